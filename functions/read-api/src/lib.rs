@@ -1,0 +1,16 @@
+//! The operations that read: `GET /api/v1/**`. One file per resource.
+
+mod contacts;
+mod identity;
+mod workspaces;
+
+use shared::operation::Register;
+
+/// Tells this function's operations.
+pub fn operations(to: &mut impl Register) {
+    to.read::<identity::GetIdentity>();
+    to.read::<contacts::ListContacts>();
+    to.read::<contacts::GetContact>();
+    to.read::<workspaces::ListWorkspaces>();
+    to.read::<workspaces::GetWorkspace>();
+}

@@ -1,0 +1,59 @@
+//! Operations 6 and 8.
+
+use http::Method;
+use shared::caller::ReadCaller;
+use shared::domain::workspace::{WorkspacePath, WorkspaceView};
+use shared::error::Error;
+use shared::input::Nothing;
+use shared::operation::{About, Found, ReadOperation};
+use shared::page::{Page, SearchQuery};
+
+/// A page of the organization's workspaces.
+pub struct ListWorkspaces;
+
+impl ReadOperation for ListWorkspaces {
+    const ABOUT: About = About {
+        id: "list_workspaces",
+        method: Method::GET,
+        path: "/api/v1/workspaces",
+        tag: "Workspaces",
+        summary: "List workspaces",
+        description: "Oldest first. `search` matches name and internal reference.",
+        success: &[(200, "A page of workspaces.")],
+        has_etag: false,
+    };
+    type Path = Nothing;
+    type Query = SearchQuery;
+    type Output = Page<WorkspaceView>;
+
+    async fn run(caller: &ReadCaller, _: Nothing, query: Self::Query) -> Result<Found<Page<WorkspaceView>>, Error> {
+        let page = caller.store().list_workspaces(query.search.needle(), query.page()).await?;
+        let people = caller.store().people_of(&page.data).await?;
+        Ok(page.map(|workspace| WorkspaceView::new(workspace, &people, caller.base_url())).into())
+    }
+}
+
+/// One workspace.
+pub struct GetWorkspace;
+
+impl ReadOperation for GetWorkspace {
+    const ABOUT: About = About {
+        id: "get_workspace",
+        method: Method::GET,
+        path: "/api/v1/workspaces/{workspace_id}",
+        tag: "Workspaces",
+        summary: "Get a workspace",
+        description: "With the people who take part in it.",
+        success: &[(200, "The workspace.")],
+        has_etag: false,
+    };
+    type Path = WorkspacePath;
+    type Query = Nothing;
+    type Output = WorkspaceView;
+
+    async fn run(caller: &ReadCaller, path: WorkspacePath, _: Nothing) -> Result<Found<WorkspaceView>, Error> {
+        let workspace = caller.store().workspace(path.workspace_id).await?.ok_or_else(Error::not_found)?.value;
+        let people = caller.store().people_of([&workspace]).await?;
+        Ok(WorkspaceView::new(workspace, &people, caller.base_url()).into())
+    }
+}

@@ -1,0 +1,83 @@
+//! Operations 3 and 5.
+
+use http::{Method, StatusCode};
+use shared::caller::WriteCaller;
+use shared::domain::contact::{Contact, ContactChanges, ContactPath, NewContact};
+use shared::error::Error;
+use shared::input::{FieldCode, FieldErrors, Nothing};
+use shared::operation::{About, WriteOperation};
+use shared::store::commit::Committed;
+use shared::store::contacts;
+
+/// Creates a contact, or finds the one that has the reference.
+pub struct CreateContact;
+
+impl WriteOperation for CreateContact {
+    const ABOUT: About = About {
+        id: "create_contact",
+        method: Method::POST,
+        path: "/api/v1/contacts",
+        tag: "Contacts",
+        summary: "Create a contact",
+        description: "With an `external_reference` that a contact of yours has already, that contact is returned as it is, with status 200, and nothing is created.",
+        success: &[(201, "The new contact."), (200, "The contact that has this reference already, unchanged.")],
+        has_etag: true,
+    };
+    type Path = Nothing;
+    type Body = NewContact;
+    type Output = Contact;
+
+    async fn run(caller: &WriteCaller, _: Nothing, new: NewContact) -> Result<Committed<Contact>, Error> {
+        if let Some(reference) = &new.external_reference
+            && let Some(id) = caller.store().contact_with_reference(reference).await?
+        {
+            // A reference points nowhere only while its contact is being given another one.
+            let existing = caller.store().contact(id).await?.ok_or(Error::Raced)?;
+            return caller.commit().respond(StatusCode::OK, &existing.value, Some(existing.version)).await;
+        }
+        let contact = Contact::create(new, caller.now());
+        let changes = contacts::create(caller.org(), &contact)?;
+        caller.commit().with(changes).respond(StatusCode::CREATED, &contact, Some(1)).await
+    }
+}
+
+/// Changes a contact.
+pub struct UpdateContact;
+
+impl WriteOperation for UpdateContact {
+    const ABOUT: About = About {
+        id: "update_contact",
+        method: Method::PATCH,
+        path: "/api/v1/contacts/{contact_id}",
+        tag: "Contacts",
+        summary: "Change a contact",
+        description: "Send only the fields to change; `null` clears an optional one. Without `If-Match` the last write wins field by field.",
+        success: &[(200, "The contact after the change.")],
+        has_etag: true,
+    };
+    type Path = ContactPath;
+    type Body = ContactChanges;
+    type Output = Contact;
+
+    async fn run(
+        caller: &WriteCaller,
+        path: ContactPath,
+        changes: ContactChanges,
+    ) -> Result<Committed<Contact>, Error> {
+        let before = caller.store().contact(path.contact_id).await?.ok_or_else(Error::not_found)?;
+        caller.check_match(before.version)?;
+        let after = before.value.change(changes, caller.now());
+        if after == before.value {
+            return caller.commit().respond(StatusCode::OK, &after, Some(before.version)).await;
+        }
+        if let Some(reference) = &after.external_reference
+            && after.external_reference != before.value.external_reference
+            && caller.store().contact_with_reference(reference).await?.is_some()
+        {
+            let message = "is the reference of another contact";
+            return Err(Error::Invalid(FieldErrors::one("external_reference", FieldCode::Taken, message)));
+        }
+        let changes = contacts::replace(caller.org(), &before, &after)?;
+        caller.commit().with(changes).respond(StatusCode::OK, &after, Some(before.version + 1)).await
+    }
+}

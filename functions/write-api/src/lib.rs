@@ -1,0 +1,14 @@
+//! The operations that write, except proposals: `POST` and `PATCH /api/v1/**`. One file per resource.
+
+mod contacts;
+mod workspaces;
+
+use shared::operation::Register;
+
+/// Tells this function's operations.
+pub fn operations(to: &mut impl Register) {
+    to.write::<contacts::CreateContact>();
+    to.write::<contacts::UpdateContact>();
+    to.write::<workspaces::CreateWorkspace>();
+    to.write::<workspaces::AddWorkspaceContact>();
+}

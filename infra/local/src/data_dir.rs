@@ -1,0 +1,314 @@
+//! The data directory: who uses it, which version wrote it, and whether its first data are complete.
+//!
+//! | File | |
+//! |---|---|
+//! | `lock` | locked while a process uses the directory; holds that process's number |
+//! | `format` | the version of this layout |
+//! | `beginning` | is there until the first data are complete; whatever else is there then is done anew |
+//! | `store.sqlite` (`-wal`, `-shm`) | the records |
+//! | `credentials.json` | tokens and passwords in clear: the store keeps only their hashes |
+//! | `ready.json` | where the running stack answers; absent while none runs |
+//! | `log.jsonl`, `log.1.jsonl` | what happened, and what happened before |
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::StartError;
+use crate::private_file;
+use crate::ready::ReadyFile;
+
+/// The version of the layout that this program reads and writes.
+const FORMAT: u32 = 1;
+
+/// A log that has grown past this, in bytes, is set aside at the next start.
+const LOG_BYTES_MAX: u64 = 50 * 1024 * 1024;
+
+/// A data directory that this process alone uses, as long as the value lives.
+#[derive(Debug)]
+pub(crate) struct DataDir {
+    path: PathBuf,
+    /// The operating system gives the lock back when the process ends, however it ends.
+    _lock: File,
+}
+
+impl DataDir {
+    /// Makes the directory where it is missing, and takes it for this process.
+    pub(crate) fn open(path: &Path) -> Result<Self, StartError> {
+        if path.exists() && !path.is_dir() {
+            return Err(StartError::NotADirectory(path.to_owned()));
+        }
+        create(path).map_err(cannot_write(path))?;
+        let data_dir = Self { path: path.to_owned(), _lock: lock(path)? };
+        data_dir.check_format()?;
+        Ok(data_dir)
+    }
+
+    /// Refuses what another version wrote before anything is changed, and marks a new directory.
+    fn check_format(&self) -> Result<(), StartError> {
+        let format = self.file("format");
+        let text = match std::fs::read_to_string(&format) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if self.store_file().exists() && !self.file("beginning").exists() {
+                    return Err(self.damaged("the file format is missing"));
+                }
+                // In this order: a directory with a format but without its first data is damaged.
+                self.begin()?;
+                let text = format!("{FORMAT}\n");
+                return private_file::write(&format, text.as_bytes()).map_err(cannot_write(&self.path));
+            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => String::new(),
+            Err(error) => return Err(cannot_write(&self.path)(error)),
+        };
+        match text.trim().parse::<u32>() {
+            Ok(FORMAT) => Ok(()),
+            Ok(newer) if newer > FORMAT => Err(StartError::Newer(self.path.clone())),
+            _ => Err(self.damaged("the file format does not hold a known version")),
+        }
+    }
+
+    /// Whether the first data are complete. If not, what is left of an attempt is removed, so that they can be made.
+    pub(crate) fn has_data(&self) -> Result<bool, StartError> {
+        if !self.file("beginning").exists() {
+            return Ok(true);
+        }
+        for name in ["credentials.json", "store.sqlite", "store.sqlite-wal", "store.sqlite-shm"] {
+            private_file::remove(&self.file(name)).map_err(cannot_write(&self.path))?;
+        }
+        Ok(false)
+    }
+
+    fn begin(&self) -> Result<(), StartError> {
+        private_file::write(&self.file("beginning"), b"").map_err(cannot_write(&self.path))
+    }
+
+    /// From now on the data are there to stay.
+    pub(crate) fn complete(&self) -> Result<(), StartError> {
+        private_file::remove(&self.file("beginning")).map_err(cannot_write(&self.path))
+    }
+
+    /// The file of the records.
+    pub(crate) fn store_file(&self) -> PathBuf {
+        self.file("store.sqlite")
+    }
+
+    /// Where a ready file is written unless somebody says otherwise.
+    pub(crate) fn ready_file(&self) -> PathBuf {
+        ready_file(&self.path)
+    }
+
+    /// The log, the old one set aside if it is large.
+    pub(crate) fn log_file(&self) -> Result<PathBuf, StartError> {
+        self.log_file_within(LOG_BYTES_MAX)
+    }
+
+    fn log_file_within(&self, bytes_max: u64) -> Result<PathBuf, StartError> {
+        let log = self.file("log.jsonl");
+        if std::fs::metadata(&log).is_ok_and(|log| log.len() > bytes_max) {
+            std::fs::rename(&log, self.file("log.1.jsonl")).map_err(cannot_write(&self.path))?;
+        }
+        Ok(log)
+    }
+
+    /// Reads a file that was there when the first data were complete.
+    pub(crate) fn read(&self, name: &str) -> Result<Vec<u8>, StartError> {
+        std::fs::read(self.file(name))
+            .map_err(|error| self.damaged(&format!("the file {name} cannot be read: {error}")))
+    }
+
+    /// Replaces a file that only its owner may read.
+    pub(crate) fn write(&self, name: &str, contents: &[u8]) -> Result<(), StartError> {
+        private_file::write(&self.file(name), contents).map_err(cannot_write(&self.path))
+    }
+
+    /// The error that the directory is not as it was left.
+    pub(crate) fn damaged(&self, what: &str) -> StartError {
+        StartError::Damaged { path: self.path.clone(), what: what.to_owned() }
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+}
+
+/// The store says only that a write failed. If that is because nothing can be written, a person has to know.
+pub(crate) fn or_full_disk(data_dir: &Path, error: StartError) -> StartError {
+    /// More than what a file system may still have in a block that is in use.
+    const PROBE_BYTES: usize = 256 * 1024;
+    if !matches!(error, StartError::Store(_) | StartError::Seed(_) | StartError::Renewal(_)) {
+        return error;
+    }
+    let probe = tempfile::tempfile_in(data_dir).and_then(|mut file| {
+        file.write_all(&vec![0; PROBE_BYTES])?;
+        file.sync_all()
+    });
+    match probe {
+        Ok(()) => error,
+        Err(full) => cannot_write(data_dir)(full),
+    }
+}
+
+fn ready_file(data_dir: &Path) -> PathBuf {
+    data_dir.join("ready.json")
+}
+
+/// The records are nobody else's business on a machine that people share.
+fn create(path: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+fn cannot_write(path: &Path) -> impl Fn(io::Error) -> StartError {
+    move |error| StartError::DataDir { path: path.to_owned(), error }
+}
+
+fn lock(data_dir: &Path) -> Result<File, StartError> {
+    let mut file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(data_dir.join("lock"))
+        .map_err(cannot_write(data_dir))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            return Err(StartError::InUse { path: data_dir.to_owned(), by: user_of(data_dir, file) });
+        }
+        Err(TryLockError::Error(error)) => return Err(cannot_write(data_dir)(error)),
+    }
+    file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(cannot_write(data_dir))?;
+    Ok(file)
+}
+
+/// What a person needs to know about the process that has the directory.
+fn user_of(data_dir: &Path, mut lock: File) -> String {
+    let mut process = String::new();
+    let process = lock
+        .read_to_string(&mut process)
+        .ok()
+        .and_then(|_| process.trim().parse::<u32>().ok())
+        .map(|number| format!("process {number}"));
+    let address = ReadyFile::read(&ready_file(data_dir)).map(|ready| ready.base_url);
+    let known: Vec<_> = [process, address].into_iter().flatten().collect();
+    if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_process_at_a_time_and_the_next_one_learns_which() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = DataDir::open(folder.path()).unwrap();
+        let refusal = DataDir::open(folder.path()).unwrap_err();
+        assert!(matches!(refusal, StartError::InUse { .. }), "{refusal}");
+        assert!(refusal.to_string().contains(&format!("process {}", std::process::id())), "{refusal}");
+        drop(first);
+        DataDir::open(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn a_new_directory_is_made_with_its_parents_and_has_no_data() {
+        let folder = tempfile::tempdir().unwrap();
+        let data_dir = DataDir::open(&folder.path().join("a/b")).unwrap();
+        assert!(!data_dir.has_data().unwrap());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_directory_is_closed_to_others() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new");
+        DataDir::open(&path).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn what_a_newer_version_wrote_is_refused_untouched() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("format"), "2\n").unwrap();
+        std::fs::write(folder.path().join("store.sqlite"), "theirs").unwrap();
+        let refusal = DataDir::open(folder.path()).unwrap_err();
+        assert!(matches!(refusal, StartError::Newer(_)), "{refusal}");
+        assert_eq!(std::fs::read(folder.path().join("store.sqlite")).unwrap(), b"theirs");
+        assert_eq!(std::fs::read(folder.path().join("format")).unwrap(), b"2\n");
+    }
+
+    #[test]
+    fn an_unknown_format_is_damage_and_nothing_is_removed() {
+        for text in [&b""[..], b"0", b"one", b"1.5", b"\xff"] {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join("format"), text).unwrap();
+            std::fs::write(folder.path().join("store.sqlite"), "kept").unwrap();
+            let refusal = DataDir::open(folder.path()).unwrap_err();
+            assert!(matches!(refusal, StartError::Damaged { .. }), "{text:?}: {refusal}");
+            assert_eq!(std::fs::read(folder.path().join("store.sqlite")).unwrap(), b"kept");
+        }
+    }
+
+    #[test]
+    fn records_without_a_format_are_damage_and_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("store.sqlite"), "kept").unwrap();
+        let refusal = DataDir::open(folder.path()).unwrap_err();
+        assert!(matches!(refusal, StartError::Damaged { .. }), "{refusal}");
+        assert_eq!(std::fs::read(folder.path().join("store.sqlite")).unwrap(), b"kept");
+    }
+
+    #[test]
+    fn what_an_interrupted_beginning_left_is_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(DataDir::open(folder.path()).unwrap());
+        for name in ["store.sqlite", "store.sqlite-wal", "credentials.json", "notes.txt"] {
+            std::fs::write(folder.path().join(name), "half").unwrap();
+        }
+        let data_dir = DataDir::open(folder.path()).unwrap();
+        assert!(!data_dir.has_data().unwrap());
+        for name in ["store.sqlite", "store.sqlite-wal", "credentials.json"] {
+            assert!(!folder.path().join(name).exists(), "{name}");
+        }
+        assert!(folder.path().join("notes.txt").exists());
+    }
+
+    #[test]
+    fn complete_data_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let data_dir = DataDir::open(folder.path()).unwrap();
+        std::fs::write(data_dir.store_file(), "records").unwrap();
+        data_dir.complete().unwrap();
+        drop(data_dir);
+        let data_dir = DataDir::open(folder.path()).unwrap();
+        assert!(data_dir.has_data().unwrap());
+        assert_eq!(std::fs::read(data_dir.store_file()).unwrap(), b"records");
+    }
+
+    #[test]
+    fn a_path_to_something_else_or_out_of_reach_is_refused_clearly() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        assert!(matches!(DataDir::open(&file).unwrap_err(), StartError::NotADirectory(_)));
+        assert!(matches!(DataDir::open(&file.join("below")).unwrap_err(), StartError::DataDir { .. }));
+    }
+
+    #[test]
+    fn a_large_log_is_set_aside_and_a_small_one_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let data_dir = DataDir::open(folder.path()).unwrap();
+        let log = data_dir.log_file_within(4).unwrap();
+        std::fs::write(&log, "1234").unwrap();
+        data_dir.log_file_within(4).unwrap();
+        assert!(log.exists());
+        std::fs::write(&log, "12345").unwrap();
+        data_dir.log_file_within(4).unwrap();
+        assert!(!log.exists());
+        assert_eq!(std::fs::read(folder.path().join("log.1.jsonl")).unwrap(), b"12345");
+    }
+}

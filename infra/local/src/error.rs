@@ -1,0 +1,90 @@
+//! Why a stack does not start, each in one line that says what to do.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a stack does not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// Another program listens on the port.
+    #[error("port {0} is taken by another program; choose another with --port (--port 0 takes a free one)")]
+    PortTaken(u16),
+    /// The port cannot be listened on.
+    #[error("cannot listen on port {port}: {error}; choose another with --port (--port 0 takes a free one)")]
+    Port {
+        /// The port asked for.
+        port: u16,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The path of the data directory leads to something else.
+    #[error("the data directory {0} is not a directory; choose another with --data-dir")]
+    NotADirectory(PathBuf),
+    /// The path cannot be handed to the store.
+    #[error("the path of the data directory {0:?} is not valid Unicode; choose another with --data-dir")]
+    NotUnicode(PathBuf),
+    /// The data directory cannot be made or written.
+    #[error("the data directory {path} cannot be written: {error}")]
+    DataDir {
+        /// The data directory.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A running stack uses the data directory.
+    #[error(
+        "the data directory {path} is in use by another process{by}; stop that one, or choose another with --data-dir"
+    )]
+    InUse {
+        /// The data directory.
+        path: PathBuf,
+        /// Which process and where it answers, as far as known, in brackets.
+        by: String,
+    },
+    /// A later version of this program wrote the data.
+    #[error(
+        "the data directory {0} was written by a newer version; update this program, or choose another with --data-dir"
+    )]
+    Newer(PathBuf),
+    /// Something was taken out of the data directory or damaged.
+    #[error("the data directory {path} is damaged: {what}; restore it, or delete the directory to start anew")]
+    Damaged {
+        /// The data directory.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// The ready file cannot be written.
+    #[error("the ready file {path} cannot be written: {error}; choose another place with --ready-file")]
+    ReadyFile {
+        /// The ready file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The store does not start or does not answer.
+    #[error("the store does not start: {0}")]
+    Store(String),
+    /// The first data could not be made.
+    #[error("the first data cannot be set up: {0}; start again to set them up anew")]
+    Seed(String),
+    /// New tokens could not be issued in the place of expired ones.
+    #[error("the expired tokens cannot be replaced: {0}")]
+    Renewal(String),
+}
+
+/// An error with its causes in one line: the libraries' own messages leave them out.
+pub(crate) fn in_one_line(error: &dyn std::error::Error) -> String {
+    let mut line = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let text = inner.to_string();
+        if !line.contains(&text) {
+            line.push_str(": ");
+            line.push_str(&text);
+        }
+        cause = inner.source();
+    }
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}

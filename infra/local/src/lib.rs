@@ -1,0 +1,40 @@
+//! The local stack: the same functions that run on Lambda, in one process, on a store that is a
+//! file in a data directory. A person starts it with `make run`; the tests start it in process.
+//!
+//! What is emulated is only what AWS would provide: DynamoDB (`embedded`) and the gateway
+//! (`stack`). Every rule is in the functions themselves.
+
+mod banner;
+mod command;
+mod credentials;
+mod data_dir;
+mod demo;
+mod embedded;
+mod error;
+mod options;
+mod private_file;
+mod ready;
+mod seed;
+mod stack;
+
+pub use command::main;
+pub use error::StartError;
+pub use options::{Options, Seed, StoreAt};
+pub use ready::{Member, Organization, ReadyFile};
+pub use stack::Stack;
+
+use shared::operation::Register;
+
+/// The whole HTTP API: the operations of all functions together, as the gateway shows them.
+pub fn operations(to: &mut impl Register) {
+    read_api::operations(to);
+    write_api::operations(to);
+}
+
+/// The description of the whole API, as `shared/openapi.json` keeps it.
+#[must_use]
+pub fn openapi_json() -> String {
+    let mut description = shared::openapi::Description::new();
+    operations(&mut description);
+    description.into_json()
+}

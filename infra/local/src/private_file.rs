@@ -1,0 +1,89 @@
+//! Files that hold secrets, or that must be whole or absent: readable by their owner only from the
+//! first moment, and replaced in one step.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Writes `contents` to `path` so that a reader sees the old file or the whole new one, also after
+/// a crash. The file's mode is 0600 from its creation.
+pub(crate) fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let folder = folder_of(path);
+    // `tempfile` creates with O_EXCL and mode 0600.
+    let mut file = tempfile::Builder::new().prefix(".countersign-").tempfile_in(folder)?;
+    file.write_all(contents)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    sync_folder(folder)
+}
+
+/// Removes `path` for good; it need not be there.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Ok(()) => sync_folder(folder_of(path)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// The folder that `path` is in; `file.json` alone is in the current one.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// A rename or a removal is durable once its folder is.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    // Only Unix can open a folder like a file.
+    if cfg!(unix) {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret.json");
+        write(&path, b"a long first version").unwrap();
+        write(&path, b"second").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"second");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_the_owner_can_read_it_even_where_the_old_one_was_open_to_all() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret.json");
+        std::fs::write(&path, "old").unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o666)).unwrap();
+        write(&path, b"new").unwrap();
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_no_debris() {
+        let folder = tempfile::tempdir().unwrap();
+        let taken = folder.path().join("taken");
+        std::fs::create_dir(&taken).unwrap();
+        std::fs::write(taken.join("inside"), "kept").unwrap();
+        write(&taken, b"new").unwrap_err();
+        assert_eq!(std::fs::read(taken.join("inside")).unwrap(), b"kept");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn removing_what_is_not_there_is_fine() {
+        let folder = tempfile::tempdir().unwrap();
+        remove(&folder.path().join("nothing")).unwrap();
+    }
+}

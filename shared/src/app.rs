@@ -1,0 +1,39 @@
+//! What a function needs to answer calls, built once when it starts.
+
+use std::sync::Arc;
+
+use crate::aws::{self, AwsSettings};
+use crate::config::{self, BaseUrl, ConfigError};
+use crate::store::Store;
+use crate::telemetry::Log;
+
+/// The parts that all calls of a process share.
+#[derive(Debug)]
+pub struct App {
+    /// The table.
+    pub store: Store,
+    /// The origin of links.
+    pub base_url: BaseUrl,
+    /// Where log lines go.
+    pub log: Log,
+}
+
+impl App {
+    /// Puts the parts together.
+    #[must_use]
+    pub fn new(store: Store, base_url: BaseUrl, log: Log) -> Arc<Self> {
+        Arc::new(Self { store, base_url, log })
+    }
+
+    /// What a function on Lambda has: `TABLE_NAME`, `BASE_URL`, and what [`AwsSettings::from_env`] reads.
+    ///
+    /// # Errors
+    /// When a setting is missing or unusable.
+    pub fn from_env() -> Result<Arc<Self>, ConfigError> {
+        let table = config::required("TABLE_NAME")?;
+        let base_url = BaseUrl::parse(&config::required("BASE_URL")?)
+            .map_err(|error| ConfigError::Invalid { name: "BASE_URL", why: error.to_string() })?;
+        let client = aws::dynamodb(&AwsSettings::from_env()?);
+        Ok(Self::new(Store::new(client, table), base_url, Log::stdout()))
+    }
+}

@@ -1,0 +1,76 @@
+//! What a function is told from outside.
+
+use std::fmt;
+
+/// The origin of every link that the service gives out, such as `https://countersign.example`. Links are composed
+/// when they are read and never stored, so that a service can move.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseUrl(String);
+
+/// Why a text is no base URL.
+#[derive(Debug, thiserror::Error)]
+#[error("a base URL is http:// or https:// with a host and no path, such as https://countersign.example")]
+pub struct InvalidBaseUrl;
+
+impl BaseUrl {
+    /// Reads an origin; a trailing slash is dropped.
+    ///
+    /// # Errors
+    /// When it is not an absolute `http` or `https` origin.
+    pub fn parse(text: &str) -> Result<Self, InvalidBaseUrl> {
+        let origin = text.strip_suffix('/').unwrap_or(text);
+        let uri: http::Uri = origin.parse().map_err(|_| InvalidBaseUrl)?;
+        let scheme_fits = matches!(uri.scheme_str(), Some("http" | "https"));
+        let is_origin = uri.path() == "/" && uri.query().is_none() && uri.host().is_some_and(|host| !host.is_empty());
+        if scheme_fits && is_origin { Ok(Self(origin.to_owned())) } else { Err(InvalidBaseUrl) }
+    }
+
+    /// The link to a path of the service.
+    #[must_use]
+    pub fn link(&self, path: impl fmt::Display) -> String {
+        format!("{}{path}", self.0)
+    }
+}
+
+impl fmt::Display for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A setting that a function needs and does not have.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The environment variable is not set.
+    #[error("the environment variable {0} is not set")]
+    Missing(&'static str),
+    /// The environment variable's value is unusable.
+    #[error("the environment variable {name} is unusable: {why}")]
+    Invalid {
+        /// The variable.
+        name: &'static str,
+        /// What would be right.
+        why: String,
+    },
+}
+
+/// Reads a setting that must be there.
+///
+/// # Errors
+/// When it is not set, or empty.
+pub fn required(name: &'static str) -> Result<String, ConfigError> {
+    std::env::var(name).ok().filter(|value| !value.is_empty()).ok_or(ConfigError::Missing(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_and_nothing_else_is_a_base_url() {
+        assert_eq!(BaseUrl::parse("http://localhost:8080/").unwrap().link("/app"), "http://localhost:8080/app");
+        for text in ["", "localhost", "ftp://a.example", "https://", "https://a.example/x", "https://a.example?x"] {
+            assert!(BaseUrl::parse(text).is_err(), "{text}");
+        }
+    }
+}

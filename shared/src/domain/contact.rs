@@ -1,0 +1,224 @@
+//! Contacts: people and entities that an organization knows. Participants reference them and never copy them.
+
+use deserr::Deserr;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::ids::ContactId;
+use super::time::Timestamp;
+use crate::input::{Change, FieldCode, FieldErrors, Given, texts};
+use crate::limits;
+use crate::operation::Output;
+use crate::text::Folded;
+
+texts! {
+    /// What a person or entity is called.
+    DisplayName: max limits::NAME_CHARS_MAX, example "Ada Okafor";
+    /// The caller's own key of a record.
+    ExternalReference: max limits::REFERENCE_CHARS_MAX, example "crm-4711";
+    /// An e-mail address.
+    Email: max limits::EMAIL_CHARS_MAX, example "ada@okafor.example", also check_email;
+}
+
+fn check_email(text: &str) -> Result<(), (FieldCode, String)> {
+    let options = email_address::Options::default().without_display_text().without_domain_literal().with_required_tld();
+    email_address::EmailAddress::parse_with_options(text, options)
+        .map(|_| ())
+        .map_err(|_| (FieldCode::InvalidFormat, "must be an e-mail address such as ada@okafor.example".to_owned()))
+}
+
+/// What a contact is (specification, "Enumerations").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[deserr(error = FieldErrors, rename_all = lowercase)]
+pub enum ContactKind {
+    /// A natural person.
+    Person,
+    /// A household.
+    Household,
+    /// A trust.
+    Trust,
+    /// A limited liability company.
+    Llc,
+    /// A corporation.
+    Corporation,
+    /// A partnership.
+    Partnership,
+    /// A nonprofit.
+    Nonprofit,
+    /// Anything else.
+    Other,
+}
+
+/// A person or entity.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "id": "01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35",
+    "display_name": "Ada Okafor",
+    "kind": "person",
+    "email": "ada@okafor.example",
+    "external_reference": "crm-4711",
+    "created_at": "2026-03-14T09:26:53.589Z",
+    "updated_at": "2026-03-14T09:26:53.589Z",
+}))]
+pub struct Contact {
+    /// Its id.
+    pub id: ContactId,
+    /// What it is called. Searchable.
+    pub display_name: DisplayName,
+    /// What it is.
+    pub kind: ContactKind,
+    /// Its e-mail address. Searchable.
+    #[schema(required = true)]
+    pub email: Option<Email>,
+    /// Your own key of it, unique in your organization. Creating again with the same reference returns this contact.
+    #[schema(required = true)]
+    pub external_reference: Option<ExternalReference>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// A contact to be created.
+#[derive(Debug, Clone, Deserr, ToSchema)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[schema(example = json!({
+    "display_name": "Ada Okafor",
+    "kind": "person",
+    "email": "ada@okafor.example",
+    "external_reference": "crm-4711",
+}))]
+pub struct NewContact {
+    /// What it is called.
+    pub display_name: DisplayName,
+    /// What it is.
+    pub kind: ContactKind,
+    /// Its e-mail address.
+    #[deserr(default)]
+    #[schema(nullable)]
+    pub email: Option<Email>,
+    /// Your own key of it. If a contact has it already, that one is returned, unchanged, with status 200.
+    #[deserr(default)]
+    #[schema(nullable)]
+    pub external_reference: Option<ExternalReference>,
+}
+
+/// What to change of a contact; what is left out stays.
+#[derive(Debug, Clone, Default, Deserr, ToSchema)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[schema(example = json!({"email": "ada.okafor@harbor.example", "external_reference": null}))]
+pub struct ContactChanges {
+    /// What it is called.
+    #[deserr(default)]
+    #[schema(value_type = Option<DisplayName>, nullable = false)]
+    pub display_name: Given<DisplayName>,
+    /// What it is.
+    #[deserr(default)]
+    #[schema(value_type = Option<ContactKind>, nullable = false)]
+    pub kind: Given<ContactKind>,
+    /// Its e-mail address; `null` removes it.
+    #[deserr(default)]
+    #[schema(value_type = Option<Email>)]
+    pub email: Change<Email>,
+    /// Your own key of it; `null` removes it.
+    #[deserr(default)]
+    #[schema(value_type = Option<ExternalReference>)]
+    pub external_reference: Change<ExternalReference>,
+}
+
+/// Which contact, in a path.
+#[derive(Debug, Clone, Copy, Deserr, IntoParams)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ContactPath {
+    /// The contact.
+    pub contact_id: ContactId,
+}
+
+impl Output for Contact {
+    fn objects(&self) -> Vec<uuid::Uuid> {
+        vec![self.id.uuid()]
+    }
+}
+
+impl Contact {
+    /// A new contact.
+    #[must_use]
+    pub fn create(new: NewContact, now: Timestamp) -> Self {
+        Self {
+            id: ContactId::new(),
+            display_name: new.display_name,
+            kind: new.kind,
+            email: new.email,
+            external_reference: new.external_reference,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// The contact with the changes; equal to this one, time included, if they change nothing.
+    #[must_use]
+    pub fn change(&self, changes: ContactChanges, now: Timestamp) -> Self {
+        let mut next = Self {
+            display_name: changes.display_name.apply(self.display_name.clone()),
+            kind: changes.kind.apply(self.kind),
+            email: changes.email.apply(self.email.clone()),
+            external_reference: changes.external_reference.apply(self.external_reference.clone()),
+            ..self.clone()
+        };
+        if next != *self {
+            next.updated_at = now;
+        }
+        next
+    }
+
+    /// What `search` looks in: name and e-mail (specification, "Query parameters").
+    #[must_use]
+    pub fn search_text(&self) -> Folded {
+        Folded::join([Some(self.display_name.as_str()), self.email.as_ref().map(Email::as_str)].into_iter().flatten())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::read_body;
+
+    #[test]
+    fn an_address_is_local_part_and_domain() {
+        for text in ["ada@okafor.example", "a.b+c@sub.okafor.example", "日本@例え.example"] {
+            assert!(Email::parse(text).is_ok(), "{text}");
+        }
+        for text in [
+            "ada",
+            "ada@",
+            "@okafor.example",
+            "a b@c.example",
+            "Ada <ada@okafor.example>",
+            "a@b@c.example",
+            "ada@localhost",
+            "ada@[127.0.0.1]",
+            "a@.example",
+        ] {
+            assert_eq!(Email::parse(text).unwrap_err().0, FieldCode::InvalidFormat, "{text}");
+        }
+    }
+
+    #[test]
+    fn changes_apply_field_by_field() {
+        let new = read_body(br#"{"display_name": "Ada", "kind": "person", "email": "a@b.example"}"#).unwrap();
+        let before = Contact::create(new, Timestamp::from_unix_ms(1).unwrap());
+        let later = Timestamp::from_unix_ms(2).unwrap();
+        assert_eq!(before.change(ContactChanges::default(), later), before);
+        let changes = read_body(br#"{"email": null, "kind": "llc"}"#).unwrap();
+        let after = before.change(changes, later);
+        assert_eq!((after.email.is_none(), after.kind, after.updated_at), (true, ContactKind::Llc, later));
+        assert_eq!(after.display_name, before.display_name);
+    }
+
+    #[test]
+    fn a_required_field_cannot_be_cleared() {
+        let errors = read_body::<ContactChanges>(br#"{"display_name": null, "kind": null}"#).unwrap_err().into_list();
+        assert!(errors.iter().all(|error| error.code == FieldCode::Required) && errors.len() == 2);
+    }
+}

@@ -1,0 +1,115 @@
+//! Every id of the service. Ids are `UUIDv7`, so that the order of ids is the order of creation.
+
+use std::fmt;
+
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::input::{FieldCode, FieldErrors};
+
+/// Reads a uuid as the API writes it: hyphenated, upper case accepted.
+fn parse_uuid(text: &str) -> Option<Uuid> {
+    const HYPHENATED_CHARS: usize = 36;
+    (text.len() == HYPHENATED_CHARS).then(|| Uuid::try_parse(text).ok()).flatten()
+}
+
+macro_rules! ids {
+    ($($(#[$about:meta])* $name:ident;)+) => {$(
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+        #[serde(transparent)]
+        #[schema(value_type = Uuid, example = "01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35")]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// A new id, greater than those made before.
+            #[must_use]
+            #[allow(clippy::new_without_default, reason = "two new ids are never equal, so none is the default")]
+            pub fn new() -> Self {
+                Self(Uuid::now_v7())
+            }
+
+            /// The id as the API, the store and logs know it.
+            #[must_use]
+            pub fn uuid(self) -> Uuid {
+                self.0
+            }
+        }
+
+        impl From<Uuid> for $name {
+            fn from(uuid: Uuid) -> Self {
+                Self(uuid)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = InvalidId;
+
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
+                parse_uuid(text).map(Self).ok_or(InvalidId)
+            }
+        }
+
+        impl Deserr<FieldErrors> for $name {
+            fn deserialize_from_value<V: IntoValue>(
+                value: Value<V>,
+                location: ValuePointerRef<'_>,
+            ) -> Result<Self, FieldErrors> {
+                let text = String::deserialize_from_value(value, location)?;
+                parse_uuid(&text).map(Self).ok_or_else(|| {
+                    FieldErrors::at(location, FieldCode::InvalidFormat, "must be a uuid such as 01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35")
+                })
+            }
+        }
+    )+};
+}
+
+/// A text that is no uuid.
+#[derive(Debug, thiserror::Error)]
+#[error("not a uuid")]
+pub struct InvalidId;
+
+ids! {
+    /// A person or entity that an organization knows.
+    ContactId;
+    /// Somebody who belongs to an organization and signs in to the app.
+    MemberId;
+    /// An organization: the tenant that every record belongs to.
+    OrgId;
+    /// One call, quoted to support.
+    RequestId;
+    /// An organization's access token; not the secret value itself.
+    TokenId;
+    /// One deal or matter.
+    WorkspaceId;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_hyphenated_form_is_an_id() {
+        let id = ContactId::new();
+        assert_eq!(id.to_string().parse::<ContactId>().unwrap(), id);
+        assert_eq!(id.to_string().to_uppercase().parse::<ContactId>().unwrap(), id);
+        for text in
+            ["", "1", &id.uuid().simple().to_string(), &id.uuid().braced().to_string(), &id.uuid().urn().to_string()]
+        {
+            assert!(text.parse::<ContactId>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn later_ids_are_greater() {
+        let ids: Vec<_> = (0..1000).map(|_| ContactId::new()).collect();
+        assert!(ids.is_sorted());
+    }
+}

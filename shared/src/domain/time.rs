@@ -1,0 +1,103 @@
+//! Moments as the service writes them: RFC 3339, UTC, `Z`, milliseconds.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A moment, to the millisecond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, utoipa::ToSchema)]
+#[schema(value_type = String, format = DateTime, example = "2026-03-14T09:26:53.589Z")]
+pub struct Timestamp(jiff::Timestamp);
+
+/// A number that is no moment between the years −9999 and 9999.
+#[derive(Debug, thiserror::Error)]
+#[error("out of the range of timestamps")]
+pub struct OutOfRange;
+
+impl Timestamp {
+    /// This moment by the machine's clock.
+    #[must_use]
+    pub fn now() -> Self {
+        let now = jiff::Timestamp::now();
+        // Cut to what is written, so that what is kept in memory equals what is read back.
+        Self(jiff::Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now))
+    }
+
+    /// The moment so many milliseconds after 1970.
+    ///
+    /// # Errors
+    /// When there is no such moment.
+    pub fn from_unix_ms(ms: i64) -> Result<Self, OutOfRange> {
+        jiff::Timestamp::from_millisecond(ms).map(Self).map_err(|_| OutOfRange)
+    }
+
+    /// Milliseconds since 1970.
+    #[must_use]
+    pub fn unix_ms(self) -> i64 {
+        self.0.as_millisecond()
+    }
+
+    /// Whole seconds since 1970.
+    #[must_use]
+    pub fn unix_s(self) -> i64 {
+        self.0.as_second()
+    }
+
+    /// The moment so many seconds later (earlier when negative), or the last there is.
+    #[must_use]
+    pub fn plus_seconds(self, seconds: i64) -> Self {
+        Self(self.0.saturating_add(jiff::SignedDuration::from_secs(seconds)).unwrap_or(jiff::Timestamp::MAX))
+    }
+
+    /// The day in UTC, such as `2026-03-14`.
+    #[must_use]
+    pub fn day(self) -> String {
+        self.0.strftime("%Y-%m-%d").to_string()
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.3}", self.0)
+    }
+}
+
+impl std::str::FromStr for Timestamp {
+    type Err = jiff::Error;
+
+    fn from_str(text: &str) -> Result<Self, jiff::Error> {
+        text.parse().map(Self)
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_written_with_three_digits_and_read_back() {
+        let moment = Timestamp::from_unix_ms(1_773_480_413_500).unwrap();
+        assert_eq!(moment.to_string(), "2026-03-14T09:26:53.500Z");
+        assert_eq!(moment.to_string().parse::<Timestamp>().unwrap(), moment);
+        assert_eq!(moment.day(), "2026-03-14");
+        assert_eq!(Timestamp::from_unix_ms(0).unwrap().to_string(), "1970-01-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn the_clock_gives_what_is_written() {
+        let now = Timestamp::now();
+        assert_eq!(now.to_string().parse::<Timestamp>().unwrap(), now);
+    }
+}

@@ -1,0 +1,76 @@
+//! Access tokens: what one allows, and when it does (specification, "Authentication").
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::ids::{OrgId, TokenId};
+use super::time::Timestamp;
+use crate::limits;
+
+/// What a token may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Reads only.
+    Read,
+    /// Reads and writes.
+    ReadWrite,
+}
+
+/// A token as it is kept: never its value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Token {
+    /// Its id.
+    pub id: TokenId,
+    /// Whose it is.
+    pub organization_id: OrgId,
+    /// Its label.
+    pub name: String,
+    /// What it may do.
+    pub scope: Scope,
+    /// When it was issued.
+    pub created_at: Timestamp,
+    /// When it stops working.
+    pub expires_at: Timestamp,
+    /// When it was taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked_at: Option<Timestamp>,
+}
+
+impl Token {
+    /// A token that is issued at a moment, for ninety days.
+    #[must_use]
+    pub fn issue(organization_id: OrgId, name: String, scope: Scope, now: Timestamp) -> Self {
+        Self {
+            id: TokenId::new(),
+            organization_id,
+            name,
+            scope,
+            created_at: now,
+            expires_at: now.plus_seconds(limits::TOKEN_LIFETIME_S),
+            revoked_at: None,
+        }
+    }
+
+    /// Whether it works at a moment. Decided on read, so that expiry is never late.
+    #[must_use]
+    pub fn is_valid_at(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none() && now < self.expires_at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_works_for_ninety_days_unless_revoked() {
+        let issued = Timestamp::from_unix_ms(1_000_000).unwrap();
+        let token = Token::issue(OrgId::new(), "t".to_owned(), Scope::Read, issued);
+        let last = issued.plus_seconds(90 * 24 * 3600 - 1);
+        assert!(token.is_valid_at(last));
+        assert!(!token.is_valid_at(last.plus_seconds(1)));
+        let revoked = Token { revoked_at: Some(issued), ..token };
+        assert!(!revoked.is_valid_at(issued));
+    }
+}

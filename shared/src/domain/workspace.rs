@@ -1,0 +1,225 @@
+//! Workspaces: one deal or matter each, which holds agreements and the people who take part.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use deserr::Deserr;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::contact::{Contact, ContactKind, DisplayName};
+use super::ids::{ContactId, WorkspaceId};
+use super::time::Timestamp;
+use crate::config::BaseUrl;
+use crate::input::{FieldCode, FieldErrors, texts};
+use crate::limits;
+use crate::operation::Output;
+use crate::text::Folded;
+
+texts! {
+    /// What a workspace is called.
+    WorkspaceName: max limits::NAME_CHARS_MAX, example "Harbor Street acquisition";
+}
+
+/// The internal reference of a workspace, such as `WS-000042`; per organization, numbers may skip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct WorkspaceNumber(pub u64);
+
+impl fmt::Display for WorkspaceNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WS-{:06}", self.0)
+    }
+}
+
+/// A workspace as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    /// Its id.
+    pub id: WorkspaceId,
+    /// Its name.
+    pub name: WorkspaceName,
+    /// Its number within the organization.
+    pub number: WorkspaceNumber,
+    /// When a member activated it; never undone.
+    pub activated_at: Option<Timestamp>,
+    /// Who takes part: contacts, referenced and never copied.
+    pub people: BTreeSet<ContactId>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// A workspace to be created.
+#[derive(Debug, Clone, Deserr, ToSchema)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[schema(example = json!({"name": "Harbor Street acquisition"}))]
+pub struct NewWorkspace {
+    /// What it is called.
+    pub name: WorkspaceName,
+}
+
+/// The contact that joins a workspace.
+#[derive(Debug, Clone, Deserr, ToSchema)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[schema(example = json!({"contact_id": "01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35"}))]
+pub struct NewPerson {
+    /// A contact of your organization.
+    pub contact_id: ContactId,
+}
+
+/// Which workspace, in a path.
+#[derive(Debug, Clone, Copy, Deserr, IntoParams)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct WorkspacePath {
+    /// The workspace.
+    pub workspace_id: WorkspaceId,
+}
+
+impl Workspace {
+    /// A new, empty workspace.
+    #[must_use]
+    pub fn create(new: NewWorkspace, number: WorkspaceNumber, now: Timestamp) -> Self {
+        Self {
+            id: WorkspaceId::new(),
+            name: new.name,
+            number,
+            activated_at: None,
+            people: BTreeSet::new(),
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// The workspace with one more person; unchanged if they take part already.
+    ///
+    /// # Errors
+    /// `limit_reached` when it is full.
+    pub fn add_person(&self, contact: ContactId, now: Timestamp) -> Result<Self, FieldErrors> {
+        if self.people.contains(&contact) {
+            return Ok(self.clone());
+        }
+        if self.people.len() >= limits::WORKSPACE_PEOPLE_MAX {
+            return Err(FieldErrors::one(
+                "contact_id",
+                FieldCode::LimitReached,
+                format!("a workspace has at most {} people", limits::WORKSPACE_PEOPLE_MAX),
+            ));
+        }
+        let mut changed = self.clone();
+        changed.people.insert(contact);
+        changed.updated_at = now;
+        Ok(changed)
+    }
+
+    /// What `search` looks in: name and internal reference (specification, "Query parameters").
+    #[must_use]
+    pub fn search_text(&self) -> Folded {
+        Folded::join([self.name.as_str(), &self.number.to_string()])
+    }
+}
+
+/// A workspace as the API shows it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Workspace, example = json!({
+    "id": "01980a41-0c8a-7e31-b3d4-6a90c1f25e77",
+    "name": "Harbor Street acquisition",
+    "reference": "WS-000042",
+    "activated": false,
+    "activated_at": null,
+    "people": [{"contact_id": "01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35", "display_name": "Ada Okafor", "kind": "person"}],
+    "app_url": "https://countersign.example/app/workspaces/01980a41-0c8a-7e31-b3d4-6a90c1f25e77",
+    "created_at": "2026-03-14T09:26:53.589Z",
+    "updated_at": "2026-03-14T09:26:53.589Z",
+}))]
+pub struct WorkspaceView {
+    /// Its id.
+    pub id: WorkspaceId,
+    /// What it is called. Searchable.
+    pub name: WorkspaceName,
+    /// The internal reference. Searchable.
+    #[schema(example = "WS-000042")]
+    pub reference: String,
+    /// Whether a member has activated it.
+    #[schema(example = false)]
+    pub activated: bool,
+    /// When a member activated it.
+    #[schema(required = true)]
+    pub activated_at: Option<Timestamp>,
+    /// Who takes part, in the order in which the contacts were created.
+    pub people: Vec<Person>,
+    /// Where it is in the app.
+    #[schema(example = "https://countersign.example/app/workspaces/01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35")]
+    pub app_url: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// Somebody who takes part in a workspace.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Person {
+    /// The contact.
+    pub contact_id: ContactId,
+    /// What the contact is called now.
+    pub display_name: DisplayName,
+    /// What the contact is.
+    pub kind: ContactKind,
+}
+
+impl Output for WorkspaceView {
+    fn objects(&self) -> Vec<uuid::Uuid> {
+        vec![self.id.uuid()]
+    }
+}
+
+impl WorkspaceView {
+    /// Shows a workspace with its people, given all their contacts, in any order and with others among them.
+    #[must_use]
+    pub fn new(workspace: Workspace, contacts: &[Contact], base_url: &BaseUrl) -> Self {
+        let person = |id: &ContactId| {
+            let contact = contacts.iter().find(|contact| contact.id == *id)?;
+            Some(Person { contact_id: *id, display_name: contact.display_name.clone(), kind: contact.kind })
+        };
+        Self {
+            people: workspace.people.iter().filter_map(person).collect(),
+            reference: workspace.number.to_string(),
+            activated: workspace.activated_at.is_some(),
+            app_url: base_url.link(format_args!("/app/workspaces/{}", workspace.id)),
+            id: workspace.id,
+            name: workspace.name,
+            activated_at: workspace.activated_at,
+            created_at: workspace.created_at,
+            updated_at: workspace.updated_at,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_are_a_set_with_a_limit() {
+        let now = Timestamp::now();
+        let new = NewWorkspace { name: WorkspaceName::parse("A").unwrap() };
+        let mut workspace = Workspace::create(new, WorkspaceNumber(42), now);
+        let first = ContactId::new();
+        workspace = workspace.add_person(first, now).unwrap();
+        assert_eq!(workspace.add_person(first, now).unwrap(), workspace);
+        for _ in 1..limits::WORKSPACE_PEOPLE_MAX {
+            workspace = workspace.add_person(ContactId::new(), now).unwrap();
+        }
+        assert!(workspace.add_person(first, now).is_ok());
+        let refused = workspace.add_person(ContactId::new(), now).unwrap_err().into_list();
+        assert_eq!(refused[0].code, FieldCode::LimitReached);
+    }
+
+    #[test]
+    fn the_reference_has_six_digits_or_more() {
+        assert_eq!(WorkspaceNumber(42).to_string(), "WS-000042");
+        assert_eq!(WorkspaceNumber(1_234_567).to_string(), "WS-1234567");
+    }
+}

@@ -1,0 +1,184 @@
+//! How a call fails: what the client is told, and what only the log is.
+//!
+//! [`Error`] is what an operation returns. [`Envelope`] is the public part, the only one that can be serialized;
+//! an internal cause never reaches it.
+
+use http::StatusCode;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::domain::ids::RequestId;
+use crate::input::{FieldError, FieldErrors};
+use crate::store::StoreError;
+
+/// Why a call did not succeed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Missing, malformed, unknown, expired or revoked token: the client can't tell which.
+    #[error("unauthenticated")]
+    Unauthenticated,
+    /// A read-only token on a write.
+    #[error("read-only token")]
+    ReadOnlyToken,
+    /// No such route.
+    #[error("no such route")]
+    NoSuchRoute,
+    /// The route is there, the method is not.
+    #[error("method not allowed")]
+    MethodNotAllowed {
+        /// The methods that are, as the `Allow` header lists them.
+        allow: String,
+    },
+    /// No such record in the organization. The fields are those of a body that refer to it; none for a path.
+    #[error("no such record")]
+    NotFound(FieldErrors),
+    /// The request did not pass validation, or the record's state does not allow it.
+    #[error("invalid request")]
+    Invalid(FieldErrors),
+    /// `Idempotency-Key` was used for another request.
+    #[error("idempotency key reused")]
+    KeyReused,
+    /// `If-Match` names another version than the record has.
+    #[error("stale If-Match")]
+    StaleMatch,
+    /// Somebody else's write came between reading and committing; the pipeline decides anew.
+    #[error("raced")]
+    Raced,
+    /// Not the client's fault. The cause is for the log.
+    #[error("internal: {0}")]
+    Internal(String),
+}
+
+impl Error {
+    /// A record that the path names is not there.
+    #[must_use]
+    pub fn not_found() -> Self {
+        Self::NotFound(FieldErrors::default())
+    }
+
+    /// The HTTP status, and the code that goes with it (contract, section 1, "Status ↔ code").
+    #[must_use]
+    pub fn status(&self) -> (StatusCode, ErrorCode) {
+        match self {
+            Self::Unauthenticated => (StatusCode::UNAUTHORIZED, ErrorCode::Unauthenticated),
+            Self::ReadOnlyToken => (StatusCode::FORBIDDEN, ErrorCode::Forbidden),
+            Self::NoSuchRoute | Self::NotFound(_) => (StatusCode::NOT_FOUND, ErrorCode::NotFound),
+            Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, ErrorCode::MethodNotAllowed),
+            Self::Invalid(_) => (StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::InvalidRequest),
+            Self::KeyReused | Self::StaleMatch => (StatusCode::CONFLICT, ErrorCode::Conflict),
+            Self::Raced | Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError),
+        }
+    }
+
+    /// What the log says beyond the code; nothing that a user wrote.
+    #[must_use]
+    pub fn cause(&self) -> Option<String> {
+        match self {
+            Self::Raced => Some("the records kept changing until the deadline".to_owned()),
+            Self::Internal(cause) => Some(cause.clone()),
+            _ => None,
+        }
+    }
+
+    fn message(&self) -> &'static str {
+        match self {
+            Self::Unauthenticated => "Send a valid access token as `Authorization: Bearer <token>`.",
+            Self::ReadOnlyToken => "This token is read-only; the call needs one that may read and write.",
+            Self::NoSuchRoute => "There is nothing at this path.",
+            Self::MethodNotAllowed { .. } => {
+                "This path does not answer this method; the Allow header lists those it does."
+            }
+            Self::NotFound(_) => "There is no such record in your organization.",
+            Self::Invalid(_) => "The request is not valid; `errors` lists each field and what would be right.",
+            Self::KeyReused => {
+                "This Idempotency-Key was used for a different request; use a new key for a new request."
+            }
+            Self::StaleMatch => "The record has changed since the version that If-Match names; fetch it and try again.",
+            Self::Raced | Self::Internal(_) => {
+                "Something went wrong on our side. Try again, with the same Idempotency-Key if you sent one; quote the request_id to support."
+            }
+        }
+    }
+
+    /// What the client gets.
+    #[must_use]
+    pub fn into_envelope(self, request_id: RequestId) -> Envelope {
+        let (status, code) = self.status();
+        let message = self.message();
+        let errors = match self {
+            Self::NotFound(fields) | Self::Invalid(fields) => fields.into_list(),
+            _ => Vec::new(),
+        };
+        Envelope { error: ErrorBody { code, message, status: status.as_u16(), request_id, errors } }
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Raced => Self::Raced,
+            StoreError::Failed(cause) => Self::Internal(cause),
+        }
+    }
+}
+
+/// The stable codes of `error.code` (specification, "Errors").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    /// 404: no such route, or no such record in the organization.
+    NotFound,
+    /// 401.
+    Unauthenticated,
+    /// 403.
+    Forbidden,
+    /// 422.
+    InvalidRequest,
+    /// 405.
+    MethodNotAllowed,
+    /// 409.
+    Conflict,
+    /// 500.
+    InternalError,
+}
+
+impl ErrorCode {
+    /// The code as it is written.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NotFound => "not_found",
+            Self::Unauthenticated => "unauthenticated",
+            Self::Forbidden => "forbidden",
+            Self::InvalidRequest => "invalid_request",
+            Self::MethodNotAllowed => "method_not_allowed",
+            Self::Conflict => "conflict",
+            Self::InternalError => "internal_error",
+        }
+    }
+}
+
+/// The body of every failure (specification, "Error envelope").
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Envelope {
+    /// What went wrong.
+    pub error: ErrorBody,
+}
+
+/// What went wrong.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ErrorBody {
+    /// Branch on this.
+    pub code: ErrorCode,
+    /// For a person; its wording may change.
+    #[schema(example = "There is no such record in your organization.")]
+    pub message: &'static str,
+    /// The HTTP status.
+    #[schema(example = 404)]
+    pub status: u16,
+    /// Quote this to support. Equals the header `x-request-id`.
+    pub request_id: RequestId,
+    /// Each field that is wrong, on 422; on 404, each field of the body that names a record that is not there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<FieldError>,
+}

@@ -1,0 +1,315 @@
+//! The description of the API (OpenAPI 3.1), told by the same declarations that make the routes.
+//!
+//! What is served is `openapi.json`, written by `make generate`; a test compares it with the declarations. From it
+//! every function also knows the routes of all the others, for 404 and 405.
+
+use std::sync::OnceLock;
+
+use serde_json::{Map, Value, json};
+use utoipa::openapi::path::ParameterIn;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::error::{Envelope, ErrorBody, ErrorCode};
+use crate::input::{FieldCode, FieldError};
+use crate::operation::{About, ReadOperation, Register, WriteOperation};
+
+/// Where the description is.
+pub const PATH: &str = "/openapi.json";
+/// The operation that gives it.
+pub const OPERATION: &str = "get_openapi";
+/// The description.
+pub const DOCUMENT: &str = include_str!("../openapi.json");
+
+/// The methods that a path answers, as an `Allow` header lists them; nothing when there is no such path.
+#[must_use]
+pub fn allowed_methods(path: &str) -> Option<String> {
+    static ROUTES: OnceLock<Vec<(String, String)>> = OnceLock::new();
+    let routes = ROUTES.get_or_init(|| read_routes(DOCUMENT));
+    routes.iter().find(|(template, _)| matches(template, path)).map(|(_, allow)| allow.clone())
+}
+
+fn read_routes(document: &str) -> Vec<(String, String)> {
+    let document: Value = serde_json::from_str(document).unwrap_or_default();
+    let paths = document["paths"].as_object().cloned().unwrap_or_default();
+    let allow = |operations: &Value| {
+        let methods = operations.as_object().into_iter().flat_map(Map::keys).map(|method| method.to_uppercase());
+        methods.collect::<Vec<_>>().join(", ")
+    };
+    let mut routes: Vec<_> = paths.iter().map(|(template, operations)| (template.clone(), allow(operations))).collect();
+    // A fixed segment goes before a parameter, as in the router.
+    routes.sort_by_key(|(template, _)| template.matches('{').count());
+    routes
+}
+
+fn matches(template: &str, path: &str) -> bool {
+    let (mut expected, mut given) = (template.split('/'), path.split('/'));
+    loop {
+        match (expected.next(), given.next()) {
+            (None, None) => return true,
+            (Some(name), Some(value)) if name.starts_with('{') && !value.is_empty() => {}
+            (Some(name), Some(value)) if name == value => {}
+            _ => return false,
+        }
+    }
+}
+
+/// The description while operations are told.
+#[derive(Debug, Default)]
+pub struct Description {
+    paths: Map<String, Value>,
+    schemas: Map<String, Value>,
+}
+
+impl Description {
+    /// Nothing but what all operations share.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut description = Self::default();
+        description.add_schema::<Envelope>();
+        description.add_schema::<ErrorBody>();
+        description.add_schema::<ErrorCode>();
+        description.add_schema::<FieldError>();
+        description.add_schema::<FieldCode>();
+        let openapi = json!({
+            "operationId": OPERATION,
+            "tags": ["Description"],
+            "summary": "Get this description",
+            "description": "Public: no token is needed, and the call leaves no audit row.",
+            "security": [],
+            "responses": {"200": {
+                "description": "This document.",
+                "headers": {"x-request-id": {"$ref": "#/components/headers/RequestId"}},
+                "content": {"application/json": {"schema": {"type": "object"}}},
+            }},
+        });
+        description.paths.insert(PATH.to_owned(), json!({"get": openapi}));
+        description
+    }
+
+    /// The document, as it is kept and served.
+    #[must_use]
+    pub fn into_json(self) -> String {
+        let document = json!({
+            "openapi": "3.1.0",
+            "info": {
+                "title": "Countersign",
+                "version": "1.0.0",
+                "description": ABOUT_API,
+                "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+            },
+            "servers": [{"url": "/"}],
+            "security": [{"token": []}],
+            "tags": [
+                {"name": "Identity", "description": "Who a token speaks for."},
+                {"name": "Contacts", "description": "People and entities of your organization."},
+                {"name": "Workspaces", "description": "One deal or matter each."},
+                {"name": "Description", "description": "This document."},
+            ],
+            "paths": self.paths,
+            "components": {
+                "schemas": self.schemas,
+                "responses": error_responses(),
+                "headers": {
+                    "RequestId": {
+                        "description": "The id of this call. Quote it to support.",
+                        "required": true,
+                        "schema": {"type": "string", "format": "uuid"},
+                    },
+                    "ETag": {
+                        "description": "The version of the record, for If-Match.",
+                        "schema": {"type": "string", "examples": ["\"3\""]},
+                    },
+                    "IdempotentReplayed": {
+                        "description": "`true` when this response was given before, to the same key.",
+                        "schema": {"type": "string", "const": "true"},
+                    },
+                },
+                "securitySchemes": {"token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "An organization's access token. It is issued in the app, carries one scope (read, or read and write), and expires ninety days after issue.",
+                }},
+            },
+        });
+        let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    fn add_schema<T: ToSchema>(&mut self) -> Value {
+        let mut found = vec![(T::name().into_owned(), T::schema())];
+        T::schemas(&mut found);
+        for (name, schema) in found {
+            self.schemas.insert(name, json!(schema));
+        }
+        json!({"$ref": format!("#/components/schemas/{}", T::name())})
+    }
+
+    fn add(&mut self, about: &About, mut parameters: Vec<Value>, body: Option<Value>, output: &Value) {
+        let is_write = body.is_some();
+        let is_post = about.method == http::Method::POST;
+        if is_post {
+            parameters.push(json!({
+                "name": "Idempotency-Key",
+                "in": "header",
+                "required": false,
+                "description": "1 to 255 printable ASCII characters, bare or quoted. A repeat with the same key and the same request gets the first response again and has no effect; with another request it is a 409. Remembered for 7 days. Refusals are not remembered.",
+                "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+            }));
+        } else if is_write {
+            parameters.push(json!({
+                "name": "If-Match",
+                "in": "header",
+                "required": false,
+                "description": "The ETag of the version that the change is meant for. If the record has changed since, the call is a 409 and changes nothing.",
+                "schema": {"type": "string"},
+            }));
+        }
+        let mut responses = Map::new();
+        for (status, when) in about.success {
+            let mut headers = json!({"x-request-id": {"$ref": "#/components/headers/RequestId"}});
+            if about.has_etag {
+                headers["etag"] = json!({"$ref": "#/components/headers/ETag"});
+            }
+            if is_post {
+                headers["idempotent-replayed"] = json!({"$ref": "#/components/headers/IdempotentReplayed"});
+            }
+            responses.insert(
+                status.to_string(),
+                json!({"description": when, "headers": headers, "content": {"application/json": {"schema": output}}}),
+            );
+        }
+        for (status, name, _, on_writes_only) in ERRORS {
+            if is_write || !on_writes_only {
+                responses.insert((*status).to_string(), json!({"$ref": format!("#/components/responses/{name}")}));
+            }
+        }
+        let mut operation = json!({
+            "operationId": about.id,
+            "tags": [about.tag],
+            "summary": about.summary,
+            "description": about.description,
+            "parameters": parameters,
+            "responses": responses,
+        });
+        if let Some(schema) = body {
+            operation["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": schema}}});
+        }
+        let path = self.paths.entry(about.path).or_insert_with(|| json!({}));
+        path[about.method.as_str().to_lowercase()] = operation;
+    }
+}
+
+fn parameters<T: IntoParams>(place: &ParameterIn) -> Vec<Value> {
+    T::into_params(|| Some(place.clone())).into_iter().map(|parameter| json!(parameter)).collect()
+}
+
+impl Register for Description {
+    fn read<O: ReadOperation>(&mut self) {
+        let mut found = parameters::<O::Path>(&ParameterIn::Path);
+        found.extend(parameters::<O::Query>(&ParameterIn::Query));
+        let output = self.add_schema::<O::Output>();
+        self.add(&O::ABOUT, found, None, &output);
+    }
+
+    fn write<O: WriteOperation>(&mut self) {
+        let found = parameters::<O::Path>(&ParameterIn::Path);
+        let body = self.add_schema::<O::Body>();
+        // Bodies are read strictly: an unknown field is refused.
+        self.schemas[&*O::Body::name()]["additionalProperties"] = json!(false);
+        let output = self.add_schema::<O::Output>();
+        self.add(&O::ABOUT, found, Some(body), &output);
+    }
+}
+
+const ABOUT_API: &str = "Coordinates agreements, the conditions under which their stages run, and evidence about money \
+that moves between real banks. It never holds, initiates or redirects funds.\n\n\
+Lists are oldest first. `pagination.total` is exact; rows that are added or changed while you walk the pages may be \
+missed by that walk or shift it by one, so check `total` and dedupe by `id`. `search` finds a part of the text, \
+whatever its case or composition.\n\n\
+Unknown query parameters and body fields are refused, so that a typo never widens a result. An absent value is `null`.\n\n\
+Beyond the responses listed here the gateway may answer 413, 429 (with `Retry-After`) and 503 with its own body.";
+
+/// Every failure that operations share: status, name, when, and whether only writes have it.
+const ERRORS: &[(u16, &str, &str, bool)] = &[
+    (401, "Unauthenticated", "The token is missing, malformed, expired or revoked.", false),
+    (403, "Forbidden", "The token is read-only.", true),
+    (404, "NotFound", "There is no such record in your organization, or no such path.", false),
+    (405, "MethodNotAllowed", "The path does not answer this method; the Allow header lists those it does.", false),
+    (409, "Conflict", "The Idempotency-Key was used for another request, or If-Match names another version.", true),
+    (422, "InvalidRequest", "The request did not pass validation; `errors` lists every field that is wrong.", false),
+    (
+        500,
+        "InternalError",
+        "Something went wrong on our side. It is safe to try again with the same Idempotency-Key.",
+        false,
+    ),
+];
+
+fn error_responses() -> Value {
+    let code = |status: u16| match status {
+        401 => ErrorCode::Unauthenticated,
+        403 => ErrorCode::Forbidden,
+        404 => ErrorCode::NotFound,
+        405 => ErrorCode::MethodNotAllowed,
+        409 => ErrorCode::Conflict,
+        422 => ErrorCode::InvalidRequest,
+        _ => ErrorCode::InternalError,
+    };
+    let responses = ERRORS.iter().map(|(status, name, when, _)| {
+        let mut example = json!({"error": {
+            "code": code(*status),
+            "message": when,
+            "status": status,
+            "request_id": "01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35",
+        }});
+        if *status == 422 {
+            example["error"]["errors"] = json!([
+                {"field": "display_name", "code": FieldCode::Required, "message": "is required"},
+                {"field": "kind", "code": FieldCode::InvalidValue, "message": "must be one of person, household, trust, llc, corporation, partnership, nonprofit, other"},
+            ]);
+        }
+        let mut headers = json!({"x-request-id": {"$ref": "#/components/headers/RequestId"}});
+        if *status == 401 {
+            headers["www-authenticate"] = json!({"schema": {"type": "string", "const": "Bearer"}});
+        }
+        if *status == 405 {
+            headers["allow"] = json!({"schema": {"type": "string", "examples": ["GET, POST"]}});
+        }
+        let response = json!({
+            "description": when,
+            "headers": headers,
+            "content": {"application/json": {
+                "schema": {"$ref": format!("#/components/schemas/{}", Envelope::name())},
+                "example": example,
+            }},
+        });
+        ((*name).to_owned(), response)
+    });
+    Value::Object(responses.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_matches_its_template_segment_by_segment() {
+        for (template, path, expected) in [
+            ("/a/{id}", "/a/1", true),
+            ("/a/{id}", "/a/", false),
+            ("/a/{id}", "/a/1/", false),
+            ("/a/{id}", "/a", false),
+            ("/a/{id}/b", "/a/1/b", true),
+            ("/a", "/a/", false),
+        ] {
+            assert_eq!(matches(template, path), expected, "{template} and {path}");
+        }
+    }
+
+    #[test]
+    fn the_kept_document_has_routes() {
+        assert_eq!(allowed_methods("/openapi.json").as_deref(), Some("GET"));
+        assert_eq!(allowed_methods("/nowhere"), None);
+    }
+}

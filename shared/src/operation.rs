@@ -1,0 +1,140 @@
+//! What an operation is. It is declared once, as a type; its route, its scope and its description derive from that.
+
+use deserr::Deserr;
+use http::{Method, StatusCode};
+use serde::Serialize;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::caller::{ReadCaller, WriteCaller};
+use crate::error::Error;
+use crate::input::FieldErrors;
+use crate::store::Versioned;
+use crate::store::commit::Committed;
+
+/// What everybody may know about an operation.
+#[derive(Debug)]
+pub struct About {
+    /// Its id in the description, in logs and in audit rows.
+    pub id: &'static str,
+    /// Its method.
+    pub method: Method,
+    /// Its path, with parameters in braces.
+    pub path: &'static str,
+    /// The group that it is described in.
+    pub tag: &'static str,
+    /// What it does, in a line.
+    pub summary: &'static str,
+    /// What else is to be known.
+    pub description: &'static str,
+    /// The statuses of success, each with when it is given.
+    pub success: &'static [(u16, &'static str)],
+    /// Whether its response has an `ETag`.
+    pub has_etag: bool,
+}
+
+/// What an operation answers with.
+pub trait Output: Serialize + ToSchema + Send {
+    /// The ids of the records that it shows, for the audit row.
+    fn objects(&self) -> Vec<uuid::Uuid>;
+}
+
+impl<T: Output> Output for crate::page::Page<T> {
+    fn objects(&self) -> Vec<uuid::Uuid> {
+        self.data.iter().flat_map(Output::objects).collect()
+    }
+}
+
+/// What a read found.
+#[derive(Debug)]
+pub struct Found<T> {
+    pub(crate) output: T,
+    pub(crate) version: Option<u64>,
+}
+
+impl<T> From<T> for Found<T> {
+    fn from(output: T) -> Self {
+        Self { output, version: None }
+    }
+}
+
+impl<T> From<Versioned<T>> for Found<T> {
+    fn from(versioned: Versioned<T>) -> Self {
+        Self { output: versioned.value, version: Some(versioned.version) }
+    }
+}
+
+/// An operation that changes nothing: a GET.
+pub trait ReadOperation: 'static {
+    /// What everybody may know.
+    const ABOUT: About;
+    /// The parameters of its path.
+    type Path: Deserr<FieldErrors> + IntoParams + Send;
+    /// The parameters of its query.
+    type Query: Deserr<FieldErrors> + IntoParams + Send;
+    /// What it answers with.
+    type Output: Output;
+
+    /// Finds the answer.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    fn run(
+        caller: &ReadCaller,
+        path: Self::Path,
+        query: Self::Query,
+    ) -> impl Future<Output = Result<Found<Self::Output>, Error>> + Send;
+}
+
+/// An operation that changes something: a POST or a PATCH.
+pub trait WriteOperation: 'static {
+    /// What everybody may know.
+    const ABOUT: About;
+    /// The parameters of its path.
+    type Path: Deserr<FieldErrors> + IntoParams + Clone + Send + Sync;
+    /// Its body.
+    type Body: Deserr<FieldErrors> + ToSchema + Clone + Send + Sync;
+    /// What it answers with.
+    type Output: Output;
+
+    /// Loads, decides and commits. On [`Error::Raced`] the pipeline calls it again.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    fn run(
+        caller: &WriteCaller,
+        path: Self::Path,
+        body: Self::Body,
+    ) -> impl Future<Output = Result<Committed<Self::Output>, Error>> + Send;
+}
+
+/// Somebody who wants to know a function's operations: its routes, its description.
+pub trait Register {
+    /// Takes note of an operation that reads.
+    fn read<O: ReadOperation>(&mut self);
+    /// Takes note of an operation that writes.
+    fn write<O: WriteOperation>(&mut self);
+}
+
+/// A successful response, ready to be sent, recorded and repeated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) body: Vec<u8>,
+    pub(crate) etag: Option<String>,
+    /// The ids of the records that it shows, 16 bytes each.
+    pub(crate) objects: Vec<u8>,
+}
+
+impl Reply {
+    pub(crate) fn new<T: Output>(status: StatusCode, output: &T, version: Option<u64>) -> Result<Self, Error> {
+        let body =
+            serde_json::to_vec(output).map_err(|error| Error::Internal(format!("encoding a response: {error}")))?;
+        let objects = output.objects().into_iter().flat_map(uuid::Uuid::into_bytes).collect();
+        Ok(Self { status, body, etag: version.map(etag), objects })
+    }
+}
+
+/// A version as an entity tag.
+pub(crate) fn etag(version: u64) -> String {
+    format!("\"{version}\"")
+}

@@ -1,0 +1,165 @@
+//! Every key of the table. Keys start with the organization; the few ways in without one are listed first.
+
+use std::fmt;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use super::Item;
+use crate::crypto::TokenHash;
+use crate::domain::contact::{Email, ExternalReference};
+use crate::domain::ids::{ContactId, MemberId, OrgId, RequestId, TokenId, WorkspaceId};
+use crate::domain::time::Timestamp;
+use crate::text::Folded;
+
+/// The attribute of the partition key.
+pub const PARTITION: &str = "pk";
+/// The attribute of the sort key.
+pub const SORT: &str = "sk";
+/// The attribute that tells `DynamoDB` when to drop an item, in seconds since 1970.
+pub const DROP_AT: &str = "ttl";
+
+/// The sort key of an item that is alone in its partition.
+const ALONE: &str = ".";
+
+/// Where an item is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Key {
+    partition: String,
+    sort: String,
+}
+
+impl Key {
+    fn new(partition: String, sort: impl fmt::Display) -> Self {
+        Self { partition, sort: sort.to_string() }
+    }
+
+    fn alone(partition: String) -> Self {
+        Self::new(partition, ALONE)
+    }
+
+    /// The key as the attributes of an item.
+    #[must_use]
+    pub fn into_item(self) -> Item {
+        let mut item = Item::new();
+        self.insert_into(&mut item);
+        item
+    }
+
+    /// Adds the key's attributes.
+    pub fn insert_into(self, item: &mut Item) {
+        item.insert(PARTITION.to_owned(), AttributeValue::S(self.partition));
+        item.insert(SORT.to_owned(), AttributeValue::S(self.sort));
+    }
+
+    /// The key of an item that was read.
+    #[must_use]
+    pub fn of(item: &Item) -> Option<Self> {
+        let text = |name| item.get(name)?.as_s().ok().cloned();
+        Some(Self { partition: text(PARTITION)?, sort: text(SORT)? })
+    }
+}
+
+// Ways in without an organization.
+
+/// The token with this hash.
+#[must_use]
+pub fn token_by_hash(hash: TokenHash) -> Key {
+    Key::alone(format!("TOKEN#{hash}"))
+}
+
+/// The account that signs in with this e-mail address, whatever its case.
+#[must_use]
+pub fn account(email: &Email) -> Key {
+    Key::alone(format!("ACCOUNT#{}", Folded::new(email.as_str()).as_str()))
+}
+
+/// A call whose token is unknown: the service-level trail, sharded.
+#[must_use]
+pub fn trail(at: Timestamp, shard: u8, call: RequestId) -> Key {
+    Key::new(format!("TRAIL#{}#{shard}", at.day()), call)
+}
+
+// An organization's own.
+
+/// The organization itself.
+#[must_use]
+pub fn organization(org: OrgId) -> Key {
+    Key::alone(of(org, "ORGANIZATION"))
+}
+
+/// One of the organization's members.
+#[must_use]
+pub fn member(org: OrgId, member: MemberId) -> Key {
+    Key::new(of(org, "MEMBERS"), member)
+}
+
+/// One of the organization's tokens, by its id: kept for good, also when it works no more.
+#[must_use]
+pub fn token(org: OrgId, token: TokenId) -> Key {
+    Key::new(of(org, "TOKENS"), token)
+}
+
+/// The audit row of a call.
+#[must_use]
+pub fn audit(org: OrgId, at: Timestamp, call: RequestId) -> Key {
+    Key::new(of(org, format_args!("AUDIT#{}", at.day())), call)
+}
+
+/// The first response to an idempotency key.
+#[must_use]
+pub fn idempotency(org: OrgId, key: &str) -> Key {
+    Key::alone(of(org, format_args!("KEY#{key}")))
+}
+
+/// The last number that was given to a workspace.
+#[must_use]
+pub fn workspace_counter(org: OrgId) -> Key {
+    Key::alone(of(org, "COUNTER#WORKSPACES"))
+}
+
+/// A contact.
+#[must_use]
+pub fn contact(org: OrgId, contact: ContactId) -> Key {
+    Key::alone(of(org, format_args!("CONTACT#{contact}")))
+}
+
+/// The contact that has an external reference.
+#[must_use]
+pub fn contact_reference(org: OrgId, reference: &ExternalReference) -> Key {
+    Key::alone(of(org, format_args!("CONTACTREF#{}", reference.as_str())))
+}
+
+/// A workspace.
+#[must_use]
+pub fn workspace(org: OrgId, workspace: WorkspaceId) -> Key {
+    Key::alone(of(org, format_args!("WORKSPACE#{workspace}")))
+}
+
+/// What lists are made of: the compact rows of one kind, in one partition per organization, sorted by id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rows {
+    /// Of contacts.
+    Contacts,
+    /// Of workspaces.
+    Workspaces,
+}
+
+/// The partition of an organization's rows.
+#[must_use]
+pub fn rows(org: OrgId, rows: Rows) -> String {
+    let name = match rows {
+        Rows::Contacts => "CONTACTS",
+        Rows::Workspaces => "WORKSPACES",
+    };
+    of(org, name)
+}
+
+/// The row of one record.
+#[must_use]
+pub fn row(org: OrgId, kind: Rows, id: uuid::Uuid) -> Key {
+    Key::new(rows(org, kind), id)
+}
+
+fn of(org: OrgId, what: impl fmt::Display) -> String {
+    format!("ORG#{org}#{what}")
+}

@@ -1,0 +1,58 @@
+//! The one way to read lists: a strongly consistent pass over an organization's compact rows, which yields match,
+//! exact total and page together; then the page's records.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use uuid::Uuid;
+
+use super::keys::{self, Rows, SORT};
+use super::{Item, OrgStore, StoreError};
+use crate::page::PageRequest;
+
+/// The attribute of a row that holds the folded text.
+pub(super) const TEXT: &str = "s";
+
+/// Which records are on a page, and how many match in all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slice {
+    /// The ids of the page, oldest first.
+    pub ids: Vec<Uuid>,
+    /// How many rows match.
+    pub total: u64,
+}
+
+impl OrgStore {
+    /// Finds a page of the rows whose text contains the needle.
+    pub(super) async fn list(&self, kind: Rows, needle: Option<&str>, page: PageRequest) -> Result<Slice, StoreError> {
+        let positions = page.positions();
+        let mut slice = Slice { ids: Vec::new(), total: 0 };
+        let mut unreadable = 0_u64;
+        let attributes: &[&str] = if needle.is_some() { &[SORT, TEXT] } else { &[SORT] };
+        self.store
+            .scan_partition(&keys::rows(self.org, kind), attributes, |row| {
+                let matches = needle.is_none_or(|needle| text_of(&row).is_some_and(|text| text.contains(needle)));
+                if !matches {
+                    return;
+                }
+                if positions.contains(&slice.total) {
+                    match id_of(&row) {
+                        Some(id) => slice.ids.push(id),
+                        None => unreadable += 1,
+                    }
+                }
+                slice.total += 1;
+            })
+            .await?;
+        if unreadable > 0 {
+            return Err(StoreError::Failed(format!("{unreadable} rows without an id")));
+        }
+        Ok(slice)
+    }
+}
+
+fn text_of(row: &Item) -> Option<&String> {
+    row.get(TEXT).map(AttributeValue::as_s)?.ok()
+}
+
+fn id_of(row: &Item) -> Option<Uuid> {
+    row.get(SORT)?.as_s().ok()?.parse().ok()
+}

@@ -1,0 +1,98 @@
+//! The store: one `DynamoDB` table, and the only code that knows it.
+//!
+//! [`keys`] has every key, [`table`] every call of the SDK, [`commit`] the one way to change an organization's
+//! records, [`list`] the one way to read lists; the other files turn items into domain types and back.
+
+pub mod accounts;
+pub mod audit;
+pub mod commit;
+pub mod contacts;
+pub mod idempotency;
+pub mod keys;
+pub mod list;
+pub mod organizations;
+pub mod table;
+pub mod tokens;
+pub mod workspaces;
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub use table::{Store, Usage};
+
+use crate::domain::ids::OrgId;
+use keys::Key;
+
+/// An item as the SDK has it.
+pub type Item = HashMap<String, AttributeValue>;
+
+/// Why the store did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A condition did not hold, a transaction met another one, or the table was busy: read again, decide again.
+    #[error("the records have changed meanwhile")]
+    Raced,
+    /// Anything else, for the log: error codes only, no values.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// The store as one organization sees it. There is no way from it to another organization's records.
+#[derive(Debug, Clone)]
+pub struct OrgStore {
+    pub(crate) store: Store,
+    pub(crate) org: OrgId,
+}
+
+impl OrgStore {
+    /// The store for an organization.
+    #[must_use]
+    pub fn new(store: Store, org: OrgId) -> Self {
+        Self { store, org }
+    }
+}
+
+/// A record with the version that its next change must name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Versioned<T> {
+    /// The record.
+    pub value: T,
+    /// 1 when it was created, one more with each change.
+    pub version: u64,
+}
+
+/// The attribute that holds a record's version.
+const VERSION: &str = "v";
+
+/// A record as an item.
+fn to_item<T: Serialize>(key: Key, record: &T) -> Result<Item, StoreError> {
+    let mut item: Item =
+        serde_dynamo::to_item(record).map_err(|error| StoreError::Failed(format!("encoding an item: {error}")))?;
+    key.insert_into(&mut item);
+    Ok(item)
+}
+
+/// A versioned record as an item.
+fn to_versioned_item<T: Serialize>(key: Key, record: &T, version: u64) -> Result<Item, StoreError> {
+    let mut item = to_item(key, record)?;
+    item.insert(VERSION.to_owned(), AttributeValue::N(version.to_string()));
+    Ok(item)
+}
+
+/// An item as a record; what the record does not know is ignored.
+fn from_item<T: DeserializeOwned>(item: Item) -> Result<T, StoreError> {
+    serde_dynamo::from_item(item).map_err(|error| StoreError::Failed(format!("decoding an item: {error}")))
+}
+
+/// An item as a versioned record.
+fn from_versioned_item<T: DeserializeOwned>(item: Item) -> Result<Versioned<T>, StoreError> {
+    let version = item
+        .get(VERSION)
+        .and_then(|value| value.as_n().ok())
+        .and_then(|text| text.parse().ok())
+        .ok_or_else(|| StoreError::Failed("decoding an item: no version".to_owned()))?;
+    Ok(Versioned { value: from_item(item)?, version })
+}

@@ -1,0 +1,443 @@
+//! The calls of the SDK: strongly consistent, bounded in time, counted.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
+use aws_sdk_dynamodb::error::{BoxError, ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::types::{
+    AttributeDefinition, AttributeValue, BillingMode, CancellationReason, ConsumedCapacity, KeySchemaElement, KeyType,
+    KeysAndAttributes, ReturnConsumedCapacity, ReturnValue, ScalarAttributeType, TimeToLiveSpecification,
+    TransactWriteItem,
+};
+use aws_smithy_runtime_api::client::interceptors::context::BeforeTransmitInterceptorContextRef;
+
+use super::keys::{DROP_AT, Key, PARTITION, SORT};
+use super::{Item, StoreError};
+use crate::limits;
+
+/// The table, and what the calls through this handle have used of it.
+#[derive(Debug, Clone)]
+pub struct Store {
+    client: Client,
+    table: Arc<str>,
+    meter: Meter,
+}
+
+/// What calls have used.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Usage {
+    /// Read capacity units.
+    pub read_units: f64,
+    /// Write capacity units.
+    pub write_units: f64,
+    /// Calls, however often each was tried.
+    pub round_trips: u32,
+    /// Attempts beyond the first of each call.
+    pub retries: u32,
+}
+
+/// Adds up the usage of one handle; an interceptor that sees every attempt.
+#[derive(Debug, Clone, Default)]
+struct Meter(Arc<Mutex<Counts>>);
+
+/// Usage while it is counted.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    usage: Usage,
+    attempts: u32,
+}
+
+impl Meter {
+    fn add(&self, change: impl FnOnce(&mut Counts)) {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn read(&self, capacity: Option<&ConsumedCapacity>) {
+        self.add(|counts| {
+            counts.usage.read_units += capacity.and_then(ConsumedCapacity::capacity_units).unwrap_or_default();
+        });
+    }
+
+    fn written(&self, capacity: &[ConsumedCapacity]) {
+        let units: f64 = capacity.iter().filter_map(ConsumedCapacity::capacity_units).sum();
+        self.add(|counts| counts.usage.write_units += units);
+    }
+}
+
+#[aws_smithy_runtime_api::client::interceptors::dyn_dispatch_hint]
+impl Intercept for Meter {
+    fn name(&self) -> &'static str {
+        "Meter"
+    }
+
+    fn read_before_attempt(
+        &self,
+        _: &BeforeTransmitInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        self.add(|counts| counts.attempts += 1);
+        Ok(())
+    }
+}
+
+/// What became of a transaction.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Transacted {
+    /// It took effect.
+    Committed,
+    /// It had no effect: the conditions of these items did not hold.
+    Refused(Vec<usize>),
+}
+
+/// What a write of one item asks of what is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PutIf {
+    /// Nothing may be there.
+    Absent,
+    /// Anything may be.
+    Any,
+}
+
+impl Store {
+    /// The table with this name.
+    #[must_use]
+    pub fn new(client: Client, table: impl Into<String>) -> Self {
+        Self { client, table: table.into().into(), meter: Meter::default() }
+    }
+
+    /// The same table with a count of its own, for one call.
+    #[must_use]
+    pub fn metered(&self) -> Self {
+        Self { meter: Meter::default(), ..self.clone() }
+    }
+
+    /// What calls through this handle and its clones have used.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        let counts = *self.meter.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Usage { retries: counts.attempts.saturating_sub(counts.usage.round_trips), ..counts.usage }
+    }
+
+    /// The table's name.
+    #[must_use]
+    pub fn table(&self) -> &str {
+        &self.table
+    }
+
+    /// Counts a call, and gives what counts its attempts.
+    fn count(&self) -> Meter {
+        self.meter.add(|counts| counts.usage.round_trips += 1);
+        self.meter.clone()
+    }
+
+    /// Reads one item.
+    pub(super) async fn get(&self, key: Key) -> Result<Option<Item>, StoreError> {
+        let meter = self.count();
+        let output = self
+            .client
+            .get_item()
+            .table_name(&*self.table)
+            .set_key(Some(key.into_item()))
+            .consistent_read(true)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .customize()
+            .interceptor(meter)
+            .send()
+            .await
+            .map_err(failed)?;
+        self.meter.read(output.consumed_capacity());
+        Ok(output.item)
+    }
+
+    /// Reads items by key, in the order of the keys; what is not there is left out.
+    pub(super) async fn get_all(&self, keys: &[Key]) -> Result<Vec<Item>, StoreError> {
+        let mut found: HashMap<Key, Item> = HashMap::with_capacity(keys.len());
+        for batch in keys.chunks(limits::BATCH_KEYS_MAX) {
+            let mut asked: Vec<Item> = batch.iter().cloned().map(Key::into_item).collect();
+            let mut pause = limits::WRITE_BACKOFF_FIRST;
+            let deadline = tokio::time::Instant::now() + limits::AWS_CALL_TIMEOUT;
+            while !asked.is_empty() {
+                let (items, unprocessed) = self.get_batch(asked).await?;
+                found.extend(items.into_iter().filter_map(|item| Some((Key::of(&item)?, item))));
+                asked = unprocessed;
+                if asked.is_empty() {
+                    break;
+                }
+                if tokio::time::Instant::now() >= deadline {
+                    return Err(StoreError::Failed("BatchGetItem: keys stay unprocessed".to_owned()));
+                }
+                tokio::time::sleep(jittered(pause)).await;
+                pause = (pause * 2).min(limits::WRITE_BACKOFF_MAX);
+            }
+        }
+        Ok(keys.iter().filter_map(|key| found.remove(key)).collect())
+    }
+
+    async fn get_batch(&self, keys: Vec<Item>) -> Result<(Vec<Item>, Vec<Item>), StoreError> {
+        let request =
+            KeysAndAttributes::builder().set_keys(Some(keys)).consistent_read(true).build().map_err(failed)?;
+        let meter = self.count();
+        let output = self
+            .client
+            .batch_get_item()
+            .request_items(&*self.table, request)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .customize()
+            .interceptor(meter)
+            .send()
+            .await
+            .map_err(failed)?;
+        output.consumed_capacity().iter().for_each(|capacity| self.meter.read(Some(capacity)));
+        let items = output.responses.unwrap_or_default().remove(&*self.table).unwrap_or_default();
+        let unprocessed = output.unprocessed_keys.unwrap_or_default().remove(&*self.table);
+        Ok((items, unprocessed.map(|keys| keys.keys).unwrap_or_default()))
+    }
+
+    /// Reads a whole partition in the order of its sort keys, telling each item's given attributes to `visit`.
+    pub(super) async fn scan_partition(
+        &self,
+        partition: &str,
+        attributes: &[&str],
+        mut visit: impl FnMut(Item),
+    ) -> Result<(), StoreError> {
+        let mut start: Option<Item> = None;
+        loop {
+            let meter = self.count();
+            let output = self
+                .client
+                .query()
+                .table_name(&*self.table)
+                .key_condition_expression("#pk = :pk")
+                .expression_attribute_names("#pk", PARTITION)
+                .expression_attribute_values(":pk", AttributeValue::S(partition.to_owned()))
+                .projection_expression(attributes.join(", "))
+                .consistent_read(true)
+                .set_exclusive_start_key(start)
+                .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                .customize()
+                .interceptor(meter)
+                .send()
+                .await
+                .map_err(failed)?;
+            self.meter.read(output.consumed_capacity());
+            output.items.unwrap_or_default().into_iter().for_each(&mut visit);
+            match output.last_evaluated_key {
+                Some(key) if !key.is_empty() => start = Some(key),
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Writes one item by itself. Tells whether it was written: with [`PutIf::Absent`] it is not if one is there.
+    pub(super) async fn put(&self, item: Item, condition: PutIf) -> Result<bool, StoreError> {
+        let meter = self.count();
+        let mut request = self
+            .client
+            .put_item()
+            .table_name(&*self.table)
+            .set_item(Some(item))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        if condition == PutIf::Absent {
+            request =
+                request.condition_expression("attribute_not_exists(#pk)").expression_attribute_names("#pk", PARTITION);
+        }
+        match request.customize().interceptor(meter).send().await {
+            Ok(output) => {
+                self.meter.written(output.consumed_capacity.as_slice());
+                Ok(true)
+            }
+            Err(SdkError::ServiceError(error)) if error.err().is_conditional_check_failed_exception() => Ok(false),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// Adds one to a number and returns it; 1 the first time.
+    pub(super) async fn next_number(&self, key: Key) -> Result<u64, StoreError> {
+        let meter = self.count();
+        let output = self
+            .client
+            .update_item()
+            .table_name(&*self.table)
+            .set_key(Some(key.into_item()))
+            .update_expression("ADD #n :one")
+            .expression_attribute_names("#n", "n")
+            .expression_attribute_values(":one", AttributeValue::N("1".to_owned()))
+            .return_values(ReturnValue::UpdatedNew)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .customize()
+            .interceptor(meter)
+            .send()
+            .await
+            .map_err(failed)?;
+        self.meter.written(output.consumed_capacity.as_slice());
+        output
+            .attributes
+            .and_then(|attributes| attributes.get("n")?.as_n().ok()?.parse().ok())
+            .ok_or_else(|| StoreError::Failed("UpdateItem: no number came back".to_owned()))
+    }
+
+    /// Writes items together or not at all. Each call has a client request token of its own, which its retries repeat,
+    /// so that a lost response does not become a second effect.
+    pub(super) async fn transact(&self, items: Vec<TransactWriteItem>) -> Result<Transacted, StoreError> {
+        let meter = self.count();
+        let sent = self
+            .client
+            .transact_write_items()
+            .set_transact_items(Some(items))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .customize()
+            .interceptor(meter)
+            .send()
+            .await;
+        match sent {
+            Ok(output) => {
+                self.meter.written(output.consumed_capacity());
+                Ok(Transacted::Committed)
+            }
+            Err(SdkError::ServiceError(error)) => match error.err() {
+                TransactWriteItemsError::TransactionCanceledException(cancelled) => {
+                    decide_cancelled(cancelled.cancellation_reasons())
+                }
+                _ => Err(failed(SdkError::ServiceError(error))),
+            },
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// The table's key, billing and expiry, for those who make it by hand: the local stack and tests. The cloud's
+    /// table is made from the template. Does nothing where the table is there.
+    ///
+    /// # Errors
+    /// When the table can't be made.
+    pub async fn create_table(&self) -> Result<(), StoreError> {
+        let attribute = |name| {
+            AttributeDefinition::builder()
+                .attribute_name(name)
+                .attribute_type(ScalarAttributeType::S)
+                .build()
+                .map_err(failed)
+        };
+        let key = |name, kind| KeySchemaElement::builder().attribute_name(name).key_type(kind).build().map_err(failed);
+        let created = self
+            .client
+            .create_table()
+            .table_name(&*self.table)
+            .attribute_definitions(attribute(PARTITION)?)
+            .attribute_definitions(attribute(SORT)?)
+            .key_schema(key(PARTITION, KeyType::Hash)?)
+            .key_schema(key(SORT, KeyType::Range)?)
+            .billing_mode(BillingMode::PayPerRequest)
+            .send()
+            .await;
+        match created {
+            Ok(_) => {}
+            Err(SdkError::ServiceError(error)) if error.err().is_resource_in_use_exception() => return Ok(()),
+            Err(error) => return Err(failed(error)),
+        }
+        let expiry =
+            TimeToLiveSpecification::builder().attribute_name(DROP_AT).enabled(true).build().map_err(failed)?;
+        self.client
+            .update_time_to_live()
+            .table_name(&*self.table)
+            .time_to_live_specification(expiry)
+            .send()
+            .await
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    pub(super) fn table_name(&self) -> String {
+        self.table.to_string()
+    }
+}
+
+/// Tells a transaction that lost a race from one that can't succeed.
+fn decide_cancelled(reasons: &[CancellationReason]) -> Result<Transacted, StoreError> {
+    let codes: Vec<&str> = reasons.iter().map(|reason| reason.code().unwrap_or("None")).collect();
+    let hopeless: Vec<&str> = codes
+        .iter()
+        .filter(|code| {
+            !matches!(
+                **code,
+                "None"
+                    | "ConditionalCheckFailed"
+                    | "TransactionConflict"
+                    | "ThrottlingError"
+                    | "ProvisionedThroughputExceeded"
+            )
+        })
+        .copied()
+        .collect();
+    if !hopeless.is_empty() {
+        return Err(StoreError::Failed(format!("TransactWriteItems: {}", hopeless.join(", "))));
+    }
+    let refused: Vec<usize> = codes
+        .iter()
+        .enumerate()
+        .filter(|(_, code)| **code == "ConditionalCheckFailed")
+        .map(|(index, _)| index)
+        .collect();
+    // Without a condition that failed, another transaction or a full partition was in the way.
+    if refused.is_empty() { Err(StoreError::Raced) } else { Ok(Transacted::Refused(refused)) }
+}
+
+/// An error for the log: its code, or what kind of failure it was. Messages are left out, since they can quote values.
+fn failed<E: IntoFailure>(error: E) -> StoreError {
+    StoreError::Failed(error.into_failure())
+}
+
+trait IntoFailure {
+    fn into_failure(self) -> String;
+}
+
+impl<E: ProvideErrorMetadata, R> IntoFailure for SdkError<E, R> {
+    fn into_failure(self) -> String {
+        let kind = match &self {
+            Self::ConstructionFailure(_) => "the request could not be built",
+            Self::TimeoutError(_) => "timed out",
+            Self::DispatchFailure(_) => "not sent",
+            Self::ResponseError(_) => "the response could not be read",
+            Self::ServiceError(_) => "refused",
+            _ => "failed",
+        };
+        format!("DynamoDB: {kind} ({})", self.code().unwrap_or("no code"))
+    }
+}
+
+impl IntoFailure for aws_sdk_dynamodb::error::BuildError {
+    fn into_failure(self) -> String {
+        format!("DynamoDB: {self}")
+    }
+}
+
+/// A pause drawn evenly between nothing and the given time, so that those who met once do not meet again.
+#[must_use]
+pub(crate) fn jittered(longest: std::time::Duration) -> std::time::Duration {
+    longest.mul_f64(fastrand::f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reasons(codes: &[&str]) -> Vec<CancellationReason> {
+        codes.iter().map(|code| CancellationReason::builder().code(*code).build()).collect()
+    }
+
+    #[test]
+    fn only_races_and_throttling_are_worth_another_try() {
+        assert!(matches!(decide_cancelled(&reasons(&["None", "TransactionConflict"])), Err(StoreError::Raced)));
+        assert!(matches!(decide_cancelled(&reasons(&["ThrottlingError", "None"])), Err(StoreError::Raced)));
+        assert!(
+            matches!(decide_cancelled(&reasons(&["None", "ConditionalCheckFailed"])), Ok(Transacted::Refused(at)) if at == [1])
+        );
+        for code in ["ValidationError", "ItemCollectionSizeLimitExceeded", "DuplicateItem", "AccessDenied", "Unheard"] {
+            let refused = decide_cancelled(&reasons(&["TransactionConflict", code]));
+            assert!(matches!(refused, Err(StoreError::Failed(_))), "{code}");
+        }
+    }
+}

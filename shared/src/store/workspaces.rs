@@ -1,0 +1,116 @@
+//! Workspaces: a record with the ids of its people, and a row in their list.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::commit::{Change, row};
+use super::keys::{self, Rows};
+use super::{OrgStore, StoreError, Versioned, from_item, from_versioned_item, to_versioned_item};
+use crate::domain::contact::Contact;
+use crate::domain::ids::{ContactId, OrgId, WorkspaceId};
+use crate::domain::time::Timestamp;
+use crate::domain::workspace::{Workspace, WorkspaceName, WorkspaceNumber};
+use crate::page::{Page, PageRequest};
+
+/// A workspace as it is written.
+#[derive(Serialize, Deserialize)]
+struct Record {
+    id: WorkspaceId,
+    name: WorkspaceName,
+    number: WorkspaceNumber,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    activated_at: Option<Timestamp>,
+    #[serde(default)]
+    people: Vec<ContactId>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+impl From<Record> for Workspace {
+    fn from(record: Record) -> Self {
+        let Record { id, name, number, activated_at, people, created_at, updated_at } = record;
+        Self { id, name, number, activated_at, people: people.into_iter().collect(), created_at, updated_at }
+    }
+}
+
+impl From<&Workspace> for Record {
+    fn from(workspace: &Workspace) -> Self {
+        let Workspace { id, name, number, activated_at, people, created_at, updated_at } = workspace.clone();
+        Self { id, name, number, activated_at, people: people.into_iter().collect(), created_at, updated_at }
+    }
+}
+
+impl OrgStore {
+    /// A workspace.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn workspace(&self, id: WorkspaceId) -> Result<Option<Versioned<Workspace>>, StoreError> {
+        let Some(item) = self.store.get(keys::workspace(self.org, id)).await? else { return Ok(None) };
+        let Versioned { value, version } = from_versioned_item::<Record>(item)?;
+        Ok(Some(Versioned { value: value.into(), version }))
+    }
+
+    /// A page of the workspaces whose name or internal reference contains the needle.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn list_workspaces(
+        &self,
+        needle: Option<&str>,
+        page: PageRequest,
+    ) -> Result<Page<Workspace>, StoreError> {
+        let slice = self.list(Rows::Workspaces, needle, page).await?;
+        let keys: Vec<_> = slice.ids.into_iter().map(|id| keys::workspace(self.org, id.into())).collect();
+        let records = self.store.get_all(&keys).await?;
+        let workspaces =
+            records.into_iter().map(|item| from_item::<Record>(item).map(Into::into)).collect::<Result<_, _>>()?;
+        Ok(Page::new(workspaces, slice.total, page))
+    }
+
+    /// The contacts that take part in workspaces, each once.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn people_of(
+        &self,
+        workspaces: impl IntoIterator<Item = &Workspace>,
+    ) -> Result<Vec<Contact>, StoreError> {
+        let people: BTreeSet<ContactId> =
+            workspaces.into_iter().flat_map(|workspace| workspace.people.iter().copied()).collect();
+        self.contacts(people).await
+    }
+
+    /// The number of the organization's next workspace. Taken outside of any transaction, so that workspaces created
+    /// at the same time don't wait for each other; numbers may skip.
+    ///
+    /// # Errors
+    /// When the store can't be written.
+    pub async fn next_workspace_number(&self) -> Result<WorkspaceNumber, StoreError> {
+        self.store.next_number(keys::workspace_counter(self.org)).await.map(WorkspaceNumber)
+    }
+}
+
+/// The changes that create a workspace.
+///
+/// # Errors
+/// When it can't be encoded.
+pub fn create(org: OrgId, workspace: &Workspace) -> Result<Vec<Change>, StoreError> {
+    let item = to_versioned_item(keys::workspace(org, workspace.id), &Record::from(workspace), 1)?;
+    Ok(vec![Change::Create(item), workspace_row(org, workspace, 1)])
+}
+
+/// The changes from one state of a workspace to the next.
+///
+/// # Errors
+/// When it can't be encoded.
+pub fn replace(org: OrgId, before: &Versioned<Workspace>, after: &Workspace) -> Result<Vec<Change>, StoreError> {
+    let version = before.version + 1;
+    let item = to_versioned_item(keys::workspace(org, after.id), &Record::from(after), version)?;
+    Ok(vec![Change::Replace(item, before.version), workspace_row(org, after, version)])
+}
+
+fn workspace_row(org: OrgId, workspace: &Workspace, version: u64) -> Change {
+    row(org, Rows::Workspaces, workspace.id.uuid(), version, &workspace.search_text())
+}

@@ -1,0 +1,140 @@
+//! What operators see: one JSON line per call, which carries its metrics too (CloudWatch's embedded metric format).
+//! Ids, codes and figures; nothing that a user wrote.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::domain::ids::{OrgId, RequestId, TokenId};
+use crate::domain::time::Timestamp;
+use crate::store::Usage;
+
+/// Where log lines go.
+#[derive(Clone)]
+pub struct Log(Arc<Mutex<Target>>);
+
+enum Target {
+    Stdout,
+    File(File),
+}
+
+impl Log {
+    /// To the standard output, which Lambda keeps.
+    #[must_use]
+    pub fn stdout() -> Self {
+        Self(Arc::new(Mutex::new(Target::Stdout)))
+    }
+
+    /// To the end of a file.
+    ///
+    /// # Errors
+    /// When the file can't be opened.
+    pub fn file(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        Ok(Self(Arc::new(Mutex::new(Target::File(file)))))
+    }
+
+    /// Writes a line. A log that can't be written must not fail a call, so errors are dropped.
+    pub fn line(&self, line: &impl Serialize) {
+        let Ok(mut bytes) = serde_json::to_vec(line) else { return };
+        bytes.push(b'\n');
+        let mut target = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = match &mut *target {
+            Target::Stdout => io::stdout().lock().write_all(&bytes),
+            Target::File(file) => file.write_all(&bytes),
+        };
+    }
+}
+
+impl fmt::Debug for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Log")
+    }
+}
+
+/// One call, as its line tells it.
+#[derive(Debug, Serialize)]
+pub struct CallLine<'a> {
+    #[serde(rename = "_aws")]
+    metrics: Value,
+    /// The id that the client was given.
+    pub request_id: RequestId,
+    /// The operation's id, or `none`.
+    pub operation: &'a str,
+    /// Whose token it was, where that is known.
+    pub organization_id: Option<OrgId>,
+    /// Which token it was, where that is known.
+    pub token_id: Option<TokenId>,
+    /// The HTTP status.
+    pub status: u16,
+    /// `ok`, `replayed`, or the error's code.
+    pub code: &'a str,
+    /// From the first byte of the handler to the last.
+    pub duration_ms: f64,
+    /// What the call used of the table.
+    pub read_units: f64,
+    /// See `read_units`.
+    pub write_units: f64,
+    /// Calls of the table.
+    pub round_trips: u32,
+    /// Attempts at them beyond the first.
+    pub retries: u32,
+    /// 1 when the service was at fault.
+    pub faults: u8,
+    /// The internal cause of a failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+}
+
+impl<'a> CallLine<'a> {
+    /// A line about a call that begins or ends now, with the figures of its usage.
+    #[must_use]
+    pub fn new(
+        request_id: RequestId,
+        operation: &'a str,
+        status: u16,
+        code: &'a str,
+        duration_ms: f64,
+        usage: Usage,
+    ) -> Self {
+        Self {
+            metrics: metrics(),
+            request_id,
+            operation,
+            organization_id: None,
+            token_id: None,
+            status,
+            code,
+            duration_ms,
+            read_units: usage.read_units,
+            write_units: usage.write_units,
+            round_trips: usage.round_trips,
+            retries: usage.retries,
+            faults: u8::from(status >= 500),
+            cause: None,
+        }
+    }
+}
+
+fn metrics() -> Value {
+    json!({
+        "Timestamp": Timestamp::now().unix_ms(),
+        "CloudWatchMetrics": [{
+            "Namespace": "Countersign",
+            "Dimensions": [["operation"]],
+            "Metrics": [
+                {"Name": "duration_ms", "Unit": "Milliseconds"},
+                {"Name": "read_units", "Unit": "Count"},
+                {"Name": "write_units", "Unit": "Count"},
+                {"Name": "round_trips", "Unit": "Count"},
+                {"Name": "retries", "Unit": "Count"},
+                {"Name": "faults", "Unit": "Count"},
+            ],
+        }],
+    })
+}
