@@ -40,6 +40,17 @@ impl AwsSettings {
         })
     }
 
+    /// What answers at an endpoint that was chosen: with the region and the credentials of the environment where it has
+    /// them, for AWS itself; else with any, for an emulator.
+    #[must_use]
+    pub fn at(endpoint_url: &str) -> Self {
+        let has_credentials = std::env::var_os("AWS_ACCESS_KEY_ID").is_some();
+        match Self::from_env() {
+            Ok(settings) if has_credentials => Self { endpoint_url: Some(endpoint_url.to_owned()), ..settings },
+            _ => Self::emulator(endpoint_url),
+        }
+    }
+
     /// An emulator on this machine, which takes any credentials.
     #[must_use]
     pub fn emulator(endpoint_url: impl Into<String>) -> Self {

@@ -170,7 +170,7 @@ fn field_path(location: ValuePointerRef<'_>) -> String {
 }
 
 /// The field of errors of a body as a whole.
-const BODY: &str = "body";
+pub(crate) const BODY: &str = "body";
 
 impl MergeWithError<FieldErrors> for FieldErrors {
     fn merge(self_: Option<Self>, other: Self, _: ValuePointerRef<'_>) -> ControlFlow<Self, Self> {
@@ -294,9 +294,6 @@ pub fn read_path<'a, T: Deserr<FieldErrors>>(
 pub fn read_body<T: Deserr<FieldErrors>>(bytes: &[u8]) -> Result<T, FieldErrors> {
     if bytes.is_empty() {
         return Err(FieldErrors::one(BODY, FieldCode::Required, "must be a JSON object"));
-    }
-    if bytes.len() > limits::BODY_BYTES_MAX {
-        return Err(body_too_long());
     }
     match crate::json::parse(bytes)? {
         object @ Json::Object(_) => read(object),

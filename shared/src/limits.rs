@@ -55,6 +55,9 @@ pub const AWS_CALL_TIMEOUT: Duration = Duration::from_secs(8);
 /// Attempts at one call of an AWS service: time-outs, throttling and 5xx are tried again with jitter.
 pub const AWS_ATTEMPTS_MAX: u32 = 5;
 
+/// How long a new table may take to become active.
+pub const TABLE_CREATION_WAIT: Duration = Duration::from_secs(60);
+
 /// Items in one `DynamoDB` transaction (the service's own limit).
 pub const TRANSACTION_ITEMS_MAX: usize = 100;
 /// Keys in one `BatchGetItem` (the service's own limit).

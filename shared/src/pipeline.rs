@@ -92,8 +92,8 @@ enum Answer {
 /// A request that has been received whole.
 struct Incoming {
     parts: request::Parts,
-    /// Nothing when it was too long.
-    body: Option<Vec<u8>>,
+    /// The body, unless it was too long or broke off.
+    body: Result<Vec<u8>, FieldErrors>,
     /// The parameters of the path, unless they are no UTF-8.
     path: Option<Vec<(String, String)>>,
 }
@@ -125,7 +125,7 @@ impl Incoming {
 
     fn read_body<T: deserr::Deserr<FieldErrors>>(&self) -> Result<T, FieldErrors> {
         check_content_type(&self.parts.headers)?;
-        self.body.as_deref().ok_or_else(input::body_too_long).and_then(input::read_body)
+        input::read_body(self.body.as_ref().map_err(Clone::clone)?)
     }
 
     fn idempotency_key(&self) -> Result<Option<IdempotencyKey>, FieldErrors> {
@@ -135,11 +135,13 @@ impl Incoming {
 }
 
 /// Receives a body, but not more of it than is worth while.
-async fn receive_body(body: Body) -> Option<Vec<u8>> {
+async fn receive_body(body: Body) -> Result<Vec<u8>, FieldErrors> {
     let mut chunks = body.into_data_stream();
     let mut received = Vec::new();
     let mut bytes = 0;
-    while let Some(Ok(chunk)) = chunks.next().await {
+    while let Some(chunk) = chunks.next().await {
+        let chunk =
+            chunk.map_err(|_| FieldErrors::one(input::BODY, FieldCode::MalformedJson, "broke off before its end"))?;
         bytes += chunk.len();
         if bytes <= limits::BODY_BYTES_MAX {
             received.extend_from_slice(&chunk);
@@ -147,7 +149,7 @@ async fn receive_body(body: Body) -> Option<Vec<u8>> {
             break;
         }
     }
-    (bytes <= limits::BODY_BYTES_MAX).then_some(received)
+    if bytes <= limits::BODY_BYTES_MAX { Ok(received) } else { Err(input::body_too_long()) }
 }
 
 fn check_content_type(headers: &HeaderMap) -> Result<(), FieldErrors> {

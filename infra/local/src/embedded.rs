@@ -1,7 +1,7 @@
-//! DynamoDB inside this process: dynoxide on a SQLite file, behind a port on 127.0.0.1 that only the real AWS client
+//! DynamoDB inside this process: dynoxide on a file of `SQLite`, behind a port on 127.0.0.1 that only the real AWS client
 //! in this process uses.
 //!
-//! A write is acknowledged after SQLite has committed it to the write-ahead log, with its default `synchronous=FULL`:
+//! A write is acknowledged after `SQLite` has committed it to the write-ahead log, with its default `synchronous=FULL`:
 //! it survives a `kill -9` and a power failure. Nothing here may turn bulk loading on, which lowers that for good.
 //! Streams stay off: with them, each write scans every stream record ever written.
 
@@ -20,7 +20,7 @@ pub(crate) const TABLE: &str = "countersign";
 
 /// Items whose time has come are removed at start and then so often; AWS promises no more than "within days".
 /// Readers never depend on it.
-const SWEEP_EVERY: Duration = Duration::from_secs(3600);
+const SWEEP_EVERY: Duration = Duration::from_hours(1);
 
 /// A running sweep ends with its page, so this is only for a machine that is very busy.
 const SWEEP_GRACE: Duration = Duration::from_secs(2);
@@ -35,7 +35,7 @@ pub(crate) struct Embedded {
 }
 
 impl Embedded {
-    /// Opens or makes the file and serves it. Blocks for as long as SQLite recovers.
+    /// Opens or makes the file and serves it. Blocks for as long as `SQLite` recovers.
     pub(crate) fn start(file: &Path) -> Result<Self, StartError> {
         let cannot = |error: &dyn std::error::Error| StartError::Store(in_one_line(error));
         // SQLite would read a path that begins with `file:` as a URI; an absolute one does not.
@@ -99,5 +99,55 @@ async fn sweep(database: Database) {
             eprintln!("warning: what has expired could not be removed: {}", in_one_line(&error));
         }
         tokio::time::sleep(SWEEP_EVERY).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use aws_sdk_dynamodb::types::AttributeValue;
+    use shared::aws::{self, AwsSettings};
+    use shared::domain::time::Timestamp;
+    use shared::store::Store;
+    use shared::store::keys::{DROP_AT, PARTITION, SORT};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_next_start_removes_what_has_expired_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("store.sqlite");
+        let embedded = Embedded::start(&file).unwrap();
+        let client = aws::dynamodb(&AwsSettings::emulator(embedded.url()));
+        Store::new(client.clone(), TABLE).create_table().await.unwrap();
+        let now = Timestamp::now();
+        for (name, drop_at) in [("expired", Some(-60)), ("still_valid", Some(3600)), ("for_good", None)] {
+            let mut item = std::collections::HashMap::from([
+                (PARTITION.to_owned(), AttributeValue::S("p".into())),
+                (SORT.to_owned(), AttributeValue::S(name.into())),
+            ]);
+            if let Some(seconds) = drop_at {
+                let expiry = now.plus_seconds(seconds).unix_s().to_string();
+                item.insert(DROP_AT.to_owned(), AttributeValue::N(expiry));
+            }
+            client.put_item().table_name(TABLE).set_item(Some(item)).send().await.unwrap();
+        }
+        drop(embedded);
+
+        let embedded = Embedded::start(&file).unwrap();
+        let client = aws::dynamodb(&AwsSettings::emulator(embedded.url()));
+        let names = async || {
+            let scan = client.scan().table_name(TABLE).consistent_read(true).send().await.unwrap();
+            let mut names: Vec<_> = scan.items().iter().map(|item| item[SORT].as_s().unwrap().clone()).collect();
+            names.sort();
+            names
+        };
+        tokio::time::timeout(Duration::from_secs(30), async {
+            while names().await.len() > 2 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        })
+        .await
+        .expect("the expired item is removed");
+        assert_eq!(names().await, ["for_good", "still_valid"]);
     }
 }

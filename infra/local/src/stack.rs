@@ -73,7 +73,7 @@ impl Stack {
         let base_url = format!("http://127.0.0.1:{port}");
 
         let has_data = data_dir.has_data()?;
-        let (embedded, dynamodb_url, table) = match &options.store {
+        let (embedded, settings, dynamodb_url, table) = match &options.store {
             StoreAt::Embedded => {
                 if has_data && !data_dir.store_file().exists() {
                     return Err(data_dir.damaged("the file store.sqlite is missing"));
@@ -81,11 +81,11 @@ impl Stack {
                 tell("Opening the store");
                 let embedded = Embedded::start(&data_dir.store_file())?;
                 let url = embedded.url().to_owned();
-                (Some(embedded), url, embedded::TABLE.to_owned())
+                (Some(embedded), AwsSettings::emulator(&url), url, embedded::TABLE.to_owned())
             }
-            StoreAt::Endpoint { url, table } => (None, url.clone(), table.clone()),
+            StoreAt::Endpoint { url, table } => (None, AwsSettings::at(url), url.clone(), table.clone()),
         };
-        let store = Store::new(aws::dynamodb(&AwsSettings::emulator(&dynamodb_url)), &table);
+        let store = Store::new(aws::dynamodb(&settings), &table);
         store.create_table().await.map_err(|error| StartError::Store(in_one_line(&error)))?;
 
         let log_file = data_dir.log_file()?;

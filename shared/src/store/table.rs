@@ -9,8 +9,8 @@ use aws_sdk_dynamodb::error::{BoxError, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, AttributeValue, BillingMode, CancellationReason, ConsumedCapacity, KeySchemaElement, KeyType,
-    KeysAndAttributes, ReturnConsumedCapacity, ReturnValue, ScalarAttributeType, TimeToLiveSpecification,
-    TransactWriteItem,
+    KeysAndAttributes, ReturnConsumedCapacity, ReturnValue, ScalarAttributeType, TableStatus, TimeToLiveSpecification,
+    TimeToLiveStatus, TransactWriteItem,
 };
 use aws_smithy_runtime_api::client::interceptors::context::BeforeTransmitInterceptorContextRef;
 
@@ -309,7 +309,7 @@ impl Store {
     }
 
     /// The table's key, billing and expiry, for those who make it by hand: the local stack and tests. The cloud's
-    /// table is made from the template. Does nothing where the table is there.
+    /// table is made from the template. A table that is there is kept; one that was half made is finished.
     ///
     /// # Errors
     /// When the table can't be made.
@@ -335,19 +335,37 @@ impl Store {
             .await;
         match created {
             Ok(_) => {}
-            Err(SdkError::ServiceError(error)) if error.err().is_resource_in_use_exception() => return Ok(()),
+            Err(SdkError::ServiceError(error)) if error.err().is_resource_in_use_exception() => {}
             Err(error) => return Err(failed(error)),
+        }
+        self.wait_until_active().await?;
+        self.enable_expiry().await
+    }
+
+    async fn wait_until_active(&self) -> Result<(), StoreError> {
+        let deadline = tokio::time::Instant::now() + limits::TABLE_CREATION_WAIT;
+        loop {
+            let output = self.client.describe_table().table_name(&*self.table).send().await.map_err(failed)?;
+            if output.table.and_then(|table| table.table_status) == Some(TableStatus::Active) {
+                return Ok(());
+            }
+            if tokio::time::Instant::now() >= deadline {
+                return Err(StoreError::Failed("the table does not become active".to_owned()));
+            }
+            tokio::time::sleep(limits::WRITE_BACKOFF_MAX).await;
+        }
+    }
+
+    async fn enable_expiry(&self) -> Result<(), StoreError> {
+        let output = self.client.describe_time_to_live().table_name(&*self.table).send().await.map_err(failed)?;
+        let status = output.time_to_live_description.and_then(|description| description.time_to_live_status);
+        if matches!(status, Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling)) {
+            return Ok(());
         }
         let expiry =
             TimeToLiveSpecification::builder().attribute_name(DROP_AT).enabled(true).build().map_err(failed)?;
-        self.client
-            .update_time_to_live()
-            .table_name(&*self.table)
-            .time_to_live_specification(expiry)
-            .send()
-            .await
-            .map_err(failed)?;
-        Ok(())
+        let request = self.client.update_time_to_live().table_name(&*self.table).time_to_live_specification(expiry);
+        request.send().await.map(|_| ()).map_err(failed)
     }
 
     pub(super) fn table_name(&self) -> String {
