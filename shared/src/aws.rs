@@ -73,7 +73,7 @@ pub fn dynamodb(settings: &AwsSettings) -> aws_sdk_dynamodb::Client {
         .retry_config(
             RetryConfig::standard()
                 .with_max_attempts(limits::AWS_ATTEMPTS_MAX)
-                .with_initial_backoff(limits::WRITE_BACKOFF_FIRST),
+                .with_initial_backoff(limits::AWS_BACKOFF_FIRST),
         )
         .timeout_config(
             TimeoutConfig::builder()

@@ -1,7 +1,9 @@
 //! Who calls: a token that was checked, and what it may do as a type. A write operation takes a [`WriteCaller`],
 //! which only a token with the scope to write becomes.
 
+use std::collections::HashSet;
 use std::ops::Deref;
+use std::sync::{Mutex, PoisonError};
 
 use http::HeaderMap;
 use http::header::IF_MATCH;
@@ -30,7 +32,7 @@ pub struct Caller {
     pub(crate) token: Token,
     pub(crate) store: OrgStore,
     pub(crate) base_url: BaseUrl,
-    /// The ids that the path names, for the audit row.
+    /// The ids that the path and the body name, 16 bytes each, for the audit row.
     pub(crate) asked: Vec<u8>,
 }
 
@@ -65,9 +67,17 @@ impl Caller {
         &self.base_url
     }
 
-    /// The ids of what was asked for and what is answered, for the audit row.
+    /// Adds records to what was asked for.
+    pub(crate) fn ask(&mut self, references: &[uuid::Uuid]) {
+        self.asked.extend(references.iter().flat_map(uuid::Uuid::as_bytes));
+    }
+
+    /// The ids of what was asked for and of what is answered, each once, for the audit row.
     pub(crate) fn objects_with(&self, reply: &Reply) -> Vec<u8> {
-        if reply.objects.is_empty() { self.asked.clone() } else { reply.objects.clone() }
+        const ID_BYTES: usize = 16;
+        let mut seen = HashSet::new();
+        let ids = self.asked.chunks(ID_BYTES).chain(reply.objects.chunks(ID_BYTES));
+        ids.filter(|id| seen.insert(*id)).flatten().copied().collect()
     }
 }
 
@@ -95,6 +105,8 @@ pub struct WriteCaller {
     caller: Caller,
     pub(crate) idempotency: Option<IdempotencyKey>,
     pub(crate) if_match: Option<IfMatch>,
+    /// The responses of the attempts to commit, in their order.
+    attempts: Mutex<Vec<Reply>>,
 }
 
 impl Deref for WriteCaller {
@@ -109,7 +121,7 @@ impl WriteCaller {
     /// Lets a token write that may.
     pub(crate) fn new(caller: Caller) -> Result<Self, Error> {
         match caller.token.scope {
-            Scope::ReadWrite => Ok(Self { caller, idempotency: None, if_match: None }),
+            Scope::ReadWrite => Ok(Self { caller, idempotency: None, if_match: None, attempts: Mutex::default() }),
             Scope::Read => Err(Error::ReadOnlyToken),
         }
     }
@@ -117,6 +129,23 @@ impl WriteCaller {
     /// Begins a change.
     pub fn commit(&self) -> Commit<'_> {
         Commit::new(self)
+    }
+
+    /// Keeps the response of an attempt to commit, and tells the attempt's number.
+    pub(crate) fn remember(&self, reply: &Reply) -> usize {
+        let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
+        attempts.push(reply.clone());
+        attempts.len() - 1
+    }
+
+    /// The response of an attempt.
+    pub(crate) fn recall(&self, attempt: usize) -> Option<Reply> {
+        self.attempts.lock().unwrap_or_else(PoisonError::into_inner).get(attempt).cloned()
+    }
+
+    /// Adds the records that the body names to what was asked for.
+    pub(crate) fn ask(&mut self, references: &[uuid::Uuid]) {
+        self.caller.ask(references);
     }
 
     /// Checks `If-Match`, where it was sent, against the version of the record that is to be changed.

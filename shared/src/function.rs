@@ -1,5 +1,12 @@
 //! A Lambda function around a router: the outermost file, the only one that knows Lambda.
 
+use http::Uri;
+use http::uri::PathAndQuery;
+use lambda_http::lambda_runtime::{self, LambdaEvent};
+use lambda_http::request::{LambdaRequest, RequestContext};
+use lambda_http::{Adapter, Request, RequestExt};
+use tower::ServiceExt;
+
 use crate::app::App;
 use crate::pipeline::Routes;
 
@@ -8,5 +15,60 @@ use crate::pipeline::Routes;
 /// # Errors
 /// When a setting is missing, or the runtime's API is gone.
 pub async fn run(routes: Routes) -> Result<(), lambda_http::Error> {
-    lambda_http::run(routes.into_router(App::from_env()?)).await
+    let app = App::from_env()?;
+    let service = Adapter::from(routes.into_router(app).map_request(without_stage));
+    lambda_runtime::run(service.map_request(as_sent)).await
+}
+
+/// An event as the client sent it. Events of REST APIs have every header twice, and `lambda_http` would let the one
+/// that has each name once win, so that a doubled header would pass for a single one; and it would put the stage into a
+/// path that has none.
+fn as_sent(mut event: LambdaEvent<LambdaRequest>) -> LambdaEvent<LambdaRequest> {
+    if let LambdaRequest::ApiGatewayV1(request) = &mut event.payload {
+        if !request.multi_value_headers.is_empty() {
+            request.headers.clear();
+        }
+        request.request_context.stage = None;
+    }
+    event
+}
+
+/// A request to the path that the client wants: events of HTTP APIs have a named stage in their path.
+fn without_stage(mut request: Request) -> Request {
+    let stage = match request.request_context_ref() {
+        Some(RequestContext::ApiGatewayV2(context)) => context.stage.as_deref(),
+        _ => None,
+    };
+    let path = stage.and_then(|stage| path_behind(stage, request.uri()));
+    if let Some(path) = path {
+        let mut parts = std::mem::take(request.uri_mut()).into_parts();
+        parts.path_and_query = Some(path);
+        // Only its path has changed, so an address stays an address.
+        *request.uri_mut() = Uri::from_parts(parts).unwrap_or_default();
+    }
+    request
+}
+
+fn path_behind(stage: &str, uri: &Uri) -> Option<PathAndQuery> {
+    let path = uri.path_and_query()?.as_str().strip_prefix('/')?.strip_prefix(stage)?;
+    path.starts_with('/').then(|| path.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PathAndQuery, path_behind};
+
+    #[test]
+    fn only_a_whole_first_segment_is_the_stage() {
+        for (stage, uri, expected) in [
+            ("prod", "https://api.example/prod/api/v1/me?limit=1", Some("/api/v1/me?limit=1")),
+            ("prod", "/prod/prod/x", Some("/prod/x")),
+            ("prod", "/production/x", None),
+            ("prod", "/api/v1/prod/x", None),
+            ("$default", "/api/v1/me", None),
+        ] {
+            let path = path_behind(stage, &uri.parse().unwrap());
+            assert_eq!(path.as_ref().map(PathAndQuery::as_str), expected, "{stage} {uri}");
+        }
+    }
 }

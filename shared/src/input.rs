@@ -131,9 +131,21 @@ impl FieldErrors {
         self.0.is_empty()
     }
 
-    /// The fields, in the order in which they were found.
+    /// The fields, in the order in which they were found: as many as a response should carry, with a last entry that
+    /// says how many more there are.
     #[must_use]
-    pub fn into_list(self) -> Vec<FieldError> {
+    pub fn into_list(mut self) -> Vec<FieldError> {
+        let more = self.0.len().saturating_sub(limits::FIELD_ERRORS_MAX);
+        self.0.truncate(limits::FIELD_ERRORS_MAX);
+        for error in &mut self.0 {
+            if error.field.chars().count() > limits::FIELD_PATH_CHARS_MAX {
+                error.field = error.field.chars().take(limits::FIELD_PATH_CHARS_MAX).chain(['…']).collect();
+            }
+        }
+        if more > 0 {
+            let message = format!("has {more} more errors");
+            self.0.push(FieldError { field: BODY.to_owned(), code: FieldCode::LimitReached, message });
+        }
         self.0
     }
 
@@ -252,6 +264,14 @@ pub fn read_query<T: Deserr<FieldErrors>>(query: Option<&str>) -> Result<T, Fiel
             errors.extend(FieldErrors::one("query", FieldCode::InvalidFormat, "must be percent-encoded UTF-8"));
             continue;
         };
+        if name.is_empty() {
+            errors.extend(FieldErrors::one(
+                "query",
+                FieldCode::UnknownParameter,
+                "must not have a parameter without a name",
+            ));
+            continue;
+        }
         let Some(value) = decode_parameter(value) else {
             errors.extend(FieldErrors::one(name, FieldCode::InvalidFormat, "must be percent-encoded UTF-8"));
             continue;
@@ -326,7 +346,7 @@ pub struct Nothing {}
 
 /// A field of a PATCH: left alone when absent, cleared by `null`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Change<T> {
+pub enum Patch<T> {
     /// Not mentioned.
     #[default]
     Keep,
@@ -336,7 +356,7 @@ pub enum Change<T> {
     Set(T),
 }
 
-impl<T> Change<T> {
+impl<T> Patch<T> {
     /// The value after this change.
     pub fn apply(self, current: Option<T>) -> Option<T> {
         match self {
@@ -347,7 +367,7 @@ impl<T> Change<T> {
     }
 }
 
-impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Change<T> {
+impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Patch<T> {
     fn deserialize_from_value<V: IntoValue>(
         value: Value<V>,
         location: ValuePointerRef<'_>,
@@ -421,6 +441,7 @@ macro_rules! texts {
                     .schema_type(utoipa::openapi::schema::Type::String)
                     .min_length(Some(1))
                     .max_length(Some($max))
+                    .pattern(Some(r"\S"))
                     .examples([$example])
                     .into()
             }
@@ -469,7 +490,7 @@ mod tests {
         name: String,
         count: i64,
         #[deserr(default)]
-        note: Change<String>,
+        note: Patch<String>,
     }
 
     fn codes(errors: FieldErrors) -> Vec<(String, FieldCode)> {
@@ -494,9 +515,9 @@ mod tests {
     #[test]
     fn null_is_missing_where_a_value_is_required_and_clears_where_it_is_not() {
         let read = read_body::<Sample>(br#"{"name": "a", "count": 1, "note": null}"#).unwrap();
-        assert_eq!(read.note, Change::Clear);
+        assert_eq!(read.note, Patch::Clear);
         let read = read_body::<Sample>(br#"{"name": "a", "count": 1}"#).unwrap();
-        assert_eq!(read.note, Change::Keep);
+        assert_eq!(read.note, Patch::Keep);
         let found = codes(read_body::<Sample>(br#"{"name": null, "count": 1}"#).unwrap_err());
         assert_eq!(found, [("name".to_owned(), FieldCode::Required)]);
     }

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use deserr::ValuePointerRef;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
@@ -15,7 +16,7 @@ use crate::input::{FieldCode, FieldErrors};
 pub fn parse(bytes: &[u8]) -> Result<Value, FieldErrors> {
     let mut duplicates = FieldErrors::default();
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let seed = StrictValue { path: "", duplicates: &mut duplicates };
+    let seed = StrictValue { path: ValuePointerRef::Origin, duplicates: &mut duplicates };
     let value = seed.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
     match value {
         Ok(value) if duplicates.is_empty() => Ok(value),
@@ -34,7 +35,8 @@ pub fn parse(bytes: &[u8]) -> Result<Value, FieldErrors> {
 }
 
 struct StrictValue<'a> {
-    path: &'a str,
+    /// Written out only for a key that is doubled.
+    path: ValuePointerRef<'a>,
     duplicates: &'a mut FieldErrors,
 }
 
@@ -84,8 +86,8 @@ impl<'de> Visitor<'de> for StrictValue<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
         loop {
-            let path = format!("{}[{}]", self.path, list.len());
-            let seed = StrictValue { path: &path, duplicates: self.duplicates };
+            let path = self.path.push_index(list.len());
+            let seed = StrictValue { path, duplicates: self.duplicates };
             match elements.next_element_seed(seed)? {
                 Some(element) => list.push(element),
                 None => return Ok(Value::Array(list)),
@@ -96,10 +98,12 @@ impl<'de> Visitor<'de> for StrictValue<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
-            let path = if self.path.is_empty() { key.clone() } else { format!("{}.{key}", self.path) };
-            let value = entries.next_value_seed(StrictValue { path: &path, duplicates: self.duplicates })?;
-            if object.insert(key, value).is_some() {
-                self.duplicates.extend(FieldErrors::one(path, FieldCode::MalformedJson, "may be given only once"));
+            let path = self.path.push_key(&key);
+            let value = entries.next_value_seed(StrictValue { path, duplicates: self.duplicates })?;
+            if object.contains_key(&key) {
+                self.duplicates.extend(FieldErrors::at(path, FieldCode::MalformedJson, "may be given only once"));
+            } else {
+                object.insert(key, value);
             }
         }
         Ok(Value::Object(object))

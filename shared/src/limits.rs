@@ -25,6 +25,13 @@ pub const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// the refusal instead of a broken connection. Lambda's own limit is below it.
 pub const BODY_BYTES_DISCARDED_MAX: usize = 8 * 1024 * 1024;
 
+/// Field errors of one response, so that a body of nothing but errors does not make a response that Lambda refuses.
+pub const FIELD_ERRORS_MAX: usize = 100;
+/// The path of a field in an error, in characters; longer ones are cut.
+pub const FIELD_PATH_CHARS_MAX: usize = 200;
+/// A response's body, in bytes: Lambda refuses more than 6 MB, encoded.
+pub const RESPONSE_BYTES_MAX: usize = 5 * 1024 * 1024;
+
 /// `Idempotency-Key`, in characters (contract, section 1).
 pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 255;
 /// How long an idempotency key is remembered, in seconds (contract, section 1).
@@ -40,11 +47,16 @@ pub const TRAIL_SHARDS: u8 = 16;
 pub const TRAIL_WAIT: Duration = Duration::from_millis(500);
 
 /// How long a write keeps deciding anew while others change the same records. The gateway gives up after 30 s.
-pub const WRITE_DEADLINE: Duration = Duration::from_secs(12);
+pub const WRITE_DEADLINE: Duration = Duration::from_secs(15);
 /// The first and the longest pause between two attempts at a contended write; each pause is drawn evenly from zero up.
+/// The longest is what lets fifty writers of one record pass: a shorter one keeps them meeting.
 pub const WRITE_BACKOFF_FIRST: Duration = Duration::from_millis(10);
 /// See [`WRITE_BACKOFF_FIRST`].
-pub const WRITE_BACKOFF_MAX: Duration = Duration::from_millis(400);
+pub const WRITE_BACKOFF_MAX: Duration = Duration::from_secs(2);
+
+/// How long a call may take in all, before it is answered as failed. What is left of the gateway's 30 s is for its
+/// audit row.
+pub const CALL_DEADLINE: Duration = Duration::from_secs(20);
 
 /// Connecting to an AWS service.
 pub const AWS_CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -56,7 +68,10 @@ pub const AWS_CALL_TIMEOUT: Duration = Duration::from_secs(8);
 pub const AWS_ATTEMPTS_MAX: u32 = 5;
 
 /// How long a new table may take to become active.
-pub const TABLE_CREATION_WAIT: Duration = Duration::from_secs(60);
+pub const TABLE_CREATION_WAIT: Duration = Duration::from_mins(1);
+
+/// The first pause before a call of an AWS service is tried again; each is up to twice as long as the one before.
+pub const AWS_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 
 /// Items in one `DynamoDB` transaction (the service's own limit).
 pub const TRANSACTION_ITEMS_MAX: usize = 100;

@@ -9,8 +9,10 @@ use serde_json::{Map, Value, json};
 use utoipa::openapi::path::ParameterIn;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::error::{Envelope, ErrorBody, ErrorCode};
-use crate::input::{FieldCode, FieldError};
+use crate::domain::ids::RequestId;
+use crate::error::{Envelope, Error, ErrorBody, ErrorCode};
+use crate::input::{FieldCode, FieldError, FieldErrors};
+use crate::limits;
 use crate::operation::{About, ReadOperation, Register, WriteOperation};
 
 /// Where the description is.
@@ -76,11 +78,14 @@ impl Description {
             "summary": "Get this description",
             "description": "Public: no token is needed, and the call leaves no audit row.",
             "security": [],
-            "responses": {"200": {
-                "description": "This document.",
-                "headers": {"x-request-id": {"$ref": "#/components/headers/RequestId"}},
-                "content": {"application/json": {"schema": {"type": "object"}}},
-            }},
+            "responses": {
+                "200": {
+                    "description": "This document.",
+                    "headers": {"x-request-id": {"$ref": "#/components/headers/RequestId"}},
+                    "content": {"application/json": {"schema": {"type": "object"}}},
+                },
+                "422": {"$ref": "#/components/responses/InvalidRequest"},
+            },
         });
         description.paths.insert(PATH.to_owned(), json!({"get": openapi}));
         description
@@ -89,7 +94,7 @@ impl Description {
     /// The document, as it is kept and served.
     #[must_use]
     pub fn into_json(self) -> String {
-        let document = json!({
+        let mut document = json!({
             "openapi": "3.1.0",
             "info": {
                 "title": "Countersign",
@@ -131,6 +136,7 @@ impl Description {
                 }},
             },
         });
+        without_sources(&mut document);
         let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
         text.push('\n');
         text
@@ -154,7 +160,7 @@ impl Description {
                 "in": "header",
                 "required": false,
                 "description": "1 to 255 printable ASCII characters, bare or quoted. A repeat with the same key and the same request gets the first response again and has no effect; with another request it is a 409. Remembered for 7 days. Refusals are not remembered.",
-                "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+                "schema": {"type": "string", "minLength": 1, "maxLength": limits::IDEMPOTENCY_KEY_CHARS_MAX, "pattern": "^[!-~]([ -~]*[!-~])?$"},
             }));
         } else if is_write {
             parameters.push(json!({
@@ -162,7 +168,7 @@ impl Description {
                 "in": "header",
                 "required": false,
                 "description": "The ETag of the version that the change is meant for. If the record has changed since, the call is a 409 and changes nothing.",
-                "schema": {"type": "string"},
+                "schema": {"type": "string", "pattern": r#"^(\*|(W/)?"[^"]*"(, *(W/)?"[^"]*")*)$"#, "examples": ["\"3\""]},
             }));
         }
         let mut responses = Map::new();
@@ -197,6 +203,23 @@ impl Description {
         }
         let path = self.paths.entry(about.path).or_insert_with(|| json!({}));
         path[about.method.as_str().to_lowercase()] = operation;
+    }
+}
+
+/// Takes out of the descriptions where a rule comes from, which is for those who work on the code.
+fn without_sources(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            for source in [" (specification", " (contract"] {
+                while let Some(start) = text.find(source) {
+                    let end = text[start..].find(')').map_or(text.len(), |length| start + length + 1);
+                    text.replace_range(start..end, "");
+                }
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(without_sources),
+        Value::Object(values) => values.values_mut().for_each(without_sources),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -247,28 +270,23 @@ const ERRORS: &[(u16, &str, &str, bool)] = &[
 ];
 
 fn error_responses() -> Value {
-    let code = |status: u16| match status {
-        401 => ErrorCode::Unauthenticated,
-        403 => ErrorCode::Forbidden,
-        404 => ErrorCode::NotFound,
-        405 => ErrorCode::MethodNotAllowed,
-        409 => ErrorCode::Conflict,
-        422 => ErrorCode::InvalidRequest,
-        _ => ErrorCode::InternalError,
-    };
-    let responses = ERRORS.iter().map(|(status, name, when, _)| {
-        let mut example = json!({"error": {
-            "code": code(*status),
-            "message": when,
-            "status": status,
-            "request_id": "01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35",
-        }});
-        if *status == 422 {
-            example["error"]["errors"] = json!([
-                {"field": "display_name", "code": FieldCode::Required, "message": "is required"},
-                {"field": "kind", "code": FieldCode::InvalidValue, "message": "must be one of person, household, trust, llc, corporation, partnership, nonprofit, other"},
-            ]);
+    let example_of = |status: u16| match status {
+        401 => Error::Unauthenticated,
+        403 => Error::ReadOnlyToken,
+        404 => Error::not_found(),
+        405 => Error::MethodNotAllowed { allow: String::new() },
+        409 => Error::KeyReused,
+        422 => {
+            let kinds = "must be one of person, household, trust, llc, corporation, partnership, nonprofit, other";
+            let mut errors = FieldErrors::one("display_name", FieldCode::Required, "is required");
+            errors.extend(FieldErrors::one("kind", FieldCode::InvalidValue, kinds));
+            Error::Invalid(errors)
         }
+        _ => Error::Internal(String::new()),
+    };
+    let request_id = RequestId::from(uuid::uuid!("01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35"));
+    let responses = ERRORS.iter().map(|(status, name, when, _)| {
+        let example = json!(example_of(*status).into_envelope(request_id));
         let mut headers = json!({"x-request-id": {"$ref": "#/components/headers/RequestId"}});
         if *status == 401 {
             headers["www-authenticate"] = json!({"schema": {"type": "string", "const": "Bearer"}});

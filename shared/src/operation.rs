@@ -4,6 +4,7 @@ use deserr::Deserr;
 use http::{Method, StatusCode};
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
 
 use crate::caller::{ReadCaller, WriteCaller};
 use crate::error::Error;
@@ -35,11 +36,11 @@ pub struct About {
 /// What an operation answers with.
 pub trait Output: Serialize + ToSchema + Send {
     /// The ids of the records that it shows, for the audit row.
-    fn objects(&self) -> Vec<uuid::Uuid>;
+    fn objects(&self) -> Vec<Uuid>;
 }
 
 impl<T: Output> Output for crate::page::Page<T> {
-    fn objects(&self) -> Vec<uuid::Uuid> {
+    fn objects(&self) -> Vec<Uuid> {
         self.data.iter().flat_map(Output::objects).collect()
     }
 }
@@ -96,6 +97,12 @@ pub trait WriteOperation: 'static {
     /// What it answers with.
     type Output: Output;
 
+    /// The ids of the records that a body names, for the audit row.
+    #[must_use]
+    fn references(_: &Self::Body) -> Vec<Uuid> {
+        Vec::new()
+    }
+
     /// Loads, decides and commits. On [`Error::Raced`] the pipeline calls it again.
     ///
     /// # Errors
@@ -129,7 +136,7 @@ impl Reply {
     pub(crate) fn new<T: Output>(status: StatusCode, output: &T, version: Option<u64>) -> Result<Self, Error> {
         let body =
             serde_json::to_vec(output).map_err(|error| Error::Internal(format!("encoding a response: {error}")))?;
-        let objects = output.objects().into_iter().flat_map(uuid::Uuid::into_bytes).collect();
+        let objects = output.objects().into_iter().flat_map(Uuid::into_bytes).collect();
         Ok(Self { status, body, etag: version.map(etag), objects })
     }
 }

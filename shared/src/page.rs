@@ -36,7 +36,7 @@ impl Deserr<FieldErrors> for Limit {
 
 /// Where a page starts: 0 to 2^63 − 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ToSchema)]
-#[schema(value_type = u64, minimum = 0, default = 0)]
+#[schema(value_type = i64, minimum = 0, maximum = 9_223_372_036_854_775_807_i64, default = 0)]
 pub struct Offset(u64);
 
 impl Deserr<FieldErrors> for Offset {
@@ -81,7 +81,7 @@ fn read_integer<V: IntoValue>(
 pub struct Search<const CHARS_MAX: usize>(Option<Folded>);
 
 impl<const CHARS_MAX: usize> Search<CHARS_MAX> {
-    /// Whether a row's folded text has the needle.
+    /// What a row's folded text must contain; nothing when every row matches.
     #[must_use]
     pub fn needle(&self) -> Option<&str> {
         self.0.as_ref().map(Folded::as_str)

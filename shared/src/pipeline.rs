@@ -16,6 +16,7 @@ use axum::routing::{MethodFilter, on};
 use futures_util::{FutureExt, StreamExt};
 use http::header::{self, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, request};
+use tower::ServiceExt;
 use uuid::Uuid;
 
 use crate::app::App;
@@ -27,10 +28,10 @@ use crate::error::Error;
 use crate::input::{self, FieldCode, FieldErrors, Nothing};
 use crate::limits;
 use crate::openapi;
-use crate::operation::{ReadOperation, Register, Reply, WriteOperation};
+use crate::operation::{About, ReadOperation, Register, Reply, WriteOperation};
 use crate::store::audit::{self, Outcome};
 use crate::store::table::jittered;
-use crate::store::{OrgStore, Store};
+use crate::store::{OrgStore, Store, Usage};
 use crate::telemetry::CallLine;
 
 /// The header that carries the request id.
@@ -62,7 +63,9 @@ impl Routes {
     /// A service that answers them, and everything else with the envelope.
     pub fn into_router(self, app: Arc<App>) -> Router {
         let unrouted = |axum::extract::State(app): axum::extract::State<Arc<App>>, request| unrouted(app, request);
-        self.0.fallback(unrouted).method_not_allowed_fallback(unrouted).with_state(app)
+        let router = self.0.fallback(unrouted).method_not_allowed_fallback(unrouted).with_state(app);
+        let service = ServiceExt::<Request<Body>>::map_response(router, only_allow_with_405);
+        Router::new().fallback_service(service)
     }
 }
 
@@ -77,6 +80,14 @@ impl Register for Routes {
         let handler = |axum::extract::State(app): axum::extract::State<Arc<App>>, request| write::<O>(app, request);
         self.0 = std::mem::take(&mut self.0).route(O::ABOUT.path, on(method, handler));
     }
+}
+
+/// axum adds `Allow` wherever a path has no such method, also to a 401, which must not tell that there is the path.
+fn only_allow_with_405(mut response: Response) -> Response {
+    if response.status() != StatusCode::METHOD_NOT_ALLOWED {
+        response.headers_mut().remove(header::ALLOW);
+    }
+    response
 }
 
 /// How a call ended well.
@@ -112,11 +123,13 @@ impl Incoming {
         values.filter_map(|value| Uuid::try_parse(value).ok()).flat_map(Uuid::into_bytes).collect()
     }
 
-    fn read_path<T: deserr::Deserr<FieldErrors>>(&self) -> Result<T, FieldErrors> {
-        match &self.path {
-            Some(path) => input::read_path(path.iter().map(|(name, value)| (name.as_str(), value.as_str()))),
-            None => Err(FieldErrors::one("path", FieldCode::InvalidFormat, "must be percent-encoded UTF-8")),
+    fn read_path<T: deserr::Deserr<FieldErrors>>(&self, about: &About) -> Result<T, FieldErrors> {
+        if let Some(path) = &self.path {
+            return input::read_path(path.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         }
+        // Which of them is not told; no path of ours has more than one.
+        let name = about.path.split(['{', '}']).nth(1).unwrap_or_default();
+        Err(FieldErrors::one(format!("path.{name}"), FieldCode::InvalidFormat, "must be percent-encoded UTF-8"))
     }
 
     fn read_query<T: deserr::Deserr<FieldErrors>>(&self) -> Result<T, FieldErrors> {
@@ -275,7 +288,7 @@ async fn read<O: ReadOperation>(app: Arc<App>, request: Request<Body>) -> Respon
         return unrouted(app, request).await;
     }
     let mut exchange = Exchange::begin(app, O::ABOUT.id);
-    let ended = unpanicking(run_read::<O>(&mut exchange, request)).await;
+    let ended = contained(run_read::<O>(&mut exchange, request)).await;
     exchange.finish(ended).await
 }
 
@@ -283,15 +296,21 @@ async fn run_read<O: ReadOperation>(exchange: &mut Exchange, request: Request<Bo
     let incoming = Incoming::receive(request).await;
     let caller = ReadCaller::new(exchange.authenticate(&incoming).await?);
     let (path, query) =
-        both(incoming.read_path::<O::Path>(), incoming.read_query::<O::Query>()).map_err(Error::Invalid)?;
+        both(incoming.read_path::<O::Path>(&O::ABOUT), incoming.read_query::<O::Query>()).map_err(Error::Invalid)?;
     let found = O::run(&caller, path, query).await?;
-    Reply::new(StatusCode::OK, &found.output, found.version).map(Answer::Read)
+    let reply = Reply::new(StatusCode::OK, &found.output, found.version)?;
+    if reply.body.len() > limits::RESPONSE_BYTES_MAX {
+        // Only a page gets that large.
+        let message = "would make too large a response; ask for a smaller page";
+        return Err(Error::Invalid(FieldErrors::one("limit", FieldCode::OutOfRange, message)));
+    }
+    Ok(Answer::Read(reply))
 }
 
 /// A call of an operation that writes.
 async fn write<O: WriteOperation>(app: Arc<App>, request: Request<Body>) -> Response {
     let mut exchange = Exchange::begin(app, O::ABOUT.id);
-    let ended = unpanicking(run_write::<O>(&mut exchange, request)).await;
+    let ended = contained(run_write::<O>(&mut exchange, request)).await;
     exchange.finish(ended).await
 }
 
@@ -302,10 +321,15 @@ async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<
     let key = if is_post { incoming.idempotency_key() } else { Ok(None) };
     let if_match = if is_post { Ok(None) } else { IfMatch::read(&incoming.parts.headers) };
     let preconditions = both(key, if_match);
-    let where_to = both(incoming.read_path::<O::Path>(), incoming.read_query::<Nothing>());
+    let where_to = both(incoming.read_path::<O::Path>(&O::ABOUT), incoming.read_query::<Nothing>());
     let input = both(both(where_to, preconditions), incoming.read_body::<O::Body>()).map_err(Error::Invalid)?;
     let (((path, Nothing {}), (key, if_match)), body) = input;
     (caller.idempotency, caller.if_match) = (key, if_match);
+    let references = O::references(&body);
+    caller.ask(&references);
+    if let Some(recorded) = &mut exchange.caller {
+        recorded.ask(&references);
+    }
 
     let mut pause = limits::WRITE_BACKOFF_FIRST;
     loop {
@@ -351,9 +375,18 @@ async fn describe(app: Arc<App>, request: Request<Body>) -> Response {
     if request.method() != Method::GET {
         return unrouted(app, request).await;
     }
-    let request_id = RequestId::new();
-    app.log.line(&CallLine::new(request_id, openapi::OPERATION, 200, "ok", 0.0, crate::store::Usage::default()));
-    response(StatusCode::OK, openapi::DOCUMENT.as_bytes().to_vec(), request_id)
+    let (request_id, started) = (RequestId::new(), Instant::now());
+    let ended = match input::read_query::<Nothing>(request.uri().query()) {
+        Ok(Nothing {}) => {
+            let body = openapi::DOCUMENT.as_bytes().to_vec();
+            Ok(Answer::Read(Reply { status: StatusCode::OK, body, etag: None, objects: Vec::new() }))
+        }
+        Err(errors) => Err(Error::Invalid(errors)),
+    };
+    let (status, code) = outcome(&ended);
+    let duration_ms = started.elapsed().as_secs_f64() * 1000.0;
+    app.log.line(&CallLine::new(request_id, openapi::OPERATION, status.as_u16(), code, duration_ms, Usage::default()));
+    respond(ended, request_id)
 }
 
 /// Both results, or the errors of both.
@@ -368,9 +401,15 @@ fn both<A, B>(left: Result<A, FieldErrors>, right: Result<B, FieldErrors>) -> Re
     }
 }
 
-/// A panic is a defect of ours, but its caller still gets an envelope, and the record an audit row.
-async fn unpanicking(call: impl Future<Output = Result<Answer, Error>> + Send) -> Result<Answer, Error> {
-    AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| Err(Error::Internal("panicked".to_owned())))
+/// A panic is a defect of ours, and so is a call that takes too long, but its caller still gets an envelope, and the
+/// record an audit row: the row keeps what was still under way from taking effect later.
+async fn contained(call: impl Future<Output = Result<Answer, Error>> + Send) -> Result<Answer, Error> {
+    let call = AssertUnwindSafe(call).catch_unwind();
+    match tokio::time::timeout(limits::CALL_DEADLINE, call).await {
+        Ok(Ok(ended)) => ended,
+        Ok(Err(_)) => Err(Error::Internal("panicked".to_owned())),
+        Err(_) => Err(Error::Internal("took too long".to_owned())),
+    }
 }
 
 fn respond(ended: Result<Answer, Error>, request_id: RequestId) -> Response {

@@ -31,8 +31,11 @@ impl WriteOperation for CreateContact {
         if let Some(reference) = &new.external_reference
             && let Some(id) = caller.store().contact_with_reference(reference).await?
         {
-            // A reference points nowhere only while its contact is being given another one.
             let existing = caller.store().contact(id).await?.ok_or(Error::Raced)?;
+            if existing.value.external_reference != new.external_reference {
+                // The contact was given another reference between the two reads.
+                return Err(Error::Raced);
+            }
             return caller.commit().respond(StatusCode::OK, &existing.value, Some(existing.version)).await;
         }
         let contact = Contact::create(new, caller.now());
@@ -72,12 +75,16 @@ impl WriteOperation for UpdateContact {
         }
         if let Some(reference) = &after.external_reference
             && after.external_reference != before.value.external_reference
-            && caller.store().contact_with_reference(reference).await?.is_some()
+            && let Some(holder) = caller.store().contact_with_reference(reference).await?
         {
+            if holder == after.id {
+                // Somebody gave it to this contact since it was read.
+                return Err(Error::Raced);
+            }
             let message = "is the reference of another contact";
             return Err(Error::Invalid(FieldErrors::one("external_reference", FieldCode::Taken, message)));
         }
-        let changes = contacts::replace(caller.org(), &before, &after)?;
-        caller.commit().with(changes).respond(StatusCode::OK, &after, Some(before.version + 1)).await
+        let written = contacts::replace(caller.org(), &before, &after)?;
+        caller.commit().with(written).respond(StatusCode::OK, &after, Some(before.version + 1)).await
     }
 }

@@ -8,6 +8,7 @@ use shared::input::{FieldCode, FieldErrors, Nothing};
 use shared::operation::{About, WriteOperation};
 use shared::store::commit::Committed;
 use shared::store::workspaces;
+use uuid::Uuid;
 
 /// Creates a workspace.
 pub struct CreateWorkspace;
@@ -28,7 +29,7 @@ impl WriteOperation for CreateWorkspace {
     type Output = WorkspaceView;
 
     async fn run(caller: &WriteCaller, _: Nothing, new: NewWorkspace) -> Result<Committed<WorkspaceView>, Error> {
-        let number = caller.store().next_workspace_number().await?;
+        let number = caller.next_workspace_number().await?;
         let workspace = Workspace::create(new, number, caller.now());
         let changes = workspaces::create(caller.org(), &workspace)?;
         let view = WorkspaceView::new(workspace, &[], caller.base_url());
@@ -54,19 +55,22 @@ impl WriteOperation for AddWorkspaceContact {
     type Body = NewPerson;
     type Output = WorkspaceView;
 
+    fn references(body: &NewPerson) -> Vec<Uuid> {
+        vec![body.contact_id.uuid()]
+    }
+
     async fn run(caller: &WriteCaller, path: WorkspacePath, new: NewPerson) -> Result<Committed<WorkspaceView>, Error> {
         let store = caller.store();
-        let before = store.workspace(path.workspace_id).await?.ok_or_else(Error::not_found)?;
+        let before = store.workspace(path.workspace_id).await?.ok_or_else(Error::not_found)?.value;
         // Read before the transaction rather than in it: contacts are never deleted.
         if store.contact(new.contact_id).await?.is_none() {
             let message = "is no contact of your organization";
             return Err(Error::NotFound(FieldErrors::one("contact_id", FieldCode::NotFound, message)));
         }
-        let after = before.value.add_person(new.contact_id, caller.now()).map_err(Error::Invalid)?;
-        let changes =
-            if after == before.value { Vec::new() } else { workspaces::replace(caller.org(), &before, &after)? };
+        let after = before.add_person(new.contact_id, caller.now()).map_err(Error::Invalid)?;
+        let change = (after != before).then(|| workspaces::add_person(caller.org(), &after, new.contact_id));
         let people = store.people_of([&after]).await?;
         let view = WorkspaceView::new(after, &people, caller.base_url());
-        caller.commit().with(changes).respond(StatusCode::CREATED, &view, None).await
+        caller.commit().with(change).respond(StatusCode::CREATED, &view, None).await
     }
 }

@@ -10,7 +10,8 @@ use shared::domain::organization::{MemberRecord, Organization};
 use shared::domain::time::Timestamp;
 use shared::domain::token::Token;
 use shared::store::accounts::{Account, Membership};
-use shared::store::{OrgStore, Store, StoreError};
+use shared::store::operator::Operator;
+use shared::store::{Store, StoreError};
 
 pub use shared::domain::organization::Role;
 pub use shared::domain::token::Scope;
@@ -54,7 +55,7 @@ fn name(field: &'static str, text: &str) -> Result<DisplayName, OpsError> {
 pub async fn create_organization(store: &Store, organization_name: &str) -> Result<OrgId, OpsError> {
     let name = name("organization's name", organization_name)?;
     let organization = Organization { id: OrgId::new(), name, created_at: Timestamp::now() };
-    store.put_organization(&organization).await?;
+    Operator::new(store).put_organization(&organization).await?;
     Ok(organization.id)
 }
 
@@ -86,8 +87,8 @@ pub async fn create_member(store: &Store, org: OrgId, new: NewMember<'_>) -> Res
         memberships: vec![Membership { organization_id: org, member_id: member.id }],
         created_at,
     };
-    OrgStore::new(store.clone(), org).put_member(&member).await?;
-    if store.create_account(&account).await? { Ok(member.id) } else { Err(OpsError::EmailTaken) }
+    let created = Operator::new(store).create_member(org, &member, &account).await?;
+    if created { Ok(member.id) } else { Err(OpsError::EmailTaken) }
 }
 
 /// A token that is to be issued.
@@ -124,7 +125,7 @@ pub async fn create_token(store: &Store, org: OrgId, new: NewToken<'_>) -> Resul
     let value = crypto::new_token()?;
     let hash = TokenHash::of(&value).ok_or(NoRandomness)?;
     let token = Token::issue(org, label.as_str().to_owned(), new.scope, new.issued_at);
-    OrgStore::new(store.clone(), org).put_token(&token, hash).await?;
+    Operator::new(store).put_token(&token, hash).await?;
     Ok(IssuedToken { id: token.id, value })
 }
 
@@ -133,6 +134,6 @@ pub async fn create_token(store: &Store, org: OrgId, new: NewToken<'_>) -> Resul
 /// # Errors
 /// When the organization has no such token, or the store can't be written.
 pub async fn revoke_token(store: &Store, org: OrgId, token: TokenId, at: Timestamp) -> Result<(), OpsError> {
-    let revoked = OrgStore::new(store.clone(), org).revoke_token(token, at).await?;
+    let revoked = Operator::new(store).revoke_token(org, token, at).await?;
     if revoked { Ok(()) } else { Err(OpsError::NoSuchToken) }
 }

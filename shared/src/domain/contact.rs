@@ -6,7 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::ids::ContactId;
 use super::time::Timestamp;
-use crate::input::{Change, FieldCode, FieldErrors, Given, texts};
+use crate::input::{FieldCode, FieldErrors, Given, Patch, texts};
 use crate::limits;
 use crate::operation::Output;
 use crate::text::Folded;
@@ -120,11 +120,11 @@ pub struct ContactChanges {
     /// Its e-mail address; `null` removes it.
     #[deserr(default)]
     #[schema(value_type = Option<Email>)]
-    pub email: Change<Email>,
+    pub email: Patch<Email>,
     /// Your own key of it; `null` removes it.
     #[deserr(default)]
     #[schema(value_type = Option<ExternalReference>)]
-    pub external_reference: Change<ExternalReference>,
+    pub external_reference: Patch<ExternalReference>,
 }
 
 /// Which contact, in a path.
@@ -167,7 +167,8 @@ impl Contact {
             ..self.clone()
         };
         if next != *self {
-            next.updated_at = now;
+            // Calls that meet are decided in another order than they came in.
+            next.updated_at = now.max(self.updated_at);
         }
         next
     }

@@ -109,7 +109,8 @@ impl Workspace {
         }
         let mut changed = self.clone();
         changed.people.insert(contact);
-        changed.updated_at = now;
+        // Calls that meet are decided in another order than they came in.
+        changed.updated_at = now.max(self.updated_at);
         Ok(changed)
     }
 
@@ -176,11 +177,12 @@ impl Output for WorkspaceView {
 }
 
 impl WorkspaceView {
-    /// Shows a workspace with its people, given all their contacts, in any order and with others among them.
+    /// Shows a workspace with its people, given all their contacts, in the order of their ids and with others among them.
     #[must_use]
     pub fn new(workspace: Workspace, contacts: &[Contact], base_url: &BaseUrl) -> Self {
         let person = |id: &ContactId| {
-            let contact = contacts.iter().find(|contact| contact.id == *id)?;
+            let at = contacts.binary_search_by_key(id, |contact| contact.id).ok()?;
+            let contact = &contacts[at];
             Some(Person { contact_id: *id, display_name: contact.display_name.clone(), kind: contact.kind })
         };
         Self {

@@ -2,9 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::keys;
-use super::table::PutIf;
-use super::{Store, StoreError, from_item, to_item};
 use crate::domain::contact::Email;
 use crate::domain::ids::{MemberId, OrgId};
 use crate::domain::time::Timestamp;
@@ -29,22 +26,4 @@ pub struct Membership {
     pub organization_id: OrgId,
     /// Who they are in it.
     pub member_id: MemberId,
-}
-
-impl Store {
-    /// Makes an account. Tells whether it did: not if the address has one.
-    ///
-    /// # Errors
-    /// When the store can't be written.
-    pub async fn create_account(&self, account: &Account) -> Result<bool, StoreError> {
-        self.put(to_item(keys::account(&account.email), account)?, PutIf::Absent).await
-    }
-
-    /// The account of an address.
-    ///
-    /// # Errors
-    /// When the store can't be read.
-    pub async fn account(&self, email: &Email) -> Result<Option<Account>, StoreError> {
-        self.get(keys::account(email)).await?.map(from_item).transpose()
-    }
 }

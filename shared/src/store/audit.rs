@@ -16,6 +16,9 @@ use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::operation::Reply;
 
+/// The attribute that holds which attempt of a write took effect, counted from 0.
+const ATTEMPT: &str = "attempt";
+
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome<'a> {
@@ -46,10 +49,18 @@ fn of_caller(caller: &Caller, outcome: Outcome<'_>) -> Item {
     item
 }
 
-/// The row of a write that succeeds, for its transaction.
-pub(super) fn of_success(caller: &WriteCaller, reply: &Reply) -> Item {
+/// The row of a write that succeeds, for its transaction, with the number of the attempt that it belongs to.
+pub(super) fn of_success(caller: &WriteCaller, reply: &Reply, attempt: usize) -> Item {
     let objects = caller.objects_with(reply);
-    of_caller(caller, Outcome { status: reply.status.as_u16(), code: "ok", objects: &objects })
+    let mut item = of_caller(caller, Outcome { status: reply.status.as_u16(), code: "ok", objects: &objects });
+    item.insert(ATTEMPT.to_owned(), AttributeValue::N(attempt.to_string()));
+    item
+}
+
+/// Which attempt of this call took effect.
+pub(super) async fn attempt(caller: &Caller) -> Result<Option<usize>, StoreError> {
+    let row = caller.store.store.get(keys::audit(caller.store.org, caller.now, caller.request_id)).await?;
+    Ok(row.and_then(|row| row.get(ATTEMPT)?.as_n().ok()?.parse().ok()))
 }
 
 /// Writes the row of a call that changed nothing, or failed. If one is there, the call's change took effect after

@@ -10,9 +10,11 @@ use super::keys::{self, Key, PARTITION};
 use super::table::Transacted;
 use super::{Item, StoreError, VERSION, audit, idempotency};
 use crate::caller::WriteCaller;
+use crate::domain::ids::OrgId;
 use crate::error::Error;
 use crate::limits;
 use crate::operation::{Output, Reply};
+use crate::text::Folded;
 
 /// One item's part in a commit.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,10 +23,22 @@ pub enum Change {
     Create(Item),
     /// A record's next version: the one at its key must have this version.
     Replace(Item, u64),
+    /// A change of a record that fits whatever version it has.
+    Update(Update),
     /// An item that follows its record, whose condition guards it too.
     Follow(Item),
     /// An item that goes.
     Remove(Key),
+}
+
+/// A change in place: expressions with `#name` and `:value` for what they speak of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Update {
+    pub(super) key: Key,
+    pub(super) expression: &'static str,
+    pub(super) condition: &'static str,
+    pub(super) names: Vec<(&'static str, &'static str)>,
+    pub(super) values: Vec<(&'static str, AttributeValue)>,
 }
 
 /// What a call changes, all of it or nothing. It exists only for a caller who may write, and always has an audit row.
@@ -65,32 +79,35 @@ impl<'a> Commit<'a> {
     ) -> Result<Committed<T>, Error> {
         let reply = Reply::new(status, output, version)?;
         let caller = self.caller;
+        let attempt = caller.remember(&reply);
         // First, so that its place in the transaction is known.
-        let mut changes = vec![Change::Create(audit::of_success(caller, &reply))];
+        let mut changes = vec![Change::Create(audit::of_success(caller, &reply, attempt))];
         changes.extend(self.changes);
-        let mut items: Vec<TransactWriteItem> = changes
-            .into_iter()
-            .map(|change| change.into_write(&caller.store.store.table_name()))
-            .collect::<Result<_, _>>()?;
+        let table = caller.store.store.table();
+        let mut items: Vec<TransactWriteItem> =
+            changes.into_iter().map(|change| change.into_write(table)).collect::<Result<_, _>>()?;
         if let Some(key) = &caller.idempotency {
             items.push(idempotency::record(caller, key, &reply)?);
         }
         if items.len() > limits::TRANSACTION_ITEMS_MAX {
             return Err(Error::Internal(format!("a commit of {} items", items.len())));
         }
-        match caller.store.store.transact(items).await? {
-            // An audit row with this call's id can only be there if this very transaction took effect before and its
-            // response was lost.
-            Transacted::Refused(refused) if refused.contains(&0) => {}
+        let reply = match caller.store.store.transact(items).await? {
+            Transacted::Committed => reply,
+            // An audit row of this call can only be there if an attempt of it took effect and its response was lost or
+            // late: this attempt, or an earlier one that was given up too soon. That one is what happened.
+            Transacted::Refused(refused) if refused.contains(&0) => {
+                let landed = audit::attempt(caller).await?.and_then(|attempt| caller.recall(attempt));
+                landed.ok_or_else(|| Error::Internal("an audit row of no attempt".to_owned()))?
+            }
             Transacted::Refused(_) => return Err(Error::Raced),
-            Transacted::Committed => {}
-        }
+        };
         Ok(Committed { reply, output: PhantomData })
     }
 }
 
 impl Change {
-    fn into_write(self, table: &str) -> Result<TransactWriteItem, StoreError> {
+    pub(super) fn into_write(self, table: &str) -> Result<TransactWriteItem, StoreError> {
         let build = |error| StoreError::Failed(format!("TransactWriteItems: {error}"));
         let put = |item| Put::builder().table_name(table).set_item(Some(item));
         let write = TransactWriteItem::builder();
@@ -110,6 +127,18 @@ impl Change {
                     .build()
                     .map_err(build)?,
             ),
+            Self::Update(Update { key, expression, condition, names, values }) => {
+                let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+                let values = values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+                let update = aws_sdk_dynamodb::types::Update::builder()
+                    .table_name(table)
+                    .set_key(Some(key.into_item()))
+                    .update_expression(expression)
+                    .condition_expression(condition)
+                    .set_expression_attribute_names(Some(names.into_iter().map(owned).collect()))
+                    .set_expression_attribute_values(Some(values));
+                write.update(update.build().map_err(build)?)
+            }
             Self::Follow(item) => write.put(put(item).build().map_err(build)?),
             Self::Remove(key) => {
                 write.delete(Delete::builder().table_name(table).set_key(Some(key.into_item())).build().map_err(build)?)
@@ -120,15 +149,8 @@ impl Change {
 }
 
 /// The row of a record in its list, with the folded text that `search` looks in.
-pub(super) fn row(
-    org: crate::domain::ids::OrgId,
-    kind: keys::Rows,
-    id: uuid::Uuid,
-    version: u64,
-    text: &crate::text::Folded,
-) -> Change {
+pub(super) fn row(org: OrgId, kind: keys::Rows, id: uuid::Uuid, text: &Folded) -> Change {
     let mut item = keys::row(org, kind, id).into_item();
-    item.insert(VERSION.to_owned(), AttributeValue::N(version.to_string()));
     item.insert(super::list::TEXT.to_owned(), AttributeValue::S(text.as_str().to_owned()));
     Change::Follow(item)
 }

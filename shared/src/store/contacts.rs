@@ -56,10 +56,8 @@ impl OrgStore {
 /// # Errors
 /// When it can't be encoded.
 pub fn create(org: OrgId, contact: &Contact) -> Result<Vec<Change>, StoreError> {
-    let mut changes = vec![
-        Change::Create(to_versioned_item(keys::contact(org, contact.id), contact, 1)?),
-        contact_row(org, contact, 1),
-    ];
+    let mut changes =
+        vec![Change::Create(to_versioned_item(keys::contact(org, contact.id), contact, 1)?), contact_row(org, contact)];
     changes.extend(contact.external_reference.as_ref().map(|reference| claim(org, reference, contact.id)));
     Ok(changes)
 }
@@ -71,7 +69,7 @@ pub fn create(org: OrgId, contact: &Contact) -> Result<Vec<Change>, StoreError> 
 pub fn replace(org: OrgId, before: &Versioned<Contact>, after: &Contact) -> Result<Vec<Change>, StoreError> {
     let version = before.version + 1;
     let item = to_versioned_item(keys::contact(org, after.id), after, version)?;
-    let mut changes = vec![Change::Replace(item, before.version), contact_row(org, after, version)];
+    let mut changes = vec![Change::Replace(item, before.version), contact_row(org, after)];
     let (old, new) = (&before.value.external_reference, &after.external_reference);
     if old != new {
         changes.extend(old.as_ref().map(|reference| Change::Remove(keys::contact_reference(org, reference))));
@@ -80,8 +78,8 @@ pub fn replace(org: OrgId, before: &Versioned<Contact>, after: &Contact) -> Resu
     Ok(changes)
 }
 
-fn contact_row(org: OrgId, contact: &Contact, version: u64) -> Change {
-    row(org, Rows::Contacts, contact.id.uuid(), version, &contact.search_text())
+fn contact_row(org: OrgId, contact: &Contact) -> Change {
+    row(org, Rows::Contacts, contact.id.uuid(), &contact.search_text())
 }
 
 fn claim(org: OrgId, reference: &ExternalReference, contact: ContactId) -> Change {

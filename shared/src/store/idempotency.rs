@@ -11,10 +11,14 @@ use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::operation::Reply;
 
+/// How hard a response is compressed, of 10: what is small stays quick.
+const COMPRESSION: u8 = 6;
+
 const FINGERPRINT: &str = "fingerprint";
 const STATUS: &str = "status";
 const BODY: &str = "body";
 const ETAG: &str = "etag";
+const OBJECTS: &str = "objects";
 
 /// The first response to a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,9 +45,13 @@ fn read(item: &Item) -> Option<(Recorded, i64)> {
     let blob = |name| Some(item.get(name)?.as_b().ok()?.as_ref());
     let reply = Reply {
         status: StatusCode::from_u16(number(STATUS)?.parse().ok()?).ok()?,
-        body: blob(BODY)?.to_vec(),
+        body: miniz_oxide::inflate::decompress_to_vec_with_limit(blob(BODY)?, limits::RESPONSE_BYTES_MAX).ok()?,
         etag: item.get(ETAG).and_then(|value| value.as_s().ok()).cloned(),
-        objects: Vec::new(),
+        objects: item
+            .get(OBJECTS)
+            .and_then(|value| value.as_b().ok())
+            .map(|ids| ids.as_ref().to_vec())
+            .unwrap_or_default(),
     };
     let recorded = Recorded { fingerprint: blob(FINGERPRINT)?.try_into().ok()?, reply };
     Some((recorded, number(DROP_AT)?.parse().ok()?))
@@ -58,14 +66,19 @@ pub(super) fn record(
     let mut item = keys::idempotency(caller.store.org, &key.key).into_item();
     item.insert(FINGERPRINT.to_owned(), AttributeValue::B(Blob::new(key.fingerprint)));
     item.insert(STATUS.to_owned(), AttributeValue::N(reply.status.as_u16().to_string()));
-    item.insert(BODY.to_owned(), AttributeValue::B(Blob::new(reply.body.clone())));
+    // Compressed: a large response would cost many units, and the largest would not fit into an item.
+    let body = miniz_oxide::deflate::compress_to_vec(&reply.body, COMPRESSION);
+    item.insert(BODY.to_owned(), AttributeValue::B(Blob::new(body)));
     if let Some(etag) = &reply.etag {
         item.insert(ETAG.to_owned(), AttributeValue::S(etag.clone()));
+    }
+    if !reply.objects.is_empty() {
+        item.insert(OBJECTS.to_owned(), AttributeValue::B(Blob::new(reply.objects.clone())));
     }
     let now = caller.now.unix_s();
     item.insert(DROP_AT.to_owned(), AttributeValue::N((now + limits::IDEMPOTENCY_KEY_LIFETIME_S).to_string()));
     let put = Put::builder()
-        .table_name(caller.store.store.table_name())
+        .table_name(caller.store.store.table())
         .set_item(Some(item))
         .condition_expression("attribute_not_exists(#pk) OR #drop_at <= :now")
         .expression_attribute_names("#pk", PARTITION)

@@ -10,6 +10,7 @@ pub mod contacts;
 pub mod idempotency;
 pub mod keys;
 pub mod list;
+pub mod operator;
 pub mod organizations;
 pub mod table;
 pub mod tokens;
@@ -50,7 +51,7 @@ pub struct OrgStore {
 impl OrgStore {
     /// The store for an organization.
     #[must_use]
-    pub fn new(store: Store, org: OrgId) -> Self {
+    pub(crate) fn new(store: Store, org: OrgId) -> Self {
         Self { store, org }
     }
 }
@@ -84,7 +85,8 @@ fn to_versioned_item<T: Serialize>(key: Key, record: &T, version: u64) -> Result
 
 /// An item as a record; what the record does not know is ignored.
 fn from_item<T: DeserializeOwned>(item: Item) -> Result<T, StoreError> {
-    serde_dynamo::from_item(item).map_err(|error| StoreError::Failed(format!("decoding an item: {error}")))
+    // serde's own text can quote a value.
+    serde_dynamo::from_item(item).map_err(|_| StoreError::Failed(format!("decoding a {}", std::any::type_name::<T>())))
 }
 
 /// An item as a versioned record.

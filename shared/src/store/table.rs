@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
@@ -13,6 +14,7 @@ use aws_sdk_dynamodb::types::{
     TimeToLiveStatus, TransactWriteItem,
 };
 use aws_smithy_runtime_api::client::interceptors::context::BeforeTransmitInterceptorContextRef;
+use tokio::time::Instant;
 
 use super::keys::{DROP_AT, Key, PARTITION, SORT};
 use super::{Item, StoreError};
@@ -158,20 +160,15 @@ impl Store {
         let mut found: HashMap<Key, Item> = HashMap::with_capacity(keys.len());
         for batch in keys.chunks(limits::BATCH_KEYS_MAX) {
             let mut asked: Vec<Item> = batch.iter().cloned().map(Key::into_item).collect();
-            let mut pause = limits::WRITE_BACKOFF_FIRST;
-            let deadline = tokio::time::Instant::now() + limits::AWS_CALL_TIMEOUT;
-            while !asked.is_empty() {
+            let mut patience = Patience::new();
+            loop {
                 let (items, unprocessed) = self.get_batch(asked).await?;
                 found.extend(items.into_iter().filter_map(|item| Some((Key::of(&item)?, item))));
-                asked = unprocessed;
-                if asked.is_empty() {
+                if unprocessed.is_empty() {
                     break;
                 }
-                if tokio::time::Instant::now() >= deadline {
-                    return Err(StoreError::Failed("BatchGetItem: keys stay unprocessed".to_owned()));
-                }
-                tokio::time::sleep(jittered(pause)).await;
-                pause = (pause * 2).min(limits::WRITE_BACKOFF_MAX);
+                asked = unprocessed;
+                patience.wait("BatchGetItem: keys stay unprocessed").await?;
             }
         }
         Ok(keys.iter().filter_map(|key| found.remove(key)).collect())
@@ -302,6 +299,8 @@ impl Store {
                 TransactWriteItemsError::TransactionCanceledException(cancelled) => {
                     decide_cancelled(cancelled.cancellation_reasons())
                 }
+                // The SDK has been patient already; another transaction of the same items may be through by now.
+                refusal if refusal.code().is_some_and(|code| THROTTLING.contains(&code)) => Err(StoreError::Raced),
                 _ => Err(failed(SdkError::ServiceError(error))),
             },
             Err(error) => Err(failed(error)),
@@ -343,13 +342,13 @@ impl Store {
     }
 
     async fn wait_until_active(&self) -> Result<(), StoreError> {
-        let deadline = tokio::time::Instant::now() + limits::TABLE_CREATION_WAIT;
+        let deadline = Instant::now() + limits::TABLE_CREATION_WAIT;
         loop {
             let output = self.client.describe_table().table_name(&*self.table).send().await.map_err(failed)?;
             if output.table.and_then(|table| table.table_status) == Some(TableStatus::Active) {
                 return Ok(());
             }
-            if tokio::time::Instant::now() >= deadline {
+            if Instant::now() >= deadline {
                 return Err(StoreError::Failed("the table does not become active".to_owned()));
             }
             tokio::time::sleep(limits::WRITE_BACKOFF_MAX).await;
@@ -367,11 +366,37 @@ impl Store {
         let request = self.client.update_time_to_live().table_name(&*self.table).time_to_live_specification(expiry);
         request.send().await.map(|_| ()).map_err(failed)
     }
+}
 
-    pub(super) fn table_name(&self) -> String {
-        self.table.to_string()
+/// Pauses between the attempts at a batch of which a part stays behind, each longer than the one before.
+struct Patience {
+    pause: Duration,
+    deadline: Instant,
+}
+
+impl Patience {
+    fn new() -> Self {
+        Self { pause: limits::WRITE_BACKOFF_FIRST, deadline: Instant::now() + limits::AWS_CALL_TIMEOUT }
+    }
+
+    /// Pauses, or fails with this reason when it has taken too long.
+    async fn wait(&mut self, reason: &str) -> Result<(), StoreError> {
+        if Instant::now() >= self.deadline {
+            return Err(StoreError::Failed(reason.to_owned()));
+        }
+        tokio::time::sleep(jittered(self.pause)).await;
+        self.pause = (self.pause * 2).min(limits::WRITE_BACKOFF_MAX);
+        Ok(())
     }
 }
+
+/// Refusals of a transaction that the SDK has tried again, and that the next decision may still get through.
+const THROTTLING: [&str; 4] = [
+    "ThrottlingException",
+    "ProvisionedThroughputExceededException",
+    "RequestLimitExceeded",
+    "TransactionInProgressException",
+];
 
 /// Tells a transaction that lost a race from one that can't succeed.
 fn decide_cancelled(reasons: &[CancellationReason]) -> Result<Transacted, StoreError> {
@@ -434,7 +459,7 @@ impl IntoFailure for aws_sdk_dynamodb::error::BuildError {
 
 /// A pause drawn evenly between nothing and the given time, so that those who met once do not meet again.
 #[must_use]
-pub(crate) fn jittered(longest: std::time::Duration) -> std::time::Duration {
+pub(crate) fn jittered(longest: Duration) -> Duration {
     longest.mul_f64(fastrand::f64())
 }
 

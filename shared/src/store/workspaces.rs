@@ -2,15 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 
-use super::commit::{Change, row};
+use super::commit::{Change, Update, row};
 use super::keys::{self, Rows};
-use super::{OrgStore, StoreError, Versioned, from_item, from_versioned_item, to_versioned_item};
+use super::{OrgStore, StoreError, VERSION, Versioned, from_item, from_versioned_item, to_versioned_item};
+use crate::caller::WriteCaller;
 use crate::domain::contact::Contact;
 use crate::domain::ids::{ContactId, OrgId, WorkspaceId};
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::{Workspace, WorkspaceName, WorkspaceNumber};
+use crate::limits;
 use crate::page::{Page, PageRequest};
 
 /// A workspace as it is written.
@@ -21,8 +24,9 @@ struct Record {
     number: WorkspaceNumber,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     activated_at: Option<Timestamp>,
-    #[serde(default)]
-    people: Vec<ContactId>,
+    /// A set of strings, to which people are added in place.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty", with = "serde_dynamo::string_set")]
+    people: BTreeSet<ContactId>,
     created_at: Timestamp,
     updated_at: Timestamp,
 }
@@ -30,14 +34,14 @@ struct Record {
 impl From<Record> for Workspace {
     fn from(record: Record) -> Self {
         let Record { id, name, number, activated_at, people, created_at, updated_at } = record;
-        Self { id, name, number, activated_at, people: people.into_iter().collect(), created_at, updated_at }
+        Self { id, name, number, activated_at, people, created_at, updated_at }
     }
 }
 
 impl From<&Workspace> for Record {
     fn from(workspace: &Workspace) -> Self {
         let Workspace { id, name, number, activated_at, people, created_at, updated_at } = workspace.clone();
-        Self { id, name, number, activated_at, people: people.into_iter().collect(), created_at, updated_at }
+        Self { id, name, number, activated_at, people, created_at, updated_at }
     }
 }
 
@@ -81,14 +85,16 @@ impl OrgStore {
             workspaces.into_iter().flat_map(|workspace| workspace.people.iter().copied()).collect();
         self.contacts(people).await
     }
+}
 
+impl WriteCaller {
     /// The number of the organization's next workspace. Taken outside of any transaction, so that workspaces created
     /// at the same time don't wait for each other; numbers may skip.
     ///
     /// # Errors
     /// When the store can't be written.
     pub async fn next_workspace_number(&self) -> Result<WorkspaceNumber, StoreError> {
-        self.store.next_number(keys::workspace_counter(self.org)).await.map(WorkspaceNumber)
+        self.store.store.next_number(keys::workspace_counter(self.org())).await.map(WorkspaceNumber)
     }
 }
 
@@ -98,19 +104,32 @@ impl OrgStore {
 /// When it can't be encoded.
 pub fn create(org: OrgId, workspace: &Workspace) -> Result<Vec<Change>, StoreError> {
     let item = to_versioned_item(keys::workspace(org, workspace.id), &Record::from(workspace), 1)?;
-    Ok(vec![Change::Create(item), workspace_row(org, workspace, 1)])
+    Ok(vec![Change::Create(item), workspace_row(org, workspace)])
 }
 
-/// The changes from one state of a workspace to the next.
-///
-/// # Errors
-/// When it can't be encoded.
-pub fn replace(org: OrgId, before: &Versioned<Workspace>, after: &Workspace) -> Result<Vec<Change>, StoreError> {
-    let version = before.version + 1;
-    let item = to_versioned_item(keys::workspace(org, after.id), &Record::from(after), version)?;
-    Ok(vec![Change::Replace(item, before.version), workspace_row(org, after, version)])
+/// The change that adds somebody to a workspace's people, whoever else is added at the same time. It holds only while
+/// there is room.
+#[must_use]
+pub fn add_person(org: OrgId, after: &Workspace, contact: ContactId) -> Change {
+    Change::Update(Update {
+        key: keys::workspace(org, after.id),
+        expression: "ADD #people :contact, #version :one SET #updated_at = :updated_at",
+        condition: "attribute_exists(#pk) AND (attribute_not_exists(#people) OR size(#people) < :max)",
+        names: vec![
+            ("#people", "people"),
+            ("#version", VERSION),
+            ("#updated_at", "updated_at"),
+            ("#pk", keys::PARTITION),
+        ],
+        values: vec![
+            (":contact", AttributeValue::Ss(vec![contact.to_string()])),
+            (":one", AttributeValue::N("1".to_owned())),
+            (":updated_at", AttributeValue::S(after.updated_at.to_string())),
+            (":max", AttributeValue::N(limits::WORKSPACE_PEOPLE_MAX.to_string())),
+        ],
+    })
 }
 
-fn workspace_row(org: OrgId, workspace: &Workspace, version: u64) -> Change {
-    row(org, Rows::Workspaces, workspace.id.uuid(), version, &workspace.search_text())
+fn workspace_row(org: OrgId, workspace: &Workspace) -> Change {
+    row(org, Rows::Workspaces, workspace.id.uuid(), &workspace.search_text())
 }

@@ -1,0 +1,53 @@
+# What can be done here. `make` alone lists it.
+#
+# `run` and `test` need Rust and a C compiler and nothing else. The others fetch pinned tools below target/tools first
+# (scripts/tools), which takes Python 3 with venv; `test-aws` also wants Java 17 and npm.
+
+.DEFAULT_GOAL := help
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+
+# Options of `local serve`, for instance: make run ARGS="--port 9090 --seed empty"
+ARGS ?=
+# The processor that `make build` builds functions for: x86-64 or arm64.
+ARCH ?= x86-64
+
+BUILD_FUNCTIONS = cargo lambda build --profile lambda --$(ARCH) -p read-api -p write-api
+CHECK_TOOLS = PATH="$$(scripts/tools check):$$PATH"
+LAMBDA_TOOLS = PATH="$$(scripts/tools lambda):$$PATH"
+
+.PHONY: help run test test-aws check bench bench-api bench-start generate watch build
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## The whole service on this machine, until Ctrl-C
+	cargo run --release -p local -- serve $(ARGS)
+
+test: ## Unit tests, and system tests against the local stack
+	scripts/test
+
+test-aws: ## The same system tests against AWS's own DynamoDB Local, or what AWS_ENDPOINT_URL names
+	scripts/test-aws
+
+check: ## Format, lints, documentation, dependencies
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
+	$(CHECK_TOOLS); cargo deny check bans licenses sources
+	$(CHECK_TOOLS); cargo shear
+
+bench: ## Figures: calls and lists, start and size of functions; lists of 100,000 too with FULL=1
+	cargo run --release -p tests --bin bench_api
+	$(LAMBDA_TOOLS); $(BUILD_FUNCTIONS) -p hello
+	$(LAMBDA_TOOLS); $(BUILD_FUNCTIONS) -p hello --output-format zip --lambda-dir target/lambda-zip
+	COUNTERSIGN_FUNCTIONS=target/lambda cargo run --release -p tests --bin bench_start
+
+generate: ## Writes the API description, shared/openapi.json, from the operations
+	cargo run -p local --bin generate
+
+watch: ## Functions served by `cargo lambda watch`, rebuilt on every change
+	$(LAMBDA_TOOLS); cargo run -p tests --bin watch
+
+build: ## The functions for Lambda: target/lambda/NAME/bootstrap
+	$(LAMBDA_TOOLS); $(BUILD_FUNCTIONS)

@@ -1,0 +1,209 @@
+//! What each call of the API takes and costs, and what lists cost as they grow: `make bench`, with a list of 100,000
+//! contacts by `FULL=1 make bench`.
+//!
+//! Times are reported, never judged, since machines are noisy. What ends the bench is a wrong answer: a status, a total
+//! or a page that is not as seeded.
+#![allow(clippy::expect_used, clippy::panic, reason = "a wrong answer ends the bench there and then")]
+
+mod measure;
+mod report;
+mod seed;
+
+use std::iter;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use shared::domain::ids::WorkspaceId;
+use tests::client::Answer;
+use tests::{Org, Stack, spec};
+
+use measure::{ServiceLog, measure};
+use report::{ListRow, OperationRow, Report, Seeding};
+use seed::Contacts;
+
+const CONTACTS: &str = "/api/v1/contacts";
+const WORKSPACES: &str = "/api/v1/workspaces";
+
+/// Where the figures go.
+const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bench/api.json");
+
+/// How long the lists are that the calls of single operations read.
+const SHORT_LIST: usize = 100;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let full = std::env::var("FULL").is_ok_and(|value| !matches!(value.as_str(), "" | "0"));
+    let sizes: &[usize] = if full { &[100, 10_000, 100_000] } else { &[100, 10_000] };
+
+    let stack = Stack::shared();
+    let mut report = Report::default();
+    eprintln!("Measuring the operations");
+    let operations = operations(&stack).await;
+    let mut lists = Vec::new();
+    for &size in sizes {
+        eprintln!("Seeding {size} contacts");
+        let org = Org::on(Arc::clone(&stack)).await;
+        let contacts = Contacts::seed(&org, size).await;
+        report.seedings.push(Seeding { contacts: size, seconds: contacts.seconds });
+        eprintln!("Measuring lists of {size} contacts");
+        lists.extend(lists_of(&org, &contacts).await);
+    }
+
+    let log = ServiceLog::read(stack.log_file(), lists.iter().map(|list| &list.calls).next_back()).await;
+    report.operations.extend(operations.into_iter().map(|row| row.with_figures(&log)));
+    report.lists.extend(lists.into_iter().map(|row| row.with_figures(&log)));
+    report.not_measured = spec::operations(&spec::description(&stack.base_url).await)
+        .into_iter()
+        .map(|operation| operation.id)
+        .filter(|id| !report.operations.iter().any(|row| row.operation == id))
+        .collect();
+
+    print!("{report}");
+    match report.write(Path::new(REPORT)) {
+        Ok(()) => {
+            println!("\nThe same as JSON: target/bench/api.json");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{REPORT}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// All operations, each on records that are as small as in real use. Those that read lists have an organization of
+/// their own, whose lists keep their length.
+async fn operations(stack: &Arc<Stack>) -> Vec<OperationRow<measure::Calls>> {
+    let reader = Org::on(Arc::clone(stack)).await;
+    let people = Contacts::seed(&reader, SHORT_LIST).await;
+    seed::workspaces(&reader, &people).await;
+    let writer = Org::on(Arc::clone(stack)).await;
+    let new_contact = |n: usize| json!({"display_name": format!("Ada Okafor {n}"), "kind": "person", "email": format!("ada.{n}@okafor.example")});
+    let mut rows = Vec::new();
+    let mut add = |operation, case: &str, calls| rows.push(OperationRow::new(operation, case, calls));
+
+    let calls = iter::repeat(reader.get("/api/v1/me"));
+    add(
+        "get_identity",
+        "",
+        measure("get_identity", calls, |_, answer| has(&answer.ok(200), "scope", "read_write")).await,
+    );
+
+    let calls = iter::repeat(reader.get(CONTACTS));
+    let calls = measure("list_contacts", calls, |_, answer| is_page(answer, SHORT_LIST, 50)).await;
+    add("list_contacts", "50 of 100", calls);
+
+    let mut contacts = Vec::new();
+    let calls = (0..).map(|n| writer.post(CONTACTS, &new_contact(n)));
+    let calls = measure("create_contact", calls, |_, answer| contacts.push(answer.id(201))).await;
+    add("create_contact", "", calls);
+
+    let keyed = |n: usize| writer.post(CONTACTS, &new_contact(n)).key(format!("key {n}"));
+    let mut first = Vec::new();
+    let mut created_with_keys = 0;
+    let calls = measure("create_contact", (0..).map(keyed), |n, answer| {
+        assert!(answer.status == 201 && !answer.is_replay(), "not created: {answer}");
+        created_with_keys += 1;
+        if n == 0 {
+            first.clone_from(&answer.bytes);
+        }
+    })
+    .await;
+    add("create_contact", "with a key", calls);
+
+    let calls = measure("create_contact", iter::repeat(keyed(0)), |_, answer| {
+        assert!(answer.status == 201 && answer.is_replay() && answer.bytes == first, "no replay: {answer}");
+    })
+    .await;
+    add("create_contact", "replayed", calls);
+    assert_eq!(
+        writer.total(CONTACTS).await,
+        size(contacts.len() + created_with_keys),
+        "the contacts that were created"
+    );
+
+    let path = |n: usize| format!("{CONTACTS}/{}", contacts[n % contacts.len()]);
+    let calls = (0..).map(|n| writer.get(path(n)));
+    let calls =
+        measure("get_contact", calls, |n, answer| has(&answer.ok(200), "id", &contacts[n % contacts.len()])).await;
+    add("get_contact", "", calls);
+
+    let email = |n: usize| format!("ada.okafor.{n}@harbor.example");
+    let calls = (0..).map(|n| writer.patch(path(n), &json!({"email": email(n)})));
+    let calls = measure("update_contact", calls, |n, answer| has(&answer.ok(200), "email", &email(n))).await;
+    add("update_contact", "", calls);
+
+    let calls = iter::repeat(reader.get(WORKSPACES));
+    let calls = measure("list_workspaces", calls, |_, answer| is_page(answer, SHORT_LIST, 50)).await;
+    add("list_workspaces", "50 of 100, a person each", calls);
+
+    let mut workspaces: Vec<WorkspaceId> = Vec::new();
+    let calls = (0..).map(|n| writer.post(WORKSPACES, &json!({"name": format!("Harbor Street {n}")})));
+    let calls = measure("create_workspace", calls, |_, answer| {
+        workspaces.push(answer.id(201).parse().expect("a workspace's id"));
+    })
+    .await;
+    add("create_workspace", "", calls);
+    assert_eq!(writer.total(WORKSPACES).await, size(workspaces.len()), "the workspaces that were created");
+
+    let calls = workspaces.iter().zip(contacts.iter().cycle()).map(|(workspace, contact)| {
+        writer.post(format!("{WORKSPACES}/{workspace}/contacts"), &json!({"contact_id": contact}))
+    });
+    let mut joined = 0;
+    let calls = measure("add_workspace_contact", calls, |_, answer| {
+        has_one_person(&answer.ok(201));
+        joined += 1;
+    })
+    .await;
+    add("add_workspace_contact", "the first", calls);
+
+    let calls = workspaces[..joined].iter().cycle().map(|workspace| writer.get(format!("{WORKSPACES}/{workspace}")));
+    let calls = measure("get_workspace", calls, |_, answer| has_one_person(&answer.ok(200))).await;
+    add("get_workspace", "one person", calls);
+    rows
+}
+
+/// Pages of one list, from its ends and by needle.
+async fn lists_of(org: &Org, contacts: &Contacts) -> Vec<ListRow<measure::Calls>> {
+    let mut rows = Vec::new();
+    for case in seed::list_cases(contacts.ids.len()) {
+        let expected = contacts.page(&case);
+        let mut call = org.get(CONTACTS).query("limit", seed::PAGE);
+        if case.offset > 0 {
+            call = call.query("offset", case.offset);
+        }
+        if let Some(needle) = case.needle {
+            call = call.query("search", needle);
+        }
+        let calls = measure("list_contacts", iter::repeat(call), |_, answer| {
+            let page = answer.ok(200);
+            let ids: Vec<&str> =
+                page["data"].as_array().into_iter().flatten().filter_map(|contact| contact["id"].as_str()).collect();
+            assert_eq!(page["pagination"]["total"], expected.total, "the total of {}", case.name);
+            assert_eq!(ids, expected.ids, "the page of {}", case.name);
+        })
+        .await;
+        rows.push(ListRow::new(contacts.ids.len(), &case, expected.total, calls));
+    }
+    rows
+}
+
+fn has(record: &Value, member: &str, value: &str) {
+    assert_eq!(record[member], value, "{member} of {record}");
+}
+
+fn has_one_person(workspace: &Value) {
+    assert_eq!(workspace["people"].as_array().map(Vec::len), Some(1), "the people of {workspace}");
+}
+
+fn is_page(answer: &Answer, total: usize, rows: usize) {
+    let page = answer.ok(200);
+    assert_eq!(page["pagination"]["total"], total, "the total: {answer}");
+    assert_eq!(page["data"].as_array().map(Vec::len), Some(rows), "the page: {answer}");
+}
+
+fn size(count: usize) -> u64 {
+    u64::try_from(count).expect("a count of records")
+}

@@ -1,0 +1,114 @@
+//! Calls measured from outside, and what the service's own log says that they have used.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tests::client::{Answer, Request};
+use tests::log;
+
+/// Calls before the first that counts, and how long they may take.
+const WARM_UP: usize = 20;
+const WARM_UP_BUDGET: Duration = Duration::from_millis(300);
+/// Calls that count; after the budget, no more are begun once there are enough for a median.
+const SAMPLES: usize = 300;
+const SAMPLES_MIN: usize = 15;
+const BUDGET: Duration = Duration::from_millis(1500);
+
+/// What was measured at the client.
+pub struct Calls {
+    operation: &'static str,
+    times: Vec<Duration>,
+    request_ids: Vec<String>,
+}
+
+/// Sends calls one after the other on one connection. `check` is given every answer with its place among all of them,
+/// those of the warm-up included, and panics at a wrong one; its time does not count.
+pub async fn measure(
+    operation: &'static str,
+    calls: impl IntoIterator<Item = Request>,
+    mut check: impl FnMut(usize, &Answer),
+) -> Calls {
+    let mut calls = calls.into_iter().enumerate();
+    let started = Instant::now();
+    for (n, call) in calls.by_ref().take(WARM_UP) {
+        check(n, &call.send().await);
+        if started.elapsed() >= WARM_UP_BUDGET {
+            break;
+        }
+    }
+    let mut measured = Calls { operation, times: Vec::new(), request_ids: Vec::new() };
+    let started = Instant::now();
+    for (n, call) in calls.take(SAMPLES) {
+        let sent = Instant::now();
+        let answer = call.send().await;
+        measured.times.push(sent.elapsed());
+        measured.request_ids.push(answer.request_id());
+        check(n, &answer);
+        if measured.times.len() >= SAMPLES_MIN && started.elapsed() >= BUDGET {
+            break;
+        }
+    }
+    measured
+}
+
+/// What is reported about the calls of one case.
+pub struct Figures {
+    /// How many calls there were.
+    pub calls: usize,
+    /// The median, in milliseconds at the client.
+    pub p50_ms: f64,
+    /// What 95 % of the calls stayed below.
+    pub p95_ms: f64,
+    /// Read capacity units of the call that used most.
+    pub read_units: f64,
+    /// Write capacity units of the call that used most.
+    pub write_units: f64,
+    /// Calls of the table, in the call that made most.
+    pub round_trips: f64,
+}
+
+/// The lines of the service's log by request id.
+pub struct ServiceLog(HashMap<String, Value>);
+
+impl ServiceLog {
+    /// Reads the log once the line of the last call is there.
+    pub async fn read(file: &Path, last: Option<&Calls>) -> Self {
+        if let Some(request_id) = last.and_then(|calls| calls.request_ids.last()) {
+            log::line(file, request_id).await;
+        }
+        let by_id = |line: Value| Some((line["request_id"].as_str()?.to_owned(), line));
+        Self(log::lines(file).into_iter().filter_map(by_id).collect())
+    }
+}
+
+impl Calls {
+    /// The calls' figures; what they have used is taken from the log.
+    pub fn figures(mut self, log: &ServiceLog) -> Figures {
+        self.times.sort_unstable();
+        let mut figures = Figures {
+            calls: self.times.len(),
+            p50_ms: percentile(&self.times, 50),
+            p95_ms: percentile(&self.times, 95),
+            read_units: 0.0,
+            write_units: 0.0,
+            round_trips: 0.0,
+        };
+        for request_id in &self.request_ids {
+            let line = log.0.get(request_id).unwrap_or_else(|| panic!("no log line for {request_id}"));
+            assert_eq!(line["operation"], self.operation, "the operation in {line}");
+            let figure = |name: &str| line[name].as_f64().unwrap_or_else(|| panic!("no {name}: {line}"));
+            figures.read_units = figures.read_units.max(figure("read_units"));
+            figures.write_units = figures.write_units.max(figure("write_units"));
+            figures.round_trips = figures.round_trips.max(figure("round_trips"));
+        }
+        figures
+    }
+}
+
+/// The least of the sorted times that so many percent of them do not exceed, in milliseconds.
+fn percentile(sorted: &[Duration], percent: usize) -> f64 {
+    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+    sorted[rank - 1].as_secs_f64() * 1000.0
+}

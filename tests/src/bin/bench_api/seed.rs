@@ -1,0 +1,130 @@
+//! Records to read, written in batches through the store's own builders, and what a list of them must answer.
+
+use std::time::Instant;
+
+use shared::domain::contact::{Contact, ContactKind, DisplayName, Email};
+use shared::domain::ids::ContactId;
+use shared::domain::time::Timestamp;
+use shared::domain::workspace::{NewWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
+use shared::store::operator::Operator;
+use shared::store::{contacts, workspaces};
+use tests::Org;
+
+/// The rows of a page: the API's default.
+pub const PAGE: usize = 50;
+
+/// Contacts that are built at a time, so that the largest list is not in memory whole.
+const PORTION: usize = 1000;
+
+/// Needles of two letters, as the recorded figures of `PostgreSQL` had one, that are in no other text of the seed.
+const IN_ONE_PERCENT: &str = "qu";
+const IN_THIRTY_PERCENT: &str = "wo";
+const IN_NONE: &str = "zx";
+
+const FIRST_NAMES: [&str; 10] =
+    ["Ada", "Benedikt", "Clara", "Daniel", "Elena", "Frederik", "Greta", "Henrik", "Ingrid", "Johannes"];
+const OTHER_LAST_NAMES: [&str; 7] = ["Okafor", "Lindberg", "Moreau", "Santos", "Keller", "Tanaka", "Rossi"];
+
+/// The last name of the contact at a place in the list: `Quist` for one in a hundred, `Wolff` for thirty.
+fn last_name(place: usize) -> &'static str {
+    match place % 100 {
+        0 => "Quist",
+        1..=30 => "Wolff",
+        _ => OTHER_LAST_NAMES[place % OTHER_LAST_NAMES.len()],
+    }
+}
+
+fn contact(place: usize) -> Contact {
+    let (first, last) = (FIRST_NAMES[place / 100 % FIRST_NAMES.len()], last_name(place));
+    let now = Timestamp::now();
+    Contact {
+        id: ContactId::new(),
+        display_name: DisplayName::parse(&format!("{first} {last}")).expect("a name"),
+        kind: ContactKind::Person,
+        email: Some(Email::parse(&format!("{first}.{last}.{place}@mail.example").to_lowercase()).expect("an address")),
+        external_reference: None,
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+/// The contacts of an organization that has no others.
+pub struct Contacts {
+    /// Their ids, in the order of their list.
+    pub ids: Vec<ContactId>,
+    /// How long it took to write them.
+    pub seconds: f64,
+}
+
+impl Contacts {
+    /// Writes contacts.
+    pub async fn seed(org: &Org, count: usize) -> Self {
+        let store = org.stack().table().store();
+        let started = Instant::now();
+        let mut ids = Vec::with_capacity(count);
+        while ids.len() < count {
+            let portion: Vec<Contact> = (ids.len()..count).take(PORTION).map(contact).collect();
+            let changes = portion.iter().flat_map(|contact| contacts::create(org.id, contact).expect("items"));
+            Operator::new(&store).load(changes).await.expect("the contacts are written");
+            ids.extend(portion.iter().map(|contact| contact.id));
+        }
+        Self { ids, seconds: started.elapsed().as_secs_f64() }
+    }
+
+    /// What a page of their list must be.
+    pub fn page(&self, case: &ListCase) -> Expected {
+        let matching = |place: usize| match case.needle {
+            None => true,
+            Some(IN_ONE_PERCENT) => last_name(place) == "Quist",
+            Some(IN_THIRTY_PERCENT) => last_name(place) == "Wolff",
+            Some(_) => false,
+        };
+        let found: Vec<ContactId> =
+            self.ids.iter().enumerate().filter(|(place, _)| matching(*place)).map(|(_, id)| *id).collect();
+        let ids = found.iter().skip(case.offset).take(PAGE).map(ContactId::to_string).collect();
+        Expected { total: found.len(), ids }
+    }
+}
+
+/// What a list must answer.
+pub struct Expected {
+    /// How many match.
+    pub total: usize,
+    /// The ids of the page.
+    pub ids: Vec<String>,
+}
+
+/// A way to read the list of contacts.
+pub struct ListCase {
+    /// What it is called in the report.
+    pub name: &'static str,
+    /// Where the page begins.
+    pub offset: usize,
+    /// What is searched for.
+    pub needle: Option<&'static str>,
+}
+
+/// The ways to read a list of this length.
+pub fn list_cases(length: usize) -> [ListCase; 5] {
+    let needle = |name, needle| ListCase { name, offset: 0, needle: Some(needle) };
+    [
+        ListCase { name: "first page", offset: 0, needle: None },
+        ListCase { name: "last page", offset: length - PAGE, needle: None },
+        needle("needle, 1 % hits", IN_ONE_PERCENT),
+        needle("needle, 30 % hits", IN_THIRTY_PERCENT),
+        needle("needle, no hits", IN_NONE),
+    ]
+}
+
+/// Writes a workspace for each contact, in which that contact takes part.
+pub async fn workspaces(org: &Org, people: &Contacts) {
+    let now = Timestamp::now();
+    let changes = people.ids.iter().zip(1..).flat_map(|(person, number)| {
+        let name = WorkspaceName::parse(&format!("Harbor Street {number}")).expect("a name");
+        let workspace = Workspace::create(NewWorkspace { name }, WorkspaceNumber(number), now)
+            .add_person(*person, now)
+            .expect("room for a person");
+        workspaces::create(org.id, &workspace).expect("items")
+    });
+    Operator::new(&org.stack().table().store()).load(changes).await.expect("the workspaces are written");
+}

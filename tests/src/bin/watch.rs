@@ -1,0 +1,61 @@
+//! The functions under `cargo lambda watch`, over a store of this machine: `make watch`.
+//!
+//! `cargo lambda watch` plays Lambda and the gateway (`CargoLambda.toml` says which function answers what) and rebuilds
+//! a function whenever its code changes. What it lacks is a store and somebody who may call: both are the local stack's.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use local::{Options, Stack};
+use tokio::process::Command;
+
+/// Where `cargo lambda watch` answers.
+const PORT: &str = "9000";
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    // A folder of its own, so that `make run` can go on beside it.
+    let options = Options { port: 0, data_dir: PathBuf::from(".local/watch"), ..Options::default() };
+    let stack = match Stack::start(options).await {
+        Ok(stack) => stack,
+        Err(error) => {
+            eprintln!("watch: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let base_url = format!("http://127.0.0.1:{PORT}");
+    println!("The functions answer at {base_url} once they are built. Access: {}", stack.ready_file().display());
+    if let Some(organization) = stack.ready.organizations.first() {
+        println!("\n  curl -H 'Authorization: Bearer {}' {base_url}/api/v1/me\n", organization.read_write_token);
+    }
+    let mut watch = Command::new("cargo");
+    watch
+        .args(["lambda", "watch", "--invoke-port", PORT])
+        .env("TABLE_NAME", stack.table())
+        .env("BASE_URL", base_url)
+        .env("AWS_ENDPOINT_URL_DYNAMODB", stack.dynamodb_url())
+        .env("AWS_REGION", "us-east-1")
+        .env("AWS_ACCESS_KEY_ID", "local")
+        .env("AWS_SECRET_ACCESS_KEY", "local");
+    let ended = match watch.kill_on_drop(true).spawn() {
+        Ok(mut watch) => tokio::select! {
+            ended = watch.wait() => ended,
+            // Ctrl-C reaches both processes; the store's goes last.
+            _ = tokio::signal::ctrl_c() => watch.wait().await,
+        },
+        Err(error) => Err(error),
+    };
+    stack.stop().await;
+    match ended {
+        // Without a code it was ended by a signal, as a person does it.
+        Ok(status) if status.success() || status.code().is_none() => ExitCode::SUCCESS,
+        Ok(status) => {
+            eprintln!("watch: cargo lambda watch ended with {status}");
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("watch: cargo lambda watch cannot run: {error}; `make watch` installs it");
+            ExitCode::FAILURE
+        }
+    }
+}

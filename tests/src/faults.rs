@@ -1,0 +1,434 @@
+//! A proxy between the service and `DynamoDB` that breaks calls on purpose and counts what they cost.
+//!
+//! The embedded store serializes transactions and never tires; what a real table does under load (conflicts,
+//! throttling, answers lost on the way, reads overtaken by writes) is made here.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use http::{HeaderMap, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::background::Background;
+
+/// What is done to a call instead of passing it on.
+#[derive(Debug, Clone, Copy)]
+pub enum Fault {
+    /// Another transaction holds one of the items: `TransactionCanceledException` with reasons, or
+    /// `TransactionConflictException` for a call that is no transaction.
+    Conflict,
+    /// `ThrottlingException`: the account's rate.
+    Throttling,
+    /// `ProvisionedThroughputExceededException`: a hot partition.
+    ThroughputExceeded,
+    /// `InternalServerError` with status 500.
+    ServerError,
+    /// The call is passed on and takes effect; the connection breaks before its answer arrives.
+    LostResponse,
+    /// The call is passed on after a while.
+    Delay(Duration),
+    /// The answer is the first one that the same call ever got: a read overtaken by later writes.
+    Stale,
+    /// The store does a part of it: a `BatchGetItem` leaves all keys but the first unprocessed, a `Query` ends its page
+    /// after one row.
+    Partial,
+}
+
+/// Which calls a fault befalls.
+#[derive(Debug, Clone)]
+#[must_use = "a rule does nothing until it is injected"]
+pub struct Rule {
+    target: &'static str,
+    needles: Vec<String>,
+    every: usize,
+    times: usize,
+}
+
+impl Rule {
+    /// The calls of an operation of `DynamoDB`, such as `TransactWriteItems`, without end.
+    pub fn on(target: &'static str) -> Self {
+        Self { target, needles: Vec::new(), every: 1, times: usize::MAX }
+    }
+
+    /// Only those whose body contains this text.
+    pub fn containing(mut self, needle: impl std::fmt::Display) -> Self {
+        self.needles.push(needle.to_string());
+        self
+    }
+
+    /// Only every n-th of them.
+    pub fn every(mut self, n: usize) -> Self {
+        self.every = n;
+        self
+    }
+
+    /// Only the first so many.
+    pub fn times(mut self, times: usize) -> Self {
+        self.times = times;
+        self
+    }
+
+    fn fits(&self, target: &str, body: &str) -> bool {
+        self.target == target && self.needles.iter().all(|needle| body.contains(needle.as_str()))
+    }
+}
+
+/// A rule at work.
+#[derive(Debug, Clone)]
+pub struct Injection {
+    state: Arc<Mutex<State>>,
+    index: usize,
+}
+
+impl Injection {
+    /// How many calls the fault has befallen so far.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        lock(&self.state).rules[self.index].befallen
+    }
+
+    /// Ends the fault.
+    pub fn end(&self) {
+        lock(&self.state).rules[self.index].rule.times = 0;
+    }
+}
+
+/// What passed the proxy, as a table's bill would have it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Traffic {
+    /// Calls by operation of `DynamoDB`.
+    pub calls: BTreeMap<String, u64>,
+    /// Read capacity units, as the store reported them.
+    pub read_units: f64,
+    /// Write capacity units, as the store reported them.
+    pub write_units: f64,
+}
+
+impl Traffic {
+    /// All calls: round trips between the service and the store.
+    #[must_use]
+    pub fn round_trips(&self) -> u64 {
+        self.calls.values().sum()
+    }
+
+    /// The calls of one operation of `DynamoDB`.
+    #[must_use]
+    pub fn calls_of(&self, target: &str) -> u64 {
+        self.calls.get(target).copied().unwrap_or_default()
+    }
+
+    fn count(&mut self, target: &str, answer: &Value) {
+        *self.calls.entry(target.to_owned()).or_default() += 1;
+        let consumed = &answer["ConsumedCapacity"];
+        let is_read = matches!(target, "GetItem" | "BatchGetItem" | "TransactGetItems" | "Query" | "Scan");
+        let entries = consumed.as_array().map_or_else(|| std::slice::from_ref(consumed), Vec::as_slice);
+        for entry in entries {
+            let units = |name: &str| entry[name].as_f64();
+            let (read, write) = match (units("ReadCapacityUnits"), units("WriteCapacityUnits"), units("CapacityUnits"))
+            {
+                (None, None, Some(all)) if is_read => (all, 0.0),
+                (None, None, Some(all)) => (0.0, all),
+                (read, write, _) => (read.unwrap_or_default(), write.unwrap_or_default()),
+            };
+            self.read_units += read;
+            self.write_units += write;
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    rules: Vec<ActiveRule>,
+    traffic: Traffic,
+    /// The first answer to each read, for reads that are to be stale.
+    first_answers: Vec<(String, Value, Bytes)>,
+}
+
+#[derive(Debug)]
+struct ActiveRule {
+    rule: Rule,
+    fault: Fault,
+    seen: usize,
+    befallen: usize,
+}
+
+impl State {
+    fn fault_for(&mut self, target: &str, body: &str) -> Option<Fault> {
+        for active in &mut self.rules {
+            if active.befallen >= active.rule.times || !active.rule.fits(target, body) {
+                continue;
+            }
+            active.seen += 1;
+            if active.seen.is_multiple_of(active.rule.every) {
+                active.befallen += 1;
+                return Some(active.fault);
+            }
+        }
+        None
+    }
+
+    fn first_answer(&mut self, target: &str, call: &Value, answer: &Bytes) -> Bytes {
+        let known = self
+            .first_answers
+            .iter()
+            .find(|(known_target, known_call, _)| known_target == target && known_call == call);
+        if let Some((_, _, first)) = known {
+            return first.clone();
+        }
+        self.first_answers.push((target.to_owned(), call.clone(), answer.clone()));
+        answer.clone()
+    }
+}
+
+/// The proxy. Dropping it stops it.
+#[derive(Debug)]
+pub struct Faults {
+    _server: Background,
+    url: String,
+    state: Arc<Mutex<State>>,
+}
+
+impl Faults {
+    /// A proxy in front of an endpoint, which breaks nothing yet.
+    ///
+    /// # Panics
+    /// When it cannot listen.
+    #[must_use]
+    pub fn before(upstream: &str) -> Self {
+        let state = Arc::new(Mutex::new(State::default()));
+        let proxy = Proxy { upstream: upstream.to_owned(), state: Arc::clone(&state), http: client() };
+        let (server, url) = Background::start("faults", async move |announce, mut stop| {
+            let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
+            let address = listener.local_addr().expect("the port just taken");
+            announce.send(format!("http://{address}")).expect("somebody waits for the proxy");
+            loop {
+                let accepted = tokio::select! {
+                    accepted = listener.accept() => accepted,
+                    _ = &mut stop => return,
+                };
+                // A connection that broke before it was accepted is its caller's to make again.
+                let Ok((socket, _)) = accepted else { continue };
+                let proxy = proxy.clone();
+                tokio::spawn(async move {
+                    let service = service_fn(move |request| proxy.clone().answer(request));
+                    // Lost responses end the connection with an error: that is their point.
+                    let _ = hyper::server::conn::http1::Builder::new()
+                        .serve_connection(TokioIo::new(socket), service)
+                        .await;
+                });
+            }
+        });
+        Self { _server: server, url, state }
+    }
+
+    /// Where the proxy is reached.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Lets a fault befall the calls that fit a rule. Earlier rules come first.
+    #[allow(clippy::must_use_candidate, reason = "a fault need not be counted or ended")]
+    pub fn inject(&self, rule: Rule, fault: Fault) -> Injection {
+        let mut state = lock(&self.state);
+        state.rules.push(ActiveRule { rule, fault, seen: 0, befallen: 0 });
+        Injection { state: Arc::clone(&self.state), index: state.rules.len() - 1 }
+    }
+
+    /// What has passed since the last time this was asked.
+    #[must_use]
+    pub fn take_traffic(&self) -> Traffic {
+        std::mem::take(&mut lock(&self.state).traffic)
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn client() -> reqwest::Client {
+    reqwest::Client::builder().no_proxy().http1_only().build().expect("an HTTP client")
+}
+
+/// The connection is broken on purpose.
+#[derive(Debug)]
+struct Broken;
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the connection is broken on purpose")
+    }
+}
+
+impl std::error::Error for Broken {}
+
+#[derive(Debug, Clone)]
+struct Proxy {
+    upstream: String,
+    state: Arc<Mutex<State>>,
+    http: reqwest::Client,
+}
+
+impl Proxy {
+    async fn answer(self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Broken> {
+        let headers = request.headers().clone();
+        let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+        let target = target.rsplit('.').next().unwrap_or_default().to_owned();
+        let body = request.into_body().collect().await.map_err(|_| Broken)?.to_bytes();
+        let text = String::from_utf8_lossy(&body).into_owned();
+        let call: Value = serde_json::from_str(&text).unwrap_or_default();
+        let fault = lock(&self.state).fault_for(&target, &text);
+
+        if let Some(refusal) = fault.and_then(|fault| refusal(fault, &target, &call)) {
+            lock(&self.state).traffic.count(&target, &Value::Null);
+            return Ok(refusal);
+        }
+        if let Some(Fault::Delay(delay)) = fault {
+            tokio::time::sleep(delay).await;
+        }
+        let (body, unprocessed) = match fault {
+            Some(Fault::Partial) => in_part(&target, call.clone()),
+            _ => (body, None),
+        };
+        let (status, mut headers, mut answer) = self.pass_on(&headers, body).await.map_err(|_| Broken)?;
+        if let Some(unprocessed) = unprocessed {
+            let mut whole: Value = serde_json::from_slice(&answer).unwrap_or_default();
+            whole["UnprocessedKeys"] = unprocessed;
+            answer = whole.to_string().into();
+            headers.remove("x-amz-crc32");
+        }
+        lock(&self.state).traffic.count(&target, &serde_json::from_slice(&answer).unwrap_or_default());
+        if let Some(Fault::LostResponse) = fault {
+            return Err(Broken);
+        }
+        let first = lock(&self.state).first_answer(&target, &call, &answer);
+        if let Some(Fault::Stale) = fault {
+            // Without the checksum of the answer that it replaces.
+            return Ok(response(StatusCode::OK, first));
+        }
+        let mut response = response(status, answer);
+        if let Some(checksum) = headers.get("x-amz-crc32") {
+            response.headers_mut().insert("x-amz-crc32", checksum.clone());
+        }
+        Ok(response)
+    }
+
+    async fn pass_on(&self, headers: &HeaderMap, body: Bytes) -> reqwest::Result<(StatusCode, HeaderMap, Bytes)> {
+        let mut request = self.http.post(&self.upstream).body(body);
+        for (name, value) in headers {
+            if !matches!(name.as_str(), "host" | "connection" | "content-length" | "expect" | "transfer-encoding") {
+                request = request.header(name, value);
+            }
+        }
+        let response = request.send().await?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        Ok((status, headers, response.bytes().await?))
+    }
+}
+
+/// What a broken table says in place of the store; nothing for the faults that pass the call on.
+fn refusal(fault: Fault, target: &str, call: &Value) -> Option<Response<Full<Bytes>>> {
+    const NAMESPACE: &str = "com.amazonaws.dynamodb.v20120810#";
+    let error = |name: &str, message: &str| json!({"__type": format!("{NAMESPACE}{name}"), "message": message});
+    let (status, body) = match fault {
+        Fault::Conflict => (StatusCode::BAD_REQUEST, conflict(target, call, &error)),
+        Fault::Throttling => {
+            let message = "Throughput exceeds the current throughput limit for your account.";
+            (StatusCode::BAD_REQUEST, error("ThrottlingException", message))
+        }
+        Fault::ThroughputExceeded => {
+            let message = "The level of configured provisioned throughput for the table was exceeded.";
+            (StatusCode::BAD_REQUEST, error("ProvisionedThroughputExceededException", message))
+        }
+        Fault::ServerError => {
+            (StatusCode::INTERNAL_SERVER_ERROR, error("InternalServerError", "The request processing has failed."))
+        }
+        Fault::LostResponse | Fault::Delay(_) | Fault::Stale | Fault::Partial => return None,
+    };
+    Some(response(status, body.to_string().into()))
+}
+
+/// The part of a read that is done, and the keys that are left of a batch.
+fn in_part(target: &str, mut call: Value) -> (Bytes, Option<Value>) {
+    if target == "Query" {
+        call["Limit"] = json!(1);
+        return (call.to_string().into(), None);
+    }
+    let mut left = call["RequestItems"].clone();
+    for (table, keys) in call["RequestItems"].as_object_mut().into_iter().flatten() {
+        let all = keys["Keys"].as_array().cloned().unwrap_or_default();
+        let (first, rest) = all.split_at(all.len().min(1));
+        left[table]["Keys"] = json!(rest);
+        keys["Keys"] = json!(first);
+    }
+    let is_anything_left = left.as_object().is_some_and(|tables| tables.values().any(|keys| keys["Keys"] != json!([])));
+    (call.to_string().into(), is_anything_left.then_some(left))
+}
+
+/// A conflict on the last item of a transaction, or on the only item of a single call.
+fn conflict(target: &str, call: &Value, error: &dyn Fn(&str, &str) -> Value) -> Value {
+    if target != "TransactWriteItems" && target != "TransactGetItems" {
+        return error("TransactionConflictException", "Transaction is ongoing for the item");
+    }
+    let items = call["TransactItems"].as_array().map_or(1, Vec::len);
+    let reasons: Vec<Value> = (1..=items)
+        .map(|item| {
+            if item == items {
+                json!({"Code": "TransactionConflict", "Message": "Transaction is ongoing for the item"})
+            } else {
+                json!({"Code": "None"})
+            }
+        })
+        .collect();
+    let codes: Vec<&str> = reasons.iter().filter_map(|reason| reason["Code"].as_str()).collect();
+    let message =
+        format!("Transaction cancelled, please refer cancellation reasons for specific reasons [{}]", codes.join(", "));
+    let mut body = error("TransactionCanceledException", &message);
+    body["Message"] = body["message"].take();
+    if let Some(members) = body.as_object_mut() {
+        members.remove("message");
+        members.insert("CancellationReasons".to_owned(), Value::Array(reasons));
+    }
+    body
+}
+
+fn response(status: StatusCode, body: Bytes) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert("content-type", http::HeaderValue::from_static("application/x-amz-json-1.0"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_fits_what_it_names_and_ends() {
+        let mut state = State::default();
+        let rule = Rule::on("PutItem").containing("a").containing("b").every(2).times(2);
+        state.rules.push(ActiveRule { rule, fault: Fault::Conflict, seen: 0, befallen: 0 });
+        let befalls = |state: &mut State, target, body| state.fault_for(target, body).is_some();
+        assert!(!befalls(&mut state, "GetItem", "ab"));
+        assert!(!befalls(&mut state, "PutItem", "a"));
+        let hits: Vec<bool> = (0..6).map(|_| befalls(&mut state, "PutItem", "ab")).collect();
+        assert_eq!(hits, [false, true, false, true, false, false]);
+    }
+
+    #[test]
+    fn capacity_is_summed_as_reads_and_writes() {
+        let mut traffic = Traffic::default();
+        traffic.count("GetItem", &json!({"ConsumedCapacity": {"CapacityUnits": 1.0}}));
+        traffic.count("PutItem", &json!({"ConsumedCapacity": {"CapacityUnits": 2.0}}));
+        let both = json!({"CapacityUnits": 7.0, "ReadCapacityUnits": 3.0, "WriteCapacityUnits": 4.0});
+        traffic.count("TransactWriteItems", &json!({"ConsumedCapacity": [both]}));
+        traffic.count("Query", &json!({}));
+        assert_eq!((traffic.read_units, traffic.write_units, traffic.round_trips()), (4.0, 6.0, 4));
+    }
+}

@@ -1,0 +1,28 @@
+//! The harness of the system tests: a stack, organizations to use it as, and ways to break what it stands on.
+//!
+//! Tests reach the product over HTTP, and past it only for what HTTP does not show (audit rows, the log, tokens of any
+//! age). Every test makes its own [`org::Org`], so all of them run side by side.
+#![allow(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a harness panics to fail the test that uses it"
+)]
+
+mod background;
+pub mod client;
+pub mod faults;
+pub mod log;
+pub mod org;
+pub mod process;
+pub mod raw;
+pub mod rows;
+pub mod runtime_api;
+pub mod spec;
+pub mod stack;
+
+pub use client::{Answer, Client};
+pub use faults::{Fault, Faults, Rule};
+pub use org::Org;
+pub use stack::Stack;

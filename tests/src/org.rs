@@ -1,0 +1,143 @@
+//! An organization of a test's own, so that tests run side by side on one table and count what is theirs.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use ops::{IssuedToken, NewToken, Scope};
+use serde_json::{Value, json};
+use shared::domain::ids::{OrgId, TokenId};
+use shared::domain::time::Timestamp;
+use shared::store::Store;
+
+use crate::client::Client;
+use crate::rows;
+use crate::stack::Stack;
+
+/// An organization with a token for reading and writing, and one for reading only. It is its own caller: calls made
+/// on it carry the token that may write.
+#[derive(Debug)]
+pub struct Org {
+    client: Client,
+    stack: Arc<Stack>,
+    store: Store,
+    /// The organization.
+    pub id: OrgId,
+    /// Its name.
+    pub name: String,
+    /// The token for reading and writing.
+    pub token: IssuedToken,
+    /// The token for reading only.
+    pub read_only_token: IssuedToken,
+}
+
+/// The name of the token that a fixture writes with.
+pub const TOKEN_NAME: &str = "Integration";
+
+impl Org {
+    /// A new organization on the shared stack.
+    pub async fn new() -> Self {
+        Self::on(Stack::shared()).await
+    }
+
+    /// A new organization on a stack. Its records are made past the stack's API, by what operators use.
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    pub async fn on(stack: Arc<Stack>) -> Self {
+        let store = stack.table().store();
+        let name = format!("Organization {}", uuid::Uuid::now_v7());
+        let id = ops::create_organization(&store, &name).await.expect("an organization");
+        let token = issue(&store, id, TOKEN_NAME, Scope::ReadWrite, Timestamp::now()).await;
+        let read_only_token = issue(&store, id, "Reader", Scope::Read, Timestamp::now()).await;
+        let client = Client::new(&stack.base_url).with_token(&token.value);
+        Self { client, stack, store, id, name, token, read_only_token }
+    }
+
+    /// The stack that the organization is on.
+    #[must_use]
+    pub fn stack(&self) -> &Arc<Stack> {
+        &self.stack
+    }
+
+    /// A caller that may only read.
+    #[must_use]
+    pub fn read_only(&self) -> Client {
+        self.client.with_token(&self.read_only_token.value)
+    }
+
+    /// This organization's caller at another stack over the same table.
+    #[must_use]
+    pub fn at(&self, stack: &Stack) -> Client {
+        self.client.at(&stack.base_url)
+    }
+
+    /// Issues a token.
+    pub async fn issue(&self, name: &str, scope: Scope, issued_at: Timestamp) -> IssuedToken {
+        issue(&self.store, self.id, name, scope, issued_at).await
+    }
+
+    /// Revokes a token.
+    ///
+    /// # Panics
+    /// When it cannot be revoked.
+    pub async fn revoke(&self, token: TokenId) {
+        ops::revoke_token(&self.store, self.id, token, Timestamp::now()).await.expect("the token is revoked");
+    }
+
+    /// A new contact with this name.
+    pub async fn contact(&self, name: &str) -> Value {
+        self.post("/api/v1/contacts", &json!({"display_name": name, "kind": "person"})).send().await.ok(201)
+    }
+
+    /// A new workspace with this name.
+    pub async fn workspace(&self, name: &str) -> Value {
+        self.post("/api/v1/workspaces", &json!({"name": name})).send().await.ok(201)
+    }
+
+    /// How many records a list has.
+    ///
+    /// # Panics
+    /// When the list has no total.
+    pub async fn total(&self, path: &str) -> u64 {
+        let page = self.get(path).query("limit", 1).send().await.ok(200);
+        page["pagination"]["total"].as_u64().unwrap_or_else(|| panic!("no total: {page}"))
+    }
+
+    /// All records of a list, page by page.
+    ///
+    /// # Panics
+    /// When the pages do not add up to the total.
+    pub async fn all(&self, path: &str) -> Vec<Value> {
+        let mut records: Vec<Value> = Vec::new();
+        loop {
+            let page = self.get(path).query("limit", 200).query("offset", records.len()).send().await.ok(200);
+            records.extend(page["data"].as_array().expect("a page of records").iter().cloned());
+            if page["pagination"]["has_more"] != true {
+                assert_eq!(page["pagination"]["total"], records.len(), "the total of {path}");
+                return records;
+            }
+        }
+    }
+
+    /// Everything that the organization owns in the table except its audit rows: what a refused call must not change.
+    pub async fn state(&self) -> Vec<Value> {
+        rows::of_organization(self.stack.table(), self.id).await
+    }
+
+    /// The organization's audit rows, oldest first.
+    pub async fn audit(&self) -> Vec<Value> {
+        rows::audit(self.stack.table(), self.id).await
+    }
+}
+
+impl Deref for Org {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+async fn issue(store: &Store, org: OrgId, name: &str, scope: Scope, issued_at: Timestamp) -> IssuedToken {
+    ops::create_token(store, org, NewToken { name, scope, issued_at }).await.expect("a token")
+}

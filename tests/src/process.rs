@@ -1,0 +1,184 @@
+//! The local stack as a process of its own, to be stopped, killed and started again.
+
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::process::{Child, Command};
+
+use crate::client::Client;
+
+/// How long a start or an end may take on a busy machine. A person is promised 5 s on an empty data directory and 10 s
+/// after a crash; a test that asserted a timing would fail for the machine's sake.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// What stands in a ready file that an earlier run left behind.
+pub const STALE: &[u8] = b"left behind by an earlier run";
+
+/// A command line for the stack.
+#[derive(Debug, Clone)]
+#[must_use = "nothing runs until it is started"]
+pub struct Serve {
+    program: PathBuf,
+    data_dir: PathBuf,
+    ready_file: PathBuf,
+    port: u16,
+    seed: &'static str,
+}
+
+impl Serve {
+    /// `serve` on a free port over a data directory, with the ready file in it.
+    pub fn over(program: impl Into<PathBuf>, data_dir: impl Into<PathBuf>) -> Self {
+        let data_dir = data_dir.into();
+        Self { program: program.into(), ready_file: data_dir.join("ready.json"), data_dir, port: 0, seed: "empty" }
+    }
+
+    /// With the ready file elsewhere.
+    pub fn ready_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.ready_file = file.into();
+        self
+    }
+
+    /// On a port of one's own choice.
+    pub fn port(mut self, port: u16) -> Self {
+        self.port = port;
+        self
+    }
+
+    /// With other data to begin with.
+    pub fn seed(mut self, seed: &'static str) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .arg("serve")
+            .args(["--port", &self.port.to_string(), "--seed", self.seed])
+            .arg("--data-dir")
+            .arg(&self.data_dir)
+            .arg("--ready-file")
+            .arg(&self.ready_file)
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        command
+    }
+
+    /// Starts the stack and waits until it is ready.
+    ///
+    /// # Panics
+    /// When it ends instead.
+    pub async fn start(&self) -> Process {
+        // The file of an earlier run must not be taken for this one's.
+        if self.ready_file.exists() {
+            std::fs::write(&self.ready_file, STALE).expect("the ready file of an earlier run");
+        }
+        let mut child =
+            self.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the stack's program");
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let output = tokio::spawn(async move { tokio::join!(text_of(stdout), text_of(stderr)) });
+        let started = async {
+            loop {
+                if let Some(status) = child.try_wait().expect("the child's state") {
+                    return Err(status);
+                }
+                match std::fs::read(&self.ready_file) {
+                    Ok(file) if file != STALE => {
+                        return Ok(
+                            serde_json::from_slice(&file).expect("a ready file is written at once or not at all")
+                        );
+                    }
+                    _ => tokio::time::sleep(Duration::from_millis(10)).await,
+                }
+            }
+        };
+        match tokio::time::timeout(PATIENCE, started).await.expect("the stack becomes ready") {
+            Ok(ready) => Process { child, ready, output },
+            Err(status) => panic!("the stack ended with {status}: {:?}", output.await),
+        }
+    }
+
+    /// Starts a stack that is expected to refuse, and waits for its end.
+    ///
+    /// # Panics
+    /// When it does not end.
+    pub async fn refuse(&self) -> Output {
+        tokio::time::timeout(PATIENCE, self.command().output())
+            .await
+            .expect("the stack ends instead of serving")
+            .expect("the stack's program")
+    }
+}
+
+/// A running process of the stack. Dropping it kills it.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    /// The ready file as it was written.
+    pub ready: Value,
+    output: tokio::task::JoinHandle<(String, String)>,
+}
+
+impl Process {
+    /// The origin of the API.
+    ///
+    /// # Panics
+    /// When the ready file has none.
+    #[must_use]
+    pub fn base_url(&self) -> &str {
+        self.ready["base_url"].as_str().expect("the ready file's base_url")
+    }
+
+    /// A caller with the first organization's token for reading and writing.
+    ///
+    /// # Panics
+    /// When the ready file has none.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        let token = self.ready["organizations"][0]["read_write_token"].as_str().expect("a token in the ready file");
+        Client::new(self.base_url()).with_token(token)
+    }
+
+    /// The end that leaves no time for anything: `kill -9`.
+    ///
+    /// # Panics
+    /// When the process cannot be killed.
+    pub async fn kill(mut self) {
+        self.child.kill().await.expect("the process is killed");
+    }
+
+    /// Sends a signal such as `INT`, waits for the end, and gives what was printed to stdout and stderr.
+    ///
+    /// # Panics
+    /// When the process does not end.
+    pub async fn signal(mut self, name: &str) -> (ExitStatus, String, String) {
+        let id = self.child.id().expect("a running process");
+        let sent = Command::new("kill").args([format!("-{name}"), id.to_string()]).status().await;
+        assert!(sent.expect("kill").success(), "the signal is sent");
+        let ended = tokio::time::timeout(PATIENCE, self.child.wait()).await;
+        let status = ended.expect("the stack ends when it is told to").expect("an exit status");
+        let (stdout, stderr) = self.output.await.expect("what was printed");
+        (status, stdout, stderr)
+    }
+}
+
+async fn text_of(pipe: Option<impl tokio::io::AsyncRead + Unpin>) -> String {
+    let mut text = Vec::new();
+    if let Some(mut pipe) = pipe {
+        // What was printed up to a broken pipe is what there is.
+        let _ = tokio::io::AsyncReadExt::read_to_end(&mut pipe, &mut text).await;
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The permissions of a file, as `ls` would count them.
+///
+/// # Panics
+/// When there is no such file.
+#[must_use]
+pub fn mode(file: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(file).expect("a file").permissions().mode() & 0o777
+}

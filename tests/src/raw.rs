@@ -1,0 +1,75 @@
+//! Requests that no honest HTTP client sends, written to the socket byte by byte.
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::client::Answer;
+
+/// Sends a request head and a body as they are and reads the answer. The head's lines are given without their line
+/// ends; `Host` and `Connection: close` are added.
+///
+/// # Panics
+/// When there is no HTTP answer, or it breaks a rule that holds for all answers.
+pub async fn send(base_url: &str, head: &[&[u8]], body: &[u8]) -> Answer {
+    let (status, headers, bytes) = exchange(base_url, head, body).await;
+    let name = head.first().map(|line| String::from_utf8_lossy(line).into_owned()).unwrap_or_default();
+    Answer::checked(name, status, headers, bytes)
+}
+
+/// Like [`send`], for what the HTTP server refuses before the service sees it: the status alone.
+///
+/// # Panics
+/// When there is no HTTP answer.
+pub async fn status(base_url: &str, head: &[&[u8]], body: &[u8]) -> u16 {
+    exchange(base_url, head, body).await.0
+}
+
+async fn exchange(base_url: &str, head: &[&[u8]], body: &[u8]) -> (u16, HeaderMap, Vec<u8>) {
+    let address = base_url.strip_prefix("http://").expect("the local stack speaks plain HTTP");
+    let mut socket = TcpStream::connect(address).await.expect("the stack listens");
+    let mut request = Vec::new();
+    for line in head {
+        request.extend_from_slice(line);
+        request.extend_from_slice(b"\r\n");
+    }
+    request.extend_from_slice(format!("host: {address}\r\nconnection: close\r\n\r\n").as_bytes());
+    request.extend_from_slice(body);
+    socket.write_all(&request).await.expect("the request is taken");
+    let mut response = Vec::new();
+    socket.read_to_end(&mut response).await.expect("an answer");
+    parsed(&response)
+}
+
+fn parsed(response: &[u8]) -> (u16, HeaderMap, Vec<u8>) {
+    let end = response.windows(4).position(|window| window == b"\r\n\r\n").expect("the head of an answer");
+    let head = std::str::from_utf8(&response[..end]).expect("a head of text");
+    let mut lines = head.split("\r\n");
+    let status = lines.next().and_then(|line| line.split(' ').nth(1)).and_then(|status| status.parse().ok());
+    let mut headers = HeaderMap::new();
+    for line in lines {
+        let (name, value) = line.split_once(':').expect("a header");
+        headers.append(
+            name.parse::<HeaderName>().expect("a header's name"),
+            HeaderValue::from_str(value.trim()).expect("a header's value"),
+        );
+    }
+    let body = response[end + 4..].to_vec();
+    let is_chunked = headers.get("transfer-encoding").is_some_and(|encoding| encoding == "chunked");
+    (status.expect("a status"), headers, if is_chunked { joined(&body) } else { body })
+}
+
+/// The bytes of a chunked body.
+fn joined(mut chunked: &[u8]) -> Vec<u8> {
+    let mut body = Vec::new();
+    loop {
+        let end = chunked.windows(2).position(|window| window == b"\r\n").expect("a chunk's length");
+        let length = std::str::from_utf8(&chunked[..end]).expect("a chunk's length in text");
+        let length = usize::from_str_radix(length, 16).expect("a chunk's length in hex");
+        if length == 0 {
+            return body;
+        }
+        body.extend_from_slice(&chunked[end + 2..end + 2 + length]);
+        chunked = &chunked[end + 2 + length + 2..];
+    }
+}

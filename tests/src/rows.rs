@@ -1,0 +1,91 @@
+//! What is in the table, read past the service.
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde_json::{Value, json};
+use shared::domain::ids::OrgId;
+use shared::domain::time::Timestamp;
+
+use crate::stack::Table;
+
+/// The audit rows of an organization, oldest first. A test that runs over midnight finds those of both days.
+pub async fn audit(table: &Table, org: OrgId) -> Vec<Value> {
+    const A_DAY_S: i64 = 24 * 3600;
+    let client = table.client();
+    let now = Timestamp::now();
+    let mut rows = Vec::new();
+    for day in [now.plus_seconds(-A_DAY_S).day(), now.day()] {
+        rows.extend(partition(&client, table, &format!("ORG#{org}#AUDIT#{day}")).await);
+    }
+    rows
+}
+
+/// The rows of a partition in the order of their sort keys.
+///
+/// # Panics
+/// When the table does not answer.
+async fn partition(client: &Client, table: &Table, key: &str) -> Vec<Value> {
+    let pages = client
+        .query()
+        .table_name(&table.name)
+        .consistent_read(true)
+        .key_condition_expression("pk = :pk")
+        .expression_attribute_values(":pk", AttributeValue::S(key.to_owned()))
+        .into_paginator()
+        .items()
+        .send();
+    pages.collect::<Result<Vec<_>, _>>().await.expect("the table answers a query").into_iter().map(plain).collect()
+}
+
+/// All rows of the table.
+///
+/// # Panics
+/// When the table does not answer.
+pub async fn all(table: &Table) -> Vec<Value> {
+    let pages = table.client().scan().table_name(&table.name).consistent_read(true).into_paginator().items().send();
+    pages.collect::<Result<Vec<_>, _>>().await.expect("the table answers a scan").into_iter().map(plain).collect()
+}
+
+/// All rows in an organization's own partitions except audit rows, in a stable order.
+pub async fn of_organization(table: &Table, org: OrgId) -> Vec<Value> {
+    let own = format!("ORG#{org}");
+    let mut rows = all(table).await;
+    rows.retain(|row| row["pk"].as_str().is_some_and(|pk| pk.starts_with(&own) && !pk.contains("#AUDIT#")));
+    rows.sort_by_key(|row| (row["pk"].to_string(), row["sk"].to_string()));
+    rows
+}
+
+/// An item without the table's type marks.
+fn plain(item: std::collections::HashMap<String, AttributeValue>) -> Value {
+    Value::Object(item.into_iter().map(|(name, value)| (name, plain_value(value))).collect())
+}
+
+/// The ids of the objects that an audit row names.
+///
+/// # Panics
+/// When they are no ids.
+#[must_use]
+pub fn objects(row: &Value) -> Vec<String> {
+    let hex = row["objects"]["hex"].as_str().unwrap_or_default();
+    let ids =
+        hex.as_bytes().chunks(32).map(|id| uuid::Uuid::try_parse_ascii(id).expect("an id of 16 bytes").to_string());
+    ids.collect()
+}
+
+/// Bytes are told both as what they are and as text, so that a scan for a secret sees into them.
+fn plain_value(value: AttributeValue) -> Value {
+    match value {
+        AttributeValue::S(text) | AttributeValue::N(text) => Value::String(text),
+        AttributeValue::Bool(value) => Value::Bool(value),
+        AttributeValue::B(bytes) => {
+            let bytes = bytes.as_ref();
+            let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            json!({"hex": hex.concat(), "text": String::from_utf8_lossy(bytes)})
+        }
+        AttributeValue::L(values) => values.into_iter().map(plain_value).collect(),
+        AttributeValue::M(members) => plain(members),
+        AttributeValue::Ss(texts) | AttributeValue::Ns(texts) => texts.into_iter().map(Value::String).collect(),
+        AttributeValue::Null(_) => Value::Null,
+        other => panic!("an attribute of a kind that the service does not use: {other:?}"),
+    }
+}

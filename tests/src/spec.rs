@@ -1,0 +1,132 @@
+//! The registry of operations as callers know it: the paths and methods of `GET /openapi.json`.
+
+use std::sync::Arc;
+
+use http::Method;
+use serde_json::{Map, Value, json};
+
+use crate::client::{Client, Request};
+
+/// The HTTP methods that a path of `OpenAPI` may have.
+const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+
+/// An operation of the API.
+#[derive(Debug, Clone)]
+pub struct Operation {
+    /// Its id, such as `get_contact`.
+    pub id: String,
+    /// Its method.
+    pub method: Method,
+    /// Its path with `{parameters}`.
+    pub path: String,
+    /// What is said about it.
+    pub about: Value,
+    document: Arc<Value>,
+}
+
+impl Operation {
+    /// Whether it changes anything.
+    #[must_use]
+    pub fn is_write(&self) -> bool {
+        self.method != Method::GET
+    }
+
+    /// Whether it names a record in its path.
+    #[must_use]
+    pub fn has_path_id(&self) -> bool {
+        self.path.contains('{')
+    }
+
+    /// Its path with the same text for each parameter.
+    #[must_use]
+    pub fn path_with(&self, id: &str) -> String {
+        let mut path = String::new();
+        let mut rest = self.path.as_str();
+        while let Some((before, after)) = rest.split_once('{') {
+            path.push_str(before);
+            path.push_str(id);
+            rest = after.split_once('}').map_or("", |(_, rest)| rest);
+        }
+        path + rest
+    }
+
+    /// A call with a body made of the examples, and the same text for each path parameter.
+    pub fn call(&self, client: &Client, id: &str) -> Request {
+        let request = client.call(self.method.clone(), self.path_with(id));
+        match self.example_body() {
+            Some(body) => request.json(&body),
+            None => request,
+        }
+    }
+
+    /// A body made of the examples in the schema of the request body.
+    #[must_use]
+    pub fn example_body(&self) -> Option<Value> {
+        let schema = &self.about["requestBody"]["content"]["application/json"]["schema"];
+        (!schema.is_null()).then(|| example(&self.document, schema))
+    }
+}
+
+/// A value that a schema describes, made of its examples.
+#[must_use]
+pub fn example(document: &Value, schema: &Value) -> Value {
+    if let Some(reference) = schema["$ref"].as_str() {
+        return example(document, resolve(document, reference).expect("a reference that leads somewhere"));
+    }
+    let given = [schema.get("example"), schema.pointer("/examples/0"), schema.get("const"), schema.pointer("/enum/0")];
+    if let Some(value) = given.into_iter().flatten().next() {
+        return value.clone();
+    }
+    for choice in ["oneOf", "anyOf", "allOf"] {
+        let options = schema[choice].as_array().into_iter().flatten();
+        if let Some(option) = options.into_iter().find(|option| option["type"] != "null") {
+            return example(document, option);
+        }
+    }
+    let of_properties = || {
+        let properties = schema["properties"].as_object().into_iter().flatten();
+        properties.map(|(name, property)| (name.clone(), example(document, property))).collect::<Map<_, _>>()
+    };
+    let kind = match &schema["type"] {
+        Value::Array(kinds) => kinds.iter().find(|kind| *kind != "null").cloned().unwrap_or_default(),
+        kind => kind.clone(),
+    };
+    match kind.as_str() {
+        Some("object") => Value::Object(of_properties()),
+        Some("array") => json!([example(document, &schema["items"])]),
+        _ => panic!("a schema without an example: {schema}"),
+    }
+}
+
+/// What a reference such as `#/components/schemas/Contact` leads to.
+#[must_use]
+pub fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
+    document.pointer(reference.strip_prefix('#')?)
+}
+
+/// All operations under `/api/v1`.
+#[must_use]
+pub fn operations(description: &Value) -> Vec<Operation> {
+    let document = Arc::new(description.clone());
+    let paths = description["paths"].as_object().expect("paths");
+    let mut operations = Vec::new();
+    for (path, item) in paths.iter().filter(|(path, _)| path.starts_with("/api/v1/")) {
+        for method in METHODS.iter().filter(|method| item.get(**method).is_some()) {
+            let about = item[*method].clone();
+            operations.push(Operation {
+                id: about["operationId"].as_str().expect("an operation id").to_owned(),
+                method: method.to_uppercase().parse().expect("a method"),
+                path: path.clone(),
+                about,
+                document: Arc::clone(&document),
+            });
+        }
+    }
+    assert!(!operations.is_empty(), "the description names operations");
+    operations
+}
+
+/// The API's description of itself.
+pub async fn description(base_url: &str) -> Value {
+    Client::new(base_url).get("/openapi.json").send().await.ok(200)
+}

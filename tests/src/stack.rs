@@ -1,0 +1,131 @@
+//! The system under test: the local stack in this process, shared by the tests of the process.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, Weak};
+
+use aws_sdk_dynamodb::Client;
+use local::{Options, Seed, StoreAt};
+use shared::aws::{self, AwsSettings};
+use shared::store::Store;
+use tempfile::TempDir;
+
+use crate::background::Background;
+use crate::faults::Faults;
+
+/// The environment variable with the endpoint of a `DynamoDB` to test against instead of the embedded store.
+pub const DYNAMODB: &str = "COUNTERSIGN_TEST_DYNAMODB";
+
+/// A running stack. It stops, and its data directory goes, when the last test that holds it has ended.
+#[derive(Debug)]
+pub struct Stack {
+    // The order of the fields is the order of their end: the server stops before its data directory is removed.
+    _server: Background,
+    /// The origin of the API.
+    pub base_url: String,
+    /// What the stack wrote for whoever started it.
+    pub ready: local::ReadyFile,
+    table: Table,
+    log_file: PathBuf,
+    own_dir: Option<TempDir>,
+}
+
+/// Where the records of a stack are.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// The endpoint of the store.
+    pub endpoint: String,
+    /// The name of the table.
+    pub name: String,
+}
+
+impl Table {
+    /// A client for the table that does not go through the service. Each test makes its own, since a client's
+    /// connections end with the runtime that opened them.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        aws::dynamodb(&AwsSettings::emulator(&self.endpoint))
+    }
+
+    /// The service's own store over the table, for what operators do with it.
+    #[must_use]
+    pub fn store(&self) -> Store {
+        Store::new(self.client(), &self.name)
+    }
+}
+
+impl Stack {
+    /// The stack of this process, started by whoever asks first.
+    ///
+    /// # Panics
+    /// When it does not start.
+    #[must_use]
+    pub fn shared() -> Arc<Self> {
+        static SHARED: Mutex<Weak<Stack>> = Mutex::new(Weak::new());
+        let mut shared = SHARED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        shared.upgrade().unwrap_or_else(|| {
+            let store = match std::env::var(DYNAMODB).ok().filter(|url| !url.is_empty()) {
+                Some(url) => StoreAt::Endpoint { url, table: format!("countersign-test-{}", uuid::Uuid::now_v7()) },
+                None => StoreAt::Embedded,
+            };
+            let stack = Arc::new(Self::in_new_dir(store));
+            *shared = Arc::downgrade(&stack);
+            stack
+        })
+    }
+
+    /// A second stack on the same table whose every call of the store passes a proxy that can break it. It is also
+    /// what a second process of the service is: nothing but the table is common to the two.
+    #[must_use]
+    pub fn through(&self, faults: &Faults) -> Arc<Self> {
+        Arc::new(Self::in_new_dir(StoreAt::Endpoint { url: faults.url().to_owned(), table: self.table.name.clone() }))
+    }
+
+    /// A stack over data that somebody else owns, such as those that a killed process left behind.
+    #[must_use]
+    pub fn on_data_of(data_dir: &Path) -> Arc<Self> {
+        Arc::new(Self::start(StoreAt::Embedded, data_dir.to_owned(), None))
+    }
+
+    fn in_new_dir(store: StoreAt) -> Self {
+        let dir = TempDir::with_prefix("countersign-test-").expect("a temporary directory");
+        Self::start(store, dir.path().to_owned(), Some(dir))
+    }
+
+    fn start(store: StoreAt, data_dir: PathBuf, own_dir: Option<TempDir>) -> Self {
+        let options = Options { port: 0, data_dir, seed: Seed::Empty, store, ..Options::default() };
+        let (server, started) = Background::start("stack", async move |announce, stop| {
+            let stack = local::Stack::start(options).await.expect("the local stack starts");
+            let table = Table { endpoint: stack.dynamodb_url().to_owned(), name: stack.table().to_owned() };
+            let started = (stack.base_url.clone(), stack.ready.clone(), table, stack.log_file().to_owned());
+            announce.send(started).expect("somebody waits for the stack");
+            // An error means that the test is gone without saying so; the stack is not needed any more either way.
+            let _ = stop.await;
+            stack.stop().await;
+        });
+        let (base_url, ready, table, log_file) = started;
+        Self { _server: server, base_url, ready, table, log_file, own_dir }
+    }
+
+    /// Where the stack's records are.
+    #[must_use]
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The log that the stack writes.
+    #[must_use]
+    pub fn log_file(&self) -> &Path {
+        &self.log_file
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // The end of the log says what the service thought while the test failed; the directory is about to go.
+        if std::thread::panicking() && self.own_dir.is_some() {
+            let log = std::fs::read_to_string(self.log_file()).unwrap_or_default();
+            let lines: Vec<&str> = log.lines().collect();
+            eprintln!("the last lines of the stack's log:\n{}", lines[lines.len().saturating_sub(8)..].join("\n"));
+        }
+    }
+}

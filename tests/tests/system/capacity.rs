@@ -1,0 +1,156 @@
+//! What each operation costs: capacity units and round trips, golden in `tests/golden/capacity.json`, each with its
+//! arithmetic. A change of the bill is a change of that file. `UPDATE_GOLDEN=1` writes the figures anew; the arithmetic
+//! is a person's to mend.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+use tests::client::Request;
+use tests::{Client, Faults, Org, Stack, log};
+
+use crate::unknown_id;
+
+const CONTACTS: &str = "/api/v1/contacts";
+const WORKSPACES: &str = "/api/v1/workspaces";
+
+/// Measures calls one at a time.
+struct Meter<'a> {
+    faults: &'a Faults,
+    stack: &'a Stack,
+    figures: Map<String, Value>,
+}
+
+impl Meter<'_> {
+    /// Sends a call, takes down what it cost, and holds the log to it.
+    async fn measure(&mut self, case: &str, status: u16, request: Request) -> Value {
+        drop(self.faults.take_traffic());
+        let answer = request.send().await;
+        assert_eq!(answer.status, status, "{case}: {answer}");
+        let line = log::line(self.stack.log_file(), &answer.request_id()).await;
+        let traffic = self.faults.take_traffic();
+        let figures = json!({
+            "read_units": traffic.read_units,
+            "write_units": traffic.write_units,
+            "round_trips": traffic.round_trips(),
+        });
+        for figure in ["read_units", "write_units", "round_trips"] {
+            assert_eq!(line[figure].as_f64(), figures[figure].as_f64(), "{figure} of {case} in the log");
+        }
+        assert!(self.figures.insert(case.to_owned(), figures).is_none(), "{case} twice");
+        answer.json()
+    }
+}
+
+fn golden_file() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden/capacity.json")
+}
+
+fn id(record: &Value) -> String {
+    record["id"].as_str().expect("an id").to_owned()
+}
+
+#[tokio::test]
+async fn every_operation_costs_what_it_should() {
+    // Emulators differ in what they say a transaction costs.
+    if std::env::var_os(tests::stack::DYNAMODB).is_some() {
+        return;
+    }
+    let org = Org::new().await;
+    let faults = Faults::before(&org.stack().table().endpoint);
+    let stack = org.stack().through(&faults);
+    let client = org.at(&stack);
+    let mut meter = Meter { faults: &faults, stack: &stack, figures: Map::new() };
+    measure_all(&mut meter, &org, &client).await;
+    compare(&meter.figures);
+}
+
+async fn measure_all(meter: &mut Meter<'_>, org: &Org, client: &Client) {
+    let full = json!({
+        "display_name": "Ada Okafor",
+        "kind": "person",
+        "email": "ada@okafor.example",
+        "external_reference": "crm-4711",
+    });
+    let plain = json!({"display_name": "Ben Lindqvist", "kind": "person"});
+
+    meter.measure("get_identity", 200, client.get("/api/v1/me")).await;
+    meter.measure("list_contacts: none", 200, client.get(CONTACTS)).await;
+    let ben = id(&meter.measure("create_contact", 201, client.post(CONTACTS, &plain)).await);
+    let ben_path = format!("{CONTACTS}/{ben}");
+    let keyed = client.post(CONTACTS, &plain).key("a key");
+    meter.measure("create_contact: with a key", 201, keyed.clone()).await;
+    meter.measure("create_contact: replayed", 201, keyed).await;
+    let other = json!({"display_name": "Eve", "kind": "person"});
+    meter.measure("create_contact: key reused", 409, client.post(CONTACTS, &other).key("a key")).await;
+    let with_both = client.post(CONTACTS, &full).key("another key");
+    meter.measure("create_contact: with a reference and a key", 201, with_both).await;
+    meter.measure("create_contact: reference known", 200, client.post(CONTACTS, &full)).await;
+    meter.measure("get_contact", 200, client.get(&ben_path)).await;
+    meter.measure("get_contact: unknown", 404, client.get(format!("{CONTACTS}/{}", unknown_id()))).await;
+    meter.measure("update_contact", 200, client.patch(&ben_path, &json!({"kind": "llc"}))).await;
+    meter.measure("update_contact: no change", 200, client.patch(&ben_path, &json!({"kind": "llc"}))).await;
+    let first_reference = json!({"external_reference": "crm-1"});
+    meter.measure("update_contact: first reference", 200, client.patch(&ben_path, &first_reference)).await;
+    let next_reference = json!({"external_reference": "crm-2"});
+    meter.measure("update_contact: another reference", 200, client.patch(&ben_path, &next_reference)).await;
+    let taken = json!({"external_reference": "crm-4711"});
+    meter.measure("update_contact: reference taken", 422, client.patch(&ben_path, &taken)).await;
+    let stale = client.patch(&ben_path, &plain).if_match("\"0\"");
+    meter.measure("update_contact: stale If-Match", 409, stale).await;
+
+    let harbor = id(&meter.measure("create_workspace", 201, client.post(WORKSPACES, &json!({"name": "Harbor"}))).await);
+    let people = format!("{WORKSPACES}/{harbor}/contacts");
+    let harbor = format!("{WORKSPACES}/{harbor}");
+    meter.measure("get_workspace: empty", 200, client.get(&harbor)).await;
+    let add = json!({"contact_id": ben});
+    meter.measure("add_workspace_contact", 201, client.post(&people, &add)).await;
+    meter.measure("add_workspace_contact: again", 201, client.post(&people, &add)).await;
+    let nobody = json!({"contact_id": unknown_id()});
+    meter.measure("add_workspace_contact: unknown contact", 404, client.post(&people, &nobody)).await;
+    meter.measure("get_workspace: one person", 200, client.get(&harbor)).await;
+    meter.measure("list_workspaces: one with one person", 200, client.get(WORKSPACES)).await;
+
+    for n in 0..250 {
+        let body = json!({"display_name": format!("Contact number {n:03}"), "kind": "person", "email": format!("contact-{n:03}@example.org")});
+        org.post(CONTACTS, &body).send().await.ok(201);
+    }
+    meter.measure("list_contacts: 50 of 253", 200, client.get(CONTACTS)).await;
+    meter.measure("list_contacts: 200 of 253", 200, client.get(CONTACTS).query("limit", 200)).await;
+    meter
+        .measure("list_contacts: search finds 10 of 253", 200, client.get(CONTACTS).query("search", "number 12"))
+        .await;
+    meter.measure("list_contacts: search finds none of 253", 200, client.get(CONTACTS).query("search", "zzz")).await;
+
+    meter.measure("refused input", 422, client.get(CONTACTS).query("limit", 0)).await;
+    meter.measure("refused scope", 403, client.with_token(&org.read_only_token.value).post(CONTACTS, &plain)).await;
+    meter.measure("no such route", 404, client.get("/api/v1/nowhere")).await;
+    meter.measure("no token", 401, client.anonymous().get("/api/v1/me")).await;
+    meter.measure("description", 200, client.get("/openapi.json")).await;
+}
+
+fn compare(figures: &Map<String, Value>) {
+    let known: Value =
+        std::fs::read(golden_file()).ok().and_then(|file| serde_json::from_slice(&file).ok()).unwrap_or_default();
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        let with_arithmetic = figures.iter().map(|(case, figures)| {
+            let mut entry = figures.clone();
+            entry["arithmetic"] = known[case]["arithmetic"].as_str().unwrap_or("not yet explained").into();
+            (case.clone(), entry)
+        });
+        let text = serde_json::to_string_pretty(&Value::Object(with_arithmetic.collect())).expect("JSON");
+        std::fs::write(golden_file(), text + "\n").expect("the golden file");
+        return;
+    }
+    for (case, figures) in figures {
+        for figure in ["read_units", "write_units", "round_trips"] {
+            assert_eq!(
+                figures[figure].as_f64(),
+                known[case][figure].as_f64(),
+                "{figure} of {case}: see golden/capacity.json"
+            );
+        }
+        let arithmetic = known[case]["arithmetic"].as_str().unwrap_or_default();
+        assert!(arithmetic.contains(|c: char| c.is_ascii_digit()), "{case} has no arithmetic");
+    }
+    assert_eq!(known.as_object().map(Map::len), Some(figures.len()), "the golden file has a case that is not measured");
+}

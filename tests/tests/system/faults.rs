@@ -1,0 +1,331 @@
+//! What a table does under load, injected: conflicts, throttling, answers lost on the way, reads overtaken by writes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use tests::{Client, Fault, Faults, Org, Rule, Stack};
+
+use crate::unknown_id;
+
+const CONTACTS: &str = "/api/v1/contacts";
+const WORKSPACES: &str = "/api/v1/workspaces";
+const WRITE: &str = "TransactWriteItems";
+
+/// An organization, and a way to it through a table that can be broken.
+struct Broken {
+    // Dropped before the proxy that it goes through.
+    _stack: Arc<Stack>,
+    client: Client,
+    faults: Faults,
+    org: Org,
+}
+
+impl Broken {
+    async fn new() -> Self {
+        let org = Org::new().await;
+        let faults = Faults::before(&org.stack().table().endpoint);
+        let stack = org.stack().through(&faults);
+        Self { client: org.at(&stack), _stack: stack, faults, org }
+    }
+
+    /// Calls of the store that concern the organization.
+    fn on(&self, target: &'static str) -> Rule {
+        Rule::on(target).containing(self.org.id)
+    }
+
+    async fn create(&self) -> tests::Answer {
+        self.client.post(CONTACTS, &ada()).send().await
+    }
+
+    /// The audit rows of a call.
+    async fn audit_of(&self, request_id: &str) -> Vec<Value> {
+        self.org.audit().await.into_iter().filter(|row| row["sk"] == request_id).collect()
+    }
+}
+
+fn ada() -> Value {
+    json!({"display_name": "Ada", "kind": "person"})
+}
+
+fn path(contact: &Value) -> String {
+    format!("{CONTACTS}/{}", contact["id"].as_str().expect("an id"))
+}
+
+#[tokio::test]
+async fn conflicting_transactions_are_tried_again() {
+    let broken = Broken::new().await;
+    let conflicts = broken.faults.inject(broken.on(WRITE).times(4), Fault::Conflict);
+    let answer = broken.create().await;
+    let contact = answer.ok(201);
+    assert_eq!(conflicts.count(), 4);
+    assert_eq!(broken.org.all(CONTACTS).await, std::slice::from_ref(&contact));
+    assert_eq!(broken.audit_of(&answer.request_id()).await.len(), 1);
+
+    let conflicts = broken.faults.inject(broken.on(WRITE).times(4), Fault::Conflict);
+    let patched = broken.client.patch(path(&contact), &json!({"kind": "llc"})).send().await.ok(200);
+    assert_eq!(conflicts.count(), 4);
+    assert_eq!(broken.org.all(CONTACTS).await, [patched]);
+}
+
+#[tokio::test]
+async fn throttling_is_waited_out() {
+    let broken = Broken::new().await;
+    let contact = broken.create().await.ok(201);
+    for fault in [Fault::Throttling, Fault::ThroughputExceeded, Fault::ServerError] {
+        for target in [WRITE, "GetItem", "PutItem", "Query"] {
+            let injected = broken.faults.inject(broken.on(target).times(2), fault);
+            broken.client.get(path(&contact)).send().await.ok(200);
+            broken.client.get(CONTACTS).send().await.ok(200);
+            broken.client.patch(path(&contact), &json!({"display_name": unknown_id()})).send().await.ok(200);
+            assert!(injected.count() > 0 || ["GetItem", "Query"].contains(&target), "{target} is never called");
+            injected.end();
+        }
+    }
+    assert_eq!(broken.org.total(CONTACTS).await, 1);
+}
+
+/// Goal R2, with conflicts that the embedded store never has by itself.
+#[tokio::test]
+async fn fifty_at_once_succeed_though_every_third_transaction_conflicts() {
+    let broken = Broken::new().await;
+    let contact = broken.create().await.ok(201);
+    let conflicts = broken.faults.inject(broken.on(WRITE).every(3), Fault::Conflict);
+    let create = |n: usize| {
+        let body = json!({"display_name": format!("Contact {n}"), "kind": "person"});
+        broken.client.post(CONTACTS, &body).send()
+    };
+    let answers = join_all((0..50).map(create)).await;
+    for answer in &answers {
+        answer.ok(201);
+    }
+    assert_eq!(broken.org.total(CONTACTS).await, 51);
+    assert!(conflicts.count() >= 20, "{}", conflicts.count());
+
+    let patch = |n: usize| {
+        let change = match n % 2 {
+            0 => json!({"display_name": format!("Ada {n}")}),
+            _ => json!({"email": format!("ada-{n}@okafor.example")}),
+        };
+        broken.client.patch(path(&contact), &change).send()
+    };
+    let answers = join_all((0..20).map(patch)).await;
+    let mut tags: Vec<String> = answers.iter().map(|answer| (answer.ok(200), answer.etag()).1).collect();
+    tags.sort();
+    tags.dedup();
+    assert_eq!(tags.len(), 20, "an update was lost");
+}
+
+#[tokio::test]
+async fn a_conflict_without_end_is_our_failure_and_leaves_nothing_half_done() {
+    let broken = Broken::new().await;
+    let contact = broken.create().await.ok(201);
+    let before = broken.org.state().await;
+    let conflicts = broken.faults.inject(broken.on(WRITE), Fault::Conflict);
+    let create = broken.client.post(CONTACTS, &ada()).key("never").send();
+    let patch = broken.client.patch(path(&contact), &json!({"kind": "llc"})).send();
+    let (created, patched) = tokio::join!(create, patch);
+    for answer in [&created, &patched] {
+        answer.refused(500);
+        assert_eq!(broken.audit_of(&answer.request_id()).await.len(), 1, "a failure has its audit row");
+    }
+    assert_eq!(broken.org.state().await, before);
+    conflicts.end();
+    // The key was not consumed.
+    let again = broken.client.post(CONTACTS, &ada()).key("never").send().await;
+    again.ok(201);
+    assert!(!again.is_replay());
+}
+
+#[tokio::test]
+async fn an_answer_lost_after_the_commit_is_one_effect() {
+    let broken = Broken::new().await;
+    for (n, key) in [None, Some("lost")].into_iter().enumerate() {
+        let lost = broken.faults.inject(broken.on(WRITE).times(1), Fault::LostResponse);
+        let body =
+            json!({"display_name": format!("Contact {n}"), "kind": "person", "external_reference": format!("ref-{n}")});
+        let request = broken.client.post(CONTACTS, &body);
+        let request = key.into_iter().fold(request, tests::client::Request::key);
+        let answer = request.send().await;
+        let contact = answer.ok(201);
+        assert_eq!(lost.count(), 1);
+        assert!(!answer.is_replay());
+        assert_eq!(broken.org.total(CONTACTS).await, n as u64 + 1);
+        assert_eq!(broken.org.get(path(&contact)).send().await.ok(200), contact);
+        assert_eq!(broken.audit_of(&answer.request_id()).await.len(), 1);
+    }
+    let contact = broken.org.all(CONTACTS).await.remove(0);
+    let lost = broken.faults.inject(broken.on(WRITE).times(1), Fault::LostResponse);
+    let tag = broken.org.get(path(&contact)).send().await.etag();
+    let patched = broken.client.patch(path(&contact), &json!({"kind": "llc"})).if_match(tag).send().await;
+    assert_eq!(patched.ok(200)["kind"], "llc");
+    assert_eq!(lost.count(), 1);
+    assert_eq!(broken.audit_of(&patched.request_id()).await.len(), 1);
+
+    let lost = broken.faults.inject(broken.on(WRITE).times(1), Fault::LostResponse);
+    let workspace = broken.client.post(WORKSPACES, &json!({"name": "Harbor"})).send().await.ok(201);
+    assert_eq!(lost.count(), 1);
+    let page = broken.client.get(WORKSPACES).send().await.ok(200);
+    assert_eq!((&page["data"], &page["pagination"]["total"]), (&json!([workspace]), &json!(1)));
+}
+
+#[tokio::test]
+async fn an_audit_row_whose_acknowledgement_is_lost_is_one_row() {
+    let broken = Broken::new().await;
+    let lost = broken.faults.inject(broken.on("PutItem").containing("#AUDIT#").times(1), Fault::LostResponse);
+    let answer = broken.client.get("/api/v1/me").send().await;
+    answer.ok(200);
+    assert_eq!(lost.count(), 1);
+    assert_eq!(broken.audit_of(&answer.request_id()).await.len(), 1);
+}
+
+/// What was read before somebody else's write must not undo it.
+#[tokio::test]
+async fn a_stale_read_loses_no_update() {
+    let broken = Broken::new().await;
+    let contact = broken.create().await.ok(201);
+    let id = contact["id"].as_str().expect("an id");
+    // The proxy sees the first version, and answers with it once more after it is gone.
+    broken.client.patch(path(&contact), &json!({"email": "ada@okafor.example"})).send().await.ok(200);
+    broken.org.patch(path(&contact), &json!({"display_name": "Ada Lindqvist"})).send().await.ok(200);
+    let stale = broken.faults.inject(Rule::on("GetItem").containing(id).times(1), Fault::Stale);
+    let patched = broken.client.patch(path(&contact), &json!({"kind": "llc"})).send().await.ok(200);
+    assert_eq!(stale.count(), 1, "the record was read in another way");
+    assert_eq!(patched["display_name"], "Ada Lindqvist");
+    assert_eq!(patched["email"], "ada@okafor.example");
+    assert_eq!(patched["kind"], "llc");
+    assert_eq!(broken.org.get(path(&contact)).send().await.ok(200), patched);
+}
+
+#[tokio::test]
+async fn a_stale_version_is_not_taken_for_the_one_that_if_match_names() {
+    let broken = Broken::new().await;
+    let created = broken.create().await;
+    let contact = created.ok(201);
+    let id = contact["id"].as_str().expect("an id");
+    broken.client.patch(path(&contact), &json!({"email": "ada@okafor.example"})).send().await.ok(200);
+    let stale = broken.faults.inject(Rule::on("GetItem").containing(id).times(1), Fault::Stale);
+    let change = json!({"kind": "llc"});
+    broken.client.patch(path(&contact), &change).if_match(created.etag()).send().await.refused(409);
+    assert_eq!(stale.count(), 1);
+    assert_eq!(broken.org.get(path(&contact)).send().await.ok(200)["kind"], "person");
+}
+
+/// A key that is looked up in vain and then found to be used: the repeat gets the first answer all the same.
+#[tokio::test]
+async fn a_key_that_a_stale_read_misses_has_one_effect() {
+    let broken = Broken::new().await;
+    let request = broken.client.post(CONTACTS, &ada()).key("missed-key");
+    let original = request.clone().send().await;
+    original.ok(201);
+    let stale = broken.faults.inject(Rule::on("GetItem").containing("missed-key").times(1), Fault::Stale);
+    let again = request.send().await;
+    assert_eq!(stale.count(), 1, "the key was looked up in another way");
+    assert!(again.is_replay());
+    assert_eq!(again.bytes, original.bytes);
+    assert_eq!(broken.org.total(CONTACTS).await, 1);
+}
+
+/// A page that ends early and a batch that is done in part are normal: the rest is asked for.
+#[tokio::test]
+async fn lists_that_come_in_parts_are_whole() {
+    let broken = Broken::new().await;
+    let contacts: Vec<Value> = join_all((0..7).map(async |n| broken.org.contact(&format!("Contact {n}")).await)).await;
+    let workspace = broken.org.workspace("Harbor").await;
+    for contact in &contacts {
+        let people = format!("{WORKSPACES}/{}/contacts", workspace["id"].as_str().expect("an id"));
+        broken.org.post(people, &json!({"contact_id": contact["id"]})).send().await.ok(201);
+    }
+    let read = async |path: &str| broken.client.get(path).send().await.ok(200);
+    let whole = (read(CONTACTS).await, read(WORKSPACES).await);
+    let pages = broken.faults.inject(broken.on("Query"), Fault::Partial);
+    let batches = broken.faults.inject(broken.on("BatchGetItem"), Fault::Partial);
+    let in_parts = (read(CONTACTS).await, read(WORKSPACES).await);
+    assert_eq!(in_parts, whole);
+    assert_eq!(
+        (&whole.0["pagination"]["total"], &whole.1["data"][0]["people"][6]["contact_id"]),
+        (&json!(7), &whole.0["data"][6]["id"])
+    );
+    assert!(pages.count() >= 8 && batches.count() >= 7, "{} {}", pages.count(), batches.count());
+}
+
+#[tokio::test]
+async fn a_call_whose_audit_row_cannot_be_written_fails() {
+    let broken = Broken::new().await;
+    let contact = broken.create().await.ok(201);
+    let failing = broken.faults.inject(broken.on("PutItem").containing("#AUDIT#"), Fault::ServerError);
+    broken.client.get("/api/v1/me").send().await.refused(500);
+    broken.client.get(path(&contact)).send().await.refused(500);
+    broken.client.get(CONTACTS).send().await.refused(500);
+    broken.client.get(CONTACTS).query("limit", 0).send().await.refused(500);
+    broken.client.get("/api/v1/nowhere").send().await.refused(500);
+    assert!(failing.count() >= 5);
+    failing.end();
+    broken.client.get("/api/v1/me").send().await.ok(200);
+}
+
+#[tokio::test]
+async fn a_write_whose_audit_row_cannot_be_written_does_not_happen() {
+    let broken = Broken::new().await;
+    let before = broken.org.state().await;
+    let failing = [WRITE, "PutItem"]
+        .map(|target| broken.faults.inject(broken.on(target).containing("#AUDIT#"), Fault::ServerError));
+    broken.create().await.refused(500);
+    assert_eq!(broken.org.state().await, before);
+    assert!(failing[0].count() > 0, "the audit row is in the write's own transaction");
+}
+
+#[tokio::test]
+async fn an_unknown_token_is_refused_though_its_trail_cannot_be_written() {
+    let broken = Broken::new().await;
+    let failing = broken.faults.inject(Rule::on("PutItem").containing("TRAIL#"), Fault::ServerError);
+    let anonymous = broken.client.anonymous();
+    anonymous.get("/api/v1/me").send().await.refused(401);
+    broken.client.with_token("cs_nonsense").get("/api/v1/me").send().await.refused(401);
+    let slow = broken.faults.inject(Rule::on("PutItem").containing("TRAIL#"), Fault::Delay(Duration::from_secs(20)));
+    failing.end();
+    let refused = tokio::time::timeout(Duration::from_secs(10), anonymous.get("/api/v1/me").send()).await;
+    refused.expect("a 401 does not wait for its trail").refused(401);
+    assert!(failing.count() + slow.count() >= 2);
+}
+
+#[tokio::test]
+async fn a_table_that_is_gone_is_our_failure_and_says_nothing_of_itself() {
+    let broken = Broken::new().await;
+    let contact = broken.create().await.ok(201);
+    for target in ["GetItem", "Query", "BatchGetItem", "TransactGetItems", WRITE, "PutItem", "UpdateItem"] {
+        broken.faults.inject(Rule::on(target), Fault::ServerError);
+    }
+    let calls = [
+        broken.client.get("/api/v1/me"),
+        broken.client.get(CONTACTS),
+        broken.client.get(path(&contact)),
+        broken.client.post(CONTACTS, &ada()),
+        broken.client.patch(path(&contact), &json!({"kind": "llc"})),
+    ];
+    for answer in join_all(calls.map(tests::client::Request::send)).await {
+        answer.refused(500);
+        let text = answer.json().to_string().to_lowercase();
+        for word in ["dynamo", "table", "aws", "sdk", "internalservererror", "transact"] {
+            assert!(!text.contains(word), "{word} is nobody's business: {answer}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn numbers_skip_rather_than_repeat() {
+    let broken = Broken::new().await;
+    let mut references = Vec::new();
+    for (n, fault) in
+        [Fault::LostResponse, Fault::ServerError, Fault::Throttling, Fault::LostResponse].into_iter().enumerate()
+    {
+        let injected = broken.faults.inject(broken.on("UpdateItem").times(1), fault);
+        let workspace = broken.client.post(WORKSPACES, &json!({"name": format!("Deal {n}")})).send().await.ok(201);
+        assert_eq!(injected.count(), 1, "numbers come from an update outside the transaction");
+        references.push(workspace["reference"].to_string());
+    }
+    references.dedup();
+    assert_eq!(references.len(), 4);
+    assert!(references.is_sorted());
+}

@@ -1,0 +1,352 @@
+//! Bad input in paths, queries and headers, and the order of checks: a clear refusal that names every field, and nothing has changed.
+
+use serde_json::{Value, json};
+use tests::Org;
+use tests::client::Request;
+
+use crate::unknown_id;
+
+const CONTACTS: &str = "/api/v1/contacts";
+const WORKSPACES: &str = "/api/v1/workspaces";
+const LISTS: [&str; 2] = [CONTACTS, WORKSPACES];
+
+/// An organization with a contact and a workspace, to be left alone.
+pub struct Fixture {
+    pub org: Org,
+    pub contact: Value,
+    pub contact_path: String,
+    pub people_path: String,
+}
+
+impl Fixture {
+    pub async fn new() -> Self {
+        let org = Org::new().await;
+        let contact = org.contact("Ada").await;
+        let workspace = org.workspace("Harbor").await;
+        Self {
+            contact_path: format!("{CONTACTS}/{}", contact["id"].as_str().expect("an id")),
+            people_path: format!("{WORKSPACES}/{}/contacts", workspace["id"].as_str().expect("an id")),
+            org,
+            contact,
+        }
+    }
+
+    /// Every call with a body: what reads it, and a body that would be taken.
+    pub fn writes(&self) -> Vec<(Request, Value)> {
+        let call = |method: &str, path: &str| self.org.call(method.parse().expect("a method"), path);
+        vec![
+            (call("POST", CONTACTS), json!({"display_name": "Ben", "kind": "person"})),
+            (call("PATCH", &self.contact_path), json!({"display_name": "Ben"})),
+            (call("POST", WORKSPACES), json!({"name": "Pine"})),
+            (call("POST", &self.people_path), json!({"contact_id": self.contact["id"]})),
+        ]
+    }
+}
+
+/// Asserts that each request is refused with 422 for exactly these fields, and that all of them together change nothing.
+pub async fn refused(org: &Org, cases: impl IntoIterator<Item = (Request, Vec<(&str, &str)>)>) {
+    let before = org.state().await;
+    for (request, errors) in cases {
+        // A key makes sure that a refusal consumes none: there would be a row.
+        request.key(unknown_id()).send().await.refused_for(422, &errors);
+    }
+    assert_eq!(org.state().await, before, "a refused call changed something");
+}
+
+#[tokio::test]
+async fn limit_and_offset_have_bounds() {
+    let org = Org::new().await;
+    let mut cases = Vec::new();
+    for path in LISTS {
+        for (name, value, code) in [
+            ("limit", "0", "out_of_range"),
+            ("limit", "201", "out_of_range"),
+            ("limit", "-1", "out_of_range"),
+            ("limit", "100000000000000000000", "out_of_range"),
+            ("limit", "1e2", "invalid_type"),
+            ("limit", "", "invalid_type"),
+            ("limit", "ten", "invalid_type"),
+            ("limit", "10.0", "invalid_type"),
+            ("limit", "0x10", "invalid_type"),
+            ("limit", "10 ", "invalid_type"),
+            ("limit", "null", "invalid_type"),
+            ("offset", "-1", "out_of_range"),
+            ("offset", "100000000000000000000", "out_of_range"),
+            ("offset", "9223372036854775808", "out_of_range"),
+            ("offset", "", "invalid_type"),
+            ("offset", "1e2", "invalid_type"),
+            ("offset", "0.5", "invalid_type"),
+        ] {
+            cases.push((org.get(path).query(name, value), vec![(name, code)]));
+        }
+    }
+    refused(&org, cases).await;
+}
+
+#[tokio::test]
+async fn a_parameter_is_given_once() {
+    let org = Org::new().await;
+    let mut cases = Vec::new();
+    for path in LISTS {
+        for name in ["limit", "offset", "search"] {
+            cases.push((org.get(path).query(name, 10).query(name, 10), vec![(name, "invalid_value")]));
+            cases.push((org.get(path).query(name, 10).query(name, 20), vec![(name, "invalid_value")]));
+        }
+    }
+    refused(&org, cases).await;
+}
+
+#[tokio::test]
+async fn search_is_counted_in_characters_as_sent() {
+    let org = Org::new().await;
+    let mut cases = Vec::new();
+    for path in LISTS {
+        for text in ["a".repeat(200), "日".repeat(200), "ß".repeat(200), " ".repeat(200), String::new()] {
+            org.get(path).query("search", text).send().await.ok(200);
+        }
+        for text in ["a".repeat(201), "日".repeat(201), format!("{}a", " ".repeat(200)), " ".repeat(201)] {
+            cases.push((org.get(path).query("search", text), vec![("search", "too_long")]));
+        }
+        for text in ["a\0", "\0", "a\u{1}b", "a\nb", "a\tb", "a\u{7f}b", "a\u{85}b"] {
+            cases.push((org.get(path).query("search", text), vec![("search", "invalid_value")]));
+        }
+    }
+    refused(&org, cases).await;
+}
+
+#[tokio::test]
+async fn a_query_that_is_no_text_is_refused() {
+    let org = Org::new().await;
+    for piece in ["search=%ff", "search=a%C3", "search=%ED%A0%80"] {
+        let answer = org.get(CONTACTS).raw_query(piece).send().await;
+        assert_eq!((answer.status, answer.errors().len()), (422, 1), "{answer}");
+        assert_eq!(answer.errors()[0].0, "search", "{answer}");
+    }
+    let answer = org.get(CONTACTS).raw_query("%ff=1").send().await;
+    assert_eq!((answer.status, answer.errors().len()), (422, 1), "{answer}");
+}
+
+#[tokio::test]
+async fn an_unknown_query_parameter_is_refused_everywhere() {
+    let fixture = Fixture::new().await;
+    let org = &fixture.org;
+    let mut cases = Vec::new();
+    for path in LISTS {
+        for name in ["q", "Limit", "page", "lifecycle", "search[]"] {
+            cases.push((org.get(path).query(name, "x"), vec![(name, "unknown_parameter")]));
+        }
+        cases.push((org.get(path).raw_query("cursor"), vec![("cursor", "unknown_parameter")]));
+        let several = org.get(path).query("page", 1).query("limit", 0).query("offset", "x").query("per_page", 1);
+        let expected = vec![
+            ("page", "unknown_parameter"),
+            ("per_page", "unknown_parameter"),
+            ("limit", "out_of_range"),
+            ("offset", "invalid_type"),
+        ];
+        cases.push((several, expected));
+    }
+    for path in ["/api/v1/me", &fixture.contact_path] {
+        for name in ["limit", "fields"] {
+            cases.push((org.get(path).query(name, 1), vec![(name, "unknown_parameter")]));
+        }
+    }
+    for (request, body) in fixture.writes() {
+        cases.push((request.json(&body).query("upsert", true), vec![("upsert", "unknown_parameter")]));
+    }
+    refused(org, cases).await;
+}
+
+#[tokio::test]
+async fn an_id_in_a_path_is_a_uuid() {
+    let fixture = Fixture::new().await;
+    let org = &fixture.org;
+    let id = fixture.contact["id"].as_str().expect("an id");
+    let bare = id.replace('-', "");
+    let mut cases = Vec::new();
+    for text in [
+        "1",
+        "me",
+        "not-a-uuid",
+        "null",
+        "%20",
+        "%00",
+        "%ff",
+        "..%2Fworkspaces",
+        &id[1..],
+        &format!("{id}0"),
+        &format!("%20{id}"),
+        &format!("%7B{id}%7D"),
+        &format!("urn:uuid:{id}"),
+        &bare,
+        &id.replace('0', "g"),
+    ] {
+        let contact = format!("{CONTACTS}/{text}");
+        let workspace = format!("{WORKSPACES}/{text}");
+        let people = format!("{workspace}/contacts");
+        let add = json!({"contact_id": id});
+        cases.push((org.get(&contact), vec![("path.contact_id", "invalid_format")]));
+        cases.push((org.patch(&contact, &json!({"kind": "llc"})), vec![("path.contact_id", "invalid_format")]));
+        cases.push((org.get(&workspace), vec![("path.workspace_id", "invalid_format")]));
+        cases.push((org.post(&people, &add), vec![("path.workspace_id", "invalid_format")]));
+    }
+    refused(org, cases).await;
+}
+
+#[tokio::test]
+async fn all_that_is_wrong_is_said_at_once() {
+    let fixture = Fixture::new().await;
+    let org = &fixture.org;
+    let everything = json!({
+        "display_name": " ",
+        "kind": "alien",
+        "email": "nowhere",
+        "external_reference": 7,
+        "nickname": "Ada",
+        "age": 7,
+    });
+    let in_body = [
+        ("display_name", "too_short"),
+        ("kind", "invalid_value"),
+        ("email", "invalid_format"),
+        ("external_reference", "invalid_type"),
+        ("nickname", "unknown_field"),
+        ("age", "unknown_field"),
+    ];
+    let with = |more: &[(&'static str, &'static str)]| [in_body.as_slice(), more].concat();
+    let before = org.state().await;
+
+    org.post(CONTACTS, &everything).send().await.refused_for(422, &in_body);
+    org.post(CONTACTS, &json!({})).send().await.refused_for(422, &[("display_name", "required"), ("kind", "required")]);
+    org.post(CONTACTS, &everything)
+        .key("k".repeat(256))
+        .query("upsert", 1)
+        .send()
+        .await
+        .refused_for(422, &with(&[("header.idempotency-key", "too_long"), ("upsert", "unknown_parameter")]));
+    org.patch(format!("{CONTACTS}/ada"), &everything)
+        .if_match("not an entity tag")
+        .query("upsert", 1)
+        .send()
+        .await
+        .refused_for(
+            422,
+            &with(&[
+                ("path.contact_id", "invalid_format"),
+                ("header.if-match", "invalid_format"),
+                ("upsert", "unknown_parameter"),
+            ]),
+        );
+    org.post(format!("{WORKSPACES}/x/contacts"), &json!({"contact_id": "y", "role": "signer"}))
+        .send()
+        .await
+        .refused_for(
+            422,
+            &[("path.workspace_id", "invalid_format"), ("contact_id", "invalid_format"), ("role", "unknown_field")],
+        );
+    org.get(format!("{CONTACTS}/x"))
+        .query("limit", 1)
+        .send()
+        .await
+        .refused_for(422, &[("path.contact_id", "invalid_format"), ("limit", "unknown_parameter")]);
+    // What cannot be read is one error beside those of path and query.
+    org.patch(format!("{CONTACTS}/ada"), &json!({}))
+        .body("application/json", "{")
+        .query("upsert", 1)
+        .send()
+        .await
+        .refused_for(
+            422,
+            &[("path.contact_id", "invalid_format"), ("upsert", "unknown_parameter"), ("body", "malformed_json")],
+        );
+
+    assert_eq!(org.state().await, before);
+}
+
+#[tokio::test]
+async fn an_idempotency_key_is_short_printable_ascii() {
+    let fixture = Fixture::new().await;
+    let org = &fixture.org;
+    let posts = || fixture.writes().into_iter().filter(|(request, _)| request.method() == "POST");
+    let before = org.state().await;
+    for (key, code) in [
+        ("k".repeat(256).into_bytes(), "too_long"),
+        (format!("\"{}\"", "k".repeat(256)).into_bytes(), "too_long"),
+        (Vec::new(), "invalid_format"),
+        (b"\"\"".to_vec(), "invalid_format"),
+        ("schlüssel".as_bytes().to_vec(), "invalid_format"),
+        (b"a\xffb".to_vec(), "invalid_format"),
+        (b"a\tb".to_vec(), "invalid_format"),
+    ] {
+        for (request, body) in posts() {
+            let answer = request.json(&body).header("idempotency-key", key.clone()).send().await;
+            answer.refused_for(422, &[("header.idempotency-key", code)]);
+        }
+    }
+    for (request, body) in posts() {
+        let answer = request.json(&body).key("one").key("two").send().await;
+        assert_eq!(answer.status, 422, "{answer}");
+        assert_eq!(answer.errors()[0].0, "header.idempotency-key", "{answer}");
+    }
+    assert_eq!(org.state().await, before);
+    for (n, key) in ["k".repeat(255), format!("\"{}\"", "q".repeat(255)), "!#~{}:/?".to_owned()].iter().enumerate() {
+        org.post(WORKSPACES, &json!({"name": format!("{n}")})).key(key).send().await.ok(201);
+    }
+}
+
+#[tokio::test]
+async fn if_match_is_an_entity_tag() {
+    let fixture = Fixture::new().await;
+    let mut cases = Vec::new();
+    for tag in ["", "1", "not a tag", "\"open", "W/", "\"a\" \"b\""] {
+        let patch = fixture.org.patch(&fixture.contact_path, &json!({"kind": "llc"})).if_match(tag);
+        cases.push((patch, vec![("header.if-match", "invalid_format")]));
+    }
+    refused(&fixture.org, cases).await;
+}
+
+#[tokio::test]
+async fn refusals_come_in_one_order() {
+    let fixture = Fixture::new().await;
+    let (org, read_only) = (&fixture.org, fixture.org.read_only());
+    let malformed_id = format!("{CONTACTS}/x");
+    let unknown = format!("{CONTACTS}/{}", unknown_id());
+    let bad = json!({"kind": "alien"});
+    let good = json!({"kind": "llc"});
+    let before = org.state().await;
+
+    // 401 before everything.
+    let anonymous = org.anonymous();
+    anonymous.get("/api/v1/nowhere").send().await.refused(401);
+    anonymous.call(http::Method::DELETE, CONTACTS).send().await.refused(401);
+    anonymous.patch(&malformed_id, &bad).send().await.refused(401);
+    // 404 and 405 of the route before 403.
+    read_only.post("/api/v1/nowhere", &bad).send().await.refused(404);
+    read_only.post(&fixture.contact_path, &bad).send().await.refused(405);
+    read_only.call(http::Method::DELETE, CONTACTS).send().await.refused(405);
+    // 403 before 422, 404 and 409.
+    read_only.patch(&malformed_id, &bad).if_match("x").send().await.refused(403);
+    read_only.patch(&unknown, &good).send().await.refused(403);
+    // 422 before the key's 409.
+    org.post(WORKSPACES, &json!({"name": "Keyed"})).key("order").send().await.ok(201);
+    org.post(WORKSPACES, &json!({})).key("order").send().await.refused_for(422, &[("name", "required")]);
+    // The key's 409 before the record's 404.
+    let add = json!({"contact_id": unknown_id()});
+    org.post(format!("{WORKSPACES}/{}/contacts", unknown_id()), &add).key("order").send().await.refused(409);
+    // 422 before 404.
+    org.patch(&unknown, &bad).send().await.refused_for(422, &[("kind", "invalid_value")]);
+    // 404 before the 409 of If-Match.
+    org.patch(&unknown, &good).if_match("\"stale\"").send().await.refused(404);
+    // The 409 of If-Match before the 422 of state.
+    org.post(CONTACTS, &json!({"display_name": "H", "kind": "llc", "external_reference": "held"})).send().await.ok(201);
+    let taken = json!({"external_reference": "held"});
+    org.patch(&fixture.contact_path, &taken).if_match("\"stale\"").send().await.refused(409);
+    org.patch(&fixture.contact_path, &taken).send().await.refused_for(422, &[("external_reference", "taken")]);
+
+    let ours = |rows: Vec<Value>| {
+        rows.into_iter()
+            .filter(|row| row.to_string().contains(fixture.contact["id"].as_str().expect("an id")))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(ours(org.state().await), ours(before), "the contact changed");
+    assert_eq!((org.total(CONTACTS).await, org.total(WORKSPACES).await), (2, 2));
+}

@@ -1,0 +1,361 @@
+//! Lists: pages, totals and search, against a model.
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use serde_json::{Value, json};
+use tests::{Answer, Org, Stack};
+use unicode_normalization::UnicodeNormalization;
+
+use crate::members;
+
+const CONTACTS: &str = "/api/v1/contacts";
+const WORKSPACES: &str = "/api/v1/workspaces";
+
+/// Set it to a seed that a failed run printed, to have the same cases again.
+const SEED: &str = "COUNTERSIGN_TEST_SEED";
+
+#[tokio::test]
+async fn a_page_has_fifty_rows_unless_asked_otherwise() {
+    let org = Org::new().await;
+    for n in 0..52 {
+        org.contact(&format!("Contact {n}")).await;
+        org.workspace(&format!("Deal {n}")).await;
+    }
+    for path in [CONTACTS, WORKSPACES] {
+        let page = org.get(path).send().await.ok(200);
+        assert_eq!(members(&page), ["data", "pagination"]);
+        assert_eq!(page["data"].as_array().map(Vec::len), Some(50));
+        assert_eq!(page["pagination"], json!({"total": 52, "has_more": true, "limit": 50, "offset": 0}));
+        let rest = org.get(path).query("offset", 50).send().await.ok(200);
+        assert_eq!(rest["data"].as_array().map(Vec::len), Some(2));
+        assert_eq!(rest["pagination"], json!({"total": 52, "has_more": false, "limit": 50, "offset": 50}));
+        let all = org.get(path).query("limit", 200).send().await.ok(200);
+        assert_eq!(all["pagination"], json!({"total": 52, "has_more": false, "limit": 200, "offset": 0}));
+    }
+}
+
+#[tokio::test]
+async fn an_empty_list_is_a_list() {
+    let org = Org::new().await;
+    for path in [CONTACTS, WORKSPACES] {
+        let page = org.get(path).send().await.ok(200);
+        let pagination = json!({"total": 0, "has_more": false, "limit": 50, "offset": 0});
+        assert_eq!(page, json!({"data": [], "pagination": pagination}));
+    }
+}
+
+#[tokio::test]
+async fn past_the_end_there_is_an_empty_page_with_the_right_total() {
+    let org = Org::new().await;
+    for name in ["Ada", "Ben", "Cleo"] {
+        org.contact(name).await;
+    }
+    for offset in ["3", "4", "1000000", "9223372036854775807"] {
+        let page = org.get(CONTACTS).query("offset", offset).query("limit", 200).send().await.ok(200);
+        assert_eq!(page["data"], json!([]), "{offset}");
+        assert_eq!(page["pagination"]["total"], 3, "{offset}");
+        assert_eq!(page["pagination"]["has_more"], false, "{offset}");
+        assert_eq!(page["pagination"]["offset"].to_string(), offset);
+    }
+    // The last row exactly fills the page.
+    let page = org.get(CONTACTS).query("offset", 1).query("limit", 2).send().await.ok(200);
+    assert_eq!((&page["pagination"]["has_more"], page["data"].as_array().map(Vec::len)), (&json!(false), Some(2)));
+}
+
+#[tokio::test]
+async fn an_empty_or_blank_search_is_no_filter() {
+    let org = Org::new().await;
+    for name in ["Ada", "Ben"] {
+        org.contact(name).await;
+    }
+    for search in ["", " ", "\u{3000}\u{a0} "] {
+        let page = org.get(CONTACTS).query("search", search).send().await.ok(200);
+        assert_eq!(page["pagination"]["total"], 2, "{search:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_change_does_not_move_a_row() {
+    let org = Org::new().await;
+    let ids: Vec<Value> = futures_util::future::join_all(["Ada", "Ben", "Cleo"].map(|name| org.contact(name)))
+        .await
+        .into_iter()
+        .map(|contact| contact["id"].clone())
+        .collect();
+    let order = |records: Vec<Value>| records.into_iter().map(|record| record["id"].clone()).collect::<Vec<_>>();
+    let before = order(org.all(CONTACTS).await);
+    let mut sorted = ids.clone();
+    sorted.sort_by_key(ToString::to_string);
+    assert_eq!(before, sorted, "the order is that of the ids");
+    let first = format!("{CONTACTS}/{}", before[0].as_str().expect("an id"));
+    org.patch(first, &json!({"display_name": "Zoe"})).send().await.ok(200);
+    assert_eq!(order(org.all(CONTACTS).await), before);
+}
+
+#[tokio::test]
+async fn a_list_has_the_rows_of_its_organization_only() {
+    let (org, other) = (Org::new().await, Org::new().await);
+    let ours = org.contact("Shared name").await;
+    other.contact("Shared name").await;
+    other.workspace("Shared name").await;
+    let page = org.get(CONTACTS).query("search", "shared").send().await.ok(200);
+    assert_eq!((&page["data"], &page["pagination"]["total"]), (&json!([ours]), &json!(1)));
+    assert_eq!(org.total(WORKSPACES).await, 0);
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_is_in_every_later_list() {
+    let org = Org::new().await;
+    for n in 1..=30 {
+        let contact = org.contact(&format!("Contact {n}")).await;
+        let page = org.get(CONTACTS).query("offset", n - 1).send().await.ok(200);
+        assert_eq!((&page["data"], &page["pagination"]["total"]), (&json!([contact]), &json!(n)));
+    }
+}
+
+/// Pairs that search takes for the same or for different, known from Unicode's own tables rather than from code.
+#[tokio::test]
+async fn search_folds_as_unicode_says() {
+    let org = Org::new().await;
+    for (name, needle, is_found) in [
+        ("Straße", "STRASSE", true),
+        ("STRASSE", "straße", true),
+        ("Große Gasse", "SSE G", true),
+        ("\u{130}stanbul", "i\u{307}stanbul", true),
+        ("\u{130}stanbul", "istanbul", false),
+        ("D\u{131}yar", "diyar", false),
+        ("\u{fb01}scal", "FISCAL", true),
+        ("Fiscal", "\u{fb01}", true),
+        ("Andr\u{e9}", "ANDRE\u{301}", true),
+        ("Andre\u{301}", "ANDR\u{c9}", true),
+        ("Andr\u{e9}", "Andre", false),
+        ("Andre", "andr\u{e9}", false),
+        ("日本橋", "本橋", true),
+        ("日本橋", "日橋", false),
+        ("ΣΊΣΥΦΟΣ", "σίσυφος", true),
+        ("\u{212a}elvin", "kelvin", true),
+        ("\u{212b}ngstr\u{f6}m", "ÅNGSTRÖM", true),
+        ("Ǆemal", "ǆ", true),
+        ("two  blanks", "two blanks", false),
+        ("a%b_c", "%", true),
+        ("a%b_c", "a_b", false),
+    ] {
+        let contact = org.contact(&format!("{name} {}", crate::unknown_id())).await;
+        let page = org.get(CONTACTS).query("search", needle).query("limit", 200).send().await.ok(200);
+        let found = page["data"].as_array().expect("data").contains(&contact);
+        assert_eq!(found, is_found, "{needle} in {name}");
+    }
+}
+
+/// Text as search compares it, by the contract's words: NFC, full default case folding, NFC.
+fn folded(text: &str) -> String {
+    caseless::default_case_fold_str(&text.nfc().collect::<String>()).nfc().collect()
+}
+
+/// What a list answers, by the contract's words.
+fn model<'a>(rows: &'a [(Value, Vec<String>)], ask: &Ask) -> (Vec<&'a Value>, usize) {
+    let needle = folded(ask.needle.trim());
+    let matching: Vec<&Value> = rows
+        .iter()
+        .filter(|(_, texts)| texts.iter().any(|text| folded(text).contains(&needle)))
+        .map(|(record, _)| record)
+        .collect();
+    (matching.iter().skip(ask.offset).take(ask.limit).copied().collect(), matching.len())
+}
+
+#[derive(Debug, Clone)]
+struct Ask {
+    needle: String,
+    limit: usize,
+    offset: usize,
+}
+
+/// Pieces that differ in case, composition and length once folded, and those that look alike and are not.
+const PIECES: [&str; 26] = [
+    "ß", "ss", "SS", "ẞ", "İ", "i\u{307}", "i", "I", "ı", "ﬁ", "fi", "FI", "é", "e\u{301}", "É", "e", "日本", "日",
+    "本", "a", "A", " ", "  ", "Σ", "ς", "\u{212a}",
+];
+
+fn text(pieces: std::ops::Range<usize>) -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(&PIECES[..]), pieces).prop_map(|pieces| pieces.concat())
+}
+
+/// A name that is not blank, as the service keeps it.
+fn name() -> impl Strategy<Value = String> {
+    text(1..7).prop_map(|text| text.trim().to_owned()).prop_filter("not blank", |text| !text.is_empty())
+}
+
+fn email() -> impl Strategy<Value = Option<String>> {
+    let local_part = prop::sample::select(&["ada", "BEN", "fiona", "ss", "İ", "日本"][..]);
+    let domain = prop::sample::select(&["example.org", "STRASSE.example", "a.example"][..]);
+    prop::option::of((local_part, domain).prop_map(|(local_part, domain)| format!("{local_part}@{domain}")))
+}
+
+fn ask() -> impl Strategy<Value = Ask> {
+    let needle = prop_oneof![
+        4 => text(0..4),
+        1 => prop::sample::select(&["@", "example", "EXAMPLE.ORG", "straße", "ws-0", "\u{fb01}ona@", "n f"][..]).prop_map(str::to_owned),
+    ];
+    let blanks = prop::sample::select(&["", " ", "\u{3000}"][..]);
+    let limit = prop_oneof![1..=5_usize, 1..=200_usize];
+    (blanks.clone(), needle, blanks, limit, 0..25_usize).prop_map(|(before, needle, after, limit, offset)| Ask {
+        needle: format!("{before}{needle}{after}"),
+        limit,
+        offset,
+    })
+}
+
+/// Runs cases with a seed that is printed.
+fn check<Case: Strategy>(cases: u32, strategy: &Case, check: impl AsyncFn(Case::Value)) {
+    let given = std::env::var(SEED).ok().map(|seed| seed.parse().expect("a seed is a number"));
+    let seed: u64 = given.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().1);
+    println!("the cases are those of {SEED}={seed}");
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let config = Config { cases, failure_persistence: None, max_shrink_iters: 100, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    // Held for all cases, so that they share one stack.
+    let _stack = Stack::shared();
+    let outcome = runner.run(strategy, |case| {
+        runtime.block_on(check(case));
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        panic!("{SEED}={seed}: {failure}");
+    }
+}
+
+async fn compare(org: &Org, path: &str, rows: &[(Value, Vec<String>)], asks: &[Ask]) {
+    for ask in asks {
+        let request = org.get(path).query("search", &ask.needle).query("limit", ask.limit).query("offset", ask.offset);
+        let page = request.send().await.ok(200);
+        let (data, total) = model(rows, ask);
+        assert_eq!(page["data"], json!(data), "{ask:?}");
+        let has_more = ask.offset + data.len() < total && ask.offset < total;
+        let pagination = json!({"total": total, "has_more": has_more, "limit": ask.limit, "offset": ask.offset});
+        assert_eq!(page["pagination"], pagination, "{ask:?}");
+    }
+}
+
+#[test]
+fn contacts_are_listed_as_the_model_lists_them() {
+    let case = (prop::collection::vec((name(), email()), 0..20), prop::collection::vec(ask(), 1..10));
+    check(40, &case, async |(contacts, asks)| {
+        let org = Org::new().await;
+        let mut rows = Vec::new();
+        for (name, email) in contacts {
+            let body = json!({"display_name": name, "kind": "person", "email": email});
+            let contact = org.post(CONTACTS, &body).send().await.ok(201);
+            assert_eq!((&contact["display_name"], &contact["email"]), (&json!(name), &json!(email)));
+            rows.push((contact, [Some(name), email].into_iter().flatten().collect()));
+        }
+        compare(&org, CONTACTS, &rows, &asks).await;
+    });
+}
+
+#[test]
+fn workspaces_are_listed_as_the_model_lists_them() {
+    let case = (prop::collection::vec(name(), 0..12), prop::collection::vec(ask(), 1..8));
+    check(20, &case, async |(names, asks)| {
+        let org = Org::new().await;
+        let mut rows = Vec::new();
+        for name in names {
+            let workspace = org.workspace(&name).await;
+            let reference = workspace["reference"].as_str().expect("a reference").to_owned();
+            rows.push((workspace, vec![name, reference]));
+        }
+        compare(&org, WORKSPACES, &rows, &asks).await;
+    });
+}
+
+/// One step of a history.
+#[derive(Debug, Clone)]
+enum Step {
+    /// Creates a contact, with a key of its own.
+    Create { name: String, email: Option<String> },
+    /// Changes a contact that is there.
+    Change { which: prop::sample::Index, name: String, email: Option<String> },
+    /// Repeats an earlier creation.
+    Repeat { which: prop::sample::Index },
+    /// Asks for what is refused.
+    Refused,
+    /// Reads a page.
+    List(Ask),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let which = || any::<prop::sample::Index>();
+    prop_oneof![
+        4 => (name(), email()).prop_map(|(name, email)| Step::Create { name, email }),
+        4 => (which(), name(), email()).prop_map(|(which, name, email)| Step::Change { which, name, email }),
+        2 => which().prop_map(|which| Step::Repeat { which }),
+        1 => Just(Step::Refused),
+        4 => ask().prop_map(Step::List),
+    ]
+}
+
+/// An organization with what its callers know of it.
+struct History {
+    org: Org,
+    rows: Vec<(Value, Vec<String>)>,
+    created: Vec<(Value, Answer)>,
+    calls: usize,
+}
+
+impl History {
+    async fn take(&mut self, step: Step) {
+        let texts =
+            |name: &String, email: &Option<String>| [Some(name.clone()), email.clone()].into_iter().flatten().collect();
+        match step {
+            Step::Create { name, email } => {
+                let body = json!({"display_name": name, "kind": "person", "email": email});
+                let answer = self.org.post(CONTACTS, &body).key(self.created.len()).send().await;
+                self.rows.push((answer.ok(201), texts(&name, &email)));
+                self.created.push((body, answer));
+            }
+            Step::Change { which, name, email } if !self.rows.is_empty() => {
+                let row = which.index(self.rows.len());
+                let path = format!("{CONTACTS}/{}", self.rows[row].0["id"].as_str().expect("an id"));
+                let body = json!({"display_name": name, "email": email});
+                self.rows[row] = (self.org.patch(path, &body).send().await.ok(200), texts(&name, &email));
+            }
+            Step::Repeat { which } if !self.created.is_empty() => {
+                let key = which.index(self.created.len());
+                let (body, original) = &self.created[key];
+                let again = self.org.post(CONTACTS, body).key(key).send().await;
+                assert!(again.is_replay());
+                assert_eq!((again.status, &again.bytes), (original.status, &original.bytes));
+            }
+            Step::List(ask) => compare(&self.org, CONTACTS, &self.rows, &[ask]).await,
+            Step::Refused | Step::Change { .. } | Step::Repeat { .. } => {
+                self.org
+                    .post(CONTACTS, &json!({"kind": "person"}))
+                    .send()
+                    .await
+                    .refused_for(422, &[("display_name", "required")]);
+            }
+        }
+        self.calls += 1;
+    }
+}
+
+/// Goal R1: of two organizations side by side, what was acknowledged is in every later list, totals are the model's,
+/// a key gives the same bytes, nobody sees the other's, and every call has one audit row.
+#[test]
+fn histories_are_as_the_model_has_them() {
+    let case = prop::collection::vec((any::<bool>(), step()), 1..40);
+    check(25, &case, async |steps| {
+        let history = async || History { org: Org::new().await, rows: Vec::new(), created: Vec::new(), calls: 0 };
+        let mut histories = [history().await, history().await];
+        for (second, step) in steps {
+            histories[usize::from(second)].take(step).await;
+        }
+        for history in &histories {
+            let audit = history.org.audit().await;
+            assert_eq!(audit.len(), history.calls, "one audit row for each call");
+            let all = Ask { needle: String::new(), limit: 200, offset: 0 };
+            compare(&history.org, CONTACTS, &history.rows, &[all]).await;
+        }
+    });
+}

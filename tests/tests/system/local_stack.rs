@@ -1,0 +1,268 @@
+//! The local stack as a person meets it: ready file, banner, clean refusals, a clean end.
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::process::Output;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tests::Client;
+use tests::process::{Process, STALE, Serve, mode};
+
+use crate::{STACK, members};
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("no text: {value}"))
+}
+
+/// Asserts a refusal to start that a person can act on: one line that says what and where, no trace of a panic.
+#[track_caller]
+fn assert_clean(refused: &Output, words: &[&str]) {
+    let stderr = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    assert!(!stderr.contains("panicked") && !stderr.contains('\u{1b}'), "{stderr}");
+    for word in words {
+        assert!(stderr.contains(word), "{word} is not in: {stderr}");
+    }
+}
+
+#[tokio::test]
+async fn the_ready_file_says_all_that_is_needed() {
+    let dir = TempDir::new().expect("a directory");
+    let file = dir.path().join("elsewhere/ready.json");
+    let process = Serve::over(STACK, dir.path().join("data")).ready_file(&file).start().await;
+    let ready = &process.ready;
+    assert_eq!(mode(&file), 0o600);
+    assert_eq!(members(ready), ["app_url", "base_url", "organizations"]);
+    assert!(text(&ready["app_url"]).starts_with(text(&ready["base_url"])));
+    let organizations = ready["organizations"].as_array().expect("organizations");
+    assert!(organizations.len() >= 2);
+    let mut emails = BTreeSet::new();
+    for organization in organizations {
+        assert_eq!(members(organization), ["id", "members", "name", "read_only_token", "read_write_token"]);
+        let roles: Vec<&str> = organization["members"]
+            .as_array()
+            .expect("members")
+            .iter()
+            .map(|member| {
+                assert_eq!(members(member), ["email", "name", "password", "role"]);
+                assert!(emails.insert(text(&member["email"]).to_lowercase()), "an e-mail is in two organizations");
+                assert!(text(&member["password"]).len() >= 12);
+                text(&member["role"])
+            })
+            .collect();
+        assert!(roles.contains(&"admin"));
+        for (token, scope) in [("read_write_token", "read_write"), ("read_only_token", "read")] {
+            let me = Client::new(process.base_url())
+                .with_token(text(&organization[token]))
+                .get("/api/v1/me")
+                .send()
+                .await
+                .ok(200);
+            assert_eq!(
+                (&me["organization_id"], &me["organization_name"]),
+                (&organization["id"], &organization["name"])
+            );
+            assert_eq!(me["scope"], scope);
+        }
+    }
+    assert!(organizations[0].to_string().contains("\"role\":\"member\""), "the first organization has a member too");
+}
+
+#[tokio::test]
+async fn an_empty_seed_is_empty_and_a_demo_is_not() {
+    let dir = TempDir::new().expect("a directory");
+    let empty = Serve::over(STACK, dir.path().join("empty")).start().await;
+    for organization in empty.ready["organizations"].as_array().expect("organizations") {
+        let client = Client::new(empty.base_url()).with_token(text(&organization["read_only_token"]));
+        for path in ["/api/v1/contacts", "/api/v1/workspaces"] {
+            assert_eq!(client.get(path).send().await.ok(200)["pagination"]["total"], 0);
+        }
+    }
+
+    let serve = Serve::over(STACK, dir.path().join("demo")).seed("demo");
+    let demo = serve.start().await;
+    let everything = async |process: &Process| {
+        let mut lists = Vec::new();
+        for path in ["/api/v1/contacts", "/api/v1/workspaces"] {
+            lists.push(
+                process.client().get(path).query("limit", 200).send().await.ok(200)["pagination"]["total"].clone(),
+            );
+        }
+        lists
+    };
+    let before = everything(&demo).await;
+    assert!(before.iter().all(|total| *total != json!(0)), "{before:?}");
+    let workspace = demo.client().get("/api/v1/workspaces").send().await.ok(200)["data"][0].clone();
+    assert!(!workspace["people"].as_array().expect("people").is_empty(), "a deal has people");
+    let second = Client::new(demo.base_url()).with_token(text(&demo.ready["organizations"][1]["read_only_token"]));
+    assert_eq!(second.get("/api/v1/contacts").send().await.ok(200)["pagination"]["total"], 0);
+
+    // Where data exist, the seed is ignored.
+    demo.kill().await;
+    let again = serve.clone().seed("empty").start().await;
+    assert_eq!(everything(&again).await, before);
+    again.kill().await;
+    let again = serve.start().await;
+    assert_eq!(everything(&again).await, before, "the deal is added once");
+}
+
+#[tokio::test]
+async fn the_banner_says_where_and_what_to_paste_and_the_end_is_clean() {
+    let dir = TempDir::new().expect("a directory");
+    let data_dir = dir.path().join("data");
+    let process = Serve::over(STACK, &data_dir).start().await;
+    let (base_url, ready_file) = (process.base_url().to_owned(), data_dir.join("ready.json"));
+    let tokens: Vec<String> = process.ready["organizations"]
+        .as_array()
+        .expect("organizations")
+        .iter()
+        .map(|organization| text(&organization["read_write_token"]).to_owned())
+        .collect();
+    let (status, stdout, stderr) = process.signal("INT").await;
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    assert!(stdout.contains("Setting up"), "a person who waits is told for what: {stdout}");
+    for word in [&base_url, "/api/v1", "curl", "openapi.json", ready_file.to_str().expect("a path of text"), "Ctrl-C"] {
+        assert!(stdout.contains(word), "{word} is not in: {stdout}");
+    }
+    assert!(tokens.iter().all(|token| !stdout.contains(token)), "output that is kept somewhere holds no token");
+    assert!(!stdout.contains('\u{1b}'), "colours only for a terminal: {stdout:?}");
+    assert!(!ready_file.exists(), "nobody may take a stopped stack for a running one");
+    assert!(Client::new(&base_url).get("/openapi.json").try_send().await.is_err(), "it answers no more");
+
+    let process = Serve::over(STACK, &data_dir).start().await;
+    let (status, ..) = process.signal("TERM").await;
+    assert_eq!(status.code(), Some(0));
+}
+
+#[tokio::test]
+async fn a_call_that_is_being_answered_is_finished_before_the_end() {
+    let dir = TempDir::new().expect("a directory");
+    let serve = Serve::over(STACK, dir.path().join("data"));
+    let process = serve.start().await;
+    let client = process.client();
+    let writer = tokio::spawn(async move {
+        let mut acknowledged = Vec::new();
+        for n in 0.. {
+            let body = json!({"display_name": format!("Contact {n}"), "kind": "person"});
+            match client.post("/api/v1/contacts", &body).try_send().await {
+                Ok(answer) => acknowledged.push(answer.ok(201)),
+                Err(_) => break,
+            }
+        }
+        acknowledged
+    });
+    // Some calls first, so that the end meets one.
+    let client = process.client();
+    while client.get("/api/v1/contacts").send().await.ok(200)["pagination"]["total"].as_u64() < Some(20) {}
+    let (status, ..) = process.signal("INT").await;
+    assert!(status.success());
+    let acknowledged = writer.await.expect("the writer");
+    let again = serve.start().await;
+    let total = again.client().get("/api/v1/contacts").send().await.ok(200)["pagination"]["total"].clone();
+    assert_eq!(total, acknowledged.len(), "what was not acknowledged did not happen either");
+}
+
+#[tokio::test]
+async fn a_taken_port_is_said() {
+    let dir = TempDir::new().expect("a directory");
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let port = listener.local_addr().expect("its address").port();
+    let data_dir = dir.path().join("data");
+    std::fs::create_dir(&data_dir).expect("a directory");
+    let ready_file = dir.path().join("ready.json");
+    std::fs::write(&ready_file, STALE).expect("a stale ready file");
+    let refused = Serve::over(STACK, &data_dir).ready_file(&ready_file).port(port).refuse().await;
+    assert_clean(&refused, &[&port.to_string(), "--port"]);
+    assert!(!ready_file.exists(), "a stale ready file is removed at start");
+}
+
+#[tokio::test]
+async fn a_data_directory_in_use_is_said() {
+    let dir = TempDir::new().expect("a directory");
+    let data_dir = dir.path().join("data");
+    let serve = Serve::over(STACK, &data_dir);
+    let process = serve.start().await;
+    let refused = serve.refuse().await;
+    assert_clean(&refused, &[data_dir.to_str().expect("text"), "in use", process.base_url(), "--data-dir"]);
+    // The one that runs is left alone.
+    process.client().get("/api/v1/me").send().await.ok(200);
+    assert!(data_dir.join("ready.json").exists());
+}
+
+#[tokio::test]
+async fn a_data_directory_of_a_newer_version_is_said_and_left_alone() {
+    let dir = TempDir::new().expect("a directory");
+    let data_dir = dir.path().join("data");
+    let serve = Serve::over(STACK, &data_dir);
+    serve.start().await.kill().await;
+    let format = data_dir.join("format");
+    let current: u32 = std::fs::read_to_string(&format).expect("the format").trim().parse().expect("a number");
+    std::fs::write(&format, format!("{}\n", current + 1)).expect("a newer format");
+    let files = || {
+        let mut files: Vec<_> = std::fs::read_dir(&data_dir)
+            .expect("the directory")
+            .map(|entry| entry.expect("an entry"))
+            .filter(|entry| entry.file_name() != "lock")
+            .map(|entry| (entry.file_name(), std::fs::read(entry.path()).expect("a file")))
+            .collect();
+        files.sort();
+        files
+    };
+    let before = files();
+    let refused = serve.refuse().await;
+    assert_clean(&refused, &[data_dir.to_str().expect("text"), "newer version"]);
+    assert!(files() == before, "data of a newer version must not be touched");
+    std::fs::write(&format, format!("{current}\n")).expect("the format");
+    serve.start().await.client().get("/api/v1/me").send().await.ok(200);
+}
+
+#[tokio::test]
+async fn a_data_directory_that_cannot_be_written_is_said() {
+    let dir = TempDir::new().expect("a directory");
+    let file = dir.path().join("a file");
+    std::fs::write(&file, "kept").expect("a file");
+    let refused = Serve::over(STACK, &file).ready_file(dir.path().join("r.json")).refuse().await;
+    assert_clean(&refused, &[file.to_str().expect("text"), "--data-dir"]);
+    let below = file.join("below");
+    let refused = Serve::over(STACK, &below).ready_file(dir.path().join("r.json")).refuse().await;
+    assert_clean(&refused, &[below.to_str().expect("text")]);
+    assert_eq!(std::fs::read(&file).expect("the file"), b"kept");
+
+    let locked = dir.path().join("locked");
+    std::fs::create_dir(&locked).expect("a directory");
+    std::fs::set_permissions(&locked, PermissionsExt::from_mode(0o555)).expect("permissions");
+    // Nothing is unwritable for root, so that the refusal cannot be seen there.
+    if std::fs::metadata(&locked).expect("the directory").uid() != 0 {
+        let refused = Serve::over(STACK, &locked).ready_file(dir.path().join("r.json")).refuse().await;
+        assert_clean(&refused, &[locked.to_str().expect("text")]);
+    }
+}
+
+#[tokio::test]
+async fn secrets_are_for_their_owner_only() {
+    let dir = TempDir::new().expect("a directory");
+    let data_dir = dir.path().join("data");
+    let process = Serve::over(STACK, &data_dir).start().await;
+    let token = text(&process.ready["organizations"][0]["read_write_token"]).to_owned();
+    let mut found = 0;
+    for entry in std::fs::read_dir(&data_dir).expect("the directory") {
+        let path = entry.expect("an entry").path();
+        let bytes = std::fs::read(&path).expect("a file");
+        if bytes.windows(token.len()).any(|window| window == token.as_bytes()) {
+            assert_eq!(mode(&path), 0o600, "{} holds a token", path.display());
+            found += 1;
+        }
+    }
+    assert!(found > 0, "the ready file holds it");
+}
+
+#[tokio::test]
+async fn a_wrong_command_line_is_a_usage_error() {
+    for arguments in [&["serve", "--port", "x"][..], &["serve", "--seed", "much"], &["sing"], &[]] {
+        let output = tokio::process::Command::new(STACK).args(arguments).output().await.expect("the program");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("--help"), "{arguments:?}");
+    }
+}

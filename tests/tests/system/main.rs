@@ -1,0 +1,53 @@
+//! The system tests: what the product answers over HTTP, and what it leaves behind. One file per subject.
+//!
+//! Each test makes its own organization and runs beside the others. Set `COUNTERSIGN_TEST_DYNAMODB` to an endpoint to
+//! run them against that store instead of the embedded one.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::too_many_lines,
+    clippy::unwrap_used,
+    reason = "a test that meets what it did not expect should fail there and then, and a table of cases may be long"
+)]
+
+mod audit;
+mod bodies;
+mod capacity;
+mod concurrency;
+mod contacts;
+mod faults;
+mod idempotency;
+mod identity;
+mod input;
+mod lambda;
+mod lists;
+mod local_stack;
+mod logs;
+mod openapi;
+mod restart;
+mod routes;
+mod tokens;
+mod workspaces;
+
+/// The local stack's program, built beside the tests.
+const STACK: &str = env!("CARGO_BIN_EXE_stack");
+
+/// The id of no record.
+fn unknown_id() -> String {
+    uuid::Uuid::now_v7().to_string()
+}
+
+/// The names of an object's members, sorted.
+fn members(value: &serde_json::Value) -> Vec<&str> {
+    let mut names: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Asserts a moment as the API writes it: RFC 3339, UTC, `Z`, milliseconds.
+#[track_caller]
+fn assert_moment(value: &serde_json::Value) {
+    let text = value.as_str().unwrap_or_default();
+    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    assert_eq!(shape, "0000-00-00T00:00:00.000Z", "{value}");
+}

@@ -1,0 +1,116 @@
+//! What is at no route: 404, and 405 with `Allow`, in the envelope too.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use http::Method;
+use serde_json::json;
+use tests::{Answer, Org, raw, spec};
+
+use crate::unknown_id;
+
+/// The methods of an `Allow` header. Whether HEAD is listed beside GET is left open.
+fn allowed(answer: &Answer) -> BTreeSet<String> {
+    answer.header("allow").split(',').map(|method| method.trim().to_owned()).filter(|method| method != "HEAD").collect()
+}
+
+#[tokio::test]
+async fn there_is_nothing_at_other_paths() {
+    let org = Org::new().await;
+    for path in [
+        "/",
+        "/api",
+        "/api/",
+        "/api/v1",
+        "/api/v1/",
+        "/api/v2/me",
+        "/api/v1/Me",
+        "/api/v1/me/",
+        "/api/v1//me",
+        "/api/v1/contact",
+        "/api/v1/contacts/",
+        "/api/v1/contacts/x/y",
+        "/api/v1/workspaces/x/people",
+        "/api/v1/workspaces/x/contacts/y",
+        "/favicon.ico",
+        "/openapi.yaml",
+        "/%00",
+        "/api/v1/me%2F",
+    ] {
+        for method in [Method::GET, Method::POST, Method::PATCH, Method::DELETE] {
+            org.call(method, path).send().await.refused(404);
+        }
+    }
+}
+
+#[tokio::test]
+async fn another_method_is_refused_with_those_that_are_allowed() {
+    let org = Org::new().await;
+    let mut methods: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let id = unknown_id();
+    for operation in spec::operations(&spec::description(org.base_url()).await) {
+        methods.entry(operation.path_with(&id)).or_default().insert(operation.method.to_string());
+    }
+    methods.insert("/openapi.json".to_owned(), ["GET".to_owned()].into());
+    let before = org.state().await;
+    for (path, known) in &methods {
+        for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"] {
+            if known.contains(method) {
+                continue;
+            }
+            let answer = org.call(method.parse().expect("a method"), path).json(&json!({})).send().await;
+            answer.refused(405);
+            assert_eq!(&allowed(&answer), known, "{method} {path}");
+            let answer = org.read_only().call(method.parse().expect("a method"), path).send().await;
+            answer.refused(405);
+        }
+    }
+    assert_eq!(org.state().await, before);
+}
+
+#[tokio::test]
+async fn without_a_token_no_route_is_told_from_another() {
+    let org = Org::new().await;
+    let anonymous = org.anonymous();
+    let like = anonymous.get("/api/v1/me").send().await;
+    for (method, path) in
+        [(Method::GET, "/api/v1/nowhere"), (Method::POST, "/api/v1/me"), (Method::DELETE, "/api/v1/contacts")]
+    {
+        let answer = anonymous.call(method, path).send().await;
+        answer.refused(401);
+        assert_eq!(answer.without_request_id(), like.without_request_id());
+        assert_eq!(answer.header("allow"), "");
+    }
+}
+
+#[tokio::test]
+async fn head_is_get_without_a_body_or_not_allowed() {
+    let org = Org::new().await;
+    let authorization = format!("authorization: Bearer {}", org.token.value);
+    for path in ["/api/v1/me", "/api/v1/contacts", "/openapi.json"] {
+        let line = format!("HEAD {path} HTTP/1.1");
+        let status = raw::status(org.base_url(), &[line.as_bytes(), authorization.as_bytes()], b"").await;
+        assert!([200, 405].contains(&status), "{path}: {status}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_http_harms_nobody() {
+    let org = Org::new().await;
+    let authorization = format!("authorization: Bearer {}", org.token.value);
+    for line in ["GET /api/v1/contacts/<script> HTTP/1.1", "GET /api/v1/me HTTP/9.9", "\0 / HTTP/1.1", "GET  HTTP/1.1"]
+    {
+        let status = raw::status(org.base_url(), &[line.as_bytes(), authorization.as_bytes()], b"").await;
+        assert!((400..500).contains(&status), "{line:?}: {status}");
+    }
+    org.get("/api/v1/me").send().await.ok(200);
+}
+
+#[tokio::test]
+async fn a_request_id_is_the_services_own() {
+    let org = Org::new().await;
+    let (one, other) = (org.get("/api/v1/me").send().await, org.get("/api/v1/me").send().await);
+    assert_ne!(one.request_id(), other.request_id());
+    let chosen = unknown_id();
+    let answer = org.get("/api/v1/me").header("x-request-id", chosen.clone()).send().await;
+    assert_ne!(answer.request_id(), chosen, "a caller must not choose the key of an audit row");
+}

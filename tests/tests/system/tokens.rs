@@ -1,0 +1,232 @@
+//! Who may call: every operation of the registry × every kind of token.
+
+use serde_json::{Value, json};
+use shared::domain::time::Timestamp;
+use shared::domain::token::Scope;
+use shared::store::Store;
+use tests::spec::{self, Operation};
+use tests::{Answer, Org, raw};
+
+use crate::unknown_id;
+
+async fn operations(org: &Org) -> Vec<Operation> {
+    spec::operations(&spec::description(org.base_url()).await)
+}
+
+/// A token with one character changed, at a place.
+fn changed(token: &str, place: usize) -> String {
+    let replacement = if token.as_bytes()[place] == b'x' { "y" } else { "x" };
+    format!("{}{replacement}{}", &token[..place], &token[place + 1..])
+}
+
+/// A token that is well-formed and was never issued here: it belongs to another table.
+async fn unknown_token(org: &Org) -> String {
+    let elsewhere = Store::new(org.stack().table().client(), format!("elsewhere-{}", unknown_id()));
+    elsewhere.create_table().await.expect("another table");
+    let id = ops::create_organization(&elsewhere, "Elsewhere").await.expect("an organization elsewhere");
+    let new = ops::NewToken { name: "Elsewhere", scope: Scope::ReadWrite, issued_at: Timestamp::now() };
+    ops::create_token(&elsewhere, id, new).await.expect("a token elsewhere").value
+}
+
+/// Asserts the one answer that all who are not known get.
+#[track_caller]
+fn assert_unauthenticated(answer: &Answer, like: &Answer) {
+    answer.refused(401);
+    assert_eq!(answer.header("www-authenticate"), "Bearer", "{answer}");
+    assert_eq!(answer.without_request_id(), like.without_request_id(), "one refusal tells more than another");
+    let names = |answer: &Answer| {
+        let mut names: Vec<String> = answer.headers.keys().map(ToString::to_string).collect();
+        names.retain(|name| !["date", "connection"].contains(&name.as_str()));
+        names.sort();
+        names
+    };
+    assert_eq!(names(answer), names(like), "one refusal has other headers than another");
+    assert_eq!(answer.header("content-length"), like.header("content-length"));
+}
+
+#[tokio::test]
+async fn who_is_not_known_is_refused_alike_everywhere() {
+    let org = Org::new().await;
+    let token = &org.token.value;
+    let expired = org.issue("Expired", Scope::ReadWrite, Timestamp::now().plus_seconds(-90 * 24 * 3600)).await;
+    let revoked = org.issue("Revoked", Scope::ReadWrite, Timestamp::now()).await;
+    org.with_token(&revoked.value).get("/api/v1/me").send().await.ok(200);
+    org.revoke(revoked.id).await;
+    let authorizations: Vec<Option<Vec<u8>>> = vec![
+        None,
+        Some(b"".to_vec()),
+        Some(b"Bearer".to_vec()),
+        Some(b"Bearer ".to_vec()),
+        Some(token.clone().into_bytes()),
+        Some(format!("Basic {token}").into_bytes()),
+        Some(format!("Token {token}").into_bytes()),
+        Some(format!("Bearer{token}").into_bytes()),
+        Some(format!("Bearer {token} {token}").into_bytes()),
+        Some(format!("Bearer {token},Bearer {token}").into_bytes()),
+        Some(b"Bearer nonsense".to_vec()),
+        Some(b"Bearer \xff\xfe".to_vec()),
+        Some(format!("Bearer {}", &token[..token.len() - 1]).into_bytes()),
+        Some(format!("Bearer {token}0").into_bytes()),
+        Some(format!("Bearer {}", token.to_uppercase()).into_bytes()),
+        Some(format!("Bearer {}", changed(token, 3)).into_bytes()),
+        Some(format!("Bearer {}", changed(token, 20)).into_bytes()),
+        Some(format!("Bearer {}", changed(token, token.len() - 1)).into_bytes()),
+        Some(format!("Bearer {}", unknown_token(&org).await).into_bytes()),
+        Some(format!("Bearer {}", expired.value).into_bytes()),
+        Some(format!("Bearer {}", revoked.value).into_bytes()),
+    ];
+    let contact = org.contact("Ada").await;
+    let before = org.state().await;
+    let anonymous = org.anonymous();
+    let like = anonymous.get("/api/v1/me").send().await;
+    for operation in operations(&org).await {
+        for authorization in &authorizations {
+            let mut request = operation.call(&anonymous, contact["id"].as_str().expect("an id"));
+            if let Some(authorization) = authorization {
+                request = request.header("authorization", authorization.clone());
+            }
+            assert_unauthenticated(&request.send().await, &like);
+        }
+    }
+    assert_eq!(org.state().await, before);
+}
+
+#[tokio::test]
+async fn two_authorizations_are_none() {
+    let org = Org::new().await;
+    let like = org.anonymous().get("/api/v1/me").send().await;
+    let header = format!("Authorization: Bearer {}", org.token.value).into_bytes();
+    let other = format!("authorization: Bearer {}", org.read_only_token.value).into_bytes();
+    for operation in operations(&org).await {
+        let first_line = format!("{} {} HTTP/1.1", operation.method, operation.path_with(&unknown_id()));
+        for second in [&header, &other] {
+            let head: [&[u8]; 4] = [first_line.as_bytes(), &header, second, b"content-length: 0"];
+            let answer = raw::send(org.base_url(), &head, b"").await;
+            answer.refused(401);
+            assert_eq!(answer.header("www-authenticate"), "Bearer");
+            assert_eq!(answer.without_request_id(), like.without_request_id());
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_scheme_is_read_in_any_case() {
+    let org = Org::new().await;
+    for scheme in ["Bearer", "bearer", "BEARER", "bEaReR"] {
+        let authorization = format!("{scheme} {}", org.token.value);
+        org.anonymous().get("/api/v1/me").header("authorization", authorization).send().await.ok(200);
+    }
+}
+
+#[tokio::test]
+async fn a_token_has_a_form_that_a_scanner_can_tell() {
+    let org = Org::new().await;
+    for token in [&org.token.value, &org.read_only_token.value] {
+        let characters = token.strip_prefix("cs_").expect("the prefix");
+        assert_eq!(characters.len(), 46);
+        assert!(characters.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{token}");
+    }
+    assert_ne!(org.token.value, org.read_only_token.value);
+}
+
+#[tokio::test]
+async fn a_token_dies_on_the_day_and_not_before() {
+    const NINETY_DAYS_S: i64 = 90 * 24 * 3600;
+    let org = Org::new().await;
+    let now = Timestamp::now();
+    let last_hour = org.issue("Last hour", Scope::Read, now.plus_seconds(3600 - NINETY_DAYS_S)).await;
+    let dead = org.issue("Dead", Scope::Read, now.plus_seconds(-NINETY_DAYS_S)).await;
+    org.with_token(&last_hour.value).get("/api/v1/me").send().await.ok(200);
+    org.with_token(&dead.value).get("/api/v1/me").send().await.refused(401);
+}
+
+#[tokio::test]
+async fn a_token_that_is_revoked_stops_and_the_others_go_on() {
+    let org = Org::new().await;
+    org.revoke(org.token.id).await;
+    org.get("/api/v1/me").send().await.refused(401);
+    org.post("/api/v1/workspaces", &json!({"name": "Late"})).send().await.refused(401);
+    org.read_only().get("/api/v1/me").send().await.ok(200);
+    assert_eq!(org.read_only().get("/api/v1/workspaces").send().await.ok(200)["pagination"]["total"], 0);
+}
+
+#[tokio::test]
+async fn a_read_only_token_reads_everything_and_writes_nothing() {
+    let org = Org::new().await;
+    let (contact, workspace) = (org.contact("Ada").await, org.workspace("Harbor").await);
+    let read_only = org.read_only();
+    for path in [
+        "/api/v1/me".to_owned(),
+        "/api/v1/contacts".to_owned(),
+        "/api/v1/workspaces".to_owned(),
+        format!("/api/v1/contacts/{}", contact["id"].as_str().expect("an id")),
+        format!("/api/v1/workspaces/{}", workspace["id"].as_str().expect("an id")),
+    ] {
+        read_only.get(path).send().await.ok(200);
+    }
+    let before = org.state().await;
+    let existing = contact["id"].as_str().expect("an id");
+    for operation in operations(&org).await.into_iter().filter(Operation::is_write) {
+        for id in [existing, &unknown_id(), "not-a-uuid"] {
+            let call = operation.call(&read_only, id);
+            for request in [
+                call.clone(),
+                call.clone().json(&json!({})),
+                call.clone().json(&json!({"unknown": 1})),
+                call.clone().json(&json!([])),
+                call.clone().body("application/json", "{"),
+                call.clone().body("application/json", ""),
+                call.clone().body("text/plain", "hello"),
+                call.clone().body("application/json", " ".repeat(1024 * 1024 + 1)),
+                call.clone().query("unknown", 1),
+                call.clone().key("k".repeat(300)),
+                call.clone().key("a key"),
+                call.clone().if_match("nonsense"),
+            ] {
+                request.send().await.refused(403);
+            }
+        }
+    }
+    assert_eq!(org.state().await, before);
+}
+
+/// A record of another organization answers exactly as one that does not exist, in the path and in the body.
+#[tokio::test]
+async fn a_foreign_record_does_not_exist() {
+    let (org, other) = (Org::new().await, Org::new().await);
+    let (contact, workspace) = (other.contact("Theirs").await, other.workspace("Theirs").await);
+    let foreign_ids: Vec<&str> =
+        [&contact, &workspace].iter().map(|record| record["id"].as_str().expect("an id")).collect();
+    let (before, before_other) = (org.state().await, other.state().await);
+    let mut covered = 0;
+    for operation in operations(&org).await.into_iter().filter(Operation::has_path_id) {
+        for id in &foreign_ids {
+            let foreign = operation.call(&org, id).send().await;
+            let unknown = operation.call(&org, &unknown_id()).send().await;
+            assert_eq!((foreign.status, unknown.status), (404, 404), "{} {foreign}", operation.id);
+            assert_eq!(foreign.without_request_id(), unknown.without_request_id(), "{}", operation.id);
+            covered += 1;
+        }
+    }
+    assert!(covered > 0);
+    assert_eq!(org.state().await, before);
+    assert_eq!(other.state().await, before_other);
+    assert_eq!(other.all("/api/v1/contacts").await, [contact]);
+}
+
+#[tokio::test]
+async fn no_answer_carries_a_token() {
+    let org = Org::new().await;
+    let contact = org.contact("Ada").await;
+    for operation in operations(&org).await {
+        let answer = operation.call(&org, contact["id"].as_str().expect("an id")).send().await;
+        let text = String::from_utf8_lossy(&answer.bytes).into_owned() + &format!("{:?}", answer.headers);
+        assert!(!text.contains(&org.token.value[3..]), "{}", operation.id);
+    }
+    let rows: Vec<Value> = tests::rows::all(org.stack().table()).await;
+    let text = json!(rows).to_string();
+    assert!(text.contains(&org.token.id.to_string()), "the rows are seen at all");
+    for token in [&org.token.value, &org.read_only_token.value] {
+        assert!(!text.contains(&token[3..]), "only a hash of a token is stored");
+    }
+}
