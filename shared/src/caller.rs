@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::ops::Deref;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use http::HeaderMap;
 use http::header::IF_MATCH;
@@ -34,6 +34,8 @@ pub struct Caller {
     pub(crate) base_url: BaseUrl,
     /// The ids that the path and the body name, 16 bytes each, for the audit row.
     pub(crate) asked: Vec<u8>,
+    /// The responses of the attempts to commit, in their order.
+    pub(crate) attempts: Arc<Mutex<Vec<Reply>>>,
 }
 
 impl Caller {
@@ -72,11 +74,23 @@ impl Caller {
         self.asked.extend(references.iter().flat_map(uuid::Uuid::as_bytes));
     }
 
+    /// Keeps the response of an attempt to commit, and tells the attempt's number.
+    pub(crate) fn remember(&self, reply: &Reply) -> usize {
+        let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
+        attempts.push(reply.clone());
+        attempts.len() - 1
+    }
+
+    /// The response of an attempt.
+    pub(crate) fn recall(&self, attempt: usize) -> Option<Reply> {
+        self.attempts.lock().unwrap_or_else(PoisonError::into_inner).get(attempt).cloned()
+    }
+
     /// The ids of what was asked for and of what is answered, each once, for the audit row.
-    pub(crate) fn objects_with(&self, reply: &Reply) -> Vec<u8> {
+    pub(crate) fn objects_with(&self, answered: &[u8]) -> Vec<u8> {
         const ID_BYTES: usize = 16;
         let mut seen = HashSet::new();
-        let ids = self.asked.chunks(ID_BYTES).chain(reply.objects.chunks(ID_BYTES));
+        let ids = self.asked.chunks(ID_BYTES).chain(answered.chunks(ID_BYTES));
         ids.filter(|id| seen.insert(*id)).flatten().copied().collect()
     }
 }
@@ -105,8 +119,6 @@ pub struct WriteCaller {
     caller: Caller,
     pub(crate) idempotency: Option<IdempotencyKey>,
     pub(crate) if_match: Option<IfMatch>,
-    /// The responses of the attempts to commit, in their order.
-    attempts: Mutex<Vec<Reply>>,
 }
 
 impl Deref for WriteCaller {
@@ -121,7 +133,7 @@ impl WriteCaller {
     /// Lets a token write that may.
     pub(crate) fn new(caller: Caller) -> Result<Self, Error> {
         match caller.token.scope {
-            Scope::ReadWrite => Ok(Self { caller, idempotency: None, if_match: None, attempts: Mutex::default() }),
+            Scope::ReadWrite => Ok(Self { caller, idempotency: None, if_match: None }),
             Scope::Read => Err(Error::ReadOnlyToken),
         }
     }
@@ -129,18 +141,6 @@ impl WriteCaller {
     /// Begins a change.
     pub fn commit(&self) -> Commit<'_> {
         Commit::new(self)
-    }
-
-    /// Keeps the response of an attempt to commit, and tells the attempt's number.
-    pub(crate) fn remember(&self, reply: &Reply) -> usize {
-        let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
-        attempts.push(reply.clone());
-        attempts.len() - 1
-    }
-
-    /// The response of an attempt.
-    pub(crate) fn recall(&self, attempt: usize) -> Option<Reply> {
-        self.attempts.lock().unwrap_or_else(PoisonError::into_inner).get(attempt).cloned()
     }
 
     /// Adds the records that the body names to what was asked for.

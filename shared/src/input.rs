@@ -103,15 +103,20 @@ pub struct FieldError {
     pub message: String,
 }
 
-/// What is wrong with a request: any number of fields.
+/// What is wrong with a request: any number of fields, of which the first are kept and the rest are counted.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct FieldErrors(Vec<FieldError>);
+pub struct FieldErrors {
+    first: Vec<FieldError>,
+    more: usize,
+}
 
 impl FieldErrors {
     /// One field that is wrong.
     #[must_use]
     pub fn one(field: impl Into<String>, code: FieldCode, message: impl Into<String>) -> Self {
-        Self(vec![FieldError { field: field.into(), code, message: message.into() }])
+        let mut errors = Self::default();
+        errors.push(FieldError { field: field.into(), code, message: message.into() });
+        errors
     }
 
     /// One value that is wrong, where `deserr` stands.
@@ -120,44 +125,61 @@ impl FieldErrors {
         Self::one(field_path(location), code, message)
     }
 
+    /// Adds a value that is wrong. Where it stands is only written out as long as it is kept.
+    pub fn add_at(&mut self, location: ValuePointerRef<'_>, code: FieldCode, message: &str) {
+        if self.first.len() < limits::FIELD_ERRORS_MAX {
+            self.extend(Self::at(location, code, message));
+        } else {
+            self.more += 1;
+        }
+    }
+
     /// Adds those of another part of the request.
     pub fn extend(&mut self, other: Self) {
-        self.0.extend(other.0);
+        self.more += other.more;
+        for error in other.first {
+            self.push(error);
+        }
+    }
+
+    fn push(&mut self, mut error: FieldError) {
+        if self.first.len() >= limits::FIELD_ERRORS_MAX {
+            self.more += 1;
+            return;
+        }
+        if error.field.chars().nth(limits::FIELD_PATH_CHARS_MAX).is_some() {
+            error.field = error.field.chars().take(limits::FIELD_PATH_CHARS_MAX).chain(['…']).collect();
+        }
+        self.first.push(error);
     }
 
     /// Whether nothing is wrong.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.first.is_empty()
     }
 
     /// The fields, in the order in which they were found: as many as a response should carry, with a last entry that
     /// says how many more there are.
     #[must_use]
-    pub fn into_list(mut self) -> Vec<FieldError> {
-        let more = self.0.len().saturating_sub(limits::FIELD_ERRORS_MAX);
-        self.0.truncate(limits::FIELD_ERRORS_MAX);
-        for error in &mut self.0 {
-            if error.field.chars().count() > limits::FIELD_PATH_CHARS_MAX {
-                error.field = error.field.chars().take(limits::FIELD_PATH_CHARS_MAX).chain(['…']).collect();
-            }
+    pub fn into_list(self) -> Vec<FieldError> {
+        let mut list = self.first;
+        if self.more > 0 {
+            let message = format!("has {} more errors", self.more);
+            list.push(FieldError { field: BODY.to_owned(), code: FieldCode::LimitReached, message });
         }
-        if more > 0 {
-            let message = format!("has {more} more errors");
-            self.0.push(FieldError { field: BODY.to_owned(), code: FieldCode::LimitReached, message });
-        }
-        self.0
+        list
     }
 
     fn map(mut self, change: impl Fn(&mut FieldError)) -> Self {
-        self.0.iter_mut().for_each(change);
+        self.first.iter_mut().for_each(change);
         self
     }
 }
 
 impl fmt::Display for FieldErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (n, error) in self.0.iter().enumerate() {
+        for (n, error) in self.first.iter().enumerate() {
             let separator = if n == 0 { "" } else { "; " };
             write!(f, "{separator}{} {}", error.field, error.message)?;
         }

@@ -101,7 +101,7 @@ impl<'de> Visitor<'de> for StrictValue<'_> {
             let path = self.path.push_key(&key);
             let value = entries.next_value_seed(StrictValue { path, duplicates: self.duplicates })?;
             if object.contains_key(&key) {
-                self.duplicates.extend(FieldErrors::at(path, FieldCode::MalformedJson, "may be given only once"));
+                self.duplicates.add_at(path, FieldCode::MalformedJson, "may be given only once");
             } else {
                 object.insert(key, value);
             }

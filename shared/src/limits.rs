@@ -29,8 +29,9 @@ pub const BODY_BYTES_DISCARDED_MAX: usize = 8 * 1024 * 1024;
 pub const FIELD_ERRORS_MAX: usize = 100;
 /// The path of a field in an error, in characters; longer ones are cut.
 pub const FIELD_PATH_CHARS_MAX: usize = 200;
-/// A response's body, in bytes: Lambda refuses more than 6 MB, encoded.
-pub const RESPONSE_BYTES_MAX: usize = 5 * 1024 * 1024;
+/// A response's body, in bytes as Lambda gets it: as text in JSON, with every quotation mark escaped. Lambda refuses
+/// more than 6,291,556 with the headers.
+pub const RESPONSE_BYTES_MAX: usize = 6_200_000;
 
 /// `Idempotency-Key`, in characters (contract, section 1).
 pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 255;

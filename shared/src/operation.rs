@@ -9,6 +9,7 @@ use uuid::Uuid;
 use crate::caller::{ReadCaller, WriteCaller};
 use crate::error::Error;
 use crate::input::FieldErrors;
+use crate::limits;
 use crate::store::Versioned;
 use crate::store::commit::Committed;
 
@@ -138,6 +139,14 @@ impl Reply {
             serde_json::to_vec(output).map_err(|error| Error::Internal(format!("encoding a response: {error}")))?;
         let objects = output.objects().into_iter().flat_map(Uuid::into_bytes).collect();
         Ok(Self { status, body, etag: version.map(etag), objects })
+    }
+}
+
+impl Reply {
+    /// Whether Lambda would refuse to hand it on.
+    pub(crate) fn is_too_large(&self) -> bool {
+        let escaped = || self.body.iter().filter(|byte| matches!(byte, b'"' | b'\\')).count();
+        self.body.len() > limits::RESPONSE_BYTES_MAX / 2 && self.body.len() + escaped() > limits::RESPONSE_BYTES_MAX
     }
 }
 

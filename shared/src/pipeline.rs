@@ -215,6 +215,7 @@ impl Exchange {
             store: OrgStore::new(self.store.clone(), token.organization_id),
             base_url: self.app.base_url.clone(),
             asked: incoming.asked(),
+            attempts: Arc::default(),
             token,
         };
         self.caller = Some(caller.clone());
@@ -224,7 +225,9 @@ impl Exchange {
     /// Puts the call on record, tells the log, and makes the response.
     async fn finish(self, ended: Result<Answer, Error>) -> Response {
         let ended = match self.record(&ended).await {
-            Ok(()) => ended,
+            Ok(None) => ended,
+            // An attempt that seemed to have failed took effect: that is what happened.
+            Ok(Some(reply)) => Ok(Answer::Written(reply)),
             // What is not on record must not be answered.
             Err(error) => Err(Error::Internal(format!("no audit row: {error}"))),
         };
@@ -244,21 +247,24 @@ impl Exchange {
         respond(ended, self.request_id)
     }
 
-    async fn record(&self, ended: &Result<Answer, Error>) -> Result<(), Error> {
+    /// Puts the call on record, unless its commit has done so. Gives the response of an attempt that has taken effect
+    /// without the call's knowledge.
+    async fn record(&self, ended: &Result<Answer, Error>) -> Result<Option<Reply>, Error> {
         let (status, code) = outcome(ended);
         let Some(caller) = &self.caller else {
             let outcome = Outcome { status: status.as_u16(), code, objects: &[] };
             let trail = audit::write_trail(&self.store, self.request_id, self.operation, outcome, self.now);
             // Best effort: who has no token is answered regardless, and not kept waiting.
             let _ = tokio::time::timeout(limits::TRAIL_WAIT, trail).await;
-            return Ok(());
+            return Ok(None);
         };
         let objects = match ended {
-            Ok(Answer::Written(_)) => return Ok(()),
-            Ok(Answer::Read(reply) | Answer::Replayed(reply)) => caller.objects_with(reply),
-            Err(_) => caller.asked.clone(),
+            Ok(Answer::Written(_)) => return Ok(None),
+            Ok(Answer::Read(reply) | Answer::Replayed(reply)) => caller.objects_with(&reply.objects),
+            Err(_) => caller.objects_with(&[]),
         };
-        Ok(audit::write(caller, Outcome { status: status.as_u16(), code, objects: &objects }).await?)
+        let landed = audit::write(caller, Outcome { status: status.as_u16(), code, objects: &objects }).await?;
+        Ok(landed.and_then(|attempt| caller.recall(attempt)))
     }
 }
 
@@ -299,7 +305,7 @@ async fn run_read<O: ReadOperation>(exchange: &mut Exchange, request: Request<Bo
         both(incoming.read_path::<O::Path>(&O::ABOUT), incoming.read_query::<O::Query>()).map_err(Error::Invalid)?;
     let found = O::run(&caller, path, query).await?;
     let reply = Reply::new(StatusCode::OK, &found.output, found.version)?;
-    if reply.body.len() > limits::RESPONSE_BYTES_MAX {
+    if reply.is_too_large() {
         // Only a page gets that large.
         let message = "would make too large a response; ask for a smaller page";
         return Err(Error::Invalid(FieldErrors::one("limit", FieldCode::OutOfRange, message)));

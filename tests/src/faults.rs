@@ -31,8 +31,13 @@ pub enum Fault {
     ServerError,
     /// The call is passed on and takes effect; the connection breaks before its answer arrives.
     LostResponse,
-    /// The call is passed on after a while.
+    /// The call is passed on and takes effect; its answer is that of a [`Fault::Conflict`]. So it looks when an attempt
+    /// that was given up lands behind the one that took its place.
+    LateCommit,
+    /// The call is passed on after a while, also when nobody waits for its answer any more.
     Delay(Duration),
+    /// The call is passed on when the fault is ended, so that a test can do something else first.
+    Held,
     /// The answer is the first one that the same call ever got: a read overtaken by later writes.
     Stale,
     /// The store does a part of it: a `BatchGetItem` leaves all keys but the first unprocessed, a `Query` ends its page
@@ -79,6 +84,12 @@ impl Rule {
     }
 }
 
+/// How often something that is waited for is looked at.
+const POLL: Duration = Duration::from_millis(2);
+
+/// How long a test waits for calls that it expects.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// A rule at work.
 #[derive(Debug, Clone)]
 pub struct Injection {
@@ -95,7 +106,32 @@ impl Injection {
 
     /// Ends the fault.
     pub fn end(&self) {
-        lock(&self.state).rules[self.index].rule.times = 0;
+        lock(&self.state).rules[self.index].is_ended = true;
+    }
+
+    /// Waits until the fault has befallen so many calls.
+    ///
+    /// # Panics
+    /// When it does not.
+    pub async fn befallen(&self, calls: usize) {
+        self.wait_until("befallen", |rule| rule.befallen >= calls).await;
+    }
+
+    /// Waits until so many of the calls that it has befallen have been passed on and answered by the store.
+    ///
+    /// # Panics
+    /// When they are not.
+    pub async fn passed(&self, calls: usize) {
+        self.wait_until("passed on", |rule| rule.passed >= calls).await;
+    }
+
+    async fn wait_until(&self, what: &str, is_so: impl Fn(&ActiveRule) -> bool) {
+        let wait = async {
+            while !is_so(&lock(&self.state).rules[self.index]) {
+                tokio::time::sleep(POLL).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, wait).await.unwrap_or_else(|_| panic!("too few calls are {what}: {self:?}"));
     }
 }
 
@@ -156,18 +192,28 @@ struct ActiveRule {
     fault: Fault,
     seen: usize,
     befallen: usize,
+    /// How many of the befallen calls have been passed on and answered by the store.
+    passed: usize,
+    is_ended: bool,
+}
+
+impl ActiveRule {
+    fn new(rule: Rule, fault: Fault) -> Self {
+        Self { rule, fault, seen: 0, befallen: 0, passed: 0, is_ended: false }
+    }
 }
 
 impl State {
-    fn fault_for(&mut self, target: &str, body: &str) -> Option<Fault> {
-        for active in &mut self.rules {
-            if active.befallen >= active.rule.times || !active.rule.fits(target, body) {
+    /// The fault that befalls a call, and the place of its rule.
+    fn fault_for(&mut self, target: &str, body: &str) -> Option<(Fault, usize)> {
+        for (index, active) in self.rules.iter_mut().enumerate() {
+            if active.is_ended || active.befallen >= active.rule.times || !active.rule.fits(target, body) {
                 continue;
             }
             active.seen += 1;
             if active.seen.is_multiple_of(active.rule.every) {
                 active.befallen += 1;
-                return Some(active.fault);
+                return Some((active.fault, index));
             }
         }
         None
@@ -237,7 +283,7 @@ impl Faults {
     #[allow(clippy::must_use_candidate, reason = "a fault need not be counted or ended")]
     pub fn inject(&self, rule: Rule, fault: Fault) -> Injection {
         let mut state = lock(&self.state);
-        state.rules.push(ActiveRule { rule, fault, seen: 0, befallen: 0 });
+        state.rules.push(ActiveRule::new(rule, fault));
         Injection { state: Arc::clone(&self.state), index: state.rules.len() - 1 }
     }
 
@@ -281,22 +327,41 @@ impl Proxy {
         let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
         let target = target.rsplit('.').next().unwrap_or_default().to_owned();
         let body = request.into_body().collect().await.map_err(|_| Broken)?.to_bytes();
+        // A task of its own: what is under way arrives, whether or not its sender still waits for it.
+        tokio::spawn(self.answer_call(headers, target, body)).await.map_err(|_| Broken)?
+    }
+
+    async fn answer_call(
+        self,
+        headers: HeaderMap,
+        target: String,
+        body: Bytes,
+    ) -> Result<Response<Full<Bytes>>, Broken> {
         let text = String::from_utf8_lossy(&body).into_owned();
         let call: Value = serde_json::from_str(&text).unwrap_or_default();
-        let fault = lock(&self.state).fault_for(&target, &text);
+        let (fault, rule) = lock(&self.state).fault_for(&target, &text).unzip();
 
         if let Some(refusal) = fault.and_then(|fault| refusal(fault, &target, &call)) {
             lock(&self.state).traffic.count(&target, &Value::Null);
             return Ok(refusal);
         }
-        if let Some(Fault::Delay(delay)) = fault {
-            tokio::time::sleep(delay).await;
+        match (fault, rule) {
+            (Some(Fault::Delay(delay)), _) => tokio::time::sleep(delay).await,
+            (Some(Fault::Held), Some(rule)) => {
+                while !lock(&self.state).rules[rule].is_ended {
+                    tokio::time::sleep(POLL).await;
+                }
+            }
+            _ => {}
         }
         let (body, unprocessed) = match fault {
             Some(Fault::Partial) => in_part(&target, call.clone()),
             _ => (body, None),
         };
         let (status, mut headers, mut answer) = self.pass_on(&headers, body).await.map_err(|_| Broken)?;
+        if let Some(rule) = rule {
+            lock(&self.state).rules[rule].passed += 1;
+        }
         if let Some(unprocessed) = unprocessed {
             let mut whole: Value = serde_json::from_slice(&answer).unwrap_or_default();
             whole["UnprocessedKeys"] = unprocessed;
@@ -304,8 +369,10 @@ impl Proxy {
             headers.remove("x-amz-crc32");
         }
         lock(&self.state).traffic.count(&target, &serde_json::from_slice(&answer).unwrap_or_default());
-        if let Some(Fault::LostResponse) = fault {
-            return Err(Broken);
+        match fault {
+            Some(Fault::LostResponse) => return Err(Broken),
+            Some(Fault::LateCommit) if status.is_success() => return Ok(conflict_response(&target, &call)),
+            _ => {}
         }
         let first = lock(&self.state).first_answer(&target, &call, &answer);
         if let Some(Fault::Stale) = fault {
@@ -334,10 +401,8 @@ impl Proxy {
 
 /// What a broken table says in place of the store; nothing for the faults that pass the call on.
 fn refusal(fault: Fault, target: &str, call: &Value) -> Option<Response<Full<Bytes>>> {
-    const NAMESPACE: &str = "com.amazonaws.dynamodb.v20120810#";
-    let error = |name: &str, message: &str| json!({"__type": format!("{NAMESPACE}{name}"), "message": message});
     let (status, body) = match fault {
-        Fault::Conflict => (StatusCode::BAD_REQUEST, conflict(target, call, &error)),
+        Fault::Conflict => return Some(conflict_response(target, call)),
         Fault::Throttling => {
             let message = "Throughput exceeds the current throughput limit for your account.";
             (StatusCode::BAD_REQUEST, error("ThrottlingException", message))
@@ -349,9 +414,20 @@ fn refusal(fault: Fault, target: &str, call: &Value) -> Option<Response<Full<Byt
         Fault::ServerError => {
             (StatusCode::INTERNAL_SERVER_ERROR, error("InternalServerError", "The request processing has failed."))
         }
-        Fault::LostResponse | Fault::Delay(_) | Fault::Stale | Fault::Partial => return None,
+        Fault::LostResponse | Fault::LateCommit | Fault::Delay(_) | Fault::Held | Fault::Stale | Fault::Partial => {
+            return None;
+        }
     };
     Some(response(status, body.to_string().into()))
+}
+
+/// An error as the table tells it.
+fn error(name: &str, message: &str) -> Value {
+    json!({"__type": format!("com.amazonaws.dynamodb.v20120810#{name}"), "message": message})
+}
+
+fn conflict_response(target: &str, call: &Value) -> Response<Full<Bytes>> {
+    response(StatusCode::BAD_REQUEST, conflict(target, call).to_string().into())
 }
 
 /// The part of a read that is done, and the keys that are left of a batch.
@@ -372,7 +448,7 @@ fn in_part(target: &str, mut call: Value) -> (Bytes, Option<Value>) {
 }
 
 /// A conflict on the last item of a transaction, or on the only item of a single call.
-fn conflict(target: &str, call: &Value, error: &dyn Fn(&str, &str) -> Value) -> Value {
+fn conflict(target: &str, call: &Value) -> Value {
     if target != "TransactWriteItems" && target != "TransactGetItems" {
         return error("TransactionConflictException", "Transaction is ongoing for the item");
     }
@@ -413,7 +489,7 @@ mod tests {
     fn a_rule_fits_what_it_names_and_ends() {
         let mut state = State::default();
         let rule = Rule::on("PutItem").containing("a").containing("b").every(2).times(2);
-        state.rules.push(ActiveRule { rule, fault: Fault::Conflict, seen: 0, befallen: 0 });
+        state.rules.push(ActiveRule::new(rule, Fault::Conflict));
         let befalls = |state: &mut State, target, body| state.fault_for(target, body).is_some();
         assert!(!befalls(&mut state, "GetItem", "ab"));
         assert!(!befalls(&mut state, "PutItem", "a"));

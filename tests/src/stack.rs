@@ -43,7 +43,7 @@ impl Table {
     /// connections end with the runtime that opened them.
     #[must_use]
     pub fn client(&self) -> Client {
-        aws::dynamodb(&AwsSettings::emulator(&self.endpoint))
+        aws::dynamodb(&AwsSettings::at(&self.endpoint))
     }
 
     /// The service's own store over the table, for what operators do with it.

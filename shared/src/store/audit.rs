@@ -51,7 +51,7 @@ fn of_caller(caller: &Caller, outcome: Outcome<'_>) -> Item {
 
 /// The row of a write that succeeds, for its transaction, with the number of the attempt that it belongs to.
 pub(super) fn of_success(caller: &WriteCaller, reply: &Reply, attempt: usize) -> Item {
-    let objects = caller.objects_with(reply);
+    let objects = caller.objects_with(&reply.objects);
     let mut item = of_caller(caller, Outcome { status: reply.status.as_u16(), code: "ok", objects: &objects });
     item.insert(ATTEMPT.to_owned(), AttributeValue::N(attempt.to_string()));
     item
@@ -63,13 +63,16 @@ pub(super) async fn attempt(caller: &Caller) -> Result<Option<usize>, StoreError
     Ok(row.and_then(|row| row.get(ATTEMPT)?.as_n().ok()?.parse().ok()))
 }
 
-/// Writes the row of a call that changed nothing, or failed. If one is there, the call's change took effect after
-/// all, and that row stays.
+/// Writes the row of a call that changed nothing, or failed. If one is there, an attempt of the call took effect after
+/// all: that row stays, and tells which.
 ///
 /// # Errors
 /// When it can't be written: then the call must fail.
-pub(crate) async fn write(caller: &Caller, outcome: Outcome<'_>) -> Result<(), StoreError> {
-    caller.store.store.put(of_caller(caller, outcome), PutIf::Absent).await.map(|_| ())
+pub(crate) async fn write(caller: &Caller, outcome: Outcome<'_>) -> Result<Option<usize>, StoreError> {
+    if caller.store.store.put(of_caller(caller, outcome), PutIf::Absent).await? {
+        return Ok(None);
+    }
+    attempt(caller).await
 }
 
 /// Writes an entry of the service-level trail: a call whose token is missing, malformed or unknown.

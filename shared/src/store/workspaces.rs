@@ -114,7 +114,8 @@ pub fn add_person(org: OrgId, after: &Workspace, contact: ContactId) -> Change {
     Change::Update(Update {
         key: keys::workspace(org, after.id),
         expression: "ADD #people :contact, #version :one SET #updated_at = :updated_at",
-        condition: "attribute_exists(#pk) AND (attribute_not_exists(#people) OR size(#people) < :max)",
+        // The time too: who came first and arrives last must not turn it back.
+        condition: "attribute_exists(#pk) AND (attribute_not_exists(#people) OR size(#people) < :max) AND #updated_at <= :updated_at",
         names: vec![
             ("#people", "people"),
             ("#version", VERSION),

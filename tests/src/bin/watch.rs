@@ -15,7 +15,7 @@ const PORT: &str = "9000";
 #[tokio::main]
 async fn main() -> ExitCode {
     // A folder of its own, so that `make run` can go on beside it.
-    let options = Options { port: 0, data_dir: PathBuf::from(".local/watch"), ..Options::default() };
+    let options = Options { port: 0, data_dir: PathBuf::from("target/watch"), ..Options::default() };
     let stack = match Stack::start(options).await {
         Ok(stack) => stack,
         Err(error) => {
@@ -30,7 +30,7 @@ async fn main() -> ExitCode {
     }
     let mut watch = Command::new("cargo");
     watch
-        .args(["lambda", "watch", "--invoke-port", PORT])
+        .args(["lambda", "watch", "--invoke-address", "127.0.0.1", "--invoke-port", PORT, "--disable-cors"])
         .env("TABLE_NAME", stack.table())
         .env("BASE_URL", base_url)
         .env("AWS_ENDPOINT_URL_DYNAMODB", stack.dynamodb_url())

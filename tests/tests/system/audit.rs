@@ -15,6 +15,18 @@ fn id(record: &Value) -> &str {
     record["id"].as_str().expect("an id")
 }
 
+fn sorted(mut ids: Vec<String>) -> Vec<String> {
+    ids.sort();
+    ids
+}
+
+/// The ids in the audit row of a call.
+async fn objects_of(org: &Org, answer: &Answer) -> Vec<String> {
+    let audit = org.audit().await;
+    let row = audit.iter().find(|row| row["sk"] == answer.request_id()).expect("a row");
+    sorted(rows::objects(row))
+}
+
 #[tokio::test]
 async fn every_call_of_a_known_token_has_one_row() {
     let org = Org::new().await;
@@ -27,7 +39,8 @@ async fn every_call_of_a_known_token_has_one_row() {
     let ada = created.id(201);
     let ada_path = format!("{CONTACTS}/{ada}");
     expected.push((created, "create_contact", "ok", vec![ada.clone()]));
-    expected.push((org.post(CONTACTS, &contact).key("a").send().await, "create_contact", "replayed", vec![]));
+    let replayed = org.post(CONTACTS, &contact).key("a").send().await;
+    expected.push((replayed, "create_contact", "replayed", vec![ada.clone()]));
     expected.push((org.post(CONTACTS, &contact).send().await, "create_contact", "ok", vec![ada.clone()]));
     let other = json!({"display_name": "Eve", "kind": "llc"});
     expected.push((org.post(CONTACTS, &other).key("a").send().await, "create_contact", "conflict", vec![]));
@@ -47,9 +60,10 @@ async fn every_call_of_a_known_token_has_one_row() {
     expected.push((created, "create_workspace", "ok", vec![harbor.clone()]));
     let people = format!("{WORKSPACES}/{harbor}/contacts");
     let added = org.post(&people, &json!({"contact_id": ada})).send().await;
-    expected.push((added, "add_workspace_contact", "ok", vec![harbor.clone()]));
-    let missing = org.post(&people, &json!({"contact_id": unknown_id()})).send().await;
-    expected.push((missing, "add_workspace_contact", "not_found", vec![harbor.clone()]));
+    expected.push((added, "add_workspace_contact", "ok", vec![harbor.clone(), ada.clone()]));
+    let nobody = unknown_id();
+    let missing = org.post(&people, &json!({"contact_id": nobody})).send().await;
+    expected.push((missing, "add_workspace_contact", "not_found", vec![harbor.clone(), nobody]));
 
     expected.push((org.get("/api/v1/me").send().await, "get_identity", "ok", vec![]));
     expected.push((read_only.get(&ada_path).send().await, "get_contact", "ok", vec![ada.clone()]));
@@ -62,7 +76,7 @@ async fn every_call_of_a_known_token_has_one_row() {
     let got = org.get(format!("{WORKSPACES}/{harbor}")).send().await;
     expected.push((got, "get_workspace", "ok", vec![harbor.clone()]));
     expected.push((org.get("/api/v1/nowhere").send().await, "none", "not_found", vec![]));
-    expected.push((org.call(Method::DELETE, &ada_path).send().await, "none", "method_not_allowed", vec![]));
+    expected.push((org.call(Method::DELETE, &ada_path).send().await, "none", "method_not_allowed", vec![ada]));
 
     let audit = org.audit().await;
     assert_eq!(audit.len(), expected.len(), "one row for each call");
@@ -76,11 +90,61 @@ async fn every_call_of_a_known_token_has_one_row() {
         let token = if is_read_only { &org.read_only_token } else { &org.token };
         assert_eq!(row["token_id"], token.id.to_string());
         assert!(row["at"].as_str().is_some_and(|at| at.parse::<Timestamp>().is_ok()), "{row}");
-        let named = rows::objects(row);
-        for object in objects {
-            assert!(named.contains(object), "{operation} {code} is about {object}: {named:?}");
-        }
+        assert_eq!(sorted(rows::objects(row)), sorted(objects.clone()), "what {operation} {code} is about");
         assert!(row.get("ttl").is_none(), "rows of an organization are kept for good");
+    }
+}
+
+/// A body's references are on record like those of a path, whatever became of the call.
+#[tokio::test]
+async fn a_row_names_what_path_and_body_refer_to() {
+    let (org, other) = (Org::new().await, Org::new().await);
+    let (ada, harbor) = (org.contact("Ada").await, org.workspace("Harbor").await);
+    let theirs = other.contact("Theirs").await;
+    let nobody = json!({"id": unknown_id()});
+    let add = |workspace: &Value, contact: &Value| {
+        org.post(format!("{WORKSPACES}/{}/contacts", id(workspace)), &json!({"contact_id": contact["id"]}))
+    };
+    for (workspace, contact, status) in [
+        (&harbor, &ada, 201),
+        (&harbor, &ada, 201),
+        (&harbor, &nobody, 404),
+        (&harbor, &theirs, 404),
+        (&nobody, &ada, 404),
+    ] {
+        let answer = add(workspace, contact).send().await;
+        assert_eq!(answer.status, status, "{answer}");
+        let both = [id(workspace), id(contact)].map(str::to_owned);
+        assert_eq!(objects_of(&org, &answer).await, sorted(both.into()), "{answer}");
+    }
+    // One record in both places is one id.
+    let answer = add(&nobody, &nobody).send().await;
+    answer.refused(404);
+    assert_eq!(objects_of(&org, &answer).await, [id(&nobody)]);
+    // What cannot be read refers to nothing.
+    let answer = org.post(format!("{WORKSPACES}/{}/contacts", id(&harbor)), &json!({"contact_id": 1})).send().await;
+    answer.refused_for(422, &[("contact_id", "invalid_type")]);
+    assert_eq!(objects_of(&org, &answer).await, [id(&harbor)]);
+}
+
+#[tokio::test]
+async fn the_row_of_a_replay_names_what_was_answered_first() {
+    let org = Org::new().await;
+    let ada = org.contact("Ada").await;
+    let harbor = org.workspace("Harbor").await;
+    let people = format!("{WORKSPACES}/{}/contacts", id(&harbor));
+    for (path, body) in [
+        (CONTACTS, json!({"display_name": "Ben", "kind": "person"})),
+        (WORKSPACES, json!({"name": "Pine"})),
+        (&people, json!({"contact_id": ada["id"]})),
+    ] {
+        let request = org.post(path, &body).key(path);
+        let original = request.clone().send().await;
+        let replay = request.send().await;
+        assert!(replay.is_replay());
+        let objects = objects_of(&org, &original).await;
+        assert!(objects.contains(&original.id(201)), "{objects:?}");
+        assert_eq!(objects_of(&org, &replay).await, objects, "{path}");
     }
 }
 

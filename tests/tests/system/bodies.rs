@@ -1,5 +1,7 @@
 //! Bad bodies and bad fields in them: a clear refusal that names every field, and nothing has changed.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 use tests::{Org, raw};
 
@@ -168,6 +170,100 @@ async fn a_body_says_that_it_is_json() {
             let answer = request.body(content_type, body.to_string()).send().await;
             assert!(answer.status < 300, "{content_type}: {answer}");
         }
+    }
+}
+
+/// A request for trouble must not be answered with more of it: a response has to fit through Lambda.
+#[tokio::test]
+async fn a_body_of_nothing_but_errors_gets_a_short_answer() {
+    const LISTED: usize = 100;
+    let fixture = Fixture::new().await;
+    let before = fixture.org.state().await;
+    for (request, body) in fixture.writes() {
+        for count in [LISTED, LISTED + 1, 5_000] {
+            let mut body = body.clone();
+            for n in 0..count {
+                body[format!("unknown-{n}")] = json!(n);
+            }
+            let answer = request.clone().json(&body).send().await;
+            assert_eq!(answer.status, 422, "{answer}");
+            assert!(answer.bytes.len() < 64 * 1024, "{} bytes", answer.bytes.len());
+            let errors = answer.json()["error"]["errors"].as_array().expect("field errors").clone();
+            let (listed, more) = errors.split_at(LISTED);
+            for error in listed {
+                assert!(error["field"].as_str().is_some_and(|field| field.starts_with("unknown-")), "{error}");
+                assert_eq!(error["code"], "unknown_field", "{error}");
+            }
+            if count == LISTED {
+                assert_eq!(more, [] as [Value; 0]);
+                continue;
+            }
+            assert_eq!(more.len(), 1);
+            assert_eq!((&more[0]["field"], &more[0]["code"]), (&json!("body"), &json!("limit_reached")));
+            let message = more[0]["message"].as_str().expect("a message");
+            let number: String = message.chars().filter(char::is_ascii_digit).collect();
+            assert_eq!(number, (count - LISTED).to_string(), "how many more there are: {message}");
+        }
+    }
+    assert_eq!(fixture.org.state().await, before);
+}
+
+#[tokio::test]
+async fn a_name_of_half_a_megabyte_is_cut_where_it_is_told() {
+    const CUT: usize = 200;
+    let fixture = Fixture::new().await;
+    let before = fixture.org.state().await;
+    for (request, body) in fixture.writes() {
+        for character in ["n", "日", "\u{1F58B}"] {
+            let name = character.repeat(500_000 / character.len());
+            let with = |text: String| request.clone().body("application/json", text);
+            let inner = body.to_string();
+            let inner = inner.trim_end_matches('}');
+            let doubled = format!(r#"{inner}, "{name}": 1, "{name}": 2}}"#);
+            for (request, code) in
+                [(with(format!(r#"{inner}, "{name}": 1}}"#)), "unknown_field"), (with(doubled), "malformed_json")]
+            {
+                let answer = request.send().await;
+                assert_eq!((answer.status, answer.errors().len()), (422, 1), "{}", answer.bytes.len());
+                assert!(answer.bytes.len() < 4 * 1024, "{} bytes", answer.bytes.len());
+                let (field, told) = answer.errors().remove(0);
+                assert_eq!((told.as_str(), field.chars().take(CUT).collect()), (code, character.repeat(CUT)));
+                assert!(field.chars().count() <= CUT + 1, "{field}");
+            }
+        }
+    }
+    assert_eq!(fixture.org.state().await, before);
+}
+
+/// How long an answer takes at best: what else the machine does only adds to it.
+async fn quickest(org: &Org, body: &str) -> Duration {
+    let mut quickest = Duration::MAX;
+    for _ in 0..5 {
+        let started = Instant::now();
+        let answer = org.post(CONTACTS, &json!({})).body("application/json", body).send().await;
+        quickest = quickest.min(started.elapsed());
+        assert_eq!(answer.status, 422, "{}", answer.bytes.len());
+    }
+    quickest
+}
+
+/// Two bodies of one length and one structure, of which one has its bytes in a name and the other in a text beside it,
+/// take about the same time: the name of a parent is not written out for each of its children.
+#[tokio::test]
+async fn a_long_name_costs_no_more_than_a_long_text() {
+    let org = Org::new().await;
+    let numbers = format!("[{}0]", "0,".repeat(MIB / 4));
+    let members = format!("{{{}\"z\":0}}", (0..20_000).map(|n| format!("\"k{n}\":0,")).collect::<String>());
+    let nested = format!("{}0{}", "[".repeat(100), "]".repeat(100));
+    // Each of them is an error, of which a hundred are told.
+    let doubled = format!("{{{}\"a\":0}}", "\"a\":0,".repeat(1_000));
+    for (what, children) in [("numbers", numbers), ("members", members), ("nested", nested), ("doubled", doubled)] {
+        let rest = "x".repeat(MIB - children.len() - 64);
+        let long_name = format!(r#"{{"{rest}": {children}, "text": ""}}"#);
+        let long_text = format!(r#"{{"": {children}, "text": "{rest}"}}"#);
+        assert_eq!(long_name.len(), long_text.len());
+        let (name, text) = (quickest(&org, &long_name).await, quickest(&org, &long_text).await);
+        assert!(name < text * 8, "{what}: {name:?} with a long name, {text:?} with a long text");
     }
 }
 

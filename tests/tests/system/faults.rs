@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::{Client, Fault, Faults, Org, Rule, Stack};
+use tests::{Answer, Client, Fault, Faults, Org, Rule, Stack, log, rows};
 
 use crate::unknown_id;
 
@@ -14,33 +14,33 @@ const WORKSPACES: &str = "/api/v1/workspaces";
 const WRITE: &str = "TransactWriteItems";
 
 /// An organization, and a way to it through a table that can be broken.
-struct Broken {
+pub struct Broken {
     // Dropped before the proxy that it goes through.
-    _stack: Arc<Stack>,
-    client: Client,
-    faults: Faults,
-    org: Org,
+    stack: Arc<Stack>,
+    pub client: Client,
+    pub faults: Faults,
+    pub org: Org,
 }
 
 impl Broken {
-    async fn new() -> Self {
+    pub async fn new() -> Self {
         let org = Org::new().await;
         let faults = Faults::before(&org.stack().table().endpoint);
         let stack = org.stack().through(&faults);
-        Self { client: org.at(&stack), _stack: stack, faults, org }
+        Self { client: org.at(&stack), stack, faults, org }
     }
 
     /// Calls of the store that concern the organization.
-    fn on(&self, target: &'static str) -> Rule {
+    pub fn on(&self, target: &'static str) -> Rule {
         Rule::on(target).containing(self.org.id)
     }
 
-    async fn create(&self) -> tests::Answer {
+    async fn create(&self) -> Answer {
         self.client.post(CONTACTS, &ada()).send().await
     }
 
     /// The audit rows of a call.
-    async fn audit_of(&self, request_id: &str) -> Vec<Value> {
+    pub async fn audit_of(&self, request_id: &str) -> Vec<Value> {
         self.org.audit().await.into_iter().filter(|row| row["sk"] == request_id).collect()
     }
 }
@@ -168,6 +168,135 @@ async fn an_answer_lost_after_the_commit_is_one_effect() {
     assert_eq!(lost.count(), 1);
     let page = broken.client.get(WORKSPACES).send().await.ok(200);
     assert_eq!((&page["data"], &page["pagination"]["total"]), (&json!([workspace]), &json!(1)));
+}
+
+/// The one record that a late commit made is what its caller is told, and what the audit row is about.
+async fn assert_told(broken: &Broken, answer: &Answer, list: &str) {
+    let told = answer.ok(201);
+    let page = broken.client.get(list).send().await.ok(200);
+    let there = (&page["data"], &page["pagination"]["total"]);
+    assert_eq!(there, (&json!([told]), &json!(1)), "what is told is what is there, once");
+    let audit = broken.audit_of(&answer.request_id()).await;
+    assert_eq!(audit.len(), 1);
+    assert_eq!((&audit[0]["status"], &audit[0]["code"]), (&json!("201"), &json!("ok")));
+    assert_eq!(rows::objects(&audit[0]), [told["id"].as_str().expect("an id")]);
+}
+
+/// An attempt that was given up lands all the same, and the next attempt finds it done.
+#[tokio::test]
+async fn a_commit_that_lands_late_is_what_its_caller_is_told() {
+    for (list, body) in [
+        (CONTACTS, ada()),
+        (CONTACTS, json!({"display_name": "Ada", "kind": "person", "external_reference": "crm-1"})),
+        (WORKSPACES, json!({"name": "Harbor"})),
+    ] {
+        let broken = Broken::new().await;
+        let late = broken.faults.inject(broken.on(WRITE).times(1), Fault::LateCommit);
+        let answer = broken.client.post(list, &body).send().await;
+        assert_eq!(late.count(), 1);
+        assert_told(&broken, &answer, list).await;
+    }
+}
+
+#[tokio::test]
+async fn a_commit_that_lands_late_is_what_a_repeat_gets() {
+    for (list, body) in [(CONTACTS, ada()), (WORKSPACES, json!({"name": "Harbor"}))] {
+        let broken = Broken::new().await;
+        let late = broken.faults.inject(broken.on(WRITE).times(1), Fault::LateCommit);
+        let request = broken.client.post(list, &body).key("late");
+        let original = request.clone().send().await;
+        assert_eq!(late.count(), 1);
+        assert_told(&broken, &original, list).await;
+        let again = request.send().await;
+        assert!(again.is_replay());
+        assert_eq!((again.status, &again.bytes), (201, &original.bytes));
+        assert_eq!(again.header("etag"), original.header("etag"));
+        assert_eq!(broken.org.total(list).await, 1);
+    }
+}
+
+/// Who sends a request once is not told that it is a repeat, whatever became of our attempts at it.
+#[tokio::test]
+async fn a_commit_that_lands_late_is_no_replay() {
+    let broken = Broken::new().await;
+    let late = broken.faults.inject(broken.on(WRITE).times(1), Fault::LateCommit);
+    let answer = broken.client.post(CONTACTS, &ada()).key("late").send().await;
+    answer.ok(201);
+    assert_eq!(late.count(), 1);
+    assert!(!answer.is_replay(), "{answer}");
+    let line = log::line(broken.stack.log_file(), &answer.request_id()).await;
+    assert_eq!(line["code"], broken.audit_of(&answer.request_id()).await[0]["code"], "log and audit row agree");
+}
+
+#[tokio::test]
+async fn a_change_that_lands_late_is_one_change() {
+    let broken = Broken::new().await;
+    let (ada, harbor) = (broken.org.contact("Ada").await, broken.org.workspace("Harbor").await);
+    let late = broken.faults.inject(broken.on(WRITE).times(1), Fault::LateCommit);
+    let change = json!({"kind": "llc", "external_reference": "crm-1"});
+    let patched = broken.client.patch(path(&ada), &change).send().await;
+    assert_eq!((late.count(), patched.etag()), (1, "\"2\"".to_owned()));
+    let now = broken.org.get(path(&ada)).send().await;
+    assert_eq!((patched.ok(200), patched.etag()), (now.ok(200), now.etag()));
+    assert_eq!(broken.audit_of(&patched.request_id()).await.len(), 1);
+
+    let late = broken.faults.inject(broken.on(WRITE).times(1), Fault::LateCommit);
+    let harbor = format!("{WORKSPACES}/{}", harbor["id"].as_str().expect("an id"));
+    let added = broken.client.post(format!("{harbor}/contacts"), &json!({"contact_id": ada["id"]})).send().await;
+    assert_eq!((late.count(), added.ok(201)), (1, broken.client.get(harbor).send().await.ok(200)));
+    assert_eq!(added.json()["people"].as_array().map(Vec::len), Some(1));
+    assert_eq!(broken.audit_of(&added.request_id()).await.len(), 1);
+}
+
+/// The version that `If-Match` names is gone because this very call has changed it.
+#[tokio::test]
+async fn a_change_of_a_named_version_that_lands_late_is_no_conflict() {
+    let broken = Broken::new().await;
+    let created = broken.create().await;
+    let contact = created.ok(201);
+    let late = broken.faults.inject(broken.on(WRITE).times(1), Fault::LateCommit);
+    let patch = broken.client.patch(path(&contact), &json!({"kind": "llc"})).if_match(created.etag());
+    let patched = patch.send().await;
+    assert_eq!(late.count(), 1);
+    let now = broken.org.get(path(&contact)).send().await;
+    assert_eq!((&now.ok(200)["kind"], now.etag()), (&json!("llc"), "\"2\"".to_owned()), "it has taken effect");
+    assert_eq!(patched.ok(200), now.json());
+    assert_eq!(patched.etag(), now.etag());
+    let audit = broken.audit_of(&patched.request_id()).await;
+    assert_eq!((audit.len(), &audit[0]["status"]), (1, &json!("200")));
+}
+
+/// Every read takes 2.5 s, which no single call of the table is given up for, and the first commit conflicts: the
+/// second one begins 12.5 s after the call did or later, so that the call's 20 s end while it is under way. It lands
+/// behind the answer, where the audit row keeps it from taking effect.
+#[tokio::test]
+async fn a_call_that_takes_too_long_fails_and_has_no_effect_later() {
+    const READ: Duration = Duration::from_millis(2500);
+    const LATE: Duration = Duration::from_millis(8500);
+    const NEVER: Duration = Duration::from_mins(10);
+    let broken = Broken::new().await;
+    let before = broken.org.state().await;
+    let slow = broken.faults.inject(Rule::on("GetItem"), Fault::Delay(READ));
+    let conflict = broken.faults.inject(broken.on(WRITE).times(1), Fault::Conflict);
+    let late = broken.faults.inject(broken.on(WRITE).times(1), Fault::Delay(LATE));
+    let lost = broken.faults.inject(broken.on(WRITE), Fault::Delay(NEVER));
+    let body = json!({"display_name": "Ada", "kind": "person", "external_reference": "crm-1"});
+    let request = broken.client.post(CONTACTS, &body).key("slow");
+    let answer = request.clone().send().await;
+    answer.refused(500);
+    assert_eq!((slow.count() >= 5, conflict.count(), late.count()), (true, 1, 1));
+    let line = log::line(broken.stack.log_file(), &answer.request_id()).await;
+    assert_eq!(line["cause"], "took too long");
+
+    late.passed(1).await;
+    assert_eq!(broken.org.state().await, before, "a call that failed has taken effect later");
+    let audit = broken.audit_of(&answer.request_id()).await;
+    assert_eq!((audit.len(), &audit[0]["status"], &audit[0]["code"]), (1, &json!("500"), &json!("internal_error")));
+
+    [slow, lost].iter().for_each(tests::faults::Injection::end);
+    let again = request.send().await;
+    again.ok(201);
+    assert!(!again.is_replay(), "a failure consumes no key");
 }
 
 #[tokio::test]

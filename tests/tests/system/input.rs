@@ -122,8 +122,36 @@ async fn a_query_that_is_no_text_is_refused() {
         assert_eq!((answer.status, answer.errors().len()), (422, 1), "{answer}");
         assert_eq!(answer.errors()[0].0, "search", "{answer}");
     }
-    let answer = org.get(CONTACTS).raw_query("%ff=1").send().await;
-    assert_eq!((answer.status, answer.errors().len()), (422, 1), "{answer}");
+}
+
+/// A parameter whose name cannot be told is told as the query.
+#[tokio::test]
+async fn a_parameter_without_a_readable_name_is_refused() {
+    let fixture = Fixture::new().await;
+    let org = &fixture.org;
+    let mut cases = Vec::new();
+    for path in [CONTACTS, WORKSPACES, "/api/v1/me", &fixture.contact_path] {
+        for piece in ["=x", "=", "&=x", "=x&"] {
+            cases.push((org.get(path).raw_query(piece), vec![("query", "unknown_parameter")]));
+        }
+        cases.push((org.get(path).raw_query("%ff=1"), vec![("query", "invalid_format")]));
+        let both = org.get(path).raw_query("=x").raw_query("%ff");
+        cases.push((both, vec![("query", "unknown_parameter"), ("query", "invalid_format")]));
+    }
+    for (request, body) in fixture.writes() {
+        cases.push((request.json(&body).raw_query("=x"), vec![("query", "unknown_parameter")]));
+    }
+    refused(org, cases).await;
+}
+
+#[tokio::test]
+async fn a_long_name_of_a_parameter_is_cut_where_it_is_told() {
+    let org = Org::new().await;
+    let answer = org.get(CONTACTS).query(&"n".repeat(20_000), 1).send().await;
+    assert_eq!(answer.status, 422, "{answer}");
+    let (field, code) = answer.errors().remove(0);
+    assert_eq!((code.as_str(), field.strip_prefix(&"n".repeat(200))), ("unknown_parameter", Some("…")));
+    assert!(answer.bytes.len() < 2_000, "{} bytes", answer.bytes.len());
 }
 
 #[tokio::test]

@@ -22,6 +22,21 @@ async fn the_golden_copy_is_what_is_served() {
     assert_eq!(String::from_utf8_lossy(&answer.bytes), GOLDEN);
 }
 
+#[tokio::test]
+async fn the_description_takes_no_parameters() {
+    let org = Org::new().await;
+    for client in [&org.anonymous(), &org.read_only()] {
+        let document = || client.get("/openapi.json");
+        document().query("version", 2).send().await.refused_for(422, &[("version", "unknown_parameter")]);
+        let several = document().query("limit", 1).query("search", "x").send().await;
+        several.refused_for(422, &[("limit", "unknown_parameter"), ("search", "unknown_parameter")]);
+        document().raw_query("=x").send().await.refused_for(422, &[("query", "unknown_parameter")]);
+        document().raw_query("%ff").send().await.refused_for(422, &[("query", "invalid_format")]);
+        // A question mark and nothing behind it asks for nothing.
+        document().raw_query("").send().await.ok(200);
+    }
+}
+
 #[test]
 fn the_golden_copy_is_what_the_declarations_say() {
     assert!(local::openapi_json() == GOLDEN, "run `make generate`: the declarations have changed");

@@ -72,12 +72,21 @@ async fn without_a_token_no_route_is_told_from_another() {
     let org = Org::new().await;
     let anonymous = org.anonymous();
     let like = anonymous.get("/api/v1/me").send().await;
-    for (method, path) in
-        [(Method::GET, "/api/v1/nowhere"), (Method::POST, "/api/v1/me"), (Method::DELETE, "/api/v1/contacts")]
-    {
-        let answer = anonymous.call(method, path).send().await;
+    let operations = spec::operations(&spec::description(org.base_url()).await);
+    let mut paths: BTreeSet<String> = operations.iter().map(|operation| operation.path_with(&unknown_id())).collect();
+    paths.extend(["/api/v1/nowhere".to_owned(), "/".to_owned(), "/api/v1/contacts/%ff".to_owned()]);
+    for client in [&anonymous, &org.with_token("cs_nonsense")] {
+        for path in &paths {
+            for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"] {
+                let answer = client.call(method.parse().expect("a method"), path).send().await;
+                answer.refused(401);
+                assert_eq!(answer.without_request_id(), like.without_request_id(), "{method} {path}");
+                assert_eq!(answer.header("allow"), "", "{method} {path} tells that there is the path");
+            }
+        }
+        // The description is public, but what else may be done with it is not.
+        let answer = client.call(Method::DELETE, "/openapi.json").send().await;
         answer.refused(401);
-        assert_eq!(answer.without_request_id(), like.without_request_id());
         assert_eq!(answer.header("allow"), "");
     }
 }
