@@ -253,7 +253,8 @@ async fn quickest(org: &Org, body: &str) -> Duration {
 async fn a_long_name_costs_no_more_than_a_long_text() {
     let org = Org::new().await;
     let numbers = format!("[{}0]", "0,".repeat(MIB / 4));
-    let members = format!("{{{}\"z\":0}}", (0..20_000).map(|n| format!("\"k{n}\":0,")).collect::<String>());
+    let members: Vec<String> = (0..20_000).map(|n| format!("\"k{n}\":0")).collect();
+    let members = format!("{{{}}}", members.join(","));
     let nested = format!("{}0{}", "[".repeat(100), "]".repeat(100));
     // Each of them is an error, of which a hundred are told.
     let doubled = format!("{{{}\"a\":0}}", "\"a\":0,".repeat(1_000));
