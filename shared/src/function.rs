@@ -10,6 +10,9 @@ use tower::ServiceExt;
 use crate::app::App;
 use crate::pipeline::Routes;
 
+/// The stage that stands in no path.
+const DEFAULT_STAGE: &str = "$default";
+
 /// Runs a function until Lambda ends it: settings from the environment, clients built once.
 ///
 /// # Errors
@@ -36,7 +39,7 @@ fn as_sent(mut event: LambdaEvent<LambdaRequest>) -> LambdaEvent<LambdaRequest> 
 /// A request to the path that the client wants: events of HTTP APIs have a named stage in their path.
 fn without_stage(mut request: Request) -> Request {
     let stage = match request.request_context_ref() {
-        Some(RequestContext::ApiGatewayV2(context)) => context.stage.as_deref(),
+        Some(RequestContext::ApiGatewayV2(context)) => context.stage.as_deref().filter(|stage| *stage != DEFAULT_STAGE),
         _ => None,
     };
     let path = stage.and_then(|stage| path_behind(stage, request.uri()));

@@ -228,6 +228,21 @@ async fn a_commit_that_lands_late_is_no_replay() {
     assert_eq!(line["code"], broken.audit_of(&answer.request_id()).await[0]["code"], "log and audit row agree");
 }
 
+/// Nothing is heard of a commit but what its own audit row tells.
+#[tokio::test]
+async fn a_commit_whose_every_answer_is_lost_is_what_its_caller_is_told() {
+    let broken = Broken::new().await;
+    let lost = broken.faults.inject(broken.on(WRITE), Fault::LostResponse);
+    let request = broken.client.post(CONTACTS, &ada()).key("unheard");
+    let original = request.clone().send().await;
+    assert!(lost.count() > 1, "it is tried again");
+    lost.end();
+    assert_told(&broken, &original, CONTACTS).await;
+    let again = request.send().await;
+    assert!(again.is_replay());
+    assert_eq!(again.bytes, original.bytes);
+}
+
 #[tokio::test]
 async fn a_change_that_lands_late_is_one_change() {
     let broken = Broken::new().await;
