@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::aws::{self, AwsSettings};
-use crate::config::{self, BaseUrl, ConfigError};
+use crate::config::{self, BaseUrl, ConfigError, Waits};
 use crate::store::Store;
 use crate::telemetry::Log;
 
@@ -16,13 +16,24 @@ pub struct App {
     pub base_url: BaseUrl,
     /// Where log lines go.
     pub log: Log,
+    /// How long the service waits for what.
+    pub waits: Waits,
+    /// Whether cookies go over plain http too: on the local stack only.
+    pub insecure_cookies: bool,
 }
 
 impl App {
     /// Puts the parts together.
     #[must_use]
-    pub fn new(store: Store, base_url: BaseUrl, log: Log) -> Arc<Self> {
-        Arc::new(Self { store, base_url, log })
+    pub fn new(store: Store, base_url: BaseUrl, log: Log, waits: Waits) -> Arc<Self> {
+        Arc::new(Self { store, base_url, log, waits, insecure_cookies: false })
+    }
+
+    /// The same on a person's own machine, where there is no https: cookies go without `Secure`. Only the local stack
+    /// calls this.
+    #[must_use]
+    pub fn without_https(store: Store, base_url: BaseUrl, log: Log, waits: Waits) -> Arc<Self> {
+        Arc::new(Self { store, base_url, log, waits, insecure_cookies: true })
     }
 
     /// What a function on Lambda has: `TABLE_NAME`, `BASE_URL`, and what [`AwsSettings::from_env`] reads.
@@ -34,6 +45,6 @@ impl App {
         let base_url = BaseUrl::parse(&config::required("BASE_URL")?)
             .map_err(|error| ConfigError::Invalid { name: "BASE_URL", why: error.to_string() })?;
         let client = aws::dynamodb(&AwsSettings::from_env()?);
-        Ok(Self::new(Store::new(client, table), base_url, Log::stdout()))
+        Ok(Self::new(Store::new(client, table), base_url, Log::stdout(), Waits::default()))
     }
 }

@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use http::HeaderMap;
 use http::header::IF_MATCH;
 
-use crate::config::BaseUrl;
+use crate::config::{BaseUrl, Waits};
 use crate::crypto;
+use crate::domain::actor::Actor;
 use crate::domain::ids::{OrgId, RequestId};
 use crate::domain::time::Timestamp;
 use crate::domain::token::{Scope, Token};
@@ -17,61 +18,138 @@ use crate::error::Error;
 use crate::input::{FieldCode, FieldErrors};
 use crate::limits;
 use crate::operation::{Reply, etag};
-use crate::store::OrgStore;
 use crate::store::commit::Commit;
+use crate::store::{OrgStore, Store, Usage};
 
 /// The header that makes a POST repeatable.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// The caller of one call.
+/// One act in an organization, from whoever it comes: what its audit row says, and what it sees of the store.
 #[derive(Debug, Clone)]
-pub struct Caller {
+pub struct Act {
     pub(crate) request_id: RequestId,
     pub(crate) operation: &'static str,
     pub(crate) now: Timestamp,
-    pub(crate) token: Token,
+    pub(crate) actor: Actor,
     pub(crate) store: OrgStore,
-    pub(crate) base_url: BaseUrl,
     /// The ids that the path and the body name, 16 bytes each, for the audit row.
     pub(crate) asked: Vec<u8>,
-    /// The responses of the attempts to commit, in their order.
-    pub(crate) attempts: Arc<Mutex<Vec<Reply>>>,
 }
 
-impl Caller {
-    /// The caller's organization.
+impl Act {
+    /// The organization.
     #[must_use]
     pub fn org(&self) -> OrgId {
         self.store.org
     }
 
-    /// When the call came: the one moment that everything it does has.
+    /// The one moment that everything in it has.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.now
     }
 
+    /// Who acts.
+    #[must_use]
+    pub fn actor(&self) -> &Actor {
+        &self.actor
+    }
+
+    /// The store, as the organization sees it.
+    #[must_use]
+    pub fn store(&self) -> &OrgStore {
+        &self.store
+    }
+
+    /// Adds records to what was asked for.
+    pub(crate) fn ask(&mut self, references: &[uuid::Uuid]) {
+        self.asked.extend(references.iter().flat_map(uuid::Uuid::as_bytes));
+    }
+
+    /// The ids of what was asked for and of what is answered, each once, for the audit row.
+    pub(crate) fn objects_with(&self, answered: &[u8]) -> Vec<u8> {
+        const ID_BYTES: usize = 16;
+        let mut seen = HashSet::new();
+        let ids = self.asked.chunks(ID_BYTES).chain(answered.chunks(ID_BYTES));
+        ids.filter(|id| seen.insert(*id)).flatten().copied().collect()
+    }
+}
+
+/// An act of the service itself in an organization: when time has come, or when the local stack sets up its demo. What
+/// is called has no [`Store`] and so can't make one.
+#[derive(Debug)]
+pub struct ServiceAct(Act);
+
+impl ServiceAct {
+    /// An act that begins now, with a count of its own of what it uses.
+    #[must_use]
+    pub fn begin(store: &Store, org: OrgId, operation: &'static str) -> Self {
+        Self(Act {
+            request_id: RequestId::new(),
+            operation,
+            now: Timestamp::now(),
+            actor: Actor::system(),
+            store: OrgStore::new(store.metered(), org),
+            asked: Vec::new(),
+        })
+    }
+
+    /// Begins a change.
+    pub fn commit(&self) -> Commit<'_, Act> {
+        Commit::new(&self.0)
+    }
+
+    /// What the act has used of the table so far.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        self.store.store.usage()
+    }
+
+    /// The key of the act's audit row and log line.
+    #[must_use]
+    pub fn request_id(&self) -> RequestId {
+        self.request_id
+    }
+}
+
+impl Deref for ServiceAct {
+    type Target = Act;
+
+    fn deref(&self) -> &Act {
+        &self.0
+    }
+}
+
+/// The caller of one call of the API.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    pub(crate) act: Act,
+    pub(crate) token: Token,
+    pub(crate) base_url: BaseUrl,
+    pub(crate) waits: Waits,
+    /// The responses of the attempts to commit, in their order.
+    pub(crate) attempts: Arc<Mutex<Vec<Reply>>>,
+}
+
+impl Deref for Caller {
+    type Target = Act;
+
+    fn deref(&self) -> &Act {
+        &self.act
+    }
+}
+
+impl Caller {
     /// The token that was sent.
     #[must_use]
     pub fn token(&self) -> &Token {
         &self.token
     }
 
-    /// The store, as the caller's organization sees it.
-    #[must_use]
-    pub fn store(&self) -> &OrgStore {
-        &self.store
-    }
-
     /// The origin of links.
     #[must_use]
     pub fn base_url(&self) -> &BaseUrl {
         &self.base_url
-    }
-
-    /// Adds records to what was asked for.
-    pub(crate) fn ask(&mut self, references: &[uuid::Uuid]) {
-        self.asked.extend(references.iter().flat_map(uuid::Uuid::as_bytes));
     }
 
     /// Keeps the response of an attempt to commit, and tells the attempt's number.
@@ -86,12 +164,10 @@ impl Caller {
         self.attempts.lock().unwrap_or_else(PoisonError::into_inner).get(attempt).cloned()
     }
 
-    /// The ids of what was asked for and of what is answered, each once, for the audit row.
-    pub(crate) fn objects_with(&self, answered: &[u8]) -> Vec<u8> {
-        const ID_BYTES: usize = 16;
-        let mut seen = HashSet::new();
-        let ids = self.asked.chunks(ID_BYTES).chain(answered.chunks(ID_BYTES));
-        ids.filter(|id| seen.insert(*id)).flatten().copied().collect()
+    /// How long the service waits for what.
+    #[must_use]
+    pub fn waits(&self) -> Waits {
+        self.waits
     }
 }
 
@@ -139,13 +215,13 @@ impl WriteCaller {
     }
 
     /// Begins a change.
-    pub fn commit(&self) -> Commit<'_> {
+    pub fn commit(&self) -> Commit<'_, Self> {
         Commit::new(self)
     }
 
     /// Adds the records that the body names to what was asked for.
     pub(crate) fn ask(&mut self, references: &[uuid::Uuid]) {
-        self.caller.ask(references);
+        self.caller.act.ask(references);
     }
 
     /// Checks `If-Match`, where it was sent, against the version of the record that is to be changed.

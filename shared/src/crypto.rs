@@ -3,7 +3,8 @@
 use std::fmt;
 
 use argon2::Argon2;
-use argon2::password_hash::PasswordHasher;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
 /// The alphabet of tokens, in the order of its digits.
@@ -130,6 +131,111 @@ pub fn hash_password(password: &str) -> Result<String, HashingFailed> {
     Argon2::default().hash_password(password.as_bytes()).map(|hash| hash.to_string()).map_err(|_| HashingFailed)
 }
 
+/// What stands in for the password of an account that there is not, so that checking takes as long: the settings are
+/// those of [`hash_password`], and no password has this hash.
+const NOBODYS_PASSWORD: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$bm8gYWNjb3VudCBoZXJlIQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/// Whether a password is the one that was kept. Without one to compare with it takes as long, and it is not.
+#[must_use]
+pub fn verify_password(password: &str, kept: Option<&str>) -> bool {
+    let matches = Argon2::default().verify_password(password.as_bytes(), kept.unwrap_or(NOBODYS_PASSWORD)).is_ok();
+    matches && kept.is_some()
+}
+
+/// The secret of a browser: of a session, or of a form that is shown before there is one. 256 bits, in hexadecimal.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BrowserSecret(String);
+
+/// What is kept of a session's secret: its SHA-256.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SecretHash([u8; 32]);
+
+impl BrowserSecret {
+    const BYTES: usize = 32;
+
+    /// A new secret.
+    ///
+    /// # Errors
+    /// When the system gives no randomness.
+    pub fn new() -> Result<Self, NoRandomness> {
+        let mut bytes = [0; Self::BYTES];
+        getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
+        Ok(Self(hex(&bytes)))
+    }
+
+    /// Reads a cookie's value, or nothing if it has another form.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        (text.len() == 2 * Self::BYTES && text.bytes().all(is_digit)).then(|| Self(text.to_owned()))
+    }
+
+    /// The secret itself, for its cookie only.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// What is kept of it.
+    #[must_use]
+    pub fn hash(&self) -> SecretHash {
+        SecretHash(sha256(&[self.0.as_bytes()]))
+    }
+
+    /// What every form in this browser carries. Whoever does not know the secret can't make it, and it does not tell
+    /// the secret.
+    #[must_use]
+    pub fn form_token(&self) -> String {
+        self.form_mac().map(|mac| hex(&mac.finalize().into_bytes())).unwrap_or_default()
+    }
+
+    /// Whether a form carries that. Takes as long for every wrong one.
+    #[must_use]
+    pub fn fits(&self, form_token: &str) -> bool {
+        let bytes: Option<Vec<u8>> = form_token
+            .as_bytes()
+            .chunks(2)
+            .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
+            .collect();
+        let (Some(bytes), Some(mac)) = (bytes, self.form_mac()) else { return false };
+        mac.verify_slice(&bytes).is_ok()
+    }
+
+    fn form_mac(&self) -> Option<Hmac<Sha256>> {
+        // A key of any length will do.
+        let mut mac = Hmac::<Sha256>::new_from_slice(self.0.as_bytes()).ok()?;
+        mac.update(b"countersign form 1");
+        Some(mac)
+    }
+}
+
+impl fmt::Debug for BrowserSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BrowserSecret")
+    }
+}
+
+impl fmt::Display for SecretHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_hex(&self.0, f)
+    }
+}
+
+/// What a file is known by: its SHA-256, in hexadecimal.
+#[must_use]
+pub fn sha256_hex(file: &[u8]) -> String {
+    hex(&sha256(&[file]))
+}
+
+/// Bytes in hexadecimal.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,5 +271,37 @@ mod tests {
     fn a_password_is_hashed_with_argon2id() {
         assert!(hash_password("correct horse").unwrap().starts_with("$argon2id$"));
         assert_ne!(hash_password("a").unwrap(), hash_password("a").unwrap());
+    }
+
+    #[test]
+    fn a_password_is_known_again_and_nobody_has_none() {
+        let kept = hash_password("correct horse").unwrap();
+        assert!(verify_password("correct horse", Some(&kept)));
+        for (password, kept) in
+            [("Correct horse", Some(kept.as_str())), ("", Some(&kept)), ("", None), ("a", Some("x"))]
+        {
+            assert!(!verify_password(password, kept), "{password}");
+        }
+    }
+
+    #[test]
+    fn looking_for_nobody_takes_as_long() {
+        let settings = |hash: &str| hash.rsplitn(3, '$').last().map(str::to_owned);
+        assert_eq!(settings(NOBODYS_PASSWORD), settings(&hash_password("a").unwrap()));
+        assert!(argon2::password_hash::phc::PasswordHash::new(NOBODYS_PASSWORD).is_ok());
+    }
+
+    #[test]
+    fn a_form_goes_with_the_secret_of_its_browser() {
+        let (mine, foreign) = (BrowserSecret::new().unwrap(), BrowserSecret::new().unwrap());
+        assert!(mine.fits(&mine.form_token()));
+        assert_eq!(BrowserSecret::parse(mine.reveal()), Some(mine.clone()));
+        assert_ne!(mine.form_token(), mine.hash().to_string());
+        for token in ["", "0", "é", &foreign.form_token(), &mine.form_token()[..62], &(mine.form_token() + "00")] {
+            assert!(!mine.fits(token), "{token}");
+        }
+        for text in ["", "00", &mine.reveal().to_uppercase(), &format!("{}0", mine.reveal())] {
+            assert!(BrowserSecret::parse(text).is_none() || text == mine.reveal(), "{text}");
+        }
     }
 }

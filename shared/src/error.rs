@@ -20,6 +20,9 @@ pub enum Error {
     /// A read-only token on a write.
     #[error("read-only token")]
     ReadOnlyToken,
+    /// A form without the token of the session that it was sent in: forged, or shown in a session that has ended.
+    #[error("forged form")]
+    ForgedForm,
     /// No such route.
     #[error("no such route")]
     NoSuchRoute,
@@ -61,7 +64,7 @@ impl Error {
     pub fn status(&self) -> (StatusCode, ErrorCode) {
         match self {
             Self::Unauthenticated => (StatusCode::UNAUTHORIZED, ErrorCode::Unauthenticated),
-            Self::ReadOnlyToken => (StatusCode::FORBIDDEN, ErrorCode::Forbidden),
+            Self::ReadOnlyToken | Self::ForgedForm => (StatusCode::FORBIDDEN, ErrorCode::Forbidden),
             Self::NoSuchRoute | Self::NotFound(_) => (StatusCode::NOT_FOUND, ErrorCode::NotFound),
             Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, ErrorCode::MethodNotAllowed),
             Self::Invalid(_) => (StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::InvalidRequest),
@@ -84,6 +87,7 @@ impl Error {
         match self {
             Self::Unauthenticated => "Send a valid access token as `Authorization: Bearer <token>`.",
             Self::ReadOnlyToken => "This token is read-only; the call needs one that may read and write.",
+            Self::ForgedForm => "This form does not belong to your session.",
             Self::NoSuchRoute => "There is nothing at this path.",
             Self::MethodNotAllowed { .. } => {
                 "This path does not answer this method; the Allow header lists those it does."

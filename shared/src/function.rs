@@ -1,5 +1,8 @@
 //! A Lambda function around a router: the outermost file, the only one that knows Lambda.
 
+use std::sync::Arc;
+
+use axum::Router;
 use http::Uri;
 use http::uri::PathAndQuery;
 use lambda_http::lambda_runtime::{self, LambdaEvent};
@@ -9,6 +12,7 @@ use tower::ServiceExt;
 
 use crate::app::App;
 use crate::pipeline::Routes;
+use crate::session::ClientAddress;
 
 /// The stage that stands in no path.
 const DEFAULT_STAGE: &str = "$default";
@@ -18,9 +22,31 @@ const DEFAULT_STAGE: &str = "$default";
 /// # Errors
 /// When a setting is missing, or the runtime's API is gone.
 pub async fn run(routes: Routes) -> Result<(), lambda_http::Error> {
+    serve(|app| routes.into_router(app)).await
+}
+
+/// Runs a function whose router is made otherwise than of operations: the app's.
+///
+/// # Errors
+/// Those of [`run`].
+pub async fn serve(router: impl FnOnce(Arc<App>) -> Router) -> Result<(), lambda_http::Error> {
     let app = App::from_env()?;
-    let service = Adapter::from(routes.into_router(app).map_request(without_stage));
+    let service = Adapter::from(router(app).map_request(|request| with_address(without_stage(request))));
     lambda_runtime::run(service.map_request(as_sent)).await
+}
+
+/// A request with the address that the gateway saw; headers that name one can be made up.
+fn with_address(mut request: Request) -> Request {
+    let address = match request.request_context_ref() {
+        Some(RequestContext::ApiGatewayV1(context)) => context.identity.source_ip.as_deref(),
+        Some(RequestContext::ApiGatewayV2(context)) => context.http.source_ip.as_deref(),
+        _ => None,
+    };
+    let address = address.and_then(|text| text.parse().ok()).map(ClientAddress);
+    if let Some(address) = address {
+        request.extensions_mut().insert(address);
+    }
+    request
 }
 
 /// An event as the client sent it. Events of REST APIs have every header twice, and `lambda_http` would let the one

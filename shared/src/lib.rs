@@ -9,6 +9,7 @@ pub mod caller;
 pub mod config;
 pub mod crypto;
 pub mod domain;
+pub mod draft;
 pub mod error;
 pub mod function;
 pub mod input;
@@ -18,8 +19,10 @@ pub mod openapi;
 pub mod operation;
 pub mod page;
 pub mod pipeline;
+pub mod session;
 pub mod store;
 pub mod telemetry;
 pub mod text;
+pub mod visit;
 
 pub use app::App;

@@ -4,12 +4,19 @@ use std::time::Duration;
 
 /// Names and labels, in characters (contract, section 1).
 pub const NAME_CHARS_MAX: usize = 200;
+/// Agreement names, in characters (contract, section 1).
+pub const AGREEMENT_NAME_CHARS_MAX: usize = 250;
+/// Notes and other long texts, in characters (contract, section 1).
+pub const NOTE_CHARS_MAX: usize = 2000;
 /// External references, in characters (contract, section 1).
 pub const REFERENCE_CHARS_MAX: usize = 200;
 /// E-mail addresses, in characters: what SMTP can carry (RFC 5321, section 4.5.3.1.3).
 pub const EMAIL_CHARS_MAX: usize = 254;
 /// `search` in contacts and workspaces, in characters as sent (specification, "Limits").
 pub const SEARCH_CHARS_MAX: usize = 200;
+
+/// `search` in agreements, in characters as sent (specification, "Limits").
+pub const AGREEMENT_SEARCH_CHARS_MAX: usize = 250;
 
 /// Page size of lists (specification, "Limits").
 pub const PAGE_LIMIT_DEFAULT: u32 = 50;
@@ -18,6 +25,38 @@ pub const PAGE_LIMIT_MAX: u32 = 200;
 
 /// People of one workspace (contract, section 2).
 pub const WORKSPACE_PEOPLE_MAX: usize = 500;
+
+/// Participants of one agreement (contract, section 2).
+pub const AGREEMENT_PARTICIPANTS_MAX: usize = 100;
+/// Stages of one agreement (contract, section 2).
+pub const AGREEMENT_STAGES_MAX: usize = 50;
+/// Gates of one stage (contract, section 2).
+pub const STAGE_GATES_MAX: usize = 20;
+/// Documents of one agreement (contract, section 2).
+pub const AGREEMENT_DOCUMENTS_MAX: usize = 50;
+/// Signature blocks of one agreement (contract, section 2).
+pub const AGREEMENT_BLOCKS_MAX: usize = 200;
+/// Questions of one information request: more would be a form that nobody fills in.
+pub const GATE_FIELDS_MAX: usize = 50;
+/// What can be chosen as the answer to one question.
+pub const FIELD_OPTIONS_MAX: usize = 50;
+/// The longest countdown, in hours: ten years.
+pub const COUNTDOWN_HOURS_MAX: u32 = 10 * 366 * 24;
+/// An agreement as it is stored, in bytes: DynamoDB's items end at 400 KB (contract, section 2).
+pub const AGREEMENT_BYTES_MAX: usize = 300 * 1024;
+
+/// How long a proposal waits for a decision, in seconds: 72 hours (specification, "Limits").
+pub const PROPOSAL_LIFETIME_S: i64 = 72 * 3600;
+
+/// How often the clock looks for what is due. What is decided on read is never late; events and what else follows are
+/// at most 90 s late (contract, section 3).
+pub const SWEEP_INTERVAL: Duration = Duration::from_mins(1);
+/// How long one sweep goes on. What is left then is for the next, which a schedule begins a minute after this one.
+pub const SWEEP_DEADLINE: Duration = Duration::from_secs(45);
+/// How many due entries are read at once.
+pub const SWEEP_ENTRIES_MAX: i32 = 100;
+/// How often one due entry is decided anew in one sweep while others change the same records.
+pub const SWEEP_ATTEMPTS_MAX: u32 = 5;
 
 /// A request's body, in bytes (contract, section 1).
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
@@ -78,3 +117,26 @@ pub const AWS_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 pub const TRANSACTION_ITEMS_MAX: usize = 100;
 /// Keys in one `BatchGetItem` (the service's own limit).
 pub const BATCH_KEYS_MAX: usize = 100;
+
+/// How long a session lasts at most, in seconds: 12 hours (a working day).
+pub const SESSION_LIFETIME_S: i64 = 12 * 3600;
+/// How long a session lasts without a request, in seconds: 2 hours.
+pub const SESSION_IDLE_S: i64 = 2 * 3600;
+/// How exactly a session's last request is kept, in seconds: not every page view is worth a write.
+pub const SESSION_REFRESH_S: i64 = 60;
+/// A form's body, in bytes: room for the longest note, each of its characters percent-encoded.
+pub const FORM_BYTES_MAX: usize = 64 * 1024;
+/// A password, in bytes: more is not hashed.
+pub const PASSWORD_BYTES_MAX: usize = 1024;
+/// The path to come back to after signing in, in characters.
+pub const NEXT_PATH_CHARS_MAX: usize = 500;
+/// Wrong passwords for one account before the next has to wait. Those that are being checked count too, and somebody may sign in
+/// with several devices at once.
+pub const GUESSES_AT_ACCOUNT: u32 = 10;
+/// Wrong passwords from one address before the next has to wait: an office has many people behind one.
+pub const GUESSES_FROM_ADDRESS: u32 = 50;
+/// The longest wait after a wrong password, in seconds; the first is one, and each is twice the one before. No longer,
+/// since it keeps out the account's owner too.
+pub const GUESS_WAIT_MAX_S: i64 = 300;
+/// After how long wrong passwords are forgotten, in seconds.
+pub const GUESSES_FORGOTTEN_S: i64 = 3600;

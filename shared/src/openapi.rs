@@ -108,6 +108,8 @@ impl Description {
                 {"name": "Identity", "description": "Who a token speaks for."},
                 {"name": "Contacts", "description": "People and entities of your organization."},
                 {"name": "Workspaces", "description": "One deal or matter each."},
+                {"name": "Agreements", "description": "Drafted over the API; published and cancelled by people only."},
+                {"name": "Proposals", "description": "Protected effects that wait for a member's decision."},
                 {"name": "Description", "description": "This document."},
             ],
             "paths": self.paths,

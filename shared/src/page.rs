@@ -117,6 +117,36 @@ impl<const CHARS_MAX: usize> PartialSchema for Search<CHARS_MAX> {
 
 impl<const CHARS_MAX: usize> ToSchema for Search<CHARS_MAX> {}
 
+/// A filter by an enumeration; an empty one means no filter, as the specification's default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Filter<T>(Option<T>);
+
+impl<T> Default for Filter<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T: Copy> Filter<T> {
+    /// What is asked for; nothing when every row fits.
+    #[must_use]
+    pub fn get(self) -> Option<T> {
+        self.0
+    }
+}
+
+impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Filter<T> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        match value {
+            Value::String(text) if text.is_empty() => Ok(Self(None)),
+            value => T::deserialize_from_value(value, location).map(|wanted| Self(Some(wanted))),
+        }
+    }
+}
+
 /// Which page is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PageRequest {

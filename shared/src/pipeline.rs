@@ -20,7 +20,7 @@ use tower::ServiceExt;
 use uuid::Uuid;
 
 use crate::app::App;
-use crate::caller::{Caller, IdempotencyKey, IfMatch, ReadCaller, WriteCaller};
+use crate::caller::{Act, Caller, IdempotencyKey, IfMatch, ReadCaller, WriteCaller};
 use crate::crypto::TokenHash;
 use crate::domain::ids::RequestId;
 use crate::domain::time::Timestamp;
@@ -209,12 +209,16 @@ impl Exchange {
         let token = self.store.token(hash).await?.ok_or(Error::Unauthenticated)?;
         let works = token.is_valid_at(self.now);
         let caller = Caller {
-            request_id: self.request_id,
-            operation: self.operation,
-            now: self.now,
-            store: OrgStore::new(self.store.clone(), token.organization_id),
+            act: Act {
+                request_id: self.request_id,
+                operation: self.operation,
+                now: self.now,
+                actor: token.actor(),
+                store: OrgStore::new(self.store.clone(), token.organization_id),
+                asked: incoming.asked(),
+            },
             base_url: self.app.base_url.clone(),
-            asked: incoming.asked(),
+            waits: self.app.waits,
             attempts: Arc::default(),
             token,
         };
@@ -240,7 +244,7 @@ impl Exchange {
             self.started.elapsed().as_secs_f64() * 1000.0,
             self.store.usage(),
         );
-        line.organization_id = self.caller.as_ref().map(Caller::org);
+        line.organization_id = self.caller.as_ref().map(|caller| caller.org());
         line.token_id = self.caller.as_ref().map(|caller| caller.token.id);
         line.cause = ended.as_ref().err().and_then(Error::cause);
         self.app.log.line(&line);
@@ -334,7 +338,7 @@ async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<
     let references = O::references(&body);
     caller.ask(&references);
     if let Some(recorded) = &mut exchange.caller {
-        recorded.ask(&references);
+        recorded.act.ask(&references);
     }
 
     let mut pause = limits::WRITE_BACKOFF_FIRST;
@@ -347,7 +351,10 @@ async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<
                 tokio::time::sleep(jittered(pause)).await;
                 pause = (pause * 2).min(limits::WRITE_BACKOFF_MAX);
             }
-            ended => return ended.map(|committed| Answer::Written(committed.reply)),
+            Ok(committed) => return Ok(Answer::Written(committed.reply)),
+            // A repeat that was sent at the same time may have taken effect since the key was looked up, and be the very
+            // reason of the refusal: then its response is this call's too.
+            Err(refusal) => return replay(&caller).await?.map(Answer::Replayed).ok_or(refusal),
         }
     }
 }
@@ -409,7 +416,10 @@ fn both<A, B>(left: Result<A, FieldErrors>, right: Result<B, FieldErrors>) -> Re
 
 /// A panic is a defect of ours, and so is a call that takes too long, but its caller still gets an envelope, and the
 /// record an audit row: the row keeps what was still under way from taking effect later.
-async fn contained(call: impl Future<Output = Result<Answer, Error>> + Send) -> Result<Answer, Error> {
+///
+/// # Errors
+/// Those of the call, and [`Error::Internal`].
+pub async fn contained<T>(call: impl Future<Output = Result<T, Error>> + Send) -> Result<T, Error> {
     let call = AssertUnwindSafe(call).catch_unwind();
     match tokio::time::timeout(limits::CALL_DEADLINE, call).await {
         Ok(Ok(ended)) => ended,

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::domain::ids::{OrgId, RequestId, TokenId};
+use crate::domain::ids::{MemberId, OrgId, RequestId, TokenId};
 use crate::domain::time::Timestamp;
 use crate::store::Usage;
 
@@ -70,6 +70,9 @@ pub struct CallLine<'a> {
     pub organization_id: Option<OrgId>,
     /// Which token it was, where that is known.
     pub token_id: Option<TokenId>,
+    /// Which member it was, in the app.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member_id: Option<MemberId>,
     /// The HTTP status.
     pub status: u16,
     /// `ok`, `replayed`, or the error's code.
@@ -108,6 +111,7 @@ impl<'a> CallLine<'a> {
             operation,
             organization_id: None,
             token_id: None,
+            member_id: None,
             status,
             code,
             duration_ms,

@@ -10,8 +10,10 @@
     reason = "a harness panics to fail the test that uses it"
 )]
 
+pub mod app;
 mod background;
 pub mod client;
+pub mod drafts;
 pub mod faults;
 pub mod log;
 pub mod org;

@@ -94,6 +94,29 @@ impl Org {
         self.post("/api/v1/workspaces", &json!({"name": name})).send().await.ok(201)
     }
 
+    /// A new contact with this name and an e-mail address.
+    pub async fn person(&self, name: &str) -> Value {
+        let email = format!("{}@example.org", name.to_lowercase());
+        let person = json!({"display_name": name, "kind": "person", "email": email});
+        self.post("/api/v1/contacts", &person).send().await.ok(201)
+    }
+
+    /// A new draft with this name, as empty as the API makes it.
+    pub async fn empty_draft(&self, workspace: &Value, name: &str) -> Value {
+        let draft = json!({"workspace_id": workspace["id"], "name": name});
+        self.post("/api/v1/agreements", &draft).send().await.ok(201)
+    }
+
+    /// The events that the organization has told, oldest first.
+    pub async fn events(&self) -> Vec<Value> {
+        rows::events(self.stack.table(), self.id).await
+    }
+
+    /// What is due of the organization, as the clock finds it.
+    pub async fn due(&self) -> Vec<String> {
+        rows::due(self.stack.table(), self.id).await
+    }
+
     /// How many records a list has.
     ///
     /// # Panics

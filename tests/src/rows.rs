@@ -37,6 +37,27 @@ async fn partition(client: &Client, table: &Table, key: &str) -> Vec<Value> {
     pages.collect::<Result<Vec<_>, _>>().await.expect("the table answers a query").into_iter().map(plain).collect()
 }
 
+/// The events that an organization has told, oldest first.
+pub async fn events(table: &Table, org: OrgId) -> Vec<Value> {
+    let events = format!("ORG#{org}#EVENT#");
+    let mut rows = all(table).await;
+    rows.retain(|row| row["pk"].as_str().is_some_and(|pk| pk.starts_with(&events)));
+    rows.sort_by_key(|row| row["id"].to_string());
+    rows
+}
+
+/// The sort keys of what is due of an organization, in their order.
+pub async fn due(table: &Table, org: OrgId) -> Vec<String> {
+    let of_org = format!("#{org}#");
+    let keys = all(table).await.into_iter().filter(|row| row["pk"].as_str().is_some_and(|pk| pk.starts_with("DUE#")));
+    let mut keys: Vec<String> = keys
+        .map(|row| row["sk"].as_str().expect("a sort key").to_owned())
+        .filter(|key| key.contains(&of_org))
+        .collect();
+    keys.sort();
+    keys
+}
+
 /// All rows of the table.
 ///
 /// # Panics

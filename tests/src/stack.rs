@@ -67,32 +67,41 @@ impl Stack {
                 Some(url) => StoreAt::Endpoint { url, table: format!("countersign-test-{}", uuid::Uuid::now_v7()) },
                 None => StoreAt::Embedded,
             };
-            let stack = Arc::new(Self::in_new_dir(store));
+            let stack = Arc::new(Self::in_new_dir(Options { store, ..Options::default() }));
             *shared = Arc::downgrade(&stack);
             stack
         })
     }
 
     /// A second stack on the same table whose every call of the store passes a proxy that can break it. It is also
-    /// what a second process of the service is: nothing but the table is common to the two.
+    /// what a second process of the service is: nothing but the table is common to the two. It has no clock, so that
+    /// all calls of the store are those of the test.
     #[must_use]
     pub fn through(&self, faults: &Faults) -> Arc<Self> {
-        Arc::new(Self::in_new_dir(StoreAt::Endpoint { url: faults.url().to_owned(), table: self.table.name.clone() }))
+        let store = StoreAt::Endpoint { url: faults.url().to_owned(), table: self.table.name.clone() };
+        Arc::new(Self::in_new_dir(Options { store, has_clock: false, ..Options::default() }))
+    }
+
+    /// A second stack on the same table for which time passes faster: what it makes waits for less long.
+    #[must_use]
+    pub fn scaled(&self, time_scale: u32) -> Arc<Self> {
+        let store = StoreAt::Endpoint { url: self.table.endpoint.clone(), table: self.table.name.clone() };
+        Arc::new(Self::in_new_dir(Options { store, time_scale, ..Options::default() }))
     }
 
     /// A stack over data that somebody else owns, such as those that a killed process left behind.
     #[must_use]
     pub fn on_data_of(data_dir: &Path) -> Arc<Self> {
-        Arc::new(Self::start(StoreAt::Embedded, data_dir.to_owned(), None))
+        Arc::new(Self::start(Options { data_dir: data_dir.to_owned(), ..Options::default() }, None))
     }
 
-    fn in_new_dir(store: StoreAt) -> Self {
+    fn in_new_dir(options: Options) -> Self {
         let dir = TempDir::with_prefix("countersign-test-").expect("a temporary directory");
-        Self::start(store, dir.path().to_owned(), Some(dir))
+        Self::start(Options { data_dir: dir.path().to_owned(), ..options }, Some(dir))
     }
 
-    fn start(store: StoreAt, data_dir: PathBuf, own_dir: Option<TempDir>) -> Self {
-        let options = Options { port: 0, data_dir, seed: Seed::Empty, store, ..Options::default() };
+    fn start(options: Options, own_dir: Option<TempDir>) -> Self {
+        let options = Options { port: 0, seed: Seed::Empty, ..options };
         let (server, started) = Background::start("stack", async move |announce, stop| {
             let stack = local::Stack::start(options).await.expect("the local stack starts");
             let table = Table { endpoint: stack.dynamodb_url().to_owned(), name: stack.table().to_owned() };

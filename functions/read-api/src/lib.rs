@@ -1,5 +1,6 @@
 //! The operations that read: `GET /api/v1/**`. One file per resource.
 
+mod agreements;
 mod contacts;
 mod identity;
 mod workspaces;
@@ -13,4 +14,6 @@ pub fn operations(to: &mut impl Register) {
     to.read::<contacts::GetContact>();
     to.read::<workspaces::ListWorkspaces>();
     to.read::<workspaces::GetWorkspace>();
+    to.read::<agreements::ListAgreements>();
+    to.read::<agreements::GetAgreement>();
 }

@@ -1,5 +1,6 @@
 //! The operations that write, except proposals: `POST` and `PATCH /api/v1/**`. One file per resource.
 
+mod agreements;
 mod contacts;
 mod workspaces;
 
@@ -11,4 +12,6 @@ pub fn operations(to: &mut impl Register) {
     to.write::<contacts::UpdateContact>();
     to.write::<workspaces::CreateWorkspace>();
     to.write::<workspaces::AddWorkspaceContact>();
+    to.write::<agreements::CreateAgreement>();
+    to.write::<agreements::AddParticipant>();
 }

@@ -1,13 +1,29 @@
 //! The deal that `--seed demo` adds: made through the API itself, in process and with a real token, so that it is
-//! checked, audited and stored like anything else.
+//! checked, audited and stored like anything else. What the API leaves to people, setting up drafts, is done by the same
+//! rules as theirs, and on record as the service's own act.
+
+use std::collections::{BTreeSet, HashMap};
 
 use axum::Router;
 use axum::body::Body;
 use http::{Request, StatusCode, header};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
+use shared::caller::ServiceAct;
+use shared::crypto;
+use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, InformationField};
+use shared::domain::agreement::{
+    Agreement, ConversionTiming, DocumentContent, Label, ParticipantRole, SafeTerms, StageAction,
+};
+use shared::domain::ids::{AgreementId, DocumentId, FieldId, OrgId, ParticipantId, SignatureBlockId};
+use shared::domain::time::Timestamp;
+use shared::error::Error;
+use shared::input::FieldErrors;
+use shared::store::{Store, agreements};
 use tower::ServiceExt;
 
+use crate::browser::Browser;
+use crate::credentials::OrganizationCredentials;
 use crate::error::in_one_line;
 
 /// The people and entities of the deal: name, kind, e-mail, and the firm's own number for them.
@@ -29,23 +45,199 @@ const WORKSPACES: &[(&str, &[&str])] = &[
     ("Ellery family trust funding", &["CRM-1007", "CRM-1008"]),
 ];
 
-/// Adds the deal to the organization that the token belongs to.
-pub(crate) async fn add(api: &Router, token: &str) -> Result<(), String> {
-    let mut ids = std::collections::HashMap::new();
+/// Who takes part in a SAFE of the seed round: the company that issues it, and who signs for it.
+const ISSUER: (&str, &[&str]) = ("CRM-1001", &["issuer"]);
+const ISSUERS_SIGNER: (&str, &[&str]) = ("CRM-1002", &["signer"]);
+
+/// The agreements of the deals: workspace, name, kind, those who take part and as what, and how they are set up.
+const AGREEMENTS: &[NewDraft] = &[
+    NewDraft {
+        workspace: 0,
+        name: "SAFE: Juniper Seed Fund II",
+        kind: "safe",
+        participants: &[ISSUER, ISSUERS_SIGNER, ("CRM-1004", &["investor"]), ("CRM-1005", &["signer"])],
+        set_up: |draft, now| safe(draft, 75_000_000, now),
+        proposal: Some("Terms as agreed on Tuesday's call; legal has read them."),
+        decision: None,
+    },
+    NewDraft {
+        workspace: 0,
+        name: "SAFE: Cobalt Angels",
+        kind: "safe",
+        participants: &[ISSUER, ISSUERS_SIGNER, ("CRM-1006", &["signer", "investor"])],
+        set_up: |draft, now| safe(draft, 25_000_000, now),
+        proposal: None,
+        decision: None,
+    },
+    NewDraft {
+        workspace: 0,
+        name: "Advisory agreement: Tomás Álvarez",
+        kind: "general",
+        participants: &[("CRM-1003", &["signer", "contributor"])],
+        set_up: advisory,
+        proposal: None,
+        decision: None,
+    },
+    NewDraft {
+        workspace: 1,
+        name: "Engagement letter: Ellery household",
+        kind: "general",
+        participants: &[("CRM-1007", &["signer", "approver"]), ("CRM-1008", &["observer"])],
+        set_up: engagement,
+        proposal: Some("Our standard letter."),
+        decision: Some("Checked against the conflict list."),
+    },
+];
+
+struct NewDraft {
+    /// Its place in [`WORKSPACES`].
+    workspace: usize,
+    name: &'static str,
+    kind: &'static str,
+    participants: &'static [(&'static str, &'static [&'static str])],
+    set_up: fn(&Agreement, Timestamp) -> Result<Agreement, FieldErrors>,
+    /// The note of the proposal to publish it, where there is one.
+    proposal: Option<&'static str>,
+    /// The note of the member who confirmed that, where somebody has.
+    decision: Option<&'static str>,
+}
+
+/// Adds the deals to an organization; `all` answers the API and the app.
+pub(crate) async fn add(all: &Router, store: &Store, organization: &OrganizationCredentials) -> Result<(), String> {
+    let (api, token) = (all, organization.read_write_token.value());
+    let mut ids = HashMap::new();
     for &(display_name, kind, email, reference) in CONTACTS {
         let contact = json!({
             "display_name": display_name, "kind": kind, "email": email, "external_reference": reference,
         });
         ids.insert(reference, id(&post(api, token, "/api/v1/contacts", &contact).await?)?);
     }
+    let mut workspaces = Vec::new();
     for &(name, people) in WORKSPACES {
         let workspace = id(&post(api, token, "/api/v1/workspaces", &json!({ "name": name })).await?)?;
         for reference in people {
             let path = format!("/api/v1/workspaces/{workspace}/contacts");
             post(api, token, &path, &json!({ "contact_id": ids.get(reference) })).await?;
         }
+        workspaces.push(workspace);
+    }
+    for new in AGREEMENTS {
+        let body = json!({"workspace_id": workspaces.get(new.workspace), "name": new.name, "kind": new.kind});
+        let agreement = id(&post(api, token, "/api/v1/agreements", &body).await?)?;
+        for (reference, roles) in new.participants {
+            let path = format!("/api/v1/agreements/{agreement}/participants");
+            post(api, token, &path, &json!({"contact_id": ids.get(reference), "roles": roles})).await?;
+        }
+        let draft = agreement.parse().map_err(|error| in_one_line(&error))?;
+        set_up(store, organization.id, draft, new.set_up).await.map_err(|error| in_one_line(&error))?;
+        if let Some(note) = new.proposal {
+            let body = json!({"action": "publish_agreement", "agreement_id": agreement, "note": note});
+            let proposal = id(&post(api, token, "/api/v1/proposals", &body).await?)?;
+            if let (Some(note), Some(member)) = (new.decision, organization.members.first()) {
+                let mut browser = Browser::sign_in(all, member).await?;
+                browser.confirm(&proposal, note).await?;
+                browser.sign_out().await?;
+            }
+        }
     }
     Ok(())
+}
+
+/// Changes a draft as a member does in the app.
+async fn set_up(
+    store: &Store,
+    org: OrgId,
+    id: AgreementId,
+    change: fn(&Agreement, Timestamp) -> Result<Agreement, FieldErrors>,
+) -> Result<(), Error> {
+    let act = ServiceAct::begin(store, org, "set_up_demo");
+    let before = act.store().agreement(id).await?.ok_or_else(Error::not_found)?;
+    let after = change(&before.value, act.now()).map_err(Error::Invalid)?;
+    let changes = agreements::replace(org, before.version, &after)?;
+    act.commit().with(changes).done(&[id.uuid()]).await
+}
+
+/// A SAFE that is complete: both sides sign, the investor answers a question, and a day later it is done.
+fn safe(draft: &Agreement, investment_amount_minor: i64, now: Timestamp) -> Result<Agreement, FieldErrors> {
+    const SIXTY_DAYS_S: i64 = 60 * 24 * 3600;
+    let terms = SafeTerms {
+        investment_amount_minor: Some(investment_amount_minor),
+        currency: Some("USD".to_owned()),
+        valuation_cap_minor: Some(800_000_000),
+        discount_rate: Some("0.20".to_owned()),
+        mfn: false,
+        pro_rata: true,
+        conversion_timing: Some(ConversionTiming::PostMoney),
+        governing_law: Some("Delaware".to_owned()),
+    };
+    let draft = draft.set_terms(terms, now)?.set_expiry(Some(now.plus_seconds(SIXTY_DAYS_S)), now)?;
+    let file = format!("Simple agreement for future equity\n{}\n", draft.name.as_str());
+    let (draft, document) = draft.add_document(label("SAFE")?, Some(content_of(file.as_bytes())), now)?;
+    let (draft, block_ids) = sign(draft, document, now)?;
+    let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::from([StageAction::OpenSigning]), now)?;
+    let (draft, _) = draft.add_gate(signing, GateRule::SignatureBlocks { block_ids }, now)?;
+    let fields = vec![InformationField {
+        id: FieldId::new(),
+        label: label("Are you an accredited investor?")?,
+        field_type: FieldType::Boolean,
+        required: true,
+        options: Vec::new(),
+    }];
+    let participant_ids = who(&draft, ParticipantRole::Investor);
+    let (draft, closing) =
+        draft.add_stage(label("Closing")?, BTreeSet::from([StageAction::ProjectObligations]), now)?;
+    let (draft, _) = draft.add_gate(closing, GateRule::InformationRequest { participant_ids, fields }, now)?;
+    let until = Some(Countdown::AfterHours(24));
+    Ok(draft.add_gate(closing, GateRule::Countdown { until }, now)?.0)
+}
+
+/// An agreement that somebody has begun to set up: its document has no file, and its second step no conditions.
+fn advisory(draft: &Agreement, now: Timestamp) -> Result<Agreement, FieldErrors> {
+    let (draft, document) = draft.add_document(label("Advisory agreement")?, None, now)?;
+    let (draft, _) = sign(draft, document, now)?;
+    let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::from([StageAction::OpenSigning]), now)?;
+    let (draft, _) = draft.add_gate(signing, GateRule::DocumentSigned { document_id: Some(document) }, now)?;
+    Ok(draft.add_stage(label("Onboarding")?, BTreeSet::new(), now)?.0)
+}
+
+/// An agreement that runs: the household approves, then signs.
+fn engagement(draft: &Agreement, now: Timestamp) -> Result<Agreement, FieldErrors> {
+    let file = format!("Engagement letter\n{}\n", draft.name.as_str());
+    let (draft, document) = draft.add_document(label("Engagement letter")?, Some(content_of(file.as_bytes())), now)?;
+    let (draft, _) = sign(draft, document, now)?;
+    let (draft, approval) = draft.add_stage(label("Approval")?, BTreeSet::from([StageAction::OpenSigning]), now)?;
+    let participant_ids = who(&draft, ParticipantRole::Approver);
+    let (draft, _) = draft.add_gate(approval, GateRule::ParticipantApproval { participant_ids }, now)?;
+    let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::new(), now)?;
+    Ok(draft.add_gate(signing, GateRule::DocumentSigned { document_id: Some(document) }, now)?.0)
+}
+
+/// A block in the document for everybody who signs.
+fn sign(
+    mut draft: Agreement,
+    document: DocumentId,
+    now: Timestamp,
+) -> Result<(Agreement, BTreeSet<SignatureBlockId>), FieldErrors> {
+    let mut blocks = BTreeSet::new();
+    for signer in who(&draft, ParticipantRole::Signer) {
+        let (signed, block) = draft.add_signature_block(document, signer, label("Signature")?, now)?;
+        blocks.insert(block);
+        draft = signed;
+    }
+    Ok((draft, blocks))
+}
+
+fn who(draft: &Agreement, role: ParticipantRole) -> BTreeSet<ParticipantId> {
+    let with_role = draft.participants.iter().filter(|participant| participant.roles.contains(&role));
+    with_role.map(|participant| participant.id).collect()
+}
+
+fn label(text: &str) -> Result<Label, FieldErrors> {
+    Label::parse(text).map_err(|(code, message)| FieldErrors::one("label", code, message))
+}
+
+fn content_of(file: &[u8]) -> DocumentContent {
+    DocumentContent { sha256: crypto::sha256_hex(file), size_bytes: u64::try_from(file.len()).unwrap_or(u64::MAX) }
 }
 
 async fn post(api: &Router, token: &str, path: &str, body: &Value) -> Result<Value, String> {
@@ -76,10 +268,12 @@ mod tests {
 
     #[test]
     fn whoever_takes_part_is_a_contact() {
+        let known = |reference: &str| CONTACTS.iter().any(|contact| contact.3 == reference);
         for (workspace, people) in WORKSPACES {
-            for reference in *people {
-                assert!(CONTACTS.iter().any(|contact| contact.3 == *reference), "{reference} in {workspace}");
-            }
+            assert!(people.iter().all(|reference| known(reference)), "{workspace}");
+        }
+        for new in AGREEMENTS {
+            assert!(new.participants.iter().all(|(reference, _)| known(reference)), "{}", new.name);
         }
     }
 }

@@ -1,10 +1,11 @@
 //! The local stack: the same functions that run on Lambda, in one process, on a store that is a
 //! file in a data directory. A person starts it with `make run`; the tests start it in process.
 //!
-//! What is emulated is only what AWS would provide: DynamoDB (`embedded`) and the gateway
-//! (`stack`). Every rule is in the functions themselves.
+//! What is emulated is only what AWS would provide: DynamoDB (`embedded`), the gateway and the
+//! schedule of the clock (`stack`). Every rule is in the functions themselves.
 
 mod banner;
+mod browser;
 mod command;
 mod credentials;
 mod data_dir;
@@ -29,6 +30,7 @@ use shared::operation::Register;
 pub fn operations(to: &mut impl Register) {
     read_api::operations(to);
     write_api::operations(to);
+    proposals::operations(to);
 }
 
 /// The description of the whole API, as `shared/openapi.json` keeps it.

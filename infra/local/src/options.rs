@@ -19,6 +19,8 @@ pub struct Options {
     pub time_scale: u32,
     /// Where the records are.
     pub store: StoreAt,
+    /// Whether the clock ticks. Only tests that count or break the calls of the store do without.
+    pub has_clock: bool,
 }
 
 impl Default for Options {
@@ -31,6 +33,7 @@ impl Default for Options {
             ready_file: None,
             time_scale: 1,
             store: StoreAt::Embedded,
+            has_clock: true,
         }
     }
 }
@@ -91,7 +94,8 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
 
-    /// Divides what the service waits for (1 = true time). Nothing that this version does waits
+    /// Divides what the service waits for (1 = true time): the 72 h of a proposal, and how often what
+    /// is due is looked for
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     time_scale: u32,
 }
@@ -105,6 +109,7 @@ impl From<Serve> for Options {
             ready_file: serve.ready_file,
             time_scale: serve.time_scale,
             store: StoreAt::Embedded,
+            has_clock: true,
         }
     }
 }

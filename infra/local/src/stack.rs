@@ -1,21 +1,29 @@
 //! Starts and stops the whole: data directory, store, first data, API, ready file.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::response::{IntoResponse, Redirect};
 use axum::serve::ListenerExt;
+use http::{Method, Request, header};
 use shared::App;
 use shared::aws::{self, AwsSettings};
-use shared::config::BaseUrl;
+use shared::config::{BaseUrl, Waits};
 use shared::domain::time::Timestamp;
 use shared::pipeline::Routes;
+use shared::session::ClientAddress;
 use shared::store::Store;
 use shared::telemetry::Log;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio::time::MissedTickBehavior;
 
 use crate::credentials::Credentials;
 use crate::data_dir::DataDir;
@@ -43,6 +51,7 @@ pub struct Stack {
     table: String,
     // Dropped in this order: who answers, what is asked, who may start next.
     server: Server,
+    clock: Option<Clock>,
     embedded: Option<Embedded>,
     data_dir: DataDir,
 }
@@ -94,30 +103,47 @@ impl Stack {
         let origin = BaseUrl::parse(&base_url).map_err(|error| StartError::Store(in_one_line(&error)))?;
         let mut routes = Routes::new().with_description();
         crate::operations(&mut routes);
-        let api = routes.into_router(App::new(store.clone(), origin, log));
+        let app = App::without_https(store.clone(), origin, log, Waits::scaled(options.time_scale));
+        let api = routes.into_router(app.clone());
+        let everything = with_start_page(member_app::router(app.clone()).merge(api.clone()));
 
         let credentials = if has_data {
             existing_data(&data_dir, &store, tell).await?
         } else {
-            first_data(&data_dir, &store, &api, &options, tell).await?
+            first_data(&data_dir, &store, &everything, &options, tell).await?
         };
 
-        let server = Server::start(listener, api);
+        let clock = options.has_clock.then(|| Clock::start(app));
+        let server = Server::start(listener, everything);
         let ready = ReadyFile {
             app_url: format!("{base_url}/app"),
             base_url: base_url.clone(),
             organizations: credentials.organizations(),
         };
         ready.write(&ready_file).map_err(|error| StartError::ReadyFile { path: ready_file.clone(), error })?;
-        Ok(Self { base_url, ready, ready_file, log_file, store, dynamodb_url, table, server, embedded, data_dir })
+        Ok(Self {
+            base_url,
+            ready,
+            ready_file,
+            log_file,
+            store,
+            dynamodb_url,
+            table,
+            server,
+            clock,
+            embedded,
+            data_dir,
+        })
     }
 
     /// Ends it: the ready file goes, calls that are being answered are finished within ten seconds, the store is closed.
     pub async fn stop(self) {
         // Whoever looks for a running stack must not find this one any more. If that fails, the next start does it.
         let _ = private_file::remove(&self.ready_file);
-        let Self { server, embedded, data_dir, .. } = self;
+        let Self { server, clock, embedded, data_dir, .. } = self;
         server.stop(DRAIN).await;
+        // What it was about to do, it does at the next start.
+        drop(clock);
         // Closing SQLite folds its log into the file, which may take a moment.
         let _ = tokio::task::spawn_blocking(move || {
             drop(embedded);
@@ -157,10 +183,25 @@ impl Stack {
     }
 }
 
+/// Whoever opens the origin in a browser gets to the app. The API has nothing there, and says so to its callers.
+fn with_start_page(everything: Router) -> Router {
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let mut everything = everything.clone();
+        async move {
+            let is_person = !request.headers().contains_key(header::AUTHORIZATION);
+            if request.uri().path() == "/" && request.method() == Method::GET && is_person {
+                return Ok(Redirect::to("/app").into_response());
+            }
+            tower::Service::call(&mut everything, request).await
+        }
+    });
+    Router::new().fallback_service(service)
+}
+
 async fn first_data(
     data_dir: &DataDir,
     store: &Store,
-    api: &Router,
+    everything: &Router,
     options: &Options,
     tell: fn(&str),
 ) -> Result<Credentials, StartError> {
@@ -173,7 +214,7 @@ async fn first_data(
     let credentials = seed::organizations(store, tag.as_deref(), Timestamp::now()).await?;
     if let (Seed::Demo, Some(first)) = (options.seed, credentials.organizations.first()) {
         tell(&format!("Adding a deal to {}", first.name));
-        demo::add(api, first.read_write_token.value()).await.map_err(StartError::Seed)?;
+        demo::add(everything, store, first).await.map_err(StartError::Seed)?;
     }
     credentials.write(data_dir)?;
     data_dir.complete()?;
@@ -228,7 +269,10 @@ impl Server {
         let listener = listener.tap_io(|connection| {
             let _ = connection.set_nodelay(true);
         });
-        let serve = axum::serve(listener, api).with_graceful_shutdown(async {
+        // The app slows down guesses per address.
+        let with_address = api.layer(axum::middleware::map_request(known_address));
+        let service = with_address.into_make_service_with_connect_info::<SocketAddr>();
+        let serve = axum::serve(listener, service).with_graceful_shutdown(async {
             let _ = stopped.await;
         });
         Self { stop: Some(stop), task: tokio::spawn(serve.into_future()) }
@@ -241,9 +285,41 @@ impl Server {
     }
 }
 
+/// A request with the address that its connection comes from.
+async fn known_address(mut request: Request<Body>) -> Request<Body> {
+    if let Some(ConnectInfo(address)) = request.extensions().get::<ConnectInfo<SocketAddr>>().copied() {
+        request.extensions_mut().insert(ClientAddress(address.ip()));
+    }
+    request
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
         self.task.abort();
+    }
+}
+
+/// The schedule's part: the clock ticks at the start, for what became due while nothing ran, and then again and again.
+#[derive(Debug)]
+struct Clock(JoinHandle<()>);
+
+impl Clock {
+    fn start(app: Arc<App>) -> Self {
+        let mut schedule = tokio::time::interval(app.waits.sweep_interval());
+        schedule.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self(tokio::spawn(async move {
+            loop {
+                schedule.tick().await;
+                // What failed is in the log, and due at the next tick too.
+                clock::tick(&app).await;
+            }
+        }))
+    }
+}
+
+impl Drop for Clock {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 
@@ -340,6 +416,38 @@ mod tests {
             assert_eq!(total(&stack, 0, path).await, 0, "{path}");
         }
         stack.stop().await;
+    }
+
+    #[tokio::test]
+    async fn the_demo_has_agreements_at_every_point_around_a_decision() {
+        let folder = tempfile::tempdir().unwrap();
+        let stack = start(Options { seed: Seed::Demo, ..options(folder.path()) }).await;
+        let token = &stack.ready.organizations[0].read_only_token;
+        let (_, page) = get(&stack, token, "/api/v1/agreements?lifecycle=draft").await;
+        let mut blockers = Vec::new();
+        for draft in page["data"].as_array().unwrap() {
+            let (_, full) = get(&stack, token, &format!("/api/v1/agreements/{}", draft["id"].as_str().unwrap())).await;
+            assert_eq!(full["proposal_ready"], draft["proposal_ready"]);
+            let codes: Vec<Value> =
+                full["publish_blockers"].as_array().unwrap().iter().map(|blocker| blocker["code"].clone()).collect();
+            blockers.push((full["proposal_ready"] == true, codes));
+        }
+        let activation = || vec![json!("workspace_not_activated")];
+        let blocked = [activation(), vec![json!("stage_empty"), json!("document_missing")]].concat();
+        assert_eq!(blockers, [(false, activation()), (true, activation()), (false, blocked)]);
+        let (_, page) = get(&stack, token, "/api/v1/proposals?state=pending").await;
+        assert_eq!(page["pagination"]["total"], 1);
+        assert_eq!(page["data"][0]["agreement_id"], json!(first_id(&stack, token).await));
+        let (_, page) = get(&stack, token, "/api/v1/proposals?state=confirmed").await;
+        assert_eq!(page["data"][0]["decided_by"]["display_name"], json!(stack.ready.organizations[0].members[0].name));
+        let (_, page) = get(&stack, token, "/api/v1/agreements?lifecycle=active").await;
+        assert_eq!(page["pagination"]["total"], 1);
+        stack.stop().await;
+    }
+
+    async fn first_id(stack: &Stack, token: &str) -> String {
+        let (_, page) = get(stack, token, "/api/v1/agreements?limit=1").await;
+        page["data"][0]["id"].as_str().unwrap().to_owned()
     }
 
     #[tokio::test]

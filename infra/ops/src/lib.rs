@@ -30,6 +30,12 @@ pub enum OpsError {
     /// Somebody has an account with this e-mail address.
     #[error("there is an account with this e-mail address")]
     EmailTaken,
+    /// Nobody has an account with this e-mail address.
+    #[error("there is no account with this e-mail address")]
+    NoSuchAccount,
+    /// The organization has no such member.
+    #[error("the organization has no such member")]
+    NoSuchMember,
     /// The organization has no such token.
     #[error("the organization has no such token")]
     NoSuchToken,
@@ -86,9 +92,37 @@ pub async fn create_member(store: &Store, org: OrgId, new: NewMember<'_>) -> Res
         password_hash: crypto::hash_password(new.password)?,
         memberships: vec![Membership { organization_id: org, member_id: member.id }],
         created_at,
+        epoch: 0,
     };
     let created = Operator::new(store).create_member(org, &member, &account).await?;
     if created { Ok(member.id) } else { Err(OpsError::EmailTaken) }
+}
+
+/// Makes somebody a member who has an account already, in another organization: they sign in as before, and switch.
+///
+/// # Errors
+/// When a value is not valid, the address has no account, or the store can't be written.
+pub async fn add_membership(
+    store: &Store,
+    org: OrgId,
+    member_name: &str,
+    email: &str,
+    role: Role,
+) -> Result<MemberId, OpsError> {
+    let name = name("member's name", member_name)?;
+    let email = Email::parse(email).map_err(|(_, why)| OpsError::Invalid { field: "e-mail", why })?;
+    let member = MemberRecord { id: MemberId::new(), name, email, role, created_at: Timestamp::now() };
+    let joined = Operator::new(store).join(org, &member).await?;
+    if joined { Ok(member.id) } else { Err(OpsError::NoSuchAccount) }
+}
+
+/// Removes a member: their sessions in the organization end at once.
+///
+/// # Errors
+/// When the organization has no such member, or the store can't be written.
+pub async fn remove_member(store: &Store, org: OrgId, member: MemberId) -> Result<(), OpsError> {
+    let removed = Operator::new(store).remove_member(org, member).await?;
+    if removed { Ok(()) } else { Err(OpsError::NoSuchMember) }
 }
 
 /// A token that is to be issued.

@@ -77,14 +77,36 @@ macro_rules! ids {
 pub struct InvalidId;
 
 ids! {
+    /// An agreement.
+    AgreementId;
     /// A person or entity that an organization knows.
     ContactId;
+    /// A document of an agreement.
+    DocumentId;
+    /// Something that happened, told to subscribers.
+    EventId;
+    /// A question of an information request.
+    FieldId;
+    /// One asset that has to move into a trust.
+    FundingItemId;
+    /// A condition of a stage.
+    GateId;
     /// Somebody who belongs to an organization and signs in to the app.
     MemberId;
+    /// Money that moves between real banks.
+    MovementId;
     /// An organization: the tenant that every record belongs to.
     OrgId;
+    /// A contact's part in an agreement.
+    ParticipantId;
+    /// A protected effect that waits for a member's decision.
+    ProposalId;
     /// One call, quoted to support.
     RequestId;
+    /// A place where a participant signs.
+    SignatureBlockId;
+    /// A step of an agreement.
+    StageId;
     /// An organization's access token; not the secret value itself.
     TokenId;
     /// One deal or matter.

@@ -54,6 +54,12 @@ impl Timestamp {
     pub fn day(self) -> String {
         self.0.strftime("%Y-%m-%d").to_string()
     }
+
+    /// The moment for a person, to the minute, such as `14 Mar 2026, 09:26 UTC`.
+    #[must_use]
+    pub fn for_people(self) -> String {
+        self.0.strftime("%-d %b %Y, %H:%M UTC").to_string()
+    }
 }
 
 impl fmt::Display for Timestamp {
@@ -92,6 +98,7 @@ mod tests {
         assert_eq!(moment.to_string(), "2026-03-14T09:26:53.500Z");
         assert_eq!(moment.to_string().parse::<Timestamp>().unwrap(), moment);
         assert_eq!(moment.day(), "2026-03-14");
+        assert_eq!(moment.for_people(), "14 Mar 2026, 09:26 UTC");
         assert_eq!(Timestamp::from_unix_ms(0).unwrap().to_string(), "1970-01-01T00:00:00.000Z");
     }
 

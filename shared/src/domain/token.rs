@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::actor::{Actor, ActorType};
 use super::ids::{OrgId, TokenId};
 use super::time::Timestamp;
 use crate::limits;
@@ -50,6 +51,12 @@ impl Token {
             expires_at: now.plus_seconds(limits::TOKEN_LIFETIME_S),
             revoked_at: None,
         }
+    }
+
+    /// The token as whoever did something.
+    #[must_use]
+    pub fn actor(&self) -> Actor {
+        Actor { actor_type: ActorType::Token, id: Some(self.id.uuid()), display_name: self.name.clone() }
     }
 
     /// Whether it works at a moment. Decided on read, so that expiry is never late.

@@ -114,6 +114,13 @@ impl Workspace {
         Ok(changed)
     }
 
+    /// The workspace, activated; nothing when it is already.
+    #[must_use]
+    pub(in crate::domain) fn activated(&self, now: Timestamp) -> Option<Self> {
+        let activated = Self { activated_at: Some(now), updated_at: now, ..self.clone() };
+        self.activated_at.is_none().then_some(activated)
+    }
+
     /// What `search` looks in: name and internal reference (specification, "Query parameters").
     #[must_use]
     pub fn search_text(&self) -> Folded {

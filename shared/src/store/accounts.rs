@@ -17,6 +17,9 @@ pub struct Account {
     pub memberships: Vec<Membership>,
     /// When the account was made.
     pub created_at: Timestamp,
+    /// How often the person has signed out everywhere: sessions of an earlier count are dead.
+    #[serde(default)]
+    pub epoch: u64,
 }
 
 /// One organization that an account belongs to.

@@ -6,15 +6,16 @@
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
+use http::StatusCode;
 
 use super::keys::{self, DROP_AT, Key};
 use super::table::PutIf;
 use super::{Item, Store, StoreError};
-use crate::caller::{Caller, WriteCaller};
+use crate::caller::Act;
+use crate::domain::actor::ActorType;
 use crate::domain::ids::RequestId;
 use crate::domain::time::Timestamp;
 use crate::limits;
-use crate::operation::Reply;
 
 /// The attribute that holds which attempt of a write took effect, counted from 0.
 const ATTEMPT: &str = "attempt";
@@ -42,24 +43,33 @@ fn row(key: Key, operation: &str, outcome: Outcome<'_>, at: Timestamp) -> Item {
     item
 }
 
-fn of_caller(caller: &Caller, outcome: Outcome<'_>) -> Item {
-    let key = keys::audit(caller.store.org, caller.now, caller.request_id);
-    let mut item = row(key, caller.operation, outcome, caller.now);
-    item.insert("token_id".to_owned(), AttributeValue::S(caller.token.id.to_string()));
+fn of_act(act: &Act, outcome: Outcome<'_>) -> Item {
+    let key = keys::audit(act.store.org, act.now, act.request_id);
+    let mut item = row(key, act.operation, outcome, act.now);
+    // Who, by id only: names are what people wrote.
+    let attribute = match act.actor.actor_type {
+        ActorType::Token => "token_id",
+        ActorType::Member => "member_id",
+        ActorType::Participant => "participant_id",
+        ActorType::System => return item,
+    };
+    if let Some(id) = act.actor.id {
+        item.insert(attribute.to_owned(), AttributeValue::S(id.to_string()));
+    }
     item
 }
 
-/// The row of a write that succeeds, for its transaction, with the number of the attempt that it belongs to.
-pub(super) fn of_success(caller: &WriteCaller, reply: &Reply, attempt: usize) -> Item {
-    let objects = caller.objects_with(&reply.objects);
-    let mut item = of_caller(caller, Outcome { status: reply.status.as_u16(), code: "ok", objects: &objects });
+/// The row of an act that takes effect, for its transaction, with the number of the attempt that it belongs to.
+pub(super) fn of_success(act: &Act, status: StatusCode, answered: &[u8], attempt: usize) -> Item {
+    let objects = act.objects_with(answered);
+    let mut item = of_act(act, Outcome { status: status.as_u16(), code: "ok", objects: &objects });
     item.insert(ATTEMPT.to_owned(), AttributeValue::N(attempt.to_string()));
     item
 }
 
-/// Which attempt of this call took effect.
-pub(super) async fn attempt(caller: &Caller) -> Result<Option<usize>, StoreError> {
-    let row = caller.store.store.get(keys::audit(caller.store.org, caller.now, caller.request_id)).await?;
+/// Which attempt of an act took effect.
+pub(super) async fn attempt(act: &Act) -> Result<Option<usize>, StoreError> {
+    let row = act.store.store.get(keys::audit(act.store.org, act.now, act.request_id)).await?;
     Ok(row.and_then(|row| row.get(ATTEMPT)?.as_n().ok()?.parse().ok()))
 }
 
@@ -68,11 +78,11 @@ pub(super) async fn attempt(caller: &Caller) -> Result<Option<usize>, StoreError
 ///
 /// # Errors
 /// When it can't be written: then the call must fail.
-pub(crate) async fn write(caller: &Caller, outcome: Outcome<'_>) -> Result<Option<usize>, StoreError> {
-    if caller.store.store.put(of_caller(caller, outcome), PutIf::Absent).await? {
+pub(crate) async fn write(act: &Act, outcome: Outcome<'_>) -> Result<Option<usize>, StoreError> {
+    if act.store.store.put(of_act(act, outcome), PutIf::Absent).await? {
         return Ok(None);
     }
-    attempt(caller).await
+    attempt(act).await
 }
 
 /// Writes an entry of the service-level trail: a call whose token is missing, malformed or unknown.

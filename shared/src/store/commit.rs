@@ -3,18 +3,24 @@
 
 use std::marker::PhantomData;
 
-use aws_sdk_dynamodb::types::{AttributeValue, Delete, Put, TransactWriteItem};
+use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Delete, Put, TransactWriteItem};
 use http::StatusCode;
+use uuid::Uuid;
 
 use super::keys::{self, Key, PARTITION};
 use super::table::Transacted;
-use super::{Item, StoreError, VERSION, audit, idempotency};
-use crate::caller::WriteCaller;
+use super::{Item, StoreError, VERSION, audit, events, idempotency};
+use crate::caller::{Act, WriteCaller};
+use crate::domain::event::{Event, EventKind};
 use crate::domain::ids::OrgId;
+use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
 use crate::operation::{Output, Reply};
 use crate::text::Folded;
+
+/// The attribute of a claim that holds until when it counts, in milliseconds since 1970.
+pub(super) const CLAIMED_UNTIL: &str = "until";
 
 /// One item's part in a commit.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +33,10 @@ pub enum Change {
     Update(Update),
     /// An item that follows its record, whose condition guards it too.
     Follow(Item),
+    /// An item that takes the place of none, or of one whose time, in milliseconds, was over at a moment.
+    Claim(Item, Timestamp),
+    /// A record that is only looked at: it must still have this version.
+    Check(Key, u64),
     /// An item that goes.
     Remove(Key),
 }
@@ -41,11 +51,17 @@ pub struct Update {
     pub(super) values: Vec<(&'static str, AttributeValue)>,
 }
 
-/// What a call changes, all of it or nothing. It exists only for a caller who may write, and always has an audit row.
+/// Who may change an organization's records: a caller of the API who may write, a member in the app, the clock.
+pub trait Author {
+    /// What the change is recorded under.
+    fn act(&self) -> &Act;
+}
+
+/// What an act changes, all of it or nothing. It exists only for an author, and always has an audit row.
 #[derive(Debug)]
-#[must_use = "nothing has changed before `respond`"]
-pub struct Commit<'a> {
-    caller: &'a WriteCaller,
+#[must_use = "nothing has changed before it is committed"]
+pub struct Commit<'a, By> {
+    author: &'a By,
     changes: Vec<Change>,
 }
 
@@ -56,9 +72,17 @@ pub struct Committed<T> {
     output: PhantomData<T>,
 }
 
-impl<'a> Commit<'a> {
-    pub(crate) fn new(caller: &'a WriteCaller) -> Self {
-        Self { caller, changes: Vec::new() }
+/// What an attempt to commit found.
+enum Landed {
+    /// It took effect.
+    Now,
+    /// An attempt of the same act took effect before, and its response was lost or late.
+    Before,
+}
+
+impl<'a, By: Author> Commit<'a, By> {
+    pub(crate) fn new(author: &'a By) -> Self {
+        Self { author, changes: Vec::new() }
     }
 
     /// Adds changes.
@@ -67,6 +91,38 @@ impl<'a> Commit<'a> {
         self
     }
 
+    /// Tells subscribers what happens, in the order given.
+    ///
+    /// # Errors
+    /// When an event can't be encoded.
+    pub fn tell(mut self, events: impl IntoIterator<Item = EventKind>) -> Result<Self, StoreError> {
+        let act = self.author.act();
+        for kind in events {
+            self.changes.extend(events::emit(act.store.org, &Event::new(kind, act.now))?);
+        }
+        Ok(self)
+    }
+
+    async fn transact(self, row: Item, last: Option<TransactWriteItem>) -> Result<Landed, Error> {
+        let store = &self.author.act().store.store;
+        // The audit row first, so that its place in the transaction is known.
+        let changes = [Change::Create(row)].into_iter().chain(self.changes);
+        let mut items: Vec<TransactWriteItem> =
+            changes.map(|change| change.into_write(store.table())).collect::<Result<_, _>>()?;
+        items.extend(last);
+        if items.len() > limits::TRANSACTION_ITEMS_MAX {
+            return Err(Error::Internal(format!("a commit of {} items", items.len())));
+        }
+        match store.transact(items).await? {
+            Transacted::Committed => Ok(Landed::Now),
+            // An audit row of this act can only be there if an attempt of it took effect.
+            Transacted::Refused(refused) if refused.contains(&0) => Ok(Landed::Before),
+            Transacted::Refused(_) => Err(Error::Raced),
+        }
+    }
+}
+
+impl Commit<'_, WriteCaller> {
     /// Commits, and answers with the output. The version is that of the answered record, where it has an `ETag`.
     ///
     /// # Errors
@@ -78,31 +134,51 @@ impl<'a> Commit<'a> {
         version: Option<u64>,
     ) -> Result<Committed<T>, Error> {
         let reply = Reply::new(status, output, version)?;
-        let caller = self.caller;
+        let caller = self.author;
         let attempt = caller.remember(&reply);
-        // First, so that its place in the transaction is known.
-        let mut changes = vec![Change::Create(audit::of_success(caller, &reply, attempt))];
-        changes.extend(self.changes);
-        let table = caller.store.store.table();
-        let mut items: Vec<TransactWriteItem> =
-            changes.into_iter().map(|change| change.into_write(table)).collect::<Result<_, _>>()?;
-        if let Some(key) = &caller.idempotency {
-            items.push(idempotency::record(caller, key, &reply)?);
-        }
-        if items.len() > limits::TRANSACTION_ITEMS_MAX {
-            return Err(Error::Internal(format!("a commit of {} items", items.len())));
-        }
-        let reply = match caller.store.store.transact(items).await? {
-            Transacted::Committed => reply,
-            // An audit row of this call can only be there if an attempt of it took effect and its response was lost or
-            // late: this attempt, or an earlier one that was given up too soon. That one is what happened.
-            Transacted::Refused(refused) if refused.contains(&0) => {
-                let landed = audit::attempt(caller).await?.and_then(|attempt| caller.recall(attempt));
+        let row = audit::of_success(caller.act(), reply.status, &reply.objects, attempt);
+        let record = caller.idempotency.as_ref().map(|key| idempotency::record(caller, key, &reply)).transpose()?;
+        let reply = match self.transact(row, record).await? {
+            Landed::Now => reply,
+            // This attempt, or an earlier one that was given up too soon: that one is what happened.
+            Landed::Before => {
+                let landed = audit::attempt(caller.act()).await?.and_then(|attempt| caller.recall(attempt));
                 landed.ok_or_else(|| Error::Internal("an audit row of no attempt".to_owned()))?
             }
-            Transacted::Refused(_) => return Err(Error::Raced),
         };
         Ok(Committed { reply, output: PhantomData })
+    }
+}
+
+impl Commit<'_, Act> {
+    /// Commits an act that has no response of its own, with the ids of what it changed.
+    ///
+    /// # Errors
+    /// [`Error::Raced`] if something has changed since it was read: nothing is done; decide anew.
+    pub async fn done(self, objects: &[Uuid]) -> Result<(), Error> {
+        self.done_as(StatusCode::OK, objects).await
+    }
+
+    /// The same for an act that is answered with another status: a form's, with a redirection.
+    ///
+    /// # Errors
+    /// Those of [`Commit::done`].
+    pub async fn done_as(self, status: StatusCode, objects: &[Uuid]) -> Result<(), Error> {
+        let objects: Vec<u8> = objects.iter().flat_map(Uuid::as_bytes).copied().collect();
+        let row = audit::of_success(self.author, status, &objects, 0);
+        self.transact(row, None).await.map(|_| ())
+    }
+}
+
+impl Author for Act {
+    fn act(&self) -> &Act {
+        self
+    }
+}
+
+impl Author for WriteCaller {
+    fn act(&self) -> &Act {
+        self
     }
 }
 
@@ -140,6 +216,25 @@ impl Change {
                 write.update(update.build().map_err(build)?)
             }
             Self::Follow(item) => write.put(put(item).build().map_err(build)?),
+            Self::Claim(item, now) => write.put(
+                put(item)
+                    .condition_expression("attribute_not_exists(#pk) OR #until <= :now")
+                    .expression_attribute_names("#pk", PARTITION)
+                    .expression_attribute_names("#until", CLAIMED_UNTIL)
+                    .expression_attribute_values(":now", AttributeValue::N(now.unix_ms().to_string()))
+                    .build()
+                    .map_err(build)?,
+            ),
+            Self::Check(key, version) => write.condition_check(
+                ConditionCheck::builder()
+                    .table_name(table)
+                    .set_key(Some(key.into_item()))
+                    .condition_expression("#v = :v")
+                    .expression_attribute_names("#v", VERSION)
+                    .expression_attribute_values(":v", AttributeValue::N(version.to_string()))
+                    .build()
+                    .map_err(build)?,
+            ),
             Self::Remove(key) => {
                 write.delete(Delete::builder().table_name(table).set_key(Some(key.into_item())).build().map_err(build)?)
             }
@@ -148,9 +243,16 @@ impl Change {
     }
 }
 
-/// The row of a record in its list, with the folded text that `search` looks in.
-pub(super) fn row(org: OrgId, kind: keys::Rows, id: uuid::Uuid, text: &Folded) -> Change {
+/// The row of a record in its list, with the folded text that `search` looks in and what filters look at.
+pub(super) fn row<const N: usize>(
+    org: OrgId,
+    kind: keys::Rows,
+    id: Uuid,
+    text: &Folded,
+    filters: [(&str, AttributeValue); N],
+) -> Change {
     let mut item = keys::row(org, kind, id).into_item();
     item.insert(super::list::TEXT.to_owned(), AttributeValue::S(text.as_str().to_owned()));
+    item.extend(filters.map(|(name, value)| (name.to_owned(), value)));
     Change::Follow(item)
 }

@@ -45,7 +45,7 @@ impl OrgStore {
     /// # Errors
     /// When the store can't be read.
     pub async fn list_contacts(&self, needle: Option<&str>, page: PageRequest) -> Result<Page<Contact>, StoreError> {
-        let slice = self.list(Rows::Contacts, needle, page).await?;
+        let slice = self.list(Rows::Contacts, needle, &[], |_| true, page).await?;
         let contacts = self.contacts(slice.ids.into_iter().map(ContactId::from)).await?;
         Ok(Page::new(contacts, slice.total, page))
     }
@@ -79,7 +79,7 @@ pub fn replace(org: OrgId, before: &Versioned<Contact>, after: &Contact) -> Resu
 }
 
 fn contact_row(org: OrgId, contact: &Contact) -> Change {
-    row(org, Rows::Contacts, contact.id.uuid(), &contact.search_text())
+    row(org, Rows::Contacts, contact.id.uuid(), &contact.search_text(), [])
 }
 
 fn claim(org: OrgId, reference: &ExternalReference, contact: ContactId) -> Change {

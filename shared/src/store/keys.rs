@@ -5,9 +5,12 @@ use std::fmt;
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::Item;
-use crate::crypto::TokenHash;
+use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::{Email, ExternalReference};
-use crate::domain::ids::{ContactId, MemberId, OrgId, RequestId, TokenId, WorkspaceId};
+use crate::domain::ids::{
+    AgreementId, ContactId, EventId, MemberId, OrgId, ProposalId, RequestId, TokenId, WorkspaceId,
+};
+use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
 use crate::text::Folded;
 
@@ -51,6 +54,12 @@ impl Key {
         item.insert(SORT.to_owned(), AttributeValue::S(self.sort));
     }
 
+    /// The sort key.
+    #[must_use]
+    pub fn sort(&self) -> &str {
+        &self.sort
+    }
+
     /// The key of an item that was read.
     #[must_use]
     pub fn of(item: &Item) -> Option<Self> {
@@ -73,13 +82,100 @@ pub fn account(email: &Email) -> Key {
     Key::alone(format!("ACCOUNT#{}", Folded::new(email.as_str()).as_str()))
 }
 
+/// The session whose secret has this hash.
+#[must_use]
+pub fn session(hash: SecretHash) -> Key {
+    Key::alone(format!("SESSION#{hash}"))
+}
+
+/// How often somebody has guessed wrong: at an account, or from an address. Hashed, since anybody can type anything.
+#[must_use]
+pub fn guesses(at: &str, of: &str) -> Key {
+    let hash = crate::crypto::hex(&crate::crypto::fingerprint(&[at.as_bytes(), of.as_bytes()]));
+    Key::alone(format!("GUESSES#{hash}"))
+}
+
 /// A call whose token is unknown: the service-level trail, sharded.
 #[must_use]
 pub fn trail(at: Timestamp, shard: u8, call: RequestId) -> Key {
     Key::new(format!("TRAIL#{}#{shard}", at.day()), call)
 }
 
+/// What will be due at a moment, for the clock. The shard spreads what is due at one time; the sort key has the kind
+/// first and then the time, so that a backlog of one kind does not keep another waiting.
+#[must_use]
+pub fn due(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
+    let shard = id.as_u128() % u128::from(DUE_SHARDS);
+    let shard = due_shard(u8::try_from(shard).unwrap_or_default());
+    Key::new(shard, format_args!("{}{:015}#{org}#{id}", due_of_kind(what), at.unix_ms()))
+}
+
+/// What all sort keys of one kind begin with, and the least that they are greater than.
+#[must_use]
+pub fn due_of_kind(what: Due) -> String {
+    format!("{}#", what.as_str())
+}
+
+/// One partition of what will be due.
+#[must_use]
+pub fn due_shard(shard: u8) -> String {
+    format!("DUE#{shard}")
+}
+
+/// The least sort key of what of a kind is due later than a moment.
+#[must_use]
+pub fn due_after(at: Timestamp, what: Due) -> String {
+    format!("{}{:015}", due_of_kind(what), at.unix_ms().saturating_add(1))
+}
+
+/// Over how many partitions what will be due is spread.
+pub const DUE_SHARDS: u8 = 8;
+
+/// What can be due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Due {
+    /// An event that is not relayed yet.
+    Event,
+    /// A proposal that expires.
+    Proposal,
+}
+
+impl Due {
+    /// As it stands in a key.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Event => "EVENT",
+            Self::Proposal => "PROPOSAL",
+        }
+    }
+}
+
 // An organization's own.
+
+/// An event.
+#[must_use]
+pub fn event(org: OrgId, event: EventId) -> Key {
+    Key::alone(of(org, format_args!("EVENT#{event}")))
+}
+
+/// An agreement.
+#[must_use]
+pub fn agreement(org: OrgId, agreement: AgreementId) -> Key {
+    Key::alone(of(org, format_args!("AGREEMENT#{agreement}")))
+}
+
+/// A proposal.
+#[must_use]
+pub fn proposal(org: OrgId, proposal: ProposalId) -> Key {
+    Key::alone(of(org, format_args!("PROPOSAL#{proposal}")))
+}
+
+/// The one proposal of an action that is pending for an agreement.
+#[must_use]
+pub fn pending(org: OrgId, agreement: AgreementId, action: ProposalAction) -> Key {
+    Key::alone(of(org, format_args!("PENDING#{agreement}#{}", action.as_str())))
+}
 
 /// The organization itself.
 #[must_use]
@@ -142,6 +238,10 @@ pub enum Rows {
     Contacts,
     /// Of workspaces.
     Workspaces,
+    /// Of agreements.
+    Agreements,
+    /// Of proposals.
+    Proposals,
 }
 
 /// The partition of an organization's rows.
@@ -150,6 +250,8 @@ pub fn rows(org: OrgId, rows: Rows) -> String {
     let name = match rows {
         Rows::Contacts => "CONTACTS",
         Rows::Workspaces => "WORKSPACES",
+        Rows::Agreements => "AGREEMENTS",
+        Rows::Proposals => "PROPOSALS",
     };
     of(org, name)
 }

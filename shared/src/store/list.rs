@@ -21,16 +21,25 @@ pub struct Slice {
 }
 
 impl OrgStore {
-    /// Finds a page of the rows whose text contains the needle.
-    pub(super) async fn list(&self, kind: Rows, needle: Option<&str>, page: PageRequest) -> Result<Slice, StoreError> {
+    /// Finds a page of the rows that contain the needle and fit; `fits` sees the attributes named in `filters`.
+    pub(super) async fn list(
+        &self,
+        kind: Rows,
+        needle: Option<&str>,
+        filters: &[&str],
+        fits: impl Fn(&Item) -> bool,
+        page: PageRequest,
+    ) -> Result<Slice, StoreError> {
         let positions = page.positions();
         let mut slice = Slice { ids: Vec::new(), total: 0 };
         let mut unreadable = 0_u64;
-        let attributes: &[&str] = if needle.is_some() { &[SORT, TEXT] } else { &[SORT] };
+        let mut attributes = vec![SORT];
+        attributes.extend(needle.map(|_| TEXT));
+        attributes.extend(filters);
         self.store
-            .scan_partition(&keys::rows(self.org, kind), attributes, |row| {
-                let matches = needle.is_none_or(|needle| text_of(&row).is_some_and(|text| text.contains(needle)));
-                if !matches {
+            .scan_partition(&keys::rows(self.org, kind), &attributes, |row| {
+                let contains = needle.is_none_or(|needle| text_of(&row).is_some_and(|text| text.contains(needle)));
+                if !contains || !fits(&row) {
                     return;
                 }
                 if positions.contains(&slice.total) {
@@ -47,6 +56,11 @@ impl OrgStore {
         }
         Ok(slice)
     }
+}
+
+/// Whether a row's attribute has a value; any does when none is asked for.
+pub(super) fn has(row: &Item, name: &str, wanted: Option<&str>) -> bool {
+    wanted.is_none_or(|wanted| row.get(name).and_then(|value| value.as_s().ok()).is_some_and(|value| value == wanted))
 }
 
 fn text_of(row: &Item) -> Option<&String> {

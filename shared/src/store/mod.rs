@@ -4,14 +4,19 @@
 //! records, [`list`] the one way to read lists; the other files turn items into domain types and back.
 
 pub mod accounts;
+pub mod agreements;
 pub mod audit;
 pub mod commit;
 pub mod contacts;
+pub mod due;
+pub mod events;
 pub mod idempotency;
 pub mod keys;
 pub mod list;
 pub mod operator;
 pub mod organizations;
+pub mod proposals;
+pub mod sessions;
 pub mod table;
 pub mod tokens;
 pub mod workspaces;

@@ -4,12 +4,12 @@
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::accounts::Account;
-use super::commit::Change;
+use super::accounts::{Account, Membership};
+use super::commit::{Change, Update};
 use super::table::{PutIf, Transacted};
 use super::{Store, StoreError, keys, to_item};
 use crate::crypto::TokenHash;
-use crate::domain::ids::{OrgId, TokenId};
+use crate::domain::ids::{MemberId, OrgId, TokenId};
 use crate::domain::organization::{MemberRecord, Organization};
 use crate::domain::time::Timestamp;
 use crate::domain::token::Token;
@@ -49,6 +49,41 @@ impl<'a> Operator<'a> {
         ];
         let items = changes.into_iter().map(|change| change.into_write(self.0.table())).collect::<Result<_, _>>()?;
         Ok(self.0.transact(items).await? == Transacted::Committed)
+    }
+
+    /// Adds a member whose address has an account already, in another organization. Tells whether it did: not if there
+    /// is no such account.
+    ///
+    /// # Errors
+    /// When the store can't be written.
+    pub async fn join(self, org: OrgId, member: &MemberRecord) -> Result<bool, StoreError> {
+        let membership = Membership { organization_id: org, member_id: member.id };
+        let encoded = serde_dynamo::to_attribute_value([membership])
+            .map_err(|error| StoreError::Failed(format!("encoding a membership: {error}")))?;
+        let changes = [
+            Change::Update(Update {
+                key: keys::account(&member.email),
+                expression: "SET #memberships = list_append(#memberships, :membership)",
+                condition: "attribute_exists(#pk)",
+                names: vec![("#memberships", "memberships"), ("#pk", keys::PARTITION)],
+                values: vec![(":membership", encoded)],
+            }),
+            Change::Create(to_item(keys::member(org, member.id), member)?),
+        ];
+        let items = changes.into_iter().map(|change| change.into_write(self.0.table())).collect::<Result<_, _>>()?;
+        Ok(self.0.transact(items).await? == Transacted::Committed)
+    }
+
+    /// Removes a member, whose sessions in the organization end with that. Their account stays, and what they did keeps
+    /// their name. Tells whether the organization had such a member.
+    ///
+    /// # Errors
+    /// When the store can't be read or written.
+    pub async fn remove_member(self, org: OrgId, member: MemberId) -> Result<bool, StoreError> {
+        let key = keys::member(org, member);
+        let is_there = self.0.get(key.clone()).await?.is_some();
+        self.0.transact(vec![Change::Remove(key).into_write(self.0.table())?]).await?;
+        Ok(is_there)
     }
 
     /// Adds a token.

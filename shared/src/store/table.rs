@@ -100,6 +100,8 @@ pub(super) enum Transacted {
 pub(super) enum PutIf {
     /// Nothing may be there.
     Absent,
+    /// Something must be there.
+    Present,
     /// Anything may be.
     Any,
 }
@@ -229,7 +231,57 @@ impl Store {
         }
     }
 
-    /// Writes one item by itself. Tells whether it was written: with [`PutIf::Absent`] it is not if one is there.
+    /// Reads the first keys of a partition from one sort key to another, both included.
+    pub(super) async fn keys_between(
+        &self,
+        partition: &str,
+        from: &str,
+        to: &str,
+        limit: i32,
+    ) -> Result<Vec<Key>, StoreError> {
+        let meter = self.count();
+        let output = self
+            .client
+            .query()
+            .table_name(&*self.table)
+            .key_condition_expression("#pk = :pk AND #sk BETWEEN :from AND :to")
+            .expression_attribute_names("#pk", PARTITION)
+            .expression_attribute_names("#sk", SORT)
+            .expression_attribute_values(":pk", AttributeValue::S(partition.to_owned()))
+            .expression_attribute_values(":from", AttributeValue::S(from.to_owned()))
+            .expression_attribute_values(":to", AttributeValue::S(to.to_owned()))
+            .projection_expression("#pk, #sk")
+            .limit(limit)
+            .consistent_read(true)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .customize()
+            .interceptor(meter)
+            .send()
+            .await
+            .map_err(failed)?;
+        self.meter.read(output.consumed_capacity());
+        Ok(output.items.unwrap_or_default().iter().filter_map(Key::of).collect())
+    }
+
+    /// Removes an item that is no record: what follows from a record, and was left behind.
+    pub(super) async fn remove(&self, key: Key) -> Result<(), StoreError> {
+        let meter = self.count();
+        let output = self
+            .client
+            .delete_item()
+            .table_name(&*self.table)
+            .set_key(Some(key.into_item()))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .customize()
+            .interceptor(meter)
+            .send()
+            .await
+            .map_err(failed)?;
+        self.meter.written(output.consumed_capacity.as_slice());
+        Ok(())
+    }
+
+    /// Writes one item by itself. Tells whether it was written, or its condition did not hold.
     pub(super) async fn put(&self, item: Item, condition: PutIf) -> Result<bool, StoreError> {
         let meter = self.count();
         let mut request = self
@@ -238,9 +290,13 @@ impl Store {
             .table_name(&*self.table)
             .set_item(Some(item))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        if condition == PutIf::Absent {
-            request =
-                request.condition_expression("attribute_not_exists(#pk)").expression_attribute_names("#pk", PARTITION);
+        let condition = match condition {
+            PutIf::Absent => Some("attribute_not_exists(#pk)"),
+            PutIf::Present => Some("attribute_exists(#pk)"),
+            PutIf::Any => None,
+        };
+        if let Some(condition) = condition {
+            request = request.condition_expression(condition).expression_attribute_names("#pk", PARTITION);
         }
         match request.customize().interceptor(meter).send().await {
             Ok(output) => {

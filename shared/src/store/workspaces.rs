@@ -65,7 +65,7 @@ impl OrgStore {
         needle: Option<&str>,
         page: PageRequest,
     ) -> Result<Page<Workspace>, StoreError> {
-        let slice = self.list(Rows::Workspaces, needle, page).await?;
+        let slice = self.list(Rows::Workspaces, needle, &[], |_| true, page).await?;
         let keys: Vec<_> = slice.ids.into_iter().map(|id| keys::workspace(self.org, id.into())).collect();
         let records = self.store.get_all(&keys).await?;
         let workspaces =
@@ -131,6 +131,25 @@ pub fn add_person(org: OrgId, after: &Workspace, contact: ContactId) -> Change {
     })
 }
 
+/// The change that activates a workspace, whoever is added to its people at the same time. It holds only while it is
+/// not activated.
+#[must_use]
+pub fn activate(org: OrgId, after: &Workspace) -> Change {
+    let at = after.activated_at.unwrap_or(after.updated_at).to_string();
+    Change::Update(Update {
+        key: keys::workspace(org, after.id),
+        expression: "ADD #version :one SET #activated_at = :at, #updated_at = :at",
+        condition: "attribute_exists(#pk) AND attribute_not_exists(#activated_at)",
+        names: vec![
+            ("#activated_at", "activated_at"),
+            ("#version", VERSION),
+            ("#updated_at", "updated_at"),
+            ("#pk", keys::PARTITION),
+        ],
+        values: vec![(":at", AttributeValue::S(at)), (":one", AttributeValue::N("1".to_owned()))],
+    })
+}
+
 fn workspace_row(org: OrgId, workspace: &Workspace) -> Change {
-    row(org, Rows::Workspaces, workspace.id.uuid(), &workspace.search_text())
+    row(org, Rows::Workspaces, workspace.id.uuid(), &workspace.search_text(), [])
 }

@@ -5,6 +5,8 @@
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
+use shared::domain::proposal::ProposalAction;
+use shared::domain::time::Timestamp;
 use tests::client::Request;
 use tests::{Client, Faults, Org, Stack, log};
 
@@ -12,6 +14,8 @@ use crate::unknown_id;
 
 const CONTACTS: &str = "/api/v1/contacts";
 const WORKSPACES: &str = "/api/v1/workspaces";
+const AGREEMENTS: &str = "/api/v1/agreements";
+const PROPOSALS: &str = "/api/v1/proposals";
 
 /// Measures calls one at a time.
 struct Meter<'a> {
@@ -110,6 +114,8 @@ async fn measure_all(meter: &mut Meter<'_>, org: &Org, client: &Client) {
     meter.measure("get_workspace: one person", 200, client.get(&harbor)).await;
     meter.measure("list_workspaces: one with one person", 200, client.get(WORKSPACES)).await;
 
+    measure_agreements(meter, org, client, &ben).await;
+
     for n in 0..250 {
         let body = json!({"display_name": format!("Contact number {n:03}"), "kind": "person", "email": format!("contact-{n:03}@example.org")});
         org.post(CONTACTS, &body).send().await.ok(201);
@@ -126,6 +132,43 @@ async fn measure_all(meter: &mut Meter<'_>, org: &Org, client: &Client) {
     meter.measure("no such route", 404, client.get("/api/v1/nowhere")).await;
     meter.measure("no token", 401, client.anonymous().get("/api/v1/me")).await;
     meter.measure("description", 200, client.get("/openapi.json")).await;
+}
+
+async fn measure_agreements(meter: &mut Meter<'_>, org: &Org, client: &Client, ben: &str) {
+    let workspace = org.workspace("Pine").await;
+    let ada = org.person("Ada").await;
+    let draft = json!({"workspace_id": workspace["id"], "name": "Seed round"});
+    let empty = id(&meter.measure("create_agreement", 201, client.post(AGREEMENTS, &draft)).await);
+    let empty = format!("{AGREEMENTS}/{empty}");
+    meter.measure("get_agreement: an empty draft", 200, client.get(&empty)).await;
+    let part = json!({"contact_id": ada["id"], "roles": ["signer"]});
+    let to = format!("{empty}/participants");
+    meter.measure("add_agreement_participant", 201, client.post(&to, &part)).await;
+    meter.measure("add_agreement_participant: no change", 200, client.post(&to, &part)).await;
+    let merged = json!({"contact_id": ada["id"], "roles": ["funder"]});
+    meter.measure("add_agreement_participant: roles merged", 200, client.post(&to, &merged)).await;
+    meter.measure("get_agreement: a draft of one", 200, client.get(&empty)).await;
+    meter.measure("list_agreements: one draft", 200, client.get(AGREEMENTS)).await;
+
+    let refused = json!({"action": "publish_agreement", "agreement_id": empty.rsplit('/').next()});
+    meter.measure("create_proposal: blockers", 422, client.post(PROPOSALS, &refused)).await;
+    let ready = tests::drafts::write(org, tests::drafts::ready(&workspace, "Ready", &ada)).await;
+    meter.measure("list_agreements: two drafts, one of them ready", 200, client.get(AGREEMENTS)).await;
+    let proposal = id(&meter.measure("create_proposal", 201, client.post(PROPOSALS, &ready.publication())).await);
+    meter.measure("create_proposal: one is pending", 422, client.post(PROPOSALS, &ready.publication())).await;
+    meter.measure("get_proposal", 200, client.get(format!("{PROPOSALS}/{proposal}"))).await;
+    meter.measure("list_proposals: one", 200, client.get(PROPOSALS)).await;
+    let cancel = json!({"action": "cancel_agreement", "agreement_id": ready.id()});
+    meter.measure("create_proposal: of a cancellation", 201, client.post(PROPOSALS, &cancel)).await;
+    let other = tests::drafts::write(org, tests::drafts::ready(&workspace, "Other", &ada)).await;
+    let over = Timestamp::from_unix_ms(Timestamp::now().unix_ms() - 1).expect("a moment");
+    tests::drafts::propose_until(org, &other.agreement, ProposalAction::PublishAgreement, over).await;
+    meter.measure("create_proposal: one has expired", 201, client.post(PROPOSALS, &other.publication())).await;
+    let part = json!({"contact_id": ben, "roles": ["signer"]});
+    let live = tests::drafts::ready(&workspace, "Live", &ada);
+    let live = tests::drafts::write(org, tests::drafts::active(&live)).await;
+    let to = format!("{}/participants", live.path());
+    meter.measure("add_agreement_participant: no draft", 422, client.post(to, &part)).await;
 }
 
 fn compare(figures: &Map<String, Value>) {

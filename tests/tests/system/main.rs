@@ -10,6 +10,8 @@
     reason = "a test that meets what it did not expect should fail there and then, and a table of cases may be long"
 )]
 
+mod agreements;
+mod app;
 mod audit;
 mod bodies;
 mod capacity;
@@ -26,6 +28,7 @@ mod local_stack;
 mod logs;
 mod openapi;
 mod pages;
+mod proposals;
 mod races;
 mod restart;
 mod routes;

@@ -155,8 +155,14 @@ async fn a_read_only_token_reads_everything_and_writes_nothing() {
     let org = Org::new().await;
     let (contact, workspace) = (org.contact("Ada").await, org.workspace("Harbor").await);
     let read_only = org.read_only();
+    let draft = tests::drafts::written(&org, "Seed").await;
+    let proposal = org.post("/api/v1/proposals", &draft.publication()).send().await.id(201);
     for path in [
         "/api/v1/me".to_owned(),
+        "/api/v1/agreements".to_owned(),
+        draft.path(),
+        "/api/v1/proposals".to_owned(),
+        format!("/api/v1/proposals/{proposal}"),
         "/api/v1/contacts".to_owned(),
         "/api/v1/workspaces".to_owned(),
         format!("/api/v1/contacts/{}", contact["id"].as_str().expect("an id")),
@@ -195,8 +201,14 @@ async fn a_read_only_token_reads_everything_and_writes_nothing() {
 async fn a_foreign_record_does_not_exist() {
     let (org, other) = (Org::new().await, Org::new().await);
     let (contact, workspace) = (other.contact("Theirs").await, other.workspace("Theirs").await);
-    let foreign_ids: Vec<&str> =
-        [&contact, &workspace].iter().map(|record| record["id"].as_str().expect("an id")).collect();
+    let draft = tests::drafts::write(&other, tests::drafts::ready(&workspace, "Theirs", &contact)).await;
+    let cancel = json!({"action": "cancel_agreement", "agreement_id": draft.id()});
+    let proposal = other.post("/api/v1/proposals", &cancel).send().await.ok(201);
+    let agreement = json!({"id": draft.id()});
+    let foreign_ids: Vec<&str> = [&contact, &workspace, &agreement, &proposal]
+        .iter()
+        .map(|record| record["id"].as_str().expect("an id"))
+        .collect();
     let (before, before_other) = (org.state().await, other.state().await);
     let mut covered = 0;
     for operation in operations(&org).await.into_iter().filter(Operation::has_path_id) {

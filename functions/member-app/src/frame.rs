@@ -1,0 +1,254 @@
+//! What all pages share: the frame around them, the way from an answer to a response, and the pages that say that
+//! something is not there or went wrong.
+
+use askama::Template;
+use axum::body::Body;
+use axum::response::Response;
+use http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use shared::domain::time::Timestamp;
+use shared::error::Error;
+use shared::pipeline::REQUEST_ID;
+use shared::session::{Cookie, safe_next};
+use shared::visit::Visit;
+use uuid::Uuid;
+
+use crate::style;
+
+/// What is around every page.
+pub(crate) struct Frame {
+    pub style: String,
+    /// Which of the navigation's pages it is, or belongs to.
+    pub section: &'static str,
+    pub request_id: String,
+    pub who: Option<Who>,
+}
+
+/// Who is signed in, as the frame shows it.
+pub(crate) struct Who {
+    pub name: String,
+    pub organization: String,
+    pub form_token: String,
+}
+
+impl Frame {
+    pub fn new(visit: &Visit) -> Self {
+        let who = visit.signed_in().ok().map(|signed_in| Who {
+            name: signed_in.member().name().as_str().to_owned(),
+            organization: signed_in.organization().name.as_str().to_owned(),
+            form_token: signed_in.form_token(),
+        });
+        let path = visit.uri().path();
+        let section = match path.trim_end_matches('/') {
+            "/app" => "home",
+            "/app/account" => "account",
+            "/app/workspaces" => "workspaces",
+            _ => "",
+        };
+        Self { style: style::link(), section, request_id: visit.request_id().to_string(), who }
+    }
+
+    /// What forms on the page carry.
+    pub fn form_token(&self) -> &str {
+        self.who.as_ref().map_or("", |who| &who.form_token)
+    }
+}
+
+/// A moment as pages show it.
+pub(crate) struct Moment {
+    pub machine: String,
+    pub text: String,
+}
+
+impl From<Timestamp> for Moment {
+    fn from(moment: Timestamp) -> Self {
+        Self { machine: moment.to_string(), text: moment.for_people() }
+    }
+}
+
+/// Something that the page says before anything else.
+pub(crate) struct Notice {
+    /// The class of its look: `bad`, `warn` or `good`.
+    pub look: &'static str,
+    pub title: String,
+    pub lines: Vec<String>,
+}
+
+/// How a call is answered.
+pub(crate) struct Answer {
+    status: StatusCode,
+    code: &'static str,
+    body: String,
+    location: Option<String>,
+    cookies: Vec<HeaderValue>,
+    objects: Vec<Uuid>,
+    is_recorded: bool,
+    cause: Option<String>,
+}
+
+impl Answer {
+    /// A page.
+    pub fn page(template: &impl Template) -> Result<Self, Error> {
+        let body = template.render().map_err(|error| Error::Internal(format!("rendering a page: {error}")))?;
+        Ok(Self {
+            status: StatusCode::OK,
+            code: "ok",
+            body,
+            location: None,
+            cookies: Vec::new(),
+            objects: Vec::new(),
+            is_recorded: false,
+            cause: None,
+        })
+    }
+
+    /// On to another page, which shows the outcome.
+    pub fn see_other(location: impl Into<String>) -> Self {
+        Self {
+            status: StatusCode::SEE_OTHER,
+            code: "ok",
+            body: String::new(),
+            location: Some(location.into()),
+            cookies: Vec::new(),
+            objects: Vec::new(),
+            is_recorded: false,
+            cause: None,
+        }
+    }
+
+    /// The same as a refusal.
+    pub fn refused(self, status: StatusCode, code: &'static str) -> Self {
+        Self { status, code, ..self }
+    }
+
+    /// The same with the ids of the records that it shows, for the audit row.
+    pub fn showing(self, objects: impl IntoIterator<Item = Uuid>) -> Self {
+        Self { objects: objects.into_iter().collect(), ..self }
+    }
+
+    /// The same after a change, whose transaction has the audit row.
+    pub fn recorded(self) -> Self {
+        Self { is_recorded: true, ..self }
+    }
+
+    /// The same with a cookie.
+    pub fn with_cookie(mut self, cookie: Option<HeaderValue>) -> Self {
+        self.cookies.extend(cookie);
+        self
+    }
+}
+
+/// A page that only says something.
+#[derive(Template)]
+#[template(path = "message.html")]
+struct Message {
+    frame: Frame,
+    title: &'static str,
+    text: &'static str,
+    link: (&'static str, &'static str),
+    shows_id: bool,
+}
+
+/// Puts a call on record, tells the log, and makes the response.
+pub(crate) async fn finish(visit: &Visit, ended: Result<Answer, Error>) -> Response {
+    let mut answer = ended.unwrap_or_else(|error| failure(visit, &error));
+    if !answer.is_recorded
+        && let Err(error) = visit.record(answer.status, answer.code, &answer.objects).await
+    {
+        // What is not on record must not be answered.
+        answer = failure(visit, &error);
+    }
+    visit.log(answer.status, answer.code, answer.cause.clone());
+    respond(visit, answer)
+}
+
+/// How a failure is shown.
+fn failure(visit: &Visit, error: &Error) -> Answer {
+    let (status, code) = error.status();
+    if matches!(error, Error::Unauthenticated) {
+        let to = Answer::see_other(sign_in_for(visit)).refused(StatusCode::SEE_OTHER, code.as_str());
+        // A cookie that names no session any more is of no use.
+        let dead = visit.cookie(Cookie::Session).and_then(|_| Cookie::Session.set(visit.app(), None));
+        return to.with_cookie(dead);
+    }
+    let home = ("/app", "Go to Home");
+    let (title, text, link, shows_id) = match error {
+        Error::ForgedForm => (
+            "This form is no longer valid",
+            "It was opened in another session, or did not come from Countersign. Nothing has changed. Open the page again and repeat what you wanted to do.",
+            home,
+            false,
+        ),
+        Error::NoSuchRoute | Error::NotFound(_) => (
+            "There is nothing here",
+            "The address is wrong, or what was here belongs to another organization. Check the link, or look for it from Home.",
+            home,
+            false,
+        ),
+        Error::MethodNotAllowed { .. } => {
+            ("This page can’t do that", "The address is right, but not for this kind of request.", home, false)
+        }
+        Error::Invalid(_) => (
+            "That form could not be read",
+            "Something in it is missing, twice, or too long. Nothing has changed. Go back and try again.",
+            home,
+            false,
+        ),
+        _ => (
+            "Something went wrong on our side",
+            "Nothing is known to have changed. Try again in a moment; if it stays like this, send the number below to support.",
+            home,
+            true,
+        ),
+    };
+    let message = Message { frame: Frame::new(visit), title, text, link, shows_id };
+    let page = Answer::page(&message).unwrap_or_else(|_| Answer::see_other("/app"));
+    Answer { cause: error.cause(), ..page.refused(status, code.as_str()) }
+}
+
+/// Where somebody signs in to come back to what they wanted.
+fn sign_in_for(visit: &Visit) -> String {
+    let path = match visit.uri().path_and_query() {
+        Some(whole) if visit.method() == Method::GET => whole.as_str(),
+        _ => visit.uri().path(),
+    };
+    match safe_next(path) {
+        // Of what such a path can have, only these mean something in a query.
+        Some(path) if path != "/app" => format!("/app/sign-in?next={}", path.replace('&', "%26").replace('?', "%3F")),
+        _ => "/app/sign-in".to_owned(),
+    }
+}
+
+/// What browsers are told to let a page do: show itself, with our stylesheet, and send forms to us.
+const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+);
+
+fn respond(visit: &Visit, answer: Answer) -> Response {
+    let mut response = Response::new(Body::from(answer.body));
+    *response.status_mut() = answer.status;
+    let headers = response.headers_mut();
+    let fixed = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        // Not `no-referrer`, which would take the origin from forms too.
+        (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
+        (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+    ];
+    headers.extend(fixed);
+    if !visit.app().insecure_cookies {
+        let a_year = HeaderValue::from_static("max-age=31536000");
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, a_year);
+    }
+    if let Ok(id) = HeaderValue::try_from(visit.request_id().to_string()) {
+        headers.insert(REQUEST_ID, id);
+    }
+    if let Some(location) = answer.location.and_then(|to| HeaderValue::try_from(to).ok()) {
+        headers.insert(header::LOCATION, location);
+    }
+    for cookie in answer.cookies {
+        headers.append(header::SET_COOKIE, cookie);
+    }
+    response
+}

@@ -1,0 +1,109 @@
+//! The app: server-rendered pages on which members read and decide. It works without JavaScript; whatever changes
+//! anything is a form, which carries the token of the session that it was shown in.
+//!
+//! One file per page. `frame` has what all of them share; `shared::visit` has the session, the check of forms and the
+//! audit row.
+
+mod account;
+mod agreement;
+mod frame;
+mod home;
+mod outline;
+mod proposal;
+mod sign_in;
+mod style;
+mod workspaces;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use axum::routing::{MethodRouter, get, post};
+use http::Request;
+use shared::App;
+use shared::error::Error;
+use shared::pipeline::contained;
+use shared::visit::Visit;
+
+use frame::Answer;
+
+/// A page, or what a form does.
+trait Page: 'static {
+    /// What the call is called in audit rows and logs.
+    fn operation(visit: &Visit) -> &'static str;
+
+    /// Finds the answer.
+    fn answer(visit: &mut Visit) -> impl Future<Output = Result<Answer, Error>> + Send;
+}
+
+/// The pages. Everything else under `/app` is answered with a page that says so.
+pub fn router(app: Arc<App>) -> Router {
+    let unrouted = |State(app): State<Arc<App>>, request| handle::<NoSuchPage>(app, request);
+    let wrong_method = |State(app): State<Arc<App>>, request| handle::<WrongMethod>(app, request);
+    Router::new()
+        .route("/app", show::<home::Home>())
+        .route("/app/", show::<home::Home>())
+        .route("/app/sign-in", show::<sign_in::Form>().merge(act::<sign_in::SignIn>()))
+        .route("/app/sign-out", act::<account::SignOut>())
+        .route("/app/sign-out-everywhere", act::<account::SignOutEverywhere>())
+        .route("/app/account", show::<account::Account>())
+        .route("/app/organization", act::<account::Switch>())
+        .route("/app/workspaces", show::<workspaces::List>())
+        .route("/app/workspaces/{id}", show::<workspaces::Show>().merge(act::<workspaces::Activate>()))
+        .route("/app/agreements/{id}", show::<agreement::Show>())
+        .route("/app/proposals/{id}", show::<proposal::Review>().merge(act::<proposal::Decide>()))
+        .route("/app/style.css", get(style::answer))
+        .route("/app/{*rest}", axum::routing::any(unrouted))
+        .method_not_allowed_fallback(wrong_method)
+        .with_state(app)
+}
+
+fn show<P: Page>() -> MethodRouter<Arc<App>> {
+    get(|State(app): State<Arc<App>>, request| handle::<P>(app, request))
+}
+
+fn act<P: Page>() -> MethodRouter<Arc<App>> {
+    post(|State(app): State<Arc<App>>, request| handle::<P>(app, request))
+}
+
+async fn handle<P: Page>(app: Arc<App>, request: Request<Body>) -> Response {
+    let mut visit = Visit::receive(app, request).await;
+    let operation = P::operation(&visit);
+    let ended = contained(async {
+        visit.recognize(operation).await?;
+        P::answer(&mut visit).await
+    })
+    .await;
+    frame::finish(&visit, ended).await
+}
+
+/// What is at no address.
+struct NoSuchPage;
+
+impl Page for NoSuchPage {
+    fn operation(_: &Visit) -> &'static str {
+        "none"
+    }
+
+    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
+        visit.signed_in()?;
+        Err(Error::NoSuchRoute)
+    }
+}
+
+/// An address that is called in a way that it does not answer.
+struct WrongMethod;
+
+impl Page for WrongMethod {
+    fn operation(_: &Visit) -> &'static str {
+        "none"
+    }
+
+    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
+        visit.signed_in()?;
+        // The router, which knows them, lists the methods that there are.
+        Err(Error::MethodNotAllowed { allow: String::new() })
+    }
+}

@@ -1,0 +1,315 @@
+//! The review of a proposal: what it would do, in plain words, and the member's decision.
+
+use askama::Template;
+use http::StatusCode;
+use shared::caller::Act;
+use shared::domain::agreement::Agreement;
+use shared::domain::agreement::blockers::Blocker;
+use shared::domain::agreement::view::AgreementView;
+use shared::domain::contact::Contact;
+use shared::domain::ids::ProposalId;
+use shared::domain::member::{self, Case, Refusal};
+use shared::domain::proposal::{Decided, Decision, Note, Proposal, ProposalAction, ProposalState};
+use shared::domain::sentences;
+use shared::domain::workspace::Workspace;
+use shared::draft;
+use shared::error::Error;
+use shared::input::FieldErrors;
+use shared::store::{Versioned, agreements, proposals, workspaces};
+use shared::visit::{Posted, Visit};
+
+use crate::Page;
+use crate::frame::{Answer, Frame, Moment, Notice};
+use crate::home::verb;
+use crate::outline::{Badge, Outline, lifecycle_badge, proposal_badge, who_is};
+
+#[derive(Template)]
+#[template(path = "proposal.html")]
+struct ReviewPage {
+    frame: Frame,
+    path: String,
+    verb: &'static str,
+    name: String,
+    badge: Badge,
+    summary: String,
+    by: String,
+    since: Moment,
+    until: Moment,
+    left: String,
+    note: Option<String>,
+    agreement: (String, String),
+    agreement_badge: Badge,
+    workspace: (String, String),
+    effects: Vec<String>,
+    changes: Vec<String>,
+    blockers: Vec<String>,
+    outline: Outline,
+    /// Whether a decision can be taken at all.
+    is_pending: bool,
+    decided: Option<DecidedLine>,
+    version: u64,
+    typed_note: String,
+    note_error: Option<String>,
+    notice: Option<Notice>,
+}
+
+struct DecidedLine {
+    by: String,
+    at: Moment,
+    note: Option<String>,
+}
+
+/// A proposal with what it is about.
+struct Loaded {
+    proposal: Versioned<Proposal>,
+    agreement: Versioned<Agreement>,
+    workspace: Workspace,
+    contacts: Vec<Contact>,
+    blockers: Vec<Blocker>,
+}
+
+async fn load(act: &Act, id: ProposalId) -> Result<Loaded, Error> {
+    let proposal = act.store().proposal(id).await?.ok_or_else(Error::not_found)?;
+    let agreement = act.store().agreement(proposal.value.agreement_id).await?;
+    let agreement = agreement.ok_or_else(|| Error::Internal("a proposal without its agreement".to_owned()))?;
+    let workspace = draft::workspace_of(act, &agreement.value).await?.value;
+    // Of those that were removed since, too: the page says who they were.
+    let contacts = draft::contacts_of(act, [&agreement.value, &proposal.value.proposed]).await?;
+    let blockers = draft::blockers_of(act, &agreement.value, &workspace, &contacts);
+    Ok(Loaded { proposal, agreement, workspace, contacts, blockers })
+}
+
+/// The page.
+pub(crate) struct Review;
+
+impl Page for Review {
+    fn operation(_: &Visit) -> &'static str {
+        "view_proposal"
+    }
+
+    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
+        let act = visit.signed_in()?.act();
+        let loaded = load(act, visit.path_id("id")?).await?;
+        show(visit, &loaded, &Typed::default())
+    }
+}
+
+/// The member's decision.
+pub(crate) struct Decide;
+
+impl Page for Decide {
+    fn operation(visit: &Visit) -> &'static str {
+        match Choice::read(visit.typed().get("decision")) {
+            Some(Choice::Confirm) => "confirm_proposal",
+            Some(Choice::Decline) => "decline_proposal",
+            None => "decide_proposal",
+        }
+    }
+
+    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
+        let posted = visit.posted()?;
+        let id: ProposalId = visit.path_id("id")?;
+        let form = posted.form();
+        let mut typed = Typed { note: form.get("note").to_owned(), ..Typed::default() };
+        let note = match typed.note.trim() {
+            "" => Ok(None),
+            text => Note::parse(text).map(Some),
+        };
+        let choice = Choice::read(form.get("decision"));
+        let shown: Option<u64> = form.get("version").parse().ok();
+        let (Ok(note), Some(choice), Some(shown)) = (&note, choice, shown) else {
+            let loaded = load(posted.act(), id).await?;
+            typed.note_error = note.err().map(|(_, message)| message);
+            typed.notice = Some(Notice {
+                look: "bad",
+                title: "Nothing was decided".to_owned(),
+                lines: vec!["Check what is marked below, then choose again.".to_owned()],
+            });
+            return Ok(show(visit, &loaded, &typed)?.refused(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"));
+        };
+        match posted.until_settled(|| decide(&posted, id, choice, note.clone(), shown)).await? {
+            Ok(()) => Ok(Answer::see_other(path_of(id)).recorded()),
+            Err(refusal) => {
+                let loaded = load(posted.act(), id).await?;
+                let (status, code, notice) = refused(choice, &refusal);
+                typed.notice = Some(notice);
+                Ok(show(visit, &loaded, &typed)?.refused(status, code))
+            }
+        }
+    }
+}
+
+/// What a member chose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    Confirm,
+    Decline,
+}
+
+impl Choice {
+    fn read(text: &str) -> Option<Self> {
+        match text {
+            "confirm" => Some(Self::Confirm),
+            "decline" => Some(Self::Decline),
+            _ => None,
+        }
+    }
+}
+
+/// Takes the decision, with all that it does, or nothing.
+async fn decide(
+    posted: &Posted<'_>,
+    id: ProposalId,
+    choice: Choice,
+    note: Option<Note>,
+    shown: u64,
+) -> Result<Result<(), Refusal>, Error> {
+    let (act, member) = (posted.act(), posted.member());
+    let loaded = load(act, id).await?;
+    let case = Case {
+        proposal: &loaded.proposal.value,
+        agreement: &loaded.agreement.value,
+        version: (loaded.agreement.version, shown),
+        workspace: &loaded.workspace,
+        blockers: &loaded.blockers,
+        // Payments come with their own resource; until then none is on its way.
+        movement_in_flight: false,
+    };
+    let decided = match choice {
+        Choice::Confirm => member::confirm(member, case, note, act.now()),
+        Choice::Decline => member::decline(member, case.proposal, note, act.now()),
+    };
+    let outcome = match decided {
+        Ok(outcome) => outcome,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let mut changes = proposals::end(act.org(), &loaded.proposal, &outcome.proposal, false)?;
+    if let Some(agreement) = &outcome.agreement {
+        changes.extend(agreements::replace(act.org(), loaded.agreement.version, agreement)?);
+    }
+    changes.extend(outcome.workspace.as_ref().map(|workspace| workspaces::activate(act.org(), workspace)));
+    let workspace = outcome.workspace.as_ref().map(|workspace| workspace.id.uuid());
+    let objects: Vec<uuid::Uuid> = [id.uuid(), loaded.agreement.value.id.uuid()].into_iter().chain(workspace).collect();
+    posted.commit().with(changes).tell(outcome.events)?.done_as(StatusCode::SEE_OTHER, &objects).await?;
+    Ok(Ok(()))
+}
+
+/// What a member is told whose decision was not taken.
+fn refused(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static str, Notice) {
+    let wanted = match choice {
+        Choice::Confirm => "confirmed",
+        Choice::Decline => "declined",
+    };
+    match refusal {
+        Refusal::NotPending(state) => {
+            let (title, line) = match state {
+                ProposalState::Expired => (
+                    "The time to decide is over".to_owned(),
+                    "The proposal expired, and nothing has happened. Whoever proposed it can propose it again.",
+                ),
+                _ => (
+                    format!("It was already {}", state.as_str()),
+                    "The decision was taken before yours arrived; yours changed nothing. What was decided is below.",
+                ),
+            };
+            (StatusCode::CONFLICT, "conflict", Notice { look: "warn", title, lines: vec![line.to_owned()] })
+        }
+        Refusal::Changed => {
+            let lines = vec![
+                "It was changed after this page was opened, so it was not decided. The page shows it as it is now: read what has changed, then decide.".to_owned(),
+            ];
+            let title = "The agreement has changed".to_owned();
+            (StatusCode::CONFLICT, "conflict", Notice { look: "warn", title, lines })
+        }
+        Refusal::InTheWay(errors) => {
+            let title = format!("It can’t be {wanted} yet");
+            let mut lines: Vec<String> =
+                errors.clone().into_list().into_iter().map(|error| sentence(&error.message)).collect();
+            lines
+                .push("The proposal keeps waiting. You can decline it, or confirm it when this is settled.".to_owned());
+            (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", Notice { look: "bad", title, lines })
+        }
+    }
+}
+
+/// A field's message as a sentence.
+fn sentence(message: &str) -> String {
+    let mut chars = message.chars();
+    match chars.next() {
+        Some('m') if message.starts_with("must be") => format!("The agreement {message}."),
+        Some(first) => first.to_uppercase().chain(chars).collect(),
+        None => String::new(),
+    }
+}
+
+/// What was typed, and what was wrong with it.
+#[derive(Default)]
+struct Typed {
+    note: String,
+    note_error: Option<String>,
+    notice: Option<Notice>,
+}
+
+fn path_of(id: ProposalId) -> String {
+    format!("/app/proposals/{id}")
+}
+
+fn show(visit: &Visit, loaded: &Loaded, typed: &Typed) -> Result<Answer, Error> {
+    let (proposal, now_agreement) = (&loaded.proposal.value, &loaded.agreement.value);
+    let is_pending = proposal.state_at(visit.now()) == ProposalState::Pending;
+    // What was decided about is what was proposed; while it waits, it is the agreement as it is now.
+    let agreement = if is_pending { now_agreement } else { &proposal.proposed };
+    let view = AgreementView::in_full(agreement, &loaded.contacts, &[], true, &visit.app().base_url);
+    let in_the_way: Vec<String> = match proposal.action {
+        _ if !is_pending => Vec::new(),
+        action => {
+            let state = shared::domain::proposal::check_state(action, now_agreement).err();
+            let state = state.into_iter().flat_map(FieldErrors::into_list).map(|error| sentence(&error.message));
+            let is_publication = action == ProposalAction::PublishAgreement;
+            let blocking = loaded.blockers.iter().filter(|blocker| is_publication && !blocker.allows_proposal());
+            state.chain(blocking.map(|blocker| blocker.message().to_owned())).collect()
+        }
+    };
+    let decided = match &proposal.decision {
+        Decision::Confirmed(Decided { at, by, note }) | Decision::Declined(Decided { at, by, note }) => {
+            let note = note.as_ref().map(|note| note.as_str().to_owned());
+            Some(DecidedLine { by: who_is(by), at: (*at).into(), note })
+        }
+        Decision::Pending | Decision::Expired { .. } => None,
+    };
+    let page = ReviewPage {
+        frame: Frame::new(visit),
+        path: path_of(proposal.id),
+        verb: verb(proposal.action),
+        name: agreement.name.as_str().to_owned(),
+        badge: proposal_badge(proposal.state_at(visit.now())),
+        summary: sentences::proposal_summary(proposal),
+        by: who_is(&proposal.created_by),
+        since: proposal.created_at.into(),
+        until: proposal.expires_at.into(),
+        left: sentences::time_left(visit.now(), proposal.expires_at),
+        note: proposal.note.as_ref().map(|note| note.as_str().to_owned()),
+        agreement: (format!("/app/agreements/{}", now_agreement.id), now_agreement.name.as_str().to_owned()),
+        agreement_badge: lifecycle_badge(now_agreement.lifecycle()),
+        workspace: (format!("/app/workspaces/{}", loaded.workspace.id), loaded.workspace.name.as_str().to_owned()),
+        effects: sentences::effects(proposal.action, agreement, &loaded.workspace, &loaded.contacts),
+        changes: if is_pending {
+            sentences::changes_since(&proposal.proposed, now_agreement, &loaded.contacts)
+        } else {
+            Vec::new()
+        },
+        blockers: in_the_way,
+        outline: Outline::new(agreement, &view, &loaded.contacts),
+        is_pending,
+        decided,
+        version: loaded.agreement.version,
+        typed_note: typed.note.clone(),
+        note_error: typed.note_error.clone(),
+        notice: typed.notice.as_ref().map(|notice| Notice {
+            look: notice.look,
+            title: notice.title.clone(),
+            lines: notice.lines.clone(),
+        }),
+    };
+    Ok(Answer::page(&page)?.showing([proposal.id.uuid(), now_agreement.id.uuid()]))
+}

@@ -1,0 +1,181 @@
+//! The workspaces, and one of them: its people, its agreements, and whether it is activated.
+
+use askama::Template;
+use http::StatusCode;
+use shared::domain::agreement::Agreement;
+use shared::domain::ids::WorkspaceId;
+use shared::domain::member;
+use shared::domain::sentences;
+use shared::draft;
+use shared::error::Error;
+use shared::input;
+use shared::page::{PageRequest, SearchQuery};
+use shared::store::agreements::AgreementFilter;
+use shared::store::workspaces;
+use shared::visit::{Posted, Visit};
+
+use crate::Page;
+use crate::frame::{Answer, Frame, Moment};
+use crate::outline::{Badge, lifecycle_badge};
+
+#[derive(Template)]
+#[template(path = "workspaces.html")]
+struct ListPage {
+    frame: Frame,
+    search: String,
+    total: u64,
+    workspaces: Vec<Line>,
+    earlier: Option<String>,
+    later: Option<String>,
+}
+
+struct Line {
+    url: String,
+    name: String,
+    reference: String,
+    people: usize,
+    is_activated: bool,
+}
+
+/// The list.
+pub(crate) struct List;
+
+impl Page for List {
+    fn operation(_: &Visit) -> &'static str {
+        "view_workspaces"
+    }
+
+    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
+        let signed_in = visit.signed_in()?;
+        let query: SearchQuery = input::read_query(visit.uri().query()).map_err(Error::Invalid)?;
+        let found = signed_in.act().store().list_workspaces(query.search.needle(), query.page()).await?;
+        let search = visit.query("search").unwrap_or_default();
+        let (at, step) = (found.pagination.offset, u64::from(found.pagination.limit));
+        let page_at = |offset: u64| format!("/app/workspaces?search={}&offset={offset}", encoded(&search));
+        let page = ListPage {
+            frame: Frame::new(visit),
+            total: found.pagination.total,
+            earlier: (at > 0).then(|| page_at(at.saturating_sub(step))),
+            later: found.pagination.has_more.then(|| page_at(at.saturating_add(step))),
+            workspaces: found
+                .data
+                .iter()
+                .map(|workspace| Line {
+                    url: format!("/app/workspaces/{}", workspace.id),
+                    name: workspace.name.as_str().to_owned(),
+                    reference: workspace.number.to_string(),
+                    people: workspace.people.len(),
+                    is_activated: workspace.activated_at.is_some(),
+                })
+                .collect(),
+            search,
+        };
+        Ok(Answer::page(&page)?.showing(found.data.iter().map(|workspace| workspace.id.uuid())))
+    }
+}
+
+/// A text in a query.
+fn encoded(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+#[derive(Template)]
+#[template(path = "workspace.html")]
+struct WorkspacePage {
+    frame: Frame,
+    name: String,
+    reference: String,
+    activated_at: Option<Moment>,
+    created_at: Moment,
+    path: String,
+    people: Vec<Somebody>,
+    agreements: Vec<AgreementLine>,
+    total: u64,
+}
+
+struct Somebody {
+    name: String,
+    email: Option<String>,
+}
+
+struct AgreementLine {
+    url: String,
+    name: String,
+    status: String,
+    badge: Badge,
+    participants: usize,
+}
+
+/// One of them.
+pub(crate) struct Show;
+
+impl Page for Show {
+    fn operation(_: &Visit) -> &'static str {
+        "view_workspace"
+    }
+
+    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
+        let act = visit.signed_in()?.act();
+        let id: WorkspaceId = visit.path_id("id")?;
+        let workspace = act.store().workspace(id).await?.ok_or_else(Error::not_found)?.value;
+        let people = act.store().people_of([&workspace]).await?;
+        let filter = AgreementFilter { workspace: Some(id), ..AgreementFilter::default() };
+        let agreements = act.store().list_agreements(filter, PageRequest::default()).await?;
+        let ready = draft::ready_to_be_proposed(act, &agreements.data).await?;
+        let line = |agreement: &Agreement| AgreementLine {
+            url: format!("/app/agreements/{}", agreement.id),
+            name: agreement.name.as_str().to_owned(),
+            status: sentences::agreement_status(agreement, ready.contains(&agreement.id)),
+            badge: lifecycle_badge(agreement.lifecycle()),
+            participants: agreement.participants.len(),
+        };
+        let page = WorkspacePage {
+            frame: Frame::new(visit),
+            name: workspace.name.as_str().to_owned(),
+            reference: workspace.number.to_string(),
+            activated_at: workspace.activated_at.map(Into::into),
+            created_at: workspace.created_at.into(),
+            path: format!("/app/workspaces/{id}"),
+            people: people
+                .iter()
+                .map(|contact| Somebody {
+                    name: contact.display_name.as_str().to_owned(),
+                    email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
+                })
+                .collect(),
+            agreements: agreements.data.iter().map(line).collect(),
+            total: agreements.pagination.total,
+        };
+        let shown = agreements.data.iter().map(|agreement| agreement.id.uuid());
+        Ok(Answer::page(&page)?.showing(std::iter::once(id.uuid()).chain(shown)))
+    }
+}
+
+/// Activates it.
+pub(crate) struct Activate;
+
+impl Page for Activate {
+    fn operation(_: &Visit) -> &'static str {
+        "activate_workspace"
+    }
+
+    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
+        let posted = visit.posted()?;
+        let id: WorkspaceId = visit.path_id("id")?;
+        let has_changed = posted.until_settled(|| activate(&posted, id)).await?;
+        let shown = Answer::see_other(format!("/app/workspaces/{id}"));
+        // It was activated already: what was wanted is so, and nothing has changed.
+        Ok(if has_changed { shown.recorded() } else { shown })
+    }
+}
+
+/// Activates a workspace. Tells whether it was not.
+async fn activate(posted: &Posted<'_>, id: WorkspaceId) -> Result<bool, Error> {
+    let act = posted.act();
+    let before = act.store().workspace(id).await?.ok_or_else(Error::not_found)?.value;
+    let Some((after, told)) = member::activate(posted.member(), &before, act.now()) else { return Ok(false) };
+    let commit = posted.commit().with([workspaces::activate(act.org(), &after)]).tell([told])?;
+    commit.done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
+    Ok(true)
+}

@@ -1,0 +1,120 @@
+//! Operations 18 to 20.
+
+use http::{Method, StatusCode};
+use shared::caller::{ReadCaller, WriteCaller};
+use shared::domain::event::{EventKind, ProposalData};
+use shared::domain::proposal::{self, NewProposal, ProposalAction, ProposalPath, ProposalQuery, ProposalView};
+use shared::draft;
+use shared::error::Error;
+use shared::input::{FieldCode, FieldErrors, Nothing};
+use shared::operation::{About, Found, ReadOperation, WriteOperation};
+use shared::page::Page;
+use shared::store::commit::Committed;
+use shared::store::proposals::ProposalFilter;
+use shared::store::{agreements, proposals as stored};
+use uuid::Uuid;
+
+/// Proposes a protected effect.
+pub struct CreateProposal;
+
+impl WriteOperation for CreateProposal {
+    const ABOUT: About = About {
+        id: "create_proposal",
+        method: Method::POST,
+        path: "/api/v1/proposals",
+        tag: "Proposals",
+        summary: "Propose to publish or to cancel an agreement",
+        description: "Nothing happens before a member confirms at `confirm_url`; send that link to whoever decides. A publication is refused while anything but the workspace's activation is in the way: `errors` has one entry per blocker, nothing is recorded, and the idempotency key stays free. One proposal of each action can be pending for an agreement. Undecided, it expires after 72 hours.",
+        success: &[(201, "The proposal.")],
+        has_etag: false,
+    };
+    type Path = Nothing;
+    type Body = NewProposal;
+    type Output = ProposalView;
+
+    fn references(body: &NewProposal) -> Vec<Uuid> {
+        vec![body.agreement_id.uuid()]
+    }
+
+    async fn run(caller: &WriteCaller, _: Nothing, new: NewProposal) -> Result<Committed<ProposalView>, Error> {
+        let store = caller.store();
+        let Some(agreement) = store.agreement(new.agreement_id).await? else {
+            let message = "is no agreement of your organization";
+            return Err(Error::NotFound(FieldErrors::one("agreement_id", FieldCode::NotFound, message)));
+        };
+        let claiming = store.claiming_proposal(new.agreement_id, new.action).await?;
+        let blockers = if new.action == ProposalAction::PublishAgreement {
+            let contacts = draft::contacts_of(caller, [&agreement.value]).await?;
+            let workspace = draft::workspace_of(caller, &agreement.value).await?.value;
+            draft::blockers_of(caller, &agreement.value, &workspace, &contacts)
+        } else {
+            Vec::new()
+        };
+        let (by, now) = (caller.actor().clone(), caller.now());
+        let expires_at = caller.waits().proposal_expiry(now);
+        let made = proposal::propose(new, &agreement.value, &blockers, by, now, expires_at).map_err(Error::Invalid)?;
+
+        let mut changes = vec![agreements::check(caller.org(), agreement.value.id, agreement.version)];
+        let mut events = Vec::new();
+        let settled =
+            proposal::take_place_of(claiming.as_ref().map(|other| &other.value), now).map_err(Error::Invalid)?;
+        if let (Some(before), Some(settled)) = (&claiming, &settled) {
+            // The clock has not been there: settled here, and its claim is taken over.
+            events.push(stored::expired_event(settled));
+            changes.extend(stored::end(caller.org(), before, settled, true)?);
+        }
+        changes.extend(stored::create(caller.org(), &made)?);
+        events.push(EventKind::ProposalCreated(ProposalData::from(&made)));
+        let view = ProposalView::new(made, now, caller.base_url());
+        caller.commit().with(changes).tell(events)?.respond(StatusCode::CREATED, &view, None).await
+    }
+}
+
+/// A page of the organization's proposals.
+pub struct ListProposals;
+
+impl ReadOperation for ListProposals {
+    const ABOUT: About = About {
+        id: "list_proposals",
+        method: Method::GET,
+        path: "/api/v1/proposals",
+        tag: "Proposals",
+        summary: "List proposals",
+        description: "Oldest first. `state` is as of now: a proposal whose time is over is expired.",
+        success: &[(200, "A page of proposals.")],
+        has_etag: false,
+    };
+    type Path = Nothing;
+    type Query = ProposalQuery;
+    type Output = Page<ProposalView>;
+
+    async fn run(caller: &ReadCaller, _: Nothing, query: ProposalQuery) -> Result<Found<Page<ProposalView>>, Error> {
+        let filter = ProposalFilter { state: query.state.get(), agreement: query.agreement_id };
+        let page = caller.store().list_proposals(filter, caller.now(), query.page()).await?;
+        Ok(page.map(|found| ProposalView::new(found, caller.now(), caller.base_url())).into())
+    }
+}
+
+/// One proposal.
+pub struct GetProposal;
+
+impl ReadOperation for GetProposal {
+    const ABOUT: About = About {
+        id: "get_proposal",
+        method: Method::GET,
+        path: "/api/v1/proposals/{proposal_id}",
+        tag: "Proposals",
+        summary: "Get a proposal",
+        description: "With the decision, once there is one.",
+        success: &[(200, "The proposal.")],
+        has_etag: false,
+    };
+    type Path = ProposalPath;
+    type Query = Nothing;
+    type Output = ProposalView;
+
+    async fn run(caller: &ReadCaller, path: ProposalPath, _: Nothing) -> Result<Found<ProposalView>, Error> {
+        let found = caller.store().proposal(path.proposal_id).await?.ok_or_else(Error::not_found)?.value;
+        Ok(ProposalView::new(found, caller.now(), caller.base_url()).into())
+    }
+}

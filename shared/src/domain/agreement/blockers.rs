@@ -1,0 +1,523 @@
+//! What keeps a draft from being published (contract, section 5): a pure function of the draft, what it refers to, and
+//! the time. All blockers, in a stable order.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::gate::{Gate, GateRule};
+use super::{Agreement, AgreementKind, ParticipantRole, SafeTerms};
+use crate::domain::contact::Contact;
+use crate::domain::ids::{ContactId, DocumentId, FundingItemId, GateId, MovementId, ParticipantId, StageId};
+use crate::domain::time::Timestamp;
+use crate::input::FieldCode;
+
+/// One thing that is in the way, and what it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Blocker {
+    /// The workspace is not activated: the member who confirms completes that.
+    WorkspaceNotActivated,
+    /// Nobody takes part.
+    NoParticipants,
+    /// Someone who must act has no e-mail address.
+    ParticipantEmailMissing {
+        /// Who.
+        participant_id: ParticipantId,
+    },
+    /// There is no stage.
+    NoStages,
+    /// A stage has no gates.
+    StageEmpty {
+        /// Which.
+        stage_id: StageId,
+    },
+    /// A gate lacks its document, movement, date or questions.
+    GateIncomplete {
+        /// Of which stage.
+        stage_id: StageId,
+        /// Which.
+        gate_id: GateId,
+    },
+    /// A gate names nobody, or somebody who does not take part.
+    GateParticipantMissing {
+        /// Of which stage.
+        stage_id: StageId,
+        /// Which.
+        gate_id: GateId,
+    },
+    /// A document has no file.
+    DocumentMissing {
+        /// Which.
+        document_id: DocumentId,
+    },
+    /// A payment lacks its amount, currency or purpose.
+    PaymentIncomplete {
+        /// Which.
+        movement_id: MovementId,
+    },
+    /// A payment lacks its sender or its receiver.
+    PaymentPartiesMissing {
+        /// Which.
+        movement_id: MovementId,
+    },
+    /// The terms of the SAFE are incomplete.
+    SafeTermsIncomplete,
+    /// The SAFE lacks its investor or its issuer.
+    SafePartiesMissing,
+    /// A funding item has changed since it was papered.
+    FundingItemChanged,
+    /// The expiry is in the past.
+    ExpiryInPast,
+}
+
+/// A payment of a draft, as far as publishing looks at it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DraftPayment {
+    /// The movement.
+    pub id: MovementId,
+    /// Whether amount, currency and purpose are there.
+    pub is_complete: bool,
+    /// Who sends.
+    pub sender: Option<ParticipantId>,
+    /// Who receives.
+    pub receiver: Option<ParticipantId>,
+}
+
+/// What a draft refers to.
+#[derive(Debug, Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// Whether its workspace is activated.
+    pub workspace_activated: bool,
+    /// The contacts of its participants.
+    pub contacts: &'a [Contact],
+    /// Its payments.
+    pub payments: &'a [DraftPayment],
+    /// Those of its funding items that have changed since they were papered.
+    pub changed_items: &'a [FundingItemId],
+    /// The time.
+    pub now: Timestamp,
+}
+
+/// All that keeps a draft from being published.
+#[must_use]
+pub fn blockers(draft: &Agreement, around: &Surroundings<'_>) -> Vec<Blocker> {
+    let mut found = Vec::new();
+    if !around.workspace_activated {
+        found.push(Blocker::WorkspaceNotActivated);
+    }
+    if draft.participants.is_empty() {
+        found.push(Blocker::NoParticipants);
+    }
+    found.extend(without_email(draft, around));
+    if draft.stages.is_empty() {
+        found.push(Blocker::NoStages);
+    }
+    for stage in &draft.stages {
+        if stage.gates.is_empty() {
+            found.push(Blocker::StageEmpty { stage_id: stage.id });
+        }
+        for gate in &stage.gates {
+            if !is_complete(gate, draft, around.payments) {
+                found.push(Blocker::GateIncomplete { stage_id: stage.id, gate_id: gate.id });
+            }
+            if lacks_participant(gate, draft) {
+                found.push(Blocker::GateParticipantMissing { stage_id: stage.id, gate_id: gate.id });
+            }
+        }
+    }
+    let without_file = draft.documents.iter().filter(|document| document.content.is_none());
+    found.extend(without_file.map(|document| Blocker::DocumentMissing { document_id: document.id }));
+    for payment in around.payments {
+        if !payment.is_complete {
+            found.push(Blocker::PaymentIncomplete { movement_id: payment.id });
+        }
+        let takes_part = |id: Option<ParticipantId>| id.is_some_and(|id| draft.participant(id).is_some());
+        if !takes_part(payment.sender) || !takes_part(payment.receiver) {
+            found.push(Blocker::PaymentPartiesMissing { movement_id: payment.id });
+        }
+    }
+    if draft.kind == AgreementKind::Safe {
+        if !draft.terms.as_ref().is_some_and(are_complete) {
+            found.push(Blocker::SafeTermsIncomplete);
+        }
+        let has = |role| draft.participants.iter().any(|participant| participant.roles.contains(&role));
+        if !has(ParticipantRole::Investor) || !has(ParticipantRole::Issuer) {
+            found.push(Blocker::SafePartiesMissing);
+        }
+    }
+    if !around.changed_items.is_empty() {
+        found.push(Blocker::FundingItemChanged);
+    }
+    if draft.expires_at.is_some_and(|moment| moment <= around.now) {
+        found.push(Blocker::ExpiryInPast);
+    }
+    found
+}
+
+/// The participants who must act and can't be told: whom a gate or a signature names, or who sends a payment.
+fn without_email(draft: &Agreement, around: &Surroundings<'_>) -> Vec<Blocker> {
+    let emails: BTreeMap<ContactId, bool> =
+        around.contacts.iter().map(|contact| (contact.id, contact.email.is_some())).collect();
+    let gates = draft.stages.iter().flat_map(|stage| &stage.gates);
+    let mut acting: std::collections::BTreeSet<ParticipantId> = gates.flat_map(|gate| gate.rule.named(draft)).collect();
+    acting.extend(draft.documents.iter().flat_map(|document| &document.blocks).map(|block| block.participant_id));
+    acting.extend(around.payments.iter().filter_map(|payment| payment.sender));
+    let silent = draft.participants.iter().filter(|participant| {
+        acting.contains(&participant.id) && !emails.get(&participant.contact_id).copied().unwrap_or_default()
+    });
+    silent.map(|participant| Blocker::ParticipantEmailMissing { participant_id: participant.id }).collect()
+}
+
+fn is_complete(gate: &Gate, draft: &Agreement, payments: &[DraftPayment]) -> bool {
+    match &gate.rule {
+        GateRule::SignatureBlocks { block_ids } => {
+            let exists = |id| draft.documents.iter().flat_map(|document| &document.blocks).any(|block| block.id == id);
+            !block_ids.is_empty() && block_ids.iter().all(|id| exists(*id))
+        }
+        GateRule::DocumentSigned { document_id } => {
+            document_id.and_then(|id| draft.document(id)).is_some_and(|document| !document.blocks.is_empty())
+        }
+        GateRule::Countdown { until } => until.is_some(),
+        GateRule::MovementAuthorized { movement_id } | GateRule::MovementReconciled { movement_id } => {
+            movement_id.is_some_and(|id| payments.iter().any(|payment| payment.id == id))
+        }
+        GateRule::InformationRequest { fields, .. } => !fields.is_empty(),
+        GateRule::ParticipantApproval { .. } | GateRule::FileUpload { .. } | GateRule::IdentityVerified { .. } => true,
+    }
+}
+
+fn lacks_participant(gate: &Gate, draft: &Agreement) -> bool {
+    let named = gate.rule.named(draft);
+    let is_missing = named.iter().any(|id| draft.participant(*id).is_none());
+    let needs_somebody = matches!(
+        gate.rule,
+        GateRule::ParticipantApproval { .. }
+            | GateRule::FileUpload { .. }
+            | GateRule::InformationRequest { .. }
+            | GateRule::IdentityVerified { .. }
+    );
+    is_missing || (needs_somebody && named.is_empty())
+}
+
+fn are_complete(terms: &SafeTerms) -> bool {
+    let has_price = terms.valuation_cap_minor.is_some() || terms.discount_rate.is_some() || terms.mfn;
+    terms.investment_amount_minor.is_some_and(|amount| amount > 0)
+        && terms.currency.is_some()
+        && has_price
+        && terms.conversion_timing.is_some()
+        && terms.governing_law.is_some()
+}
+
+impl Blocker {
+    /// Its code.
+    #[must_use]
+    pub fn code(&self) -> FieldCode {
+        match self {
+            Self::WorkspaceNotActivated => FieldCode::WorkspaceNotActivated,
+            Self::NoParticipants => FieldCode::NoParticipants,
+            Self::ParticipantEmailMissing { .. } => FieldCode::ParticipantEmailMissing,
+            Self::NoStages => FieldCode::NoStages,
+            Self::StageEmpty { .. } => FieldCode::StageEmpty,
+            Self::GateIncomplete { .. } => FieldCode::GateIncomplete,
+            Self::GateParticipantMissing { .. } => FieldCode::GateParticipantMissing,
+            Self::DocumentMissing { .. } => FieldCode::DocumentMissing,
+            Self::PaymentIncomplete { .. } => FieldCode::PaymentIncomplete,
+            Self::PaymentPartiesMissing { .. } => FieldCode::PaymentPartiesMissing,
+            Self::SafeTermsIncomplete => FieldCode::SafeTermsIncomplete,
+            Self::SafePartiesMissing => FieldCode::SafePartiesMissing,
+            Self::FundingItemChanged => FieldCode::FundingItemChanged,
+            Self::ExpiryInPast => FieldCode::ExpiryInPast,
+        }
+    }
+
+    /// Whether it leaves a draft ready to be proposed: the confirming member completes activation.
+    #[must_use]
+    pub fn allows_proposal(&self) -> bool {
+        matches!(self, Self::WorkspaceNotActivated)
+    }
+
+    /// Whether it is about a contact rather than the draft itself.
+    #[must_use]
+    pub fn is_of_contacts(&self) -> bool {
+        matches!(self, Self::ParticipantEmailMissing { .. })
+    }
+
+    /// What would help, for a person.
+    #[must_use]
+    pub fn message(&self) -> &'static str {
+        match self {
+            Self::WorkspaceNotActivated => {
+                "The workspace is not activated yet; confirming the publication completes that."
+            }
+            Self::NoParticipants => "Nobody takes part yet. Add a participant.",
+            Self::ParticipantEmailMissing { .. } => {
+                "Someone who must act has no e-mail address. Add one to their contact."
+            }
+            Self::NoStages => "There are no steps yet. Add one in the app.",
+            Self::StageEmpty { .. } => "A step has no conditions. Add one, or remove the step.",
+            Self::GateIncomplete { .. } => {
+                "A condition is incomplete. Choose its document, payment, date or questions."
+            }
+            Self::GateParticipantMissing { .. } => "A condition waits for nobody who takes part. Choose who must act.",
+            Self::DocumentMissing { .. } => "A document has no file. Upload it.",
+            Self::PaymentIncomplete { .. } => "A payment lacks its amount, currency or purpose.",
+            Self::PaymentPartiesMissing { .. } => "A payment lacks its sender or its receiver.",
+            Self::SafeTermsIncomplete => "The terms of the SAFE are incomplete.",
+            Self::SafePartiesMissing => "A SAFE needs an investor and an issuer among its participants.",
+            Self::FundingItemChanged => "A funding item has changed since it was papered. Review it.",
+            Self::ExpiryInPast => "The agreement would have expired already. Choose a later date.",
+        }
+    }
+}
+
+/// A blocker as the API shows it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Blocker)]
+pub struct BlockerView {
+    /// Branch on this.
+    pub code: FieldCode,
+    /// For a person.
+    pub message: &'static str,
+    /// Where a person sets it right.
+    pub url: String,
+    /// The stage that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage_id: Option<StageId>,
+    /// The gate that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate_id: Option<GateId>,
+    /// The participant that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub participant_id: Option<ParticipantId>,
+    /// The document that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document_id: Option<DocumentId>,
+    /// The movement that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub movement_id: Option<MovementId>,
+}
+
+impl BlockerView {
+    /// Shows a blocker of the draft at a link.
+    #[must_use]
+    pub fn new(blocker: &Blocker, url: String) -> Self {
+        let mut view = Self {
+            code: blocker.code(),
+            message: blocker.message(),
+            url,
+            stage_id: None,
+            gate_id: None,
+            participant_id: None,
+            document_id: None,
+            movement_id: None,
+        };
+        match blocker {
+            Blocker::ParticipantEmailMissing { participant_id } => view.participant_id = Some(*participant_id),
+            Blocker::StageEmpty { stage_id } => view.stage_id = Some(*stage_id),
+            Blocker::GateIncomplete { stage_id, gate_id } | Blocker::GateParticipantMissing { stage_id, gate_id } => {
+                (view.stage_id, view.gate_id) = (Some(*stage_id), Some(*gate_id));
+            }
+            Blocker::DocumentMissing { document_id } => view.document_id = Some(*document_id),
+            Blocker::PaymentIncomplete { movement_id } | Blocker::PaymentPartiesMissing { movement_id } => {
+                view.movement_id = Some(*movement_id);
+            }
+            Blocker::WorkspaceNotActivated
+            | Blocker::NoParticipants
+            | Blocker::NoStages
+            | Blocker::SafeTermsIncomplete
+            | Blocker::SafePartiesMissing
+            | Blocker::FundingItemChanged
+            | Blocker::ExpiryInPast => {}
+        }
+        view
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixtures::{Deal, draft, noon, question};
+    use super::*;
+    use crate::domain::ids::MovementId;
+
+    type Case = (&'static [FieldCode], fn(&mut Deal));
+
+    fn codes(found: &[Blocker]) -> Vec<FieldCode> {
+        found.iter().map(Blocker::code).collect()
+    }
+
+    fn gate(deal: &mut Deal, stage: usize, gate: usize) -> &mut Gate {
+        &mut deal.draft.stages[stage].gates[gate]
+    }
+
+    /// Each thing that can be amiss, and all that is said of it.
+    const CASES: &[Case] = &[
+        (&[], |_| {}),
+        (&[FieldCode::WorkspaceNotActivated], |deal| deal.is_activated = false),
+        (&[FieldCode::ParticipantEmailMissing], |deal| deal.contacts[1].email = None),
+        // Who only looks on need not be told anything.
+        (&[], |deal| deal.contacts[2].email = None),
+        (&[FieldCode::NoStages], |deal| deal.draft.stages.clear()),
+        (&[FieldCode::StageEmpty], |deal| deal.draft.stages[1].gates.clear()),
+        (&[FieldCode::GateIncomplete], |deal| {
+            gate(deal, 0, 0).rule = GateRule::SignatureBlocks { block_ids: [].into() };
+        }),
+        (&[FieldCode::GateIncomplete], |deal| {
+            gate(deal, 0, 0).rule =
+                GateRule::SignatureBlocks { block_ids: [crate::domain::ids::SignatureBlockId::new()].into() };
+        }),
+        (&[FieldCode::GateIncomplete], |deal| gate(deal, 0, 1).rule = GateRule::DocumentSigned { document_id: None }),
+        (&[FieldCode::GateIncomplete], |deal| {
+            gate(deal, 0, 1).rule = GateRule::DocumentSigned { document_id: Some(DocumentId::new()) };
+        }),
+        (&[FieldCode::GateIncomplete; 2], |deal| deal.draft.documents[0].blocks.clear()),
+        (&[FieldCode::GateIncomplete], |deal| gate(deal, 1, 1).rule = GateRule::Countdown { until: None }),
+        (&[FieldCode::GateIncomplete], |deal| {
+            gate(deal, 1, 2).rule = GateRule::MovementAuthorized { movement_id: None }
+        }),
+        (&[FieldCode::GateIncomplete], |deal| {
+            gate(deal, 2, 0).rule = GateRule::MovementReconciled { movement_id: None }
+        }),
+        (&[FieldCode::GateIncomplete], |deal| {
+            gate(deal, 2, 0).rule = GateRule::MovementReconciled { movement_id: Some(MovementId::new()) };
+        }),
+        (&[FieldCode::GateIncomplete], |deal| {
+            let participant_ids = gate(deal, 2, 2).clone().rule.named(&deal.draft);
+            gate(deal, 2, 1).rule = GateRule::InformationRequest { participant_ids, fields: Vec::new() };
+        }),
+        (&[FieldCode::GateParticipantMissing], |deal| {
+            gate(deal, 0, 2).rule = GateRule::ParticipantApproval { participant_ids: [].into() };
+        }),
+        (&[FieldCode::GateParticipantMissing], |deal| {
+            gate(deal, 1, 0).rule = GateRule::FileUpload { participant_ids: [ParticipantId::new()].into() };
+        }),
+        (&[FieldCode::GateParticipantMissing], |deal| {
+            let fields = vec![question("Who?")];
+            gate(deal, 2, 1).rule = GateRule::InformationRequest { participant_ids: [].into(), fields };
+        }),
+        (&[FieldCode::GateParticipantMissing], |deal| {
+            gate(deal, 2, 2).rule = GateRule::IdentityVerified { participant_ids: [].into() };
+        }),
+        // A block that names nobody who takes part: both gates wait for it.
+        (&[FieldCode::GateParticipantMissing; 2], |deal| {
+            deal.draft.documents[0].blocks[0].participant_id = ParticipantId::new();
+        }),
+        (&[FieldCode::DocumentMissing], |deal| deal.draft.documents[0].content = None),
+        (&[FieldCode::PaymentIncomplete], |deal| deal.payments[0].is_complete = false),
+        (&[FieldCode::PaymentPartiesMissing], |deal| deal.payments[0].receiver = None),
+        (&[FieldCode::PaymentPartiesMissing], |deal| deal.payments[0].sender = Some(ParticipantId::new())),
+        (&[FieldCode::PaymentIncomplete, FieldCode::PaymentPartiesMissing], |deal| {
+            (deal.payments[0].is_complete, deal.payments[0].sender) = (false, None);
+        }),
+        (&[FieldCode::SafeTermsIncomplete], |deal| deal.draft.terms = None),
+        (&[FieldCode::SafeTermsIncomplete], |deal| terms(deal).investment_amount_minor = None),
+        (&[FieldCode::SafeTermsIncomplete], |deal| terms(deal).investment_amount_minor = Some(0)),
+        (&[FieldCode::SafeTermsIncomplete], |deal| terms(deal).currency = None),
+        (&[FieldCode::SafeTermsIncomplete], |deal| terms(deal).conversion_timing = None),
+        (&[FieldCode::SafeTermsIncomplete], |deal| terms(deal).governing_law = None),
+        (&[FieldCode::SafeTermsIncomplete], |deal| {
+            (terms(deal).valuation_cap_minor, terms(deal).discount_rate) = (None, None);
+        }),
+        (&[], |deal| terms(deal).valuation_cap_minor = None),
+        (&[], |deal| {
+            (terms(deal).valuation_cap_minor, terms(deal).discount_rate, terms(deal).mfn) = (None, None, true);
+        }),
+        (&[FieldCode::SafePartiesMissing], |deal| deal.draft.participants[0].roles = [ParticipantRole::Funder].into()),
+        (&[FieldCode::SafePartiesMissing], |deal| {
+            deal.draft.participants[1].roles = [ParticipantRole::Receiver].into();
+        }),
+        // Any other agreement needs neither.
+        (&[], |deal| (deal.draft.kind, deal.draft.terms) = (AgreementKind::General, None)),
+        (&[FieldCode::FundingItemChanged], |deal| {
+            deal.changed_items = vec![FundingItemId::new(), FundingItemId::new()];
+        }),
+        (&[FieldCode::ExpiryInPast], |deal| deal.draft.expires_at = Some(noon())),
+        (&[], |deal| deal.draft.expires_at = Some(Timestamp::from_unix_ms(noon().unix_ms() + 1).unwrap())),
+        (&[], |deal| deal.draft.expires_at = None),
+    ];
+
+    fn terms(deal: &mut Deal) -> &mut SafeTerms {
+        deal.draft.terms.as_mut().unwrap()
+    }
+
+    #[test]
+    fn each_blocker_is_where_it_should_be_and_only_there() {
+        for (n, (expected, change)) in CASES.iter().enumerate() {
+            let mut deal = Deal::complete();
+            change(&mut deal);
+            assert_eq!(codes(&deal.blockers()), *expected, "case {n}");
+        }
+    }
+
+    #[test]
+    fn nobody_at_all_is_a_blocker_of_its_own() {
+        let mut deal = Deal::complete();
+        deal.draft = draft(AgreementKind::General);
+        deal.payments.clear();
+        assert_eq!(codes(&deal.blockers()), [FieldCode::NoParticipants, FieldCode::NoStages]);
+    }
+
+    #[test]
+    fn all_that_is_in_the_way_is_told_at_once_and_in_one_order() {
+        let mut deal = Deal::complete();
+        deal.is_activated = false;
+        deal.contacts[0].email = None;
+        deal.contacts[1].email = None;
+        deal.draft.documents[0].content = None;
+        gate(&mut deal, 0, 2).rule = GateRule::ParticipantApproval { participant_ids: [].into() };
+        gate(&mut deal, 1, 1).rule = GateRule::Countdown { until: None };
+        deal.draft.stages[2].gates.clear();
+        deal.payments[0].receiver = None;
+        terms(&mut deal).currency = None;
+        deal.draft.expires_at = Some(noon());
+        let expected = [
+            FieldCode::WorkspaceNotActivated,
+            FieldCode::ParticipantEmailMissing,
+            FieldCode::ParticipantEmailMissing,
+            FieldCode::GateParticipantMissing,
+            FieldCode::GateIncomplete,
+            FieldCode::StageEmpty,
+            FieldCode::DocumentMissing,
+            FieldCode::PaymentPartiesMissing,
+            FieldCode::SafeTermsIncomplete,
+            FieldCode::ExpiryInPast,
+        ];
+        assert_eq!(codes(&deal.blockers()), expected);
+        assert_eq!(deal.blockers(), deal.blockers());
+    }
+
+    #[test]
+    fn only_activation_allows_a_proposal() {
+        for (expected, change) in CASES {
+            let mut deal = Deal::complete();
+            change(&mut deal);
+            let allows = deal.blockers().iter().all(Blocker::allows_proposal);
+            assert_eq!(allows, expected.iter().all(|code| *code == FieldCode::WorkspaceNotActivated), "{expected:?}");
+        }
+    }
+
+    #[test]
+    fn a_blocker_says_what_it_is_about() {
+        for (_, change) in CASES {
+            let mut deal = Deal::complete();
+            change(&mut deal);
+            for blocker in deal.blockers() {
+                let shown = serde_json::to_value(BlockerView::new(&blocker, "u".to_owned())).unwrap();
+                let about: Vec<&str> = ["stage_id", "gate_id", "participant_id", "document_id", "movement_id"]
+                    .into_iter()
+                    .filter(|name| shown.get(*name).is_some())
+                    .collect();
+                let expected: &[&str] = match blocker.code() {
+                    FieldCode::ParticipantEmailMissing => &["participant_id"],
+                    FieldCode::StageEmpty => &["stage_id"],
+                    FieldCode::GateIncomplete | FieldCode::GateParticipantMissing => &["stage_id", "gate_id"],
+                    FieldCode::DocumentMissing => &["document_id"],
+                    FieldCode::PaymentIncomplete | FieldCode::PaymentPartiesMissing => &["movement_id"],
+                    _ => &[],
+                };
+                assert_eq!(about, expected, "{blocker:?}");
+                assert_eq!((&shown["url"], shown["message"].as_str().is_some_and(str::is_empty)), (&"u".into(), false));
+            }
+        }
+    }
+}

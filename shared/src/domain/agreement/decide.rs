@@ -1,0 +1,182 @@
+//! What may become of an agreement, transition by transition (contract, section 3). Pure: no I/O, and the time is an
+//! argument. What only members may do is not here but in the member's acts, which take a `Member`.
+
+use super::{Agreement, Life, NewParticipant, Participant, StageState};
+use crate::domain::ids::ParticipantId;
+use crate::domain::time::Timestamp;
+use crate::input::{FieldCode, FieldErrors};
+use crate::limits;
+
+/// What adding a participant did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Added {
+    /// The agreement after it.
+    pub agreement: Agreement,
+    /// The participant.
+    pub participant: Participant,
+    /// Whether they are new; else their roles were merged.
+    pub is_new: bool,
+}
+
+impl Agreement {
+    /// Adds a participant, or merges the roles into the one that the contact is already.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `limit_reached` when it is full.
+    pub fn add_participant(&self, new: NewParticipant, now: Timestamp) -> Result<Added, FieldErrors> {
+        if self.life != Life::Draft {
+            let message = "participants are added while the agreement is a draft";
+            return Err(FieldErrors::one("path.agreement_id", FieldCode::WrongState, message));
+        }
+        let mut agreement = self.clone();
+        let existing = agreement.participants.iter_mut().find(|participant| participant.contact_id == new.contact_id);
+        let (participant, is_new) = if let Some(participant) = existing {
+            participant.roles.extend(new.roles.0);
+            (participant.clone(), false)
+        } else {
+            if agreement.participants.len() >= limits::AGREEMENT_PARTICIPANTS_MAX {
+                let message = format!("an agreement has at most {} participants", limits::AGREEMENT_PARTICIPANTS_MAX);
+                return Err(FieldErrors::one("contact_id", FieldCode::LimitReached, message));
+            }
+            let participant = Participant { id: ParticipantId::new(), contact_id: new.contact_id, roles: new.roles.0 };
+            agreement.participants.push(participant.clone());
+            (participant, true)
+        };
+        if agreement != *self {
+            agreement.updated_at = now;
+        }
+        Ok(Added { agreement, participant, is_new })
+    }
+
+    /// The published agreement: its first stage is current and that stage's gates are open.
+    #[must_use]
+    pub(in crate::domain) fn published(&self, now: Timestamp) -> Self {
+        let mut agreement = Self { life: Life::Active { published_at: now }, updated_at: now, ..self.clone() };
+        if let Some(stage) = agreement.stages.first_mut() {
+            stage.state = StageState::Current;
+            stage.gates = std::mem::take(&mut stage.gates).into_iter().map(|gate| gate.opened(now)).collect();
+        }
+        agreement
+    }
+
+    /// The cancelled agreement.
+    #[must_use]
+    pub(in crate::domain) fn cancelled(&self, now: Timestamp) -> Self {
+        let published_at = match self.life {
+            Life::Active { published_at } => Some(published_at),
+            _ => None,
+        };
+        Self { life: Life::Cancelled { published_at, cancelled_at: now }, updated_at: now, ..self.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::fixtures::{Deal, contact, draft, noon, part};
+    use super::super::gate::{GateState, GateStatus};
+    use super::super::{AgreementKind, ParticipantRole, Roles};
+    use super::*;
+    use crate::domain::ids::ContactId;
+
+    const ROLES: [ParticipantRole; 9] = [
+        ParticipantRole::Signer,
+        ParticipantRole::Funder,
+        ParticipantRole::Receiver,
+        ParticipantRole::Approver,
+        ParticipantRole::Investor,
+        ParticipantRole::Issuer,
+        ParticipantRole::Trustee,
+        ParticipantRole::Contributor,
+        ParticipantRole::Observer,
+    ];
+
+    fn additions() -> impl Strategy<Value = Vec<(usize, Vec<ParticipantRole>)>> {
+        let roles = proptest::sample::subsequence(ROLES.to_vec(), 1..=ROLES.len());
+        proptest::collection::vec((0..4_usize, roles), 0..12)
+    }
+
+    /// Who takes part as what, whatever the participants' ids.
+    fn parts(agreement: &Agreement) -> Vec<(ContactId, Vec<ParticipantRole>)> {
+        let part = |participant: &Participant| (participant.contact_id, participant.roles.iter().copied().collect());
+        let mut parts: Vec<_> = agreement.participants.iter().map(part).collect();
+        parts.sort();
+        parts
+    }
+
+    fn added(contacts: &[ContactId], additions: &[(usize, Vec<ParticipantRole>)]) -> Agreement {
+        additions.iter().fold(draft(AgreementKind::General), |agreement, (who, roles)| {
+            let new = NewParticipant { contact_id: contacts[*who], roles: Roles(roles.iter().copied().collect()) };
+            agreement.add_participant(new, noon()).unwrap().agreement
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn merging_roles_does_not_mind_order_or_repetition(
+            (first, shuffled) in additions().prop_flat_map(|list| (Just(list.clone()), Just(list).prop_shuffle()))
+        ) {
+            let contacts: Vec<ContactId> = (0..4).map(|_| ContactId::new()).collect();
+            let once = added(&contacts, &first);
+            prop_assert_eq!(parts(&once), parts(&added(&contacts, &shuffled)));
+            prop_assert_eq!(parts(&once), parts(&added(&contacts, &[first, shuffled].concat())));
+            let mut distinct: Vec<ContactId> = once.participants.iter().map(|part| part.contact_id).collect();
+            distinct.sort();
+            distinct.dedup();
+            prop_assert_eq!(distinct.len(), once.participants.len(), "one participant for each contact");
+        }
+    }
+
+    #[test]
+    fn what_changes_nothing_leaves_the_agreement_as_it_was() {
+        let ada = contact("Ada");
+        let first =
+            draft(AgreementKind::General).add_participant(part(&ada, &[ParticipantRole::Signer]), noon()).unwrap();
+        assert!(first.is_new);
+        let later = noon().plus_seconds(5);
+        let again = first.agreement.add_participant(part(&ada, &[ParticipantRole::Signer]), later).unwrap();
+        assert_eq!((again.agreement, again.is_new), (first.agreement.clone(), false));
+        let merged = first.agreement.add_participant(part(&ada, &[ParticipantRole::Funder]), later).unwrap();
+        assert_eq!((merged.participant.id, merged.agreement.updated_at), (first.participant.id, later));
+    }
+
+    #[test]
+    fn there_are_a_hundred_participants_at_most() {
+        let mut agreement = draft(AgreementKind::General);
+        for n in 0..limits::AGREEMENT_PARTICIPANTS_MAX {
+            agreement = agreement.add_participant(part(&contact(&format!("C{n}")), &ROLES), noon()).unwrap().agreement;
+        }
+        let refused = agreement.add_participant(part(&contact("Late"), &ROLES), noon()).unwrap_err().into_list();
+        assert_eq!((refused[0].field.as_str(), refused[0].code), ("contact_id", FieldCode::LimitReached));
+    }
+
+    #[test]
+    fn publishing_opens_the_first_stage_and_no_other() {
+        let draft = Deal::complete().draft;
+        let live = draft.published(noon());
+        assert_eq!(live.life, Life::Active { published_at: noon() });
+        for (n, stage) in live.stages.iter().enumerate() {
+            let (state, gates) = if n == 0 {
+                (StageState::Current, GateStatus::Open)
+            } else {
+                (StageState::Upcoming, GateStatus::Locked)
+            };
+            assert_eq!(stage.state, state);
+            assert!(stage.gates.iter().all(|gate| gate.state.status() == gates), "{stage:?}");
+        }
+        let opened = GateState::Open { opened_at: noon() };
+        assert!(live.stages[0].gates.iter().all(|gate| gate.state == opened));
+        assert_eq!(live.published(noon()).participants, draft.participants);
+    }
+
+    #[test]
+    fn cancelling_keeps_when_it_was_published() {
+        let draft = Deal::complete().draft;
+        let (published_at, cancelled_at) = (noon(), noon().plus_seconds(9));
+        let live = draft.published(published_at);
+        assert_eq!(draft.cancelled(cancelled_at).life, Life::Cancelled { published_at: None, cancelled_at });
+        let published_at = Some(published_at);
+        assert_eq!(live.cancelled(cancelled_at).life, Life::Cancelled { published_at, cancelled_at });
+    }
+}

@@ -1,0 +1,272 @@
+//! Gates: the conditions under which a stage's actions run. Nine types; each names whom it waits for.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{Agreement, Label};
+use crate::domain::ids::{DocumentId, FieldId, GateId, MovementId, ParticipantId, SignatureBlockId};
+use crate::domain::time::Timestamp;
+
+/// A condition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gate {
+    /// Its id.
+    pub id: GateId,
+    /// What must be met.
+    pub rule: GateRule,
+    /// Where it is.
+    pub state: GateState,
+}
+
+/// What must be met. While an agreement is drafted, what is named may still be missing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum GateRule {
+    /// Every block named here is signed.
+    SignatureBlocks {
+        /// The blocks.
+        block_ids: BTreeSet<SignatureBlockId>,
+    },
+    /// All blocks of the document are signed.
+    DocumentSigned {
+        /// The document.
+        document_id: Option<DocumentId>,
+    },
+    /// Everybody named here has approved.
+    ParticipantApproval {
+        /// Who.
+        participant_ids: BTreeSet<ParticipantId>,
+    },
+    /// Everybody named here has uploaded a file.
+    FileUpload {
+        /// Who.
+        participant_ids: BTreeSet<ParticipantId>,
+    },
+    /// The time has passed.
+    Countdown {
+        /// Until when.
+        until: Option<Countdown>,
+    },
+    /// The movement has been authorized and is not cancelled.
+    MovementAuthorized {
+        /// The movement.
+        movement_id: Option<MovementId>,
+    },
+    /// Receiver-side evidence confirmed that the movement arrived; a claim never does.
+    MovementReconciled {
+        /// The movement.
+        movement_id: Option<MovementId>,
+    },
+    /// A member has read and accepted everybody's latest answers.
+    InformationRequest {
+        /// Who answers.
+        participant_ids: BTreeSet<ParticipantId>,
+        /// The questions.
+        fields: Vec<InformationField>,
+    },
+    /// A verification of everybody named here has been recorded.
+    IdentityVerified {
+        /// Who.
+        participant_ids: BTreeSet<ParticipantId>,
+    },
+}
+
+/// The type of a gate, as clients branch on it (specification, "Enumerations").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GateType {
+    /// Named blocks are signed.
+    SignatureBlocks,
+    /// A document is signed.
+    DocumentSigned,
+    /// Participants have approved.
+    ParticipantApproval,
+    /// Participants have uploaded.
+    FileUpload,
+    /// Time has passed.
+    Countdown,
+    /// A movement is authorized.
+    MovementAuthorized,
+    /// A movement is confirmed received.
+    MovementReconciled,
+    /// Answers are accepted.
+    InformationRequest,
+    /// Identities are verified.
+    IdentityVerified,
+}
+
+/// When a countdown ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Countdown {
+    /// So many hours after its gate opens.
+    AfterHours(u32),
+    /// At a moment.
+    At(Timestamp),
+}
+
+/// A question of an information request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct InformationField {
+    /// Its id.
+    pub id: FieldId,
+    /// The question.
+    pub label: Label,
+    /// What an answer looks like.
+    #[serde(rename = "type")]
+    pub field_type: FieldType,
+    /// Whether an answer is needed.
+    pub required: bool,
+    /// What can be chosen, for `choice` and `multi_choice`.
+    pub options: Vec<String>,
+}
+
+/// What an answer looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FieldType {
+    /// One line.
+    Text,
+    /// Several lines.
+    LongText,
+    /// A number.
+    Number,
+    /// A date.
+    Date,
+    /// Yes or no.
+    Boolean,
+    /// One of the options.
+    Choice,
+    /// Some of the options.
+    MultiChoice,
+    /// A file.
+    File,
+    /// A postal address.
+    Address,
+    /// Bank details, which no response ever shows.
+    BankDetails,
+}
+
+/// Where a gate is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum GateState {
+    /// Its stage is not current yet.
+    Locked,
+    /// It waits.
+    Open {
+        /// Since when.
+        opened_at: Timestamp,
+    },
+    /// It is met.
+    Cleared {
+        /// When it opened.
+        opened_at: Timestamp,
+        /// Since when.
+        cleared_at: Timestamp,
+    },
+    /// A participant said no.
+    Declined {
+        /// When it opened.
+        opened_at: Timestamp,
+        /// Who said no.
+        participant_id: ParticipantId,
+        /// When.
+        declined_at: Timestamp,
+    },
+}
+
+/// Where a gate is, as clients branch on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum GateStatus {
+    /// Its stage is not current yet.
+    Locked,
+    /// It waits.
+    Open,
+    /// It is met.
+    Cleared,
+    /// A participant said no.
+    Declined,
+}
+
+impl GateRule {
+    /// What clients branch on.
+    #[must_use]
+    pub fn gate_type(&self) -> GateType {
+        match self {
+            Self::SignatureBlocks { .. } => GateType::SignatureBlocks,
+            Self::DocumentSigned { .. } => GateType::DocumentSigned,
+            Self::ParticipantApproval { .. } => GateType::ParticipantApproval,
+            Self::FileUpload { .. } => GateType::FileUpload,
+            Self::Countdown { .. } => GateType::Countdown,
+            Self::MovementAuthorized { .. } => GateType::MovementAuthorized,
+            Self::MovementReconciled { .. } => GateType::MovementReconciled,
+            Self::InformationRequest { .. } => GateType::InformationRequest,
+            Self::IdentityVerified { .. } => GateType::IdentityVerified,
+        }
+    }
+
+    /// The participants that the rule names, each once, in the order of their ids. Those of documents are their
+    /// signers; a countdown and a movement name nobody.
+    #[must_use]
+    pub fn named(&self, agreement: &Agreement) -> BTreeSet<ParticipantId> {
+        match self {
+            Self::ParticipantApproval { participant_ids }
+            | Self::FileUpload { participant_ids }
+            | Self::InformationRequest { participant_ids, .. }
+            | Self::IdentityVerified { participant_ids } => participant_ids.clone(),
+            Self::SignatureBlocks { block_ids } => {
+                let blocks = agreement.documents.iter().flat_map(|document| &document.blocks);
+                blocks.filter(|block| block_ids.contains(&block.id)).map(|block| block.participant_id).collect()
+            }
+            Self::DocumentSigned { document_id } => {
+                let document = document_id.and_then(|id| agreement.document(id));
+                document.into_iter().flat_map(|document| &document.blocks).map(|block| block.participant_id).collect()
+            }
+            Self::Countdown { .. } | Self::MovementAuthorized { .. } | Self::MovementReconciled { .. } => {
+                BTreeSet::new()
+            }
+        }
+    }
+}
+
+impl GateState {
+    /// What clients branch on.
+    #[must_use]
+    pub fn status(&self) -> GateStatus {
+        match self {
+            Self::Locked => GateStatus::Locked,
+            Self::Open { .. } => GateStatus::Open,
+            Self::Cleared { .. } => GateStatus::Cleared,
+            Self::Declined { .. } => GateStatus::Declined,
+        }
+    }
+}
+
+impl Gate {
+    /// When a countdown ends; nothing for other types, and while that is not known.
+    #[must_use]
+    pub fn due_at(&self) -> Option<Timestamp> {
+        let GateRule::Countdown { until: Some(until) } = &self.rule else { return None };
+        match (until, &self.state) {
+            (Countdown::At(moment), _) => Some(*moment),
+            (Countdown::AfterHours(_), GateState::Locked) => None,
+            (
+                Countdown::AfterHours(hours),
+                GateState::Open { opened_at }
+                | GateState::Cleared { opened_at, .. }
+                | GateState::Declined { opened_at, .. },
+            ) => Some(opened_at.plus_seconds(i64::from(*hours) * 3600)),
+        }
+    }
+
+    /// The gate, waiting from now on.
+    #[must_use]
+    pub(super) fn opened(mut self, now: Timestamp) -> Self {
+        self.state = GateState::Open { opened_at: now };
+        self
+    }
+}

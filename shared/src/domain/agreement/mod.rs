@@ -1,0 +1,461 @@
+//! Agreements: stages with gates, who takes part, documents, terms; and what may become of all of it.
+//!
+//! The types are here; [`gate`] has the nine kinds of conditions, [`blockers`] what keeps a draft from being
+//! published, [`edit`] the setting up of a draft, [`decide`] the transitions, [`view`] what the API shows.
+
+pub mod blockers;
+pub mod decide;
+pub mod edit;
+#[cfg(test)]
+pub(crate) mod fixtures;
+pub mod gate;
+pub mod view;
+
+use std::collections::BTreeSet;
+
+use deserr::Deserr;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::actor::Actor;
+use super::ids::{
+    AgreementId, ContactId, DocumentId, FundingItemId, ParticipantId, SignatureBlockId, StageId, WorkspaceId,
+};
+use super::time::Timestamp;
+use crate::input::{FieldErrors, texts};
+use crate::limits;
+use crate::page::{Filter, Limit, Offset, PageRequest, Search};
+use gate::Gate;
+
+texts! {
+    /// What an agreement is called.
+    AgreementName: max limits::AGREEMENT_NAME_CHARS_MAX, example "Seed round SAFE";
+    /// What a stage, a document, a block or a question is called.
+    Label: max limits::NAME_CHARS_MAX, example "Signing";
+}
+
+/// What an agreement is (specification, "Enumerations").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Deserr, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[deserr(error = FieldErrors, rename_all = lowercase)]
+pub enum AgreementKind {
+    /// Any agreement.
+    #[default]
+    General,
+    /// A simple agreement for future equity.
+    Safe,
+}
+
+/// Where an agreement is in its life, as clients branch on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[deserr(error = FieldErrors, rename_all = lowercase)]
+pub enum Lifecycle {
+    /// Being set up; sends nothing to anyone.
+    Draft,
+    /// Published: its stages run.
+    Active,
+    /// Its last stage is done.
+    Completed,
+    /// Cancelled by a member.
+    Cancelled,
+    /// Its time ran out.
+    Expired,
+}
+
+impl Lifecycle {
+    /// The value as it is written.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Draft => "draft",
+            Self::Active => "active",
+            Self::Completed => "completed",
+            Self::Cancelled => "cancelled",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+/// Where an agreement is in its life, with when it got there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum Life {
+    /// Being set up.
+    Draft,
+    /// Published.
+    Active {
+        /// When.
+        published_at: Timestamp,
+    },
+    /// Done.
+    Completed {
+        /// When it was published.
+        published_at: Timestamp,
+        /// When its last stage was done.
+        completed_at: Timestamp,
+    },
+    /// Cancelled, as a draft or while active.
+    Cancelled {
+        /// When it was published, if it was.
+        published_at: Option<Timestamp>,
+        /// When it was cancelled.
+        cancelled_at: Timestamp,
+    },
+    /// Its time ran out while active.
+    Expired {
+        /// When it was published.
+        published_at: Timestamp,
+        /// When it expired.
+        expired_at: Timestamp,
+    },
+}
+
+impl Life {
+    /// What clients branch on.
+    #[must_use]
+    pub fn lifecycle(self) -> Lifecycle {
+        match self {
+            Self::Draft => Lifecycle::Draft,
+            Self::Active { .. } => Lifecycle::Active,
+            Self::Completed { .. } => Lifecycle::Completed,
+            Self::Cancelled { .. } => Lifecycle::Cancelled,
+            Self::Expired { .. } => Lifecycle::Expired,
+        }
+    }
+}
+
+/// What somebody does in an agreement (specification, "Enumerations"). The order is that of the contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Deserr, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[deserr(error = FieldErrors, rename_all = lowercase)]
+pub enum ParticipantRole {
+    /// Signs.
+    Signer,
+    /// Sends money.
+    Funder,
+    /// Receives money.
+    Receiver,
+    /// Approves.
+    Approver,
+    /// Invests.
+    Investor,
+    /// Issues what is invested in.
+    Issuer,
+    /// Acts for a trust.
+    Trustee,
+    /// Hands in documents or answers.
+    Contributor,
+    /// Looks on.
+    Observer,
+}
+
+/// A contact that takes part in an agreement. The contact is referenced, never copied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Participant {
+    /// Their id in this agreement.
+    pub id: ParticipantId,
+    /// Who they are.
+    pub contact_id: ContactId,
+    /// What they do; never empty.
+    pub roles: BTreeSet<ParticipantRole>,
+}
+
+/// A document of an agreement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    /// Its id.
+    pub id: DocumentId,
+    /// What it is called.
+    pub name: Label,
+    /// Its content, once there is one.
+    pub content: Option<DocumentContent>,
+    /// Where it is.
+    pub state: DocumentState,
+    /// Where it is to be signed.
+    pub blocks: Vec<SignatureBlock>,
+}
+
+/// What a document's file is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DocumentContent {
+    /// SHA-256, in hexadecimal.
+    pub sha256: String,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+}
+
+/// Where a document is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DocumentState {
+    /// It can still be changed.
+    Draft,
+    /// It is out for signing.
+    Out,
+    /// Everybody has signed.
+    Signed,
+}
+
+/// A place where one participant signs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignatureBlock {
+    /// Its id.
+    pub id: SignatureBlockId,
+    /// Who signs there.
+    pub participant_id: ParticipantId,
+    /// What is written beside it.
+    pub label: Label,
+}
+
+/// A step: gates that must be cleared, then actions that run once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stage {
+    /// Its id.
+    pub id: StageId,
+    /// What it is called.
+    pub name: Label,
+    /// Where it is.
+    pub state: StageState,
+    /// What runs, exactly once, when all gates are cleared.
+    pub actions: BTreeSet<StageAction>,
+    /// What must be met.
+    pub gates: Vec<Gate>,
+}
+
+/// Where a stage is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StageState {
+    /// Not its turn yet.
+    Upcoming,
+    /// Its gates are open.
+    Current,
+    /// Its actions have run.
+    Done,
+}
+
+/// What a stage does when all of its gates are cleared (contract, section 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StageAction {
+    /// Sends documents out for signing.
+    OpenSigning,
+    /// Lets a movement be authorized.
+    OpenMovement,
+    /// Makes wire instructions available to senders.
+    ReleaseInstructions,
+    /// Makes records of the promises.
+    ProjectObligations,
+}
+
+/// The terms of a SAFE; what is missing keeps it from being published.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SafeTerms {
+    /// What is invested, in minor units of the currency.
+    #[schema(required = true)]
+    pub investment_amount_minor: Option<i64>,
+    /// ISO 4217.
+    #[schema(required = true, example = "USD")]
+    pub currency: Option<String>,
+    /// The valuation cap, in minor units, if there is one.
+    #[schema(required = true)]
+    pub valuation_cap_minor: Option<i64>,
+    /// The discount as a decimal string: `"0.20"` is 20 % off.
+    #[schema(required = true, example = "0.20")]
+    pub discount_rate: Option<String>,
+    /// Most favoured nation.
+    pub mfn: bool,
+    /// Pro-rata rights.
+    pub pro_rata: bool,
+    /// When it converts.
+    #[schema(required = true)]
+    pub conversion_timing: Option<ConversionTiming>,
+    /// Whose law governs it.
+    #[schema(required = true)]
+    pub governing_law: Option<String>,
+}
+
+/// When a SAFE converts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ConversionTiming {
+    /// After the new money.
+    PostMoney,
+    /// Before the new money.
+    PreMoney,
+}
+
+/// An agreement as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Agreement {
+    /// Its id.
+    pub id: AgreementId,
+    /// The one workspace that it belongs to.
+    pub workspace_id: WorkspaceId,
+    /// What it is called.
+    pub name: AgreementName,
+    /// What it is.
+    pub kind: AgreementKind,
+    /// Where it is in its life.
+    pub life: Life,
+    /// Who takes part.
+    pub participants: Vec<Participant>,
+    /// What is to be read and signed.
+    pub documents: Vec<Document>,
+    /// Its steps, in order.
+    pub stages: Vec<Stage>,
+    /// The terms, if it is a SAFE.
+    pub terms: Option<SafeTerms>,
+    /// When it ends if it is not completed by then.
+    pub expires_at: Option<Timestamp>,
+    /// The funding items that it papers.
+    pub funding_item_ids: Vec<FundingItemId>,
+    /// Who made it.
+    pub created_by: Actor,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// An agreement to be drafted.
+#[derive(Debug, Clone, Deserr, ToSchema)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[schema(example = json!({"workspace_id": "01980a41-0c8a-7e31-b3d4-6a90c1f25e77", "name": "Seed round SAFE", "kind": "safe"}))]
+pub struct NewAgreement {
+    /// A workspace of your organization.
+    pub workspace_id: WorkspaceId,
+    /// What it is called.
+    pub name: AgreementName,
+    /// What it is; `general` if left out.
+    #[deserr(default)]
+    #[schema(required = false)]
+    pub kind: AgreementKind,
+}
+
+/// A contact that is to take part, and as what.
+#[derive(Debug, Clone, Deserr, ToSchema)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[schema(example = json!({"contact_id": "01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35", "roles": ["signer", "investor"]}))]
+pub struct NewParticipant {
+    /// A contact of your organization.
+    pub contact_id: ContactId,
+    /// What they do; one or more.
+    pub roles: Roles,
+}
+
+/// One or more roles, each once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Roles(pub BTreeSet<ParticipantRole>);
+
+/// Which agreement, in a path.
+#[derive(Debug, Clone, Copy, Deserr, IntoParams)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct AgreementPath {
+    /// The agreement.
+    pub agreement_id: AgreementId,
+}
+
+/// Which agreements are listed.
+#[derive(Debug, Clone, Deserr, IntoParams)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct AgreementQuery {
+    /// Of this workspace only.
+    #[deserr(default)]
+    pub workspace_id: Option<WorkspaceId>,
+    /// In this state only; empty means any.
+    #[deserr(default)]
+    #[param(required = false, inline, value_type = Lifecycle)]
+    pub lifecycle: Filter<Lifecycle>,
+    /// A part of the name, whatever its case or composition.
+    #[deserr(default)]
+    #[param(required = false, inline)]
+    pub search: Search<{ limits::AGREEMENT_SEARCH_CHARS_MAX }>,
+    /// Page size.
+    #[deserr(default)]
+    #[param(required = false, inline)]
+    pub limit: Limit,
+    /// Start position.
+    #[deserr(default)]
+    #[param(required = false, inline)]
+    pub offset: Offset,
+}
+
+impl AgreementQuery {
+    /// Which page is asked for.
+    #[must_use]
+    pub fn page(&self) -> PageRequest {
+        PageRequest { limit: self.limit, offset: self.offset }
+    }
+}
+
+impl deserr::Deserr<FieldErrors> for Roles {
+    fn deserialize_from_value<V: deserr::IntoValue>(
+        value: deserr::Value<V>,
+        location: deserr::ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        let roles = Vec::<ParticipantRole>::deserialize_from_value(value, location)?;
+        if roles.is_empty() {
+            return Err(FieldErrors::at(location, crate::input::FieldCode::TooShort, "must have one role or more"));
+        }
+        // The same role twice says the same as once.
+        Ok(Self(roles.into_iter().collect()))
+    }
+}
+
+impl utoipa::PartialSchema for Roles {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+        utoipa::openapi::schema::ArrayBuilder::new()
+            .items(utoipa::openapi::Ref::from_schema_name(ParticipantRole::name()))
+            .min_items(Some(1))
+            .into()
+    }
+}
+
+impl ToSchema for Roles {
+    fn schemas(schemas: &mut Vec<(String, utoipa::openapi::RefOr<utoipa::openapi::schema::Schema>)>) {
+        schemas.push((ParticipantRole::name().into(), <ParticipantRole as utoipa::PartialSchema>::schema()));
+    }
+}
+
+impl Agreement {
+    /// A new draft.
+    #[must_use]
+    pub fn draft(new: NewAgreement, created_by: Actor, now: Timestamp) -> Self {
+        Self {
+            id: AgreementId::new(),
+            workspace_id: new.workspace_id,
+            name: new.name,
+            kind: new.kind,
+            life: Life::Draft,
+            participants: Vec::new(),
+            documents: Vec::new(),
+            stages: Vec::new(),
+            terms: (new.kind == AgreementKind::Safe).then(SafeTerms::default),
+            expires_at: None,
+            funding_item_ids: Vec::new(),
+            created_by,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// What clients branch on.
+    #[must_use]
+    pub fn lifecycle(&self) -> Lifecycle {
+        self.life.lifecycle()
+    }
+
+    /// A participant, by their id.
+    #[must_use]
+    pub fn participant(&self, id: ParticipantId) -> Option<&Participant> {
+        self.participants.iter().find(|participant| participant.id == id)
+    }
+
+    /// A document, by its id.
+    #[must_use]
+    pub fn document(&self, id: DocumentId) -> Option<&Document> {
+        self.documents.iter().find(|document| document.id == id)
+    }
+}

@@ -1,0 +1,389 @@
+//! Random histories of drafts and decisions, held to what must be true of all of them (contract, section 3).
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use super::actor::{Actor, ActorType};
+use super::agreement::blockers::Blocker;
+use super::agreement::fixtures::{Deal, label, noon};
+use super::agreement::gate::{GateRule, GateStatus};
+use super::agreement::{Agreement, AgreementKind, Life, Lifecycle, StageState};
+use super::contact::{DisplayName, Email};
+use super::event::{Authorization, EventKind, ProposalData};
+use super::ids::{MemberId, OrgId};
+use super::member::{self, Case, Member, Outcome, Refusal};
+use super::organization::{MemberRecord, Role};
+use super::proposal::{Decision, NewProposal, Proposal, ProposalAction, ProposalState, propose, take_place_of};
+use super::time::Timestamp;
+use super::workspace::{NewWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
+use crate::input::FieldCode;
+use crate::limits;
+
+/// Something that somebody tries.
+#[derive(Debug, Clone)]
+enum Try {
+    /// A member adds a stage with an approval, or an empty one.
+    AddStage { is_empty: bool },
+    /// A member removes a stage.
+    RemoveStage(Index),
+    /// Somebody gives the first participant's contact an e-mail address, or takes it away.
+    SetEmail(bool),
+    /// A member activates the workspace.
+    Activate,
+    /// A token proposes.
+    Propose(ProposalAction),
+    /// A member confirms a proposal, from a page that is as old as this many changes.
+    Confirm(Index, u64),
+    /// A member declines a proposal.
+    Decline(Index),
+    /// The clock comes by.
+    Tick,
+    /// Hours pass.
+    Wait(i64),
+}
+
+fn tries() -> impl Strategy<Value = Vec<Try>> {
+    let action = prop_oneof![Just(ProposalAction::PublishAgreement), Just(ProposalAction::CancelAgreement)];
+    let one = prop_oneof![
+        2 => any::<bool>().prop_map(|is_empty| Try::AddStage { is_empty }),
+        2 => any::<Index>().prop_map(Try::RemoveStage),
+        1 => any::<bool>().prop_map(Try::SetEmail),
+        1 => Just(Try::Activate),
+        5 => action.prop_map(Try::Propose),
+        4 => (any::<Index>(), 0..2_u64).prop_map(|(which, age)| Try::Confirm(which, age)),
+        2 => any::<Index>().prop_map(Try::Decline),
+        1 => Just(Try::Tick),
+        2 => (0..50_i64).prop_map(Try::Wait),
+    ];
+    proptest::collection::vec(one, 0..40)
+}
+
+/// All there is, as the store would have it.
+struct World {
+    by: Member,
+    deal: Deal,
+    version: u64,
+    workspace: Workspace,
+    proposals: Vec<Proposal>,
+    told: Vec<EventKind>,
+    now: Timestamp,
+}
+
+impl World {
+    fn new() -> Self {
+        let record = MemberRecord {
+            id: MemberId::new(),
+            name: DisplayName::parse("Maren").unwrap(),
+            email: Email::parse("maren@example.org").unwrap(),
+            role: Role::Member,
+            created_at: noon(),
+        };
+        let mut deal = Deal::complete();
+        (deal.draft.kind, deal.draft.terms, deal.draft.expires_at) = (AgreementKind::General, None, None);
+        let new = NewWorkspace { name: WorkspaceName::parse("Harbor").unwrap() };
+        Self {
+            by: Member::of_session(OrgId::new(), &record),
+            deal,
+            version: 1,
+            workspace: Workspace::create(new, WorkspaceNumber(1), noon()),
+            proposals: Vec::new(),
+            told: Vec::new(),
+            now: noon(),
+        }
+    }
+
+    fn blockers(&self) -> Vec<Blocker> {
+        let mut deal = self.deal.clone();
+        deal.is_activated = self.workspace.activated_at.is_some();
+        deal.blockers_at(self.now)
+    }
+
+    fn change(&mut self, agreement: Agreement) {
+        self.deal.draft = agreement;
+        self.version += 1;
+    }
+
+    /// Changes a draft; anything else must refuse.
+    fn edit(&mut self, is_empty: bool) {
+        let before = &self.deal.draft;
+        match before.add_stage(label("More"), [].into(), self.now) {
+            Ok((with_stage, stage)) => {
+                assert_eq!(before.life, Life::Draft);
+                let rule = GateRule::ParticipantApproval { participant_ids: [before.participants[0].id].into() };
+                let draft = if is_empty { with_stage } else { with_stage.add_gate(stage, rule, self.now).unwrap().0 };
+                self.change(draft);
+            }
+            Err(errors) => {
+                let code = errors.into_list()[0].code;
+                let full = before.stages.len() == limits::AGREEMENT_STAGES_MAX;
+                assert!(code == FieldCode::LimitReached && full || before.life != Life::Draft, "{code:?}");
+            }
+        }
+    }
+
+    fn propose(&mut self, action: ProposalAction) {
+        let new = NewProposal { action, agreement_id: self.deal.draft.id, note: None };
+        let by = Actor { actor_type: ActorType::Token, id: None, display_name: "CRM".to_owned() };
+        let expires_at = self.now.plus_seconds(limits::PROPOSAL_LIFETIME_S);
+        let blockers = self.blockers();
+        let made = propose(new, &self.deal.draft, &blockers, by, self.now, expires_at);
+        // What claims the place is the last one of this action that is not written down as ended.
+        let claiming = self
+            .proposals
+            .iter()
+            .rposition(|proposal| proposal.action == action && proposal.decision == Decision::Pending);
+        let place = take_place_of(claiming.map(|at| &self.proposals[at]), self.now);
+        let allows = match action {
+            ProposalAction::PublishAgreement => {
+                self.deal.draft.life == Life::Draft && blockers.iter().all(Blocker::allows_proposal)
+            }
+            ProposalAction::CancelAgreement => {
+                matches!(self.deal.draft.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
+            }
+        };
+        assert_eq!(made.is_ok(), allows);
+        if let (Ok(made), Ok(settled)) = (made, place) {
+            if let Some(settled) = settled {
+                self.told.push(EventKind::ProposalExpired(ProposalData::from(&settled)));
+                self.proposals[claiming.unwrap()] = settled;
+            }
+            self.told.push(EventKind::ProposalCreated(ProposalData::from(&made)));
+            self.proposals.push(made);
+        }
+    }
+
+    fn confirm(&mut self, which: usize, age: u64) {
+        let (proposal, before) = (self.proposals[which].clone(), self.deal.draft.clone());
+        let blockers = self.blockers();
+        let case = Case {
+            proposal: &proposal,
+            agreement: &before,
+            version: (self.version, self.version.saturating_sub(age)),
+            workspace: &self.workspace,
+            blockers: &blockers,
+            movement_in_flight: false,
+        };
+        let data = ProposalData::from(&proposal);
+        let state = proposal.state_at(self.now);
+        match member::confirm(&self.by, case, None, self.now) {
+            Ok(outcome) => {
+                assert_eq!((state, age), (ProposalState::Pending, 0), "only what waits, and only as it was shown");
+                let after = outcome.agreement.clone().expect("confirming has an effect");
+                let mut events = Vec::new();
+                match proposal.action {
+                    ProposalAction::PublishAgreement => {
+                        assert_eq!(before.life, Life::Draft);
+                        assert!(
+                            blockers.iter().all(|blocker| *blocker == Blocker::WorkspaceNotActivated),
+                            "{blockers:?}"
+                        );
+                        assert_eq!(after.life, Life::Active { published_at: self.now });
+                        assert_eq!(after.stages[0].state, StageState::Current);
+                        let open = |gate: &super::agreement::gate::Gate| gate.state.status() == GateStatus::Open;
+                        assert!(after.stages[0].gates.iter().all(open));
+                        let was_activated = self.workspace.activated_at.is_some();
+                        assert_eq!(outcome.workspace.is_none(), was_activated);
+                        if !was_activated {
+                            let (workspace_id, authorization) = (self.workspace.id, Authorization::Proposal);
+                            events.push(EventKind::WorkspaceActivated { workspace_id, authorization });
+                        }
+                        events.push(EventKind::ProposalConfirmed(data));
+                        let (agreement_id, name) = (after.id, after.name.clone());
+                        events.push(EventKind::AgreementPublished { agreement_id, name });
+                    }
+                    ProposalAction::CancelAgreement => {
+                        assert!(matches!(before.lifecycle(), Lifecycle::Draft | Lifecycle::Active));
+                        assert_eq!((after.lifecycle(), &outcome.workspace), (Lifecycle::Cancelled, &None));
+                        events.push(EventKind::ProposalConfirmed(data));
+                    }
+                }
+                assert_eq!(outcome.events, events);
+                self.take(which, outcome);
+            }
+            Err(Refusal::NotPending(told)) => assert!(told == state && state != ProposalState::Pending),
+            Err(Refusal::Changed) => assert_eq!((state, age), (ProposalState::Pending, 1)),
+            Err(Refusal::InTheWay(errors)) => {
+                assert_eq!((state, age), (ProposalState::Pending, 0));
+                let codes: Vec<FieldCode> = errors.into_list().into_iter().map(|error| error.code).collect();
+                let of_draft = before.life == Life::Draft && proposal.action == ProposalAction::PublishAgreement;
+                let in_the_way = blockers.iter().filter(|blocker| !blocker.allows_proposal()).map(Blocker::code);
+                let expected: Vec<FieldCode> =
+                    if of_draft { in_the_way.collect() } else { vec![FieldCode::WrongState] };
+                assert_eq!(codes, expected);
+                assert!(!codes.is_empty());
+            }
+        }
+    }
+
+    fn decline(&mut self, which: usize) {
+        let proposal = self.proposals[which].clone();
+        let state = proposal.state_at(self.now);
+        match member::decline(&self.by, &proposal, None, self.now) {
+            Ok(outcome) => {
+                assert_eq!(state, ProposalState::Pending);
+                assert_eq!((&outcome.agreement, &outcome.workspace), (&None, &None), "declining changes nothing else");
+                assert_eq!(outcome.events, [EventKind::ProposalDeclined(ProposalData::from(&proposal))]);
+                self.take(which, outcome);
+            }
+            Err(refusal) => assert!(refusal == Refusal::NotPending(state) && state != ProposalState::Pending),
+        }
+    }
+
+    fn take(&mut self, which: usize, outcome: Outcome) {
+        self.proposals[which] = outcome.proposal;
+        if let Some(agreement) = outcome.agreement {
+            self.change(agreement);
+        }
+        if let Some(workspace) = outcome.workspace {
+            self.workspace = workspace;
+        }
+        self.told.extend(outcome.events);
+    }
+
+    fn tick(&mut self) {
+        for proposal in &mut self.proposals {
+            if proposal.is_to_be_settled(self.now) {
+                *proposal = proposal.settled(self.now);
+                self.told.push(EventKind::ProposalExpired(ProposalData::from(&*proposal)));
+            }
+        }
+    }
+
+    fn try_one(&mut self, one: &Try) {
+        let life = self.deal.draft.life;
+        match one {
+            Try::AddStage { is_empty } => self.edit(*is_empty),
+            Try::RemoveStage(which) if !self.deal.draft.stages.is_empty() => {
+                let stage = self.deal.draft.stages[which.index(self.deal.draft.stages.len())].id;
+                match self.deal.draft.remove_stage(stage, self.now) {
+                    Ok(draft) => self.change(draft),
+                    Err(_) => assert_ne!(life, Life::Draft),
+                }
+            }
+            Try::SetEmail(has) => {
+                self.deal.contacts[0].email = has.then(|| Email::parse("ada@example.org").unwrap());
+            }
+            Try::Activate => {
+                let activated = member::activate(&self.by, &self.workspace, self.now);
+                assert_eq!(activated.is_none(), self.workspace.activated_at.is_some(), "once, and never undone");
+                if let Some((workspace, told)) = activated {
+                    let (workspace_id, authorization) = (workspace.id, Authorization::Direct);
+                    assert_eq!(told, EventKind::WorkspaceActivated { workspace_id, authorization });
+                    self.workspace = workspace;
+                    self.told.push(told);
+                }
+            }
+            Try::Propose(action) => self.propose(*action),
+            Try::Confirm(which, age) if !self.proposals.is_empty() => {
+                self.confirm(which.index(self.proposals.len()), *age);
+            }
+            Try::Decline(which) if !self.proposals.is_empty() => self.decline(which.index(self.proposals.len())),
+            Try::Tick => self.tick(),
+            Try::Wait(hours) => self.now = self.now.plus_seconds(hours * 3600),
+            Try::RemoveStage(_) | Try::Confirm(..) | Try::Decline(_) => {}
+        }
+        let may_change = matches!(one, Try::Confirm(..));
+        assert!(may_change || self.deal.draft.life == life, "only confirming moves an agreement: {one:?}");
+    }
+
+    /// What is true of every history at every moment.
+    fn check(&self) {
+        let count = |action, state| {
+            let proposals = self.proposals.iter();
+            proposals.filter(|one| one.action == action && one.state_at(self.now) == state).count()
+        };
+        for action in [ProposalAction::PublishAgreement, ProposalAction::CancelAgreement] {
+            assert!(count(action, ProposalState::Pending) <= 1, "two pending proposals of one action");
+            assert!(count(action, ProposalState::Confirmed) <= 1, "an effect twice");
+        }
+        let published = count(ProposalAction::PublishAgreement, ProposalState::Confirmed) == 1;
+        let cancelled = count(ProposalAction::CancelAgreement, ProposalState::Confirmed) == 1;
+        let expected = match (published, cancelled) {
+            (_, true) => Lifecycle::Cancelled,
+            (true, false) => Lifecycle::Active,
+            (false, false) => Lifecycle::Draft,
+        };
+        assert_eq!(self.deal.draft.lifecycle(), expected, "nothing executes without a confirmed proposal");
+        assert!(!published || self.workspace.activated_at.is_some());
+
+        let told = |wanted: &dyn Fn(&EventKind) -> bool| self.told.iter().filter(|event| wanted(event)).count();
+        assert_eq!(told(&|event| matches!(event, EventKind::AgreementPublished { .. })), usize::from(published));
+        let activations = told(&|event| matches!(event, EventKind::WorkspaceActivated { .. }));
+        assert_eq!(activations, usize::from(self.workspace.activated_at.is_some()));
+        for proposal in &self.proposals {
+            let data = ProposalData::from(proposal);
+            let ends = told(&|event| match event {
+                EventKind::ProposalConfirmed(of) | EventKind::ProposalDeclined(of) | EventKind::ProposalExpired(of) => {
+                    *of == data
+                }
+                _ => false,
+            });
+            assert_eq!(ends, usize::from(proposal.decision != Decision::Pending), "its end is told once");
+            assert_eq!(told(&|event| *event == EventKind::ProposalCreated(data)), 1);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn every_history_is_sound(tries in tries()) {
+        let mut world = World::new();
+        world.check();
+        for one in &tries {
+            world.try_one(one);
+            world.check();
+        }
+    }
+}
+
+/// The histories come to all that they are about: a property that nothing meets proves nothing.
+#[test]
+fn the_histories_reach_every_end() {
+    let mut world = World::new();
+    let (publish, cancel) = (ProposalAction::PublishAgreement, ProposalAction::CancelAgreement);
+    for one in [
+        Try::Propose(publish),
+        Try::Wait(72),
+        Try::Propose(publish),
+        Try::Wait(72),
+        Try::Tick,
+        Try::Propose(cancel),
+        Try::Propose(publish),
+    ] {
+        world.try_one(&one);
+        world.check();
+    }
+    let states = |world: &World| world.proposals.iter().map(|one| one.state_at(world.now)).collect::<Vec<_>>();
+    let (expired, pending) = (ProposalState::Expired, ProposalState::Pending);
+    assert_eq!(states(&world), [expired, expired, pending, pending]);
+    world.confirm(0, 0);
+    world.confirm(3, 1);
+    assert_eq!(states(&world), [expired, expired, pending, pending], "an end is an end, and a changed draft is none");
+    world.confirm(3, 0);
+    world.decline(2);
+    world.propose(cancel);
+    world.confirm(4, 0);
+    world.check();
+    let (confirmed, declined) = (ProposalState::Confirmed, ProposalState::Declined);
+    assert_eq!(states(&world), [expired, expired, declined, confirmed, confirmed]);
+    assert_eq!(world.deal.draft.lifecycle(), Lifecycle::Cancelled);
+}
+
+#[test]
+fn a_proposal_is_expired_from_the_moment_on() {
+    let mut world = World::new();
+    world.propose(ProposalAction::PublishAgreement);
+    let proposal = &world.proposals[0];
+    let at = |ms: i64| Timestamp::from_unix_ms(proposal.expires_at.unix_ms() + ms).unwrap();
+    assert_eq!(proposal.expires_at.unix_ms() - noon().unix_ms(), 72 * 3600 * 1000);
+    for (ms, state) in [(-1, ProposalState::Pending), (0, ProposalState::Expired), (1, ProposalState::Expired)] {
+        assert_eq!((proposal.state_at(at(ms)), proposal.is_to_be_settled(at(ms))), (state, ms >= 0));
+        assert_eq!(take_place_of(Some(proposal), at(ms)).is_ok(), ms >= 0);
+    }
+    let settled = proposal.settled(at(0));
+    assert_eq!((settled.state_at(at(-1)), settled.is_to_be_settled(at(5))), (ProposalState::Expired, false));
+    assert_eq!(take_place_of(Some(&settled), at(5)), Ok(None));
+    assert_eq!(take_place_of(None, at(5)), Ok(None));
+}

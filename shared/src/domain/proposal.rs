@@ -1,0 +1,403 @@
+//! Proposals: protected effects that wait for a member's decision. Nothing executes before a member confirms.
+
+use deserr::Deserr;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::actor::Actor;
+use super::agreement::blockers::Blocker;
+use super::agreement::{Agreement, Lifecycle};
+use super::ids::{AgreementId, ProposalId};
+use super::time::Timestamp;
+use crate::config::BaseUrl;
+use crate::input::{FieldCode, FieldErrors};
+use crate::limits;
+use crate::operation::Output;
+use crate::page::{Filter, Limit, Offset, PageRequest};
+
+/// What is proposed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Deserr, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[deserr(error = FieldErrors)]
+pub enum ProposalAction {
+    /// Publish a draft: its first stage opens.
+    #[deserr(rename = "publish_agreement")]
+    PublishAgreement,
+    /// Cancel a draft or an active agreement, for good.
+    #[deserr(rename = "cancel_agreement")]
+    CancelAgreement,
+}
+
+impl ProposalAction {
+    /// The value as it is written.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::PublishAgreement => "publish_agreement",
+            Self::CancelAgreement => "cancel_agreement",
+        }
+    }
+}
+
+/// Where a proposal is, as clients branch on it (specification, "Enumerations").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[deserr(error = FieldErrors, rename_all = lowercase)]
+pub enum ProposalState {
+    /// It waits for a decision.
+    Pending,
+    /// A member confirmed it, and its effect has been executed.
+    Confirmed,
+    /// A member declined it.
+    Declined,
+    /// Nobody decided in time.
+    Expired,
+}
+
+impl ProposalState {
+    /// The value as it is written.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Confirmed => "confirmed",
+            Self::Declined => "declined",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+/// A free text for whoever decides, or from whoever decided: up to 2,000 characters, in lines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(transparent)]
+#[schema(value_type = String, min_length = 1, max_length = 2000, example = "Terms as agreed on Tuesday's call.")]
+pub struct Note(String);
+
+impl Note {
+    /// Checks a text: trimmed, CRLF becomes LF, tabs and line breaks are fine, other control characters are not.
+    ///
+    /// # Errors
+    /// What would be right.
+    pub fn parse(text: &str) -> Result<Self, (FieldCode, String)> {
+        let text = text.replace("\r\n", "\n");
+        let trimmed = text.trim();
+        if trimmed.is_empty() {
+            return Err((FieldCode::TooShort, "must not be blank".to_owned()));
+        }
+        if trimmed.chars().count() > limits::NOTE_CHARS_MAX {
+            return Err((FieldCode::TooLong, format!("must have at most {} characters", limits::NOTE_CHARS_MAX)));
+        }
+        if trimmed.chars().any(|char| char.is_control() && !matches!(char, '\n' | '\t')) {
+            let message = "must have no control characters but tabs and line breaks";
+            return Err((FieldCode::InvalidValue, message.to_owned()));
+        }
+        Ok(Self(trimmed.to_owned()))
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Deserr<FieldErrors> for Note {
+    fn deserialize_from_value<V: deserr::IntoValue>(
+        value: deserr::Value<V>,
+        location: deserr::ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        let text = String::deserialize_from_value(value, location)?;
+        Self::parse(&text).map_err(|(code, message)| FieldErrors::at(location, code, message))
+    }
+}
+
+/// What became of a proposal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum Decision {
+    /// Nothing yet. Past its time it counts as expired, whether or not that has been written down.
+    Pending,
+    /// A member confirmed it.
+    Confirmed(Decided),
+    /// A member declined it.
+    Declined(Decided),
+    /// Nobody decided in time.
+    Expired {
+        /// When that was written down.
+        settled_at: Timestamp,
+    },
+}
+
+/// A member's decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decided {
+    /// When.
+    pub at: Timestamp,
+    /// By whom.
+    pub by: Actor,
+    /// What they said.
+    pub note: Option<Note>,
+}
+
+/// A proposal as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// Its id.
+    pub id: ProposalId,
+    /// What is proposed.
+    pub action: ProposalAction,
+    /// For which agreement.
+    pub agreement_id: AgreementId,
+    /// What the proposer said.
+    pub note: Option<Note>,
+    /// Who proposed it.
+    pub created_by: Actor,
+    /// When.
+    pub created_at: Timestamp,
+    /// Until when it can be decided.
+    pub expires_at: Timestamp,
+    /// What became of it.
+    pub decision: Decision,
+    /// The agreement as it was proposed, for whoever decides to see what has changed since.
+    pub proposed: Agreement,
+}
+
+/// A proposal to be made.
+#[derive(Debug, Clone, Deserr, ToSchema)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[schema(example = json!({
+    "action": "publish_agreement",
+    "agreement_id": "01980a52-90bd-7f6a-8e21-c4d2b7035a18",
+    "note": "Terms as agreed on Tuesday's call.",
+}))]
+pub struct NewProposal {
+    /// What is proposed.
+    pub action: ProposalAction,
+    /// For which agreement of your organization.
+    pub agreement_id: AgreementId,
+    /// For whoever decides.
+    #[deserr(default)]
+    #[schema(nullable)]
+    pub note: Option<Note>,
+}
+
+/// Which proposal, in a path.
+#[derive(Debug, Clone, Copy, Deserr, IntoParams)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ProposalPath {
+    /// The proposal.
+    pub proposal_id: ProposalId,
+}
+
+/// Which proposals are listed.
+#[derive(Debug, Clone, Copy, Deserr, IntoParams)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ProposalQuery {
+    /// In this state only; empty means any.
+    #[deserr(default)]
+    #[param(required = false, inline, value_type = ProposalState)]
+    pub state: Filter<ProposalState>,
+    /// For this agreement only.
+    #[deserr(default)]
+    pub agreement_id: Option<AgreementId>,
+    /// Page size.
+    #[deserr(default)]
+    #[param(required = false, inline)]
+    pub limit: Limit,
+    /// Start position.
+    #[deserr(default)]
+    #[param(required = false, inline)]
+    pub offset: Offset,
+}
+
+impl ProposalQuery {
+    /// Which page is asked for.
+    #[must_use]
+    pub fn page(&self) -> PageRequest {
+        PageRequest { limit: self.limit, offset: self.offset }
+    }
+}
+
+/// Makes a proposal, if it may be made: the agreement's state allows its action, and for a publication there is
+/// nothing in the way but activation, which the confirming member completes.
+///
+/// # Errors
+/// `wrong_state`, or one entry per blocker.
+pub fn propose(
+    new: NewProposal,
+    agreement: &Agreement,
+    blockers: &[Blocker],
+    created_by: Actor,
+    now: Timestamp,
+    expires_at: Timestamp,
+) -> Result<Proposal, FieldErrors> {
+    check_state(new.action, agreement)?;
+    if new.action == ProposalAction::PublishAgreement {
+        check_blockers(blockers, Blocker::allows_proposal)?;
+    }
+    Ok(Proposal {
+        id: ProposalId::new(),
+        action: new.action,
+        agreement_id: agreement.id,
+        note: new.note,
+        created_by,
+        created_at: now,
+        expires_at,
+        decision: Decision::Pending,
+        proposed: agreement.clone(),
+    })
+}
+
+/// Whether the agreement's state allows an action.
+///
+/// # Errors
+/// `wrong_state`.
+pub fn check_state(action: ProposalAction, agreement: &Agreement) -> Result<(), FieldErrors> {
+    let (fits, needed) = match action {
+        ProposalAction::PublishAgreement => (agreement.lifecycle() == Lifecycle::Draft, "a draft"),
+        ProposalAction::CancelAgreement => {
+            (matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active), "a draft or active")
+        }
+    };
+    if fits { Ok(()) } else { Err(FieldErrors::one(AGREEMENT, FieldCode::WrongState, format!("must be {needed}"))) }
+}
+
+/// One entry per blocker that is not tolerated, in their order.
+pub(super) fn check_blockers(blockers: &[Blocker], tolerated: impl Fn(&Blocker) -> bool) -> Result<(), FieldErrors> {
+    let mut errors = FieldErrors::default();
+    for blocker in blockers.iter().filter(|blocker| !tolerated(blocker)) {
+        errors.extend(FieldErrors::one(AGREEMENT, blocker.code(), blocker.message()));
+    }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// The field that refusals are about.
+const AGREEMENT: &str = "agreement_id";
+
+/// Whether a new proposal can take the place of the one that had it, if there is one: not while that is pending. If its
+/// time is over and that is still to be written down, that one is given back as it is then, settled.
+///
+/// # Errors
+/// `proposal_pending`.
+pub fn take_place_of(claiming: Option<&Proposal>, now: Timestamp) -> Result<Option<Proposal>, FieldErrors> {
+    match claiming {
+        Some(other) if other.state_at(now) == ProposalState::Pending => {
+            let message = "a proposal of this action waits for a decision already";
+            Err(FieldErrors::one(AGREEMENT, FieldCode::ProposalPending, message))
+        }
+        other => Ok(other.filter(|other| other.is_to_be_settled(now)).map(|other| other.settled(now))),
+    }
+}
+
+impl Proposal {
+    /// Where it is at a moment. Decided on read, so that expiry is never late.
+    #[must_use]
+    pub fn state_at(&self, now: Timestamp) -> ProposalState {
+        match &self.decision {
+            Decision::Pending if now < self.expires_at => ProposalState::Pending,
+            Decision::Pending | Decision::Expired { .. } => ProposalState::Expired,
+            Decision::Confirmed(_) => ProposalState::Confirmed,
+            Decision::Declined(_) => ProposalState::Declined,
+        }
+    }
+
+    /// Whether its time is over and that is still to be written down.
+    #[must_use]
+    pub fn is_to_be_settled(&self, now: Timestamp) -> bool {
+        self.decision == Decision::Pending && self.expires_at <= now
+    }
+
+    /// The proposal, expired.
+    #[must_use]
+    pub fn settled(&self, now: Timestamp) -> Self {
+        Self { decision: Decision::Expired { settled_at: now }, ..self.clone() }
+    }
+}
+
+/// A proposal as the API shows it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Proposal, example = json!({
+    "id": "01980a57-3c11-7a94-b0c8-5e6f7d8091a2",
+    "action": "publish_agreement",
+    "agreement_id": "01980a52-90bd-7f6a-8e21-c4d2b7035a18",
+    "note": "Terms as agreed on Tuesday's call.",
+    "state": "pending",
+    "summary_sentence": "Publish “Seed round SAFE”: 2 participants, 1 step.",
+    "confirm_url": "https://countersign.example/app/proposals/01980a57-3c11-7a94-b0c8-5e6f7d8091a2",
+    "created_by": {"type": "token", "id": "01980a3d-77aa-7b12-a0f4-31c8de5b9042", "display_name": "CRM sync"},
+    "created_at": "2026-03-14T09:26:53.589Z",
+    "expires_at": "2026-03-17T09:26:53.589Z",
+    "decided_at": null,
+    "decided_by": null,
+    "decision_note": null,
+}))]
+pub struct ProposalView {
+    /// Its id.
+    pub id: ProposalId,
+    /// What is proposed.
+    pub action: ProposalAction,
+    /// For which agreement.
+    pub agreement_id: AgreementId,
+    /// What the proposer said.
+    #[schema(required = true)]
+    pub note: Option<Note>,
+    /// Where it is.
+    pub state: ProposalState,
+    /// What it is about, for a person. Changes freely; do not parse.
+    pub summary_sentence: String,
+    /// Where a member reads a summary and decides. Send it to them.
+    pub confirm_url: String,
+    /// Who proposed it.
+    pub created_by: Actor,
+    /// When.
+    pub created_at: Timestamp,
+    /// Until when it can be decided.
+    pub expires_at: Timestamp,
+    /// When a member decided.
+    #[schema(required = true)]
+    pub decided_at: Option<Timestamp>,
+    /// Who decided.
+    #[schema(required = true)]
+    pub decided_by: Option<Actor>,
+    /// What they said.
+    #[schema(required = true)]
+    pub decision_note: Option<Note>,
+}
+
+impl ProposalView {
+    /// Shows a proposal at a moment.
+    #[must_use]
+    pub fn new(proposal: Proposal, now: Timestamp, base_url: &BaseUrl) -> Self {
+        let state = proposal.state_at(now);
+        let summary_sentence = super::sentences::proposal_summary(&proposal);
+        let decided = match proposal.decision {
+            Decision::Confirmed(decided) | Decision::Declined(decided) => Some(decided),
+            Decision::Pending | Decision::Expired { .. } => None,
+        };
+        let (decided_at, decided_by, decision_note) = match decided {
+            Some(Decided { at, by, note }) => (Some(at), Some(by), note),
+            None => (None, None, None),
+        };
+        Self {
+            confirm_url: base_url.link(format_args!("/app/proposals/{}", proposal.id)),
+            id: proposal.id,
+            action: proposal.action,
+            agreement_id: proposal.agreement_id,
+            note: proposal.note,
+            state,
+            summary_sentence,
+            created_by: proposal.created_by,
+            created_at: proposal.created_at,
+            expires_at: proposal.expires_at,
+            decided_at,
+            decided_by,
+            decision_note,
+        }
+    }
+}
+
+impl Output for ProposalView {
+    fn objects(&self) -> Vec<uuid::Uuid> {
+        vec![self.id.uuid(), self.agreement_id.uuid()]
+    }
+}

@@ -1,0 +1,476 @@
+//! Sessions: how somebody signs in to the app, stays signed in, and is signed out. The only place that makes a
+//! [`Member`].
+//!
+//! A session is a secret in a cookie; the store has its hash. It ends after twelve hours, after two without a request,
+//! when the person signs out here or everywhere, and when they are no member any more. Guessing passwords is slowed
+//! down per account and per address, alike whether there is such an account or not.
+
+use std::net::IpAddr;
+
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use serde::{Deserialize, Serialize};
+
+use crate::app::App;
+use crate::caller::Act;
+use crate::crypto::{self, BrowserSecret};
+use crate::domain::contact::Email;
+use crate::domain::ids::{MemberId, OrgId};
+use crate::domain::member::Member;
+use crate::domain::organization::{MemberRecord, Organization};
+use crate::domain::time::Timestamp;
+use crate::error::Error;
+use crate::limits;
+use crate::store::accounts::Account;
+use crate::store::commit::Commit;
+use crate::store::keys;
+use crate::store::table::jittered;
+use crate::store::{OrgStore, Store, sessions};
+use crate::text::Folded;
+use crate::visit::{Posted, Visit};
+
+/// A session as it is kept, under the hash of its secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// The organization that it is in.
+    pub organization_id: OrgId,
+    /// Who the person is there.
+    pub member_id: MemberId,
+    /// The person's account.
+    pub email: Email,
+    /// The account's count of signing out everywhere when it began.
+    pub epoch: u64,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// When it was last used, to the minute.
+    pub seen_at: Timestamp,
+}
+
+impl Session {
+    /// Whether its time is not over yet.
+    #[must_use]
+    pub fn is_alive(&self, now: Timestamp) -> bool {
+        now < self.ends_at() && now < self.seen_at.plus_seconds(limits::SESSION_IDLE_S)
+    }
+
+    /// When it ends at the latest.
+    #[must_use]
+    pub fn ends_at(&self) -> Timestamp {
+        self.created_at.plus_seconds(limits::SESSION_LIFETIME_S)
+    }
+
+    /// Whether it is time to keep that it is used.
+    #[must_use]
+    pub fn is_to_be_refreshed(&self, now: Timestamp) -> bool {
+        self.seen_at.plus_seconds(limits::SESSION_REFRESH_S) <= now
+    }
+}
+
+/// Wrong passwords for one account, or from one address.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guesses {
+    /// How many.
+    pub failures: u32,
+    /// When the last one was, in milliseconds since 1970.
+    pub last_at_ms: i64,
+}
+
+impl Guesses {
+    /// How long the next guess has to wait, in milliseconds, where so many are free.
+    #[must_use]
+    pub fn wait_ms(self, free: u32, now: Timestamp) -> i64 {
+        if self.failures < free {
+            return 0;
+        }
+        let doublings = (self.failures - free).min(30);
+        let wait_s = (1_i64 << doublings).min(limits::GUESS_WAIT_MAX_S);
+        (self.last_at_ms.saturating_add(wait_s * 1000) - now.unix_ms()).max(0)
+    }
+
+    /// What is still held against somebody at a moment.
+    #[must_use]
+    pub fn remembered(self, now: Timestamp) -> Self {
+        let forgotten_at = self.last_at_ms.saturating_add(limits::GUESSES_FORGOTTEN_S * 1000);
+        if forgotten_at <= now.unix_ms() { Self::default() } else { self }
+    }
+}
+
+/// The cookies of the app.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cookie {
+    /// The session's secret.
+    Session,
+    /// The secret of the form that somebody signs in with.
+    Form,
+}
+
+impl Cookie {
+    /// With https, browsers see to it that a `__Host-` cookie can be set by this very host only.
+    fn name(self, app: &App) -> &'static str {
+        match (self, app.insecure_cookies) {
+            (Self::Session, false) => "__Host-session",
+            (Self::Session, true) => "session",
+            (Self::Form, false) => "__Host-form",
+            (Self::Form, true) => "form",
+        }
+    }
+
+    /// The secret that a request has in it.
+    #[must_use]
+    pub fn read(self, app: &App, headers: &HeaderMap) -> Option<BrowserSecret> {
+        let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+        let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.find(|(name, _)| *name == self.name(app)).and_then(|(_, value)| BrowserSecret::parse(value))
+    }
+
+    /// The header that sets it, or takes it away.
+    #[must_use]
+    pub fn set(self, app: &App, secret: Option<&BrowserSecret>) -> Option<HeaderValue> {
+        let (value, seconds) = secret.map_or(("", 0), |secret| (secret.reveal(), limits::SESSION_LIFETIME_S));
+        let secure = if app.insecure_cookies { "" } else { "; Secure" };
+        let name = self.name(app);
+        let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
+        HeaderValue::try_from(text).ok()
+    }
+}
+
+/// A path to come back to after signing in: in the app, on this host, and not a page of signing in or out.
+#[must_use]
+pub fn safe_next(path: &str) -> Option<&str> {
+    let rest = path.strip_prefix("/app")?;
+    let is_in_app = rest.is_empty() || rest.starts_with(['/', '?']);
+    // Neither dots nor percent signs nor backslashes: nothing that a browser would read as another path.
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_?=&".contains(&byte);
+    let is_of_signing = rest.starts_with("/sign-");
+    let fits = is_in_app
+        && !is_of_signing
+        && path.len() <= limits::NEXT_PATH_CHARS_MAX
+        && path.bytes().all(is_plain)
+        && !path.contains("//");
+    fits.then_some(path)
+}
+
+/// Somebody who is signed in, in one request.
+#[derive(Debug, Clone)]
+pub struct SignedIn {
+    pub(crate) member: Member,
+    pub(crate) organization: Organization,
+    pub(crate) account: Account,
+    pub(crate) secret: BrowserSecret,
+    pub(crate) session: Session,
+    pub(crate) act: Act,
+}
+
+impl SignedIn {
+    /// The member.
+    #[must_use]
+    pub fn member(&self) -> &Member {
+        &self.member
+    }
+
+    /// The organization that the session is in.
+    #[must_use]
+    pub fn organization(&self) -> &Organization {
+        &self.organization
+    }
+
+    /// The address that the person signs in with.
+    #[must_use]
+    pub fn email(&self) -> &Email {
+        &self.account.email
+    }
+
+    /// What the request is recorded under, with the store as the organization sees it.
+    #[must_use]
+    pub fn act(&self) -> &Act {
+        &self.act
+    }
+
+    /// What every form carries.
+    #[must_use]
+    pub fn form_token(&self) -> String {
+        self.secret.form_token()
+    }
+
+    /// Whether the person belongs to more than one organization.
+    #[must_use]
+    pub fn has_more_organizations(&self) -> bool {
+        self.account.memberships.len() > 1
+    }
+
+    /// The organizations that the person belongs to.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn organizations(&self) -> Result<Vec<Organization>, Error> {
+        let found = self.act.store.store.memberships(&self.account).await?;
+        Ok(found.into_iter().map(|(organization, _)| organization).collect())
+    }
+}
+
+/// Finds out who a request is from, by its session's cookie. Nobody, if the session has ended in any way.
+pub(crate) async fn recognize(visit: &Visit) -> Result<Option<SignedIn>, Error> {
+    let Some(secret) = Cookie::Session.read(&visit.app, visit.headers()) else { return Ok(None) };
+    let Some(session) = visit.store.session(secret.hash()).await? else { return Ok(None) };
+    if !session.is_alive(visit.now) {
+        return Ok(None);
+    }
+    let Some((account, organization, record)) = visit.store.person(&session).await? else { return Ok(None) };
+    let is_member = |membership: &crate::store::accounts::Membership| {
+        membership.organization_id == session.organization_id && membership.member_id == session.member_id
+    };
+    if account.epoch != session.epoch || !account.memberships.iter().any(is_member) {
+        return Ok(None);
+    }
+    if session.is_to_be_refreshed(visit.now) {
+        let seen = Session { seen_at: visit.now, ..session.clone() };
+        // If it can't be kept that the session is used, it ends earlier, and nothing else.
+        let _ = visit.store.refresh_session(secret.hash(), &seen).await;
+    }
+    Ok(Some(signed_in(visit, account, organization, &record, secret, session)))
+}
+
+fn signed_in(
+    visit: &Visit,
+    account: Account,
+    organization: Organization,
+    record: &MemberRecord,
+    secret: BrowserSecret,
+    session: Session,
+) -> SignedIn {
+    let member = Member::of_session(organization.id, record);
+    let act = Act {
+        request_id: visit.request_id,
+        operation: visit.operation,
+        now: visit.now,
+        actor: member.actor(),
+        store: OrgStore::new(visit.store.clone(), organization.id),
+        asked: visit.asked(),
+    };
+    SignedIn { member, organization, account, secret, session, act }
+}
+
+/// Where a request comes from, as whoever received it knows: the gateway, or the local stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientAddress(pub IpAddr);
+
+impl ClientAddress {
+    /// Who is counted as one: an address, or of IPv6 the network that one household or office has.
+    fn counted(self) -> String {
+        match self.0.to_canonical() {
+            IpAddr::V4(address) => address.to_string(),
+            IpAddr::V6(address) => {
+                let [a, b, c, d, ..] = address.segments();
+                format!("{a:x}:{b:x}:{c:x}:{d:x}")
+            }
+        }
+    }
+}
+
+/// Signs somebody in, if the password is the account's. Tells the secret for the cookie; nothing when something is not
+/// right or too much was guessed: nobody is told which.
+///
+/// # Errors
+/// When the store can't be read or written.
+pub async fn sign_in(visit: &mut Visit, email: &str, password: &str) -> Result<Option<BrowserSecret>, Error> {
+    let address = visit.client_address().map_or_else(|| "unknown".to_owned(), ClientAddress::counted);
+    let from_address = keys::guesses("address", &address);
+    let at_account = keys::guesses("account", Folded::new(email.trim()).as_str());
+    // Counted before it is looked at, so that guesses at the same time count too.
+    let is_free = count_guess(&visit.store, &from_address, limits::GUESSES_FROM_ADDRESS, visit.now).await?
+        && count_guess(&visit.store, &at_account, limits::GUESSES_AT_ACCOUNT, visit.now).await?;
+    if !is_free {
+        return Ok(None);
+    }
+    let account = match Email::parse(email) {
+        Ok(email) => visit.store.account(&email).await?,
+        Err(_) => None,
+    };
+    if !is_password_of(account.as_ref(), password).await? {
+        return Ok(None);
+    }
+    let Some(account) = account else { return Ok(None) };
+    let Some((organization, record)) = visit.store.memberships(&account).await?.into_iter().next() else {
+        return Ok(None);
+    };
+    // It was no wrong guess after all.
+    visit.store.forget_guesses(&at_account).await;
+    visit.store.take_back_guess(&from_address).await;
+    let old = Cookie::Session.read(&visit.app, visit.headers());
+    let begun = visit.now;
+    enter(visit, account, (organization, record), old, begun).await.map(Some)
+}
+
+/// Begins a session, in the place of the one that the browser had.
+async fn enter(
+    visit: &mut Visit,
+    account: Account,
+    (organization, record): (Organization, MemberRecord),
+    old: Option<BrowserSecret>,
+    created_at: Timestamp,
+) -> Result<BrowserSecret, Error> {
+    let secret = BrowserSecret::new().map_err(|error| Error::Internal(error.to_string()))?;
+    let session = Session {
+        organization_id: organization.id,
+        member_id: record.id,
+        email: account.email.clone(),
+        epoch: account.epoch,
+        created_at,
+        seen_at: visit.now,
+    };
+    let signed_in = signed_in(visit, account, organization, &record, secret.clone(), session);
+    let changes =
+        [Some(sessions::create(secret.hash(), &signed_in.session)?), old.map(|old| sessions::remove(old.hash()))];
+    Commit::new(&signed_in.act).with(changes.into_iter().flatten()).done_as(StatusCode::SEE_OTHER, &[]).await?;
+    visit.signed_in = Some(signed_in);
+    Ok(secret)
+}
+
+async fn is_password_of(account: Option<&Account>, password: &str) -> Result<bool, Error> {
+    // What is too long is no account's; hashing it would cost us more than whoever sends it.
+    let (password, fits) = match password.len() {
+        ..=limits::PASSWORD_BYTES_MAX => (password.to_owned(), true),
+        _ => (String::new(), false),
+    };
+    let kept = account.map(|account| account.password_hash.clone());
+    // It takes tens of milliseconds of a core.
+    let checked = tokio::task::spawn_blocking(move || crypto::verify_password(&password, kept.as_deref())).await;
+    Ok(checked.map_err(|_| Error::Internal("checking a password panicked".to_owned()))? && fits)
+}
+
+/// Counts a guess, if one is free now.
+async fn count_guess(store: &Store, at: &keys::Key, free: u32, now: Timestamp) -> Result<bool, Error> {
+    let mut pause = limits::WRITE_BACKOFF_FIRST;
+    for _ in 0..COUNTING_ATTEMPTS {
+        let kept = store.guesses(at).await?;
+        let version = kept.as_ref().map(|kept| kept.version);
+        let guesses = kept.map(|kept| kept.value.remembered(now)).unwrap_or_default();
+        if guesses.wait_ms(free, now) > 0 {
+            return Ok(false);
+        }
+        let counted = Guesses { failures: guesses.failures.saturating_add(1), last_at_ms: now.unix_ms() };
+        if store.put_guesses(at, counted, version).await? {
+            return Ok(true);
+        }
+        tokio::time::sleep(jittered(pause)).await;
+        pause = (pause * 2).min(limits::WRITE_BACKOFF_MAX);
+    }
+    // So many at once that there is no end to it: that is guessing.
+    Ok(false)
+}
+
+/// How often a guess is tried to be counted while others are.
+const COUNTING_ATTEMPTS: u32 = 12;
+
+/// Ends the session.
+///
+/// # Errors
+/// When the store can't be written.
+pub async fn sign_out(posted: &Posted<'_>) -> Result<(), Error> {
+    let changes = [sessions::remove(posted.signed_in().secret.hash())];
+    posted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[]).await
+}
+
+/// Ends all sessions of the account, in every organization.
+///
+/// # Errors
+/// When the store can't be written.
+pub async fn sign_out_everywhere(posted: &Posted<'_>) -> Result<(), Error> {
+    let signed_in = posted.signed_in();
+    let changes = [sessions::end_all(&signed_in.account.email), sessions::remove(signed_in.secret.hash())];
+    posted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[]).await
+}
+
+/// Goes on in another organization of the same account, with a new session.
+///
+/// # Errors
+/// [`Error::NotFound`] if the person does not belong to it; otherwise when the store can't be read or written.
+pub async fn switch(visit: &mut Visit, to: OrgId) -> Result<BrowserSecret, Error> {
+    let SignedIn { account, secret: old, session, .. } = visit.posted()?.signed_in().clone();
+    let memberships = visit.store.memberships(&account).await?;
+    let found = memberships.into_iter().find(|(organization, _)| organization.id == to);
+    let into = found.ok_or_else(Error::not_found)?;
+    // The twelve hours go on.
+    enter(visit, account, into, Some(old), session.created_at).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(created_at: Timestamp, seen_at: Timestamp) -> Session {
+        Session {
+            organization_id: OrgId::new(),
+            member_id: MemberId::new(),
+            email: Email::parse("ada@okafor.example").unwrap(),
+            epoch: 0,
+            created_at,
+            seen_at,
+        }
+    }
+
+    #[test]
+    fn a_session_ends_after_twelve_hours_or_two_without_a_request() {
+        let begun = Timestamp::from_unix_ms(1_800_000_000_000).unwrap();
+        let hours = |hours: i64, ms: i64| Timestamp::from_unix_ms(begun.unix_ms() + hours * 3_600_000 + ms).unwrap();
+        for (seen, now, alive) in [
+            (hours(0, 0), hours(0, 0), true),
+            (hours(0, 0), hours(2, -1), true),
+            (hours(0, 0), hours(2, 0), false),
+            (hours(11, 0), hours(12, -1), true),
+            (hours(11, 0), hours(12, 0), false),
+        ] {
+            assert_eq!(session(begun, seen).is_alive(now), alive, "{seen} {now}");
+        }
+        assert!(!session(begun, begun).is_to_be_refreshed(hours(0, 59_999)));
+        assert!(session(begun, begun).is_to_be_refreshed(hours(0, 60_000)));
+    }
+
+    #[test]
+    fn only_pages_of_the_app_are_come_back_to() {
+        for path in ["/app", "/app/proposals/01980a57-3c11-7a94-b0c8-5e6f7d8091a2", "/app/workspaces?offset=50&a=b"] {
+            assert_eq!(safe_next(path), Some(path));
+        }
+        for path in [
+            "",
+            "/",
+            "app",
+            "/application",
+            "//evil.example",
+            "/app//evil.example",
+            "https://evil.example/app",
+            "/app/../x",
+            "/app/%2e%2e/x",
+            "/app\\evil",
+            "/app/\r\nx",
+            "/app/sign-in",
+            "/app/sign-out",
+            "/app#x",
+            "/\\evil.example/app",
+            "javascript:alert(1)",
+            &format!("/app/{}", "x".repeat(500)),
+        ] {
+            assert_eq!(safe_next(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn each_wrong_guess_beyond_the_free_ones_waits_twice_as_long() {
+        let now = Timestamp::from_unix_ms(1_800_000_000_000).unwrap();
+        let wait = |failures| Guesses { failures, last_at_ms: now.unix_ms() }.wait_ms(5, now);
+        assert_eq!([0, 4, 5, 6, 8].map(wait), [0, 0, 1000, 2000, 8000]);
+        assert_eq!(wait(u32::MAX), limits::GUESS_WAIT_MAX_S * 1000);
+        let guesses = Guesses { failures: 6, last_at_ms: now.unix_ms() };
+        assert_eq!(guesses.wait_ms(5, now.plus_seconds(2)), 0);
+        assert_eq!(guesses.remembered(now.plus_seconds(3599)), guesses);
+        assert_eq!(guesses.remembered(now.plus_seconds(3600)), Guesses::default());
+    }
+
+    #[test]
+    fn a_network_of_ipv6_is_one_guesser() {
+        let counted = |text: &str| ClientAddress(text.parse().unwrap()).counted();
+        assert_eq!(counted("2001:db8:1:2::1"), counted("2001:db8:1:2:ffff::9"));
+        assert_ne!(counted("2001:db8:1:2::1"), counted("2001:db8:1:3::1"));
+        assert_eq!(counted("::ffff:192.0.2.7"), counted("192.0.2.7"));
+        assert_ne!(counted("192.0.2.7"), counted("192.0.2.8"));
+    }
+}

@@ -1,0 +1,102 @@
+//! Agreements: one versioned record each, with its stages, gates, participants and documents, and a row in their list.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use super::commit::{Change, row};
+use super::keys::{self, Rows};
+use super::list::has;
+use super::{Item, OrgStore, StoreError, Versioned, from_item, from_versioned_item, to_versioned_item};
+use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::ids::{AgreementId, OrgId, WorkspaceId};
+use crate::limits;
+use crate::page::{Page, PageRequest};
+use crate::text::Folded;
+
+/// The attribute of a row that holds the lifecycle.
+const LIFECYCLE: &str = "l";
+/// The attribute of a row that holds the workspace.
+const WORKSPACE: &str = "w";
+
+/// Which agreements are asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AgreementFilter<'a> {
+    /// Whose name contains this.
+    pub needle: Option<&'a str>,
+    /// Of this workspace.
+    pub workspace: Option<WorkspaceId>,
+    /// In this state.
+    pub lifecycle: Option<Lifecycle>,
+}
+
+impl OrgStore {
+    /// An agreement.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn agreement(&self, id: AgreementId) -> Result<Option<Versioned<Agreement>>, StoreError> {
+        self.store.get(keys::agreement(self.org, id)).await?.map(from_versioned_item).transpose()
+    }
+
+    /// A page of the agreements that fit.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn list_agreements(
+        &self,
+        filter: AgreementFilter<'_>,
+        page: PageRequest,
+    ) -> Result<Page<Agreement>, StoreError> {
+        let workspace = filter.workspace.map(|id| id.to_string());
+        let fits = |row: &Item| {
+            has(row, LIFECYCLE, filter.lifecycle.map(Lifecycle::as_str)) && has(row, WORKSPACE, workspace.as_deref())
+        };
+        let slice = self.list(Rows::Agreements, filter.needle, &[LIFECYCLE, WORKSPACE], fits, page).await?;
+        let keys: Vec<_> = slice.ids.into_iter().map(|id| keys::agreement(self.org, id.into())).collect();
+        let agreements = self.store.get_all(&keys).await?.into_iter().map(from_item).collect::<Result<_, _>>()?;
+        Ok(Page::new(agreements, slice.total, page))
+    }
+}
+
+/// The changes that create an agreement.
+///
+/// # Errors
+/// When it can't be encoded.
+pub fn create(org: OrgId, agreement: &Agreement) -> Result<Vec<Change>, StoreError> {
+    Ok(vec![Change::Create(record(org, agreement, 1)?), agreement_row(org, agreement)])
+}
+
+/// The changes from one state of an agreement to the next.
+///
+/// # Errors
+/// When it can't be encoded.
+pub fn replace(org: OrgId, version: u64, after: &Agreement) -> Result<Vec<Change>, StoreError> {
+    Ok(vec![Change::Replace(record(org, after, version + 1)?, version), agreement_row(org, after)])
+}
+
+/// The look at an agreement that must not have changed.
+#[must_use]
+pub fn check(org: OrgId, id: AgreementId, version: u64) -> Change {
+    Change::Check(keys::agreement(org, id), version)
+}
+
+fn record(org: OrgId, agreement: &Agreement, version: u64) -> Result<Item, StoreError> {
+    to_versioned_item(keys::agreement(org, agreement.id), agreement, version)
+}
+
+fn agreement_row(org: OrgId, agreement: &Agreement) -> Change {
+    let text = Folded::new(agreement.name.as_str());
+    let filters = [
+        (LIFECYCLE, AttributeValue::S(agreement.lifecycle().as_str().to_owned())),
+        (WORKSPACE, AttributeValue::S(agreement.workspace_id.to_string())),
+    ];
+    row(org, Rows::Agreements, agreement.id.uuid(), &text, filters)
+}
+
+/// What a person is told of an agreement that would be larger than one may be.
+pub const TOO_LARGE: &str = "the agreement is as large as one may be; shorten its texts, or split it";
+
+/// Whether an agreement, as it is stored, is larger than one may be.
+#[must_use]
+pub fn is_too_large(agreement: &Agreement) -> bool {
+    serde_json::to_vec(agreement).map_or(true, |bytes| bytes.len() > limits::AGREEMENT_BYTES_MAX)
+}

@@ -1,0 +1,157 @@
+//! Sessions, and how often somebody has guessed wrong. Both are ways in without an organization, and are dropped when
+//! their time is over.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use super::accounts::Account;
+use super::commit::{Change, Update};
+use super::keys::{self, DROP_AT, Key, PARTITION};
+use super::table::{PutIf, Transacted};
+use super::{Item, Store, StoreError, VERSION, Versioned, from_item, from_versioned_item, to_item, to_versioned_item};
+use crate::crypto::SecretHash;
+use crate::domain::contact::Email;
+use crate::domain::organization::{MemberRecord, Organization};
+use crate::domain::time::Timestamp;
+use crate::limits;
+use crate::session::{Guesses, Session};
+
+impl Store {
+    /// The session whose secret has this hash, whether or not its time is over.
+    pub(crate) async fn session(&self, hash: SecretHash) -> Result<Option<Session>, StoreError> {
+        self.get(keys::session(hash)).await?.map(from_item).transpose()
+    }
+
+    /// Keeps a session's new state, unless it has been ended.
+    pub(crate) async fn refresh_session(&self, hash: SecretHash, session: &Session) -> Result<(), StoreError> {
+        self.put(session_item(hash, session)?, PutIf::Present).await.map(|_| ())
+    }
+
+    /// The account with this address.
+    pub(crate) async fn account(&self, email: &Email) -> Result<Option<Account>, StoreError> {
+        self.get(keys::account(email)).await?.map(from_item).transpose()
+    }
+
+    /// Who a session is of, if all of that is still there.
+    pub(crate) async fn person(
+        &self,
+        session: &Session,
+    ) -> Result<Option<(Account, Organization, MemberRecord)>, StoreError> {
+        let org = session.organization_id;
+        let keys = [keys::account(&session.email), keys::organization(org), keys::member(org, session.member_id)];
+        let mut found = self.get_all(&keys).await?.into_iter();
+        let (Some(account), Some(organization), Some(member)) = (found.next(), found.next(), found.next()) else {
+            return Ok(None);
+        };
+        Ok(Some((from_item(account)?, from_item(organization)?, from_item(member)?)))
+    }
+
+    /// The organizations that an account belongs to, with who the person is there; without those that they were removed
+    /// from.
+    pub(crate) async fn memberships(&self, account: &Account) -> Result<Vec<(Organization, MemberRecord)>, StoreError> {
+        let keys: Vec<[Key; 2]> = account
+            .memberships
+            .iter()
+            .map(|membership| {
+                let org = membership.organization_id;
+                [keys::organization(org), keys::member(org, membership.member_id)]
+            })
+            .collect();
+        let items = self.get_all(&keys.concat()).await?;
+        let mut found: HashMap<Key, Item> =
+            items.into_iter().filter_map(|item| Some((Key::of(&item)?, item))).collect();
+        let pairs =
+            keys.iter().filter_map(|[organization, member]| Some((found.remove(organization)?, found.remove(member)?)));
+        pairs.collect::<Vec<_>>().into_iter().map(|(org, member)| Ok((from_item(org)?, from_item(member)?))).collect()
+    }
+
+    /// How often somebody has guessed wrong, with the version that the next count must name.
+    pub(crate) async fn guesses(&self, at: &Key) -> Result<Option<Versioned<Guesses>>, StoreError> {
+        self.get(at.clone()).await?.map(from_versioned_item).transpose()
+    }
+
+    /// Counts a guess, if no other one was counted since the last look.
+    pub(crate) async fn put_guesses(
+        &self,
+        at: &Key,
+        guesses: Guesses,
+        version: Option<u64>,
+    ) -> Result<bool, StoreError> {
+        let mut item = to_versioned_item(at.clone(), &guesses, version.unwrap_or_default() + 1)?;
+        let last = Timestamp::from_unix_ms(guesses.last_at_ms).unwrap_or_else(|_| Timestamp::now());
+        drop_at(&mut item, last.plus_seconds(limits::GUESSES_FORGOTTEN_S));
+        let change = match version {
+            Some(version) => Change::Replace(item, version),
+            None => Change::Create(item),
+        };
+        match self.transact(vec![change.into_write(self.table())?]).await {
+            Ok(Transacted::Committed) => Ok(true),
+            Ok(Transacted::Refused(_)) | Err(StoreError::Raced) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Forgets wrong guesses: the right password came. Best effort; what stays is forgotten within the hour.
+    pub(crate) async fn forget_guesses(&self, at: &Key) {
+        self.change_guesses(Change::Remove(at.clone())).await;
+    }
+
+    /// Takes back one guess that was right. Best effort.
+    pub(crate) async fn take_back_guess(&self, at: &Key) {
+        let change = Update {
+            key: at.clone(),
+            expression: "ADD #failures :less, #version :one",
+            condition: "#failures > :none",
+            names: vec![("#failures", "failures"), ("#version", VERSION)],
+            values: [(":less", "-1"), (":one", "1"), (":none", "0")]
+                .map(|(name, value)| (name, AttributeValue::N(value.to_owned())))
+                .into(),
+        };
+        self.change_guesses(Change::Update(change)).await;
+    }
+
+    async fn change_guesses(&self, change: Change) {
+        for _ in 0..limits::AWS_ATTEMPTS_MAX {
+            let Ok(write) = change.clone().into_write(self.table()) else { return };
+            match self.transact(vec![write]).await {
+                Err(StoreError::Raced) => tokio::time::sleep(super::table::jittered(limits::AWS_BACKOFF_FIRST)).await,
+                Ok(_) | Err(StoreError::Failed(_)) => return,
+            }
+        }
+    }
+}
+
+/// The change that begins a session.
+///
+/// # Errors
+/// When it can't be encoded.
+pub(crate) fn create(hash: SecretHash, session: &Session) -> Result<Change, StoreError> {
+    Ok(Change::Create(session_item(hash, session)?))
+}
+
+/// The change that ends a session.
+pub(crate) fn remove(hash: SecretHash) -> Change {
+    Change::Remove(keys::session(hash))
+}
+
+/// The change that ends all sessions of an account.
+pub(crate) fn end_all(account: &Email) -> Change {
+    Change::Update(Update {
+        key: keys::account(account),
+        expression: "ADD #epoch :one",
+        condition: "attribute_exists(#pk)",
+        names: vec![("#epoch", "epoch"), ("#pk", PARTITION)],
+        values: vec![(":one", AttributeValue::N("1".to_owned()))],
+    })
+}
+
+fn session_item(hash: SecretHash, session: &Session) -> Result<Item, StoreError> {
+    let mut item = to_item(keys::session(hash), session)?;
+    drop_at(&mut item, session.ends_at());
+    Ok(item)
+}
+
+fn drop_at(item: &mut Item, moment: Timestamp) {
+    item.insert(DROP_AT.to_owned(), AttributeValue::N(moment.unix_s().to_string()));
+}

@@ -1,0 +1,297 @@
+//! The app as a person uses it: a browser that keeps cookies and sends forms, members to sign in as, and a draft that
+//! is ready to be proposed.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use http::HeaderMap;
+use ops::{NewMember, Role};
+use serde_json::{Value, json};
+use shared::domain::actor::Actor;
+use shared::domain::agreement::gate::{Countdown, Gate, GateRule, GateState};
+use shared::domain::agreement::{
+    Agreement, AgreementKind, AgreementName, Document, DocumentContent, DocumentState, Label, NewAgreement,
+    Participant, ParticipantRole, SignatureBlock, Stage, StageAction, StageState,
+};
+use shared::domain::ids::{DocumentId, GateId, MemberId, ParticipantId, SignatureBlockId, StageId};
+use shared::domain::time::Timestamp;
+use shared::store::agreements;
+use shared::store::operator::Operator;
+
+use crate::org::Org;
+
+/// Somebody who can sign in.
+#[derive(Debug, Clone)]
+pub struct Person {
+    /// Who they are in the organization.
+    pub id: MemberId,
+    /// The address to sign in with.
+    pub email: String,
+    /// The password.
+    pub password: String,
+}
+
+impl Org {
+    /// A new member.
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    pub async fn member(&self, name: &str) -> Person {
+        let email = format!("m-{}@members.example", uuid::Uuid::now_v7().simple());
+        let password = "correct horse battery".to_owned();
+        let new = NewMember { name, email: &email, password: &password, role: Role::Member };
+        let id = ops::create_member(&self.stack().table().store(), self.id, new).await.expect("a member");
+        Person { id, email, password }
+    }
+
+    /// A draft with steps, documents and two participants that nothing but activation keeps from being published; what
+    /// `change` makes of it.
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    pub async fn ready_draft(&self, name: &str, change: impl FnOnce(&mut Agreement)) -> Agreement {
+        let workspace = self.workspace("Harbor Street").await;
+        let mut people = Vec::new();
+        for name in ["Ada Okafor", "Northwind Robotics, Inc."] {
+            let contact = json!({"display_name": name, "kind": "person", "email": "ada@okafor.example"});
+            people.push(self.post("/api/v1/contacts", &contact).send().await.ok(201));
+        }
+        let id = |value: &Value| value["id"].as_str().expect("an id").parse::<uuid::Uuid>().expect("a uuid");
+        let new = NewAgreement {
+            workspace_id: id(&workspace).into(),
+            name: AgreementName::parse(name).expect("a name"),
+            kind: AgreementKind::General,
+        };
+        let mut draft = Agreement::draft(new, Actor::system(), Timestamp::now());
+        let roles =
+            [[ParticipantRole::Signer, ParticipantRole::Investor], [ParticipantRole::Signer, ParticipantRole::Issuer]];
+        draft.participants = people
+            .iter()
+            .zip(roles)
+            .map(|(person, roles)| Participant {
+                id: ParticipantId::new(),
+                contact_id: id(person).into(),
+                roles: roles.into(),
+            })
+            .collect();
+        let label = |text: &str| Label::parse(text).expect("a label");
+        let blocks: Vec<SignatureBlock> = draft
+            .participants
+            .iter()
+            .map(|participant| SignatureBlock {
+                id: SignatureBlockId::new(),
+                participant_id: participant.id,
+                label: label("Signature"),
+            })
+            .collect();
+        let document = Document {
+            id: DocumentId::new(),
+            name: label("Purchase agreement"),
+            content: Some(DocumentContent { sha256: "5f".repeat(32), size_bytes: 184_320 }),
+            state: DocumentState::Draft,
+            blocks: blocks.clone(),
+        };
+        let stage = |name: &str, actions: &[StageAction], rules: Vec<GateRule>| Stage {
+            id: StageId::new(),
+            name: label(name),
+            state: StageState::Upcoming,
+            actions: actions.iter().copied().collect(),
+            gates: rules.into_iter().map(|rule| Gate { id: GateId::new(), rule, state: GateState::Locked }).collect(),
+        };
+        draft.stages = vec![
+            stage(
+                "Approval",
+                &[StageAction::OpenSigning],
+                vec![GateRule::ParticipantApproval { participant_ids: [draft.participants[0].id].into() }],
+            ),
+            stage(
+                "Signing",
+                &[],
+                vec![
+                    GateRule::SignatureBlocks { block_ids: blocks.iter().map(|block| block.id).collect() },
+                    GateRule::DocumentSigned { document_id: Some(document.id) },
+                ],
+            ),
+            stage(
+                "Closing",
+                &[StageAction::ProjectObligations],
+                vec![
+                    GateRule::IdentityVerified { participant_ids: [draft.participants[1].id].into() },
+                    GateRule::Countdown { until: Some(Countdown::AfterHours(48)) },
+                ],
+            ),
+        ];
+        draft.documents = vec![document];
+        change(&mut draft);
+        let store = self.stack().table().store();
+        let changes = agreements::create(self.id, &draft).expect("an agreement as items");
+        Operator::new(&store).load(changes).await.expect("the draft is written");
+        draft
+    }
+
+    /// Writes another state of a draft, as whoever edits it in the app will.
+    ///
+    /// # Panics
+    /// When it cannot be written.
+    pub async fn edit(&self, version: u64, after: &Agreement) {
+        let changes = agreements::replace(self.id, version, after).expect("an agreement as items");
+        Operator::new(&self.stack().table().store()).load(changes).await.expect("the draft is written");
+    }
+
+    /// Proposes something for an agreement.
+    pub async fn propose(&self, action: &str, agreement: &Agreement) -> Value {
+        let body = json!({"action": action, "agreement_id": agreement.id, "note": "As agreed on Tuesday."});
+        self.post("/api/v1/proposals", &body).send().await.ok(201)
+    }
+}
+
+/// A browser without JavaScript.
+#[derive(Debug)]
+pub struct Browser {
+    http: reqwest::Client,
+    base_url: String,
+    cookies: Mutex<BTreeMap<String, String>>,
+}
+
+/// A page, or the way to one.
+#[derive(Debug, Clone)]
+pub struct Page {
+    /// The status.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The markup.
+    pub body: String,
+}
+
+impl Page {
+    /// Where it leads.
+    ///
+    /// # Panics
+    /// When the header is no text.
+    #[must_use]
+    pub fn location(&self) -> &str {
+        self.headers.get("location").map_or("", |value| value.to_str().expect("a location"))
+    }
+
+    /// The value of the first hidden field with a name.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[must_use]
+    #[track_caller]
+    pub fn hidden(&self, name: &str) -> String {
+        let start = format!("type=\"hidden\" name=\"{name}\" value=\"");
+        let (_, rest) = self.body.split_once(&start).unwrap_or_else(|| panic!("no {name} in {}", self.body));
+        rest.split('"').next().unwrap_or_default().to_owned()
+    }
+
+    /// Whether a text is on it.
+    #[must_use]
+    pub fn says(&self, text: &str) -> bool {
+        self.body.contains(text)
+    }
+}
+
+impl Browser {
+    /// A new one, without cookies.
+    ///
+    /// # Panics
+    /// When an HTTP client cannot be made.
+    #[must_use]
+    pub fn new(base_url: &str) -> Self {
+        let http = reqwest::Client::builder()
+            .no_proxy()
+            .http1_only()
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .expect("an HTTP client");
+        Self { http, base_url: base_url.to_owned(), cookies: Mutex::default() }
+    }
+
+    /// One that is signed in.
+    ///
+    /// # Panics
+    /// When signing in does not work.
+    pub async fn of(org: &Org, person: &Person) -> Self {
+        let browser = Self::new(org.base_url());
+        let page = browser.sign_in(&person.email, &person.password, "/app").await;
+        assert_eq!((page.status, page.location()), (303, "/app"), "{}", page.body);
+        browser
+    }
+
+    /// Signs in, on the form's page first.
+    pub async fn sign_in(&self, email: &str, password: &str, next: &str) -> Page {
+        let page = self.get(&format!("/app/sign-in?next={next}")).await;
+        let token = page.hidden("form_token");
+        let next = page.hidden("next");
+        self.post("/app/sign-in", &[("form_token", &token), ("next", &next), ("email", email), ("password", password)])
+            .await
+    }
+
+    /// A cookie's value.
+    pub fn cookie(&self, name: &str) -> Option<String> {
+        self.jar().get(name).cloned()
+    }
+
+    /// Sets a cookie.
+    pub fn set_cookie(&self, name: &str, value: &str) {
+        self.jar().insert(name.to_owned(), value.to_owned());
+    }
+
+    fn jar(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, String>> {
+        self.cookies.lock().expect("nobody has panicked with the cookies")
+    }
+
+    /// Opens a page.
+    pub async fn get(&self, path: &str) -> Page {
+        self.send(self.http.get(format!("{}{path}", self.base_url))).await
+    }
+
+    /// Sends a form.
+    pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Page {
+        self.post_with(path, fields, &[]).await
+    }
+
+    /// Sends a form with headers.
+    pub async fn post_with(&self, path: &str, fields: &[(&str, &str)], headers: &[(&str, &str)]) -> Page {
+        let pairs: Vec<String> =
+            fields.iter().map(|(name, value)| format!("{name}={}", crate::client::encoded(value))).collect();
+        let request = self.http.post(format!("{}{path}", self.base_url));
+        let mut request = request.header("content-type", "application/x-www-form-urlencoded").body(pairs.join("&"));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.send(request).await
+    }
+
+    /// Opens a page, sends the form on it with its hidden fields, and follows to the outcome.
+    ///
+    /// # Panics
+    /// When the page has no form of a member.
+    pub async fn decide(&self, path: &str, decision: &str, note: &str) -> Page {
+        let page = self.get(path).await;
+        let (token, version) = (page.hidden("form_token"), page.hidden("version"));
+        let fields = [("form_token", token.as_str()), ("version", &version), ("note", note), ("decision", decision)];
+        self.post(path, &fields).await
+    }
+
+    async fn send(&self, request: reqwest::RequestBuilder) -> Page {
+        let cookies: Vec<String> = self.jar().iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let request = if cookies.is_empty() { request } else { request.header("cookie", cookies.join("; ")) };
+        let response = request.send().await.expect("an answer");
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        for line in headers.get_all("set-cookie") {
+            let line = line.to_str().expect("a cookie");
+            let (name, value) = line.split(';').next().and_then(|pair| pair.split_once('=')).expect("a cookie's pair");
+            if value.is_empty() {
+                self.jar().remove(name);
+            } else {
+                self.jar().insert(name.to_owned(), value.to_owned());
+            }
+        }
+        let body = response.text().await.expect("a page");
+        assert!(uuid::Uuid::try_parse(headers["x-request-id"].to_str().expect("an id")).is_ok(), "{headers:?}");
+        Page { status, headers, body }
+    }
+}

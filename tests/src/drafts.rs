@@ -1,0 +1,138 @@
+//! Agreements as members set them up in the app, written past the service: the API only begins a draft.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use shared::domain::actor::Actor;
+use shared::domain::agreement::gate::GateRule;
+use shared::domain::agreement::{
+    Agreement, AgreementKind, AgreementName, Label, Life, NewAgreement, NewParticipant, ParticipantRole, Roles,
+};
+use shared::domain::ids::ContactId;
+use shared::domain::proposal::{NewProposal, Proposal, ProposalAction, propose};
+use shared::domain::time::Timestamp;
+use shared::store::operator::Operator;
+use shared::store::{agreements, proposals};
+
+use crate::org::Org;
+
+/// An agreement that a test has written, and the version that its next change must name.
+#[derive(Debug, Clone)]
+pub struct Drafted {
+    /// The agreement.
+    pub agreement: Agreement,
+    version: u64,
+}
+
+impl Drafted {
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> String {
+        self.agreement.id.to_string()
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> String {
+        format!("/api/v1/agreements/{}", self.agreement.id)
+    }
+
+    /// The body of a proposal of its publication.
+    #[must_use]
+    pub fn publication(&self) -> Value {
+        json!({"action": "publish_agreement", "agreement_id": self.id()})
+    }
+
+    /// Changes the agreement.
+    pub async fn change(&mut self, org: &Org, change: impl FnOnce(&mut Agreement)) {
+        change(&mut self.agreement);
+        load(org, agreements::replace(org.id, self.version, &self.agreement).expect("an agreement")).await;
+        self.version += 1;
+    }
+}
+
+fn label(text: &str) -> Label {
+    Label::parse(text).expect("a label")
+}
+
+/// A draft without anything in it that the API did not put there.
+#[must_use]
+pub fn empty(workspace: &Value, name: &str) -> Agreement {
+    let new = NewAgreement {
+        workspace_id: workspace["id"].as_str().expect("an id").parse().expect("an id"),
+        name: AgreementName::parse(name).expect("a name"),
+        kind: AgreementKind::General,
+    };
+    Agreement::draft(new, Actor::system(), Timestamp::now())
+}
+
+/// A draft in whose way nothing is but the workspace's activation: a contact approves in its one step.
+///
+/// # Panics
+/// When the contact has no id.
+#[must_use]
+pub fn ready(workspace: &Value, name: &str, contact: &Value) -> Agreement {
+    let now = Timestamp::now();
+    let contact_id: ContactId = contact["id"].as_str().expect("an id").parse().expect("an id");
+    let participant = NewParticipant { contact_id, roles: Roles(BTreeSet::from([ParticipantRole::Approver])) };
+    let added = empty(workspace, name).add_participant(participant, now).expect("a participant");
+    let (draft, stage) = added.agreement.add_stage(label("Approval"), BTreeSet::new(), now).expect("a stage");
+    let rule = GateRule::ParticipantApproval { participant_ids: BTreeSet::from([added.participant.id]) };
+    draft.add_gate(stage, rule, now).expect("a gate").0
+}
+
+/// Writes an agreement into an organization.
+pub async fn write(org: &Org, agreement: Agreement) -> Drafted {
+    load(org, agreements::create(org.id, &agreement).expect("an agreement")).await;
+    Drafted { agreement, version: 1 }
+}
+
+/// A draft that can be proposed, in a new workspace of the organization.
+pub async fn written(org: &Org, name: &str) -> Drafted {
+    let workspace = org.workspace(&format!("Workspace of {name}")).await;
+    let contact = org.person("Ada").await;
+    write(org, ready(&workspace, name, &contact)).await
+}
+
+/// Makes an agreement active without anybody's decision.
+#[must_use]
+pub fn active(agreement: &Agreement) -> Agreement {
+    Agreement { life: Life::Active { published_at: Timestamp::now() }, ..agreement.clone() }
+}
+
+/// Writes a proposal with a lifetime of the test's choosing, which may be over. The clock does not learn of it.
+///
+/// # Panics
+/// When it may not be made.
+pub async fn propose_until(
+    org: &Org,
+    agreement: &Agreement,
+    action: ProposalAction,
+    expires_at: Timestamp,
+) -> Proposal {
+    let proposal = proposal(agreement, action, expires_at);
+    let mut changes = proposals::create(org.id, &proposal).expect("a proposal");
+    // What is due comes last.
+    changes.pop();
+    load(org, changes).await;
+    proposal
+}
+
+/// Writes a proposal with a lifetime of the test's choosing, of which the clock learns.
+///
+/// # Panics
+/// When it may not be made.
+pub async fn propose_due(org: &Org, agreement: &Agreement, action: ProposalAction, expires_at: Timestamp) -> Proposal {
+    let proposal = proposal(agreement, action, expires_at);
+    load(org, proposals::create(org.id, &proposal).expect("a proposal")).await;
+    proposal
+}
+
+fn proposal(agreement: &Agreement, action: ProposalAction, expires_at: Timestamp) -> Proposal {
+    let new = NewProposal { action, agreement_id: agreement.id, note: None };
+    propose(new, agreement, &[], Actor::system(), Timestamp::now(), expires_at).expect("a proposal")
+}
+
+async fn load(org: &Org, changes: Vec<shared::store::commit::Change>) {
+    Operator::new(&org.stack().table().store()).load(changes).await.expect("the table takes it");
+}
