@@ -39,6 +39,7 @@ pub(crate) fn error(text: &str) {
 
 fn text(stack: &Stack, to_a_person: bool) -> String {
     let url = &stack.base_url;
+    let app = &stack.ready.app_url;
     let ready_file = stack.ready_file().display();
     // A terminal may show the tokens, which are good for this machine only; output that is kept somewhere shall not.
     let token = match stack.ready.organizations.first() {
@@ -48,6 +49,7 @@ fn text(stack: &Stack, to_a_person: bool) -> String {
     format!(
         "\n{GREEN}{BOLD}Countersign is ready{RESET}\n\n  \
          API     {BOLD}{url}/api/v1{RESET}\n  \
+         App     {BOLD}{app}{RESET}  {DIM}(members and passwords: see Access){RESET}\n  \
          Spec    {url}/openapi.json\n  \
          Access  {ready_file}  {DIM}(organizations, tokens, members){RESET}\n  \
          Log     {}\n\n\

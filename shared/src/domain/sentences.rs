@@ -17,7 +17,7 @@ use super::workspace::Workspace;
 pub fn agreement_status(agreement: &Agreement, is_ready: bool) -> String {
     match agreement.life {
         Life::Draft if is_ready => "Draft, ready to be proposed".to_owned(),
-        Life::Draft => "Draft, being set up".to_owned(),
+        Life::Draft => "Draft".to_owned(),
         Life::Active { .. } => {
             match agreement.stages.iter().enumerate().find(|(_, stage)| stage.state == StageState::Current) {
                 Some((index, stage)) => {

@@ -28,7 +28,7 @@ use crate::operation::Output;
     "name": "Seed round SAFE",
     "kind": "general",
     "lifecycle": "draft",
-    "status": "Draft, being set up",
+    "status": "Draft",
     "stages": [{
         "id": "01980a53-2b6e-7d10-95aa-0f4c8e7b6a21",
         "position": 1,
@@ -93,7 +93,7 @@ pub struct AgreementView {
     /// Where it is in its life. Branch on this.
     pub lifecycle: Lifecycle,
     /// The same for a person. Changes freely; do not parse.
-    #[schema(example = "Draft, being set up")]
+    #[schema(example = "Draft")]
     pub status: String,
     /// Its steps, in order.
     #[schema(required = true)]
