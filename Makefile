@@ -13,6 +13,8 @@ ARGS ?=
 ARCH ?= x86-64
 
 BUILD_FUNCTIONS = cargo lambda build --profile lambda --$(ARCH) -p read-api -p write-api -p proposals -p member-app -p clock
+# Those that `make bench` starts, beside a bare one.
+BUILD_BENCHED = cargo lambda build --profile lambda --$(ARCH) -p read-api -p write-api -p hello
 CHECK_TOOLS = PATH="$$(scripts/tools check):$$PATH"
 LAMBDA_TOOLS = PATH="$$(scripts/tools lambda):$$PATH"
 
@@ -39,8 +41,8 @@ check: ## Format, lints, documentation, dependencies
 
 bench: ## Figures: calls and lists, start and size of functions; lists of 100,000 too with FULL=1
 	cargo run --release -p tests --bin bench_api
-	$(LAMBDA_TOOLS); $(BUILD_FUNCTIONS) -p hello
-	$(LAMBDA_TOOLS); $(BUILD_FUNCTIONS) -p hello --output-format zip --lambda-dir target/lambda-zip
+	$(LAMBDA_TOOLS); $(BUILD_BENCHED)
+	$(LAMBDA_TOOLS); $(BUILD_BENCHED) --output-format zip --lambda-dir target/lambda-zip
 	COUNTERSIGN_FUNCTIONS=target/lambda cargo run --release -p tests --bin bench_start
 
 generate: ## Writes the API description, shared/openapi.json, from the operations

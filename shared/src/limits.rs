@@ -64,6 +64,8 @@ pub const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// the refusal instead of a broken connection. Lambda's own limit is below it.
 pub const BODY_BYTES_DISCARDED_MAX: usize = 8 * 1024 * 1024;
 
+/// Fields of one form of the app: no page has as many.
+pub const FORM_FIELDS_MAX: usize = 32;
 /// Field errors of one response, so that a body of nothing but errors does not make a response that Lambda refuses.
 pub const FIELD_ERRORS_MAX: usize = 100;
 /// The path of a field in an error, in characters; longer ones are cut.

@@ -51,7 +51,12 @@ pub struct Form(Vec<(String, String)>);
 
 impl Form {
     fn parse(bytes: &[u8]) -> Result<Self, FieldErrors> {
-        let fields: Vec<(String, String)> = form_urlencoded::parse(bytes).into_owned().collect();
+        let fields: Vec<(String, String)> =
+            form_urlencoded::parse(bytes).into_owned().take(limits::FORM_FIELDS_MAX + 1).collect();
+        if fields.len() > limits::FORM_FIELDS_MAX {
+            let message = format!("must have at most {} fields", limits::FORM_FIELDS_MAX);
+            return Err(FieldErrors::one("body", FieldCode::LimitReached, message));
+        }
         for (at, (name, _)) in fields.iter().enumerate() {
             if fields[..at].iter().any(|(earlier, _)| earlier == name) {
                 return Err(FieldErrors::one(name.as_str(), FieldCode::InvalidValue, "may be given only once"));
@@ -262,22 +267,23 @@ impl Visit {
     }
 
     /// Puts a call that changed nothing on record: a member's in the organization, anybody else's in the service's
-    /// trail, best effort.
+    /// trail, best effort. Tells whether the call had taken effect after all, without its knowledge: its commit has put
+    /// it on record then, and that row stays.
     ///
     /// # Errors
     /// When a member's call can't be put on record: then it must not be answered.
-    pub async fn record(&self, status: StatusCode, code: &str, objects: &[Uuid]) -> Result<(), Error> {
+    pub async fn record(&self, status: StatusCode, code: &str, objects: &[Uuid]) -> Result<bool, Error> {
         let status = status.as_u16();
         let Some(signed_in) = &self.signed_in else {
             let outcome = Outcome { status, code, objects: &[] };
             let trail = audit::write_trail(&self.store, self.request_id, self.operation, outcome, self.now);
             let _ = tokio::time::timeout(limits::TRAIL_WAIT, trail).await;
-            return Ok(());
+            return Ok(false);
         };
         let shown: Vec<u8> = objects.iter().flat_map(Uuid::as_bytes).copied().collect();
         let objects = signed_in.act.objects_with(&shown);
         let written = audit::write(&signed_in.act, Outcome { status, code, objects: &objects }).await;
-        written.map(|_| ()).map_err(|error| Error::Internal(format!("no audit row: {error}")))
+        written.map(|landed| landed.is_some()).map_err(|error| Error::Internal(format!("no audit row: {error}")))
     }
 
     /// Tells the log how the call ended.

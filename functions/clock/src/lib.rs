@@ -47,6 +47,8 @@ enum Done {
     Settled,
     /// It had been settled already.
     Stale,
+    /// By the clock of this act it is not time yet: its entry stays.
+    Early,
 }
 
 /// Does what is due now. One act that fails, or one shard that can't be read, does not keep the others.
@@ -78,6 +80,7 @@ async fn sweep(app: &App, shard: u8, now: Timestamp, started: Instant) -> Tick {
             match settle(app, entry).await {
                 Ok(Done::Settled) => tick.expired += 1,
                 Ok(Done::Stale) => tick.stale += 1,
+                Ok(Done::Early) => {}
                 Err(()) => tick.failed += 1,
             }
         }
@@ -90,7 +93,7 @@ async fn settle(app: &App, entry: DueEntry) -> Result<Done, ()> {
     let act = ServiceAct::begin(&app.store, entry.org, proposals::OPERATION);
     let mut attempts = 1;
     let done = loop {
-        match proposals::expire(&act, entry.id.into()).await {
+        match proposals::expire(&act, &entry).await {
             Err(Error::Raced) if attempts < limits::SWEEP_ATTEMPTS_MAX => attempts += 1,
             done => break done,
         }
@@ -100,7 +103,7 @@ async fn settle(app: &App, entry: DueEntry) -> Result<Done, ()> {
         Ok(Done::Stale) => app.store.forget(entry).await.map(|()| Done::Stale).map_err(Error::from),
         done => done,
     };
-    if !matches!(done, Ok(Done::Stale)) {
+    if !matches!(done, Ok(Done::Stale | Done::Early)) {
         tell(app, Some(&act), &done, started);
     }
     done.map_err(|_| ())

@@ -1,8 +1,9 @@
 //! Proposals that nobody decided in time.
 
 use shared::caller::ServiceAct;
-use shared::domain::ids::ProposalId;
+use shared::domain::proposal::Decision;
 use shared::error::Error;
+use shared::store::due::DueEntry;
 use shared::store::proposals as stored;
 
 use crate::Done;
@@ -14,10 +15,12 @@ pub const OPERATION: &str = "expire_proposal";
 ///
 /// # Errors
 /// [`Error::Raced`] when it changed meanwhile: decide anew. Otherwise when the store can't be read or written.
-pub(crate) async fn expire(act: &ServiceAct, id: ProposalId) -> Result<Done, Error> {
-    let Some(found) = act.store().proposal(id).await? else { return Ok(Done::Stale) };
+pub(crate) async fn expire(act: &ServiceAct, entry: &DueEntry) -> Result<Done, Error> {
+    let Some(found) = act.store().proposal(entry.id.into()).await? else { return Ok(Done::Stale) };
     if !found.value.is_to_be_settled(act.now()) {
-        return Ok(Done::Stale);
+        // Its own entry stays while it is pending: this act's clock may be behind the one that found it.
+        let is_its_own = entry.at == found.value.expires_at && found.value.decision == Decision::Pending;
+        return Ok(if is_its_own { Done::Early } else { Done::Stale });
     }
     let settled = found.value.settled(act.now());
     let changes = stored::end(act.org(), &found, &settled, false)?;

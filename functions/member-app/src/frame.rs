@@ -151,11 +151,14 @@ struct Message {
 /// Puts a call on record, tells the log, and makes the response.
 pub(crate) async fn finish(visit: &Visit, ended: Result<Answer, Error>) -> Response {
     let mut answer = ended.unwrap_or_else(|error| failure(visit, &error));
-    if !answer.is_recorded
-        && let Err(error) = visit.record(answer.status, answer.code, &answer.objects).await
-    {
-        // What is not on record must not be answered.
-        answer = failure(visit, &error);
+    if !answer.is_recorded {
+        match visit.record(answer.status, answer.code, &answer.objects).await {
+            Ok(false) => {}
+            // An act that seemed to have failed took effect, its answer lost on the way: the page shows what is.
+            Ok(true) => answer = Answer::see_other(visit.uri().path()),
+            // What is not on record must not be answered.
+            Err(error) => answer = failure(visit, &error),
+        }
     }
     visit.log(answer.status, answer.code, answer.cause.clone());
     respond(visit, answer)

@@ -257,8 +257,9 @@ fn path_of(id: ProposalId) -> String {
 fn show(visit: &Visit, loaded: &Loaded, typed: &Typed) -> Result<Answer, Error> {
     let (proposal, now_agreement) = (&loaded.proposal.value, &loaded.agreement.value);
     let is_pending = proposal.state_at(visit.now()) == ProposalState::Pending;
-    // What was decided about is what was proposed; while it waits, it is the agreement as it is now.
-    let agreement = if is_pending { now_agreement } else { &proposal.proposed };
+    // What is or was confirmed is the agreement as it is now; what came to nothing is what was proposed.
+    let is_confirmed = matches!(proposal.decision, Decision::Confirmed(_));
+    let agreement = if is_pending || is_confirmed { now_agreement } else { &proposal.proposed };
     let view = AgreementView::in_full(agreement, &loaded.contacts, &[], true, &visit.app().base_url);
     let in_the_way: Vec<String> = match proposal.action {
         _ if !is_pending => Vec::new(),

@@ -117,7 +117,8 @@ impl Workspace {
     /// The workspace, activated; nothing when it is already.
     #[must_use]
     pub(in crate::domain) fn activated(&self, now: Timestamp) -> Option<Self> {
-        let activated = Self { activated_at: Some(now), updated_at: now, ..self.clone() };
+        let updated_at = now.max(self.updated_at);
+        let activated = Self { activated_at: Some(now), updated_at, ..self.clone() };
         self.activated_at.is_none().then_some(activated)
     }
 

@@ -12,6 +12,8 @@ use crate::limits;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DueEntry {
     key: Key,
+    /// When it is due.
+    pub at: Timestamp,
     /// Whose it is.
     pub org: OrgId,
     /// Which it is; its kind says of what.
@@ -21,9 +23,10 @@ pub struct DueEntry {
 impl DueEntry {
     /// Reads a key that `keys::due` made.
     fn of(key: Key) -> Option<Self> {
-        let mut parts = key.sort().split('#').skip(2);
+        let mut parts = key.sort().split('#').skip(1);
+        let at = Timestamp::from_unix_ms(parts.next()?.parse().ok()?).ok()?;
         let (org, id) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-        Some(Self { key, org, id })
+        Some(Self { key, at, org, id })
     }
 }
 

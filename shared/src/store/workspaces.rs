@@ -138,15 +138,19 @@ pub fn activate(org: OrgId, after: &Workspace) -> Change {
     let at = after.activated_at.unwrap_or(after.updated_at).to_string();
     Change::Update(Update {
         key: keys::workspace(org, after.id),
-        expression: "ADD #version :one SET #activated_at = :at, #updated_at = :at",
-        condition: "attribute_exists(#pk) AND attribute_not_exists(#activated_at)",
+        expression: "ADD #version :one SET #activated_at = :at, #updated_at = :updated_at",
+        condition: "attribute_exists(#pk) AND attribute_not_exists(#activated_at) AND #updated_at <= :updated_at",
         names: vec![
             ("#activated_at", "activated_at"),
             ("#version", VERSION),
             ("#updated_at", "updated_at"),
             ("#pk", keys::PARTITION),
         ],
-        values: vec![(":at", AttributeValue::S(at)), (":one", AttributeValue::N("1".to_owned()))],
+        values: vec![
+            (":at", AttributeValue::S(at)),
+            (":updated_at", AttributeValue::S(after.updated_at.to_string())),
+            (":one", AttributeValue::N("1".to_owned())),
+        ],
     })
 }
 

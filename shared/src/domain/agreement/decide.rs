@@ -43,7 +43,7 @@ impl Agreement {
             (participant, true)
         };
         if agreement != *self {
-            agreement.updated_at = now;
+            agreement.updated_at = now.max(self.updated_at);
         }
         Ok(Added { agreement, participant, is_new })
     }
@@ -51,7 +51,8 @@ impl Agreement {
     /// The published agreement: its first stage is current and that stage's gates are open.
     #[must_use]
     pub(in crate::domain) fn published(&self, now: Timestamp) -> Self {
-        let mut agreement = Self { life: Life::Active { published_at: now }, updated_at: now, ..self.clone() };
+        let updated_at = now.max(self.updated_at);
+        let mut agreement = Self { life: Life::Active { published_at: now }, updated_at, ..self.clone() };
         if let Some(stage) = agreement.stages.first_mut() {
             stage.state = StageState::Current;
             stage.gates = std::mem::take(&mut stage.gates).into_iter().map(|gate| gate.opened(now)).collect();
@@ -66,7 +67,8 @@ impl Agreement {
             Life::Active { published_at } => Some(published_at),
             _ => None,
         };
-        Self { life: Life::Cancelled { published_at, cancelled_at: now }, updated_at: now, ..self.clone() }
+        let life = Life::Cancelled { published_at, cancelled_at: now };
+        Self { life, updated_at: now.max(self.updated_at), ..self.clone() }
     }
 }
 
