@@ -77,8 +77,14 @@ impl Waits {
         (limits::SWEEP_INTERVAL / self.scale).max(Duration::from_millis(Self::MS_MIN.unsigned_abs()))
     }
 
+    /// A wait in milliseconds, scaled.
+    #[must_use]
+    pub fn scaled_ms(self, ms: i64) -> i64 {
+        (ms / i64::from(self.scale)).max(Self::MS_MIN)
+    }
+
     fn after(self, now: Timestamp, seconds: i64) -> Timestamp {
-        let ms = (seconds.saturating_mul(1000) / i64::from(self.scale)).max(Self::MS_MIN);
+        let ms = self.scaled_ms(seconds.saturating_mul(1000));
         Timestamp::from_unix_ms(now.unix_ms().saturating_add(ms)).unwrap_or(now)
     }
 }

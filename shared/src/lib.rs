@@ -19,10 +19,12 @@ pub mod openapi;
 pub mod operation;
 pub mod page;
 pub mod pipeline;
+pub mod seal;
 pub mod session;
 pub mod store;
 pub mod telemetry;
 pub mod text;
 pub mod visit;
+pub mod webhook;
 
 pub use app::App;

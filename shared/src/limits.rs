@@ -142,3 +142,26 @@ pub const GUESSES_FROM_ADDRESS: u32 = 50;
 pub const GUESS_WAIT_MAX_S: i64 = 300;
 /// After how long wrong passwords are forgotten, in seconds.
 pub const GUESSES_FORGOTTEN_S: i64 = 3600;
+
+/// The waits after failures 1 to 4 of a delivery, in seconds; after the fifth it waits for a manual replay
+/// (specification, "Limits").
+pub const RETRY_WAITS_S: [i64; 4] = [60, 300, 1800, 7200];
+/// How long whoever attempts a delivery has it for themselves, in seconds: twice what an attempt may take. Never scaled.
+pub const CLAIM_S: i64 = 30;
+/// The attempts of one delivery that are kept: four rounds of the schedule, in a record that stays small.
+pub const ATTEMPTS_KEPT_MAX: usize = 20;
+/// Endpoints of one organization: each gets a delivery of every event that it wants.
+pub const ENDPOINTS_MAX: usize = 20;
+/// How long a signing secret that was replaced goes on signing where that was asked for, in seconds: 24 hours, so that
+/// a subscriber can deploy the new one.
+pub const SECRET_OVERLAP_S: i64 = 24 * 3600;
+/// How long deliveries are kept after they have arrived, in seconds: 30 days. Others are kept until they do, or their
+/// endpoint is deleted.
+pub const DELIVERED_KEPT_S: i64 = 30 * 24 * 3600;
+/// How long an event waits for whoever relays it at once, before the clock does.
+pub const RELAY_GRACE_S: i64 = 60;
+/// How many queries one page of deliveries may take: what is looked for may be rare.
+pub const DELIVERY_QUERIES_MAX: u32 = 10;
+/// How far apart the deliveries of an endpoint that is resumed become due, in milliseconds: in the order of their
+/// events, and not all at once.
+pub const RESUME_SPACING_MS: i64 = 10;

@@ -83,6 +83,8 @@ ids! {
     ContactId;
     /// A document of an agreement.
     DocumentId;
+    /// Where an organization's subscribers are told what happens.
+    EndpointId;
     /// Something that happened, told to subscribers.
     EventId;
     /// A question of an information request.

@@ -59,6 +59,26 @@ impl Member {
     }
 }
 
+/// A member who may change the organization's settings.
+#[derive(Debug, Clone, Copy)]
+pub struct Admin<'a>(&'a Member);
+
+impl<'a> Admin<'a> {
+    /// Who it is.
+    #[must_use]
+    pub fn member(self) -> &'a Member {
+        self.0
+    }
+}
+
+impl Member {
+    /// The member as an admin, if they are one.
+    #[must_use]
+    pub fn as_admin(&self) -> Option<Admin<'_>> {
+        (self.role == Role::Admin).then_some(Admin(self))
+    }
+}
+
 /// What a member's decision makes of a proposal and of what it is about. Whatever is here changed, with its events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {

@@ -3,6 +3,8 @@
 pub mod actor;
 pub mod agreement;
 pub mod contact;
+pub mod delivery;
+pub mod endpoint;
 pub mod event;
 #[cfg(test)]
 mod histories;

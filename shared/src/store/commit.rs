@@ -12,7 +12,7 @@ use super::table::Transacted;
 use super::{Item, StoreError, VERSION, audit, events, idempotency};
 use crate::caller::{Act, WriteCaller};
 use crate::domain::event::{Event, EventKind};
-use crate::domain::ids::OrgId;
+use crate::domain::ids::{EndpointId, OrgId};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
@@ -37,6 +37,8 @@ pub enum Change {
     Claim(Item, Timestamp),
     /// A record that is only looked at: it must still have this version.
     Check(Key, u64),
+    /// A record that goes: the one at its key must have this version.
+    Delete(Key, u64),
     /// An item that goes.
     Remove(Key),
 }
@@ -98,8 +100,17 @@ impl<'a, By: Author> Commit<'a, By> {
     pub fn tell(mut self, events: impl IntoIterator<Item = EventKind>) -> Result<Self, StoreError> {
         let act = self.author.act();
         for kind in events {
-            self.changes.extend(events::emit(act.store.org, &Event::new(kind, act.now))?);
+            self.changes.extend(events::emit(act.store.org, &Event::new(kind, act.now), None)?);
         }
+        Ok(self)
+    }
+
+    /// Tells one endpoint something, whatever it wants to be told: that it is tested.
+    ///
+    /// # Errors
+    /// When the event can't be encoded.
+    pub fn tell_only(mut self, endpoint: EndpointId, event: &Event) -> Result<Self, StoreError> {
+        self.changes.extend(events::emit(self.author.act().store.org, event, Some(endpoint))?);
         Ok(self)
     }
 
@@ -227,6 +238,16 @@ impl Change {
             ),
             Self::Check(key, version) => write.condition_check(
                 ConditionCheck::builder()
+                    .table_name(table)
+                    .set_key(Some(key.into_item()))
+                    .condition_expression("#v = :v")
+                    .expression_attribute_names("#v", VERSION)
+                    .expression_attribute_values(":v", AttributeValue::N(version.to_string()))
+                    .build()
+                    .map_err(build)?,
+            ),
+            Self::Delete(key, version) => write.delete(
+                Delete::builder()
                     .table_name(table)
                     .set_key(Some(key.into_item()))
                     .condition_expression("#v = :v")

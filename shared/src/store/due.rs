@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::keys::{self, Due, Key};
 use super::{Store, StoreError};
-use crate::domain::ids::OrgId;
+use crate::domain::ids::{EndpointId, OrgId};
 use crate::domain::time::Timestamp;
 use crate::limits;
 
@@ -12,21 +12,31 @@ use crate::limits;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DueEntry {
     key: Key,
+    /// What is due.
+    pub what: Due,
     /// When it is due.
     pub at: Timestamp,
     /// Whose it is.
     pub org: OrgId,
-    /// Which it is; its kind says of what.
+    /// Which it is; its kind says of what. Of a delivery: its event.
     pub id: Uuid,
+    /// Of a delivery: its endpoint.
+    pub endpoint: Option<EndpointId>,
 }
 
 impl DueEntry {
     /// Reads a key that `keys::due` made.
-    fn of(key: Key) -> Option<Self> {
-        let mut parts = key.sort().split('#').skip(1);
+    #[must_use]
+    pub fn of(key: Key) -> Option<Self> {
+        if !key.is_due() {
+            return None;
+        }
+        let mut parts = key.sort().split('#');
+        let what = Due::parse(parts.next()?)?;
         let at = Timestamp::from_unix_ms(parts.next()?.parse().ok()?).ok()?;
         let (org, id) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-        Some(Self { key, at, org, id })
+        let endpoint = parts.next().map(str::parse).transpose().ok()?;
+        Some(Self { key, what, at, org, id, endpoint })
     }
 }
 
@@ -88,7 +98,11 @@ mod tests {
     fn an_entry_says_whose_and_which() {
         let (org, id, at) = (OrgId::new(), Uuid::now_v7(), Timestamp::now());
         let entry = DueEntry::of(keys::due(at, Due::Proposal, org, id)).unwrap();
-        assert_eq!((entry.org, entry.id), (org, id));
+        assert_eq!((entry.what, entry.at, entry.org, entry.id, entry.endpoint), (Due::Proposal, at, org, id, None));
+        let endpoint = EndpointId::new();
+        let entry = DueEntry::of(keys::due_delivery(at, org, endpoint, id.into())).unwrap();
+        assert_eq!((entry.what, entry.id, entry.endpoint), (Due::Delivery, id, Some(endpoint)));
+        assert_eq!(DueEntry::of(keys::event(org, id.into())), None);
     }
 
     #[test]

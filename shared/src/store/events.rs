@@ -1,14 +1,48 @@
-//! The outbox: events, each written in the transaction of the change that it tells, and due until it is relayed.
+//! The outbox: events, each written in the transaction of the change that it tells, and due until it is relayed. The
+//! body is serialized here, once: every attempt and every endpoint gets these bytes.
+
+use serde::{Deserialize, Serialize};
 
 use super::commit::Change;
 use super::keys::{self, Due};
-use super::{StoreError, to_item};
-use crate::domain::event::Event;
-use crate::domain::ids::OrgId;
+use super::{Store, StoreError, from_item, to_item};
+use crate::domain::event::{Event, EventType};
+use crate::domain::ids::{EndpointId, EventId, OrgId};
+use crate::domain::time::Timestamp;
 
-/// The changes that emit an event.
-pub(super) fn emit(org: OrgId, event: &Event) -> Result<[Change; 2], StoreError> {
-    let item = to_item(keys::event(org, event.id), event)?;
+/// An event as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptEvent {
+    /// Its id.
+    pub id: EventId,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub event_type: EventType,
+    /// When it happened.
+    pub created_at: Timestamp,
+    /// What deliveries have as their body.
+    pub body: String,
+    /// The one endpoint that it is for, if it is a test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<EndpointId>,
+}
+
+impl Store {
+    /// An event.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn event(&self, org: OrgId, id: EventId) -> Result<Option<KeptEvent>, StoreError> {
+        self.get(keys::event(org, id)).await?.map(from_item).transpose()
+    }
+}
+
+/// The changes that emit an event: to all who want it, or to one endpoint.
+pub(super) fn emit(org: OrgId, event: &Event, only: Option<EndpointId>) -> Result<[Change; 2], StoreError> {
+    let body =
+        serde_json::to_string(event).map_err(|error| StoreError::Failed(format!("encoding an event: {error}")))?;
+    let kept = KeptEvent { id: event.id, event_type: event.event_type(), created_at: event.created_at, body, only };
+    let item = to_item(keys::event(org, event.id), &kept)?;
     let due = keys::due(event.created_at, Due::Event, org, event.id.uuid());
     Ok([Change::Create(item), Change::Follow(due.into_item())])
 }

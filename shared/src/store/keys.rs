@@ -8,7 +8,7 @@ use super::Item;
 use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::{Email, ExternalReference};
 use crate::domain::ids::{
-    AgreementId, ContactId, EventId, MemberId, OrgId, ProposalId, RequestId, TokenId, WorkspaceId,
+    AgreementId, ContactId, EndpointId, EventId, MemberId, OrgId, ProposalId, RequestId, TokenId, WorkspaceId,
 };
 use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
@@ -58,6 +58,18 @@ impl Key {
     #[must_use]
     pub fn sort(&self) -> &str {
         &self.sort
+    }
+
+    /// The key of an item that was told of elsewhere: in the table's stream.
+    #[must_use]
+    pub fn told(partition: &str, sort: &str) -> Self {
+        Self { partition: partition.to_owned(), sort: sort.to_owned() }
+    }
+
+    /// Whether it is in a partition of what will be due.
+    #[must_use]
+    pub(super) fn is_due(&self) -> bool {
+        self.partition.starts_with("DUE#")
     }
 
     /// The key of an item that was read.
@@ -110,6 +122,14 @@ pub fn due(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
     Key::new(shard, format_args!("{}{:015}#{org}#{id}", due_of_kind(what), at.unix_ms()))
 }
 
+/// The same for a delivery, which two ids name.
+#[must_use]
+pub fn due_delivery(at: Timestamp, org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
+    let mut key = due(at, Due::Delivery, org, event.uuid());
+    key.sort = format!("{}#{endpoint}", key.sort);
+    key
+}
+
 /// What all sort keys of one kind begin with, and the least that they are greater than.
 #[must_use]
 pub fn due_of_kind(what: Due) -> String {
@@ -138,6 +158,10 @@ pub enum Due {
     Event,
     /// A proposal that expires.
     Proposal,
+    /// A delivery that is to be attempted.
+    Delivery,
+    /// An endpoint whose deliveries have to follow what was done to it.
+    Endpoint,
 }
 
 impl Due {
@@ -147,7 +171,15 @@ impl Due {
         match self {
             Self::Event => "EVENT",
             Self::Proposal => "PROPOSAL",
+            Self::Delivery => "DELIVERY",
+            Self::Endpoint => "ENDPOINT",
         }
+    }
+
+    /// The kind that stands so in a key.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Event, Self::Proposal, Self::Delivery, Self::Endpoint].into_iter().find(|what| what.as_str() == text)
     }
 }
 
@@ -157,6 +189,55 @@ impl Due {
 #[must_use]
 pub fn event(org: OrgId, event: EventId) -> Key {
     Key::alone(of(org, format_args!("EVENT#{event}")))
+}
+
+/// The partition of an organization's endpoints, with how they do.
+#[must_use]
+pub fn endpoints(org: OrgId) -> String {
+    of(org, "ENDPOINTS")
+}
+
+/// An endpoint.
+#[must_use]
+pub fn endpoint(org: OrgId, endpoint: EndpointId) -> Key {
+    Key::new(endpoints(org), endpoint)
+}
+
+/// How an endpoint has done lately: an item of its own, since every attempt writes it.
+#[must_use]
+pub fn endpoint_health(org: OrgId, endpoint: EndpointId) -> Key {
+    Key::new(endpoints(org), format_args!("{endpoint}{HEALTH}"))
+}
+
+/// The replay of an endpoint's undelivered events that a member has asked for.
+#[must_use]
+pub fn endpoint_replay(org: OrgId, endpoint: EndpointId) -> Key {
+    Key::new(endpoints(org), format_args!("{endpoint}{REPLAY}"))
+}
+
+/// A delivery that the sender could not process.
+#[must_use]
+pub fn stuck_delivery(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
+    Key::new(endpoints(org), format_args!("{endpoint}{STUCK}{event}"))
+}
+
+/// What the sort keys of an endpoint's companions end with, or have between two ids.
+pub(super) const HEALTH: &str = "#HEALTH";
+/// See [`HEALTH`].
+pub(super) const REPLAY: &str = "#REPLAY";
+/// See [`HEALTH`].
+pub(super) const STUCK: &str = "#STUCK#";
+
+/// The partition of an endpoint's deliveries, in the order of their events.
+#[must_use]
+pub fn deliveries(org: OrgId, endpoint: EndpointId) -> String {
+    of(org, format_args!("DELIVERIES#{endpoint}"))
+}
+
+/// A delivery. Named by what it is of, so that there is one however often the event is relayed.
+#[must_use]
+pub fn delivery(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
+    Key::new(deliveries(org, endpoint), event)
 }
 
 /// An agreement.

@@ -16,6 +16,8 @@ use aws_sdk_dynamodb::types::{
 use aws_smithy_runtime_api::client::interceptors::context::BeforeTransmitInterceptorContextRef;
 use tokio::time::Instant;
 
+use super::commit::Update;
+use super::due::DueEntry;
 use super::keys::{DROP_AT, Key, PARTITION, SORT};
 use super::{Item, StoreError};
 use crate::limits;
@@ -26,6 +28,17 @@ pub struct Store {
     client: Client,
     table: Arc<str>,
     meter: Meter,
+    watch: Option<Watch>,
+}
+
+/// Whoever is told at once of what was written to become due.
+#[derive(Clone)]
+struct Watch(Arc<dyn Fn(DueEntry) + Send + Sync>);
+
+impl std::fmt::Debug for Watch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Watch")
+    }
 }
 
 /// What calls have used.
@@ -86,6 +99,34 @@ impl Intercept for Meter {
     }
 }
 
+/// What is read of a partition.
+#[derive(Debug, Default)]
+pub(super) struct PartitionQuery<'a> {
+    /// The partition.
+    pub partition: &'a str,
+    /// The first sort key.
+    pub from: &'a str,
+    /// The last sort key.
+    pub to: &'a str,
+    /// From the last to the first.
+    pub backward: bool,
+    /// What items have to fit.
+    pub condition: Option<OneOf<'a>>,
+    /// Which of their attributes are read; all if none is named.
+    pub attributes: &'a [&'a str],
+    /// Where to go on.
+    pub start: Option<Item>,
+}
+
+/// An attribute that must be one of some values.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OneOf<'a> {
+    /// The attribute.
+    pub name: &'a str,
+    /// The values; at most 100.
+    pub values: &'a [&'a str],
+}
+
 /// What became of a transaction.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Transacted {
@@ -110,7 +151,14 @@ impl Store {
     /// The table with this name.
     #[must_use]
     pub fn new(client: Client, table: impl Into<String>) -> Self {
-        Self { client, table: table.into().into(), meter: Meter::default() }
+        Self { client, table: table.into().into(), meter: Meter::default(), watch: None }
+    }
+
+    /// The same table, through which whatever is written to become due is told at once to somebody in this process:
+    /// what the table's stream does in the cloud, for the local stack. Best effort, as a stream record that is lost.
+    #[must_use]
+    pub fn watched(self, by: impl Fn(DueEntry) + Send + Sync + 'static) -> Self {
+        Self { watch: Some(Watch(Arc::new(by))), ..self }
     }
 
     /// The same table with a count of its own, for one call.
@@ -196,7 +244,8 @@ impl Store {
         Ok((items, unprocessed.map(|keys| keys.keys).unwrap_or_default()))
     }
 
-    /// Reads a whole partition in the order of its sort keys, telling each item's given attributes to `visit`.
+    /// Reads a whole partition in the order of its sort keys, telling each item's given attributes to `visit`; all
+    /// of them if none is given.
     pub(super) async fn scan_partition(
         &self,
         partition: &str,
@@ -213,7 +262,7 @@ impl Store {
                 .key_condition_expression("#pk = :pk")
                 .expression_attribute_names("#pk", PARTITION)
                 .expression_attribute_values(":pk", AttributeValue::S(partition.to_owned()))
-                .projection_expression(attributes.join(", "))
+                .set_projection_expression(Some(attributes.join(", ")).filter(|names| !names.is_empty()))
                 .consistent_read(true)
                 .set_exclusive_start_key(start)
                 .return_consumed_capacity(ReturnConsumedCapacity::Total)
@@ -261,6 +310,79 @@ impl Store {
             .map_err(failed)?;
         self.meter.read(output.consumed_capacity());
         Ok(output.items.unwrap_or_default().iter().filter_map(Key::of).collect())
+    }
+
+    /// Reads items of a partition from one sort key to another, both included, as many as come with one answer; forward
+    /// or backward. Those that do not fit the condition are passed over. Gives where to go on.
+    pub(super) async fn items_between(&self, query: PartitionQuery<'_>) -> Result<(Vec<Item>, Option<Item>), StoreError> {
+        let PartitionQuery { partition, from, to, backward, condition, attributes, start } = query;
+        let meter = self.count();
+        let mut request = self
+            .client
+            .query()
+            .table_name(&*self.table)
+            .key_condition_expression("#pk = :pk AND #sk BETWEEN :from AND :to")
+            .expression_attribute_names("#pk", PARTITION)
+            .expression_attribute_names("#sk", SORT)
+            .expression_attribute_values(":pk", AttributeValue::S(partition.to_owned()))
+            .expression_attribute_values(":from", AttributeValue::S(from.to_owned()))
+            .expression_attribute_values(":to", AttributeValue::S(to.to_owned()))
+            .scan_index_forward(!backward)
+            .consistent_read(true)
+            .set_exclusive_start_key(start)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        if let Some(OneOf { name, values }) = condition {
+            let names: Vec<String> = (0..values.len()).map(|at| format!(":value{at}")).collect();
+            request = request
+                .filter_expression(format!("#filter IN ({})", names.join(", ")))
+                .expression_attribute_names("#filter", name);
+            for (name, value) in names.into_iter().zip(values) {
+                request = request.expression_attribute_values(name, AttributeValue::S((*value).to_owned()));
+            }
+        }
+        if !attributes.is_empty() {
+            // Some of the names are words of the expression language.
+            let names: Vec<String> = (0..attributes.len()).map(|at| format!("#attribute{at}")).collect();
+            request = request.projection_expression(names.join(", "));
+            for (name, attribute) in names.into_iter().zip(attributes) {
+                request = request.expression_attribute_names(name, *attribute);
+            }
+        }
+        let output = request.customize().interceptor(meter).send().await.map_err(failed)?;
+        self.meter.read(output.consumed_capacity());
+        Ok((output.items.unwrap_or_default(), output.last_evaluated_key.filter(|key| !key.is_empty())))
+    }
+
+    /// Changes one item in place, by itself, and gives it as it is then; nothing when its condition did not hold.
+    pub(super) async fn update(&self, update: Update) -> Result<Option<Item>, StoreError> {
+        let meter = self.count();
+        let Update { key, expression, condition, names, values } = update;
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        let sent = self
+            .client
+            .update_item()
+            .table_name(&*self.table)
+            .set_key(Some(key.into_item()))
+            .update_expression(expression)
+            .set_condition_expression(Some(condition.to_owned()).filter(|condition| !condition.is_empty()))
+            .set_expression_attribute_names(Some(names.into_iter().map(owned).collect()))
+            .set_expression_attribute_values(Some(
+                values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            ))
+            .return_values(ReturnValue::AllNew)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .customize()
+            .interceptor(meter)
+            .send()
+            .await;
+        match sent {
+            Ok(output) => {
+                self.meter.written(output.consumed_capacity.as_slice());
+                Ok(output.attributes)
+            }
+            Err(SdkError::ServiceError(error)) if error.err().is_conditional_check_failed_exception() => Ok(None),
+            Err(error) => Err(failed(error)),
+        }
     }
 
     /// Removes an item that is no record: what follows from a record, and was left behind.
@@ -336,6 +458,11 @@ impl Store {
     /// Writes items together or not at all. Each call has a client request token of its own, which its retries repeat,
     /// so that a lost response does not become a second effect.
     pub(super) async fn transact(&self, items: Vec<TransactWriteItem>) -> Result<Transacted, StoreError> {
+        let watched = self.watch.as_ref().map(|watch| {
+            let puts = items.iter().filter_map(|item| item.put.as_ref());
+            let due: Vec<DueEntry> = puts.filter_map(|put| DueEntry::of(Key::of(&put.item)?)).collect();
+            (watch, due)
+        });
         let meter = self.count();
         let sent = self
             .client
@@ -349,6 +476,9 @@ impl Store {
         match sent {
             Ok(output) => {
                 self.meter.written(output.consumed_capacity());
+                if let Some((watch, due)) = watched {
+                    due.into_iter().for_each(|entry| watch.0(entry));
+                }
                 Ok(Transacted::Committed)
             }
             Err(SdkError::ServiceError(error)) => match error.err() {

@@ -1,0 +1,397 @@
+//! Deliveries: one event on its way to one endpoint (specification, "Delivery"). Pure: what an attempt makes of one,
+//! and when the next is due.
+//!
+//! The record is the truth; a message in a queue only wakes the sender. Whoever wants to attempt a delivery claims it
+//! first, so that two copies of a message make one attempt.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::event::EventType;
+use super::ids::{EndpointId, EventId};
+use super::time::Timestamp;
+use crate::limits;
+use crate::webhook::client::Outcome;
+
+/// One event on its way to one endpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delivery {
+    /// Where to.
+    pub endpoint_id: EndpointId,
+    /// What.
+    pub event_id: EventId,
+    /// What kind of event.
+    pub event_type: EventType,
+    /// When the event happened.
+    pub created_at: Timestamp,
+    /// How far it is.
+    #[serde(flatten)]
+    pub progress: Progress,
+    /// Attempts that have failed since it was queued, or replayed.
+    pub failures: u32,
+    /// Attempts in all.
+    pub attempted: u32,
+    /// The last attempts, the oldest first.
+    #[serde(default)]
+    pub attempts: Vec<Attempt>,
+}
+
+/// How far a delivery is (architecture, section 5).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum Progress {
+    /// To be attempted at once: new, replayed, or resumed.
+    Queued {
+        /// Since when.
+        due_at: Timestamp,
+        /// Who attempts it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        claim: Option<Claim>,
+    },
+    /// An attempt failed, and the schedule has another one.
+    Waiting {
+        /// When.
+        due_at: Timestamp,
+        /// Who attempts it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        claim: Option<Claim>,
+    },
+    /// The subscriber acknowledged it.
+    Delivered {
+        /// When.
+        at: Timestamp,
+    },
+    /// All attempts of the schedule failed: it waits for a manual replay.
+    Exhausted {
+        /// Since when.
+        at: Timestamp,
+    },
+    /// The endpoint is paused.
+    Held {
+        /// Since when.
+        at: Timestamp,
+    },
+}
+
+/// The state of a delivery, without what comes with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DeliveryState {
+    /// To be attempted at once.
+    Queued,
+    /// Waits for its next attempt.
+    Waiting,
+    /// Acknowledged.
+    Delivered,
+    /// Waits for a manual replay.
+    Exhausted,
+    /// Waits for its endpoint to be resumed.
+    Held,
+}
+
+impl DeliveryState {
+    /// All states.
+    pub const ALL: [Self; 5] = [Self::Queued, Self::Waiting, Self::Delivered, Self::Exhausted, Self::Held];
+
+    /// The state as it is written.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Waiting => "waiting",
+            Self::Delivered => "delivered",
+            Self::Exhausted => "exhausted",
+            Self::Held => "held",
+        }
+    }
+
+    /// The state that is written so.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+
+    /// Whether the schedule has given a delivery up, or will only come back to it later: what a replay is for.
+    #[must_use]
+    pub fn is_undelivered(self) -> bool {
+        matches!(self, Self::Waiting | Self::Exhausted)
+    }
+}
+
+/// The right to make one attempt. It ends by itself, in case whoever had it is gone: then the same attempt may be made
+/// again, and does not count as a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// Which.
+    pub id: Uuid,
+    /// Until when.
+    pub until: Timestamp,
+}
+
+impl Claim {
+    /// A claim that begins now.
+    #[must_use]
+    pub fn begin(now: Timestamp) -> Self {
+        Self { id: Uuid::now_v7(), until: now.plus_seconds(limits::CLAIM_S) }
+    }
+}
+
+/// One attempt, as it is shown to the subscriber's people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// Counted from 1.
+    pub number: u32,
+    /// When it began.
+    pub at: Timestamp,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// How it ended.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// The address that was dialled, if it came to that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialled: Option<std::net::SocketAddr>,
+    /// The first part of the response, as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<String>,
+}
+
+/// How long to wait after a failed attempt: the specification's schedule, later by the jitter.
+#[derive(Debug, Clone, Copy)]
+pub struct Schedule {
+    /// What the waits are divided by, on the local stack.
+    pub waits: crate::config::Waits,
+    /// How much later, from 0 to 1: at 1 it is a tenth of the wait.
+    pub jitter: f64,
+}
+
+impl Schedule {
+    /// When the next attempt is due after so many failures; none when the schedule is at its end.
+    #[must_use]
+    pub fn next(self, failures: u32, ended_at: Timestamp) -> Option<Timestamp> {
+        let after = usize::try_from(failures).ok()?.checked_sub(1)?;
+        let wait_ms = self.waits.scaled_ms(limits::RETRY_WAITS_S.get(after)?.saturating_mul(1000));
+        // In whole numbers, so that what is later is never earlier: up to a tenth.
+        let part = (self.jitter.clamp(0.0, 1.0) * 1000.0).round();
+        #[allow(clippy::cast_possible_truncation, reason = "from 0 to 1000")]
+        let later_ms = wait_ms / 10 * (part as i64) / 1000;
+        Timestamp::from_unix_ms(ended_at.unix_ms() + wait_ms + later_ms).ok()
+    }
+}
+
+impl Delivery {
+    /// An event on its way to an endpoint, to be attempted at once.
+    #[must_use]
+    pub fn new(
+        endpoint_id: EndpointId,
+        event_id: EventId,
+        event_type: EventType,
+        created_at: Timestamp,
+        now: Timestamp,
+    ) -> Self {
+        let progress = Progress::Queued { due_at: now, claim: None };
+        Self { endpoint_id, event_id, event_type, created_at, progress, failures: 0, attempted: 0, attempts: Vec::new() }
+    }
+
+    /// Its state.
+    #[must_use]
+    pub fn state(&self) -> DeliveryState {
+        match self.progress {
+            Progress::Queued { .. } => DeliveryState::Queued,
+            Progress::Waiting { .. } => DeliveryState::Waiting,
+            Progress::Delivered { .. } => DeliveryState::Delivered,
+            Progress::Exhausted { .. } => DeliveryState::Exhausted,
+            Progress::Held { .. } => DeliveryState::Held,
+        }
+    }
+
+    /// When it is to be attempted, if it is.
+    #[must_use]
+    pub fn due_at(&self) -> Option<Timestamp> {
+        match self.progress {
+            Progress::Queued { due_at, .. } | Progress::Waiting { due_at, .. } => Some(due_at),
+            _ => None,
+        }
+    }
+
+    fn claim(&self) -> Option<Claim> {
+        match self.progress {
+            Progress::Queued { claim, .. } | Progress::Waiting { claim, .. } => claim,
+            _ => None,
+        }
+    }
+
+    /// Whether an attempt may be made now: it is due, and nobody makes one.
+    #[must_use]
+    pub fn is_claimable(&self, now: Timestamp) -> bool {
+        self.due_at().is_some_and(|due_at| due_at <= now) && self.claim().is_none_or(|claim| claim.until <= now)
+    }
+
+    /// The delivery with a claim.
+    #[must_use]
+    pub fn claimed(&self, by: Claim) -> Self {
+        let progress = match &self.progress {
+            Progress::Queued { due_at, .. } => Progress::Queued { due_at: *due_at, claim: Some(by) },
+            Progress::Waiting { due_at, .. } => Progress::Waiting { due_at: *due_at, claim: Some(by) },
+            ended => ended.clone(),
+        };
+        Self { progress, ..self.clone() }
+    }
+
+    /// What an attempt makes of it. One whose claim is over, or that was overtaken by a replay, is kept on record and
+    /// changes nothing else.
+    #[must_use]
+    pub fn settled(&self, by: Claim, attempt: Attempt, ended_at: Timestamp, schedule: Schedule) -> Self {
+        let mut after = self.clone();
+        let is_delivered = attempt.outcome.is_delivered();
+        after.attempted += 1;
+        after.attempts.push(Attempt { number: after.attempted, ..attempt });
+        let surplus = after.attempts.len().saturating_sub(limits::ATTEMPTS_KEPT_MAX);
+        after.attempts.drain(..surplus);
+        if self.claim().is_none_or(|claim| claim.id != by.id) {
+            return after;
+        }
+        if is_delivered {
+            after.failures = 0;
+            after.progress = Progress::Delivered { at: ended_at };
+        } else {
+            after.failures += 1;
+            after.progress = match schedule.next(after.failures, ended_at) {
+                Some(due_at) => Progress::Waiting { due_at, claim: None },
+                None => Progress::Exhausted { at: ended_at },
+            };
+        }
+        after
+    }
+
+    /// The delivery, held since its endpoint is paused. Nothing was attempted.
+    #[must_use]
+    pub fn held(&self, now: Timestamp) -> Self {
+        Self { progress: Progress::Held { at: now }, ..self.clone() }
+    }
+
+    /// A held delivery that goes on: due at a moment. Nothing else does.
+    #[must_use]
+    pub fn resumed(&self, due_at: Timestamp) -> Option<Self> {
+        let is_held = matches!(self.progress, Progress::Held { .. });
+        is_held.then(|| Self { progress: Progress::Queued { due_at, claim: None }, ..self.clone() })
+    }
+
+    /// The delivery, to be made again at once, with the whole schedule before it.
+    #[must_use]
+    pub fn replayed(&self, due_at: Timestamp) -> Self {
+        Self { progress: Progress::Queued { due_at, claim: None }, failures: 0, ..self.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::config::Waits;
+    use crate::webhook::client::FailureClass;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_unix_ms(1_800_000_000_000 + seconds * 1000).unwrap()
+    }
+
+    fn delivery() -> Delivery {
+        Delivery::new(EndpointId::new(), EventId::new(), EventType::ProposalCreated, at(0), at(0))
+    }
+
+    fn attempt(outcome: Outcome) -> Attempt {
+        Attempt { number: 0, at: at(0), duration_ms: 7, outcome, dialled: None, excerpt: None }
+    }
+
+    fn failed() -> Attempt {
+        attempt(Outcome::Failed { class: FailureClass::Timeout, status: None })
+    }
+
+    fn delivered() -> Attempt {
+        attempt(Outcome::Delivered { status: 204 })
+    }
+
+    fn schedule(jitter: f64) -> Schedule {
+        Schedule { waits: Waits::default(), jitter }
+    }
+
+    fn try_once(before: &Delivery, outcome: Attempt, now: Timestamp, jitter: f64) -> Delivery {
+        let claim = Claim::begin(now);
+        before.claimed(claim).settled(claim, outcome, now, schedule(jitter))
+    }
+
+    #[test]
+    fn five_attempts_on_the_schedule_then_it_waits_for_a_replay() {
+        let mut delivery = delivery();
+        for wait_s in [60, 300, 1800, 7200] {
+            let now = delivery.due_at().unwrap();
+            assert!(delivery.is_claimable(now) && !delivery.is_claimable(Timestamp::from_unix_ms(now.unix_ms() - 1).unwrap()));
+            delivery = try_once(&delivery, failed(), now, 0.0);
+            assert_eq!(delivery.progress, Progress::Waiting { due_at: now.plus_seconds(wait_s), claim: None });
+        }
+        let now = delivery.due_at().unwrap();
+        delivery = try_once(&delivery, failed(), now, 0.0);
+        assert_eq!(delivery.progress, Progress::Exhausted { at: now });
+        assert_eq!((delivery.failures, delivery.attempted), (5, 5));
+        assert_eq!(delivery.attempts.iter().map(|attempt| attempt.number).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+
+        let again = delivery.replayed(at(100_000));
+        assert!(again.is_claimable(at(100_000)));
+        let failed_again = try_once(&again, failed(), at(100_000), 0.0);
+        assert_eq!(failed_again.due_at(), Some(at(100_060)), "the schedule begins anew");
+        let arrived = try_once(&again, delivered(), at(100_000), 0.0);
+        assert_eq!((arrived.state(), arrived.attempts.last().unwrap().number), (DeliveryState::Delivered, 6));
+    }
+
+    #[test]
+    fn what_was_overtaken_changes_nothing_but_the_record() {
+        let (early, late) = (Claim::begin(at(0)), Claim::begin(at(40)));
+        let claimed_again = delivery().claimed(early).claimed(late);
+        for outcome in [failed(), delivered()] {
+            let after = claimed_again.settled(early, outcome, at(41), schedule(0.0));
+            assert_eq!((after.progress.clone(), after.failures, after.attempted), (claimed_again.progress.clone(), 0, 1));
+        }
+        let replayed = delivery().claimed(early).replayed(at(5));
+        assert!(replayed.is_claimable(at(5)), "a replay takes the claim away");
+        assert_eq!(replayed.settled(early, delivered(), at(6), schedule(0.0)).progress, replayed.progress);
+    }
+
+    #[test]
+    fn a_claim_ends_by_itself() {
+        let claimed = delivery().claimed(Claim::begin(at(0)));
+        assert!(!claimed.is_claimable(at(29)));
+        assert!(claimed.is_claimable(at(30)));
+    }
+
+    #[test]
+    fn only_what_is_held_is_resumed() {
+        assert!(delivery().resumed(at(1)).is_none());
+        let held = delivery().held(at(1));
+        assert!(!held.is_claimable(at(2)));
+        assert_eq!(held.resumed(at(3)).unwrap().due_at(), Some(at(3)));
+    }
+
+    #[test]
+    fn the_attempts_kept_have_an_end_and_their_count_goes_on() {
+        let mut delivery = delivery();
+        for _ in 0..50 {
+            delivery = try_once(&delivery.replayed(at(0)), failed(), at(0), 0.0);
+        }
+        assert_eq!(delivery.attempts.len(), limits::ATTEMPTS_KEPT_MAX);
+        assert_eq!((delivery.attempted, delivery.attempts.last().unwrap().number), (50, 50));
+    }
+
+    proptest! {
+        #[test]
+        fn never_early_and_at_most_a_tenth_late(failures in 0_u32..8, jitter in -1.0_f64..2.0, scale in 0_u32..100_000) {
+            let schedule = Schedule { waits: Waits::scaled(scale), jitter };
+            let next = schedule.next(failures, at(0));
+            prop_assert_eq!(next.is_some(), (1..=4).contains(&failures));
+            if let Some(next) = next {
+                let exact = Waits::scaled(scale).scaled_ms([60, 300, 1800, 7200][failures as usize - 1] * 1000);
+                let waited = next.unix_ms() - at(0).unix_ms();
+                prop_assert!(waited >= exact && waited <= exact + exact / 10, "{} of {}", waited, exact);
+            }
+        }
+    }
+}

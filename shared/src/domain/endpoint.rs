@@ -1,0 +1,232 @@
+//! Endpoints: where an organization's subscribers are told what happens (specification, "Events"). Members who are
+//! admins set them up in the app; every function that changes one takes an [`Admin`].
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::actor::Actor;
+use super::event::EventType;
+use super::ids::{EndpointId, OrgId};
+use super::member::Admin;
+use super::time::Timestamp;
+use crate::limits;
+use crate::seal::{Keyring, SealError, Sealed};
+use crate::webhook::guard::EndpointUrl;
+use crate::webhook::secret::SigningSecret;
+
+/// Where subscribers are told, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Endpoint {
+    id: EndpointId,
+    url: EndpointUrl,
+    events: Subscription,
+    secret: Sealed,
+    /// The secret before, where it goes on signing for a while.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    previous: Option<Previous>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    paused_at: Option<Timestamp>,
+    created_by: Actor,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+/// A secret that was replaced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Previous {
+    secret: Sealed,
+    until: Timestamp,
+}
+
+/// Which events an endpoint is told.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Subscription {
+    /// All, also of types that come later.
+    #[default]
+    All,
+    /// These.
+    Only(BTreeSet<EventType>),
+}
+
+impl Subscription {
+    /// Whether it has a type.
+    #[must_use]
+    pub fn has(&self, event_type: EventType) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(types) => types.contains(&event_type),
+        }
+    }
+}
+
+/// What becomes of the secret that is replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rotation {
+    /// It signs nothing any more.
+    AtOnce,
+    /// It signs too, for 24 hours.
+    Overlapping,
+}
+
+impl Endpoint {
+    /// A new endpoint with a secret, which is shown once.
+    ///
+    /// # Errors
+    /// When the secret can't be sealed.
+    pub fn new(
+        by: Admin<'_>,
+        url: EndpointUrl,
+        events: Subscription,
+        secret: &SigningSecret,
+        keys: &Keyring,
+        now: Timestamp,
+    ) -> Result<Self, SealError> {
+        let id = EndpointId::new();
+        let secret = keys.seal(secret.expose(), &place(by.member().org(), id))?;
+        Ok(Self {
+            id,
+            url,
+            events,
+            secret,
+            previous: None,
+            paused_at: None,
+            created_by: by.member().actor(),
+            created_at: now,
+            updated_at: now,
+        })
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> EndpointId {
+        self.id
+    }
+
+    /// Where deliveries go.
+    #[must_use]
+    pub fn url(&self) -> &EndpointUrl {
+        &self.url
+    }
+
+    /// What it is told.
+    #[must_use]
+    pub fn events(&self) -> &Subscription {
+        &self.events
+    }
+
+    /// Since when deliveries are held, if they are.
+    #[must_use]
+    pub fn paused_at(&self) -> Option<Timestamp> {
+        self.paused_at
+    }
+
+    /// Who added it.
+    #[must_use]
+    pub fn created_by(&self) -> &Actor {
+        &self.created_by
+    }
+
+    /// When it was added.
+    #[must_use]
+    pub fn created_at(&self) -> Timestamp {
+        self.created_at
+    }
+
+    /// When it was last changed.
+    #[must_use]
+    pub fn updated_at(&self) -> Timestamp {
+        self.updated_at
+    }
+
+    /// Until when the secret before signs too, if it does at a moment.
+    #[must_use]
+    pub fn overlaps_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.previous.as_ref().map(|previous| previous.until).filter(|until| now < *until)
+    }
+
+    /// Whether an event of the past or of now is for it. What happened before it was there is not.
+    #[must_use]
+    pub fn wants(&self, event_type: EventType, happened_at: Timestamp) -> bool {
+        self.events.has(event_type) && self.created_at <= happened_at
+    }
+
+    /// Whether a delivery goes out now. A test does even while the others are held: that is what it is for.
+    #[must_use]
+    pub fn lets_out(&self, event_type: EventType) -> bool {
+        self.paused_at.is_none() || event_type == EventType::WebhookTest
+    }
+
+    /// The secrets that sign at a moment, the current one first.
+    ///
+    /// # Errors
+    /// When one can't be opened.
+    pub fn secrets(&self, org: OrgId, keys: &Keyring, now: Timestamp) -> Result<Vec<SigningSecret>, SealError> {
+        let place = place(org, self.id);
+        let previous = self.previous.as_ref().filter(|previous| now < previous.until).map(|previous| &previous.secret);
+        let open = |sealed| SigningSecret::parse(&keys.open(sealed, &place)?).ok_or(SealError::Broken);
+        [&self.secret].into_iter().chain(previous).map(open).collect()
+    }
+
+    /// The endpoint with another address or other events.
+    #[must_use]
+    pub fn edited(&self, _by: Admin<'_>, url: EndpointUrl, events: Subscription, now: Timestamp) -> Self {
+        Self { url, events, updated_at: now.max(self.updated_at), ..self.clone() }
+    }
+
+    /// The endpoint, paused: deliveries are held. None when it is already.
+    #[must_use]
+    pub fn paused(&self, _by: Admin<'_>, now: Timestamp) -> Option<Self> {
+        let is_paused = self.paused_at.is_some();
+        (!is_paused).then(|| Self { paused_at: Some(now), updated_at: now.max(self.updated_at), ..self.clone() })
+    }
+
+    /// The endpoint, resumed. None when it is not paused.
+    #[must_use]
+    pub fn resumed(&self, _by: Admin<'_>, now: Timestamp) -> Option<Self> {
+        self.paused_at?;
+        Some(Self { paused_at: None, updated_at: now.max(self.updated_at), ..self.clone() })
+    }
+
+    /// The endpoint with a new secret, which is shown once.
+    ///
+    /// # Errors
+    /// When the secret can't be sealed.
+    pub fn rotated(
+        &self,
+        by: Admin<'_>,
+        how: Rotation,
+        secret: &SigningSecret,
+        keys: &Keyring,
+        now: Timestamp,
+    ) -> Result<Self, SealError> {
+        let secret = keys.seal(secret.expose(), &place(by.member().org(), self.id))?;
+        let previous = match how {
+            Rotation::AtOnce => None,
+            Rotation::Overlapping => {
+                Some(Previous { secret: self.secret.clone(), until: now.plus_seconds(limits::SECRET_OVERLAP_S) })
+            }
+        };
+        Ok(Self { secret, previous, updated_at: now.max(self.updated_at), ..self.clone() })
+    }
+}
+
+/// What a secret is sealed for: it opens as this endpoint's only.
+fn place(org: OrgId, endpoint: EndpointId) -> String {
+    format!("signing secret of {endpoint} of {org}")
+}
+
+/// How an endpoint has done lately.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Health {
+    /// When a delivery last arrived.
+    #[serde(default)]
+    pub last_success_at: Option<Timestamp>,
+    /// When an attempt last failed.
+    #[serde(default)]
+    pub last_failure_at: Option<Timestamp>,
+    /// Attempts that have failed since one arrived.
+    #[serde(default)]
+    pub failures_in_a_row: u32,
+}

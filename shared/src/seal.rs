@@ -1,0 +1,211 @@
+//! What is kept encrypted: signing secrets, and whatever else the service must be able to read but nobody who sees the
+//! table may. Keys come from Secrets Manager; a record says which key it needs, so that keys can be rotated.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
+use serde::{Deserialize, Serialize};
+
+/// What could not be encrypted or read. Says nothing about what it was.
+#[derive(Debug, thiserror::Error)]
+pub enum SealError {
+    /// The keys can't be had.
+    #[error("no keys: {0}")]
+    NoKeys(String),
+    /// A record needs a key that is not there any more.
+    #[error("the key {0} is gone")]
+    NoSuchKey(String),
+    /// The record was changed, or belongs to something else.
+    #[error("a sealed value does not open")]
+    Broken,
+    /// The system gives no randomness.
+    #[error("the system gives no randomness")]
+    NoRandomness,
+}
+
+/// Something encrypted, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sealed {
+    /// With which key.
+    key: String,
+    /// The nonce and what it encrypts, in base64.
+    text: String,
+}
+
+/// Encryption keys by their names: new values are sealed with the current one, and old ones opened with theirs.
+#[derive(Clone)]
+pub struct Keyring {
+    current: String,
+    keys: BTreeMap<String, [u8; Self::KEY_BYTES]>,
+}
+
+/// A keyring as it is kept: `{"current": "2026-11", "keys": {"2026-11": "base64 of 32 bytes"}}`.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    current: String,
+    keys: BTreeMap<String, String>,
+}
+
+impl Keyring {
+    const KEY_BYTES: usize = 32;
+    const NONCE_BYTES: usize = 24;
+
+    /// A keyring with one new key.
+    ///
+    /// # Errors
+    /// When the system gives no randomness.
+    pub fn new(name: &str) -> Result<Self, SealError> {
+        let empty = Self { current: String::new(), keys: BTreeMap::new() };
+        empty.with_new_key(name)
+    }
+
+    /// The keyring with a new key, which is the current one from then on. The others stay, for what they sealed.
+    ///
+    /// # Errors
+    /// When the system gives no randomness.
+    pub fn with_new_key(mut self, name: &str) -> Result<Self, SealError> {
+        let mut key = [0; Self::KEY_BYTES];
+        getrandom::fill(&mut key).map_err(|_| SealError::NoRandomness)?;
+        self.keys.insert(name.to_owned(), key);
+        Ok(Self { current: name.to_owned(), ..self })
+    }
+
+    /// Reads a keyring.
+    ///
+    /// # Errors
+    /// When it is no keyring. The text is not quoted.
+    pub fn parse(text: &str) -> Result<Self, SealError> {
+        let wrong = || SealError::NoKeys("a keyring is {\"current\": name, \"keys\": {name: base64 of 32 bytes}}".into());
+        let written: Written = serde_json::from_str(text).map_err(|_| wrong())?;
+        let mut keys = BTreeMap::new();
+        for (name, key) in written.keys {
+            let key = STANDARD.decode(key).ok().and_then(|bytes| bytes.try_into().ok()).ok_or_else(wrong)?;
+            keys.insert(name, key);
+        }
+        if keys.contains_key(&written.current) { Ok(Self { current: written.current, keys }) } else { Err(wrong()) }
+    }
+
+    /// The keyring to be kept, secret keys and all: for the place where keys are, and nowhere else.
+    #[must_use]
+    pub fn reveal(&self) -> String {
+        let keys = self.keys.iter().map(|(name, key)| (name.clone(), STANDARD.encode(key))).collect();
+        serde_json::json!(Written { current: self.current.clone(), keys }).to_string()
+    }
+
+    /// Seals a text for a place: it opens only there.
+    ///
+    /// # Errors
+    /// When the system gives no randomness.
+    pub fn seal(&self, text: &str, place: &str) -> Result<Sealed, SealError> {
+        let mut nonce = [0; Self::NONCE_BYTES];
+        getrandom::fill(&mut nonce).map_err(|_| SealError::NoRandomness)?;
+        let payload = Payload { msg: text.as_bytes(), aad: place.as_bytes() };
+        let sealed =
+            self.cipher(&self.current)?.encrypt(&XNonce::from(nonce), payload).map_err(|_| SealError::Broken)?;
+        Ok(Sealed { key: self.current.clone(), text: STANDARD.encode([&nonce[..], &sealed].concat()) })
+    }
+
+    /// Opens what was sealed for a place.
+    ///
+    /// # Errors
+    /// When its key is gone, it was changed, or it was sealed for another place.
+    pub fn open(&self, sealed: &Sealed, place: &str) -> Result<String, SealError> {
+        let bytes = STANDARD.decode(&sealed.text).map_err(|_| SealError::Broken)?;
+        let (nonce, text) = bytes.split_first_chunk::<{ Self::NONCE_BYTES }>().ok_or(SealError::Broken)?;
+        let payload = Payload { msg: text, aad: place.as_bytes() };
+        let opened =
+            self.cipher(&sealed.key)?.decrypt(&XNonce::from(*nonce), payload).map_err(|_| SealError::Broken)?;
+        String::from_utf8(opened).map_err(|_| SealError::Broken)
+    }
+
+    /// Whether something is sealed with the current key.
+    #[must_use]
+    pub fn is_current(&self, sealed: &Sealed) -> bool {
+        sealed.key == self.current
+    }
+
+    fn cipher(&self, name: &str) -> Result<XChaCha20Poly1305, SealError> {
+        let key = self.keys.get(name).ok_or_else(|| SealError::NoSuchKey(name.to_owned()))?;
+        Ok(XChaCha20Poly1305::new(&Key::from(*key)))
+    }
+}
+
+impl fmt::Debug for Keyring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Keyring({})", self.keys.keys().cloned().collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// A future of a port: ports are kept behind pointers, so that a process can be given others.
+pub type PortFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Where the keys are: Secrets Manager in the cloud, a file on the local stack.
+pub trait Keys: Send + Sync + fmt::Debug {
+    /// The keys as they are now, or were minutes ago.
+    fn keyring(&self) -> PortFuture<'_, Result<Arc<Keyring>, SealError>>;
+}
+
+/// Keys that were there from the start.
+#[derive(Debug)]
+pub struct FixedKeys(Arc<Keyring>);
+
+impl FixedKeys {
+    /// These keys.
+    #[must_use]
+    pub fn new(keyring: Keyring) -> Arc<Self> {
+        Arc::new(Self(Arc::new(keyring)))
+    }
+}
+
+impl Keys for FixedKeys {
+    fn keyring(&self) -> PortFuture<'_, Result<Arc<Keyring>, SealError>> {
+        Box::pin(std::future::ready(Ok(self.0.clone())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sealed_opens_in_its_place_only() {
+        let keys = Keyring::new("one").unwrap();
+        let sealed = keys.seal("whsec_something", "org 1, endpoint 2").unwrap();
+        assert!(!format!("{sealed:?}{keys:?}").contains("something"));
+        assert_eq!(keys.open(&sealed, "org 1, endpoint 2").unwrap(), "whsec_something");
+        assert!(matches!(keys.open(&sealed, "org 1, endpoint 3"), Err(SealError::Broken)));
+        assert_ne!(keys.seal("whsec_something", "org 1, endpoint 2").unwrap(), sealed, "a nonce is used once");
+    }
+
+    #[test]
+    fn a_rotated_keyring_opens_what_the_old_key_sealed_and_seals_with_the_new_one() {
+        let old = Keyring::new("one").unwrap();
+        let sealed = old.seal("text", "place").unwrap();
+        let new = Keyring::parse(&old.clone().with_new_key("two").unwrap().reveal()).unwrap();
+        assert_eq!(new.open(&sealed, "place").unwrap(), "text");
+        assert!(!new.is_current(&sealed) && new.is_current(&new.seal("text", "place").unwrap()));
+        let other = Keyring::new("three").unwrap();
+        assert!(matches!(other.open(&sealed, "place"), Err(SealError::NoSuchKey(name)) if name == "one"));
+    }
+
+    #[test]
+    fn what_was_changed_does_not_open_and_what_is_no_keyring_is_refused() {
+        let keys = Keyring::new("one").unwrap();
+        let mut sealed = keys.seal("text", "place").unwrap();
+        for text in ["", "AAAA", "not base64!", &STANDARD.encode([0; 60])] {
+            sealed.text = text.to_owned();
+            assert!(matches!(keys.open(&sealed, "place"), Err(SealError::Broken)), "{text}");
+        }
+        for text in ["", "{}", r#"{"current":"a","keys":{}}"#, r#"{"current":"a","keys":{"a":"c2hvcnQ="}}"#] {
+            let refused = Keyring::parse(text).unwrap_err().to_string();
+            assert!(text.is_empty() || text == "{}" || !refused.contains("c2hvcnQ="), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! Deliveries: in a partition per endpoint, in the order of their events, each named by what it is of.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::commit::{Change, Update};
+use super::keys::{self, DROP_AT, Due, PARTITION, SORT};
+use super::table::{OneOf, PartitionQuery, Transacted};
+use super::{
+    Item, OrgStore, Store, StoreError, VERSION, Versioned, endpoints, from_item, from_versioned_item, to_item,
+    to_versioned_item,
+};
+use crate::domain::delivery::{Claim, Delivery, DeliveryState, Progress};
+use crate::domain::endpoint::Endpoint;
+use crate::domain::event::EventType;
+use crate::domain::ids::{EndpointId, EventId, OrgId};
+use crate::domain::time::Timestamp;
+use crate::limits;
+use crate::store::endpoints::Stuck;
+use crate::store::events::KeptEvent;
+
+/// The attribute of a delivery that holds its state.
+const STATE: &str = "state";
+/// The attribute of a delivery that holds the type of its event.
+const TYPE: &str = "event_type";
+
+/// Which delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct DeliveryKey {
+    /// Whose.
+    pub org: OrgId,
+    /// Where to.
+    pub endpoint: EndpointId,
+    /// Of what.
+    pub event: EventId,
+}
+
+impl DeliveryKey {
+    fn key(self) -> keys::Key {
+        keys::delivery(self.org, self.endpoint, self.event)
+    }
+
+    fn due(self, at: Timestamp) -> keys::Key {
+        keys::due_delivery(at, self.org, self.endpoint, self.event)
+    }
+}
+
+impl Store {
+    /// Makes a delivery of an event to an endpoint, unless there is one.
+    pub(crate) async fn create_delivery(
+        &self,
+        key: DeliveryKey,
+        delivery: &Delivery,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let item = to_versioned_item(key.key(), delivery, 1)?;
+        let due = key.due(delivery.due_at().unwrap_or(now)).into_item();
+        self.change([Change::Create(item), Change::Follow(due)]).await.map(|_| ())
+    }
+
+    /// Claims the next attempt at a delivery, if one is due and nobody else has it.
+    pub(crate) async fn claim_delivery(
+        &self,
+        key: DeliveryKey,
+        claim: Claim,
+        now: Timestamp,
+    ) -> Result<Option<Versioned<Delivery>>, StoreError> {
+        let encoded = serde_dynamo::to_attribute_value(claim)
+            .map_err(|error| StoreError::Failed(format!("encoding a claim: {error}")))?;
+        let text = |text: &str| AttributeValue::S(text.to_owned());
+        // Moments are written so that their texts are in their order.
+        let update = Update {
+            key: key.key(),
+            expression: "SET #claim = :claim ADD #version :one",
+            condition: "#state IN (:queued, :waiting) AND #due <= :now AND (attribute_not_exists(#claim) OR #claim.#until <= :now)",
+            names: vec![
+                ("#claim", "claim"),
+                ("#version", VERSION),
+                ("#state", STATE),
+                ("#due", "due_at"),
+                ("#until", "until"),
+            ],
+            values: vec![
+                (":claim", encoded),
+                (":one", AttributeValue::N("1".to_owned())),
+                (":queued", text(DeliveryState::Queued.as_str())),
+                (":waiting", text(DeliveryState::Waiting.as_str())),
+                (":now", text(&now.to_string())),
+            ],
+        };
+        self.update(update).await?.map(from_versioned_item).transpose()
+    }
+
+    /// A delivery.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn delivery(&self, key: DeliveryKey) -> Result<Option<Versioned<Delivery>>, StoreError> {
+        self.get(key.key()).await?.map(from_versioned_item).transpose()
+    }
+
+    /// What an attempt needs: where to, and what.
+    pub(crate) async fn endpoint_and_event(
+        &self,
+        key: DeliveryKey,
+    ) -> Result<(Option<Versioned<Endpoint>>, Option<KeptEvent>), StoreError> {
+        let keys = [keys::endpoint(key.org, key.endpoint), keys::event(key.org, key.event)];
+        let (mut endpoint, mut event) = (None, None);
+        for item in self.get_all(&keys).await? {
+            if keys::Key::of(&item).as_ref() == Some(&keys[0]) {
+                endpoint = Some(from_versioned_item(item)?);
+            } else {
+                event = Some(from_item(item)?);
+            }
+        }
+        Ok((endpoint, event))
+    }
+
+    /// Writes a delivery's next state. Tells whether it did: not if it has changed meanwhile, or what is asked of its
+    /// endpoint does not hold.
+    pub(crate) async fn settle_delivery(
+        &self,
+        org: OrgId,
+        before: &Versioned<Delivery>,
+        after: &Delivery,
+        asked: Option<Change>,
+    ) -> Result<bool, StoreError> {
+        self.change(replace(org, before, after)?.into_iter().chain(asked)).await
+    }
+
+    /// Forgets a delivery whose endpoint is gone.
+    pub(crate) async fn drop_delivery(&self, org: OrgId, delivery: &Versioned<Delivery>) -> Result<bool, StoreError> {
+        let key = key_of(org, &delivery.value);
+        let due = delivery.value.due_at().map(|at| Change::Remove(key.due(at)));
+        self.change([Change::Delete(key.key(), delivery.version)].into_iter().chain(due)).await
+    }
+
+    /// Puts a delivery that can't be processed aside: it is shown to the organization, and due no more.
+    pub(crate) async fn put_delivery_aside(
+        &self,
+        key: DeliveryKey,
+        due_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let stuck = to_item(
+            keys::stuck_delivery(key.org, key.endpoint, key.event),
+            &Stuck { event_id: key.event, at: now },
+        )?;
+        self.change([Change::Follow(stuck), Change::Remove(key.due(due_at))]).await.map(|_| ())
+    }
+
+    /// The next deliveries of an endpoint from an event on, in the order of the events, of those in some states; with
+    /// the event to go on from, if there are more.
+    pub(crate) async fn deliveries_from(
+        &self,
+        org: OrgId,
+        endpoint: EndpointId,
+        from: Uuid,
+        states: Option<&[DeliveryState]>,
+    ) -> Result<(Vec<Versioned<Delivery>>, Option<Uuid>), StoreError> {
+        let partition = keys::deliveries(org, endpoint);
+        let names: Option<Vec<&str>> = states.map(|states| states.iter().map(|state| state.as_str()).collect());
+        let query = PartitionQuery {
+            partition: &partition,
+            from: &from.to_string(),
+            to: LAST,
+            condition: names.as_deref().map(|values| OneOf { name: STATE, values }),
+            ..PartitionQuery::default()
+        };
+        let (items, more) = self.items_between(query).await?;
+        let next = more.and_then(|key| key.get(SORT)?.as_s().ok()?.parse::<Uuid>().ok()).map(after);
+        Ok((items.into_iter().map(from_versioned_item).collect::<Result<_, _>>()?, next))
+    }
+
+    /// Removes what belongs to an endpoint that is gone.
+    pub(crate) async fn forget_endpoint(&self, org: OrgId, endpoint: EndpointId) -> Result<(), StoreError> {
+        let partition = keys::endpoints(org);
+        let (from, to) = (format!("{endpoint}#"), format!("{endpoint}$"));
+        let mut start = None;
+        loop {
+            let attributes = [PARTITION, SORT];
+            let query = PartitionQuery {
+                partition: &partition,
+                from: &from,
+                to: &to,
+                attributes: &attributes,
+                start,
+                ..PartitionQuery::default()
+            };
+            let (items, more) = self.items_between(query).await?;
+            for key in items.iter().filter_map(keys::Key::of) {
+                self.remove(key).await?;
+            }
+            if more.is_none() {
+                return Ok(());
+            }
+            start = more;
+        }
+    }
+
+    /// Makes changes by themselves, without an audit row: only for deliveries, which follow from what was recorded.
+    async fn change(&self, changes: impl IntoIterator<Item = Change>) -> Result<bool, StoreError> {
+        let items = changes.into_iter().map(|change| change.into_write(self.table())).collect::<Result<_, _>>()?;
+        Ok(self.transact(items).await? == Transacted::Committed)
+    }
+}
+
+/// What a page of deliveries shows.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DeliveryFilter {
+    /// In this state.
+    pub state: Option<DeliveryState>,
+    /// Of events of this type.
+    pub event_type: Option<EventType>,
+}
+
+/// A page of an endpoint's deliveries.
+#[derive(Debug, Clone, Default)]
+pub struct DeliveryPage {
+    /// The newest first.
+    pub deliveries: Vec<Delivery>,
+    /// The event to go on behind, if there may be more.
+    pub next: Option<EventId>,
+}
+
+impl OrgStore {
+    /// A delivery.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn delivery(
+        &self,
+        endpoint: EndpointId,
+        event: EventId,
+    ) -> Result<Option<Versioned<Delivery>>, StoreError> {
+        self.store.delivery(DeliveryKey { org: self.org, endpoint, event }).await
+    }
+
+    /// The newest deliveries of an endpoint that fit, from before an event on. It looks at a bounded number of them: a
+    /// page can have fewer than asked for, and more behind it.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn deliveries(
+        &self,
+        endpoint: EndpointId,
+        filter: DeliveryFilter,
+        before: Option<EventId>,
+        count: usize,
+    ) -> Result<DeliveryPage, StoreError> {
+        let partition = keys::deliveries(self.org, endpoint);
+        let to = before.map_or_else(|| LAST.to_owned(), |before| before_id(before.uuid()).to_string());
+        let states = filter.state.map(|state| [state.as_str()]);
+        let wanted_type = filter.event_type.map(EventType::as_str);
+        let mut page = DeliveryPage::default();
+        let mut start = None;
+        for _ in 0..limits::DELIVERY_QUERIES_MAX {
+            let query = PartitionQuery {
+                partition: &partition,
+                from: FIRST,
+                to: &to,
+                backward: true,
+                condition: states.as_ref().map(|values| OneOf { name: STATE, values }),
+                start,
+                ..PartitionQuery::default()
+            };
+            let (items, more) = self.store.items_between(query).await?;
+            for item in items {
+                if !super::list::has(&item, TYPE, wanted_type) {
+                    continue;
+                }
+                if page.deliveries.len() == count {
+                    page.next = page.deliveries.last().map(|last: &Delivery| last.event_id);
+                    return Ok(page);
+                }
+                page.deliveries.push(from_item(item)?);
+            }
+            if more.is_none() {
+                return Ok(page);
+            }
+            page.next = more.as_ref().and_then(|key| key.get(SORT)?.as_s().ok()?.parse().ok());
+            start = more;
+        }
+        Ok(page)
+    }
+
+    /// How many events since a moment an endpoint has not got, though they were attempted.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn count_undelivered(&self, endpoint: EndpointId, since: Timestamp) -> Result<u64, StoreError> {
+        let partition = keys::deliveries(self.org, endpoint);
+        let from = first_id_at(since).to_string();
+        let states: Vec<&str> = undelivered().map(DeliveryState::as_str).collect();
+        let mut count = 0;
+        let mut start = None;
+        loop {
+            let query = PartitionQuery {
+                partition: &partition,
+                from: &from,
+                to: LAST,
+                condition: Some(OneOf { name: STATE, values: &states }),
+                attributes: &[SORT],
+                start,
+                ..PartitionQuery::default()
+            };
+            let (items, more) = self.store.items_between(query).await?;
+            count += items.len() as u64;
+            if more.is_none() {
+                return Ok(count);
+            }
+            start = more;
+        }
+    }
+}
+
+/// The states that a replay of what is undelivered is for.
+pub(crate) fn undelivered() -> impl Iterator<Item = DeliveryState> {
+    DeliveryState::ALL.into_iter().filter(|state| state.is_undelivered())
+}
+
+/// The changes that give a delivery its next state, with its place on the due index.
+///
+/// # Errors
+/// When it can't be encoded.
+pub fn replace(org: OrgId, before: &Versioned<Delivery>, after: &Delivery) -> Result<Vec<Change>, StoreError> {
+    let key = key_of(org, after);
+    let mut item = to_versioned_item(key.key(), after, before.version + 1)?;
+    if let Progress::Delivered { at } = after.progress {
+        let drop_at = at.plus_seconds(limits::DELIVERED_KEPT_S).unix_s();
+        item.insert(DROP_AT.to_owned(), AttributeValue::N(drop_at.to_string()));
+    }
+    let mut changes = vec![Change::Replace(item, before.version)];
+    let (was_due, is_due) = (before.value.due_at(), after.due_at());
+    if was_due != is_due {
+        changes.extend(was_due.map(|at| Change::Remove(key.due(at))));
+        changes.extend(is_due.map(|at| Change::Follow(key.due(at).into_item())));
+    }
+    Ok(changes)
+}
+
+/// The changes that put a delivery that was put aside back among the others.
+#[must_use]
+pub fn no_longer_aside(org: OrgId, delivery: &Delivery) -> Change {
+    Change::Remove(keys::stuck_delivery(org, delivery.endpoint_id, delivery.event_id))
+}
+
+/// The condition that an endpoint is as it was read.
+pub(crate) fn endpoint_unchanged(org: OrgId, endpoint: &Versioned<Endpoint>) -> Change {
+    Change::Check(keys::endpoint(org, endpoint.value.id()), endpoint.version)
+}
+
+fn key_of(org: OrgId, delivery: &Delivery) -> DeliveryKey {
+    DeliveryKey { org, endpoint: delivery.endpoint_id, event: delivery.event_id }
+}
+
+/// Less and greater than every id.
+const FIRST: &str = "0";
+const LAST: &str = "g";
+
+/// The least id of a moment: ids begin with their time.
+pub(crate) fn first_id_at(at: Timestamp) -> Uuid {
+    let ms = u64::try_from(at.unix_ms()).unwrap_or_default();
+    Uuid::from_u128(u128::from(ms) << 80)
+}
+
+fn after(id: Uuid) -> Uuid {
+    Uuid::from_u128(id.as_u128().saturating_add(1))
+}
+
+fn before_id(id: Uuid) -> Uuid {
+    Uuid::from_u128(id.as_u128().saturating_sub(1))
+}

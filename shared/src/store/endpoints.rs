@@ -1,0 +1,192 @@
+//! Endpoints: an organization has few, so they are in one partition, with how each has done lately beside it.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde::{Deserialize, Serialize};
+
+use super::commit::{Change, Update};
+use super::keys::{self, Due, HEALTH, REPLAY, SORT, STUCK};
+use super::{Item, OrgStore, Store, StoreError, Versioned, from_item, from_versioned_item, to_item, to_versioned_item};
+use crate::domain::endpoint::{Endpoint, Health};
+use crate::domain::event::EventType;
+use crate::domain::ids::{EndpointId, EventId, OrgId};
+use crate::domain::time::Timestamp;
+
+/// An endpoint with how it does.
+#[derive(Debug, Clone)]
+pub struct EndpointState {
+    /// The endpoint.
+    pub endpoint: Versioned<Endpoint>,
+    /// How it has done lately.
+    pub health: Health,
+    /// The replay that goes on, if one does.
+    pub replay: Option<Replay>,
+    /// Deliveries that could not be processed: the service is at fault.
+    pub stuck: Vec<Stuck>,
+}
+
+/// A replay of what an endpoint has not got, as a member asked for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replay {
+    /// Of events from this moment on.
+    pub since: Timestamp,
+    /// Asked for then: what has been attempted later is left alone.
+    pub asked_at: Timestamp,
+}
+
+/// A delivery that could not be processed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stuck {
+    /// Of which event.
+    pub event_id: EventId,
+    /// Since when.
+    pub at: Timestamp,
+}
+
+impl Store {
+    /// The endpoints of an organization, the oldest first.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub(crate) async fn endpoints(&self, org: OrgId) -> Result<Vec<EndpointState>, StoreError> {
+        let mut items = Vec::new();
+        self.scan_partition(&keys::endpoints(org), &[], |item| items.push(item)).await?;
+        assemble(items)
+    }
+
+    /// An endpoint.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub(crate) async fn endpoint(&self, org: OrgId, id: EndpointId) -> Result<Option<Versioned<Endpoint>>, StoreError> {
+        self.get(keys::endpoint(org, id)).await?.map(from_versioned_item).transpose()
+    }
+
+    /// The replay of an endpoint that goes on.
+    pub(crate) async fn endpoint_replay(&self, org: OrgId, id: EndpointId) -> Result<Option<Replay>, StoreError> {
+        self.get(keys::endpoint_replay(org, id)).await?.map(from_item).transpose()
+    }
+
+    /// Notes how an attempt has ended. Not in the transaction of its delivery, so that attempts don't meet there.
+    ///
+    /// # Errors
+    /// When the store can't be written.
+    pub(crate) async fn note_health(
+        &self,
+        org: OrgId,
+        id: EndpointId,
+        is_success: bool,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let at = AttributeValue::S(at.to_string());
+        let number = |number: &str| AttributeValue::N(number.to_owned());
+        let key = keys::endpoint_health(org, id);
+        let update = if is_success {
+            Update {
+                key,
+                expression: "SET #success = :at, #row = :none",
+                condition: "",
+                names: vec![("#success", "last_success_at"), ("#row", "failures_in_a_row")],
+                values: vec![(":at", at), (":none", number("0"))],
+            }
+        } else {
+            Update {
+                key,
+                expression: "SET #failure = :at ADD #row :one",
+                condition: "",
+                names: vec![("#failure", "last_failure_at"), ("#row", "failures_in_a_row")],
+                values: vec![(":at", at), (":one", number("1"))],
+            }
+        };
+        self.update(update).await.map(|_| ())
+    }
+}
+
+impl OrgStore {
+    /// The organization's endpoints with how they do, the oldest first.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn endpoints(&self) -> Result<Vec<EndpointState>, StoreError> {
+        self.store.endpoints(self.org).await
+    }
+}
+
+/// Puts the items of the partition together. They come in order: an endpoint before what belongs to it. What belongs to
+/// none (a note of an attempt that ended after its endpoint was deleted) is left out.
+fn assemble(items: Vec<Item>) -> Result<Vec<EndpointState>, StoreError> {
+    let mut found: Vec<EndpointState> = Vec::new();
+    for item in items {
+        let sort = item.get(SORT).and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
+        let Some((id, _)) = sort.split_once('#') else {
+            let endpoint = from_versioned_item(item)?;
+            found.push(EndpointState { endpoint, health: Health::default(), replay: None, stuck: Vec::new() });
+            continue;
+        };
+        let last = found.last_mut().filter(|state| state.endpoint.value.id().to_string() == id);
+        let Some(state) = last else { continue };
+        if sort.ends_with(HEALTH) {
+            state.health = from_item(item)?;
+        } else if sort.ends_with(REPLAY) {
+            state.replay = Some(from_item(item)?);
+        } else if sort.contains(STUCK) {
+            state.stuck.push(from_item(item)?);
+        }
+    }
+    Ok(found)
+}
+
+/// The change that adds an endpoint.
+///
+/// # Errors
+/// When it can't be encoded.
+pub fn create(org: OrgId, endpoint: &Endpoint) -> Result<Change, StoreError> {
+    Ok(Change::Create(to_versioned_item(keys::endpoint(org, endpoint.id()), endpoint, 1)?))
+}
+
+/// The changes that give an endpoint its next state. Deliveries that have to follow it do so afterwards.
+///
+/// # Errors
+/// When it can't be encoded.
+pub fn replace(org: OrgId, before: &Versioned<Endpoint>, after: &Endpoint) -> Result<Vec<Change>, StoreError> {
+    let item = to_versioned_item(keys::endpoint(org, after.id()), after, before.version + 1)?;
+    let mut changes = vec![Change::Replace(item, before.version)];
+    if before.value.paused_at().is_some() && after.paused_at().is_none() {
+        changes.push(follow_up(org, after.id(), after.updated_at()));
+    }
+    Ok(changes)
+}
+
+/// The changes that delete an endpoint. Its deliveries go afterwards.
+#[must_use]
+pub fn delete(org: OrgId, before: &Versioned<Endpoint>, now: Timestamp) -> Vec<Change> {
+    let id = before.value.id();
+    vec![Change::Delete(keys::endpoint(org, id), before.version), follow_up(org, id, now)]
+}
+
+/// The changes that ask for a replay of what an endpoint has not got.
+///
+/// # Errors
+/// When it can't be encoded.
+pub fn ask_for_replay(org: OrgId, id: EndpointId, replay: &Replay) -> Result<[Change; 2], StoreError> {
+    let item = to_item(keys::endpoint_replay(org, id), replay)?;
+    Ok([Change::Follow(item), follow_up(org, id, replay.asked_at)])
+}
+
+/// What has to follow is on the due index until it has.
+fn follow_up(org: OrgId, id: EndpointId, now: Timestamp) -> Change {
+    Change::Follow(keys::due(now, Due::Endpoint, org, id.uuid()).into_item())
+}
+
+/// Whether an event is for an endpoint.
+#[must_use]
+pub(crate) fn wants(
+    endpoint: &Endpoint,
+    only: Option<EndpointId>,
+    event_type: EventType,
+    happened_at: Timestamp,
+) -> bool {
+    match only {
+        Some(only) => endpoint.id() == only,
+        None => endpoint.wants(event_type, happened_at),
+    }
+}
