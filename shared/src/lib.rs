@@ -24,5 +24,6 @@ pub mod store;
 pub mod telemetry;
 pub mod text;
 pub mod visit;
+pub mod webhook;
 
 pub use app::App;
