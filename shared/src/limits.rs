@@ -165,3 +165,24 @@ pub const DELIVERY_QUERIES_MAX: u32 = 10;
 /// How far apart the deliveries of an endpoint that is resumed become due, in milliseconds: in the order of their
 /// events, and not all at once.
 pub const RESUME_SPACING_MS: i64 = 10;
+
+// Webhooks
+
+/// An attempt at a delivery in all: the name, connecting, TLS, the response and its body.
+pub const WEBHOOK_DEADLINE: Duration = Duration::from_secs(15);
+/// Looking a name up. Less than the whole, so that the attempt can say what it failed at.
+pub const WEBHOOK_RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Connecting to one address, so that there is time left for the next.
+pub const WEBHOOK_CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
+/// Addresses of one name that an attempt dials: a name must not turn one event into connections to a thousand hosts.
+pub const WEBHOOK_DIALS_MAX: usize = 3;
+/// The status line and the headers of a subscriber's response, in bytes.
+pub const WEBHOOK_HEAD_BYTES_MAX: usize = 32 * 1024;
+/// What is read of the body of a subscriber's response, in bytes.
+pub const WEBHOOK_BODY_BYTES_MAX: usize = 64 * 1024;
+/// What is kept of that for people, in characters.
+pub const WEBHOOK_EXCERPT_CHARS_MAX: usize = 1000;
+/// How far a signature's timestamp may be from the present, in seconds (specification, "Delivery").
+pub const WEBHOOK_FRESHNESS_S: i64 = 300;
+/// The URL of an endpoint, in characters: what common software takes.
+pub const WEBHOOK_URL_CHARS_MAX: usize = 2000;

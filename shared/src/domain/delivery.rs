@@ -242,7 +242,7 @@ impl Delivery {
     #[must_use]
     pub fn settled(&self, by: Claim, attempt: Attempt, ended_at: Timestamp, schedule: Schedule) -> Self {
         let mut after = self.clone();
-        let is_delivered = attempt.outcome.is_delivered();
+        let is_delivered = matches!(attempt.outcome, Outcome::Delivered { .. });
         after.attempted += 1;
         after.attempts.push(Attempt { number: after.attempted, ..attempt });
         let surplus = after.attempts.len().saturating_sub(limits::ATTEMPTS_KEPT_MAX);

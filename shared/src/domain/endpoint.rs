@@ -84,7 +84,7 @@ impl Endpoint {
         now: Timestamp,
     ) -> Result<Self, SealError> {
         let id = EndpointId::new();
-        let secret = keys.seal(secret.expose(), &place(by.member().org(), id))?;
+        let secret = keys.seal(&secret.expose(), &place(by.member().org(), id))?;
         Ok(Self {
             id,
             url,
@@ -165,7 +165,7 @@ impl Endpoint {
     pub fn secrets(&self, org: OrgId, keys: &Keyring, now: Timestamp) -> Result<Vec<SigningSecret>, SealError> {
         let place = place(org, self.id);
         let previous = self.previous.as_ref().filter(|previous| now < previous.until).map(|previous| &previous.secret);
-        let open = |sealed| SigningSecret::parse(&keys.open(sealed, &place)?).ok_or(SealError::Broken);
+        let open = |sealed| SigningSecret::parse(&keys.open(sealed, &place)?).map_err(|_| SealError::Broken);
         [&self.secret].into_iter().chain(previous).map(open).collect()
     }
 
@@ -201,7 +201,7 @@ impl Endpoint {
         keys: &Keyring,
         now: Timestamp,
     ) -> Result<Self, SealError> {
-        let secret = keys.seal(secret.expose(), &place(by.member().org(), self.id))?;
+        let secret = keys.seal(&secret.expose(), &place(by.member().org(), self.id))?;
         let previous = match how {
             Rotation::AtOnce => None,
             Rotation::Overlapping => {

@@ -1,0 +1,356 @@
+//! Where deliveries may go: to public hosts, and nowhere inside of what we run in.
+//!
+//! An endpoint's URL is judged when somebody enters it ([`EndpointUrl::parse`]), and again with its addresses at every
+//! attempt ([`check`]), since names lead elsewhere tomorrow. Whoever connects must connect to what `check` returned.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use serde::{Deserialize, Serialize};
+use url::{Host, Url};
+
+use super::client::FailureClass;
+use super::resolve::{Resolve, ResolveError};
+use crate::limits;
+
+/// How an endpoint is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// Plain; never outside of a developer's machine.
+    Http,
+    /// Over TLS.
+    Https,
+}
+
+/// Which endpoints deliveries may go to. Functions are only built with [`PublicOnly`].
+pub trait Guard: fmt::Debug + Send + Sync {
+    /// Whether endpoints may be spoken to like this.
+    fn allows_scheme(&self, scheme: Scheme) -> bool;
+    /// Whether a name, in lower case and without a point at its end, may be one of an endpoint.
+    fn allows_name(&self, name: &str) -> bool;
+    /// Whether an address may be connected to like this.
+    fn allows_address(&self, scheme: Scheme, address: IpAddr) -> bool;
+}
+
+/// Public hosts over TLS, and nothing else.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PublicOnly;
+
+impl Guard for PublicOnly {
+    fn allows_scheme(&self, scheme: Scheme) -> bool {
+        scheme == Scheme::Https
+    }
+
+    fn allows_name(&self, name: &str) -> bool {
+        let mut labels = name.rsplit('.');
+        let last = labels.next().unwrap_or_default();
+        // A name of one label is one of somebody's own network.
+        labels.next().is_some() && !PRIVATE_SUFFIXES.contains(&last)
+    }
+
+    fn allows_address(&self, scheme: Scheme, address: IpAddr) -> bool {
+        scheme == Scheme::Https && is_public(address)
+    }
+}
+
+/// The last labels of names that are not in the public DNS: reserved for special use (RFC 6761, 6762, 7686, 8375, 9476
+/// and ICANN's `internal`), or used inside of networks so much that they will never be public. Below `arpa` are
+/// addresses and `home.arpa`, no hosts.
+const PRIVATE_SUFFIXES: [&str; 15] = [
+    "alt",
+    "arpa",
+    "corp",
+    "home",
+    "internal",
+    "intranet",
+    "invalid",
+    "lan",
+    "local",
+    "localdomain",
+    "localhost",
+    "onion",
+    "private",
+    "test",
+    "workgroup",
+];
+
+/// Whether an address is one of the public internet: in none of the special-purpose registries of IANA, no multicast,
+/// and no detour to an address that is not public.
+fn is_public(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+/// What is not public of IPv4: IANA's special-purpose registry, whole, and what is no address of one host.
+const SPECIAL_V4: [(Ipv4Addr, u32); 19] = [
+    (Ipv4Addr::new(0, 0, 0, 0), 8),        // this network
+    (Ipv4Addr::new(10, 0, 0, 0), 8),       // private
+    (Ipv4Addr::new(100, 64, 0, 0), 10),    // carrier-grade NAT; Alibaba's metadata at 100.100.100.200
+    (Ipv4Addr::new(127, 0, 0, 0), 8),      // loopback
+    (Ipv4Addr::new(168, 63, 129, 16), 32), // Azure's host, public in form only
+    (Ipv4Addr::new(169, 254, 0, 0), 16),   // link-local; metadata of AWS, Google, Azure and others
+    (Ipv4Addr::new(172, 16, 0, 0), 12),    // private
+    (Ipv4Addr::new(192, 0, 0, 0), 24),     // protocol assignments; Oracle's metadata at 192.0.0.192
+    (Ipv4Addr::new(192, 0, 2, 0), 24),     // documentation
+    (Ipv4Addr::new(192, 31, 196, 0), 24),  // AS112
+    (Ipv4Addr::new(192, 52, 193, 0), 24),  // AMT
+    (Ipv4Addr::new(192, 88, 99, 0), 24),   // 6to4 relays
+    (Ipv4Addr::new(192, 168, 0, 0), 16),   // private
+    (Ipv4Addr::new(192, 175, 48, 0), 24),  // AS112
+    (Ipv4Addr::new(198, 18, 0, 0), 15),    // benchmarks
+    (Ipv4Addr::new(198, 51, 100, 0), 24),  // documentation
+    (Ipv4Addr::new(203, 0, 113, 0), 24),   // documentation
+    (Ipv4Addr::new(224, 0, 0, 0), 4),      // multicast
+    (Ipv4Addr::new(240, 0, 0, 0), 4),      // reserved; broadcast
+];
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let starts_with = |network: Ipv4Addr, bits: u32| (address.to_bits() ^ network.to_bits()) >> (32 - bits) == 0;
+    !SPECIAL_V4.iter().any(|(network, bits)| starts_with(*network, *bits))
+}
+
+/// What is not public of the one eighth of IPv6 that is given out to networks (`2000::/3`). All else of IPv6 is special:
+/// loopback, unique local, link-local, site-local, multicast, discard, the deprecated forms of IPv4 addresses, segment
+/// routing, local NAT64, and what nobody has yet.
+const SPECIAL_V6: [(Ipv6Addr, u32); 5] = [
+    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23), // protocol assignments: Teredo, benchmarks, AMT, ORCHID, DRIP
+    (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32), // documentation
+    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16), // 6to4: a detour to any IPv4 address
+    (Ipv6Addr::new(0x2620, 0x4f, 0x8000, 0, 0, 0, 0, 0), 48), // AS112
+    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20), // documentation
+];
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let starts_with = |network: Ipv6Addr, bits: u32| (address.to_bits() ^ network.to_bits()) >> (128 - bits) == 0;
+    let [.., high, low] = address.segments();
+    let embedded = Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
+    // How a network without IPv4 reaches IPv4 hosts: the last 32 bits are where the connection goes.
+    if starts_with(Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96) {
+        return is_public_v4(embedded);
+    }
+    // ISATAP: a tunnel to the IPv4 address in the last 32 bits, below any prefix.
+    if matches!(address.segments(), [_, _, _, _, 0 | 0x100 | 0x200 | 0x300, 0x5efe, ..]) && !is_public_v4(embedded) {
+        return false;
+    }
+    starts_with(Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3)
+        && !SPECIAL_V6.iter().any(|(network, bits)| starts_with(*network, *bits))
+}
+
+/// Where an endpoint is: an absolute URL with a host, and without user info or fragment. Whether deliveries may go
+/// there is for a [`Guard`] to say.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct EndpointUrl(Url);
+
+/// Why a text can't be an endpoint's URL, in words for a form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidUrl {
+    /// Not a whole URL.
+    #[error("must be a whole URL such as https://hooks.example.com/countersign")]
+    NotAbsolute,
+    /// More than people or software would take.
+    #[error("must have at most {} characters", limits::WEBHOOK_URL_CHARS_MAX)]
+    TooLong,
+    /// Plain HTTP, or none of the web.
+    #[error("must begin with https://")]
+    NotHttps,
+    /// A name or password before the host.
+    #[error("must not contain a user name or a password")]
+    UserInfo,
+    /// What comes after `#` is never sent.
+    #[error("must not contain a fragment (#…)")]
+    Fragment,
+    /// The host is neither a name nor an address.
+    #[error("must have a valid host name")]
+    Host,
+    /// The port is not from 1 to 65535.
+    #[error("must have a port from 1 to 65535, or none")]
+    Port,
+    /// The host is not a public one.
+    #[error("must lead to a public host; names and addresses of private networks are refused")]
+    NotPublic,
+}
+
+impl EndpointUrl {
+    /// Reads a URL as a person enters it: with a name in any script, which becomes ASCII.
+    ///
+    /// # Errors
+    /// When it is none, or `guard` does not allow it. Where its name leads to is for [`check`].
+    pub fn parse(text: &str, guard: &dyn Guard) -> Result<Self, InvalidUrl> {
+        let url = Self::read(text.trim())?;
+        if !guard.allows_scheme(url.scheme()) {
+            return Err(InvalidUrl::NotHttps);
+        }
+        if url.is_allowed(guard) { Ok(url) } else { Err(InvalidUrl::NotPublic) }
+    }
+
+    /// Reads a URL of any host.
+    fn read(text: &str) -> Result<Self, InvalidUrl> {
+        if text.chars().count() > limits::WEBHOOK_URL_CHARS_MAX {
+            return Err(InvalidUrl::TooLong);
+        }
+        // The parser forgives more than whoever reads the URL would guess: missing slashes, backslashes, line breaks.
+        let (scheme, rest) = text.split_once("://").ok_or(InvalidUrl::NotAbsolute)?;
+        if text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
+            return Err(InvalidUrl::NotAbsolute);
+        }
+        if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
+            return Err(InvalidUrl::NotHttps);
+        }
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        if authority.contains('@') {
+            return Err(InvalidUrl::UserInfo);
+        }
+        // The parser would look for a host in the path.
+        if authority.is_empty() {
+            return Err(InvalidUrl::Host);
+        }
+        let mut url = Url::parse(text).map_err(|error| match error {
+            url::ParseError::InvalidPort => InvalidUrl::Port,
+            _ => InvalidUrl::Host,
+        })?;
+        if url.port() == Some(0) {
+            return Err(InvalidUrl::Port);
+        }
+        if url.fragment().is_some() {
+            return Err(InvalidUrl::Fragment);
+        }
+        if let Some(Host::Domain(name)) = url.host() {
+            // The point that makes a name absolute is no part of it in a certificate or a `Host` header.
+            let name = name.strip_suffix('.').unwrap_or(name).to_owned();
+            if !is_host_name(&name) || url.set_host(Some(&name)).is_err() {
+                return Err(InvalidUrl::Host);
+            }
+        }
+        // A name or a path in another script is longer in ASCII.
+        if url.as_str().len() > limits::WEBHOOK_URL_CHARS_MAX { Err(InvalidUrl::TooLong) } else { Ok(Self(url)) }
+    }
+
+    /// The URL, as it is shown and kept.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// How it is spoken to.
+    #[must_use]
+    pub fn scheme(&self) -> Scheme {
+        if self.0.scheme() == "https" { Scheme::Https } else { Scheme::Http }
+    }
+
+    /// The host: a name in lower-case ASCII, or an address.
+    pub(super) fn host(&self) -> Host<&str> {
+        // There is one: a URL without is not read.
+        self.0.host().unwrap_or(Host::Domain(""))
+    }
+
+    /// The host with its port where it is not the usual one, as a `Host` header names it.
+    pub(super) fn authority(&self) -> &str {
+        &self.0[url::Position::BeforeHost..url::Position::AfterPort]
+    }
+
+    /// What is asked of the host.
+    pub(super) fn path_and_query(&self) -> &str {
+        &self.0[url::Position::BeforePath..url::Position::AfterQuery]
+    }
+
+    fn port(&self) -> u16 {
+        self.0.port_or_known_default().unwrap_or_default()
+    }
+
+    fn is_allowed(&self, guard: &dyn Guard) -> bool {
+        guard.allows_scheme(self.scheme())
+            && match self.host() {
+                Host::Domain(name) => guard.allows_name(name),
+                Host::Ipv4(address) => guard.allows_address(self.scheme(), address.into()),
+                Host::Ipv6(address) => guard.allows_address(self.scheme(), address.into()),
+            }
+    }
+}
+
+/// Whether a name in lower-case ASCII can be one of a host.
+fn is_host_name(name: &str) -> bool {
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+    };
+    name.len() <= 253 && name.split('.').all(is_label)
+}
+
+impl fmt::Display for EndpointUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl TryFrom<String> for EndpointUrl {
+    type Error = InvalidUrl;
+
+    /// Reads one that was kept. Guards may have become stricter since: every attempt asks its own.
+    fn try_from(text: String) -> Result<Self, InvalidUrl> {
+        Self::read(&text)
+    }
+}
+
+impl From<EndpointUrl> for String {
+    fn from(url: EndpointUrl) -> Self {
+        url.0.into()
+    }
+}
+
+/// Why an endpoint can't be connected to now, in words for a form.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AddressError {
+    /// Its name has no address.
+    #[error("{0}")]
+    Unresolved(#[from] ResolveError),
+    /// It is, or leads to, an address that deliveries may not go to. Which one is not said: that would tell outsiders
+    /// what names mean inside.
+    #[error("the host is not a public one, or its name leads to an address that is not")]
+    Refused,
+}
+
+impl AddressError {
+    /// The class of an attempt that ends with it.
+    #[must_use]
+    pub fn class(&self) -> FailureClass {
+        match self {
+            Self::Unresolved(_) => FailureClass::DnsError,
+            Self::Refused => FailureClass::AddressRefused,
+        }
+    }
+}
+
+/// The addresses that an endpoint may be reached at now, IPv4 first: functions have no other way out unless they are
+/// set up for it.
+///
+/// # Errors
+/// When `guard` does not allow the URL or *any* of its addresses, and when there are none.
+pub async fn check(
+    url: &EndpointUrl,
+    guard: &dyn Guard,
+    resolver: &dyn Resolve,
+) -> Result<Vec<SocketAddr>, AddressError> {
+    if !url.is_allowed(guard) {
+        return Err(AddressError::Refused);
+    }
+    let mut addresses = match url.host() {
+        Host::Domain(name) => resolver.resolve(name).await?,
+        Host::Ipv4(address) => vec![address.into()],
+        Host::Ipv6(address) => vec![address.into()],
+    };
+    if addresses.is_empty() {
+        return Err(ResolveError::NoSuchName.into());
+    }
+    if !addresses.iter().all(|address| guard.allows_address(url.scheme(), *address)) {
+        return Err(AddressError::Refused);
+    }
+    // An IPv4 address in IPv6 clothes is dialled as what it is.
+    addresses.iter_mut().for_each(|address| *address = address.to_canonical());
+    addresses.sort_by_key(IpAddr::is_ipv6);
+    Ok(addresses.into_iter().map(|address| SocketAddr::new(address, url.port())).collect())
+}

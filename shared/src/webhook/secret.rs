@@ -1,0 +1,132 @@
+//! The secret that an endpoint's deliveries are signed with.
+
+use std::fmt;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use subtle::ConstantTimeEq;
+
+use crate::crypto::NoRandomness;
+
+/// What every signing secret begins with.
+const PREFIX: &str = "whsec_";
+/// Random bytes of a secret.
+const BYTES: usize = 32;
+
+/// The secret of an endpoint: `whsec_` and the standard base64 of 32 random bytes. Whoever has it can sign in our name,
+/// so it is shown once and never logged.
+#[derive(Clone)]
+pub struct SigningSecret([u8; BYTES]);
+
+/// A text that is no signing secret. It does not say which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a signing secret is whsec_ and 44 characters of base64")]
+pub struct InvalidSecret;
+
+impl SigningSecret {
+    /// A new secret.
+    ///
+    /// # Errors
+    /// When the system gives no randomness.
+    pub fn generate() -> Result<Self, NoRandomness> {
+        let mut bytes = [0; BYTES];
+        getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
+        Ok(Self(bytes))
+    }
+
+    /// Reads a secret as it is displayed. Only that one spelling is the secret, since signatures are keyed with it.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn parse(text: &str) -> Result<Self, InvalidSecret> {
+        let encoded = text.strip_prefix(PREFIX).ok_or(InvalidSecret)?;
+        let bytes = STANDARD.decode(encoded).map_err(|_| InvalidSecret)?;
+        bytes.try_into().map(Self).map_err(|_| InvalidSecret)
+    }
+
+    /// The secret as its owner sees it: for the page that shows it once, and for encrypting it.
+    #[must_use]
+    pub fn expose(&self) -> String {
+        format!("{PREFIX}{}", STANDARD.encode(self.0))
+    }
+
+    /// The random bytes alone, which Standard Webhooks signs with.
+    pub(super) fn bytes(&self) -> &[u8; BYTES] {
+        &self.0
+    }
+}
+
+impl PartialEq for SigningSecret {
+    /// Takes as long for every wrong secret.
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+impl Eq for SigningSecret {}
+
+impl fmt::Debug for SigningSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SigningSecret")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_new_secret_is_read_again_and_like_no_other() {
+        let secret = SigningSecret::generate().unwrap();
+        assert_eq!(SigningSecret::parse(&secret.expose()), Ok(secret.clone()));
+        assert_eq!(secret.expose().len(), 50);
+        assert_ne!(SigningSecret::generate().unwrap(), secret);
+    }
+
+    #[test]
+    fn it_is_not_printed() {
+        let secret = SigningSecret::generate().unwrap();
+        assert_eq!(format!("{secret:?} {:?}", Some(&secret)), "SigningSecret Some(SigningSecret)");
+    }
+
+    #[test]
+    fn other_spellings_are_no_secret() {
+        let good = SigningSecret([0xfb; BYTES]).expose();
+        assert!(SigningSecret::parse(&good).is_ok(), "{good}");
+        let encoded = &good[PREFIX.len()..];
+        for text in [
+            "",
+            "whsec_",
+            encoded,
+            &format!("WHSEC_{encoded}"),
+            &format!(" {good}"),
+            &format!("{good}\n"),
+            good.trim_end_matches('='),
+            &good.replace('+', "-"),
+            // 31 and 33 bytes.
+            &format!("{PREFIX}{}", STANDARD.encode([1; 31])),
+            &format!("{PREFIX}{}", STANDARD.encode([1; 33])),
+            // The last character has bits that no byte is made of.
+            &format!("{PREFIX}{}B=", "A".repeat(42)),
+        ] {
+            assert_eq!(SigningSecret::parse(text), Err(InvalidSecret), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_secret_has_one_spelling(bytes: [u8; BYTES]) {
+            let secret = SigningSecret(bytes);
+            prop_assert_eq!(SigningSecret::parse(&secret.expose()), Ok(secret));
+        }
+
+        #[test]
+        fn no_text_breaks_reading(text in "(whsec_)?[A-Za-z0-9+/=_-]{0,60}") {
+            if let Ok(secret) = SigningSecret::parse(&text) {
+                prop_assert_eq!(secret.expose(), text);
+            }
+        }
+    }
+}
