@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::aws::{self, AwsSettings};
+use crate::aws::{self, AwsSettings, Service};
 use crate::config::{self, BaseUrl, ConfigError, Waits};
 use crate::store::Store;
 use crate::telemetry::Log;
@@ -44,7 +44,7 @@ impl App {
         let table = config::required("TABLE_NAME")?;
         let base_url = BaseUrl::parse(&config::required("BASE_URL")?)
             .map_err(|error| ConfigError::Invalid { name: "BASE_URL", why: error.to_string() })?;
-        let client = aws::dynamodb(&AwsSettings::from_env()?);
+        let client = aws::dynamodb(&AwsSettings::from_env(Service::DynamoDb)?);
         Ok(Self::new(Store::new(client, table), base_url, Log::stdout(), Waits::default()))
     }
 }

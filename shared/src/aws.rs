@@ -1,9 +1,10 @@
 //! Clients of AWS services: one HTTP client, one TLS provider and one set of time-outs for all of them.
 
 use aws_config::environment::EnvironmentVariableCredentialsProvider;
-use aws_sdk_dynamodb::config::retry::RetryConfig;
-use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
-use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region, SharedCredentialsProvider, SharedHttpClient};
+use aws_config::retry::RetryConfig;
+use aws_config::timeout::TimeoutConfig;
+use aws_config::{BehaviorVersion, Region, SdkConfig};
+use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider, SharedHttpClient};
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore};
 
@@ -27,14 +28,14 @@ pub struct AwsSettings {
 
 impl AwsSettings {
     /// What Lambda gives a function: `AWS_REGION` and credentials in the environment. With an emulator also
-    /// `AWS_ENDPOINT_URL_DYNAMODB` or `AWS_ENDPOINT_URL`.
+    /// `AWS_ENDPOINT_URL`, or the same for one service, such as `AWS_ENDPOINT_URL_DYNAMODB`.
     ///
     /// # Errors
     /// When the region is missing.
-    pub fn from_env() -> Result<Self, ConfigError> {
+    pub fn from_env(service: Service) -> Result<Self, ConfigError> {
         let endpoint = |name| std::env::var(name).ok().filter(|url| !url.is_empty());
         Ok(Self {
-            endpoint_url: endpoint("AWS_ENDPOINT_URL_DYNAMODB").or_else(|| endpoint("AWS_ENDPOINT_URL")),
+            endpoint_url: endpoint(service.endpoint_variable()).or_else(|| endpoint("AWS_ENDPOINT_URL")),
             region: config::required("AWS_REGION")?,
             credentials: SharedCredentialsProvider::new(EnvironmentVariableCredentialsProvider::new()),
         })
@@ -45,7 +46,7 @@ impl AwsSettings {
     #[must_use]
     pub fn at(endpoint_url: &str) -> Self {
         let has_credentials = std::env::var_os("AWS_ACCESS_KEY_ID").is_some();
-        match Self::from_env() {
+        match Self::from_env(Service::DynamoDb) {
             Ok(settings) if has_credentials => Self { endpoint_url: Some(endpoint_url.to_owned()), ..settings },
             _ => Self::emulator(endpoint_url),
         }
@@ -62,10 +63,48 @@ impl AwsSettings {
     }
 }
 
+/// A service of AWS that has clients here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Service {
+    /// The table.
+    DynamoDb,
+    /// Where messages wait.
+    Sqs,
+    /// Where keys are kept.
+    SecretsManager,
+}
+
+impl Service {
+    /// The environment variable that names an emulator of it, as AWS's own tools read it.
+    fn endpoint_variable(self) -> &'static str {
+        match self {
+            Self::DynamoDb => "AWS_ENDPOINT_URL_DYNAMODB",
+            Self::Sqs => "AWS_ENDPOINT_URL_SQS",
+            Self::SecretsManager => "AWS_ENDPOINT_URL_SECRETS_MANAGER",
+        }
+    }
+}
+
 /// A client of `DynamoDB`. Build it once per process: it keeps connections open.
 #[must_use]
 pub fn dynamodb(settings: &AwsSettings) -> aws_sdk_dynamodb::Client {
-    let mut config = aws_sdk_dynamodb::Config::builder()
+    aws_sdk_dynamodb::Client::new(&config(settings))
+}
+
+/// A client of SQS. Build it once per process.
+#[must_use]
+pub fn sqs(settings: &AwsSettings) -> aws_sdk_sqs::Client {
+    aws_sdk_sqs::Client::new(&config(settings))
+}
+
+/// A client of Secrets Manager. Build it once per process.
+#[must_use]
+pub fn secrets_manager(settings: &AwsSettings) -> aws_sdk_secretsmanager::Client {
+    aws_sdk_secretsmanager::Client::new(&config(settings))
+}
+
+fn config(settings: &AwsSettings) -> SdkConfig {
+    let mut config = SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())
         .http_client(http_client())
         .region(Region::new(settings.region.clone()))
@@ -83,7 +122,7 @@ pub fn dynamodb(settings: &AwsSettings) -> aws_sdk_dynamodb::Client {
                 .build(),
         );
     config.set_endpoint_url(settings.endpoint_url.clone());
-    aws_sdk_dynamodb::Client::from_conf(config.build())
+    config.build()
 }
 
 fn http_client() -> SharedHttpClient {

@@ -77,6 +77,12 @@ impl Waits {
         (limits::SWEEP_INTERVAL / self.scale).max(Duration::from_millis(Self::MS_MIN.unsigned_abs()))
     }
 
+    /// How long what was written to be passed on is left to whoever hears of it, before the clock does it.
+    #[must_use]
+    pub fn relay_grace_ms(self) -> i64 {
+        self.scaled_ms(limits::RELAY_GRACE_S * 1000)
+    }
+
     /// A wait in milliseconds, scaled.
     #[must_use]
     pub fn scaled_ms(self, ms: i64) -> i64 {

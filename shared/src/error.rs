@@ -121,7 +121,7 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Raced => Self::Raced,
-            StoreError::Failed(cause) => Self::Internal(cause),
+            StoreError::Failed(cause) | StoreError::Unreadable(cause) => Self::Internal(cause),
         }
     }
 }

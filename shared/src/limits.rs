@@ -160,6 +160,15 @@ pub const SECRET_OVERLAP_S: i64 = 24 * 3600;
 pub const DELIVERED_KEPT_S: i64 = 30 * 24 * 3600;
 /// How long an event waits for whoever relays it at once, before the clock does.
 pub const RELAY_GRACE_S: i64 = 60;
+/// The longest delay of a message, in seconds (SQS's own limit): longer waits hop.
+pub const MESSAGE_DELAY_MAX_S: i64 = 900;
+/// Messages in one call of a queue (SQS's own limit).
+pub const MESSAGES_IN_BATCH_MAX: usize = 10;
+/// How often a message that fails is seen before the queue sets it aside. The template's queues and the local one have
+/// the same.
+pub const MESSAGE_RECEIVES_MAX: u32 = 5;
+/// How long encryption keys are used before they are looked up again.
+pub const KEYS_KEPT: Duration = Duration::from_mins(5);
 /// How many queries one page of deliveries may take: what is looked for may be rare.
 pub const DELIVERY_QUERIES_MAX: u32 = 10;
 /// How far apart the deliveries of an endpoint that is resumed become due, in milliseconds: in the order of their

@@ -3,15 +3,20 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
+use aws_sdk_secretsmanager::error::ProvideErrorMetadata;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
+use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+
+use crate::aws::{self, AwsSettings, Service};
+use crate::config::{self, ConfigError};
+use crate::limits;
 
 /// What could not be encrypted or read. Says nothing about what it was.
 #[derive(Debug, thiserror::Error)]
@@ -143,13 +148,10 @@ impl fmt::Debug for Keyring {
     }
 }
 
-/// A future of a port: ports are kept behind pointers, so that a process can be given others.
-pub type PortFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
 /// Where the keys are: Secrets Manager in the cloud, a file on the local stack.
 pub trait Keys: Send + Sync + fmt::Debug {
     /// The keys as they are now, or were minutes ago.
-    fn keyring(&self) -> PortFuture<'_, Result<Arc<Keyring>, SealError>>;
+    fn keyring(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>>;
 }
 
 /// Keys that were there from the start.
@@ -165,8 +167,69 @@ impl FixedKeys {
 }
 
 impl Keys for FixedKeys {
-    fn keyring(&self) -> PortFuture<'_, Result<Arc<Keyring>, SealError>> {
+    fn keyring(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>> {
         Box::pin(std::future::ready(Ok(self.0.clone())))
+    }
+}
+
+/// Keys in Secrets Manager, looked up when they are first needed and again after some minutes.
+#[derive(Debug)]
+pub struct SecretsManagerKeys {
+    client: aws_sdk_secretsmanager::Client,
+    secret_id: String,
+    kept: Mutex<Option<(Instant, Arc<Keyring>)>>,
+}
+
+impl SecretsManagerKeys {
+    /// What a function on Lambda has: the secret that `KEYRING_SECRET` names.
+    ///
+    /// # Errors
+    /// When a setting is missing.
+    pub fn from_env() -> Result<Arc<Self>, ConfigError> {
+        let client = aws::secrets_manager(&AwsSettings::from_env(Service::SecretsManager)?);
+        Ok(Self::new(client, config::required("KEYRING_SECRET")?))
+    }
+
+    /// The keys in a secret, named by its name or ARN.
+    #[must_use]
+    pub fn new(client: aws_sdk_secretsmanager::Client, secret_id: String) -> Arc<Self> {
+        Arc::new(Self { client, secret_id, kept: Mutex::default() })
+    }
+
+    fn kept(&self) -> Option<(Instant, Arc<Keyring>)> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    async fn look_up(&self) -> Result<Arc<Keyring>, SealError> {
+        let sent = self.client.get_secret_value().secret_id(&self.secret_id).send().await;
+        // The code only: messages can name the account.
+        let failed = |code: Option<&str>| SealError::NoKeys(format!("Secrets Manager: {}", code.unwrap_or("no code")));
+        let output = sent.map_err(|error| failed(error.code()))?;
+        let keyring = Keyring::parse(output.secret_string().unwrap_or_default())?;
+        Ok(Arc::new(keyring))
+    }
+}
+
+impl Keys for SecretsManagerKeys {
+    fn keyring(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>> {
+        Box::pin(async {
+            let kept = self.kept();
+            if let Some((at, keyring)) = &kept
+                && at.elapsed() < limits::KEYS_KEPT
+            {
+                return Ok(keyring.clone());
+            }
+            match (self.look_up().await, kept) {
+                (Ok(keyring), _) => {
+                    let kept = Some((Instant::now(), keyring.clone()));
+                    *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+                    Ok(keyring)
+                }
+                // The keys of some minutes ago are better than none.
+                (Err(_), Some((_, keyring))) => Ok(keyring),
+                (Err(error), None) => Err(error),
+            }
+        })
     }
 }
 

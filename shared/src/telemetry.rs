@@ -106,7 +106,7 @@ impl<'a> CallLine<'a> {
         usage: Usage,
     ) -> Self {
         Self {
-            metrics: metrics(),
+            metrics: metrics(&OF_A_CALL),
             request_id,
             operation,
             organization_id: None,
@@ -125,20 +125,45 @@ impl<'a> CallLine<'a> {
     }
 }
 
-fn metrics() -> Value {
+/// A figure that a line has.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Metric {
+    #[serde(rename = "Name")]
+    name: &'static str,
+    #[serde(rename = "Unit")]
+    unit: &'static str,
+}
+
+impl Metric {
+    /// A duration in milliseconds.
+    #[must_use]
+    pub const fn ms(name: &'static str) -> Self {
+        Self { name, unit: "Milliseconds" }
+    }
+
+    /// A number of something.
+    #[must_use]
+    pub const fn count(name: &'static str) -> Self {
+        Self { name, unit: "Count" }
+    }
+}
+
+/// What makes metrics of a line's figures (CloudWatch's embedded metric format): a line has it as `_aws`, and its
+/// `operation` as the dimension.
+#[must_use]
+pub fn metrics(measured: &[Metric]) -> Value {
     json!({
         "Timestamp": Timestamp::now().unix_ms(),
-        "CloudWatchMetrics": [{
-            "Namespace": "Countersign",
-            "Dimensions": [["operation"]],
-            "Metrics": [
-                {"Name": "duration_ms", "Unit": "Milliseconds"},
-                {"Name": "read_units", "Unit": "Count"},
-                {"Name": "write_units", "Unit": "Count"},
-                {"Name": "round_trips", "Unit": "Count"},
-                {"Name": "retries", "Unit": "Count"},
-                {"Name": "faults", "Unit": "Count"},
-            ],
-        }],
+        "CloudWatchMetrics": [{"Namespace": "Countersign", "Dimensions": [["operation"]], "Metrics": measured}],
     })
 }
+
+/// The figures of a call.
+const OF_A_CALL: [Metric; 6] = [
+    Metric::ms("duration_ms"),
+    Metric::count("read_units"),
+    Metric::count("write_units"),
+    Metric::count("round_trips"),
+    Metric::count("retries"),
+    Metric::count("faults"),
+];

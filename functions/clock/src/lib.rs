@@ -8,6 +8,7 @@ mod proposals;
 use std::time::Instant;
 
 use futures_util::future::join_all;
+use serde::Serialize;
 use shared::App;
 use shared::caller::ServiceAct;
 use shared::domain::time::Timestamp;
@@ -15,7 +16,8 @@ use shared::error::Error;
 use shared::limits;
 use shared::store::due::DueEntry;
 use shared::store::keys::{DUE_SHARDS, Due};
-use shared::telemetry::CallLine;
+use shared::telemetry::{CallLine, Metric, metrics};
+use shared::webhook::relay::Relay;
 
 /// What a tick did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,6 +26,12 @@ pub struct Tick {
     pub expired: u32,
     /// Entries of what had been settled otherwise.
     pub stale: u32,
+    /// Events and endpoints of which nobody had heard.
+    pub passed_on: u32,
+    /// Deliveries that were due, woken.
+    pub woken: u32,
+    /// For how long the oldest of them has been due, in milliseconds.
+    pub oldest_due_ms: i64,
     /// Acts that did not succeed: the next tick tries them again.
     pub failed: u32,
 }
@@ -35,6 +43,9 @@ impl std::ops::Add for Tick {
         Self {
             expired: self.expired + other.expired,
             stale: self.stale + other.stale,
+            passed_on: self.passed_on + other.passed_on,
+            woken: self.woken + other.woken,
+            oldest_due_ms: self.oldest_due_ms.max(other.oldest_due_ms),
             failed: self.failed + other.failed,
         }
     }
@@ -51,33 +62,129 @@ enum Done {
     Early,
 }
 
-/// Does what is due now. One act that fails, or one shard that can't be read, does not keep the others.
-pub async fn tick(app: &App) -> Tick {
-    let (now, started) = (Timestamp::now(), Instant::now());
-    let shards = (0..DUE_SHARDS).map(|shard| sweep(app, shard, now, started));
-    join_all(shards).await.into_iter().fold(Tick::default(), std::ops::Add::add)
+/// Whether somebody else hears of what is written to be passed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hearing {
+    /// Somebody does, at once: the clock only looks after what they may have missed.
+    Somebody,
+    /// Nobody did until now: the process has just started.
+    Nobody,
 }
 
-async fn sweep(app: &App, shard: u8, now: Timestamp, started: Instant) -> Tick {
-    let mut tick = Tick::default();
-    let mut due = app.store.due(Due::Proposal, shard, now);
-    loop {
-        let entries = match due.next().await {
-            Ok(entries) => entries,
-            Err(error) => {
-                tell(app, None, &Err(error.into()), Instant::now());
-                tick.failed += 1;
-                return tick;
-            }
-        };
-        if entries.is_empty() {
-            return tick;
+/// Does what is due now. One act that fails, or one shard that can't be read, does not keep the others.
+pub async fn tick(app: &App, relay: &Relay, hearing: Hearing) -> Tick {
+    let (now, started) = (Timestamp::now(), Instant::now());
+    let sweep = Sweep { app, relay, now, started, hearing };
+    let tick = join_all((0..DUE_SHARDS).map(|shard| sweep.shard(shard)));
+    let tick = tick.await.into_iter().fold(Tick::default(), std::ops::Add::add);
+    app.log.line(&TickLine {
+        metrics: metrics(&[Metric::ms("oldest_due_ms"), Metric::count("woken"), Metric::count("passed_on")]),
+        operation: "tick",
+        oldest_due_ms: tick.oldest_due_ms,
+        woken: tick.woken,
+        passed_on: tick.passed_on,
+        failed: tick.failed,
+    });
+    tick
+}
+
+/// A tick, as the log tells it.
+#[derive(Debug, Serialize)]
+struct TickLine {
+    #[serde(rename = "_aws")]
+    metrics: serde_json::Value,
+    operation: &'static str,
+    oldest_due_ms: i64,
+    woken: u32,
+    passed_on: u32,
+    failed: u32,
+}
+
+/// A tick while it goes on.
+#[derive(Debug, Clone, Copy)]
+struct Sweep<'a> {
+    app: &'a App,
+    relay: &'a Relay,
+    now: Timestamp,
+    started: Instant,
+    hearing: Hearing,
+}
+
+impl Sweep<'_> {
+    async fn shard(self, shard: u8) -> Tick {
+        let mut tick = Tick::default();
+        // Deliveries first: somebody waits for them.
+        for what in [Due::Delivery, Due::Event, Due::Endpoint, Due::Proposal] {
+            tick = tick + self.kind(shard, what).await;
         }
-        for entry in entries {
-            if started.elapsed() >= limits::SWEEP_DEADLINE {
+        tick
+    }
+
+    /// What of a kind is due in a shard. It goes through once, so that what fails does not keep the rest.
+    async fn kind(self, shard: u8, what: Due) -> Tick {
+        let mut tick = Tick::default();
+        let mut due = self.app.store.due(what, shard, self.until(what));
+        loop {
+            let entries = match due.next().await {
+                Ok(entries) => entries,
+                Err(error) => {
+                    tell(self.app, None, &Err(error.into()), Instant::now());
+                    tick.failed += 1;
+                    return tick;
+                }
+            };
+            if entries.is_empty() || self.started.elapsed() >= limits::SWEEP_DEADLINE {
                 return tick;
             }
-            match settle(app, entry).await {
+            match what {
+                Due::Delivery => self.wake(&entries, &mut tick).await,
+                Due::Event | Due::Endpoint => self.pass_on(entries, &mut tick).await,
+                Due::Proposal => self.expire(entries, &mut tick).await,
+            }
+        }
+    }
+
+    /// What of a kind is due is at most as late as this.
+    fn until(self, what: Due) -> Timestamp {
+        let is_heard = matches!(what, Due::Event | Due::Endpoint) && self.hearing == Hearing::Somebody;
+        let grace_ms = if is_heard { self.app.waits.relay_grace_ms() } else { 0 };
+        Timestamp::from_unix_ms(self.now.unix_ms() - grace_ms).unwrap_or(self.now)
+    }
+
+    /// Wakes the sender once more. What is being attempted at this moment is woken too, and found claimed.
+    async fn wake(self, entries: &[DueEntry], tick: &mut Tick) {
+        let oldest = entries.iter().map(|entry| self.now.unix_ms() - entry.at.unix_ms()).max();
+        tick.oldest_due_ms = tick.oldest_due_ms.max(oldest.unwrap_or_default());
+        match self.relay.wake(entries).await {
+            Ok(_) => tick.woken += u32::try_from(entries.len()).unwrap_or(u32::MAX),
+            Err(error) => {
+                tell(self.app, None, &Err(error), Instant::now());
+                tick.failed += 1;
+            }
+        }
+    }
+
+    async fn pass_on(self, entries: Vec<DueEntry>, tick: &mut Tick) {
+        for entry in entries {
+            if self.started.elapsed() >= limits::SWEEP_DEADLINE {
+                return;
+            }
+            match self.relay.pass_on(entry, self.started + limits::SWEEP_DEADLINE).await {
+                Ok(_) => tick.passed_on += 1,
+                Err(error) => {
+                    tell(self.app, None, &Err(error), Instant::now());
+                    tick.failed += 1;
+                }
+            }
+        }
+    }
+
+    async fn expire(self, entries: Vec<DueEntry>, tick: &mut Tick) {
+        for entry in entries {
+            if self.started.elapsed() >= limits::SWEEP_DEADLINE {
+                return;
+            }
+            match settle(self.app, entry).await {
                 Ok(Done::Settled) => tick.expired += 1,
                 Ok(Done::Stale) => tick.stale += 1,
                 Ok(Done::Early) => {}
@@ -121,7 +228,8 @@ fn tell(app: &App, act: Option<&ServiceAct>, done: &Result<Done, Error>, started
     let request_id = act.map_or_else(shared::domain::ids::RequestId::new, ServiceAct::request_id);
     let duration_ms = started.elapsed().as_secs_f64() * 1000.0;
     let usage = act.map(ServiceAct::usage).unwrap_or_default();
-    let mut line = CallLine::new(request_id, proposals::OPERATION, status, code, duration_ms, usage);
+    let operation = act.map_or("tick", |_| proposals::OPERATION);
+    let mut line = CallLine::new(request_id, operation, status, code, duration_ms, usage);
     line.organization_id = act.map(|act| act.org());
     line.cause = done.as_ref().err().and_then(Error::cause);
     app.log.line(&line);

@@ -11,7 +11,6 @@ use super::event::EventType;
 use super::ids::{EndpointId, EventId};
 use super::time::Timestamp;
 use crate::limits;
-use crate::webhook::client::Outcome;
 
 /// One event on its way to one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -155,6 +154,73 @@ pub struct Attempt {
     pub excerpt: Option<String>,
 }
 
+/// How an attempt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "result", rename_all = "snake_case")]
+pub enum Outcome {
+    /// The subscriber has it: a status of 2xx, with its body whole or as much of it as is read.
+    Delivered {
+        /// The status.
+        status: u16,
+    },
+    /// The subscriber may have it or not.
+    Failed {
+        /// Why.
+        class: FailureClass,
+        /// The status, if it came to one.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        status: Option<u16>,
+    },
+}
+
+/// Why an attempt failed. The texts are stable: subscribers and alarms go by them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureClass {
+    /// The name was not found, or could not be looked up.
+    DnsError,
+    /// The host is not a public one.
+    AddressRefused,
+    /// No connection.
+    ConnectError,
+    /// No encrypted connection, or the certificate is not one for this host.
+    TlsError,
+    /// Not done within the deadline.
+    Timeout,
+    /// A status of 3xx: its target is never contacted.
+    Redirect,
+    /// Any other status than 2xx.
+    HttpError,
+    /// What came is no HTTP response, or its headers are too large.
+    InvalidResponse,
+    /// The connection ended before the response did.
+    ConnectionClosed,
+}
+
+impl FailureClass {
+    /// As it is written.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::DnsError => "dns_error",
+            Self::AddressRefused => "address_refused",
+            Self::ConnectError => "connect_error",
+            Self::TlsError => "tls_error",
+            Self::Timeout => "timeout",
+            Self::Redirect => "redirect",
+            Self::HttpError => "http_error",
+            Self::InvalidResponse => "invalid_response",
+            Self::ConnectionClosed => "connection_closed",
+        }
+    }
+}
+
+impl std::fmt::Display for FailureClass {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// How long to wait after a failed attempt: the specification's schedule, later by the jitter.
 #[derive(Debug, Clone, Copy)]
 pub struct Schedule {
@@ -220,10 +286,22 @@ impl Delivery {
         }
     }
 
+    /// Whether somebody attempts it at a moment.
+    #[must_use]
+    pub fn is_claimed(&self, now: Timestamp) -> bool {
+        self.claim().is_some_and(|claim| now < claim.until)
+    }
+
+    /// Whether a claim is the one that holds.
+    #[must_use]
+    pub fn is_claimed_by(&self, by: Claim) -> bool {
+        self.claim().is_some_and(|claim| claim.id == by.id)
+    }
+
     /// Whether an attempt may be made now: it is due, and nobody makes one.
     #[must_use]
     pub fn is_claimable(&self, now: Timestamp) -> bool {
-        self.due_at().is_some_and(|due_at| due_at <= now) && self.claim().is_none_or(|claim| claim.until <= now)
+        self.due_at().is_some_and(|due_at| due_at <= now) && !self.is_claimed(now)
     }
 
     /// The delivery with a claim.
@@ -247,7 +325,7 @@ impl Delivery {
         after.attempts.push(Attempt { number: after.attempted, ..attempt });
         let surplus = after.attempts.len().saturating_sub(limits::ATTEMPTS_KEPT_MAX);
         after.attempts.drain(..surplus);
-        if self.claim().is_none_or(|claim| claim.id != by.id) {
+        if !self.is_claimed_by(by) {
             return after;
         }
         if is_delivered {
@@ -289,7 +367,6 @@ mod tests {
 
     use super::*;
     use crate::config::Waits;
-    use crate::webhook::client::FailureClass;
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_unix_ms(1_800_000_000_000 + seconds * 1000).unwrap()

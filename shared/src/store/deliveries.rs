@@ -5,11 +5,10 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::commit::{Change, Update};
-use super::keys::{self, DROP_AT, Due, PARTITION, SORT};
+use super::keys::{self, DROP_AT, PARTITION, SORT};
 use super::table::{OneOf, PartitionQuery, Transacted};
 use super::{
-    Item, OrgStore, Store, StoreError, VERSION, Versioned, endpoints, from_item, from_versioned_item, to_item,
-    to_versioned_item,
+    OrgStore, Store, StoreError, VERSION, Versioned, from_item, from_versioned_item, to_item, to_versioned_item,
 };
 use crate::domain::delivery::{Claim, Delivery, DeliveryState, Progress};
 use crate::domain::endpoint::Endpoint;
@@ -48,7 +47,10 @@ impl DeliveryKey {
 
 impl Store {
     /// Makes a delivery of an event to an endpoint, unless there is one.
-    pub(crate) async fn create_delivery(
+    ///
+    /// # Errors
+    /// When the store can't be read or written.
+    pub async fn create_delivery(
         &self,
         key: DeliveryKey,
         delivery: &Delivery,
@@ -60,7 +62,10 @@ impl Store {
     }
 
     /// Claims the next attempt at a delivery, if one is due and nobody else has it.
-    pub(crate) async fn claim_delivery(
+    ///
+    /// # Errors
+    /// When the store can't be read or written.
+    pub async fn claim_delivery(
         &self,
         key: DeliveryKey,
         claim: Claim,
@@ -101,7 +106,10 @@ impl Store {
     }
 
     /// What an attempt needs: where to, and what.
-    pub(crate) async fn endpoint_and_event(
+    ///
+    /// # Errors
+    /// When the store can't be read or written.
+    pub async fn endpoint_and_event(
         &self,
         key: DeliveryKey,
     ) -> Result<(Option<Versioned<Endpoint>>, Option<KeptEvent>), StoreError> {
@@ -117,27 +125,39 @@ impl Store {
         Ok((endpoint, event))
     }
 
-    /// Writes a delivery's next state. Tells whether it did: not if it has changed meanwhile, or what is asked of its
-    /// endpoint does not hold.
-    pub(crate) async fn settle_delivery(
+    /// Writes a delivery's next state. Tells whether it did: not if it has changed meanwhile, or the endpoint that it was
+    /// decided from.
+    ///
+    /// # Errors
+    /// When the store can't be read or written.
+    pub async fn settle_delivery(
         &self,
         org: OrgId,
         before: &Versioned<Delivery>,
         after: &Delivery,
-        asked: Option<Change>,
+        decided_from: Option<&Versioned<Endpoint>>,
     ) -> Result<bool, StoreError> {
-        self.change(replace(org, before, after)?.into_iter().chain(asked)).await
+        let unchanged = |endpoint: &Versioned<Endpoint>| {
+            Change::Check(keys::endpoint(org, endpoint.value.id()), endpoint.version)
+        };
+        self.change(replace(org, before, after)?.into_iter().chain(decided_from.map(unchanged))).await
     }
 
     /// Forgets a delivery whose endpoint is gone.
-    pub(crate) async fn drop_delivery(&self, org: OrgId, delivery: &Versioned<Delivery>) -> Result<bool, StoreError> {
+    ///
+    /// # Errors
+    /// When the store can't be read or written.
+    pub async fn drop_delivery(&self, org: OrgId, delivery: &Versioned<Delivery>) -> Result<bool, StoreError> {
         let key = key_of(org, &delivery.value);
         let due = delivery.value.due_at().map(|at| Change::Remove(key.due(at)));
         self.change([Change::Delete(key.key(), delivery.version)].into_iter().chain(due)).await
     }
 
     /// Puts a delivery that can't be processed aside: it is shown to the organization, and due no more.
-    pub(crate) async fn put_delivery_aside(
+    ///
+    /// # Errors
+    /// When the store can't be read or written.
+    pub async fn put_delivery_aside(
         &self,
         key: DeliveryKey,
         due_at: Timestamp,
@@ -152,7 +172,10 @@ impl Store {
 
     /// The next deliveries of an endpoint from an event on, in the order of the events, of those in some states; with
     /// the event to go on from, if there are more.
-    pub(crate) async fn deliveries_from(
+    ///
+    /// # Errors
+    /// When the store can't be read or written.
+    pub async fn deliveries_from(
         &self,
         org: OrgId,
         endpoint: EndpointId,
@@ -174,7 +197,10 @@ impl Store {
     }
 
     /// Removes what belongs to an endpoint that is gone.
-    pub(crate) async fn forget_endpoint(&self, org: OrgId, endpoint: EndpointId) -> Result<(), StoreError> {
+    ///
+    /// # Errors
+    /// When the store can't be read or written.
+    pub async fn forget_endpoint(&self, org: OrgId, endpoint: EndpointId) -> Result<(), StoreError> {
         let partition = keys::endpoints(org);
         let (from, to) = (format!("{endpoint}#"), format!("{endpoint}$"));
         let mut start = None;
@@ -344,11 +370,6 @@ pub fn replace(org: OrgId, before: &Versioned<Delivery>, after: &Delivery) -> Re
 #[must_use]
 pub fn no_longer_aside(org: OrgId, delivery: &Delivery) -> Change {
     Change::Remove(keys::stuck_delivery(org, delivery.endpoint_id, delivery.event_id))
-}
-
-/// The condition that an endpoint is as it was read.
-pub(crate) fn endpoint_unchanged(org: OrgId, endpoint: &Versioned<Endpoint>) -> Change {
-    Change::Check(keys::endpoint(org, endpoint.value.id()), endpoint.version)
 }
 
 fn key_of(org: OrgId, delivery: &Delivery) -> DeliveryKey {

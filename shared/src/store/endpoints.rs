@@ -5,9 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::commit::{Change, Update};
 use super::keys::{self, Due, HEALTH, REPLAY, SORT, STUCK};
-use super::{Item, OrgStore, Store, StoreError, Versioned, from_item, from_versioned_item, to_item, to_versioned_item};
+use super::{Item, OrgStore, Store, StoreError, Versioned, from_item, from_versioned_item, to_versioned_item};
 use crate::domain::endpoint::{Endpoint, Health};
-use crate::domain::event::EventType;
 use crate::domain::ids::{EndpointId, EventId, OrgId};
 use crate::domain::time::Timestamp;
 
@@ -33,6 +32,13 @@ pub struct Replay {
     pub asked_at: Timestamp,
 }
 
+impl Replay {
+    /// What tells it from a later one.
+    fn version(&self) -> u64 {
+        u64::try_from(self.asked_at.unix_ms()).unwrap_or_default()
+    }
+}
+
 /// A delivery that could not be processed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stuck {
@@ -47,7 +53,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store can't be read.
-    pub(crate) async fn endpoints(&self, org: OrgId) -> Result<Vec<EndpointState>, StoreError> {
+    pub async fn endpoints(&self, org: OrgId) -> Result<Vec<EndpointState>, StoreError> {
         let mut items = Vec::new();
         self.scan_partition(&keys::endpoints(org), &[], |item| items.push(item)).await?;
         assemble(items)
@@ -57,20 +63,32 @@ impl Store {
     ///
     /// # Errors
     /// When the store can't be read.
-    pub(crate) async fn endpoint(&self, org: OrgId, id: EndpointId) -> Result<Option<Versioned<Endpoint>>, StoreError> {
+    pub async fn endpoint(&self, org: OrgId, id: EndpointId) -> Result<Option<Versioned<Endpoint>>, StoreError> {
         self.get(keys::endpoint(org, id)).await?.map(from_versioned_item).transpose()
     }
 
     /// The replay of an endpoint that goes on.
-    pub(crate) async fn endpoint_replay(&self, org: OrgId, id: EndpointId) -> Result<Option<Replay>, StoreError> {
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn endpoint_replay(&self, org: OrgId, id: EndpointId) -> Result<Option<Replay>, StoreError> {
         self.get(keys::endpoint_replay(org, id)).await?.map(from_item).transpose()
+    }
+
+    /// Ends the replay of an endpoint, unless another one was asked for meanwhile.
+    ///
+    /// # Errors
+    /// When the store can't be written.
+    pub async fn end_endpoint_replay(&self, org: OrgId, id: EndpointId, replay: &Replay) -> Result<(), StoreError> {
+        let ended = Change::Delete(keys::endpoint_replay(org, id), replay.version());
+        self.transact(vec![ended.into_write(self.table())?]).await.map(|_| ())
     }
 
     /// Notes how an attempt has ended. Not in the transaction of its delivery, so that attempts don't meet there.
     ///
     /// # Errors
     /// When the store can't be written.
-    pub(crate) async fn note_health(
+    pub async fn note_health(
         &self,
         org: OrgId,
         id: EndpointId,
@@ -168,7 +186,7 @@ pub fn delete(org: OrgId, before: &Versioned<Endpoint>, now: Timestamp) -> Vec<C
 /// # Errors
 /// When it can't be encoded.
 pub fn ask_for_replay(org: OrgId, id: EndpointId, replay: &Replay) -> Result<[Change; 2], StoreError> {
-    let item = to_item(keys::endpoint_replay(org, id), replay)?;
+    let item = to_versioned_item(keys::endpoint_replay(org, id), replay, replay.version())?;
     Ok([Change::Follow(item), follow_up(org, id, replay.asked_at)])
 }
 
@@ -177,16 +195,3 @@ fn follow_up(org: OrgId, id: EndpointId, now: Timestamp) -> Change {
     Change::Follow(keys::due(now, Due::Endpoint, org, id.uuid()).into_item())
 }
 
-/// Whether an event is for an endpoint.
-#[must_use]
-pub(crate) fn wants(
-    endpoint: &Endpoint,
-    only: Option<EndpointId>,
-    event_type: EventType,
-    happened_at: Timestamp,
-) -> bool {
-    match only {
-        Some(only) => endpoint.id() == only,
-        None => endpoint.wants(event_type, happened_at),
-    }
-}

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::commit::Change;
 use super::keys::{self, Due};
 use super::{Store, StoreError, from_item, to_item};
+use crate::domain::endpoint::Endpoint;
 use crate::domain::event::{Event, EventType};
 use crate::domain::ids::{EndpointId, EventId, OrgId};
 use crate::domain::time::Timestamp;
@@ -25,6 +26,17 @@ pub struct KeptEvent {
     /// The one endpoint that it is for, if it is a test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<EndpointId>,
+}
+
+impl KeptEvent {
+    /// Whether it is for an endpoint.
+    #[must_use]
+    pub fn is_for(&self, endpoint: &Endpoint) -> bool {
+        match self.only {
+            Some(only) => endpoint.id() == only,
+            None => endpoint.wants(self.event_type, self.created_at),
+        }
+    }
 }
 
 impl Store {

@@ -46,6 +46,9 @@ pub enum StoreError {
     /// Anything else, for the log: error codes only, no values.
     #[error("{0}")]
     Failed(String),
+    /// What is there can't be read, however often it is tried.
+    #[error("{0}")]
+    Unreadable(String),
 }
 
 /// The store as one organization sees it. There is no way from it to another organization's records.
@@ -93,7 +96,8 @@ fn to_versioned_item<T: Serialize>(key: Key, record: &T, version: u64) -> Result
 /// An item as a record; what the record does not know is ignored.
 fn from_item<T: DeserializeOwned>(item: Item) -> Result<T, StoreError> {
     // serde's own text can quote a value.
-    serde_dynamo::from_item(item).map_err(|_| StoreError::Failed(format!("decoding a {}", std::any::type_name::<T>())))
+    serde_dynamo::from_item(item)
+        .map_err(|_| StoreError::Unreadable(format!("decoding a {}", std::any::type_name::<T>())))
 }
 
 /// An item as a versioned record.
@@ -102,6 +106,6 @@ fn from_versioned_item<T: DeserializeOwned>(item: Item) -> Result<Versioned<T>, 
         .get(VERSION)
         .and_then(|value| value.as_n().ok())
         .and_then(|text| text.parse().ok())
-        .ok_or_else(|| StoreError::Failed("decoding an item: no version".to_owned()))?;
+        .ok_or_else(|| StoreError::Unreadable("decoding an item: no version".to_owned()))?;
     Ok(Versioned { value: from_item(item)?, version })
 }

@@ -116,7 +116,7 @@ impl Store {
             let Ok(write) = change.clone().into_write(self.table()) else { return };
             match self.transact(vec![write]).await {
                 Err(StoreError::Raced) => tokio::time::sleep(super::table::jittered(limits::AWS_BACKOFF_FIRST)).await,
-                Ok(_) | Err(StoreError::Failed(_)) => return,
+                Ok(_) | Err(_) => return,
             }
         }
     }

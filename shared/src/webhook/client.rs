@@ -15,7 +15,6 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -28,6 +27,7 @@ use url::Host;
 
 use super::guard::{EndpointUrl, Guard, Scheme, check};
 use super::resolve::Resolve;
+pub use crate::domain::delivery::{FailureClass, Outcome};
 use crate::limits;
 
 /// Who asks.
@@ -43,85 +43,16 @@ pub struct Client {
 }
 
 /// What became of an attempt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempted {
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
     /// The address that was connected to, or the last that was tried. None if it did not come to that.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub dialled: Option<SocketAddr>,
     /// How it ended.
     pub outcome: Outcome,
     /// The beginning of the response's body, as text for people. None if there was none.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub excerpt: Option<String>,
-}
-
-/// How an attempt ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "result", rename_all = "snake_case")]
-pub enum Outcome {
-    /// The subscriber has it: a status of 2xx, with its body whole or as much of it as is read.
-    Delivered {
-        /// The status.
-        status: u16,
-    },
-    /// The subscriber may have it or not.
-    Failed {
-        /// Why.
-        class: FailureClass,
-        /// The status, if it came to one.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        status: Option<u16>,
-    },
-}
-
-/// Why an attempt failed. The texts are stable: subscribers and alarms go by them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FailureClass {
-    /// The name was not found, or could not be looked up.
-    DnsError,
-    /// The host is not a public one.
-    AddressRefused,
-    /// No connection.
-    ConnectError,
-    /// No encrypted connection, or the certificate is not one for this host.
-    TlsError,
-    /// Not done within the deadline.
-    Timeout,
-    /// A status of 3xx: its target is never contacted.
-    Redirect,
-    /// Any other status than 2xx.
-    HttpError,
-    /// What came is no HTTP response, or its headers are too large.
-    InvalidResponse,
-    /// The connection ended before the response did.
-    ConnectionClosed,
-}
-
-impl FailureClass {
-    /// As it is written.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::DnsError => "dns_error",
-            Self::AddressRefused => "address_refused",
-            Self::ConnectError => "connect_error",
-            Self::TlsError => "tls_error",
-            Self::Timeout => "timeout",
-            Self::Redirect => "redirect",
-            Self::HttpError => "http_error",
-            Self::InvalidResponse => "invalid_response",
-            Self::ConnectionClosed => "connection_closed",
-        }
-    }
-}
-
-impl std::fmt::Display for FailureClass {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
-    }
 }
 
 /// What is known of an attempt so far, also when its time is up.

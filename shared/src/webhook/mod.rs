@@ -2,6 +2,9 @@
 
 pub mod client;
 pub mod guard;
+pub mod queue;
+pub mod relay;
 pub mod resolve;
 pub mod secret;
 pub mod signature;
+pub mod sqs;

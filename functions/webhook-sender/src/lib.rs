@@ -1,0 +1,356 @@
+//! Attempts deliveries (specification, "Delivery"). A message says which one to look at; the delivery's record says
+//! whether it is due, and is claimed before anything is sent, so that two copies of a message make one attempt.
+//!
+//! Whatever is interrupted anywhere is done again: a claim ends by itself, and the clock wakes what is still due.
+
+mod port;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use serde::Serialize;
+use shared::domain::delivery::{Attempt, Claim, Delivery, Outcome, Schedule};
+use shared::domain::endpoint::Endpoint;
+use shared::domain::ids::{EndpointId, EventId, OrgId};
+use shared::domain::time::Timestamp;
+use shared::seal::{Keys, SealError};
+use shared::store::events::KeptEvent;
+use shared::store::{StoreError, Versioned};
+use shared::telemetry::{Log, Metric, metrics};
+use shared::webhook::client::Client;
+use shared::webhook::queue::{Queue, Wake};
+use shared::webhook::signature;
+use shared::{config::Waits, limits};
+
+pub use port::Deliveries;
+
+/// Attempts deliveries.
+#[derive(Debug)]
+pub struct Sender<D> {
+    deliveries: D,
+    queue: Arc<dyn Queue>,
+    keys: Arc<dyn Keys>,
+    client: Client,
+    waits: Waits,
+    log: Log,
+    clock: fn() -> Timestamp,
+    noted: Noted,
+}
+
+/// What became of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Handled {
+    /// An attempt was made, and this is how it ended.
+    Attempted(Outcome),
+    /// It came before its time, and is on its way again.
+    SentOn,
+    /// There was nothing to do: done, not due any more, or somebody else is at it.
+    Passed,
+    /// The endpoint is paused.
+    Held,
+    /// The endpoint is gone, and so is the delivery.
+    Dropped,
+}
+
+/// Why a message could not be handled.
+#[derive(Debug)]
+pub enum Failure {
+    /// For now: it is worth another try.
+    Passing(String),
+    /// For good: the delivery has been put aside, where the organization sees it, and the message goes where an operator
+    /// does.
+    Poison(String),
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unreadable(cause) => Self::Poison(cause),
+            error => Self::Passing(error.to_string()),
+        }
+    }
+}
+
+impl From<SealError> for Failure {
+    fn from(error: SealError) -> Self {
+        match error {
+            SealError::NoKeys(_) | SealError::NoRandomness => Self::Passing(error.to_string()),
+            SealError::NoSuchKey(_) | SealError::Broken => Self::Poison(error.to_string()),
+        }
+    }
+}
+
+impl<D: Deliveries> Sender<D> {
+    /// A sender.
+    #[must_use]
+    pub fn new(
+        deliveries: D,
+        queue: Arc<dyn Queue>,
+        keys: Arc<dyn Keys>,
+        client: Client,
+        waits: Waits,
+        log: Log,
+    ) -> Self {
+        Self { deliveries, queue, keys, client, waits, log, clock: Timestamp::now, noted: Noted::default() }
+    }
+
+    /// The same by another clock, for those who simulate one.
+    #[must_use]
+    pub fn by_clock(self, clock: fn() -> Timestamp) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// Handles a message as it stands in a queue. Tells whether it is done with; else the queue shows it again, and in
+    /// the end sets it aside.
+    pub async fn receive(&self, message: &str) -> bool {
+        match serde_json::from_str(message) {
+            Ok(wake) => self.handle(wake).await.is_ok(),
+            Err(_) => {
+                // Not quoted: nobody knows what it is.
+                let length = message.len();
+                self.log.line(&serde_json::json!({
+                    "_aws": metrics(&[Metric::count("faults")]),
+                    "operation": "attempt_delivery", "faults": 1,
+                    "cause": format!("a message of {length} bytes that names no delivery"),
+                }));
+                false
+            }
+        }
+    }
+
+    /// Handles a message.
+    ///
+    /// # Errors
+    /// [`Failure`]: the message is to be seen again, or set aside by the queue.
+    pub async fn handle(&self, wake: Wake) -> Result<Handled, Failure> {
+        let handled = self.attempt(wake).await;
+        if let Err(failure) = &handled {
+            let (is_poison, cause) = match failure {
+                Failure::Passing(cause) => (false, cause),
+                Failure::Poison(cause) => (true, cause),
+            };
+            self.log.line(&FailureLine::new(wake, is_poison, cause));
+            if is_poison {
+                // If this fails too, the message comes again.
+                self.deliveries.put_aside(wake, (self.clock)()).await?;
+            }
+        }
+        handled
+    }
+
+    async fn attempt(&self, wake: Wake) -> Result<Handled, Failure> {
+        let now = (self.clock)();
+        if now < wake.due_at {
+            self.queue.send(&[wake]).await.map_err(|error| Failure::Passing(error.to_string()))?;
+            return Ok(Handled::SentOn);
+        }
+        let claim = Claim::begin(now);
+        let Some(mut delivery) = self.deliveries.claim(wake, claim, now).await? else { return Ok(Handled::Passed) };
+        loop {
+            let (endpoint, event) = self.deliveries.load(wake).await?;
+            let Some(endpoint) = endpoint else {
+                self.deliveries.forget(wake, &delivery).await?;
+                return Ok(Handled::Dropped);
+            };
+            if endpoint.value.lets_out(delivery.value.event_type) {
+                let event = event.ok_or_else(|| Failure::Poison("a delivery without its event".to_owned()))?;
+                return self.send(wake, claim, &delivery, &endpoint.value, event).await;
+            }
+            // Only while the endpoint is as it was read: if it is resumed at this moment, this one goes out.
+            let held = delivery.value.held((self.clock)());
+            if self.deliveries.settle(wake, &delivery, &held, Some(&endpoint)).await? {
+                return Ok(Handled::Held);
+            }
+            match self.deliveries.find(wake).await? {
+                Some(found) if found.value.is_claimed_by(claim) => delivery = found,
+                _ => return Ok(Handled::Passed),
+            }
+        }
+    }
+
+    async fn send(
+        &self,
+        wake: Wake,
+        claim: Claim,
+        delivery: &Versioned<Delivery>,
+        endpoint: &Endpoint,
+        event: KeptEvent,
+    ) -> Result<Handled, Failure> {
+        let keyring = self.keys.keyring().await?;
+        let begun_at = (self.clock)();
+        let secrets = endpoint.secrets(wake.org(), &keyring, begun_at)?;
+        let headers = signature::headers(&secrets, event.id, begun_at.unix_s(), event.body.as_bytes());
+        let attempted = self.client.post(endpoint.url(), headers, Bytes::from(event.body)).await;
+        let ended_at = (self.clock)();
+        let attempt = Attempt {
+            number: 0,
+            at: begun_at,
+            duration_ms: attempted.duration_ms,
+            outcome: attempted.outcome,
+            dialled: attempted.dialled,
+            excerpt: attempted.excerpt,
+        };
+        let schedule = Schedule { waits: self.waits, jitter: fastrand::f64() };
+        let after = self.settle(wake, claim, delivery.clone(), &attempt, ended_at, schedule).await?;
+        self.log.line(&AttemptLine::new(wake, &event.id, &after, &attempt, event.created_at));
+        let is_success = matches!(attempt.outcome, Outcome::Delivered { .. });
+        if self.noted.is_news(wake.delivery.endpoint, is_success) {
+            // What people see of an endpoint's health may miss an attempt; the delivery does not.
+            let _ = self.deliveries.note(wake, is_success, ended_at).await;
+        }
+        Ok(Handled::Attempted(attempt.outcome))
+    }
+
+    /// Writes down what an attempt made of a delivery, whatever else has happened to it meanwhile.
+    async fn settle(
+        &self,
+        wake: Wake,
+        claim: Claim,
+        mut before: Versioned<Delivery>,
+        attempt: &Attempt,
+        ended_at: Timestamp,
+        schedule: Schedule,
+    ) -> Result<Delivery, Failure> {
+        let deadline = Instant::now() + limits::WRITE_DEADLINE;
+        let mut pause = limits::WRITE_BACKOFF_FIRST;
+        loop {
+            let after = before.value.settled(claim, attempt.clone(), ended_at, schedule);
+            match self.deliveries.settle(wake, &before, &after, None).await {
+                Ok(true) => return Ok(after),
+                // Replayed, or claimed anew. Or gone with its endpoint: then there is nothing to write down.
+                Ok(false) => match self.deliveries.find(wake).await? {
+                    Some(found) => before = found,
+                    None => return Ok(after),
+                },
+                Err(StoreError::Raced) => {}
+                Err(error) if deadline <= Instant::now() => return Err(error.into()),
+                Err(StoreError::Unreadable(cause)) => return Err(Failure::Poison(cause)),
+                // An answer of the store that was lost: what was written is found by its version.
+                Err(StoreError::Failed(_)) => match self.deliveries.find(wake).await {
+                    Ok(Some(found)) if found.value == after => return Ok(after),
+                    Ok(Some(found)) => before = found,
+                    Ok(None) => return Ok(after),
+                    Err(_) => {}
+                },
+            }
+            if deadline <= Instant::now() {
+                return Err(Failure::Passing("a delivery kept changing".to_owned()));
+            }
+            tokio::time::sleep(pause.mul_f64(fastrand::f64())).await;
+            pause = (pause * 2).min(limits::WRITE_BACKOFF_MAX);
+        }
+    }
+}
+
+/// When each endpoint's health was last noted, so that a storm of successes writes one item now and then.
+#[derive(Debug, Default)]
+struct Noted(Mutex<HashMap<EndpointId, (Instant, bool)>>);
+
+impl Noted {
+    /// How often a success is noted after another one.
+    const SUCCESS_EVERY: Duration = Duration::from_secs(5);
+    /// How many endpoints are remembered. Forgetting one costs a write.
+    const ENDPOINTS_MAX: usize = 10_000;
+
+    fn is_news(&self, endpoint: EndpointId, is_success: bool) -> bool {
+        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_old = noted.get(&endpoint).is_some_and(|(at, was)| *was && at.elapsed() < Self::SUCCESS_EVERY);
+        if is_success && is_old {
+            return false;
+        }
+        if noted.len() >= Self::ENDPOINTS_MAX {
+            noted.clear();
+        }
+        noted.insert(endpoint, (Instant::now(), is_success));
+        true
+    }
+}
+
+/// One attempt, as the log tells it: never a body, a secret or an address's path.
+#[derive(Debug, Serialize)]
+struct AttemptLine {
+    #[serde(rename = "_aws")]
+    metrics: serde_json::Value,
+    operation: &'static str,
+    organization_id: OrgId,
+    endpoint_id: EndpointId,
+    event_id: EventId,
+    event_type: &'static str,
+    attempt: u32,
+    outcome: &'static str,
+    status: Option<u16>,
+    state: &'static str,
+    duration_ms: u64,
+    delivered: u8,
+    failed: u8,
+    exhausted: u8,
+    /// From the commit to the first attempt's end, of a first attempt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since_commit_ms: Option<i64>,
+}
+
+impl AttemptLine {
+    fn new(wake: Wake, event: &EventId, after: &Delivery, attempt: &Attempt, happened_at: Timestamp) -> Self {
+        let (outcome, status) = match attempt.outcome {
+            Outcome::Delivered { status } => ("delivered", Some(status)),
+            Outcome::Failed { class, status } => (class.as_str(), status),
+        };
+        let is_first = after.attempted == 1;
+        let mut measured = vec![
+            Metric::ms("duration_ms"),
+            Metric::count("delivered"),
+            Metric::count("failed"),
+            Metric::count("exhausted"),
+        ];
+        measured.extend(is_first.then_some(Metric::ms("since_commit_ms")));
+        let state = after.state().as_str();
+        Self {
+            metrics: metrics(&measured),
+            operation: "attempt_delivery",
+            organization_id: wake.org(),
+            endpoint_id: wake.delivery.endpoint,
+            event_id: *event,
+            event_type: after.event_type.as_str(),
+            attempt: after.attempted,
+            outcome,
+            status,
+            state,
+            duration_ms: attempt.duration_ms,
+            delivered: u8::from(outcome == "delivered"),
+            failed: u8::from(outcome != "delivered"),
+            exhausted: u8::from(state == "exhausted"),
+            since_commit_ms: is_first.then(|| attempt.at.unix_ms() - happened_at.unix_ms()),
+        }
+    }
+}
+
+/// A message that could not be handled, as the log tells it.
+#[derive(Debug, Serialize)]
+struct FailureLine<'a> {
+    #[serde(rename = "_aws")]
+    metrics: serde_json::Value,
+    operation: &'static str,
+    organization_id: OrgId,
+    endpoint_id: EndpointId,
+    event_id: EventId,
+    put_aside: bool,
+    faults: u8,
+    cause: &'a str,
+}
+
+impl<'a> FailureLine<'a> {
+    fn new(wake: Wake, put_aside: bool, cause: &'a str) -> Self {
+        Self {
+            metrics: metrics(&[Metric::count("faults")]),
+            operation: "attempt_delivery",
+            organization_id: wake.org(),
+            endpoint_id: wake.delivery.endpoint,
+            event_id: wake.delivery.event,
+            put_aside,
+            faults: 1,
+            cause,
+        }
+    }
+}

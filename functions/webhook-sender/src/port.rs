@@ -1,0 +1,95 @@
+//! What the sender needs of the store. A port, so that the sender can be measured and simulated without one.
+
+use std::future::Future;
+
+use shared::domain::delivery::{Claim, Delivery};
+use shared::domain::endpoint::Endpoint;
+use shared::domain::time::Timestamp;
+use shared::store::events::KeptEvent;
+use shared::store::{Store, StoreError, Versioned};
+use shared::webhook::queue::Wake;
+
+/// Deliveries as the sender sees them.
+pub trait Deliveries: Send + Sync {
+    /// Claims the next attempt, if one is due and nobody else has it.
+    fn claim(
+        &self,
+        wake: Wake,
+        claim: Claim,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<Option<Versioned<Delivery>>, StoreError>> + Send;
+
+    /// Where to, and what.
+    #[allow(clippy::type_complexity, reason = "two things that may each be gone")]
+    fn load(
+        &self,
+        wake: Wake,
+    ) -> impl Future<Output = Result<(Option<Versioned<Endpoint>>, Option<KeptEvent>), StoreError>> + Send;
+
+    /// The delivery as it is.
+    fn find(&self, wake: Wake) -> impl Future<Output = Result<Option<Versioned<Delivery>>, StoreError>> + Send;
+
+    /// Writes its next state. Tells whether it did: not if it has changed meanwhile, or the endpoint that it was decided
+    /// from.
+    fn settle(
+        &self,
+        wake: Wake,
+        before: &Versioned<Delivery>,
+        after: &Delivery,
+        decided_from: Option<&Versioned<Endpoint>>,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// Forgets one whose endpoint is gone.
+    fn forget(
+        &self,
+        wake: Wake,
+        delivery: &Versioned<Delivery>,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// Puts one aside that can't be processed.
+    fn put_aside(&self, wake: Wake, now: Timestamp) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Notes how an attempt has ended, for the endpoint's health.
+    fn note(&self, wake: Wake, is_success: bool, at: Timestamp) -> impl Future<Output = Result<(), StoreError>> + Send;
+}
+
+impl Deliveries for Store {
+    async fn claim(
+        &self,
+        wake: Wake,
+        claim: Claim,
+        now: Timestamp,
+    ) -> Result<Option<Versioned<Delivery>>, StoreError> {
+        self.claim_delivery(wake.delivery, claim, now).await
+    }
+
+    async fn load(&self, wake: Wake) -> Result<(Option<Versioned<Endpoint>>, Option<KeptEvent>), StoreError> {
+        self.endpoint_and_event(wake.delivery).await
+    }
+
+    async fn find(&self, wake: Wake) -> Result<Option<Versioned<Delivery>>, StoreError> {
+        self.delivery(wake.delivery).await
+    }
+
+    async fn settle(
+        &self,
+        wake: Wake,
+        before: &Versioned<Delivery>,
+        after: &Delivery,
+        decided_from: Option<&Versioned<Endpoint>>,
+    ) -> Result<bool, StoreError> {
+        self.settle_delivery(wake.org(), before, after, decided_from).await
+    }
+
+    async fn forget(&self, wake: Wake, delivery: &Versioned<Delivery>) -> Result<bool, StoreError> {
+        self.drop_delivery(wake.org(), delivery).await
+    }
+
+    async fn put_aside(&self, wake: Wake, now: Timestamp) -> Result<(), StoreError> {
+        self.put_delivery_aside(wake.delivery, wake.due_at, now).await
+    }
+
+    async fn note(&self, wake: Wake, is_success: bool, at: Timestamp) -> Result<(), StoreError> {
+        self.note_health(wake.org(), wake.delivery.endpoint, is_success, at).await
+    }
+}

@@ -1,0 +1,103 @@
+//! The queues in the cloud: one for what is due, one whose messages wait. Both wake the same function.
+
+use std::sync::Arc;
+
+use aws_sdk_sqs::Client;
+use aws_sdk_sqs::error::ProvideErrorMetadata;
+use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
+use futures_util::future::BoxFuture;
+
+use super::queue::{Queue, QueueError, Wake};
+use crate::aws::{self, AwsSettings, Service};
+use crate::config::{self, ConfigError};
+use crate::domain::time::Timestamp;
+use crate::limits;
+
+/// The queues.
+#[derive(Debug)]
+pub struct SqsQueue {
+    client: Client,
+    deliveries_url: String,
+    retries_url: String,
+}
+
+impl SqsQueue {
+    /// What a function on Lambda has: `DELIVERY_QUEUE_URL` and `RETRY_QUEUE_URL`.
+    ///
+    /// # Errors
+    /// When a setting is missing.
+    pub fn from_env() -> Result<Arc<Self>, ConfigError> {
+        let client = aws::sqs(&AwsSettings::from_env(Service::Sqs)?);
+        Ok(Self::new(client, config::required("DELIVERY_QUEUE_URL")?, config::required("RETRY_QUEUE_URL")?))
+    }
+
+    /// The queues at two addresses.
+    #[must_use]
+    pub fn new(client: Client, deliveries_url: String, retries_url: String) -> Arc<Self> {
+        Arc::new(Self { client, deliveries_url, retries_url })
+    }
+
+    async fn send_batch(&self, url: &str, batch: &[(Wake, i32)]) -> Result<(), QueueError> {
+        let entries = batch.iter().enumerate().map(|(at, (wake, delay_s))| {
+            let body = serde_json::to_string(wake).map_err(|error| QueueError(error.to_string()))?;
+            SendMessageBatchRequestEntry::builder()
+                .id(at.to_string())
+                .message_body(body)
+                .delay_seconds(*delay_s)
+                // Standard queues are fair among groups: one endpoint's storm does not hold up another's.
+                .message_group_id(wake.delivery.endpoint.to_string())
+                .build()
+                .map_err(|error| QueueError(error.to_string()))
+        });
+        let entries = entries.collect::<Result<Vec<_>, _>>()?;
+        let sent = self.client.send_message_batch().queue_url(url).set_entries(Some(entries)).send().await;
+        let output = sent.map_err(|error| QueueError(format!("SQS: {}", error.code().unwrap_or("no code"))))?;
+        match output.failed().first() {
+            None => Ok(()),
+            Some(failed) => Err(QueueError(format!("SQS: {} not taken: {}", output.failed().len(), failed.code()))),
+        }
+    }
+}
+
+impl Queue for SqsQueue {
+    fn send<'a>(&'a self, wakes: &'a [Wake]) -> BoxFuture<'a, Result<(), QueueError>> {
+        Box::pin(async move {
+            let now = Timestamp::now();
+            let (later, at_once): (Vec<_>, Vec<_>) =
+                wakes.iter().map(|wake| (*wake, delay_s(*wake, now))).partition(|(_, delay_s)| *delay_s > 0);
+            for (url, wakes) in [(&self.deliveries_url, at_once), (&self.retries_url, later)] {
+                for batch in wakes.chunks(limits::MESSAGES_IN_BATCH_MAX) {
+                    self.send_batch(url, batch).await?;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// How long a message waits: until it is due, rounded up so that it need not hop for a part of a second, or as long as
+/// a message can.
+fn delay_s(wake: Wake, now: Timestamp) -> i32 {
+    let left_ms = wake.due_at.unix_ms().saturating_sub(now.unix_ms()).max(0);
+    let delay_s = left_ms.saturating_add(999).min(limits::MESSAGE_DELAY_MAX_S * 1000) / 1000;
+    i32::try_from(delay_s).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::{EndpointId, EventId, OrgId};
+    use crate::store::deliveries::DeliveryKey;
+
+    #[test]
+    fn a_message_waits_until_it_is_due_or_as_long_as_one_can() {
+        let now = Timestamp::now();
+        let delivery = DeliveryKey { org: OrgId::new(), endpoint: EndpointId::new(), event: EventId::new() };
+        for (in_ms, expected_s) in
+            [(-5000, 0), (0, 0), (1, 1), (1000, 1), (60_000, 60), (66_001, 67), (900_000, 900), (7_200_000, 900)]
+        {
+            let due_at = Timestamp::from_unix_ms(now.unix_ms() + in_ms).unwrap();
+            assert_eq!(delay_s(Wake { delivery, due_at }, now), expected_s, "{in_ms}");
+        }
+    }
+}
