@@ -5,3 +5,5 @@ pub mod guard;
 pub mod resolve;
 pub mod secret;
 pub mod signature;
+#[cfg(test)]
+mod testing;
