@@ -249,3 +249,491 @@ fn excerpt(body: &[u8]) -> Option<String> {
     let kept: String = visible.take(limits::WEBHOOK_EXCERPT_CHARS_MAX).collect();
     (!kept.is_empty()).then_some(kept)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+    use tokio_rustls::TlsAcceptor;
+    use tokio_rustls::rustls::ServerConfig;
+    use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+
+    use super::*;
+    use crate::webhook::guard::PublicOnly;
+    use crate::webhook::testing::{Names, WithLoopback};
+
+    const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    const BODY: &str = r#"{"id":"1","note":"é"}"#;
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// Somebody who listens, and answers every request with the same parts, with pauses between them.
+    struct Receiver {
+        address: SocketAddr,
+        accepted: Arc<AtomicUsize>,
+        requests: Arc<std::sync::Mutex<Vec<String>>>,
+        _tasks: JoinSet<()>,
+    }
+
+    impl Receiver {
+        async fn answering(parts: &[&[u8]]) -> Self {
+            Self::at(LOCAL, 0, parts, Duration::ZERO).await
+        }
+
+        async fn at(ip: IpAddr, port: u16, parts: &[&[u8]], pause: Duration) -> Self {
+            let listener = TcpListener::bind((ip, port)).await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let parts: Vec<Vec<u8>> = parts.iter().map(|part| part.to_vec()).collect();
+            let (accepted, requests) = (Arc::new(AtomicUsize::new(0)), Arc::default());
+            let mut tasks = JoinSet::new();
+            tasks.spawn(serve(listener, Arc::clone(&accepted), Arc::clone(&requests), parts, pause));
+            Self { address, accepted, requests, _tasks: tasks }
+        }
+
+        fn url(&self) -> EndpointUrl {
+            EndpointUrl::try_from(format!("http://hooks.example.com:{}/in?a=b", self.address.port())).unwrap()
+        }
+
+        fn accepted(&self) -> usize {
+            self.accepted.load(Ordering::SeqCst)
+        }
+    }
+
+    async fn serve(
+        listener: TcpListener,
+        accepted: Arc<AtomicUsize>,
+        requests: Arc<std::sync::Mutex<Vec<String>>>,
+        parts: Vec<Vec<u8>>,
+        pause: Duration,
+    ) {
+        let mut connections = JoinSet::new();
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            accepted.fetch_add(1, Ordering::SeqCst);
+            let (parts, requests) = (parts.clone(), Arc::clone(&requests));
+            connections.spawn(async move {
+                let mut request = Vec::new();
+                while !request.ends_with(BODY.as_bytes()) {
+                    if stream.read_buf(&mut request).await.unwrap_or(0) == 0 {
+                        return;
+                    }
+                }
+                requests.lock().unwrap().push(String::from_utf8(request).unwrap());
+                for part in parts {
+                    // Whoever asked may have had enough.
+                    if stream.write_all(&part).await.is_err() {
+                        return;
+                    }
+                    tokio::time::sleep(pause).await;
+                }
+            });
+        }
+    }
+
+    fn client(names: Names) -> Client {
+        Client::new(Arc::new(WithLoopback), Arc::new(names)).unwrap().with_deadline(SECOND)
+    }
+
+    async fn post(to: &Client, url: &EndpointUrl) -> Attempted {
+        let headers = HeaderMap::from_iter([(http::header::ETAG, HeaderValue::from_static("signed"))]);
+        to.post(url, headers, Bytes::from_static(BODY.as_bytes())).await
+    }
+
+    async fn answered(parts: &[&[u8]]) -> Attempted {
+        let receiver = Receiver::answering(parts).await;
+        let attempted = post(&client(Names::always(&[LOCAL])), &receiver.url()).await;
+        assert_eq!(attempted.dialled, Some(receiver.address));
+        assert_eq!(receiver.accepted(), 1);
+        attempted
+    }
+
+    fn delivered(status: u16) -> Outcome {
+        Outcome::Delivered { status }
+    }
+
+    fn failed(class: FailureClass, status: impl Into<Option<u16>>) -> Outcome {
+        Outcome::Failed { class, status: status.into() }
+    }
+
+    #[tokio::test]
+    async fn the_request_is_the_body_with_its_headers_and_nothing_more() {
+        let receiver = Receiver::answering(&[b"HTTP/1.1 204 No Content\r\nset-cookie: a=b\r\n\r\n"]).await;
+        let client = client(Names::always(&[LOCAL]));
+        for _ in 0..2 {
+            assert_eq!(post(&client, &receiver.url()).await.outcome, delivered(204));
+        }
+        let port = receiver.address.port();
+        let expected = format!(
+            "POST /in?a=b HTTP/1.1\r\netag: signed\r\nhost: hooks.example.com:{port}\r\ncontent-type: application/json\r\n\
+             user-agent: Countersign/1.0.0\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{BODY}",
+            BODY.len()
+        );
+        assert_eq!(*receiver.requests.lock().unwrap(), [expected.clone(), expected]);
+        assert_eq!(receiver.accepted(), 2, "each attempt has its own connection");
+    }
+
+    #[tokio::test]
+    async fn a_success_is_a_2xx_that_arrived_whole() {
+        for (parts, status, excerpt) in [
+            (&[&b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"[..]][..], 200, Some("ok")),
+            (&[b"HTTP/1.1 204 No Content\r\n\r\n"], 204, None),
+            (&[b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n"], 202, None),
+            (&[b"HTTP/1.1 299 \r\ncontent-length: 0\r\n\r\n"], 299, None),
+            (&[b"HTTP/1.0 200 OK\r\n\r\nuntil the end"], 200, Some("until the end")),
+            (
+                &[b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none", b"\r\n4\r\n two\r\n0\r\n\r\n"],
+                200,
+                Some("one two"),
+            ),
+            (&[b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"], 200, None),
+            (&[b"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n", b"HTTP/1.1 204 No Content\r\n\r\n"], 204, None),
+        ] {
+            let attempted = answered(parts).await;
+            assert_eq!(attempted.outcome, delivered(status), "{parts:?}");
+            assert_eq!(attempted.excerpt.as_deref(), excerpt, "{parts:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_compressed_body_is_left_alone() {
+        let gzip = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x4b\x04\x00";
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n", gzip.len());
+        let attempted = answered(&[head.as_bytes(), gzip]).await;
+        assert_eq!(attempted.outcome, delivered(200));
+        assert_eq!(attempted.excerpt.unwrap(), "␟\u{fffd}␈␀␀␀␀␀␀␃K␄␀");
+    }
+
+    #[tokio::test]
+    async fn any_other_status_is_a_failure_whatever_its_body_does() {
+        for status in [400, 401, 404, 410, 429, 500, 503, 599, 999] {
+            let head = format!("HTTP/1.1 {status} No\r\ncontent-length: 6\r\n\r\n");
+            for body in ["sorry!", "sorr"] {
+                let attempted = answered(&[head.as_bytes(), body.as_bytes()]).await;
+                assert_eq!(attempted.outcome, failed(FailureClass::HttpError, status));
+                assert_eq!(attempted.excerpt.as_deref(), Some(body));
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn the_target_of_a_redirect_is_never_contacted() {
+        let target = Receiver::answering(&[b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"]).await;
+        for status in [301, 302, 303, 307, 308, 300, 304] {
+            let head = format!(
+                "HTTP/1.1 {status} Elsewhere\r\nlocation: http://hooks.example.com:{}/\r\nrefresh: 0\r\ncontent-length: 0\r\n\r\n",
+                target.address.port()
+            );
+            assert_eq!(answered(&[head.as_bytes()]).await.outcome, failed(FailureClass::Redirect, status));
+        }
+        assert_eq!(target.accepted(), 0);
+    }
+
+    #[tokio::test]
+    async fn what_is_no_response_is_told_from_one_that_ends_early() {
+        let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(200));
+        let large = format!("HTTP/1.1 200 OK\r\na: {}\r\n\r\n", "b".repeat(2 * limits::WEBHOOK_HEAD_BYTES_MAX));
+        for (response, class, status) in [
+            ("HTTP/1.1 abc\r\n\r\n", FailureClass::InvalidResponse, None),
+            ("HTTP/1.1 20\r\n\r\n", FailureClass::InvalidResponse, None),
+            ("HTTP/9.9 200 OK\r\n\r\n", FailureClass::InvalidResponse, None),
+            ("200 OK\r\n\r\n", FailureClass::InvalidResponse, None),
+            ("<html>hello</html>\r\n\r\n", FailureClass::InvalidResponse, None),
+            ("SSH-2.0-OpenSSH_9.6\r\n", FailureClass::InvalidResponse, None),
+            ("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", FailureClass::InvalidResponse, None),
+            ("HTTP/1.1 200 OK\r\nno header\r\n\r\n", FailureClass::InvalidResponse, None),
+            ("HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n", FailureClass::InvalidResponse, None),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\na", FailureClass::InvalidResponse, None),
+            (&many, FailureClass::InvalidResponse, None),
+            (&large, FailureClass::InvalidResponse, None),
+            ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n", FailureClass::InvalidResponse, Some(200)),
+            ("", FailureClass::ConnectionClosed, None),
+            ("HTTP/1.1 200 O", FailureClass::ConnectionClosed, None),
+            ("HTTP/1.1 200 OK\r\nserver: a", FailureClass::ConnectionClosed, None),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nfour", FailureClass::ConnectionClosed, Some(200)),
+            (
+                "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nfour",
+                FailureClass::ConnectionClosed,
+                Some(200),
+            ),
+        ] {
+            let attempted = answered(&[response.as_bytes()]).await;
+            let begin: String = response.chars().take(60).collect();
+            assert_eq!(attempted.outcome, failed(class, status), "{begin:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn no_more_is_read_than_there_is_room_for() {
+        let sent = Arc::new(AtomicUsize::new(0));
+        let listener = TcpListener::bind((LOCAL, 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let counted = Arc::clone(&sent);
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 104857600\r\n\r\n").await.unwrap();
+            while stream.write_all(&[b'x'; 8192]).await.is_ok() {
+                counted.fetch_add(8192, Ordering::SeqCst);
+            }
+        });
+        let url = EndpointUrl::try_from(format!("http://hooks.example.com:{port}/")).unwrap();
+        let attempted = post(&client(Names::always(&[LOCAL])), &url).await;
+        assert_eq!(attempted.outcome, delivered(200));
+        assert_eq!(attempted.excerpt.unwrap(), "x".repeat(limits::WEBHOOK_EXCERPT_CHARS_MAX));
+        assert!(attempted.duration_ms < 1000);
+        // What the system takes in beyond that is its own affair, and far from all.
+        assert!(sent.load(Ordering::SeqCst) < 50 * 1024 * 1024);
+    }
+
+    #[tokio::test]
+    async fn the_deadline_is_for_everything_together() {
+        let response = b"HTTP/1.1 200 OK\r\ncontent-length: 5000\r\n\r\nabcdefghijklmnopqrstuvwxyz";
+        let bytes: Vec<&[u8]> = response.chunks(1).collect();
+        let client = client(Names::always(&[LOCAL])).with_deadline(Duration::from_millis(300));
+        for (parts, pause, status) in [
+            // Byte by byte, so that no single read takes long: in the headers, and in the body.
+            (&bytes[..], 30, None),
+            (&[&response[..41], b"a", b"b", b"c", b"d", b"e", b"f", b"g", b"h", b"i", b"j"][..], 60, Some(200)),
+            // Never.
+            (&[b""], 5000, None),
+            (&[b"HTTP/1.1 500 No\r\ncontent-length: 9\r\n\r\n"], 5000, Some(500)),
+        ] {
+            let receiver = Receiver::at(LOCAL, 0, parts, Duration::from_millis(pause)).await;
+            let attempted = post(&client, &receiver.url()).await;
+            let class = if status == Some(500) { FailureClass::HttpError } else { FailureClass::Timeout };
+            assert_eq!(attempted.outcome, failed(class, status));
+            assert_eq!(attempted.dialled, Some(receiver.address));
+            assert!((300..900).contains(&attempted.duration_ms), "{} ms", attempted.duration_ms);
+        }
+    }
+
+    #[tokio::test]
+    async fn names_that_never_come_end_with_the_deadline() {
+        #[derive(Debug)]
+        struct Never;
+        impl Resolve for Never {
+            fn resolve<'a>(
+                &'a self,
+                _host: &'a str,
+            ) -> futures_util::future::BoxFuture<'a, Result<Vec<IpAddr>, super::super::resolve::ResolveError>>
+            {
+                Box::pin(std::future::pending())
+            }
+        }
+        let client = Client::new(Arc::new(PublicOnly), Arc::new(Never)).unwrap();
+        let url = EndpointUrl::parse("https://hooks.example.com/", &PublicOnly).unwrap();
+        let attempted = post(&client.with_deadline(Duration::from_millis(100)), &url).await;
+        assert_eq!(attempted.outcome, failed(FailureClass::Timeout, None));
+        assert_eq!(attempted.dialled, None);
+    }
+
+    #[tokio::test]
+    async fn the_next_address_is_dialled_when_one_takes_no_connection() {
+        let receiver = Receiver::answering(&[b"HTTP/1.1 204 No Content\r\n\r\n"]).await;
+        let dead = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
+        let attempted = post(&client(Names::always(&[dead, LOCAL])), &receiver.url()).await;
+        assert_eq!((attempted.outcome, attempted.dialled), (delivered(204), Some(receiver.address)));
+
+        let attempted = post(&client(Names::always(&[dead, dead, dead, LOCAL])), &receiver.url()).await;
+        assert_eq!(attempted.outcome, failed(FailureClass::ConnectError, None));
+        assert_eq!(attempted.dialled.unwrap().ip(), dead);
+        assert_eq!(receiver.accepted(), 1);
+    }
+
+    #[tokio::test]
+    async fn ipv6_is_dialled_too() {
+        let ip = IpAddr::V6(Ipv6Addr::LOCALHOST);
+        if TcpListener::bind((ip, 0)).await.is_err() {
+            eprintln!("skipped: this machine has no IPv6");
+            return;
+        }
+        let receiver = Receiver::at(ip, 0, &[b"HTTP/1.1 204 No Content\r\n\r\n"], Duration::ZERO).await;
+        let port = receiver.address.port();
+        for url in [format!("http://[::1]:{port}/"), format!("http://hooks.example.com:{port}/")] {
+            let url = EndpointUrl::try_from(url).unwrap();
+            assert_eq!(post(&client(Names::always(&[ip])), &url).await.outcome, delivered(204), "{url}");
+        }
+        assert!(receiver.requests.lock().unwrap()[0].contains(&format!("host: [::1]:{port}\r\n")));
+    }
+
+    #[tokio::test]
+    async fn every_attempt_looks_again_where_the_name_leads() {
+        /// The one address that is as good as public here.
+        #[derive(Debug)]
+        struct Only(IpAddr);
+        impl Guard for Only {
+            fn allows_scheme(&self, _scheme: Scheme) -> bool {
+                true
+            }
+            fn allows_name(&self, _name: &str) -> bool {
+                true
+            }
+            fn allows_address(&self, _scheme: Scheme, address: IpAddr) -> bool {
+                address == self.0
+            }
+        }
+        let inside = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
+        let outside = Receiver::answering(&[b"HTTP/1.1 204 No Content\r\n\r\n"]).await;
+        let port = outside.address.port();
+        let hidden = Receiver::at(inside, port, &[b"HTTP/1.1 204 No Content\r\n\r\n"], Duration::ZERO).await;
+        let names = Arc::new(Names::in_turn(&[&[LOCAL], &[inside], &[LOCAL, inside], &[inside, LOCAL], &[LOCAL]]));
+        let resolver: Arc<dyn Resolve> = names.clone();
+        let client = Client::new(Arc::new(Only(LOCAL)), resolver).unwrap().with_deadline(SECOND);
+        for outcome in [delivered(204), refused(), refused(), refused(), delivered(204)] {
+            let attempted = post(&client, &outside.url()).await;
+            assert_eq!(attempted.outcome, outcome);
+            assert_eq!(attempted.dialled.is_some(), outcome == delivered(204));
+        }
+        assert_eq!((outside.accepted(), hidden.accepted()), (2, 0));
+        assert_eq!(names.asked(), 5, "a name is looked up once for each attempt: what was checked is what is dialled");
+    }
+
+    fn refused() -> Outcome {
+        failed(FailureClass::AddressRefused, None)
+    }
+
+    #[tokio::test]
+    async fn no_socket_is_opened_to_what_is_inside() {
+        let receiver = Receiver::answering(&[b"HTTP/1.1 204 No Content\r\n\r\n"]).await;
+        let port = receiver.address.port();
+        let public: IpAddr = "93.184.216.34".parse().unwrap();
+        let names = || Arc::new(Names::in_turn(&[&[public], &[LOCAL]]));
+
+        // As an endpoint that was checked when it was added, and leads elsewhere now.
+        let url = EndpointUrl::parse(&format!("https://hooks.example.com:{port}/"), &PublicOnly).unwrap();
+        let names = names();
+        assert!(check(&url, &PublicOnly, &*names).await.is_ok());
+        let client = Client::new(Arc::new(PublicOnly), names).unwrap().with_deadline(SECOND);
+        let attempted = post(&client, &url).await;
+        assert_eq!((attempted.outcome, attempted.dialled), (refused(), None));
+
+        // As kept by a service that was laxer.
+        for host in ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "localhost", "2130706433", "0x7f.1", "127.0.0.1."] {
+            for scheme in ["http", "https"] {
+                let url = EndpointUrl::try_from(format!("{scheme}://{host}:{port}/")).unwrap();
+                let attempted = post(&client, &url).await;
+                assert_eq!((attempted.outcome, attempted.dialled), (refused(), None), "{url}");
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        assert_eq!(receiver.accepted(), 0);
+    }
+
+    /// Answers 204 with a certificate for `hooks.example.com`, and keeps the names that were asked for.
+    async fn tls_receiver() -> (u16, RootCertStore, Arc<std::sync::Mutex<Vec<String>>>) {
+        let made = rcgen::generate_simple_self_signed(["hooks.example.com".to_owned()]).unwrap();
+        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![made.cert.der().clone()], key)
+            .unwrap();
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let listener = TcpListener::bind((LOCAL, 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let names: Arc<std::sync::Mutex<Vec<String>>> = Arc::default();
+        let kept = Arc::clone(&names);
+        tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                let Ok(mut stream) = acceptor.accept(stream).await else { continue };
+                kept.lock().unwrap().push(stream.get_ref().1.server_name().unwrap_or("-").to_owned());
+                let mut request = [0; 4096];
+                let _ = stream.read(&mut request).await;
+                let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await;
+                let _ = stream.shutdown().await;
+            }
+        });
+        let mut roots = RootCertStore::empty();
+        roots.add(made.cert.der().clone()).unwrap();
+        (port, roots, names)
+    }
+
+    #[tokio::test]
+    async fn over_tls_the_host_must_show_a_certificate_for_its_name() {
+        let (port, roots, names) = tls_receiver().await;
+        let url = |host: &str| EndpointUrl::try_from(format!("https://{host}:{port}/")).unwrap();
+        let resolver = || Arc::new(Names::always(&[LOCAL]));
+        let trusting = Client::trusting(roots, Arc::new(WithLoopback), resolver()).unwrap().with_deadline(SECOND);
+
+        let attempted = post(&trusting, &url("hooks.example.com.")).await;
+        assert_eq!(attempted.outcome, delivered(204));
+        assert_eq!(*names.lock().unwrap(), ["hooks.example.com"]);
+
+        for host in ["other.example.com", "example.com", "127.0.0.1"] {
+            let attempted = post(&trusting, &url(host)).await;
+            assert_eq!(attempted.outcome, failed(FailureClass::TlsError, None), "{host}");
+            assert_eq!(attempted.dialled.unwrap().port(), port);
+        }
+        // The web's authorities did not sign it.
+        let strict = client(Names::always(&[LOCAL]));
+        assert_eq!(post(&strict, &url("hooks.example.com")).await.outcome, failed(FailureClass::TlsError, None));
+        assert_eq!(names.lock().unwrap().len(), 1);
+
+        let plain = Receiver::answering(&[b"HTTP/1.1 200 OK\r\n\r\n"]).await;
+        let url = EndpointUrl::try_from(format!("https://hooks.example.com:{}/", plain.address.port())).unwrap();
+        let ended = post(&strict, &url).await.outcome;
+        // It waits for a request that it can read, and we for a greeting.
+        assert!(matches!(ended, Outcome::Failed { class: FailureClass::TlsError | FailureClass::Timeout, .. }));
+    }
+
+    #[test]
+    fn an_attempt_is_kept_as_it_was() {
+        let attempted = Attempted {
+            duration_ms: 12,
+            dialled: Some("[2606:4700::1111]:443".parse().unwrap()),
+            outcome: failed(FailureClass::HttpError, 503),
+            excerpt: Some("busy".to_owned()),
+        };
+        let kept = serde_json::to_value(&attempted).unwrap();
+        assert_eq!(
+            kept,
+            serde_json::json!({
+                "duration_ms": 12,
+                "dialled": "[2606:4700::1111]:443",
+                "outcome": {"result": "failed", "class": "http_error", "status": 503},
+                "excerpt": "busy",
+            })
+        );
+        assert_eq!(serde_json::from_value::<Attempted>(kept).unwrap(), attempted);
+        let item = serde_dynamo::aws_sdk_dynamodb_1::to_item(&attempted).unwrap();
+        assert_eq!(serde_dynamo::aws_sdk_dynamodb_1::from_item::<Attempted>(item).unwrap(), attempted);
+    }
+
+    #[test]
+    fn every_class_is_written_as_it_is_kept() {
+        use FailureClass as Class;
+        for class in [
+            Class::DnsError,
+            Class::AddressRefused,
+            Class::ConnectError,
+            Class::TlsError,
+            Class::Timeout,
+            Class::Redirect,
+            Class::HttpError,
+            Class::InvalidResponse,
+            Class::ConnectionClosed,
+        ] {
+            assert_eq!(serde_json::to_value(class).unwrap(), class.as_str());
+        }
+    }
+
+    #[test]
+    fn an_excerpt_is_text_that_nothing_acts_on() {
+        for (body, text) in [
+            (&b""[..], None),
+            (b"\r", None),
+            (b"one\r\ntwo\tthree", Some("one\ntwo\tthree")),
+            (b"\x1b[31mred\x07\x7f", Some("␛[31mred␇␡")),
+            (b"a\xffb", Some("a\u{fffd}b")),
+            ("a\u{202e}b\u{200b}c\u{feff}\u{85}".as_bytes(), Some("a\u{fffd}b\u{fffd}c\u{fffd}\u{fffd}")),
+            ("<b>é 日本 🦀</b>".as_bytes(), Some("<b>é 日本 🦀</b>")),
+        ] {
+            assert_eq!(excerpt(body).as_deref(), text, "{body:?}");
+        }
+        let long = "🦀".repeat(2000);
+        assert_eq!(excerpt(long.as_bytes()).unwrap(), "🦀".repeat(limits::WEBHOOK_EXCERPT_CHARS_MAX));
+    }
+}

@@ -354,3 +354,221 @@ pub async fn check(
     addresses.sort_by_key(IpAddr::is_ipv6);
     Ok(addresses.into_iter().map(|address| SocketAddr::new(address, url.port())).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::webhook::testing::Names;
+
+    /// Hosts that lead inside, as attackers write them, one per line. What is read must be refused; what is no host at
+    /// all may be refused as that.
+    const INSIDE: &str = include_str!("inside.txt");
+
+    #[test]
+    fn nothing_leads_inside() {
+        let hosts: Vec<&str> = INSIDE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+        assert!(hosts.len() >= 250, "{}", hosts.len());
+        for host in hosts {
+            for url in [format!("https://{host}/hook"), format!("https://{host}:8443/hook")] {
+                let refused = EndpointUrl::parse(&url, &PublicOnly).expect_err(&url);
+                assert!(matches!(refused, InvalidUrl::NotPublic | InvalidUrl::Host), "{url}: {refused}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_that_leads_inside_is_refused_whatever_else_it_leads_to() {
+        let url = EndpointUrl::parse("https://hooks.example.com/", &PublicOnly).unwrap();
+        let public: IpAddr = "93.184.216.34".parse().unwrap();
+        let inside = INSIDE.lines().filter_map(|line| line.trim_matches(['[', ']']).parse::<IpAddr>().ok());
+        let mut count = 0;
+        for address in inside {
+            count += 1;
+            for answer in [vec![address], vec![public, address], vec![address, public]] {
+                let names = Names::always(&answer);
+                assert_eq!(check(&url, &PublicOnly, &names).await, Err(AddressError::Refused), "{answer:?}");
+            }
+        }
+        assert!(count >= 100, "{count}");
+        assert!(check(&url, &PublicOnly, &Names::always(&[public])).await.is_ok());
+        let nobody = check(&url, &PublicOnly, &Names::always(&[])).await;
+        assert_eq!(nobody.unwrap_err().class(), FailureClass::DnsError);
+    }
+
+    #[test]
+    fn public_hosts_are_let_through() {
+        for (text, kept) in [
+            ("https://hooks.example.com", "https://hooks.example.com/"),
+            ("HTTPS://Hooks.Example.COM/Path?q=1&r=a%20b", "https://hooks.example.com/Path?q=1&r=a%20b"),
+            (" https://hooks.example.com/ ", "https://hooks.example.com/"),
+            ("https://hooks.example.com:443/", "https://hooks.example.com/"),
+            ("https://hooks.example.com:1/", "https://hooks.example.com:1/"),
+            ("https://hooks.example.com:65535/", "https://hooks.example.com:65535/"),
+            ("https://hooks.example.com./", "https://hooks.example.com/"),
+            ("https://a_b.example.com/", "https://a_b.example.com/"),
+            ("https://münchen.example/straße", "https://xn--mnchen-3ya.example/stra%C3%9Fe"),
+            ("https://例え.テスト/", "https://xn--r8jz45g.xn--zckzah/"),
+            ("https://8.8.8.8/", "https://8.8.8.8/"),
+            ("https://134744072/", "https://8.8.8.8/"),
+            ("https://0x08.010.8.8/", "https://8.8.8.8/"),
+            ("https://[2606:4700::1111]:8443/x", "https://[2606:4700::1111]:8443/x"),
+            ("https://[::ffff:8.8.8.8]/", "https://[::ffff:808:808]/"),
+            ("https://[64:ff9b::8.8.8.8]/", "https://[64:ff9b::808:808]/"),
+            ("https://internal.example.com/", "https://internal.example.com/"),
+            ("https://localhost.example.com/", "https://localhost.example.com/"),
+            ("https://hooks.example.com/?to=user@host", "https://hooks.example.com/?to=user@host"),
+        ] {
+            let url = EndpointUrl::parse(text, &PublicOnly);
+            assert_eq!(url.as_ref().map(EndpointUrl::as_str), Ok(kept), "{text}");
+        }
+        for address in [
+            "1.1.1.1",
+            "9.255.255.255",
+            "11.0.0.0",
+            "100.63.255.255",
+            "100.128.0.0",
+            "126.255.255.255",
+            "128.0.0.0",
+            "169.253.255.255",
+            "169.255.0.0",
+            "172.15.255.255",
+            "172.32.0.0",
+            "192.0.1.0",
+            "192.167.255.255",
+            "192.169.0.0",
+            "198.17.255.255",
+            "198.20.0.0",
+            "223.255.255.255",
+            "168.63.129.15",
+            "2000::1",
+            "2001:200::1",
+            "2001:4860:4860::8888",
+            "2001:db7:ffff::1",
+            "2001:db9::1",
+            "2003::1",
+            "2a00:1450::5efe:8.8.8.8",
+            "2a00:1450::200:5efe:8.8.8.8",
+            "3ffe:ffff::1",
+            "3fff:1000::1",
+        ] {
+            assert!(is_public(address.parse().unwrap()), "{address}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_url_is_said() {
+        let long = format!("https://hooks.example.com/{}", "a".repeat(1974));
+        assert_eq!(long.chars().count(), 2000);
+        assert!(EndpointUrl::parse(&long, &PublicOnly).is_ok());
+        for (text, error) in [
+            ("", InvalidUrl::NotAbsolute),
+            ("hooks.example.com", InvalidUrl::NotAbsolute),
+            ("//hooks.example.com", InvalidUrl::NotAbsolute),
+            ("/hook", InvalidUrl::NotAbsolute),
+            ("https:hooks.example.com", InvalidUrl::NotAbsolute),
+            ("https:/hooks.example.com", InvalidUrl::NotAbsolute),
+            ("https:\\\\hooks.example.com", InvalidUrl::NotAbsolute),
+            ("https://hooks.example.com\\@localhost/", InvalidUrl::NotAbsolute),
+            ("https://hooks.exa\tmple.com/", InvalidUrl::NotAbsolute),
+            ("https://hooks.example.com/\r\nHost: x", InvalidUrl::NotAbsolute),
+            ("https://hooks.example.com/a b", InvalidUrl::NotAbsolute),
+            ("http://hooks.example.com/", InvalidUrl::NotHttps),
+            ("ftp://hooks.example.com/", InvalidUrl::NotHttps),
+            ("gopher://127.0.0.1:6379/_x", InvalidUrl::NotHttps),
+            ("file:///etc/passwd", InvalidUrl::NotHttps),
+            ("javascript://hooks.example.com/", InvalidUrl::NotHttps),
+            ("https://user@hooks.example.com/", InvalidUrl::UserInfo),
+            ("https://user:password@hooks.example.com/", InvalidUrl::UserInfo),
+            ("https://@hooks.example.com/", InvalidUrl::UserInfo),
+            ("https://hooks.example.com@127.0.0.1/", InvalidUrl::UserInfo),
+            ("https://hooks.example.com#@127.0.0.1/", InvalidUrl::Fragment),
+            ("https://hooks.example.com/#", InvalidUrl::Fragment),
+            ("https://", InvalidUrl::Host),
+            ("https:///hooks.example.com", InvalidUrl::Host),
+            ("https://?q", InvalidUrl::Host),
+            ("https://a..example.com/", InvalidUrl::Host),
+            ("https://example.com../", InvalidUrl::Host),
+            ("https://.example.com/", InvalidUrl::Host),
+            ("https://./", InvalidUrl::Host),
+            ("https://-a.example.com/", InvalidUrl::Host),
+            ("https://a%2eexample.com%2f/", InvalidUrl::Host),
+            ("https://*.example.com/", InvalidUrl::Host),
+            ("https://1.2.3.4.5/", InvalidUrl::Host),
+            ("https://example.1/", InvalidUrl::Host),
+            ("https://[fe80::1%25eth0]/", InvalidUrl::Host),
+            ("https://[::1/", InvalidUrl::Host),
+            (&format!("https://{}.example.com/", "a".repeat(64)), InvalidUrl::Host),
+            (&format!("https://{}example.com/", "a.".repeat(130)), InvalidUrl::Host),
+            ("https://hooks.example.com:0/", InvalidUrl::Port),
+            ("https://hooks.example.com:65536/", InvalidUrl::Port),
+            ("https://hooks.example.com:-1/", InvalidUrl::Port),
+            ("https://hooks.example.com:https/", InvalidUrl::Port),
+            (&format!("{long}a"), InvalidUrl::TooLong),
+            (&format!("https://hooks.example.com/{}", "ß".repeat(400)), InvalidUrl::TooLong),
+        ] {
+            assert_eq!(EndpointUrl::parse(text, &PublicOnly), Err(error), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_kept_url_is_read_as_it_was() {
+        let url = EndpointUrl::parse("https://münchen.example:8443/a?b", &PublicOnly).unwrap();
+        let kept = serde_json::to_string(&url).unwrap();
+        assert_eq!(kept, "\"https://xn--mnchen-3ya.example:8443/a?b\"");
+        assert_eq!(serde_json::from_str::<EndpointUrl>(&kept).unwrap(), url);
+        assert_eq!((url.authority(), url.path_and_query()), ("xn--mnchen-3ya.example:8443", "/a?b"));
+    }
+
+    #[tokio::test]
+    async fn the_guard_is_asked_again_about_a_kept_url() {
+        let names = Names::always(&["93.184.216.34".parse().unwrap()]);
+        for kept in ["http://hooks.example.com/", "https://127.0.0.1/", "https://[::1]/", "https://localhost/"] {
+            let url = EndpointUrl::try_from(kept.to_owned()).unwrap();
+            assert_eq!(check(&url, &PublicOnly, &names).await, Err(AddressError::Refused), "{kept}");
+        }
+        assert_eq!(names.asked(), 0);
+    }
+
+    #[tokio::test]
+    async fn addresses_come_with_the_port_and_ipv4_first() {
+        let answer = ["2606:4700::1111", "::ffff:1.1.1.1", "8.8.8.8"].map(|address| address.parse().unwrap());
+        let url = EndpointUrl::parse("https://hooks.example.com:8443/", &PublicOnly).unwrap();
+        let addresses = check(&url, &PublicOnly, &Names::always(&answer)).await.unwrap();
+        let expected = ["1.1.1.1:8443", "8.8.8.8:8443", "[2606:4700::1111]:8443"];
+        assert_eq!(addresses, expected.map(|address| address.parse::<SocketAddr>().unwrap()));
+    }
+
+    proptest! {
+        /// However an IPv4 address is written, it is judged as that address.
+        #[test]
+        fn every_spelling_of_an_address_is_judged_alike(bits: u32) {
+            let address = Ipv4Addr::from_bits(bits);
+            let [a, b, c, d] = address.octets();
+            let (ab, cd) = (bits >> 16, bits & 0xffff);
+            let spellings = [
+                format!("{address}"), format!("{address}."), format!("{bits}"), format!("{bits:#x}"), format!("0{bits:o}"),
+                format!("0{a:o}.0{b:o}.0{c:o}.0{d:o}"), format!("{a:#x}.{b:#X}.{c}.0{d:o}").replace("0X", "0x"),
+                format!("{a}.{}", bits & 0xff_ffff), format!("{a}.{b}.{cd}"),
+                format!("[::ffff:{address}]"), format!("[::ffff:{ab:x}:{cd:x}]"), format!("[64:ff9b::{address}]"),
+            ];
+            for host in spellings {
+                let url = format!("https://{host}/");
+                prop_assert_eq!(EndpointUrl::parse(&url, &PublicOnly).is_ok(), is_public_v4(address), "{}", url);
+            }
+            // These are never public, whatever they hold.
+            for host in [format!("[::{address}]"), format!("[2002:{ab:x}:{cd:x}::1]"), format!("[64:ff9b:1::{address}]")] {
+                prop_assert!(EndpointUrl::parse(&format!("https://{host}/"), &PublicOnly).is_err(), "{}", host);
+            }
+        }
+
+        #[test]
+        fn no_text_breaks_reading_and_what_is_read_is_read_again(text in "(https?://)?\\PC{0,40}") {
+            if let Ok(url) = EndpointUrl::read(&text) {
+                prop_assert_eq!(EndpointUrl::read(url.as_str()), Ok(url.clone()));
+                prop_assert!(!url.authority().is_empty() && !url.authority().contains('@'));
+            }
+        }
+    }
+}

@@ -8,3 +8,5 @@ pub mod resolve;
 pub mod secret;
 pub mod signature;
 pub mod sqs;
+#[cfg(test)]
+mod testing;

@@ -172,3 +172,157 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 fn value(text: &str) -> HeaderValue {
     HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static(""))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const AT: i64 = 1_773_480_413;
+
+    fn secret() -> SigningSecret {
+        SigningSecret::generate().unwrap()
+    }
+
+    fn with(headers: &HeaderMap, name: HeaderName, value: &str) -> HeaderMap {
+        let mut headers = headers.clone();
+        headers.insert(name, value.parse().unwrap());
+        headers
+    }
+
+    #[test]
+    fn all_headers_come_from_one_timestamp() {
+        let (secret, id) = (secret(), EventId::new());
+        let headers = headers(&[secret], id, AT, b"{}");
+        assert_eq!(headers.len(), 5);
+        assert_eq!(headers[TIMESTAMP], AT.to_string());
+        assert_eq!(headers[STANDARD_TIMESTAMP], AT.to_string());
+        assert_eq!(headers[STANDARD_ID], id.to_string());
+        let ours = headers[SIGNATURE].to_str().unwrap();
+        assert!(ours.starts_with(&format!("t={AT},v1=")) && ours.len() == 2 + 10 + 4 + 64, "{ours}");
+        let standard = headers[STANDARD_SIGNATURE].to_str().unwrap();
+        assert!(standard.starts_with("v1,") && standard.len() == 3 + 44, "{standard}");
+    }
+
+    #[test]
+    fn both_secrets_fit_during_a_rotation_and_no_other() {
+        let (new, old, other) = (secret(), secret(), secret());
+        let headers = headers(&[new.clone(), old.clone()], EventId::new(), AT, b"{}");
+        assert_eq!(headers[SIGNATURE].to_str().unwrap().matches(",v1=").count(), 2);
+        for secret in [&new, &old] {
+            assert_eq!(verify(secret, &headers, b"{}", AT), Ok(()));
+            assert_eq!(verify_standard(secret, &headers, b"{}", AT), Ok(()));
+        }
+        assert_eq!(verify(&other, &headers, b"{}", AT), Err(Unverified::NoMatch));
+        assert_eq!(verify_standard(&other, &headers, b"{}", AT), Err(Unverified::NoMatch));
+    }
+
+    #[test]
+    fn five_minutes_either_way_are_fresh() {
+        let secret = secret();
+        let headers = headers(std::slice::from_ref(&secret), EventId::new(), AT, b"{}");
+        for (distance, fresh) in [(0, true), (299, true), (300, true), (301, false), (i64::MAX - AT, false)] {
+            for now in [AT + distance, AT - distance] {
+                let expected = if fresh { Ok(()) } else { Err(Unverified::Stale(distance.unsigned_abs())) };
+                assert_eq!(verify(&secret, &headers, b"{}", now), expected, "{now}");
+                assert_eq!(verify_standard(&secret, &headers, b"{}", now), expected, "{now}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_forms_are_refused() {
+        let secret = secret();
+        let good = headers(std::slice::from_ref(&secret), EventId::new(), AT, b"{}");
+        let sum = good[SIGNATURE].to_str().unwrap().split_once(",v1=").unwrap().1.to_owned();
+        let malformed = Unverified::Malformed("service-webhook-signature");
+        for (signature, error) in [
+            (String::new(), malformed),
+            (sum.clone(), malformed),
+            (format!("v1={sum}"), malformed),
+            (format!("v1={sum},t={AT}"), malformed),
+            (format!("t={AT}"), malformed),
+            (format!("t={},v1={sum}", AT + 1), Unverified::TimestampsDiffer),
+            (format!("t=0{AT},v1={sum}"), Unverified::TimestampsDiffer),
+            (format!("t={AT},"), Unverified::NoMatch),
+            (format!("t={AT},v1="), Unverified::NoMatch),
+            (format!("t={AT},v0={sum}"), Unverified::NoMatch),
+            (format!("t={AT},v1={}", sum.to_uppercase()), Unverified::NoMatch),
+            (format!("t={AT},v1={}", &sum[..62]), Unverified::NoMatch),
+            (format!("t={AT},v1={}", &sum[..63]), Unverified::NoMatch),
+            (format!("t={AT},v1={sum}00"), Unverified::NoMatch),
+            (format!("t={AT},v1=é"), malformed),
+        ] {
+            let found = verify(&secret, &with(&good, SIGNATURE, &signature), b"{}", AT);
+            assert_eq!(found, Err(error), "{signature}");
+        }
+        let beside = with(&good, SIGNATURE, &format!("t={AT},v0=1,v2=x,v1={},v1={sum}", "0".repeat(64)));
+        assert_eq!(verify(&secret, &beside, b"{}", AT), Ok(()));
+
+        for timestamp in ["", "+1773480413", "-1", "1773480413.0", "1e9", "99999999999999999999"] {
+            let headers = with(&with(&good, TIMESTAMP, timestamp), SIGNATURE, &format!("t={timestamp},v1={sum}"));
+            let error = Unverified::Malformed("service-webhook-timestamp");
+            assert_eq!(verify(&secret, &headers, b"{}", AT), Err(error), "{timestamp}");
+            let headers = with(&good, STANDARD_TIMESTAMP, timestamp);
+            let error = Unverified::Malformed("webhook-timestamp");
+            assert_eq!(verify_standard(&secret, &headers, b"{}", AT), Err(error), "{timestamp}");
+        }
+    }
+
+    #[test]
+    fn each_header_must_be_there_once() {
+        let secret = secret();
+        let good = headers(std::slice::from_ref(&secret), EventId::new(), AT, b"{}");
+        for name in good.keys() {
+            let mut missing = good.clone();
+            missing.remove(name);
+            let mut twice = good.clone();
+            twice.append(name, good[name].clone());
+            for headers in [missing, twice] {
+                let both = [verify(&secret, &headers, b"{}", AT), verify_standard(&secret, &headers, b"{}", AT)];
+                let refused = both.iter().filter(|one| **one == Err(Unverified::Missing(name_of(name)))).count();
+                assert_eq!(refused, 1, "{name}: {both:?}");
+            }
+        }
+    }
+
+    fn name_of(name: &HeaderName) -> &'static str {
+        name.as_str().to_owned().leak()
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_signed_is_verified_and_nothing_else(
+            body: Vec<u8>, at in 0..4_102_444_800_i64, late in -300..=300_i64, position: usize, bit in 0..8_u32,
+        ) {
+            let secret = secret();
+            let signed = headers(&[self::secret(), secret.clone()], EventId::new(), at, &body);
+            prop_assert_eq!(verify(&secret, &signed, &body, at + late), Ok(()));
+            prop_assert_eq!(verify_standard(&secret, &signed, &body, at + late), Ok(()));
+
+            let mut changed = body.clone();
+            match changed.len() {
+                0 => changed.push(0),
+                length => changed[position % length] ^= 1 << bit,
+            }
+            prop_assert_eq!(verify(&secret, &signed, &changed, at), Err(Unverified::NoMatch));
+            prop_assert_eq!(verify_standard(&secret, &signed, &changed, at), Err(Unverified::NoMatch));
+        }
+
+        #[test]
+        fn no_header_breaks_verifying(timestamp in "\\PC{0,20}|[0-9]{0,20}", signature in "\\PC{0,80}|t=[0-9]{1,12},v1=[0-9a-f]{0,66}") {
+            let mut headers = HeaderMap::new();
+            for (name, text) in [
+                (TIMESTAMP, &timestamp), (SIGNATURE, &signature), (STANDARD_ID, &timestamp),
+                (STANDARD_TIMESTAMP, &timestamp), (STANDARD_SIGNATURE, &signature),
+            ] {
+                if let Ok(value) = HeaderValue::from_str(text) {
+                    headers.insert(name, value);
+                }
+            }
+            prop_assert!(verify(&secret(), &headers, b"body", AT).is_err());
+            prop_assert!(verify_standard(&secret(), &headers, b"body", AT).is_err());
+        }
+    }
+}
