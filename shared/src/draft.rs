@@ -6,7 +6,7 @@ use crate::caller::Act;
 use crate::config::BaseUrl;
 use crate::domain::agreement::blockers::{self, Blocker, Surroundings};
 use crate::domain::agreement::view::AgreementView;
-use crate::domain::agreement::{Agreement, Life};
+use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId};
 use crate::domain::workspace::Workspace;
@@ -15,7 +15,7 @@ use crate::error::Error;
 /// What is in the way of publishing a draft, given its workspace and the contacts of its participants.
 #[must_use]
 pub fn blockers_of(act: &Act, agreement: &Agreement, workspace: &Workspace, contacts: &[Contact]) -> Vec<Blocker> {
-    blockers(act, agreement, workspace.activated_at.is_some(), contacts)
+    blockers(act, agreement, workspace.activated_at().is_some(), contacts)
 }
 
 // Payments and papered items come with their own resources; until then no agreement has any.
@@ -49,7 +49,7 @@ pub async fn workspace_of(act: &Act, agreement: &Agreement) -> Result<crate::sto
 /// When the store can't be read.
 pub async fn in_full(act: &Act, base_url: &BaseUrl, agreement: &Agreement) -> Result<AgreementView, Error> {
     let contacts = contacts_of(act, [agreement]).await?;
-    if agreement.life != Life::Draft {
+    if agreement.lifecycle() != Lifecycle::Draft {
         return Ok(AgreementView::in_full(agreement, &contacts, &[], false, base_url));
     }
     let workspace = workspace_of(act, agreement).await?.value;
@@ -63,7 +63,8 @@ pub async fn in_full(act: &Act, base_url: &BaseUrl, agreement: &Agreement) -> Re
 /// # Errors
 /// When the store can't be read.
 pub async fn ready_to_be_proposed(act: &Act, agreements: &[Agreement]) -> Result<HashSet<AgreementId>, Error> {
-    let drafts: Vec<&Agreement> = agreements.iter().filter(|agreement| agreement.life == Life::Draft).collect();
+    let drafts: Vec<&Agreement> =
+        agreements.iter().filter(|agreement| agreement.lifecycle() == Lifecycle::Draft).collect();
     // Activation does not keep a draft from being proposed, so that the workspaces need not be read; and the contacts
     // only of drafts in whose way nothing else is.
     let needs_contacts = |draft: &&Agreement| blockers(act, draft, true, &[]).iter().all(Blocker::is_of_contacts);

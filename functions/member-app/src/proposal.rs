@@ -183,9 +183,9 @@ async fn decide(
         Ok(outcome) => outcome,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let mut changes = proposals::end(act.org(), &loaded.proposal, &outcome.proposal, false)?;
+    let mut changes = proposals::decide(act.org(), &loaded.proposal, &outcome.proposal)?;
     if let Some(agreement) = &outcome.agreement {
-        changes.extend(agreements::replace(act.org(), loaded.agreement.version, agreement)?);
+        changes.extend(agreements::execute(act.org(), loaded.agreement.version, agreement)?);
     }
     changes.extend(outcome.workspace.as_ref().map(|workspace| workspaces::activate(act.org(), workspace)));
     let workspace = outcome.workspace.as_ref().map(|workspace| workspace.id.uuid());
@@ -258,7 +258,7 @@ fn show(visit: &Visit, loaded: &Loaded, typed: &Typed) -> Result<Answer, Error> 
     let (proposal, now_agreement) = (&loaded.proposal.value, &loaded.agreement.value);
     let is_pending = proposal.state_at(visit.now()) == ProposalState::Pending;
     // What is or was confirmed is the agreement as it is now; what came to nothing is what was proposed.
-    let is_confirmed = matches!(proposal.decision, Decision::Confirmed(_));
+    let is_confirmed = matches!(proposal.decision(), Decision::Confirmed(_));
     let agreement = if is_pending || is_confirmed { now_agreement } else { &proposal.proposed };
     let view = AgreementView::in_full(agreement, &loaded.contacts, &[], true, &visit.app().base_url);
     let in_the_way: Vec<String> = match proposal.action {
@@ -271,7 +271,7 @@ fn show(visit: &Visit, loaded: &Loaded, typed: &Typed) -> Result<Answer, Error> 
             state.chain(blocking.map(|blocker| blocker.message().to_owned())).collect()
         }
     };
-    let decided = match &proposal.decision {
+    let decided = match proposal.decision() {
         Decision::Confirmed(Decided { at, by, note }) | Decision::Declined(Decided { at, by, note }) => {
             let note = note.as_ref().map(|note| note.as_str().to_owned());
             Some(DecidedLine { by: who_is(by), at: (*at).into(), note })

@@ -144,8 +144,8 @@ impl World {
         assert_eq!(made.is_ok(), allows);
         if let (Ok(made), Ok(settled)) = (made, place) {
             if let Some(settled) = settled {
-                self.told.push(EventKind::ProposalExpired(ProposalData::from(&settled)));
-                self.proposals[claiming.unwrap()] = settled;
+                self.told.push(EventKind::ProposalExpired(ProposalData::from(&*settled)));
+                self.proposals[claiming.unwrap()] = (*settled).clone();
             }
             self.told.push(EventKind::ProposalCreated(ProposalData::from(&made)));
             self.proposals.push(made);
@@ -230,20 +230,20 @@ impl World {
     }
 
     fn take(&mut self, which: usize, outcome: Outcome) {
-        self.proposals[which] = outcome.proposal;
+        self.proposals[which] = outcome.proposal.into_inner();
         if let Some(agreement) = outcome.agreement {
-            self.change(agreement);
+            self.change(agreement.into_inner());
         }
         if let Some(workspace) = outcome.workspace {
-            self.workspace = workspace;
+            self.workspace = workspace.into_inner();
         }
         self.told.extend(outcome.events);
     }
 
     fn tick(&mut self) {
         for proposal in &mut self.proposals {
-            if proposal.is_to_be_settled(self.now) {
-                *proposal = proposal.settled(self.now);
+            if let Some(settled) = proposal.settled(self.now) {
+                *proposal = (*settled).clone();
                 self.told.push(EventKind::ProposalExpired(ProposalData::from(&*proposal)));
             }
         }
@@ -269,7 +269,7 @@ impl World {
                 if let Some((workspace, told)) = activated {
                     let (workspace_id, authorization) = (workspace.id, Authorization::Direct);
                     assert_eq!(told, EventKind::WorkspaceActivated { workspace_id, authorization });
-                    self.workspace = workspace;
+                    self.workspace = workspace.into_inner();
                     self.told.push(told);
                 }
             }
@@ -382,7 +382,9 @@ fn a_proposal_is_expired_from_the_moment_on() {
         assert_eq!((proposal.state_at(at(ms)), proposal.is_to_be_settled(at(ms))), (state, ms >= 0));
         assert_eq!(take_place_of(Some(proposal), at(ms)).is_ok(), ms >= 0);
     }
-    let settled = proposal.settled(at(0));
+    assert_eq!(proposal.settled(at(-1)), None);
+    let settled = proposal.settled(at(0)).unwrap();
+    assert_eq!(settled.settled(at(5)), None, "once");
     assert_eq!((settled.state_at(at(-1)), settled.is_to_be_settled(at(5))), (ProposalState::Expired, false));
     assert_eq!(take_place_of(Some(&settled), at(5)), Ok(None));
     assert_eq!(take_place_of(None, at(5)), Ok(None));

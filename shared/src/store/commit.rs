@@ -22,22 +22,39 @@ use crate::text::Folded;
 /// The attribute of a claim that holds until when it counts, in milliseconds since 1970.
 pub(super) const CLAIMED_UNTIL: &str = "until";
 
-/// One item's part in a commit.
+/// One item's part in a commit. Only the store makes one: what an operation can change is what the store's functions
+/// give for it, and some of them want more than a caller has.
+///
+/// ```compile_fail
+/// use shared::store::Item;
+/// use shared::store::commit::Change;
+///
+/// fn whatever(item: Item) -> Change {
+///     Change::Follow(item)
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     /// A new item: nothing may be at its key.
+    #[non_exhaustive]
     Create(Item),
     /// A record's next version: the one at its key must have this version.
+    #[non_exhaustive]
     Replace(Item, u64),
     /// A change of a record that fits whatever version it has.
+    #[non_exhaustive]
     Update(Update),
     /// An item that follows its record, whose condition guards it too.
+    #[non_exhaustive]
     Follow(Item),
     /// An item that takes the place of none, or of one whose time, in milliseconds, was over at a moment.
+    #[non_exhaustive]
     Claim(Item, Timestamp),
     /// A record that is only looked at: it must still have this version.
+    #[non_exhaustive]
     Check(Key, u64),
     /// An item that goes.
+    #[non_exhaustive]
     Remove(Key),
 }
 

@@ -29,6 +29,7 @@ mod logs;
 mod openapi;
 mod pages;
 mod proposals;
+mod protected;
 mod races;
 mod restart;
 mod routes;
