@@ -11,7 +11,7 @@ use super::agreement::{Agreement, AgreementKind, Life, Lifecycle, StageState};
 use super::contact::{DisplayName, Email};
 use super::event::{Authorization, EventKind, ProposalData};
 use super::ids::{MemberId, OrgId};
-use super::member::{self, Case, Member, Outcome, Refusal};
+use super::member::{self, Case, Changed, Member, Outcome, Refusal};
 use super::organization::{MemberRecord, Role};
 use super::proposal::{Decision, NewProposal, Proposal, ProposalAction, ProposalState, propose, take_place_of};
 use super::time::Timestamp;
@@ -62,7 +62,6 @@ fn tries() -> impl Strategy<Value = Vec<Try>> {
 struct World {
     by: Member,
     deal: Deal,
-    version: u64,
     workspace: Workspace,
     proposals: Vec<Proposal>,
     told: Vec<EventKind>,
@@ -84,7 +83,6 @@ impl World {
         Self {
             by: Member::of_session(OrgId::new(), &record),
             deal,
-            version: 1,
             workspace: Workspace::create(new, WorkspaceNumber(1), noon()),
             proposals: Vec::new(),
             told: Vec::new(),
@@ -100,7 +98,6 @@ impl World {
 
     fn change(&mut self, agreement: Agreement) {
         self.deal.draft = agreement;
-        self.version += 1;
     }
 
     /// Changes a draft; anything else must refuse.
@@ -158,7 +155,7 @@ impl World {
         let case = Case {
             proposal: &proposal,
             agreement: &before,
-            version: (self.version, self.version.saturating_sub(age)),
+            changed: (age > 0).then_some(Changed::Agreement),
             workspace: &self.workspace,
             blockers: &blockers,
             movement_in_flight: false,
@@ -201,7 +198,8 @@ impl World {
                 self.take(which, outcome);
             }
             Err(Refusal::NotPending(told)) => assert!(told == state && state != ProposalState::Pending),
-            Err(Refusal::Changed) => assert_eq!((state, age), (ProposalState::Pending, 1)),
+            Err(Refusal::Changed(Changed::Agreement)) => assert_eq!((state, age), (ProposalState::Pending, 1)),
+            Err(Refusal::Changed(Changed::Surroundings)) => panic!("nothing around it was said to have changed"),
             Err(Refusal::InTheWay(errors)) => {
                 assert_eq!((state, age), (ProposalState::Pending, 0));
                 let codes: Vec<FieldCode> = errors.into_list().into_iter().map(|error| error.code).collect();

@@ -179,10 +179,19 @@ pub struct Outcome {
 pub enum Refusal {
     /// It has been decided, or its time is over.
     NotPending(ProposalState),
-    /// The draft is another one than the page showed.
-    Changed,
+    /// What would be confirmed is not what the page showed.
+    Changed(Changed),
     /// Something is in the way; the proposal stays pending.
     InTheWay(FieldErrors),
+}
+
+/// What has changed since the page that somebody decides on was shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Changed {
+    /// The agreement itself.
+    Agreement,
+    /// What it refers to: names and e-mail addresses of those who take part, or its workspace.
+    Surroundings,
 }
 
 /// What a decision is taken about.
@@ -192,8 +201,8 @@ pub struct Case<'a> {
     pub proposal: &'a Proposal,
     /// The agreement as it is now.
     pub agreement: &'a Agreement,
-    /// Its version as it is now, and as the page showed it.
-    pub version: (u64, u64),
+    /// What is another now than the page showed, if anything is.
+    pub changed: Option<Changed>,
     /// Its workspace.
     pub workspace: &'a Workspace,
     /// What is in the way of publishing it now.
@@ -209,9 +218,8 @@ pub struct Case<'a> {
 /// [`Refusal`]: nothing has changed then.
 pub fn confirm(by: &Member, case: Case<'_>, note: Option<Note>, now: Timestamp) -> Result<Outcome, Refusal> {
     check_pending(case.proposal, now)?;
-    let (version, shown) = case.version;
-    if version != shown {
-        return Err(Refusal::Changed);
+    if let Some(changed) = case.changed {
+        return Err(Refusal::Changed(changed));
     }
     proposal::check_state(case.proposal.action, case.agreement).map_err(Refusal::InTheWay)?;
     let confirmed = decided(case.proposal, Decision::Confirmed(Decided { at: now, by: by.actor(), note }));

@@ -79,6 +79,7 @@ pub trait Author {
 #[must_use = "nothing has changed before it is committed"]
 pub struct Commit<'a, By> {
     author: &'a By,
+    now: Timestamp,
     changes: Vec<Change>,
 }
 
@@ -99,12 +100,28 @@ enum Landed {
 
 impl<'a, By: Author> Commit<'a, By> {
     pub(crate) fn new(author: &'a By) -> Self {
-        Self { author, changes: Vec::new() }
+        Self { author, now: author.act().now(), changes: Vec::new() }
+    }
+
+    /// The moment of the attempt that this commits, where it was decided later than the act began: what is told from
+    /// now on happens then. The act's audit row keeps its own time, under which every attempt finds it.
+    pub fn at(mut self, now: Timestamp) -> Self {
+        self.now = now;
+        self
     }
 
     /// Adds changes.
     pub fn with(mut self, changes: impl IntoIterator<Item = Change>) -> Self {
         self.changes.extend(changes);
+        self
+    }
+
+    /// Adds looks at what must not have changed, as many as there is room for beside what is there already: name the
+    /// most important ones first, and these last of all.
+    pub fn checking(mut self, checks: impl IntoIterator<Item = Change>) -> Self {
+        const AUDIT_ROW: usize = 1;
+        let room = limits::TRANSACTION_ITEMS_MAX.saturating_sub(self.changes.len() + AUDIT_ROW);
+        self.changes.extend(checks.into_iter().take(room));
         self
     }
 
@@ -115,7 +132,7 @@ impl<'a, By: Author> Commit<'a, By> {
     pub fn tell(mut self, events: impl IntoIterator<Item = EventKind>) -> Result<Self, StoreError> {
         let act = self.author.act();
         for kind in events {
-            self.changes.extend(events::emit(act.store.org, &Event::new(kind, act.now))?);
+            self.changes.extend(events::emit(act.store.org, &Event::new(kind, self.now))?);
         }
         Ok(self)
     }

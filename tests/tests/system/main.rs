@@ -17,6 +17,7 @@ mod bodies;
 mod capacity;
 mod concurrency;
 mod contacts;
+mod decisions;
 mod faults;
 mod gateway;
 mod idempotency;
