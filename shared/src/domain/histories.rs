@@ -7,7 +7,7 @@ use super::actor::{Actor, ActorType};
 use super::agreement::blockers::Blocker;
 use super::agreement::fixtures::{Deal, label, noon};
 use super::agreement::gate::{GateRule, GateStatus};
-use super::agreement::{Agreement, AgreementKind, Life, Lifecycle, StageState};
+use super::agreement::{Agreement, AgreementKind, DocumentContent, Life, Lifecycle, StageState};
 use super::contact::{DisplayName, Email};
 use super::event::{Authorization, EventKind, ProposalData};
 use super::ids::{MemberId, OrgId};
@@ -16,7 +16,7 @@ use super::organization::{MemberRecord, Role};
 use super::proposal::{Decision, NewProposal, Proposal, ProposalAction, ProposalState, propose, take_place_of};
 use super::time::Timestamp;
 use super::workspace::{NewWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
-use crate::input::FieldCode;
+use crate::input::{FieldCode, FieldErrors};
 use crate::limits;
 
 /// Something that somebody tries.
@@ -26,6 +26,8 @@ enum Try {
     AddStage { is_empty: bool },
     /// A member removes a stage.
     RemoveStage(Index),
+    /// A member changes something else of the draft.
+    Edit(Edit),
     /// Somebody gives the first participant's contact an e-mail address, or takes it away.
     SetEmail(bool),
     /// A member activates the workspace.
@@ -42,11 +44,79 @@ enum Try {
     Wait(i64),
 }
 
+/// A change of something that a draft has; nothing when it has none.
+#[derive(Debug, Clone)]
+enum Edit {
+    MoveStage(Index, Index),
+    RemoveGate(Index),
+    AddDocument,
+    RenameDocument(Index),
+    SetFile(Index),
+    RemoveDocument(Index),
+    AddBlock(Index, Index),
+    RemoveBlock(Index),
+    RemoveParticipant(Index),
+}
+
+fn edits() -> impl Strategy<Value = Edit> {
+    prop_oneof![
+        any::<(Index, Index)>().prop_map(|(which, to)| Edit::MoveStage(which, to)),
+        any::<Index>().prop_map(Edit::RemoveGate),
+        Just(Edit::AddDocument),
+        any::<Index>().prop_map(Edit::RenameDocument),
+        any::<Index>().prop_map(Edit::SetFile),
+        any::<Index>().prop_map(Edit::RemoveDocument),
+        any::<(Index, Index)>().prop_map(|(document, who)| Edit::AddBlock(document, who)),
+        any::<Index>().prop_map(Edit::RemoveBlock),
+        any::<Index>().prop_map(Edit::RemoveParticipant),
+    ]
+}
+
+/// One of several.
+fn pick<T>(all: impl IntoIterator<Item = T>, which: Index) -> Option<T> {
+    let mut all: Vec<T> = all.into_iter().collect();
+    if all.is_empty() { None } else { Some(all.swap_remove(which.index(all.len()))) }
+}
+
+impl Edit {
+    fn of(&self, draft: &Agreement, now: Timestamp) -> Option<Result<Agreement, FieldErrors>> {
+        let document = |which| pick(draft.documents.iter().map(|document| document.id), which);
+        let participant = |which| pick(draft.participants.iter().map(|participant| participant.id), which);
+        Some(match self {
+            Self::MoveStage(which, to) => {
+                let stage = pick(draft.stages.iter().map(|stage| stage.id), *which)?;
+                draft.move_stage(stage, to.index(draft.stages.len()), now)
+            }
+            Self::RemoveGate(which) => {
+                let gates = draft.stages.iter().flat_map(|stage| &stage.gates).map(|gate| gate.id);
+                draft.remove_gate(pick(gates, *which)?, now)
+            }
+            Self::AddDocument => draft.add_document(label("More"), None, now).map(|(draft, _)| draft),
+            Self::RenameDocument(which) => draft.rename_document(document(*which)?, label("Other"), now),
+            Self::SetFile(which) => {
+                let content = DocumentContent { sha256: "2".repeat(64), size_bytes: 2 };
+                draft.set_file(document(*which)?, content, now)
+            }
+            Self::RemoveDocument(which) => draft.remove_document(document(*which)?, now),
+            Self::AddBlock(which, who) => {
+                let made = draft.add_signature_block(document(*which)?, participant(*who)?, label("Here"), now);
+                made.map(|(draft, _)| draft)
+            }
+            Self::RemoveBlock(which) => {
+                let blocks = draft.documents.iter().flat_map(|document| &document.blocks).map(|block| block.id);
+                draft.remove_signature_block(pick(blocks, *which)?, now)
+            }
+            Self::RemoveParticipant(which) => draft.remove_participant(participant(*which)?, now),
+        })
+    }
+}
+
 fn tries() -> impl Strategy<Value = Vec<Try>> {
     let action = prop_oneof![Just(ProposalAction::PublishAgreement), Just(ProposalAction::CancelAgreement)];
     let one = prop_oneof![
         2 => any::<bool>().prop_map(|is_empty| Try::AddStage { is_empty }),
         2 => any::<Index>().prop_map(Try::RemoveStage),
+        4 => edits().prop_map(Try::Edit),
         1 => any::<bool>().prop_map(Try::SetEmail),
         1 => Just(Try::Activate),
         5 => action.prop_map(Try::Propose),
@@ -100,13 +170,56 @@ impl World {
         self.deal.draft = agreement;
     }
 
+    fn edit_with(&mut self, edit: &Edit) {
+        let before = &self.deal.draft;
+        match edit.of(before, self.now) {
+            Some(Ok(draft)) => {
+                assert_eq!(before.life, Life::Draft);
+                assert_eq!((draft.id, draft.life, draft.workspace_id), (before.id, before.life, before.workspace_id));
+                self.change(draft);
+            }
+            Some(Err(errors)) => {
+                let errors = errors.into_list();
+                let in_use = errors.iter().all(|error| error.code == FieldCode::WrongState);
+                assert!(in_use || errors[0].code == FieldCode::LimitReached, "{errors:?}");
+            }
+            None => {}
+        }
+    }
+
+    /// What a draft names is in it, and it is no larger than one may be.
+    fn check_draft(&self) {
+        let draft = &self.deal.draft;
+        let blocks: Vec<_> = draft.documents.iter().flat_map(|document| &document.blocks).collect();
+        assert!(blocks.iter().all(|block| draft.participant(block.participant_id).is_some()), "somebody signs");
+        for rule in draft.stages.iter().flat_map(|stage| &stage.gates).map(|gate| &gate.rule) {
+            let named = rule.participant_ids().into_iter().flatten();
+            assert!(named.into_iter().all(|id| draft.participant(*id).is_some()), "{rule:?}");
+            match rule {
+                GateRule::SignatureBlocks { block_ids } => {
+                    assert!(block_ids.iter().all(|id| blocks.iter().any(|block| block.id == *id)), "{rule:?}");
+                }
+                GateRule::DocumentSigned { document_id: Some(id) } => assert!(draft.document(*id).is_some()),
+                _ => {}
+            }
+        }
+        let fits = draft.stages.len() <= limits::AGREEMENT_STAGES_MAX
+            && draft.stages.iter().all(|stage| stage.gates.len() <= limits::STAGE_GATES_MAX)
+            && draft.documents.len() <= limits::AGREEMENT_DOCUMENTS_MAX
+            && blocks.len() <= limits::AGREEMENT_BLOCKS_MAX
+            && draft.participants.len() <= limits::AGREEMENT_PARTICIPANTS_MAX;
+        assert!(fits);
+        assert_eq!(draft.as_draft("agreement_id").is_ok(), draft.life == Life::Draft);
+    }
+
     /// Changes a draft; anything else must refuse.
     fn edit(&mut self, is_empty: bool) {
         let before = &self.deal.draft;
         match before.add_stage(label("More"), [].into(), self.now) {
             Ok((with_stage, stage)) => {
                 assert_eq!(before.life, Life::Draft);
-                let rule = GateRule::ParticipantApproval { participant_ids: [before.participants[0].id].into() };
+                let first = before.participants.first().map(|participant| participant.id);
+                let rule = GateRule::ParticipantApproval { participant_ids: first.into_iter().collect() };
                 let draft = if is_empty { with_stage } else { with_stage.add_gate(stage, rule, self.now).unwrap().0 };
                 self.change(draft);
             }
@@ -258,6 +371,7 @@ impl World {
                     Err(_) => assert_ne!(life, Life::Draft),
                 }
             }
+            Try::Edit(edit) => self.edit_with(edit),
             Try::SetEmail(has) => {
                 self.deal.contacts[0].email = has.then(|| Email::parse("ada@example.org").unwrap());
             }
@@ -286,6 +400,7 @@ impl World {
 
     /// What is true of every history at every moment.
     fn check(&self) {
+        self.check_draft();
         let count = |action, state| {
             let proposals = self.proposals.iter();
             proposals.filter(|one| one.action == action && one.state_at(self.now) == state).count()
