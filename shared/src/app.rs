@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use crate::aws::{self, AwsSettings, Service};
 use crate::config::{self, BaseUrl, ConfigError, Waits};
+use crate::seal::{Keys, SecretsManagerKeys};
 use crate::store::Store;
 use crate::telemetry::Log;
+use crate::webhook::guard::{Guard, PublicOnly};
+use crate::webhook::resolve::{Resolve, SystemResolver};
 
 /// The parts that all calls of a process share.
 #[derive(Debug)]
@@ -20,27 +23,57 @@ pub struct App {
     pub waits: Waits,
     /// Whether cookies go over plain http too: on the local stack only.
     pub insecure_cookies: bool,
+    /// What it takes to set up endpoints of webhooks: only the app does.
+    pub webhooks: Option<Webhooks>,
+}
+
+/// What it takes to set up endpoints of webhooks.
+#[derive(Debug, Clone)]
+pub struct Webhooks {
+    /// The keys that seal signing secrets.
+    pub keys: Arc<dyn Keys>,
+    /// Which addresses endpoints may have.
+    pub guard: Arc<dyn Guard>,
+    /// Who looks their names up.
+    pub resolver: Arc<dyn Resolve>,
+}
+
+impl Webhooks {
+    /// What a function on Lambda has: public hosts only, and the keys that the environment names.
+    ///
+    /// # Errors
+    /// When a setting is missing.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        let keys = SecretsManagerKeys::from_env()?;
+        Ok(Self { keys, guard: Arc::new(PublicOnly), resolver: Arc::new(SystemResolver::new()) })
+    }
 }
 
 impl App {
     /// Puts the parts together.
     #[must_use]
-    pub fn new(store: Store, base_url: BaseUrl, log: Log, waits: Waits) -> Arc<Self> {
-        Arc::new(Self { store, base_url, log, waits, insecure_cookies: false })
+    pub fn new(store: Store, base_url: BaseUrl, log: Log, waits: Waits) -> Self {
+        Self { store, base_url, log, waits, insecure_cookies: false, webhooks: None }
     }
 
     /// The same on a person's own machine, where there is no https: cookies go without `Secure`. Only the local stack
     /// calls this.
     #[must_use]
-    pub fn without_https(store: Store, base_url: BaseUrl, log: Log, waits: Waits) -> Arc<Self> {
-        Arc::new(Self { store, base_url, log, waits, insecure_cookies: true })
+    pub fn without_https(store: Store, base_url: BaseUrl, log: Log, waits: Waits) -> Self {
+        Self { store, base_url, log, waits, insecure_cookies: true, webhooks: None }
+    }
+
+    /// The same, able to set up endpoints of webhooks.
+    #[must_use]
+    pub fn with_webhooks(self, webhooks: Webhooks) -> Self {
+        Self { webhooks: Some(webhooks), ..self }
     }
 
     /// What a function on Lambda has: `TABLE_NAME`, `BASE_URL`, and what [`AwsSettings::from_env`] reads.
     ///
     /// # Errors
     /// When a setting is missing or unusable.
-    pub fn from_env() -> Result<Arc<Self>, ConfigError> {
+    pub fn from_env() -> Result<Self, ConfigError> {
         let table = config::required("TABLE_NAME")?;
         let base_url = BaseUrl::parse(&config::required("BASE_URL")?)
             .map_err(|error| ConfigError::Invalid { name: "BASE_URL", why: error.to_string() })?;

@@ -49,6 +49,12 @@ impl Act {
         self.now
     }
 
+    /// The moment of an attempt that begins now: what can expire while an act is tried again is decided by this.
+    #[must_use]
+    pub fn attempted_now(&self) -> Timestamp {
+        Timestamp::now().max(self.now)
+    }
+
     /// Who acts.
     #[must_use]
     pub fn actor(&self) -> &Actor {

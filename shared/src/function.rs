@@ -11,6 +11,7 @@ use lambda_http::{Adapter, Request, RequestExt};
 use tower::ServiceExt;
 
 use crate::app::App;
+use crate::config::ConfigError;
 use crate::pipeline::Routes;
 use crate::session::ClientAddress;
 
@@ -22,16 +23,16 @@ const DEFAULT_STAGE: &str = "$default";
 /// # Errors
 /// When a setting is missing, or the runtime's API is gone.
 pub async fn run(routes: Routes) -> Result<(), lambda_http::Error> {
-    serve(|app| routes.into_router(app)).await
+    serve(|app| Ok(routes.into_router(Arc::new(app)))).await
 }
 
 /// Runs a function whose router is made otherwise than of operations: the app's.
 ///
 /// # Errors
 /// Those of [`run`].
-pub async fn serve(router: impl FnOnce(Arc<App>) -> Router) -> Result<(), lambda_http::Error> {
-    let app = App::from_env()?;
-    let service = Adapter::from(router(app).map_request(|request| with_address(without_stage(request))));
+pub async fn serve(router: impl FnOnce(App) -> Result<Router, ConfigError>) -> Result<(), lambda_http::Error> {
+    let router = router(App::from_env()?)?;
+    let service = Adapter::from(router.map_request(|request| with_address(without_stage(request))));
     lambda_runtime::run(service.map_request(as_sent)).await
 }
 

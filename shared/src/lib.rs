@@ -27,4 +27,4 @@ pub mod text;
 pub mod visit;
 pub mod webhook;
 
-pub use app::App;
+pub use app::{App, Webhooks};

@@ -87,7 +87,8 @@ impl Keyring {
     /// # Errors
     /// When it is no keyring. The text is not quoted.
     pub fn parse(text: &str) -> Result<Self, SealError> {
-        let wrong = || SealError::NoKeys("a keyring is {\"current\": name, \"keys\": {name: base64 of 32 bytes}}".into());
+        let wrong =
+            || SealError::NoKeys("a keyring is {\"current\": name, \"keys\": {name: base64 of 32 bytes}}".into());
         let written: Written = serde_json::from_str(text).map_err(|_| wrong())?;
         let mut keys = BTreeMap::new();
         for (name, key) in written.keys {

@@ -15,8 +15,8 @@ use shared::domain::agreement::{
 };
 use shared::domain::ids::{DocumentId, GateId, MemberId, ParticipantId, SignatureBlockId, StageId};
 use shared::domain::time::Timestamp;
-use shared::store::agreements;
 use shared::store::operator::Operator;
+use shared::store::{Versioned, agreements};
 
 use crate::org::Org;
 
@@ -124,7 +124,8 @@ impl Org {
         draft.documents = vec![document];
         change(&mut draft);
         let store = self.stack().table().store();
-        let changes = agreements::create(self.id, &draft).expect("an agreement as items");
+        let kept = draft.as_draft("agreement_id").expect("a draft");
+        let changes = agreements::create(self.id, &kept).expect("an agreement as items");
         Operator::new(&store).load(changes).await.expect("the draft is written");
         draft
     }
@@ -134,7 +135,9 @@ impl Org {
     /// # Panics
     /// When it cannot be written.
     pub async fn edit(&self, version: u64, after: &Agreement) {
-        let changes = agreements::replace(self.id, version, after).expect("an agreement as items");
+        let (before, after) =
+            (Versioned { value: after.clone(), version }, after.as_draft("agreement_id").expect("a draft"));
+        let changes = agreements::edit(self.id, &before, &after).expect("an agreement as items");
         Operator::new(&self.stack().table().store()).load(changes).await.expect("the draft is written");
     }
 

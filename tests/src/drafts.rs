@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use shared::domain::actor::Actor;
 use shared::domain::agreement::gate::GateRule;
@@ -12,7 +13,7 @@ use shared::domain::ids::ContactId;
 use shared::domain::proposal::{NewProposal, Proposal, ProposalAction, propose};
 use shared::domain::time::Timestamp;
 use shared::store::operator::Operator;
-use shared::store::{agreements, proposals};
+use shared::store::{Versioned, agreements, proposals};
 
 use crate::org::Org;
 
@@ -43,10 +44,15 @@ impl Drafted {
         json!({"action": "publish_agreement", "agreement_id": self.id()})
     }
 
-    /// Changes the agreement.
+    /// Changes the draft.
+    ///
+    /// # Panics
+    /// When it is none.
     pub async fn change(&mut self, org: &Org, change: impl FnOnce(&mut Agreement)) {
+        let before = Versioned { value: self.agreement.clone(), version: self.version };
         change(&mut self.agreement);
-        load(org, agreements::replace(org.id, self.version, &self.agreement).expect("an agreement")).await;
+        let draft = self.agreement.as_draft("agreement_id").expect("a draft");
+        load(org, agreements::edit(org.id, &before, &draft).expect("an agreement")).await;
         self.version += 1;
     }
 }
@@ -81,10 +87,34 @@ pub fn ready(workspace: &Value, name: &str, contact: &Value) -> Agreement {
     draft.add_gate(stage, rule, now).expect("a gate").0
 }
 
-/// Writes an agreement into an organization.
+/// Writes an agreement into an organization, in whatever state it is: past the service, which writes drafts only.
+///
+/// # Panics
+/// When the table does not take it.
 pub async fn write(org: &Org, agreement: Agreement) -> Drafted {
-    load(org, agreements::create(org.id, &agreement).expect("an agreement")).await;
+    let draft = in_life(&agreement, Life::Draft).as_draft("agreement_id").expect("a draft");
+    load(org, agreements::create(org.id, &draft).expect("an agreement")).await;
+    if agreement.life() != Life::Draft {
+        let life = serde_dynamo::to_attribute_value(agreement.life()).expect("a state");
+        set(org, &format!("ORG#{}#AGREEMENT#{}", org.id, agreement.id), ".", "life", life).await;
+        let state = AttributeValue::S(agreement.lifecycle().as_str().to_owned());
+        set(org, &format!("ORG#{}#AGREEMENTS", org.id), &agreement.id.to_string(), "l", state).await;
+    }
     Drafted { agreement, version: 1 }
+}
+
+/// Sets an attribute of an item that is there.
+async fn set(org: &Org, partition: &str, sort: &str, name: &str, value: AttributeValue) {
+    let table = org.stack().table();
+    let update = table.client().update_item().table_name(&table.name);
+    let update = update
+        .key("pk", AttributeValue::S(partition.to_owned()))
+        .key("sk", AttributeValue::S(sort.to_owned()))
+        .update_expression("SET #name = :value")
+        .condition_expression("attribute_exists(pk)")
+        .expression_attribute_names("#name", name)
+        .expression_attribute_values(":value", value);
+    update.send().await.expect("the table takes it");
 }
 
 /// A draft that can be proposed, in a new workspace of the organization.
@@ -94,10 +124,21 @@ pub async fn written(org: &Org, name: &str) -> Drafted {
     write(org, ready(&workspace, name, &contact)).await
 }
 
+/// An agreement in another state, without anybody's decision: nothing but reading gives one, so it is read from JSON.
+///
+/// # Panics
+/// When it can't be read.
+#[must_use]
+pub fn in_life(agreement: &Agreement, life: Life) -> Agreement {
+    let mut kept = serde_json::to_value(agreement).expect("JSON");
+    kept["life"] = serde_json::to_value(life).expect("JSON");
+    serde_json::from_value(kept).expect("an agreement")
+}
+
 /// Makes an agreement active without anybody's decision.
 #[must_use]
 pub fn active(agreement: &Agreement) -> Agreement {
-    Agreement { life: Life::Active { published_at: Timestamp::now() }, ..agreement.clone() }
+    in_life(agreement, Life::Active { published_at: Timestamp::now() })
 }
 
 /// Writes a proposal with a lifetime of the test's choosing, which may be over. The clock does not learn of it.

@@ -79,7 +79,7 @@ impl Stack {
     #[must_use]
     pub fn through(&self, faults: &Faults) -> Arc<Self> {
         let store = StoreAt::Endpoint { url: faults.url().to_owned(), table: self.table.name.clone() };
-        Arc::new(Self::in_new_dir(Options { store, has_clock: false, ..Options::default() }))
+        Arc::new(Self::in_new_dir(Options { store, has_background: false, ..Options::default() }))
     }
 
     /// A second stack on the same table for which time passes faster: what it makes waits for less long.

@@ -3,8 +3,7 @@
 
 use std::time::Instant;
 
-use futures_util::StreamExt;
-use futures_util::stream::iter;
+use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use shared::domain::ids::OrgId;
 use shared::error::Error;
@@ -83,11 +82,16 @@ pub async fn pass_on(relay: &Relay, log: &Log, entries: Vec<DueEntry>) {
             tell(log, deliveries.first(), &relay.wake(&deliveries).await);
         }
     };
-    let pass = iter(others).for_each_concurrent(AT_A_TIME, |entry| async move {
-        let passed = relay.pass_on(entry.clone(), until).await;
-        tell(log, Some(&entry), &passed);
-    });
+    let pass = async {
+        for some in others.chunks(AT_A_TIME) {
+            join_all(some.iter().map(|entry| pass_one(relay, log, entry, until))).await;
+        }
+    };
     futures_util::join!(wake, pass);
+}
+
+async fn pass_one(relay: &Relay, log: &Log, entry: &DueEntry, until: Instant) {
+    tell(log, Some(entry), &relay.pass_on(entry.clone(), until).await);
 }
 
 fn tell(log: &Log, entry: Option<&DueEntry>, passed: &Result<Passed, Error>) {

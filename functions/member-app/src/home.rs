@@ -87,7 +87,7 @@ fn waiting(proposal: &Proposal, now: Timestamp) -> Waiting {
 }
 
 fn decided(proposal: &Proposal, now: Timestamp) -> (Timestamp, Decided) {
-    let (at, by) = match &proposal.decision {
+    let (at, by) = match proposal.decision() {
         Decision::Confirmed(decided) | Decision::Declined(decided) => (decided.at, who_is(&decided.by)),
         Decision::Pending | Decision::Expired { .. } => (proposal.expires_at, String::new()),
     };

@@ -8,14 +8,16 @@ use shared::domain::agreement::blockers::Blocker;
 use shared::domain::agreement::view::AgreementView;
 use shared::domain::contact::Contact;
 use shared::domain::ids::ProposalId;
-use shared::domain::member::{self, Case, Refusal};
+use shared::domain::member::{self, Case, Changed, Refusal};
 use shared::domain::proposal::{Decided, Decision, Note, Proposal, ProposalAction, ProposalState};
 use shared::domain::sentences;
+use shared::domain::time::Timestamp;
 use shared::domain::workspace::Workspace;
-use shared::draft;
+use shared::draft::{self, Shown};
 use shared::error::Error;
 use shared::input::FieldErrors;
-use shared::store::{Versioned, agreements, proposals, workspaces};
+use shared::store::commit::Change;
+use shared::store::{Versioned, agreements, contacts, proposals, workspaces};
 use shared::visit::{Posted, Visit};
 
 use crate::Page;
@@ -47,7 +49,7 @@ struct ReviewPage {
     /// Whether a decision can be taken at all.
     is_pending: bool,
     decided: Option<DecidedLine>,
-    version: u64,
+    version: String,
     typed_note: String,
     note_error: Option<String>,
     notice: Option<Notice>,
@@ -66,17 +68,30 @@ struct Loaded {
     workspace: Workspace,
     contacts: Vec<Contact>,
     blockers: Vec<Blocker>,
+    /// All of that as a form carries it.
+    shown: Shown,
+    /// The looks at the contacts of those who take part, for a transaction: they must be what they are here.
+    checks: Vec<Change>,
+    /// When that was so.
+    at: Timestamp,
 }
 
 async fn load(act: &Act, id: ProposalId) -> Result<Loaded, Error> {
+    // Each attempt at a decision loads anew, and by then its time may be over.
+    let at = act.attempted_now();
     let proposal = act.store().proposal(id).await?.ok_or_else(Error::not_found)?;
     let agreement = act.store().agreement(proposal.value.agreement_id).await?;
     let agreement = agreement.ok_or_else(|| Error::Internal("a proposal without its agreement".to_owned()))?;
     let workspace = draft::workspace_of(act, &agreement.value).await?.value;
     // Of those that were removed since, too: the page says who they were.
-    let contacts = draft::contacts_of(act, [&agreement.value, &proposal.value.proposed]).await?;
-    let blockers = draft::blockers_of(act, &agreement.value, &workspace, &contacts);
-    Ok(Loaded { proposal, agreement, workspace, contacts, blockers })
+    let contacts = draft::versioned_contacts_of(act, [&agreement.value, &proposal.value.proposed]).await?;
+    let shown = Shown::of(&agreement, &workspace, &contacts);
+    let takes_part = |id| agreement.value.participants.iter().any(|participant| participant.contact_id == id);
+    let now_taking_part = contacts.iter().filter(|contact| takes_part(contact.value.id));
+    let checks = now_taking_part.map(|contact| contacts::check(act.org(), contact)).collect();
+    let contacts: Vec<Contact> = contacts.into_iter().map(|contact| contact.value).collect();
+    let blockers = draft::blockers_at(at, &agreement.value, &workspace, &contacts);
+    Ok(Loaded { proposal, agreement, workspace, contacts, blockers, shown, checks, at })
 }
 
 /// The page.
@@ -116,8 +131,8 @@ impl Page for Decide {
             text => Note::parse(text).map(Some),
         };
         let choice = Choice::read(form.get("decision"));
-        let shown: Option<u64> = form.get("version").parse().ok();
-        let (Ok(note), Some(choice), Some(shown)) = (&note, choice, shown) else {
+        let shown = Shown::parse(form.get("version"));
+        let (Ok(note), Some(choice), Some(shown)) = (&note, choice, &shown) else {
             let loaded = load(posted.act(), id).await?;
             typed.note_error = note.err().map(|(_, message)| message);
             typed.notice = Some(Notice {
@@ -162,35 +177,41 @@ async fn decide(
     id: ProposalId,
     choice: Choice,
     note: Option<Note>,
-    shown: u64,
+    shown: &Shown,
 ) -> Result<Result<(), Refusal>, Error> {
     let (act, member) = (posted.act(), posted.member());
     let loaded = load(act, id).await?;
     let case = Case {
         proposal: &loaded.proposal.value,
         agreement: &loaded.agreement.value,
-        version: (loaded.agreement.version, shown),
+        changed: shown.changed_to(&loaded.shown),
         workspace: &loaded.workspace,
         blockers: &loaded.blockers,
         // Payments come with their own resource; until then none is on its way.
         movement_in_flight: false,
     };
     let decided = match choice {
-        Choice::Confirm => member::confirm(member, case, note, act.now()),
-        Choice::Decline => member::decline(member, case.proposal, note, act.now()),
+        Choice::Confirm => member::confirm(member, case, note, loaded.at),
+        Choice::Decline => member::decline(member, case.proposal, note, loaded.at),
     };
     let outcome = match decided {
         Ok(outcome) => outcome,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let mut changes = proposals::end(act.org(), &loaded.proposal, &outcome.proposal, false)?;
+    let mut changes = proposals::decide(act.org(), &loaded.proposal, &outcome.proposal)?;
     if let Some(agreement) = &outcome.agreement {
-        changes.extend(agreements::replace(act.org(), loaded.agreement.version, agreement)?);
+        changes.extend(agreements::execute(act.org(), loaded.agreement.version, agreement)?);
     }
     changes.extend(outcome.workspace.as_ref().map(|workspace| workspaces::activate(act.org(), workspace)));
     let workspace = outcome.workspace.as_ref().map(|workspace| workspace.id.uuid());
     let objects: Vec<uuid::Uuid> = [id.uuid(), loaded.agreement.value.id.uuid()].into_iter().chain(workspace).collect();
-    posted.commit().with(changes).tell(outcome.events)?.done_as(StatusCode::SEE_OTHER, &objects).await?;
+    let mut commit = posted.commit().at(loaded.at).with(changes).tell(outcome.events)?;
+    if choice == Choice::Confirm {
+        // A transaction has room for some 85 of them. Of more, the rest was seen a moment ago, by strongly consistent
+        // reads: who is renamed after those is as good as renamed after the decision, which names nobody.
+        commit = commit.checking(loaded.checks);
+    }
+    commit.done_as(StatusCode::SEE_OTHER, &objects).await?;
     Ok(Ok(()))
 }
 
@@ -214,11 +235,18 @@ fn refused(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static str, Noti
             };
             (StatusCode::CONFLICT, "conflict", Notice { look: "warn", title, lines: vec![line.to_owned()] })
         }
-        Refusal::Changed => {
-            let lines = vec![
-                "It was changed after this page was opened, so it was not decided. The page shows it as it is now: read what has changed, then decide.".to_owned(),
-            ];
-            let title = "The agreement has changed".to_owned();
+        Refusal::Changed(changed) => {
+            let (title, line) = match changed {
+                Changed::Agreement => (
+                    "The agreement has changed",
+                    "It was changed after this page was opened, so it was not decided. The page shows it as it is now: read what has changed, then decide.",
+                ),
+                Changed::Surroundings => (
+                    "Something that the agreement refers to has changed",
+                    "A name, an e-mail address or the workspace was changed after this page was opened, so nothing was decided. The page shows everything as it is now: read it again, then decide.",
+                ),
+            };
+            let (title, lines) = (title.to_owned(), vec![line.to_owned()]);
             (StatusCode::CONFLICT, "conflict", Notice { look: "warn", title, lines })
         }
         Refusal::InTheWay(errors) => {
@@ -256,9 +284,9 @@ fn path_of(id: ProposalId) -> String {
 
 fn show(visit: &Visit, loaded: &Loaded, typed: &Typed) -> Result<Answer, Error> {
     let (proposal, now_agreement) = (&loaded.proposal.value, &loaded.agreement.value);
-    let is_pending = proposal.state_at(visit.now()) == ProposalState::Pending;
+    let is_pending = proposal.state_at(loaded.at) == ProposalState::Pending;
     // What is or was confirmed is the agreement as it is now; what came to nothing is what was proposed.
-    let is_confirmed = matches!(proposal.decision, Decision::Confirmed(_));
+    let is_confirmed = matches!(proposal.decision(), Decision::Confirmed(_));
     let agreement = if is_pending || is_confirmed { now_agreement } else { &proposal.proposed };
     let view = AgreementView::in_full(agreement, &loaded.contacts, &[], true, &visit.app().base_url);
     let in_the_way: Vec<String> = match proposal.action {
@@ -271,7 +299,7 @@ fn show(visit: &Visit, loaded: &Loaded, typed: &Typed) -> Result<Answer, Error> 
             state.chain(blocking.map(|blocker| blocker.message().to_owned())).collect()
         }
     };
-    let decided = match &proposal.decision {
+    let decided = match proposal.decision() {
         Decision::Confirmed(Decided { at, by, note }) | Decision::Declined(Decided { at, by, note }) => {
             let note = note.as_ref().map(|note| note.as_str().to_owned());
             Some(DecidedLine { by: who_is(by), at: (*at).into(), note })
@@ -283,12 +311,12 @@ fn show(visit: &Visit, loaded: &Loaded, typed: &Typed) -> Result<Answer, Error> 
         path: path_of(proposal.id),
         verb: verb(proposal.action),
         name: agreement.name.as_str().to_owned(),
-        badge: proposal_badge(proposal.state_at(visit.now())),
+        badge: proposal_badge(proposal.state_at(loaded.at)),
         summary: sentences::proposal_summary(proposal),
         by: who_is(&proposal.created_by),
         since: proposal.created_at.into(),
         until: proposal.expires_at.into(),
-        left: sentences::time_left(visit.now(), proposal.expires_at),
+        left: sentences::time_left(loaded.at, proposal.expires_at),
         note: proposal.note.as_ref().map(|note| note.as_str().to_owned()),
         agreement: (format!("/app/agreements/{}", now_agreement.id), now_agreement.name.as_str().to_owned()),
         agreement_badge: lifecycle_badge(now_agreement.lifecycle()),
@@ -303,7 +331,7 @@ fn show(visit: &Visit, loaded: &Loaded, typed: &Typed) -> Result<Answer, Error> 
         outline: Outline::new(agreement, &view, &loaded.contacts),
         is_pending,
         decided,
-        version: loaded.agreement.version,
+        version: loaded.shown.to_string(),
         typed_note: typed.note.clone(),
         note_error: typed.note_error.clone(),
         notice: typed.notice.as_ref().map(|notice| Notice {

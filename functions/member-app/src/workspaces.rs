@@ -65,7 +65,7 @@ impl Page for List {
                     name: workspace.name.as_str().to_owned(),
                     reference: workspace.number.to_string(),
                     people: workspace.people.len(),
-                    is_activated: workspace.activated_at.is_some(),
+                    is_activated: workspace.activated_at().is_some(),
                 })
                 .collect(),
             search,
@@ -134,7 +134,7 @@ impl Page for Show {
             frame: Frame::new(visit),
             name: workspace.name.as_str().to_owned(),
             reference: workspace.number.to_string(),
-            activated_at: workspace.activated_at.map(Into::into),
+            activated_at: workspace.activated_at().map(Into::into),
             created_at: workspace.created_at.into(),
             path: format!("/app/workspaces/{id}"),
             people: people

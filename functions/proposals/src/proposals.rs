@@ -61,7 +61,7 @@ impl WriteOperation for CreateProposal {
         if let (Some(before), Some(settled)) = (&claiming, &settled) {
             // The clock has not been there: settled here, and its claim is taken over.
             events.push(stored::expired_event(settled));
-            changes.extend(stored::end(caller.org(), before, settled, true)?);
+            changes.extend(stored::settle(caller.org(), before, settled, true)?);
         }
         changes.extend(stored::create(caller.org(), &made)?);
         events.push(EventKind::ProposalCreated(ProposalData::from(&made)));

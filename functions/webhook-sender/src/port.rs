@@ -54,12 +54,7 @@ pub trait Deliveries: Send + Sync {
 }
 
 impl Deliveries for Store {
-    async fn claim(
-        &self,
-        wake: Wake,
-        claim: Claim,
-        now: Timestamp,
-    ) -> Result<Option<Versioned<Delivery>>, StoreError> {
+    async fn claim(&self, wake: Wake, claim: Claim, now: Timestamp) -> Result<Option<Versioned<Delivery>>, StoreError> {
         self.claim_delivery(wake.delivery, claim, now).await
     }
 

@@ -43,7 +43,8 @@ impl WriteOperation for CreateAgreement {
         let agreement = Agreement::draft(new, caller.actor().clone(), caller.now());
         let blockers = draft::blockers_of(caller, &agreement, &workspace.value, &[]);
         let view = AgreementView::in_full(&agreement, &[], &blockers, false, caller.base_url());
-        let changes = agreements::create(caller.org(), &agreement)?;
+        let draft = agreement.as_draft("body").map_err(Error::Invalid)?;
+        let changes = agreements::create(caller.org(), &draft)?;
         caller.commit().with(changes).respond(StatusCode::CREATED, &view, None).await
     }
 }
@@ -87,17 +88,11 @@ impl WriteOperation for AddParticipant {
             return Err(Error::NotFound(FieldErrors::one("contact_id", FieldCode::NotFound, message)));
         };
         let added = before.value.add_participant(new, caller.now()).map_err(Error::Invalid)?;
-        if agreements::is_too_large(&added.agreement) {
-            return Err(Error::Invalid(FieldErrors::one(
-                "path.agreement_id",
-                FieldCode::LimitReached,
-                agreements::TOO_LARGE,
-            )));
-        }
+        let draft = added.agreement.as_draft("path.agreement_id").map_err(Error::Invalid)?;
         let status = if added.is_new { StatusCode::CREATED } else { StatusCode::OK };
         let mut changes = Vec::new();
-        if added.agreement != before.value {
-            changes.extend(agreements::replace(caller.org(), before.version, &added.agreement)?);
+        if *draft != before.value {
+            changes.extend(agreements::edit(caller.org(), &before, &draft)?);
         }
         let workspace = draft::workspace_of(caller, &before.value).await?.value;
         let joined = workspace.add_person(contact_id, caller.now()).map_err(Error::Invalid)?;

@@ -14,6 +14,8 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use shared::seal::Keyring;
+
 use crate::error::StartError;
 use crate::private_file;
 use crate::ready::ReadyFile;
@@ -115,6 +117,21 @@ impl DataDir {
     pub(crate) fn read(&self, name: &str) -> Result<Vec<u8>, StartError> {
         std::fs::read(self.file(name))
             .map_err(|error| self.damaged(&format!("the file {name} cannot be read: {error}")))
+    }
+
+    /// The keys that secrets in the store are sealed with: made at the first start, and where an earlier version that
+    /// had no such secrets has left none.
+    pub(crate) fn keyring(&self) -> Result<Keyring, StartError> {
+        const FILE: &str = "keyring.json";
+        match std::fs::read_to_string(self.file(FILE)) {
+            Ok(text) => Keyring::parse(&text).map_err(|_| self.damaged(&format!("the file {FILE} holds no keys"))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let keyring = Keyring::new("local").map_err(|error| StartError::Seed(error.to_string()))?;
+                self.write(FILE, keyring.reveal().as_bytes())?;
+                Ok(keyring)
+            }
+            Err(error) => Err(self.damaged(&format!("the file {FILE} cannot be read: {error}"))),
+        }
     }
 
     /// Replaces a file that only its owner may read.

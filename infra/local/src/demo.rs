@@ -153,7 +153,7 @@ async fn set_up(
     let act = ServiceAct::begin(store, org, "set_up_demo");
     let before = act.store().agreement(id).await?.ok_or_else(Error::not_found)?;
     let after = change(&before.value, act.now()).map_err(Error::Invalid)?;
-    let changes = agreements::replace(org, before.version, &after)?;
+    let changes = agreements::edit(org, &before, &after.as_draft("agreement_id").map_err(Error::Invalid)?)?;
     act.commit().with(changes).done(&[id.uuid()]).await
 }
 

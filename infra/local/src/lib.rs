@@ -4,6 +4,7 @@
 //! What is emulated is only what AWS would provide: DynamoDB (`embedded`), the gateway and the
 //! schedule of the clock (`stack`). Every rule is in the functions themselves.
 
+mod background;
 mod banner;
 mod browser;
 mod command;
@@ -12,8 +13,10 @@ mod data_dir;
 mod demo;
 mod embedded;
 mod error;
+mod guard;
 mod options;
 mod private_file;
+mod queue;
 mod ready;
 mod seed;
 mod stack;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use shared::seal::Keyring;
 
 /// How a stack is started.
 #[derive(Clone, Debug)]
@@ -19,8 +20,10 @@ pub struct Options {
     pub time_scale: u32,
     /// Where the records are.
     pub store: StoreAt,
-    /// Whether the clock ticks. Only tests that count or break the calls of the store do without.
-    pub has_clock: bool,
+    /// The keys of whoever wrote the records at that store; keys of the data directory's own if not given.
+    pub keyring: Option<Keyring>,
+    /// Whether the relay, the sender and the clock run. Only tests that count or break the calls of the store do without.
+    pub has_background: bool,
 }
 
 impl Default for Options {
@@ -33,7 +36,8 @@ impl Default for Options {
             ready_file: None,
             time_scale: 1,
             store: StoreAt::Embedded,
-            has_clock: true,
+            keyring: None,
+            has_background: true,
         }
     }
 }
@@ -109,7 +113,8 @@ impl From<Serve> for Options {
             ready_file: serve.ready_file,
             time_scale: serve.time_scale,
             store: StoreAt::Embedded,
-            has_clock: true,
+            keyring: None,
+            has_background: true,
         }
     }
 }

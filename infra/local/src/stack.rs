@@ -12,23 +12,26 @@ use axum::extract::ConnectInfo;
 use axum::response::{IntoResponse, Redirect};
 use axum::serve::ListenerExt;
 use http::{Method, Request, header};
-use shared::App;
 use shared::aws::{self, AwsSettings};
 use shared::config::{BaseUrl, Waits};
 use shared::domain::time::Timestamp;
 use shared::pipeline::Routes;
+use shared::seal::{FixedKeys, Keyring};
 use shared::session::ClientAddress;
 use shared::store::Store;
 use shared::telemetry::Log;
+use shared::webhook::client::Client;
+use shared::{App, Webhooks};
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
-use tokio::time::MissedTickBehavior;
 
+use crate::background::Background;
 use crate::credentials::Credentials;
 use crate::data_dir::DataDir;
 use crate::embedded::{self, Embedded};
 use crate::error::{StartError, in_one_line};
+use crate::guard::{LocalResolver, PublicOrLoopback};
 use crate::options::{Options, Seed, StoreAt};
 use crate::ready::ReadyFile;
 use crate::{data_dir, demo, private_file, seed};
@@ -49,9 +52,10 @@ pub struct Stack {
     store: Store,
     dynamodb_url: String,
     table: String,
+    keyring: Keyring,
     // Dropped in this order: who answers, what is asked, who may start next.
     server: Server,
-    clock: Option<Clock>,
+    background: Option<Background>,
     embedded: Option<Embedded>,
     data_dir: DataDir,
 }
@@ -94,7 +98,11 @@ impl Stack {
             }
             StoreAt::Endpoint { url, table } => (None, AwsSettings::at(url), url.clone(), table.clone()),
         };
-        let store = Store::new(aws::dynamodb(&settings), &table);
+        let (told, heard) = mpsc::unbounded_channel();
+        let store = Store::new(aws::dynamodb(&settings), &table).watched(move |entry| {
+            // Nobody listens where nothing runs in the background.
+            let _ = told.send(entry);
+        });
         store.create_table().await.map_err(|error| StartError::Store(in_one_line(&error)))?;
 
         let log_file = data_dir.log_file()?;
@@ -103,7 +111,16 @@ impl Stack {
         let origin = BaseUrl::parse(&base_url).map_err(|error| StartError::Store(in_one_line(&error)))?;
         let mut routes = Routes::new().with_description();
         crate::operations(&mut routes);
+        let keyring = match options.keyring.clone() {
+            Some(keyring) => keyring,
+            None => data_dir.keyring()?,
+        };
+        let keys = FixedKeys::new(keyring.clone());
+        let (guard, resolver) = (Arc::new(PublicOrLoopback), Arc::new(LocalResolver::default()));
+        let webhooks = Webhooks { keys: keys.clone(), guard: guard.clone(), resolver: resolver.clone() };
+        let client = Client::new(guard, resolver).map_err(|error| StartError::Store(in_one_line(&error)))?;
         let app = App::without_https(store.clone(), origin, log, Waits::scaled(options.time_scale));
+        let app = Arc::new(app.with_webhooks(webhooks));
         let api = routes.into_router(app.clone());
         let everything = with_start_page(member_app::router(app.clone()).merge(api.clone()));
 
@@ -113,7 +130,7 @@ impl Stack {
             first_data(&data_dir, &store, &everything, &options, tell).await?
         };
 
-        let clock = options.has_clock.then(|| Clock::start(app));
+        let background = options.has_background.then(|| Background::start(app, heard, keys, client));
         let server = Server::start(listener, everything);
         let ready = ReadyFile {
             app_url: format!("{base_url}/app"),
@@ -129,8 +146,9 @@ impl Stack {
             store,
             dynamodb_url,
             table,
+            keyring,
             server,
-            clock,
+            background,
             embedded,
             data_dir,
         })
@@ -140,10 +158,10 @@ impl Stack {
     pub async fn stop(self) {
         // Whoever looks for a running stack must not find this one any more. If that fails, the next start does it.
         let _ = private_file::remove(&self.ready_file);
-        let Self { server, clock, embedded, data_dir, .. } = self;
+        let Self { server, background, embedded, data_dir, .. } = self;
         server.stop(DRAIN).await;
         // What it was about to do, it does at the next start.
-        drop(clock);
+        drop(background);
         // Closing SQLite folds its log into the file, which may take a moment.
         let _ = tokio::task::spawn_blocking(move || {
             drop(embedded);
@@ -174,6 +192,12 @@ impl Stack {
     #[must_use]
     pub fn dynamodb_url(&self) -> &str {
         &self.dynamodb_url
+    }
+
+    /// The keys that its secrets are sealed with.
+    #[must_use]
+    pub fn keyring(&self) -> &Keyring {
+        &self.keyring
     }
 
     /// The name of its table.
@@ -296,30 +320,6 @@ async fn known_address(mut request: Request<Body>) -> Request<Body> {
 impl Drop for Server {
     fn drop(&mut self) {
         self.task.abort();
-    }
-}
-
-/// The schedule's part: the clock ticks at the start, for what became due while nothing ran, and then again and again.
-#[derive(Debug)]
-struct Clock(JoinHandle<()>);
-
-impl Clock {
-    fn start(app: Arc<App>) -> Self {
-        let mut schedule = tokio::time::interval(app.waits.sweep_interval());
-        schedule.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Self(tokio::spawn(async move {
-            loop {
-                schedule.tick().await;
-                // What failed is in the log, and due at the next tick too.
-                clock::tick(&app).await;
-            }
-        }))
-    }
-}
-
-impl Drop for Clock {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }
 

@@ -255,7 +255,16 @@ impl Delivery {
         now: Timestamp,
     ) -> Self {
         let progress = Progress::Queued { due_at: now, claim: None };
-        Self { endpoint_id, event_id, event_type, created_at, progress, failures: 0, attempted: 0, attempts: Vec::new() }
+        Self {
+            endpoint_id,
+            event_id,
+            event_type,
+            created_at,
+            progress,
+            failures: 0,
+            attempted: 0,
+            attempts: Vec::new(),
+        }
     }
 
     /// Its state.
@@ -354,6 +363,14 @@ impl Delivery {
         is_held.then(|| Self { progress: Progress::Queued { due_at, claim: None }, ..self.clone() })
     }
 
+    /// The same as part of a replay that was asked for at a moment: not what has been attempted since, or is at this
+    /// moment.
+    #[must_use]
+    pub fn replayed_as_asked(&self, asked_at: Timestamp, due_at: Timestamp) -> Option<Self> {
+        let is_newer = self.attempts.last().is_some_and(|last| asked_at < last.at);
+        (self.state().is_undelivered() && !is_newer && !self.is_claimed(due_at)).then(|| self.replayed(due_at))
+    }
+
     /// The delivery, to be made again at once, with the whole schedule before it.
     #[must_use]
     pub fn replayed(&self, due_at: Timestamp) -> Self {
@@ -402,7 +419,10 @@ mod tests {
         let mut delivery = delivery();
         for wait_s in [60, 300, 1800, 7200] {
             let now = delivery.due_at().unwrap();
-            assert!(delivery.is_claimable(now) && !delivery.is_claimable(Timestamp::from_unix_ms(now.unix_ms() - 1).unwrap()));
+            assert!(
+                delivery.is_claimable(now)
+                    && !delivery.is_claimable(Timestamp::from_unix_ms(now.unix_ms() - 1).unwrap())
+            );
             delivery = try_once(&delivery, failed(), now, 0.0);
             assert_eq!(delivery.progress, Progress::Waiting { due_at: now.plus_seconds(wait_s), claim: None });
         }
@@ -426,7 +446,10 @@ mod tests {
         let claimed_again = delivery().claimed(early).claimed(late);
         for outcome in [failed(), delivered()] {
             let after = claimed_again.settled(early, outcome, at(41), schedule(0.0));
-            assert_eq!((after.progress.clone(), after.failures, after.attempted), (claimed_again.progress.clone(), 0, 1));
+            assert_eq!(
+                (after.progress.clone(), after.failures, after.attempted),
+                (claimed_again.progress.clone(), 0, 1)
+            );
         }
         let replayed = delivery().claimed(early).replayed(at(5));
         assert!(replayed.is_claimable(at(5)), "a replay takes the claim away");
@@ -456,6 +479,28 @@ mod tests {
         }
         assert_eq!(delivery.attempts.len(), limits::ATTEMPTS_KEPT_MAX);
         assert_eq!((delivery.attempted, delivery.attempts.last().unwrap().number), (50, 50));
+    }
+
+    #[test]
+    fn a_delivery_is_kept_as_it_was() {
+        let claimed = delivery().claimed(Claim::begin(at(0)));
+        let waiting = Attempt {
+            dialled: Some("[2606:4700::1111]:443".parse().unwrap()),
+            excerpt: Some("busy".to_owned()),
+            ..attempt(Outcome::Failed { class: FailureClass::HttpError, status: Some(503) })
+        };
+        let waiting = try_once(&delivery(), waiting, at(0), 0.5);
+        for kept in
+            [delivery(), claimed, waiting, try_once(&delivery(), delivered(), at(9), 0.0), delivery().held(at(1))]
+        {
+            let item = serde_dynamo::aws_sdk_dynamodb_1::to_item(&kept).unwrap();
+            assert_eq!(item["state"].as_s().unwrap(), kept.state().as_str());
+            assert_eq!(
+                item.get("due_at").map(|due| due.as_s().unwrap().clone()),
+                kept.due_at().map(|due| due.to_string())
+            );
+            assert_eq!(serde_dynamo::aws_sdk_dynamodb_1::from_item::<Delivery>(item).unwrap(), kept);
+        }
     }
 
     proptest! {

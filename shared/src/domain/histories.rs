@@ -7,16 +7,16 @@ use super::actor::{Actor, ActorType};
 use super::agreement::blockers::Blocker;
 use super::agreement::fixtures::{Deal, label, noon};
 use super::agreement::gate::{GateRule, GateStatus};
-use super::agreement::{Agreement, AgreementKind, Life, Lifecycle, StageState};
+use super::agreement::{Agreement, AgreementKind, DocumentContent, Life, Lifecycle, StageState};
 use super::contact::{DisplayName, Email};
 use super::event::{Authorization, EventKind, ProposalData};
 use super::ids::{MemberId, OrgId};
-use super::member::{self, Case, Member, Outcome, Refusal};
+use super::member::{self, Case, Changed, Member, Outcome, Refusal};
 use super::organization::{MemberRecord, Role};
 use super::proposal::{Decision, NewProposal, Proposal, ProposalAction, ProposalState, propose, take_place_of};
 use super::time::Timestamp;
 use super::workspace::{NewWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
-use crate::input::FieldCode;
+use crate::input::{FieldCode, FieldErrors};
 use crate::limits;
 
 /// Something that somebody tries.
@@ -26,6 +26,8 @@ enum Try {
     AddStage { is_empty: bool },
     /// A member removes a stage.
     RemoveStage(Index),
+    /// A member changes something else of the draft.
+    Edit(Edit),
     /// Somebody gives the first participant's contact an e-mail address, or takes it away.
     SetEmail(bool),
     /// A member activates the workspace.
@@ -42,11 +44,79 @@ enum Try {
     Wait(i64),
 }
 
+/// A change of something that a draft has; nothing when it has none.
+#[derive(Debug, Clone)]
+enum Edit {
+    MoveStage(Index, Index),
+    RemoveGate(Index),
+    AddDocument,
+    RenameDocument(Index),
+    SetFile(Index),
+    RemoveDocument(Index),
+    AddBlock(Index, Index),
+    RemoveBlock(Index),
+    RemoveParticipant(Index),
+}
+
+fn edits() -> impl Strategy<Value = Edit> {
+    prop_oneof![
+        any::<(Index, Index)>().prop_map(|(which, to)| Edit::MoveStage(which, to)),
+        any::<Index>().prop_map(Edit::RemoveGate),
+        Just(Edit::AddDocument),
+        any::<Index>().prop_map(Edit::RenameDocument),
+        any::<Index>().prop_map(Edit::SetFile),
+        any::<Index>().prop_map(Edit::RemoveDocument),
+        any::<(Index, Index)>().prop_map(|(document, who)| Edit::AddBlock(document, who)),
+        any::<Index>().prop_map(Edit::RemoveBlock),
+        any::<Index>().prop_map(Edit::RemoveParticipant),
+    ]
+}
+
+/// One of several.
+fn pick<T>(all: impl IntoIterator<Item = T>, which: Index) -> Option<T> {
+    let mut all: Vec<T> = all.into_iter().collect();
+    if all.is_empty() { None } else { Some(all.swap_remove(which.index(all.len()))) }
+}
+
+impl Edit {
+    fn of(&self, draft: &Agreement, now: Timestamp) -> Option<Result<Agreement, FieldErrors>> {
+        let document = |which| pick(draft.documents.iter().map(|document| document.id), which);
+        let participant = |which| pick(draft.participants.iter().map(|participant| participant.id), which);
+        Some(match self {
+            Self::MoveStage(which, to) => {
+                let stage = pick(draft.stages.iter().map(|stage| stage.id), *which)?;
+                draft.move_stage(stage, to.index(draft.stages.len()), now)
+            }
+            Self::RemoveGate(which) => {
+                let gates = draft.stages.iter().flat_map(|stage| &stage.gates).map(|gate| gate.id);
+                draft.remove_gate(pick(gates, *which)?, now)
+            }
+            Self::AddDocument => draft.add_document(label("More"), None, now).map(|(draft, _)| draft),
+            Self::RenameDocument(which) => draft.rename_document(document(*which)?, label("Other"), now),
+            Self::SetFile(which) => {
+                let content = DocumentContent { sha256: "2".repeat(64), size_bytes: 2 };
+                draft.set_file(document(*which)?, content, now)
+            }
+            Self::RemoveDocument(which) => draft.remove_document(document(*which)?, now),
+            Self::AddBlock(which, who) => {
+                let made = draft.add_signature_block(document(*which)?, participant(*who)?, label("Here"), now);
+                made.map(|(draft, _)| draft)
+            }
+            Self::RemoveBlock(which) => {
+                let blocks = draft.documents.iter().flat_map(|document| &document.blocks).map(|block| block.id);
+                draft.remove_signature_block(pick(blocks, *which)?, now)
+            }
+            Self::RemoveParticipant(which) => draft.remove_participant(participant(*which)?, now),
+        })
+    }
+}
+
 fn tries() -> impl Strategy<Value = Vec<Try>> {
     let action = prop_oneof![Just(ProposalAction::PublishAgreement), Just(ProposalAction::CancelAgreement)];
     let one = prop_oneof![
         2 => any::<bool>().prop_map(|is_empty| Try::AddStage { is_empty }),
         2 => any::<Index>().prop_map(Try::RemoveStage),
+        4 => edits().prop_map(Try::Edit),
         1 => any::<bool>().prop_map(Try::SetEmail),
         1 => Just(Try::Activate),
         5 => action.prop_map(Try::Propose),
@@ -62,7 +132,6 @@ fn tries() -> impl Strategy<Value = Vec<Try>> {
 struct World {
     by: Member,
     deal: Deal,
-    version: u64,
     workspace: Workspace,
     proposals: Vec<Proposal>,
     told: Vec<EventKind>,
@@ -84,7 +153,6 @@ impl World {
         Self {
             by: Member::of_session(OrgId::new(), &record),
             deal,
-            version: 1,
             workspace: Workspace::create(new, WorkspaceNumber(1), noon()),
             proposals: Vec::new(),
             told: Vec::new(),
@@ -100,7 +168,48 @@ impl World {
 
     fn change(&mut self, agreement: Agreement) {
         self.deal.draft = agreement;
-        self.version += 1;
+    }
+
+    fn edit_with(&mut self, edit: &Edit) {
+        let before = &self.deal.draft;
+        match edit.of(before, self.now) {
+            Some(Ok(draft)) => {
+                assert_eq!(before.life, Life::Draft);
+                assert_eq!((draft.id, draft.life, draft.workspace_id), (before.id, before.life, before.workspace_id));
+                self.change(draft);
+            }
+            Some(Err(errors)) => {
+                let errors = errors.into_list();
+                let in_use = errors.iter().all(|error| error.code == FieldCode::WrongState);
+                assert!(in_use || errors[0].code == FieldCode::LimitReached, "{errors:?}");
+            }
+            None => {}
+        }
+    }
+
+    /// What a draft names is in it, and it is no larger than one may be.
+    fn check_draft(&self) {
+        let draft = &self.deal.draft;
+        let blocks: Vec<_> = draft.documents.iter().flat_map(|document| &document.blocks).collect();
+        assert!(blocks.iter().all(|block| draft.participant(block.participant_id).is_some()), "somebody signs");
+        for rule in draft.stages.iter().flat_map(|stage| &stage.gates).map(|gate| &gate.rule) {
+            let named = rule.participant_ids().into_iter().flatten();
+            assert!(named.into_iter().all(|id| draft.participant(*id).is_some()), "{rule:?}");
+            match rule {
+                GateRule::SignatureBlocks { block_ids } => {
+                    assert!(block_ids.iter().all(|id| blocks.iter().any(|block| block.id == *id)), "{rule:?}");
+                }
+                GateRule::DocumentSigned { document_id: Some(id) } => assert!(draft.document(*id).is_some()),
+                _ => {}
+            }
+        }
+        let fits = draft.stages.len() <= limits::AGREEMENT_STAGES_MAX
+            && draft.stages.iter().all(|stage| stage.gates.len() <= limits::STAGE_GATES_MAX)
+            && draft.documents.len() <= limits::AGREEMENT_DOCUMENTS_MAX
+            && blocks.len() <= limits::AGREEMENT_BLOCKS_MAX
+            && draft.participants.len() <= limits::AGREEMENT_PARTICIPANTS_MAX;
+        assert!(fits);
+        assert_eq!(draft.as_draft("agreement_id").is_ok(), draft.life == Life::Draft);
     }
 
     /// Changes a draft; anything else must refuse.
@@ -109,7 +218,8 @@ impl World {
         match before.add_stage(label("More"), [].into(), self.now) {
             Ok((with_stage, stage)) => {
                 assert_eq!(before.life, Life::Draft);
-                let rule = GateRule::ParticipantApproval { participant_ids: [before.participants[0].id].into() };
+                let first = before.participants.first().map(|participant| participant.id);
+                let rule = GateRule::ParticipantApproval { participant_ids: first.into_iter().collect() };
                 let draft = if is_empty { with_stage } else { with_stage.add_gate(stage, rule, self.now).unwrap().0 };
                 self.change(draft);
             }
@@ -144,8 +254,8 @@ impl World {
         assert_eq!(made.is_ok(), allows);
         if let (Ok(made), Ok(settled)) = (made, place) {
             if let Some(settled) = settled {
-                self.told.push(EventKind::ProposalExpired(ProposalData::from(&settled)));
-                self.proposals[claiming.unwrap()] = settled;
+                self.told.push(EventKind::ProposalExpired(ProposalData::from(&*settled)));
+                self.proposals[claiming.unwrap()] = (*settled).clone();
             }
             self.told.push(EventKind::ProposalCreated(ProposalData::from(&made)));
             self.proposals.push(made);
@@ -158,7 +268,7 @@ impl World {
         let case = Case {
             proposal: &proposal,
             agreement: &before,
-            version: (self.version, self.version.saturating_sub(age)),
+            changed: (age > 0).then_some(Changed::Agreement),
             workspace: &self.workspace,
             blockers: &blockers,
             movement_in_flight: false,
@@ -201,7 +311,8 @@ impl World {
                 self.take(which, outcome);
             }
             Err(Refusal::NotPending(told)) => assert!(told == state && state != ProposalState::Pending),
-            Err(Refusal::Changed) => assert_eq!((state, age), (ProposalState::Pending, 1)),
+            Err(Refusal::Changed(Changed::Agreement)) => assert_eq!((state, age), (ProposalState::Pending, 1)),
+            Err(Refusal::Changed(Changed::Surroundings)) => panic!("nothing around it was said to have changed"),
             Err(Refusal::InTheWay(errors)) => {
                 assert_eq!((state, age), (ProposalState::Pending, 0));
                 let codes: Vec<FieldCode> = errors.into_list().into_iter().map(|error| error.code).collect();
@@ -230,20 +341,20 @@ impl World {
     }
 
     fn take(&mut self, which: usize, outcome: Outcome) {
-        self.proposals[which] = outcome.proposal;
+        self.proposals[which] = outcome.proposal.into_inner();
         if let Some(agreement) = outcome.agreement {
-            self.change(agreement);
+            self.change(agreement.into_inner());
         }
         if let Some(workspace) = outcome.workspace {
-            self.workspace = workspace;
+            self.workspace = workspace.into_inner();
         }
         self.told.extend(outcome.events);
     }
 
     fn tick(&mut self) {
         for proposal in &mut self.proposals {
-            if proposal.is_to_be_settled(self.now) {
-                *proposal = proposal.settled(self.now);
+            if let Some(settled) = proposal.settled(self.now) {
+                *proposal = (*settled).clone();
                 self.told.push(EventKind::ProposalExpired(ProposalData::from(&*proposal)));
             }
         }
@@ -260,6 +371,7 @@ impl World {
                     Err(_) => assert_ne!(life, Life::Draft),
                 }
             }
+            Try::Edit(edit) => self.edit_with(edit),
             Try::SetEmail(has) => {
                 self.deal.contacts[0].email = has.then(|| Email::parse("ada@example.org").unwrap());
             }
@@ -269,7 +381,7 @@ impl World {
                 if let Some((workspace, told)) = activated {
                     let (workspace_id, authorization) = (workspace.id, Authorization::Direct);
                     assert_eq!(told, EventKind::WorkspaceActivated { workspace_id, authorization });
-                    self.workspace = workspace;
+                    self.workspace = workspace.into_inner();
                     self.told.push(told);
                 }
             }
@@ -288,6 +400,7 @@ impl World {
 
     /// What is true of every history at every moment.
     fn check(&self) {
+        self.check_draft();
         let count = |action, state| {
             let proposals = self.proposals.iter();
             proposals.filter(|one| one.action == action && one.state_at(self.now) == state).count()
@@ -382,7 +495,9 @@ fn a_proposal_is_expired_from_the_moment_on() {
         assert_eq!((proposal.state_at(at(ms)), proposal.is_to_be_settled(at(ms))), (state, ms >= 0));
         assert_eq!(take_place_of(Some(proposal), at(ms)).is_ok(), ms >= 0);
     }
-    let settled = proposal.settled(at(0));
+    assert_eq!(proposal.settled(at(-1)), None);
+    let settled = proposal.settled(at(0)).unwrap();
+    assert_eq!(settled.settled(at(5)), None, "once");
     assert_eq!((settled.state_at(at(-1)), settled.is_to_be_settled(at(5))), (ProposalState::Expired, false));
     assert_eq!(take_place_of(Some(&settled), at(5)), Ok(None));
     assert_eq!(take_place_of(None, at(5)), Ok(None));

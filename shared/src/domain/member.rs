@@ -1,5 +1,8 @@
 //! Members: people of an organization, signed in to the app; and what only they may do. Every function here takes a
-//! [`Member`], which only a session that was checked makes: no API operation has one.
+//! [`Member`], which only a session that was checked makes: no API operation has one. What the functions give is
+//! [`ByMember`], without which the store writes no protected transition.
+
+use std::ops::Deref;
 
 use super::actor::{Actor, ActorType};
 use super::agreement::Agreement;
@@ -14,6 +17,39 @@ use super::workspace::Workspace;
 use crate::input::{FieldCode, FieldErrors};
 
 /// A member, signed in.
+///
+/// Nobody else can be made into one, a caller of the API who may write least of all:
+///
+/// ```
+/// use shared::caller::WriteCaller;
+/// use shared::domain::contact::DisplayName;
+///
+/// fn name(caller: &WriteCaller) -> Option<DisplayName> {
+///     DisplayName::parse(&caller.actor().display_name).ok()
+/// }
+/// ```
+///
+/// ```compile_fail
+/// use shared::caller::WriteCaller;
+/// use shared::domain::contact::DisplayName;
+/// use shared::domain::ids::MemberId;
+/// use shared::domain::member::Member;
+/// use shared::domain::organization::Role;
+///
+/// fn promote(caller: &WriteCaller, name: DisplayName) -> Member {
+///     Member { id: MemberId::new(), org: caller.org(), name, role: Role::Admin }
+/// }
+/// ```
+///
+/// ```compile_fail
+/// use shared::caller::WriteCaller;
+/// use shared::domain::member::Member;
+/// use shared::domain::organization::MemberRecord;
+///
+/// fn promote(caller: &WriteCaller, record: &MemberRecord) -> Member {
+///     Member::of_session(caller.org(), record)
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     id: MemberId,
@@ -79,15 +115,81 @@ impl Member {
     }
 }
 
+/// What a member's act made of a record: published or cancelled, decided, activated. Only the functions here make one,
+/// and the store writes such a change only as one of these.
+///
+/// ```compile_fail
+/// use shared::domain::agreement::Agreement;
+/// use shared::domain::member::ByMember;
+///
+/// fn without_a_member(agreement: Agreement) -> ByMember<Agreement> {
+///     ByMember(agreement)
+/// }
+/// ```
+///
+/// The acts take no other caller:
+///
+/// ```compile_fail
+/// use shared::caller::WriteCaller;
+/// use shared::domain::member::{self, ByMember};
+/// use shared::domain::workspace::Workspace;
+///
+/// fn activate(caller: &WriteCaller, workspace: &Workspace) -> Option<ByMember<Workspace>> {
+///     member::activate(caller, workspace, caller.now()).map(|(activated, _)| activated)
+/// }
+/// ```
+///
+/// And the store takes nothing else:
+///
+/// ```
+/// use shared::domain::ids::OrgId;
+/// use shared::domain::member::ByMember;
+/// use shared::domain::workspace::Workspace;
+/// use shared::store::commit::Change;
+/// use shared::store::workspaces;
+///
+/// fn activation(org: OrgId, after: &ByMember<Workspace>) -> Change {
+///     workspaces::activate(org, after)
+/// }
+/// ```
+///
+/// ```compile_fail
+/// use shared::domain::ids::OrgId;
+/// use shared::domain::workspace::Workspace;
+/// use shared::store::commit::Change;
+/// use shared::store::workspaces;
+///
+/// fn activation(org: OrgId, after: &Workspace) -> Change {
+///     workspaces::activate(org, after)
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ByMember<T>(T);
+
+impl<T> ByMember<T> {
+    /// The record as it is now.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T> Deref for ByMember<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
 /// What a member's decision makes of a proposal and of what it is about. Whatever is here changed, with its events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// The decided proposal.
-    pub proposal: Proposal,
+    pub proposal: ByMember<Proposal>,
     /// The agreement, if the effect was executed.
-    pub agreement: Option<Agreement>,
+    pub agreement: Option<ByMember<Agreement>>,
     /// The workspace, if confirming completed its activation.
-    pub workspace: Option<Workspace>,
+    pub workspace: Option<ByMember<Workspace>>,
     /// What subscribers are told, in order.
     pub events: Vec<EventKind>,
 }
@@ -97,10 +199,19 @@ pub struct Outcome {
 pub enum Refusal {
     /// It has been decided, or its time is over.
     NotPending(ProposalState),
-    /// The draft is another one than the page showed.
-    Changed,
+    /// What would be confirmed is not what the page showed.
+    Changed(Changed),
     /// Something is in the way; the proposal stays pending.
     InTheWay(FieldErrors),
+}
+
+/// What has changed since the page that somebody decides on was shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Changed {
+    /// The agreement itself.
+    Agreement,
+    /// What it refers to: names and e-mail addresses of those who take part, or its workspace.
+    Surroundings,
 }
 
 /// What a decision is taken about.
@@ -110,8 +221,8 @@ pub struct Case<'a> {
     pub proposal: &'a Proposal,
     /// The agreement as it is now.
     pub agreement: &'a Agreement,
-    /// Its version as it is now, and as the page showed it.
-    pub version: (u64, u64),
+    /// What is another now than the page showed, if anything is.
+    pub changed: Option<Changed>,
     /// Its workspace.
     pub workspace: &'a Workspace,
     /// What is in the way of publishing it now.
@@ -127,9 +238,8 @@ pub struct Case<'a> {
 /// [`Refusal`]: nothing has changed then.
 pub fn confirm(by: &Member, case: Case<'_>, note: Option<Note>, now: Timestamp) -> Result<Outcome, Refusal> {
     check_pending(case.proposal, now)?;
-    let (version, shown) = case.version;
-    if version != shown {
-        return Err(Refusal::Changed);
+    if let Some(changed) = case.changed {
+        return Err(Refusal::Changed(changed));
     }
     proposal::check_state(case.proposal.action, case.agreement).map_err(Refusal::InTheWay)?;
     let confirmed = decided(case.proposal, Decision::Confirmed(Decided { at: now, by: by.actor(), note }));
@@ -137,7 +247,7 @@ pub fn confirm(by: &Member, case: Case<'_>, note: Option<Note>, now: Timestamp) 
     match case.proposal.action {
         ProposalAction::PublishAgreement => {
             proposal::check_blockers(case.blockers, Blocker::allows_proposal).map_err(Refusal::InTheWay)?;
-            let workspace = case.workspace.activated(now);
+            let workspace = case.workspace.activated(now).map(ByMember);
             let activation = workspace.is_some().then_some(EventKind::WorkspaceActivated {
                 workspace_id: case.workspace.id,
                 authorization: Authorization::Proposal,
@@ -146,7 +256,7 @@ pub fn confirm(by: &Member, case: Case<'_>, note: Option<Note>, now: Timestamp) 
                 EventKind::AgreementPublished { agreement_id: case.agreement.id, name: case.agreement.name.clone() };
             Ok(Outcome {
                 proposal: confirmed,
-                agreement: Some(case.agreement.published(now)),
+                agreement: Some(ByMember(case.agreement.published(now))),
                 workspace,
                 events: activation.into_iter().chain([told, published]).collect(),
             })
@@ -158,7 +268,7 @@ pub fn confirm(by: &Member, case: Case<'_>, note: Option<Note>, now: Timestamp) 
             }
             Ok(Outcome {
                 proposal: confirmed,
-                agreement: Some(case.agreement.cancelled(now)),
+                agreement: Some(ByMember(case.agreement.cancelled(now))),
                 workspace: None,
                 events: vec![told],
             })
@@ -182,8 +292,8 @@ pub fn decline(by: &Member, proposal: &Proposal, note: Option<Note>, now: Timest
 
 /// Activates a workspace by the member's own act: once, and never undone. Nothing when it is activated already.
 #[must_use]
-pub fn activate(_by: &Member, workspace: &Workspace, now: Timestamp) -> Option<(Workspace, EventKind)> {
-    let activated = workspace.activated(now)?;
+pub fn activate(_by: &Member, workspace: &Workspace, now: Timestamp) -> Option<(ByMember<Workspace>, EventKind)> {
+    let activated = ByMember(workspace.activated(now)?);
     let told = EventKind::WorkspaceActivated { workspace_id: workspace.id, authorization: Authorization::Direct };
     Some((activated, told))
 }
@@ -195,6 +305,6 @@ fn check_pending(proposal: &Proposal, now: Timestamp) -> Result<(), Refusal> {
     }
 }
 
-fn decided(proposal: &Proposal, decision: Decision) -> Proposal {
-    Proposal { decision, ..proposal.clone() }
+fn decided(proposal: &Proposal, decision: Decision) -> ByMember<Proposal> {
+    ByMember(Proposal { decision, ..proposal.clone() })
 }

@@ -1,5 +1,7 @@
 //! Proposals: protected effects that wait for a member's decision. Nothing executes before a member confirms.
 
+use std::ops::Deref;
+
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -156,8 +158,8 @@ pub struct Proposal {
     pub created_at: Timestamp,
     /// Until when it can be decided.
     pub expires_at: Timestamp,
-    /// What became of it.
-    pub decision: Decision,
+    /// What became of it: private to the domain, whose functions are the only way from one state to another.
+    pub(super) decision: Decision,
     /// The agreement as it was proposed, for whoever decides to see what has changed since.
     pub proposed: Agreement,
 }
@@ -279,13 +281,13 @@ const AGREEMENT: &str = "agreement_id";
 ///
 /// # Errors
 /// `proposal_pending`.
-pub fn take_place_of(claiming: Option<&Proposal>, now: Timestamp) -> Result<Option<Proposal>, FieldErrors> {
+pub fn take_place_of(claiming: Option<&Proposal>, now: Timestamp) -> Result<Option<Settled>, FieldErrors> {
     match claiming {
         Some(other) if other.state_at(now) == ProposalState::Pending => {
             let message = "a proposal of this action waits for a decision already";
             Err(FieldErrors::one(AGREEMENT, FieldCode::ProposalPending, message))
         }
-        other => Ok(other.filter(|other| other.is_to_be_settled(now)).map(|other| other.settled(now))),
+        other => Ok(other.and_then(|other| other.settled(now))),
     }
 }
 
@@ -307,10 +309,37 @@ impl Proposal {
         self.decision == Decision::Pending && self.expires_at <= now
     }
 
-    /// The proposal, expired.
+    /// What became of it, as it is written down.
     #[must_use]
-    pub fn settled(&self, now: Timestamp) -> Self {
-        Self { decision: Decision::Expired { settled_at: now }, ..self.clone() }
+    pub fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    /// The proposal, expired; nothing unless its time is over and that is still to be written down.
+    #[must_use]
+    pub fn settled(&self, now: Timestamp) -> Option<Settled> {
+        let settled = Self { decision: Decision::Expired { settled_at: now }, ..self.clone() };
+        self.is_to_be_settled(now).then_some(Settled(settled))
+    }
+}
+
+/// A proposal that nobody decided in time: the one end of a proposal that needs no member.
+///
+/// ```compile_fail
+/// use shared::domain::proposal::{Proposal, Settled};
+///
+/// fn end(proposal: Proposal) -> Settled {
+///     Settled(proposal)
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settled(Proposal);
+
+impl Deref for Settled {
+    type Target = Proposal;
+
+    fn deref(&self) -> &Proposal {
+        &self.0
     }
 }
 

@@ -41,8 +41,8 @@ pub struct Workspace {
     pub name: WorkspaceName,
     /// Its number within the organization.
     pub number: WorkspaceNumber,
-    /// When a member activated it; never undone.
-    pub activated_at: Option<Timestamp>,
+    /// When a member activated it; never undone. Not to be set by operations: the store reads and writes it.
+    pub(crate) activated_at: Option<Timestamp>,
     /// Who takes part: contacts, referenced and never copied.
     pub people: BTreeSet<ContactId>,
     /// When it was created.
@@ -120,6 +120,12 @@ impl Workspace {
         let updated_at = now.max(self.updated_at);
         let activated = Self { activated_at: Some(now), updated_at, ..self.clone() };
         self.activated_at.is_none().then_some(activated)
+    }
+
+    /// When a member activated it.
+    #[must_use]
+    pub fn activated_at(&self) -> Option<Timestamp> {
+        self.activated_at
     }
 
     /// What `search` looks in: name and internal reference (specification, "Query parameters").

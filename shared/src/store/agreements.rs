@@ -6,9 +6,10 @@ use super::commit::{Change, row};
 use super::keys::{self, Rows};
 use super::list::has;
 use super::{Item, OrgStore, StoreError, Versioned, from_item, from_versioned_item, to_versioned_item};
+use crate::domain::agreement::draft::Draft;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::ids::{AgreementId, OrgId, WorkspaceId};
-use crate::limits;
+use crate::domain::member::ByMember;
 use crate::page::{Page, PageRequest};
 use crate::text::Folded;
 
@@ -61,15 +62,30 @@ impl OrgStore {
 ///
 /// # Errors
 /// When it can't be encoded.
-pub fn create(org: OrgId, agreement: &Agreement) -> Result<Vec<Change>, StoreError> {
-    Ok(vec![Change::Create(record(org, agreement, 1)?), agreement_row(org, agreement)])
+pub fn create(org: OrgId, draft: &Draft) -> Result<Vec<Change>, StoreError> {
+    Ok(vec![Change::Create(record(org, draft, 1)?), agreement_row(org, draft)])
 }
 
-/// The changes from one state of an agreement to the next.
+/// The changes from one state of a draft to the next.
+///
+/// # Errors
+/// When what was there is another agreement or no draft, or it can't be encoded.
+pub fn edit(org: OrgId, before: &Versioned<Agreement>, after: &Draft) -> Result<Vec<Change>, StoreError> {
+    if before.value.id != after.id || before.value.lifecycle() != Lifecycle::Draft {
+        return Err(StoreError::Failed("an edit of what is not that draft".to_owned()));
+    }
+    replace(org, before.version, after)
+}
+
+/// The changes that execute what a member confirmed.
 ///
 /// # Errors
 /// When it can't be encoded.
-pub fn replace(org: OrgId, version: u64, after: &Agreement) -> Result<Vec<Change>, StoreError> {
+pub fn execute(org: OrgId, version: u64, after: &ByMember<Agreement>) -> Result<Vec<Change>, StoreError> {
+    replace(org, version, after)
+}
+
+fn replace(org: OrgId, version: u64, after: &Agreement) -> Result<Vec<Change>, StoreError> {
     Ok(vec![Change::Replace(record(org, after, version + 1)?, version), agreement_row(org, after)])
 }
 
@@ -90,13 +106,4 @@ fn agreement_row(org: OrgId, agreement: &Agreement) -> Change {
         (WORKSPACE, AttributeValue::S(agreement.workspace_id.to_string())),
     ];
     row(org, Rows::Agreements, agreement.id.uuid(), &text, filters)
-}
-
-/// What a person is told of an agreement that would be larger than one may be.
-pub const TOO_LARGE: &str = "the agreement is as large as one may be; shorten its texts, or split it";
-
-/// Whether an agreement, as it is stored, is larger than one may be.
-#[must_use]
-pub fn is_too_large(agreement: &Agreement) -> bool {
-    serde_json::to_vec(agreement).map_or(true, |bytes| bytes.len() > limits::AGREEMENT_BYTES_MAX)
 }

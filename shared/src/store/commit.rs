@@ -22,24 +22,42 @@ use crate::text::Folded;
 /// The attribute of a claim that holds until when it counts, in milliseconds since 1970.
 pub(super) const CLAIMED_UNTIL: &str = "until";
 
-/// One item's part in a commit.
+/// One item's part in a commit. Only the store makes one: what an operation can change is what the store's functions
+/// give for it, and some of them want more than a caller has.
+///
+/// ```compile_fail
+/// use shared::store::Item;
+/// use shared::store::commit::Change;
+///
+/// fn whatever(item: Item) -> Change {
+///     Change::Follow(item)
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     /// A new item: nothing may be at its key.
+    #[non_exhaustive]
     Create(Item),
     /// A record's next version: the one at its key must have this version.
+    #[non_exhaustive]
     Replace(Item, u64),
     /// A change of a record that fits whatever version it has.
+    #[non_exhaustive]
     Update(Update),
     /// An item that follows its record, whose condition guards it too.
+    #[non_exhaustive]
     Follow(Item),
     /// An item that takes the place of none, or of one whose time, in milliseconds, was over at a moment.
+    #[non_exhaustive]
     Claim(Item, Timestamp),
     /// A record that is only looked at: it must still have this version.
+    #[non_exhaustive]
     Check(Key, u64),
     /// A record that goes: the one at its key must have this version.
+    #[non_exhaustive]
     Delete(Key, u64),
     /// An item that goes.
+    #[non_exhaustive]
     Remove(Key),
 }
 
@@ -64,6 +82,7 @@ pub trait Author {
 #[must_use = "nothing has changed before it is committed"]
 pub struct Commit<'a, By> {
     author: &'a By,
+    now: Timestamp,
     changes: Vec<Change>,
 }
 
@@ -84,12 +103,28 @@ enum Landed {
 
 impl<'a, By: Author> Commit<'a, By> {
     pub(crate) fn new(author: &'a By) -> Self {
-        Self { author, changes: Vec::new() }
+        Self { author, now: author.act().now(), changes: Vec::new() }
+    }
+
+    /// The moment of the attempt that this commits, where it was decided later than the act began: what is told from
+    /// now on happens then. The act's audit row keeps its own time, under which every attempt finds it.
+    pub fn at(mut self, now: Timestamp) -> Self {
+        self.now = now;
+        self
     }
 
     /// Adds changes.
     pub fn with(mut self, changes: impl IntoIterator<Item = Change>) -> Self {
         self.changes.extend(changes);
+        self
+    }
+
+    /// Adds looks at what must not have changed, as many as there is room for beside what is there already: name the
+    /// most important ones first, and these last of all.
+    pub fn checking(mut self, checks: impl IntoIterator<Item = Change>) -> Self {
+        const AUDIT_ROW: usize = 1;
+        let room = limits::TRANSACTION_ITEMS_MAX.saturating_sub(self.changes.len() + AUDIT_ROW);
+        self.changes.extend(checks.into_iter().take(room));
         self
     }
 
@@ -100,7 +135,7 @@ impl<'a, By: Author> Commit<'a, By> {
     pub fn tell(mut self, events: impl IntoIterator<Item = EventKind>) -> Result<Self, StoreError> {
         let act = self.author.act();
         for kind in events {
-            self.changes.extend(events::emit(act.store.org, &Event::new(kind, act.now), None)?);
+            self.changes.extend(events::emit(act.store.org, &Event::new(kind, self.now), None)?);
         }
         Ok(self)
     }

@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::commit::{Change, row};
 use super::keys::{self, Rows};
-use super::{OrgStore, StoreError, Versioned, from_item, from_versioned_item, to_versioned_item};
+use super::{OrgStore, StoreError, Versioned, from_versioned_item, to_versioned_item};
 use crate::domain::contact::{Contact, ExternalReference};
 use crate::domain::ids::{ContactId, OrgId};
 use crate::page::{Page, PageRequest};
@@ -26,8 +26,19 @@ impl OrgStore {
     /// # Errors
     /// When the store can't be read.
     pub async fn contacts(&self, ids: impl IntoIterator<Item = ContactId>) -> Result<Vec<Contact>, StoreError> {
+        Ok(self.versioned_contacts(ids).await?.into_iter().map(|contact| contact.value).collect())
+    }
+
+    /// The same, with the version of each.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn versioned_contacts(
+        &self,
+        ids: impl IntoIterator<Item = ContactId>,
+    ) -> Result<Vec<Versioned<Contact>>, StoreError> {
         let keys: Vec<_> = ids.into_iter().map(|id| keys::contact(self.org, id)).collect();
-        self.store.get_all(&keys).await?.into_iter().map(from_item).collect()
+        self.store.get_all(&keys).await?.into_iter().map(from_versioned_item).collect()
     }
 
     /// The contact that has an external reference.
@@ -76,6 +87,12 @@ pub fn replace(org: OrgId, before: &Versioned<Contact>, after: &Contact) -> Resu
         changes.extend(new.as_ref().map(|reference| claim(org, reference, after.id)));
     }
     Ok(changes)
+}
+
+/// The look at a contact that must not have changed.
+#[must_use]
+pub fn check(org: OrgId, contact: &Versioned<Contact>) -> Change {
+    Change::Check(keys::contact(org, contact.value.id), contact.version)
 }
 
 fn contact_row(org: OrgId, contact: &Contact) -> Change {

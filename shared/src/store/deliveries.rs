@@ -137,9 +137,8 @@ impl Store {
         after: &Delivery,
         decided_from: Option<&Versioned<Endpoint>>,
     ) -> Result<bool, StoreError> {
-        let unchanged = |endpoint: &Versioned<Endpoint>| {
-            Change::Check(keys::endpoint(org, endpoint.value.id()), endpoint.version)
-        };
+        let unchanged =
+            |endpoint: &Versioned<Endpoint>| Change::Check(keys::endpoint(org, endpoint.value.id()), endpoint.version);
         self.change(replace(org, before, after)?.into_iter().chain(decided_from.map(unchanged))).await
     }
 
@@ -163,10 +162,8 @@ impl Store {
         due_at: Timestamp,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let stuck = to_item(
-            keys::stuck_delivery(key.org, key.endpoint, key.event),
-            &Stuck { event_id: key.event, at: now },
-        )?;
+        let stuck =
+            to_item(keys::stuck_delivery(key.org, key.endpoint, key.event), &Stuck { event_id: key.event, at: now })?;
         self.change([Change::Follow(stuck), Change::Remove(key.due(due_at))]).await.map(|_| ())
     }
 

@@ -194,4 +194,3 @@ pub fn ask_for_replay(org: OrgId, id: EndpointId, replay: &Replay) -> Result<[Ch
 fn follow_up(org: OrgId, id: EndpointId, now: Timestamp) -> Change {
     Change::Follow(keys::due(now, Due::Endpoint, org, id.uuid()).into_item())
 }
-

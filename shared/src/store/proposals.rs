@@ -10,7 +10,8 @@ use super::list::has;
 use super::{Item, OrgStore, StoreError, Versioned, from_item, from_versioned_item, to_versioned_item};
 use crate::domain::event::{EventKind, ProposalData};
 use crate::domain::ids::{AgreementId, OrgId, ProposalId};
-use crate::domain::proposal::{Decision, Proposal, ProposalAction, ProposalState};
+use crate::domain::member::ByMember;
+use crate::domain::proposal::{Decision, Proposal, ProposalAction, ProposalState, Settled};
 use crate::domain::time::Timestamp;
 use crate::page::{Page, PageRequest};
 use crate::text::Folded;
@@ -160,8 +161,11 @@ fn number(item: &Item, name: &str) -> Option<i64> {
 /// The changes that make a proposal. They hold only while no other of its action is pending for its agreement.
 ///
 /// # Errors
-/// When it can't be encoded.
+/// When it is not pending, or can't be encoded.
 pub fn create(org: OrgId, proposal: &Proposal) -> Result<Vec<Change>, StoreError> {
+    if *proposal.decision() != Decision::Pending {
+        return Err(StoreError::Failed("a new proposal that is decided".to_owned()));
+    }
     let mut claim = keys::pending(org, proposal.agreement_id, proposal.action).into_item();
     claim.insert(PROPOSAL.to_owned(), AttributeValue::S(proposal.id.to_string()));
     claim.insert(CLAIMED_UNTIL.to_owned(), AttributeValue::N(proposal.expires_at.unix_ms().to_string()));
@@ -173,11 +177,29 @@ pub fn create(org: OrgId, proposal: &Proposal) -> Result<Vec<Change>, StoreError
     ])
 }
 
-/// The changes that end a proposal, decided or expired. The claim goes unless it is another one's by now.
+/// The changes that end a proposal by a member's decision.
 ///
 /// # Errors
 /// When it can't be encoded.
-pub fn end(
+pub fn decide(org: OrgId, before: &Versioned<Proposal>, after: &ByMember<Proposal>) -> Result<Vec<Change>, StoreError> {
+    end(org, before, after, false)
+}
+
+/// The changes that write down that a proposal has expired. Its claim goes, unless a new proposal takes it over in the
+/// same transaction.
+///
+/// # Errors
+/// When it can't be encoded.
+pub fn settle(
+    org: OrgId,
+    before: &Versioned<Proposal>,
+    after: &Settled,
+    keeps_claim: bool,
+) -> Result<Vec<Change>, StoreError> {
+    end(org, before, after, keeps_claim)
+}
+
+fn end(
     org: OrgId,
     before: &Versioned<Proposal>,
     after: &Proposal,
@@ -203,7 +225,7 @@ fn due(org: OrgId, proposal: &Proposal) -> keys::Key {
 }
 
 fn proposal_row(org: OrgId, proposal: &Proposal) -> Change {
-    let state = match proposal.decision {
+    let state = match proposal.decision() {
         Decision::Pending => ProposalState::Pending,
         Decision::Confirmed(_) => ProposalState::Confirmed,
         Decision::Declined(_) => ProposalState::Declined,

@@ -314,7 +314,10 @@ impl Store {
 
     /// Reads items of a partition from one sort key to another, both included, as many as come with one answer; forward
     /// or backward. Those that do not fit the condition are passed over. Gives where to go on.
-    pub(super) async fn items_between(&self, query: PartitionQuery<'_>) -> Result<(Vec<Item>, Option<Item>), StoreError> {
+    pub(super) async fn items_between(
+        &self,
+        query: PartitionQuery<'_>,
+    ) -> Result<(Vec<Item>, Option<Item>), StoreError> {
         let PartitionQuery { partition, from, to, backward, condition, attributes, start } = query;
         let meter = self.count();
         let mut request = self

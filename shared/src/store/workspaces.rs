@@ -11,6 +11,7 @@ use super::{OrgStore, StoreError, VERSION, Versioned, from_item, from_versioned_
 use crate::caller::WriteCaller;
 use crate::domain::contact::Contact;
 use crate::domain::ids::{ContactId, OrgId, WorkspaceId};
+use crate::domain::member::ByMember;
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::{Workspace, WorkspaceName, WorkspaceNumber};
 use crate::limits;
@@ -98,12 +99,13 @@ impl WriteCaller {
     }
 }
 
-/// The changes that create a workspace.
+/// The changes that create a workspace, which is not activated: only a member does that.
 ///
 /// # Errors
 /// When it can't be encoded.
 pub fn create(org: OrgId, workspace: &Workspace) -> Result<Vec<Change>, StoreError> {
-    let item = to_versioned_item(keys::workspace(org, workspace.id), &Record::from(workspace), 1)?;
+    let record = Record { activated_at: None, ..Record::from(workspace) };
+    let item = to_versioned_item(keys::workspace(org, workspace.id), &record, 1)?;
     Ok(vec![Change::Create(item), workspace_row(org, workspace)])
 }
 
@@ -134,8 +136,8 @@ pub fn add_person(org: OrgId, after: &Workspace, contact: ContactId) -> Change {
 /// The change that activates a workspace, whoever is added to its people at the same time. It holds only while it is
 /// not activated.
 #[must_use]
-pub fn activate(org: OrgId, after: &Workspace) -> Change {
-    let at = after.activated_at.unwrap_or(after.updated_at).to_string();
+pub fn activate(org: OrgId, after: &ByMember<Workspace>) -> Change {
+    let at = after.activated_at().unwrap_or(after.updated_at).to_string();
     Change::Update(Update {
         key: keys::workspace(org, after.id),
         expression: "ADD #version :one SET #activated_at = :at, #updated_at = :updated_at",

@@ -13,7 +13,7 @@ use crate::store::due::DueEntry;
 use crate::store::keys::Due;
 
 /// A message: look at this delivery then.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Wake {
     /// Which.
     #[serde(flatten)]

@@ -14,16 +14,16 @@ use uuid::Uuid;
 
 use super::queue::{Queue, Wake};
 use crate::domain::delivery::{Delivery, DeliveryState};
-use crate::domain::endpoint::Endpoint;
 use crate::domain::ids::{EndpointId, OrgId};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
 use crate::store::deliveries::{DeliveryKey, first_id_at, undelivered};
 use crate::store::due::DueEntry;
+use crate::store::endpoints::Replay;
 use crate::store::keys::Due;
 use crate::store::table::jittered;
-use crate::store::{Store, StoreError, Versioned};
+use crate::store::{Store, StoreError};
 
 /// Passes on what has to follow.
 #[derive(Debug, Clone)]
@@ -83,7 +83,7 @@ impl Relay {
             try_join_all(wanting.map(|endpoint| {
                 let key = DeliveryKey { org, endpoint: endpoint.id(), event: event.id };
                 let delivery = Delivery::new(endpoint.id(), event.id, event.event_type, event.created_at, now);
-                async move { patiently(async || self.store.create_delivery(key, &delivery, now).await).await }
+                async move { patiently(|| self.store.create_delivery(key, &delivery, now)).await }
             }))
             .await?;
         }
@@ -94,84 +94,56 @@ impl Relay {
     /// Lets an endpoint's deliveries follow what was done to it: deleted, resumed, or asked to be replayed.
     async fn follow_endpoint(&self, entry: DueEntry, until: Instant) -> Result<Passed, Error> {
         let (org, id) = (entry.org, EndpointId::from(entry.id));
-        let is_done = match self.store.endpoint(org, id).await? {
-            None => self.forget_deliveries(org, id, until).await?,
-            Some(endpoint) => {
-                self.replay_deliveries(org, id, until).await?
-                    && self.resume_deliveries(org, &endpoint.value, until).await?
+        let Some(endpoint) = self.store.endpoint(org, id).await? else {
+            if !self.walk(org, id, &Follow::Deleted, until).await? {
+                return Ok(Passed::InPart);
             }
+            self.store.forget_endpoint(org, id).await?;
+            self.store.forget(entry).await?;
+            return Ok(Passed::On);
         };
-        if !is_done {
+        if let Some(replay) = self.store.endpoint_replay(org, id).await? {
+            if !self.walk(org, id, &Follow::Replayed(replay.clone()), until).await? {
+                return Ok(Passed::InPart);
+            }
+            self.store.end_endpoint_replay(org, id, &replay).await?;
+        }
+        if endpoint.value.paused_at().is_none() && !self.walk(org, id, &Follow::Resumed, until).await? {
             return Ok(Passed::InPart);
         }
         self.store.forget(entry).await?;
         Ok(Passed::On)
     }
 
-    async fn forget_deliveries(&self, org: OrgId, id: EndpointId, until: Instant) -> Result<bool, Error> {
-        let forget = async |delivery: Versioned<Delivery>| {
-            patiently(async || self.store.drop_delivery(org, &delivery).await).await.map(|_| ())
+    /// Lets each of an endpoint's deliveries follow, in the order of their events. Tells whether it came to the end in
+    /// time.
+    async fn walk(&self, org: OrgId, endpoint: EndpointId, what: &Follow, until: Instant) -> Result<bool, Error> {
+        let (from, states) = match what {
+            Follow::Deleted => (Uuid::nil(), None),
+            Follow::Resumed => (Uuid::nil(), Some(vec![DeliveryState::Held])),
+            Follow::Replayed(replay) => (first_id_at(replay.since), Some(undelivered().collect())),
         };
-        if !self.walk(org, id, Uuid::nil(), None, until, forget).await? {
-            return Ok(false);
-        }
-        self.store.forget_endpoint(org, id).await?;
-        Ok(true)
-    }
-
-    /// Resumes what is held, in the order of the events, a little apart.
-    async fn resume_deliveries(&self, org: OrgId, endpoint: &Endpoint, until: Instant) -> Result<bool, Error> {
-        if endpoint.paused_at().is_some() {
-            return Ok(true);
-        }
         let mut due_at = Timestamp::now();
-        let resume = async |held: Versioned<Delivery>| {
-            let Some(resumed) = held.value.resumed(due_at) else { return Ok(()) };
-            due_at = later(due_at);
-            patiently(async || self.store.settle_delivery(org, &held, &resumed, None).await).await.map(|_| ())
-        };
-        self.walk(org, endpoint.id(), Uuid::nil(), Some(&[DeliveryState::Held]), until, resume).await
-    }
-
-    async fn replay_deliveries(&self, org: OrgId, id: EndpointId, until: Instant) -> Result<bool, Error> {
-        let Some(replay) = self.store.endpoint_replay(org, id).await? else { return Ok(true) };
-        let states: Vec<DeliveryState> = undelivered().collect();
-        let mut due_at = Timestamp::now();
-        let again = async |delivery: Versioned<Delivery>| {
-            let attempted_since = delivery.value.attempts.last().is_some_and(|last| replay.asked_at < last.at);
-            if attempted_since || delivery.value.is_claimed(Timestamp::now()) {
-                return Ok(());
-            }
-            let replayed = delivery.value.replayed(due_at);
-            due_at = later(due_at);
-            patiently(async || self.store.settle_delivery(org, &delivery, &replayed, None).await).await.map(|_| ())
-        };
-        if !self.walk(org, id, first_id_at(replay.since), Some(&states), until, again).await? {
-            return Ok(false);
-        }
-        self.store.end_endpoint_replay(org, id, &replay).await?;
-        Ok(true)
-    }
-
-    /// Does something with each of an endpoint's deliveries, in the order of their events. Tells whether it came to the
-    /// end in time.
-    async fn walk(
-        &self,
-        org: OrgId,
-        endpoint: EndpointId,
-        from: Uuid,
-        states: Option<&[DeliveryState]>,
-        until: Instant,
-        mut with: impl AsyncFnMut(Versioned<Delivery>) -> Result<(), StoreError>,
-    ) -> Result<bool, Error> {
         let mut from = Some(from);
         while let Some(at) = from {
-            let (deliveries, next) = self.store.deliveries_from(org, endpoint, at, states).await?;
+            let (deliveries, next) = self.store.deliveries_from(org, endpoint, at, states.as_deref()).await?;
             for delivery in deliveries {
                 if until <= Instant::now() {
                     return Ok(false);
                 }
-                with(delivery).await?;
+                let after = match what {
+                    Follow::Deleted => {
+                        patiently(|| self.store.drop_delivery(org, &delivery)).await?;
+                        continue;
+                    }
+                    Follow::Resumed => delivery.value.resumed(due_at),
+                    Follow::Replayed(replay) => delivery.value.replayed_as_asked(replay.asked_at, due_at),
+                };
+                if let Some(after) = after {
+                    // One that has changed meanwhile has moved on by itself.
+                    patiently(|| self.store.settle_delivery(org, &delivery, &after, None)).await?;
+                    due_at = later(due_at);
+                }
             }
             from = next;
         }
@@ -179,12 +151,26 @@ impl Relay {
     }
 }
 
+/// What an endpoint's deliveries follow.
+#[derive(Debug)]
+enum Follow {
+    /// It was deleted: they go.
+    Deleted,
+    /// It was resumed: what is held goes out, in the order of the events, a little apart.
+    Resumed,
+    /// A member asked for what it has not got.
+    Replayed(Replay),
+}
+
 fn later(due_at: Timestamp) -> Timestamp {
     Timestamp::from_unix_ms(due_at.unix_ms() + limits::RESUME_SPACING_MS).unwrap_or(due_at)
 }
 
 /// Tries a write again that met another one.
-async fn patiently<T>(mut write: impl AsyncFnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
+async fn patiently<T, F>(mut write: impl FnMut() -> F) -> Result<T, StoreError>
+where
+    F: Future<Output = Result<T, StoreError>>,
+{
     let mut pause = limits::WRITE_BACKOFF_FIRST;
     for _ in 1..limits::SWEEP_ATTEMPTS_MAX {
         match write().await {

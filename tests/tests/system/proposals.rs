@@ -6,7 +6,6 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use shared::App;
 use shared::config::{BaseUrl, Waits};
-use shared::domain::agreement::Agreement;
 use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 use shared::telemetry::Log;
@@ -137,8 +136,9 @@ async fn blockers_refuse_a_publication_which_records_nothing() {
     let workspace = org.workspace("Harbor").await;
     let ada = org.contact("Ada").await;
     let ready = drafts::ready(&workspace, "Seed", &ada);
-    let mut draft =
-        drafts::write(&org, Agreement { stages: Vec::new(), participants: Vec::new(), ..ready.clone() }).await;
+    let mut begun = ready.clone();
+    (begun.stages, begun.participants) = (Vec::new(), Vec::new());
+    let mut draft = drafts::write(&org, begun).await;
     let before = org.state().await;
     let refused = org.post(PROPOSALS, &draft.publication()).key("a key").send().await;
     refused.refused_for(422, &[("agreement_id", "no_participants"), ("agreement_id", "no_stages")]);
@@ -227,11 +227,8 @@ async fn each_action_needs_its_state() {
     let workspace = org.workspace("Harbor").await;
     let ada = org.person("Ada").await;
     let live = drafts::write(&org, drafts::active(&drafts::ready(&workspace, "Live", &ada))).await;
-    let over = Agreement {
-        life: shared::domain::agreement::Life::Cancelled { published_at: None, cancelled_at: Timestamp::now() },
-        ..drafts::ready(&workspace, "Over", &ada)
-    };
-    let over = drafts::write(&org, over).await;
+    let cancelled = shared::domain::agreement::Life::Cancelled { published_at: None, cancelled_at: Timestamp::now() };
+    let over = drafts::write(&org, drafts::in_life(&drafts::ready(&workspace, "Over", &ada), cancelled)).await;
     for refused in [live.publication(), over.publication(), cancellation(&over)] {
         org.post(PROPOSALS, &refused).send().await.refused_for(422, &[("agreement_id", "wrong_state")]);
     }

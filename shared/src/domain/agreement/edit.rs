@@ -1,5 +1,8 @@
 //! Setting up a draft: stages, gates, documents, signature blocks, terms, expiry. Pure, and each act gives the whole
 //! draft as it is after it; what is missing is no error here but a blocker. Fields of errors are those of the forms.
+//!
+//! What something else of the draft names can't be removed before that is changed: a condition never comes to ask for
+//! less because of an edit elsewhere. Whatever is edited goes through [`super::draft`] on its way to the store.
 
 use std::collections::BTreeSet;
 
@@ -36,6 +39,23 @@ impl Agreement {
     pub fn rename_stage(&self, stage: StageId, name: Label, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         draft.stage_mut(stage)?.name = name;
+        Ok(draft)
+    }
+
+    /// Moves a stage to another place, counted from 0; the others close up.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `not_found` when it has no such stage, `out_of_range` when it has no such place.
+    pub fn move_stage(&self, stage: StageId, to: usize, now: Timestamp) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        let from = draft.stages.iter().position(|moved| moved.id == stage);
+        let from = from.ok_or_else(|| unknown("stage_id", "step"))?;
+        if to >= draft.stages.len() {
+            let message = format!("must be one of the {} places", draft.stages.len());
+            return Err(FieldErrors::one("position", FieldCode::OutOfRange, message));
+        }
+        let moved = draft.stages.remove(from);
+        draft.stages.insert(to, moved);
         Ok(draft)
     }
 
@@ -103,6 +123,109 @@ impl Agreement {
         Ok((draft, id))
     }
 
+    /// Gives a document another name.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `not_found` when it has no such document.
+    pub fn rename_document(&self, document: DocumentId, name: Label, now: Timestamp) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        draft.document_mut(document)?.name = name;
+        Ok(draft)
+    }
+
+    /// Gives a document a file, in the place of the one that it may have. Its signature blocks stay.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `not_found` when it has no such document.
+    pub fn set_file(
+        &self,
+        document: DocumentId,
+        content: DocumentContent,
+        now: Timestamp,
+    ) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        draft.document_mut(document)?.content = Some(content);
+        Ok(draft)
+    }
+
+    /// Removes a document with its signature blocks.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft or a gate names the document or one of its blocks, `not_found` when it has no
+    /// such document.
+    pub fn remove_document(&self, document: DocumentId, now: Timestamp) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        let blocks: BTreeSet<SignatureBlockId> =
+            draft.document_mut(document)?.blocks.iter().map(|block| block.id).collect();
+        self.check_unnamed("document_id", |rule| match rule {
+            GateRule::DocumentSigned { document_id } => *document_id == Some(document),
+            GateRule::SignatureBlocks { block_ids } => !block_ids.is_disjoint(&blocks),
+            _ => false,
+        })?;
+        draft.documents.retain(|kept| kept.id != document);
+        Ok(draft)
+    }
+
+    /// Gives a signature block another label.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `not_found` when it has no such block.
+    pub fn rename_signature_block(
+        &self,
+        block: SignatureBlockId,
+        label: Label,
+        now: Timestamp,
+    ) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        draft.block_mut(block)?.label = label;
+        Ok(draft)
+    }
+
+    /// Removes a signature block.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft or a gate names the block, `not_found` when it has no such block.
+    pub fn remove_signature_block(&self, block: SignatureBlockId, now: Timestamp) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        draft.block_mut(block)?;
+        self.check_unnamed(
+            "block_id",
+            |rule| matches!(rule, GateRule::SignatureBlocks { block_ids } if block_ids.contains(&block)),
+        )?;
+        for document in &mut draft.documents {
+            document.blocks.retain(|kept| kept.id != block);
+        }
+        Ok(draft)
+    }
+
+    /// Removes a participant. Their contact stays among the workspace's people.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, or a gate or a signature block names them, with an entry for each; `not_found`
+    /// when it has no such participant.
+    pub fn remove_participant(&self, participant: ParticipantId, now: Timestamp) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        if self.participant(participant).is_none() {
+            return Err(unknown("participant_id", "participant"));
+        }
+        let named = self.check_unnamed(
+            "participant_id",
+            |rule| matches!(rule.participant_ids(), Some(ids) if ids.contains(&participant)),
+        );
+        let mut errors = named.err().unwrap_or_default();
+        for document in &self.documents {
+            if document.blocks.iter().any(|block| block.participant_id == participant) {
+                let message = format!("signs “{}”; remove that signature block first", document.name.as_str());
+                errors.extend(FieldErrors::one("participant_id", FieldCode::WrongState, message));
+            }
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        draft.participants.retain(|kept| kept.id != participant);
+        Ok(draft)
+    }
+
     /// Adds a place where a participant signs a document.
     ///
     /// # Errors
@@ -118,10 +241,8 @@ impl Agreement {
         self.check_participants(&BTreeSet::from([participant]))?;
         let blocks = draft.documents.iter().map(|document| document.blocks.len()).sum();
         check_limit("signature_blocks", blocks, limits::AGREEMENT_BLOCKS_MAX)?;
-        let found = draft.documents.iter_mut().find(|found| found.id == document);
         let id = SignatureBlockId::new();
-        let block = SignatureBlock { id, participant_id: participant, label };
-        found.ok_or_else(|| unknown("document_id", "document"))?.blocks.push(block);
+        draft.document_mut(document)?.blocks.push(SignatureBlock { id, participant_id: participant, label });
         Ok((draft, id))
     }
 
@@ -168,6 +289,25 @@ impl Agreement {
         gates.find(|gate| gate.id == id).ok_or_else(|| unknown("gate_id", "condition"))
     }
 
+    fn document_mut(&mut self, id: DocumentId) -> Result<&mut Document, FieldErrors> {
+        self.documents.iter_mut().find(|document| document.id == id).ok_or_else(|| unknown("document_id", "document"))
+    }
+
+    fn block_mut(&mut self, id: SignatureBlockId) -> Result<&mut SignatureBlock, FieldErrors> {
+        let mut blocks = self.documents.iter_mut().flat_map(|document| &mut document.blocks);
+        blocks.find(|block| block.id == id).ok_or_else(|| unknown("block_id", "signature block"))
+    }
+
+    /// Refuses while a gate names something, with an entry for each step that has such gates.
+    fn check_unnamed(&self, field: &str, names: impl Fn(&GateRule) -> bool) -> Result<(), FieldErrors> {
+        let mut errors = FieldErrors::default();
+        for stage in self.stages.iter().filter(|stage| stage.gates.iter().any(|gate| names(&gate.rule))) {
+            let message = format!("is named by a condition of the step “{}”; change that first", stage.name.as_str());
+            errors.extend(FieldErrors::one(field, FieldCode::WrongState, message));
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
     fn check_participants(&self, ids: &BTreeSet<ParticipantId>) -> Result<(), FieldErrors> {
         if ids.iter().all(|id| self.participant(*id).is_some()) {
             Ok(())
@@ -178,11 +318,7 @@ impl Agreement {
 
     /// The settings of a gate, if all that they name is there. What is not named yet is a blocker.
     fn checked(&self, rule: GateRule) -> Result<GateRule, FieldErrors> {
-        if let GateRule::ParticipantApproval { participant_ids }
-        | GateRule::FileUpload { participant_ids }
-        | GateRule::InformationRequest { participant_ids, .. }
-        | GateRule::IdentityVerified { participant_ids } = &rule
-        {
+        if let Some(participant_ids) = rule.participant_ids() {
             self.check_participants(participant_ids)?;
         }
         match &rule {
@@ -321,6 +457,15 @@ mod tests {
         assert_eq!(code(live.remove_gate(gate, noon())), wrong);
         assert_eq!(code(live.add_document(label("A"), None, noon())), wrong);
         assert_eq!(code(live.add_signature_block(document, participant, label("A"), noon())), wrong);
+        let content = DocumentContent { sha256: "0".repeat(64), size_bytes: 9 };
+        let block = live.documents[0].blocks[0].id;
+        assert_eq!(code(live.move_stage(stage, 1, noon())), wrong);
+        assert_eq!(code(live.rename_document(document, label("A"), noon())), wrong);
+        assert_eq!(code(live.set_file(document, content, noon())), wrong);
+        assert_eq!(code(live.remove_document(document, noon())), wrong);
+        assert_eq!(code(live.rename_signature_block(block, label("A"), noon())), wrong);
+        assert_eq!(code(live.remove_signature_block(block, noon())), wrong);
+        assert_eq!(code(live.remove_participant(participant, noon())), wrong);
         assert_eq!(code(live.set_terms(SafeTerms::default(), noon())), wrong);
         assert_eq!(code(live.set_expiry(None, noon())), wrong);
     }
@@ -352,9 +497,79 @@ mod tests {
         let (added, id) = before.add_gate(stage, GateRule::Countdown { until: None }, later).unwrap();
         assert_eq!(added.stages[1].gates.last().map(|gate| (gate.id, &gate.state)), Some((id, &GateState::Locked)));
         unchanged(&added, |_, after| drop(after.stages[1].gates.pop()));
+        let (document, block) = (before.documents[0].id, before.documents[0].blocks[0].id);
+        let renamed = before.rename_document(document, label("Deed"), later).unwrap();
+        assert_eq!(renamed.documents[0].name, label("Deed"));
+        unchanged(&renamed, |before, after| after.documents[0].name = before.documents[0].name.clone());
+        let content = DocumentContent { sha256: "1".repeat(64), size_bytes: 7 };
+        let filed = before.set_file(document, content.clone(), later).unwrap();
+        assert_eq!(filed.documents[0].content, Some(content));
+        unchanged(&filed, |before, after| after.documents[0].content = before.documents[0].content.clone());
+        let renamed = before.rename_signature_block(block, label("Here"), later).unwrap();
+        assert_eq!(renamed.documents[0].blocks[0].label, label("Here"));
+        unchanged(&renamed, |before, after| {
+            after.documents[0].blocks[0].label = before.documents[0].blocks[0].label.clone();
+        });
+        let watcher = before.participants[2].id;
+        let removed = before.remove_participant(watcher, later).unwrap();
+        assert_eq!(removed.participant(watcher), None);
+        unchanged(&removed, |before, after| after.participants.push(before.participants[2].clone()));
         unchanged(&before.set_expiry(None, later).unwrap(), |before, after| after.expires_at = before.expires_at);
         let earlier = before.set_expiry(None, noon().plus_seconds(-9)).unwrap();
         assert_eq!(earlier.updated_at, before.updated_at, "time does not run backwards");
+    }
+
+    #[test]
+    fn a_stage_goes_where_it_is_put() {
+        let draft = Deal::complete().draft;
+        let order = |draft: &Agreement| draft.stages.iter().map(|stage| stage.id).collect::<Vec<_>>();
+        let [first, second, third] = order(&draft)[..] else { panic!("three stages") };
+        for (stage, to, expected) in [
+            (first, 0, [first, second, third]),
+            (first, 1, [second, first, third]),
+            (first, 2, [second, third, first]),
+            (third, 0, [third, first, second]),
+            (second, 2, [first, third, second]),
+        ] {
+            assert_eq!(order(&draft.move_stage(stage, to, noon()).unwrap()), expected);
+        }
+        refused(draft.move_stage(first, 3, noon()), "position", FieldCode::OutOfRange);
+        refused(draft.move_stage(StageId::new(), 0, noon()), "stage_id", FieldCode::NotFound);
+    }
+
+    #[test]
+    fn what_something_names_stays_until_that_is_changed() {
+        let mut draft = Deal::complete().draft;
+        let (document, block) = (draft.documents[0].id, draft.documents[0].blocks[0].id);
+        let (investor, issuer) = (draft.participants[0].id, draft.participants[1].id);
+        refused(draft.remove_document(document, noon()), "document_id", FieldCode::WrongState);
+        refused(draft.remove_signature_block(block, noon()), "block_id", FieldCode::WrongState);
+        refused(draft.remove_participant(issuer, noon()), "participant_id", FieldCode::WrongState);
+        let told = draft.remove_participant(investor, noon()).unwrap_err().into_list();
+        assert_eq!(told.len(), 4, "an entry for each of the three steps, and for the document: {told:?}");
+        assert!(told[3].message.contains("“SAFE”"), "{told:?}");
+
+        for stage in draft.stages.clone() {
+            draft = draft.remove_stage(stage.id, noon()).unwrap();
+        }
+        let told = draft.remove_participant(investor, noon()).unwrap_err().into_list();
+        assert_eq!(told.len(), 1, "still signs: {told:?}");
+        let without_document = draft.remove_document(document, noon()).unwrap();
+        assert_eq!(without_document.documents, []);
+        assert!(without_document.remove_participant(investor, noon()).is_ok());
+        let without_block = draft.remove_signature_block(block, noon()).unwrap();
+        assert_eq!((without_block.documents.len(), &without_block.documents[0].blocks), (1, &Vec::new()));
+        let alone = without_block.remove_participant(investor, noon()).unwrap();
+        assert!(alone.remove_participant(issuer, noon()).is_ok());
+
+        refused(alone.remove_participant(investor, noon()), "participant_id", FieldCode::NotFound);
+        refused(alone.remove_signature_block(block, noon()), "block_id", FieldCode::NotFound);
+        refused(alone.rename_signature_block(block, label("A"), noon()), "block_id", FieldCode::NotFound);
+        let elsewhere = DocumentId::new();
+        refused(alone.remove_document(elsewhere, noon()), "document_id", FieldCode::NotFound);
+        refused(alone.rename_document(elsewhere, label("A"), noon()), "document_id", FieldCode::NotFound);
+        let content = DocumentContent { sha256: "1".repeat(64), size_bytes: 7 };
+        refused(alone.set_file(elsewhere, content, noon()), "document_id", FieldCode::NotFound);
     }
 
     #[test]

@@ -73,6 +73,24 @@ pub enum GateRule {
     },
 }
 
+impl GateRule {
+    /// The participants that it names itself; not those whose signatures it waits for.
+    #[must_use]
+    pub fn participant_ids(&self) -> Option<&BTreeSet<ParticipantId>> {
+        match self {
+            Self::ParticipantApproval { participant_ids }
+            | Self::FileUpload { participant_ids }
+            | Self::InformationRequest { participant_ids, .. }
+            | Self::IdentityVerified { participant_ids } => Some(participant_ids),
+            Self::SignatureBlocks { .. }
+            | Self::DocumentSigned { .. }
+            | Self::Countdown { .. }
+            | Self::MovementAuthorized { .. }
+            | Self::MovementReconciled { .. } => None,
+        }
+    }
+}
+
 /// The type of a gate, as clients branch on it (specification, "Enumerations").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]

@@ -1,10 +1,12 @@
 //! Agreements: stages with gates, who takes part, documents, terms; and what may become of all of it.
 //!
 //! The types are here; [`gate`] has the nine kinds of conditions, [`blockers`] what keeps a draft from being
-//! published, [`edit`] the setting up of a draft, [`decide`] the transitions, [`view`] what the API shows.
+//! published, [`edit`] the setting up of a draft, [`draft`] the only state of one that may be written without a member,
+//! [`decide`] the transitions, [`view`] what the API shows.
 
 pub mod blockers;
 pub mod decide;
+pub mod draft;
 pub mod edit;
 #[cfg(test)]
 pub(crate) mod fixtures;
@@ -297,8 +299,8 @@ pub struct Agreement {
     pub name: AgreementName,
     /// What it is.
     pub kind: AgreementKind,
-    /// Where it is in its life.
-    pub life: Life,
+    /// Where it is in its life: private to the domain, whose functions are the only way from one state to another.
+    pub(super) life: Life,
     /// Who takes part.
     pub participants: Vec<Participant>,
     /// What is to be read and signed.
@@ -439,6 +441,12 @@ impl Agreement {
             created_at: now,
             updated_at: now,
         }
+    }
+
+    /// Where it is in its life, with when it got there.
+    #[must_use]
+    pub fn life(&self) -> Life {
+        self.life
     }
 
     /// What clients branch on.

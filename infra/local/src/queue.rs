@@ -1,0 +1,157 @@
+//! The queues of the local stack: messages in memory. They may die with the process, since the clock brings back what is
+//! still due.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use shared::domain::ids::EndpointId;
+use shared::domain::time::Timestamp;
+use shared::limits;
+use shared::telemetry::Log;
+use shared::webhook::queue::{Queue, QueueError, Wake};
+use tokio::sync::{Notify, Semaphore};
+use tokio::task::JoinHandle;
+use webhook_sender::{Deliveries, Failure, Sender};
+
+/// Attempts at a time, over all endpoints: more connections than this are no quicker on one machine.
+const AT_A_TIME: usize = 256;
+/// Attempts at a time at one endpoint, so that one that is slow leaves room for the others.
+const AT_A_TIME_OF_ENDPOINT: usize = 16;
+/// How soon a message that failed is seen again.
+const VISIBILITY: Duration = Duration::from_secs(1);
+
+/// Messages that wait.
+#[derive(Debug, Default)]
+pub(crate) struct LocalQueue {
+    waiting: Mutex<Waiting>,
+    more: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    /// By when they are due, and then in the order in which they came.
+    by_time: BinaryHeap<Reverse<(Timestamp, u64, Message)>>,
+    /// The same message twice says no more than once.
+    known: HashSet<Wake>,
+    count: u64,
+}
+
+/// A message, with how often it has been seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Message {
+    wake: Wake,
+    receives: u32,
+}
+
+// Messages are ordered by what stands before them.
+impl PartialOrd for Message {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Message {
+    fn cmp(&self, _: &Self) -> std::cmp::Ordering {
+        std::cmp::Ordering::Equal
+    }
+}
+
+impl LocalQueue {
+    fn put(&self, message: Message, at: Timestamp) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.known.insert(message.wake) {
+            waiting.count += 1;
+            let count = waiting.count;
+            waiting.by_time.push(Reverse((at, count, message)));
+        }
+    }
+
+    /// The next message whose time has come, or how long there is none.
+    fn next(&self) -> Result<Message, Option<Duration>> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(Reverse((at, _, _))) = waiting.by_time.peek() else { return Err(None) };
+        let left_ms = at.unix_ms() - Timestamp::now().unix_ms();
+        if let Ok(left_ms) = u64::try_from(left_ms)
+            && left_ms > 0
+        {
+            return Err(Some(Duration::from_millis(left_ms)));
+        }
+        let Some(Reverse((_, _, message))) = waiting.by_time.pop() else { return Err(None) };
+        waiting.known.remove(&message.wake);
+        Ok(message)
+    }
+
+    async fn receive(&self) -> Message {
+        loop {
+            let more = self.more.notified();
+            match self.next() {
+                Ok(message) => return message,
+                Err(None) => more.await,
+                // A clock that is set forward must not leave everything waiting.
+                Err(Some(wait)) => {
+                    let _ = tokio::time::timeout(wait.min(Duration::from_secs(1)), more).await;
+                }
+            }
+        }
+    }
+}
+
+impl Queue for LocalQueue {
+    fn send<'a>(&'a self, wakes: &'a [Wake]) -> BoxFuture<'a, Result<(), QueueError>> {
+        for wake in wakes {
+            self.put(Message { wake: *wake, receives: 0 }, wake.due_at);
+        }
+        self.more.notify_one();
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+/// Attempts what the queue wakes, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Sending(JoinHandle<()>);
+
+impl Sending {
+    pub(crate) fn start<D: Deliveries + 'static>(queue: Arc<LocalQueue>, sender: Sender<D>, log: Log) -> Self {
+        let (sender, all) = (Arc::new(sender), Arc::new(Semaphore::new(AT_A_TIME)));
+        let mut of_endpoint: HashMap<EndpointId, Arc<Semaphore>> = HashMap::new();
+        let mut attempts = tokio::task::JoinSet::new();
+        Self(tokio::spawn(async move {
+            loop {
+                let message = queue.receive().await;
+                // What has ended is not kept.
+                while attempts.try_join_next().is_some() {}
+                let lane = of_endpoint.entry(message.wake.delivery.endpoint);
+                let lane = lane.or_insert_with(|| Arc::new(Semaphore::new(AT_A_TIME_OF_ENDPOINT))).clone();
+                let (queue, sender, all, log) = (queue.clone(), sender.clone(), all.clone(), log.clone());
+                // Each by itself: one that panics is lost alone, and the clock wakes its delivery again.
+                attempts.spawn(async move {
+                    let (Ok(_lane), Ok(_place)) = (lane.acquire().await, all.acquire().await) else { return };
+                    if let Err(failure) = sender.handle(message.wake).await {
+                        see_again(&queue, message, &failure, &log);
+                    }
+                });
+            }
+        }))
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+fn see_again(queue: &LocalQueue, message: Message, failure: &Failure, log: &Log) {
+    let receives = message.receives + 1;
+    let is_poison = matches!(failure, Failure::Poison(_));
+    if is_poison || receives >= limits::MESSAGE_RECEIVES_MAX {
+        log.line(&serde_json::json!({"operation": "dead_letter", "message": message.wake, "receives": receives}));
+        return;
+    }
+    let at = Timestamp::now().unix_ms() + i64::try_from(VISIBILITY.as_millis()).unwrap_or_default();
+    queue.put(Message { receives, ..message }, Timestamp::from_unix_ms(at).unwrap_or(message.wake.due_at));
+    queue.more.notify_one();
+}

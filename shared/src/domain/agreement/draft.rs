@@ -1,0 +1,107 @@
+//! A draft that may be written as it is: the one gate through which every edit passes on its way to the store.
+
+use std::ops::Deref;
+
+use super::{Agreement, Lifecycle};
+use crate::input::{FieldCode, FieldErrors};
+use crate::limits;
+
+/// An agreement that is a draft, and not larger than one may be. It is all that can be written of an agreement without
+/// a member's act, and it has one state: no edit, and so no operation of the API, can publish or cancel.
+///
+/// ```
+/// use shared::domain::agreement::{Agreement, Lifecycle};
+///
+/// fn name(agreement: &Agreement) -> Option<&str> {
+///     let draft = agreement.as_draft("agreement_id").ok()?;
+///     assert_eq!(draft.lifecycle(), Lifecycle::Draft);
+///     Some(agreement.name.as_str())
+/// }
+/// ```
+///
+/// The state of an agreement can't be set:
+///
+/// ```compile_fail
+/// use shared::domain::agreement::{Agreement, Life};
+/// use shared::domain::time::Timestamp;
+///
+/// fn publish(mut agreement: Agreement, published_at: Timestamp) -> Agreement {
+///     agreement.life = Life::Active { published_at };
+///     agreement
+/// }
+/// ```
+///
+/// Nor is there another way to one of these:
+///
+/// ```compile_fail
+/// use shared::domain::agreement::Agreement;
+/// use shared::domain::agreement::draft::Draft;
+///
+/// fn unchecked(agreement: Agreement) -> Draft {
+///     Draft(agreement)
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft(Agreement);
+
+impl Deref for Draft {
+    type Target = Agreement;
+
+    fn deref(&self) -> &Agreement {
+        &self.0
+    }
+}
+
+impl Agreement {
+    /// The agreement as a draft to be written. The field is what names the agreement where the edit comes from.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `limit_reached` when it is larger than one may be, as it is stored.
+    pub fn as_draft(&self, field: &str) -> Result<Draft, FieldErrors> {
+        if self.lifecycle() != Lifecycle::Draft {
+            return Err(FieldErrors::one(field, FieldCode::WrongState, "only a draft can be changed"));
+        }
+        let bytes = serde_json::to_vec(self).map_or(usize::MAX, |bytes| bytes.len());
+        if bytes > limits::AGREEMENT_BYTES_MAX {
+            let message = "the agreement is as large as one may be; shorten its texts, or split it";
+            return Err(FieldErrors::one(field, FieldCode::LimitReached, message));
+        }
+        Ok(Draft(self.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixtures::{Deal, label, noon};
+    use super::*;
+
+    fn refused(agreement: &Agreement) -> FieldCode {
+        let error = agreement.as_draft("agreement_id").unwrap_err().into_list().remove(0);
+        assert_eq!(error.field, "agreement_id");
+        error.code
+    }
+
+    #[test]
+    fn only_a_draft_is_one() {
+        let draft = Deal::complete().draft;
+        assert_eq!(*draft.as_draft("agreement_id").unwrap(), draft);
+        assert_eq!(refused(&draft.published(noon())), FieldCode::WrongState);
+        assert_eq!(refused(&draft.cancelled(noon())), FieldCode::WrongState);
+    }
+
+    #[test]
+    fn whatever_makes_it_too_large_is_refused() {
+        let mut draft = Deal::complete().draft;
+        let question = super::super::fixtures::question(&"w".repeat(limits::NAME_CHARS_MAX));
+        let fields = vec![question; limits::GATE_FIELDS_MAX];
+        let rule = super::super::gate::GateRule::InformationRequest { participant_ids: [].into(), fields };
+        while draft.as_draft("agreement_id").is_ok() {
+            let (more, stage) = draft.add_stage(label("More"), [].into(), noon()).unwrap();
+            draft = more;
+            for _ in 0..10 {
+                draft = draft.add_gate(stage, rule.clone(), noon()).unwrap().0;
+            }
+        }
+        assert_eq!(refused(&draft), FieldCode::LimitReached);
+    }
+}

@@ -1,0 +1,212 @@
+//! Decisions of members over forms that something comes between: names that change, time that passes, members who are
+//! removed.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use shared::domain::agreement::{Agreement, Participant, ParticipantRole};
+use shared::domain::ids::{ContactId, ParticipantId};
+use shared::domain::proposal::ProposalAction;
+use shared::domain::time::Timestamp;
+use tests::app::{Browser, Page, Person};
+use tests::{Fault, Faults, Org, Rule, Stack, drafts};
+
+const WRITE: &str = "TransactWriteItems";
+const AN_HOUR_MS: i64 = 3_600_000;
+
+/// A member who looks at the review page of a proposal, on a stack whose every call of the store can be broken.
+struct Review {
+    browser: Browser,
+    person: Person,
+    path: String,
+    agreement: Agreement,
+    expires_at: Timestamp,
+    // Dropped before the proxy that it goes through, and that before the stack that it leads to.
+    _stack: Arc<Stack>,
+    faults: Faults,
+    org: Org,
+}
+
+impl Review {
+    async fn of(change: impl FnOnce(&mut Agreement), lifetime_ms: i64) -> Self {
+        Self::on(Org::new().await, change, lifetime_ms).await
+    }
+
+    async fn on(org: Org, change: impl FnOnce(&mut Agreement), lifetime_ms: i64) -> Self {
+        let person = org.member("Maren Holt").await;
+        let faults = Faults::before(&org.stack().table().endpoint);
+        let stack = org.stack().through(&faults);
+        let browser = Browser::new(&stack.base_url);
+        assert_eq!(browser.sign_in(&person.email, &person.password, "/app").await.status, 303);
+        let agreement = org.ready_draft("Lease", change).await;
+        let expires_at = Timestamp::from_unix_ms(Timestamp::now().unix_ms() + lifetime_ms).expect("a moment");
+        let proposal = drafts::propose_due(&org, &agreement, ProposalAction::PublishAgreement, expires_at).await;
+        let path = format!("/app/proposals/{}", proposal.id);
+        Self { browser, person, path, agreement, expires_at, _stack: stack, faults, org }
+    }
+
+    /// The calls of the store that write this proposal.
+    fn writes(&self) -> Rule {
+        Rule::on(WRITE).containing(format!("PROPOSAL#{}", self.proposal()))
+    }
+
+    fn proposal(&self) -> &str {
+        self.path.rsplit('/').next().expect("an id")
+    }
+
+    async fn send(&self, page: &Page, decision: &str) -> Page {
+        let (token, version) = (page.hidden("form_token"), page.hidden("version"));
+        let form = [("form_token", token.as_str()), ("version", &version), ("note", "Typed"), ("decision", decision)];
+        self.browser.post(&self.path, &form).await
+    }
+
+    async fn rename(&self, contact: ContactId, changes: &Value) {
+        self.org.patch(format!("/api/v1/contacts/{contact}"), changes).send().await.ok(200);
+    }
+
+    /// Where the proposal and the agreement are.
+    async fn states(&self) -> (String, String) {
+        let text = |value: &Value| value.as_str().expect("a state").to_owned();
+        let proposal = self.org.get(format!("/api/v1/proposals/{}", self.proposal())).send().await.ok(200);
+        let agreement = self.org.get(format!("/api/v1/agreements/{}", self.agreement.id)).send().await.ok(200);
+        (text(&proposal["state"]), text(&agreement["lifecycle"]))
+    }
+}
+
+fn are(states: &(String, String), proposal: &str, agreement: &str) {
+    assert_eq!((states.0.as_str(), states.1.as_str()), (proposal, agreement));
+}
+
+#[tokio::test]
+async fn who_was_renamed_under_the_page_is_shown_again_before_anything_is_confirmed() {
+    const REFUSED: &str = "Something that the agreement refers to has changed";
+    let review = Review::of(|_| {}, AN_HOUR_MS).await;
+    let ada = review.agreement.participants[0].contact_id;
+    for (changes, shown) in [
+        (json!({"display_name": "Adaeze Okafor"}), "Adaeze Okafor"),
+        (json!({"email": "adaeze@okafor.example"}), "Adaeze Okafor"),
+    ] {
+        let page = review.browser.get(&review.path).await;
+        review.rename(ada, &changes).await;
+        let refused = review.send(&page, "confirm").await;
+        assert_eq!(refused.status, 409, "{changes}");
+        for text in [REFUSED, shown, "Typed</textarea>"] {
+            assert!(refused.says(text), "{text}: {}", refused.body);
+        }
+        are(&review.states().await, "pending", "draft");
+    }
+    // Somebody else activates the workspace: the page would have said that confirming does.
+    let page = review.browser.get(&review.path).await;
+    let workspace = format!("/app/workspaces/{}", review.agreement.workspace_id);
+    let token = page.hidden("form_token");
+    assert_eq!(review.browser.post(&workspace, &[("form_token", &token)]).await.status, 303);
+    let refused = review.send(&page, "confirm").await;
+    assert!(refused.status == 409 && refused.says(REFUSED), "{}", refused.body);
+    // The page that came with the refusal shows how it is now, and its form is good.
+    assert_eq!(review.send(&refused, "confirm").await.status, 303);
+    are(&review.states().await, "confirmed", "active");
+}
+
+#[tokio::test]
+async fn who_takes_no_part_may_be_renamed_and_declining_needs_no_second_look() {
+    let review = Review::of(|_| {}, AN_HOUR_MS).await;
+    let page = review.browser.get(&review.path).await;
+    let other = review.org.contact("Somebody else").await;
+    let other: ContactId = other["id"].as_str().expect("an id").parse().expect("an id");
+    review.rename(other, &json!({"display_name": "Another"})).await;
+    let body = json!({"contact_id": other});
+    let people = format!("/api/v1/workspaces/{}/contacts", review.agreement.workspace_id);
+    review.org.post(people, &body).send().await.ok(201);
+    assert_eq!(review.send(&page, "confirm").await.status, 303);
+
+    let review = Review::of(|_| {}, AN_HOUR_MS).await;
+    let page = review.browser.get(&review.path).await;
+    review.rename(review.agreement.participants[1].contact_id, &json!({"display_name": "Northwind"})).await;
+    assert_eq!(review.send(&page, "decline").await.status, 303);
+    are(&review.states().await, "declined", "draft");
+}
+
+/// The rename arrives when the decision has been taken and is about to be written.
+#[tokio::test]
+async fn who_is_renamed_while_the_decision_is_written_is_shown_again() {
+    let review = Review::of(|_| {}, AN_HOUR_MS).await;
+    let page = review.browser.get(&review.path).await;
+    let held = review.faults.inject(review.writes().times(1), Fault::Held);
+    let rename = async {
+        held.befallen(1).await;
+        review.rename(review.agreement.participants[1].contact_id, &json!({"display_name": "Southwind"})).await;
+        held.end();
+    };
+    let (refused, ()) = futures_util::future::join(review.send(&page, "confirm"), rename).await;
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert!(refused.says("Southwind"));
+    are(&review.states().await, "pending", "draft");
+    assert_eq!(review.org.events().await.len(), 0);
+}
+
+/// More people than a transaction has room to look at.
+#[tokio::test]
+async fn a_hundred_people_can_be_confirmed() {
+    let org = Org::new().await;
+    let crowd = futures_util::future::join_all((0..98).map(async |n| org.person(&format!("Person{n}")).await)).await;
+    let somebody = |contact: &Value| Participant {
+        id: ParticipantId::new(),
+        contact_id: contact["id"].as_str().expect("an id").parse().expect("an id"),
+        roles: [ParticipantRole::Observer].into(),
+    };
+    let crowd: Vec<Participant> = crowd.iter().map(somebody).collect();
+    let last = crowd[97].contact_id;
+    let review = Review::on(org, |draft| draft.participants.extend(crowd), AN_HOUR_MS).await;
+    let page = review.browser.get(&review.path).await;
+    review.rename(last, &json!({"display_name": "Latecomer"})).await;
+    let refused = review.send(&page, "confirm").await;
+    assert!(refused.status == 409 && refused.says("Latecomer"), "{}", refused.body);
+    assert_eq!(review.send(&refused, "confirm").await.status, 303);
+    are(&review.states().await, "confirmed", "active");
+}
+
+/// The first attempt comes in time and loses a race; when it is made again, the time is over.
+#[tokio::test]
+async fn a_decision_that_is_tried_again_after_the_end_comes_too_late() {
+    for decision in ["confirm", "decline"] {
+        let review = Review::of(|_| {}, 3_000).await;
+        let expires_at = review.expires_at;
+        let page = review.browser.get(&review.path).await;
+        let conflicts = review.faults.inject(review.writes(), Fault::Conflict);
+        let end = async {
+            conflicts.befallen(1).await;
+            assert!(Timestamp::now() < expires_at, "the first attempt came in time");
+            while Timestamp::now() < expires_at {
+                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            }
+            conflicts.end();
+        };
+        let (refused, ()) = futures_util::future::join(review.send(&page, decision), end).await;
+        assert_eq!(refused.status, 409, "{}", refused.body);
+        assert!(refused.says("The time to decide is over"), "{}", refused.body);
+        assert!(!refused.says("name=\"decision\""), "there is nothing more to decide: {}", refused.body);
+        are(&review.states().await, "expired", "draft");
+        assert!(review.org.events().await.iter().all(|event| event["type"] == "proposal.expired"));
+    }
+}
+
+/// A decision that loses a race and is in time all the same is told at the moment at which it was taken.
+#[tokio::test]
+async fn a_decision_that_is_tried_again_in_time_happens_then() {
+    let review = Review::of(|_| {}, AN_HOUR_MS).await;
+    let page = review.browser.get(&review.path).await;
+    let asked = Timestamp::now();
+    let conflicts = review.faults.inject(review.writes().times(3), Fault::Conflict);
+    assert_eq!(review.send(&page, "confirm").await.status, 303);
+    assert_eq!(conflicts.count(), 3);
+    let proposal = review.org.get(format!("/api/v1/proposals/{}", review.proposal())).send().await.ok(200);
+    let decided_at: Timestamp = proposal["decided_at"].as_str().expect("a moment").parse().expect("a moment");
+    assert!(decided_at > asked);
+    let events = review.org.events().await;
+    assert_eq!(events.len(), 3);
+    assert!(events.iter().all(|event| event["created_at"] == proposal["decided_at"]), "{events:?}");
+    let rows = review.org.audit().await;
+    let rows: Vec<&Value> = rows.iter().filter(|row| row["operation"] == "confirm_proposal").collect();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0]["member_id"], review.person.id.to_string());
+}
