@@ -15,6 +15,7 @@ pub mod function;
 pub mod input;
 mod json;
 pub mod limits;
+pub mod membership;
 pub mod openapi;
 pub mod operation;
 pub mod page;

@@ -20,7 +20,7 @@ use crate::domain::organization::{MemberRecord, Organization};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
-use crate::store::accounts::Account;
+use crate::store::accounts::{Account, Membership};
 use crate::store::commit::Commit;
 use crate::store::keys;
 use crate::store::table::jittered;
@@ -214,19 +214,28 @@ pub(crate) async fn recognize(visit: &Visit) -> Result<Option<SignedIn>, Error> 
     if !session.is_alive(visit.now) {
         return Ok(None);
     }
-    let Some((account, organization, record)) = visit.store.person(&session).await? else { return Ok(None) };
-    let is_member = |membership: &crate::store::accounts::Membership| {
-        membership.organization_id == session.organization_id && membership.member_id == session.member_id
-    };
-    if account.epoch != session.epoch || !account.memberships.iter().any(is_member) {
-        return Ok(None);
-    }
+    let Some((account, organization, record)) = person_of(&visit.store, &session).await? else { return Ok(None) };
     if session.is_to_be_refreshed(visit.now) {
         let seen = Session { seen_at: visit.now, ..session.clone() };
         // If it can't be kept that the session is used, it ends earlier, and nothing else.
         let _ = visit.store.refresh_session(secret.hash(), &seen).await;
     }
     Ok(Some(signed_in(visit, account, organization, &record, secret, session)))
+}
+
+/// Who a session is of, unless they have been removed or signed out everywhere.
+async fn person_of(store: &Store, session: &Session) -> Result<Option<(Account, Organization, MemberRecord)>, Error> {
+    let is_member = |membership: &Membership| {
+        membership.organization_id == session.organization_id && membership.member_id == session.member_id
+    };
+    let found = store.person(session).await?;
+    Ok(found.filter(|(account, ..)| account.epoch == session.epoch && account.memberships.iter().any(is_member)))
+}
+
+/// Looks again whether somebody is signed in who was when the request came.
+pub(crate) async fn check_still_in(visit: &Visit, signed_in: &SignedIn) -> Result<(), Error> {
+    let person = person_of(&visit.store, &signed_in.session).await?;
+    person.map(|_| ()).ok_or(Error::Unauthenticated)
 }
 
 fn signed_in(

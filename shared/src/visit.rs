@@ -24,6 +24,7 @@ use crate::session::{self, ClientAddress, Cookie, SignedIn};
 use crate::store::Store;
 use crate::store::audit::{self, Outcome};
 use crate::store::commit::Commit;
+use crate::store::members;
 use crate::store::table::jittered;
 use crate::telemetry::CallLine;
 
@@ -99,8 +100,14 @@ impl<'a> Posted<'a> {
         self.form
     }
 
-    /// Begins a change.
+    /// Begins a change, which holds only while the member is one.
     pub fn commit(&self) -> Commit<'a, Act> {
+        let act = &self.signed_in.act;
+        Commit::new(act).with([members::is_there(act.org(), self.member().id())])
+    }
+
+    /// Begins a change that looks at the member's record itself.
+    pub(crate) fn commit_checked(&self) -> Commit<'a, Act> {
         Commit::new(&self.signed_in.act)
     }
 
@@ -111,7 +118,8 @@ impl<'a> Posted<'a> {
     /// Decides until nobody else's write comes between, as the pipeline does for the API.
     ///
     /// # Errors
-    /// Those of an attempt; [`Error::Raced`] when it has taken too long.
+    /// Those of an attempt; [`Error::Raced`] when it has taken too long; [`Error::Unauthenticated`] when the member has
+    /// been removed or signed out everywhere meanwhile.
     pub async fn until_settled<T, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<T, Error>>,
@@ -122,6 +130,7 @@ impl<'a> Posted<'a> {
                 Err(Error::Raced) if self.visit.started.elapsed() < limits::WRITE_DEADLINE => {
                     tokio::time::sleep(jittered(pause)).await;
                     pause = (pause * 2).min(limits::WRITE_BACKOFF_MAX);
+                    session::check_still_in(self.visit, self.signed_in).await?;
                 }
                 ended => return ended,
             }

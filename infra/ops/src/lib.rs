@@ -3,12 +3,16 @@
 
 use std::fmt;
 
+use shared::caller::ServiceAct;
 use shared::crypto::{self, HashingFailed, NoRandomness, TokenHash};
 use shared::domain::contact::{DisplayName, Email};
 use shared::domain::ids::{MemberId, OrgId, TokenId};
+use shared::domain::member::NotRemoved;
 use shared::domain::organization::{MemberRecord, Organization};
 use shared::domain::time::Timestamp;
 use shared::domain::token::Token;
+use shared::error::Error;
+use shared::membership;
 use shared::store::accounts::{Account, Membership};
 use shared::store::operator::Operator;
 use shared::store::{Store, StoreError};
@@ -33,9 +37,9 @@ pub enum OpsError {
     /// Nobody has an account with this e-mail address.
     #[error("there is no account with this e-mail address")]
     NoSuchAccount,
-    /// The organization has no such member.
-    #[error("the organization has no such member")]
-    NoSuchMember,
+    /// The member stays.
+    #[error(transparent)]
+    NotRemoved(#[from] NotRemoved),
     /// The organization has no such token.
     #[error("the organization has no such token")]
     NoSuchToken,
@@ -116,13 +120,26 @@ pub async fn add_membership(
     if joined { Ok(member.id) } else { Err(OpsError::NoSuchAccount) }
 }
 
-/// Removes a member: their sessions in the organization end at once.
+/// How often a removal is decided anew while others change the same records.
+const REMOVAL_ATTEMPTS_MAX: u32 = 5;
+
+/// Removes a member: their sessions in the organization end at once. Their account stays, and what they did keeps their
+/// name. It is on record as the service's own act.
 ///
 /// # Errors
-/// When the organization has no such member, or the store can't be written.
+/// When the organization has no such member or no other admin, or the store can't be read or written.
 pub async fn remove_member(store: &Store, org: OrgId, member: MemberId) -> Result<(), OpsError> {
-    let removed = Operator::new(store).remove_member(org, member).await?;
-    if removed { Ok(()) } else { Err(OpsError::NoSuchMember) }
+    let act = ServiceAct::begin(store, org, "remove_member");
+    let mut attempts = 1;
+    loop {
+        match membership::remove_as_operator(&act, member).await {
+            Ok(removed) => return Ok(removed?),
+            // Somebody joined or left at the same moment.
+            Err(Error::Raced) if attempts < REMOVAL_ATTEMPTS_MAX => attempts += 1,
+            Err(Error::Raced) => return Err(StoreError::Raced.into()),
+            Err(error) => return Err(StoreError::Failed(error.cause().unwrap_or_else(|| error.to_string())).into()),
+        }
+    }
 }
 
 /// A token that is to be issued.

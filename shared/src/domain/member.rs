@@ -298,6 +298,72 @@ pub fn activate(_by: &Member, workspace: &Workspace, now: Timestamp) -> Option<(
     Some((activated, told))
 }
 
+/// Why a member was not removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotRemoved {
+    /// Only admins remove members.
+    #[error("only an admin removes members")]
+    NotAdmin,
+    /// Nobody removes themselves: so whoever removes somebody stays, and is an admin.
+    #[error("another admin has to remove you")]
+    Oneself,
+    /// The organization has no such member.
+    #[error("the organization has no such member")]
+    Unknown,
+    /// Nobody would be left who can let others in.
+    #[error("the last admin stays")]
+    LastAdmin,
+}
+
+/// A member who is to go, and an admin who stays: there is always one left who can let others in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Removal {
+    gone: MemberRecord,
+    stays: Option<MemberId>,
+}
+
+impl Removal {
+    /// Whoever goes.
+    #[must_use]
+    pub fn gone(&self) -> &MemberRecord {
+        &self.gone
+    }
+
+    /// An admin who must still be one when the other goes; none where it is no admin that an operator removes.
+    #[must_use]
+    pub fn stays(&self) -> Option<MemberId> {
+        self.stays
+    }
+
+    /// A removal by an operator, from among all members.
+    pub(crate) fn by_operator(members: &[MemberRecord], who: MemberId) -> Result<Self, NotRemoved> {
+        let gone = members.iter().find(|member| member.id == who).ok_or(NotRemoved::Unknown)?;
+        let stays = match gone.role {
+            Role::Member => None,
+            Role::Admin => {
+                let other = members.iter().find(|member| member.id != who && member.role == Role::Admin);
+                Some(other.ok_or(NotRemoved::LastAdmin)?.id)
+            }
+        };
+        Ok(Self { gone: gone.clone(), stays })
+    }
+}
+
+/// Removes a member, from among all members as they are now: an admin's act.
+///
+/// # Errors
+/// [`NotRemoved`].
+pub fn remove(by: &Member, members: &[MemberRecord], who: MemberId) -> Result<Removal, NotRemoved> {
+    // As they are now: the session may have begun when the member was an admin still.
+    let is_admin = |member: &&MemberRecord| member.id == by.id && member.role == Role::Admin;
+    let stays = members.iter().find(is_admin).ok_or(NotRemoved::NotAdmin)?.id;
+    if who == by.id {
+        return Err(NotRemoved::Oneself);
+    }
+    let gone = members.iter().find(|member| member.id == who).ok_or(NotRemoved::Unknown)?;
+    Ok(Removal { gone: gone.clone(), stays: Some(stays) })
+}
+
 fn check_pending(proposal: &Proposal, now: Timestamp) -> Result<(), Refusal> {
     match proposal.state_at(now) {
         ProposalState::Pending => Ok(()),
@@ -307,4 +373,45 @@ fn check_pending(proposal: &Proposal, now: Timestamp) -> Result<(), Refusal> {
 
 fn decided(proposal: &Proposal, decision: Decision) -> ByMember<Proposal> {
     ByMember(Proposal { decision, ..proposal.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::agreement::fixtures::noon;
+    use super::super::contact::Email;
+    use super::*;
+
+    fn member(name: &str, role: Role) -> MemberRecord {
+        let email = Email::parse(&format!("{name}@example.org")).unwrap();
+        MemberRecord { id: MemberId::new(), name: DisplayName::parse(name).unwrap(), email, role, created_at: noon() }
+    }
+
+    #[test]
+    fn an_admin_removes_others_and_an_admin_always_stays() {
+        let (ada, ben, eve) = (member("ada", Role::Admin), member("ben", Role::Member), member("eve", Role::Admin));
+        let all = [ada.clone(), ben.clone(), eve.clone()];
+        let by = |record: &MemberRecord| Member::of_session(OrgId::new(), record);
+        for gone in [&ben, &eve] {
+            let removal = remove(&by(&ada), &all, gone.id).unwrap();
+            assert_eq!((removal.gone(), removal.stays()), (gone, Some(ada.id)));
+        }
+        assert_eq!(remove(&by(&ben), &all, eve.id), Err(NotRemoved::NotAdmin));
+        assert_eq!(remove(&by(&ben), &all, ben.id), Err(NotRemoved::NotAdmin));
+        assert_eq!(remove(&by(&ada), &all, ada.id), Err(NotRemoved::Oneself));
+        assert_eq!(remove(&by(&ada), &all, MemberId::new()), Err(NotRemoved::Unknown));
+        // What a session says of an admin who is none any more, or is gone, does not count.
+        let demoted = MemberRecord { role: Role::Member, ..ada.clone() };
+        assert_eq!(remove(&by(&ada), &[demoted, ben.clone(), eve.clone()], ben.id), Err(NotRemoved::NotAdmin));
+        assert_eq!(remove(&by(&ada), &[ben.clone(), eve], ben.id), Err(NotRemoved::NotAdmin));
+    }
+
+    #[test]
+    fn an_operator_leaves_an_admin_too() {
+        let (ada, ben, eve) = (member("ada", Role::Admin), member("ben", Role::Member), member("eve", Role::Admin));
+        let all = [ada.clone(), ben.clone(), eve.clone()];
+        assert_eq!(Removal::by_operator(&all, ada.id).unwrap().stays(), Some(eve.id));
+        assert_eq!(Removal::by_operator(&all, ben.id).unwrap().stays(), None);
+        assert_eq!(Removal::by_operator(&all[..2], ada.id), Err(NotRemoved::LastAdmin));
+        assert_eq!(Removal::by_operator(&all, MemberId::new()), Err(NotRemoved::Unknown));
+    }
 }

@@ -56,6 +56,9 @@ pub enum Change {
     /// A record that goes: the one at its key must have this version.
     #[non_exhaustive]
     Delete(Key, u64),
+    /// A record that is only looked at: a condition must hold, whatever its version.
+    #[non_exhaustive]
+    Expect(Expectation),
     /// An item that goes.
     #[non_exhaustive]
     Remove(Key),
@@ -66,6 +69,15 @@ pub enum Change {
 pub struct Update {
     pub(super) key: Key,
     pub(super) expression: &'static str,
+    pub(super) condition: &'static str,
+    pub(super) names: Vec<(&'static str, &'static str)>,
+    pub(super) values: Vec<(&'static str, AttributeValue)>,
+}
+
+/// A condition that a record must meet: an expression with `#name` and `:value` for what it speaks of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expectation {
+    pub(super) key: Key,
     pub(super) condition: &'static str,
     pub(super) names: Vec<(&'static str, &'static str)>,
     pub(super) values: Vec<(&'static str, AttributeValue)>,
@@ -291,6 +303,19 @@ impl Change {
                     .build()
                     .map_err(build)?,
             ),
+            Self::Expect(Expectation { key, condition, names, values }) => {
+                let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+                let values: std::collections::HashMap<_, _> =
+                    values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+                let check = ConditionCheck::builder()
+                    .table_name(table)
+                    .set_key(Some(key.into_item()))
+                    .condition_expression(condition)
+                    .set_expression_attribute_names(Some(names.into_iter().map(owned).collect()))
+                    // DynamoDB refuses an empty list of values.
+                    .set_expression_attribute_values((!values.is_empty()).then_some(values));
+                write.condition_check(check.build().map_err(build)?)
+            }
             Self::Remove(key) => {
                 write.delete(Delete::builder().table_name(table).set_key(Some(key.into_item())).build().map_err(build)?)
             }

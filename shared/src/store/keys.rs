@@ -267,7 +267,13 @@ pub fn organization(org: OrgId) -> Key {
 /// One of the organization's members.
 #[must_use]
 pub fn member(org: OrgId, member: MemberId) -> Key {
-    Key::new(of(org, "MEMBERS"), member)
+    Key::new(members(org), member)
+}
+
+/// The partition of an organization's members.
+#[must_use]
+pub fn members(org: OrgId) -> String {
+    of(org, "MEMBERS")
 }
 
 /// One of the organization's tokens, by its id: kept for good, also when it works no more.

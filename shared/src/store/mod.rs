@@ -15,6 +15,7 @@ pub mod events;
 pub mod idempotency;
 pub mod keys;
 pub mod list;
+pub mod members;
 pub mod operator;
 pub mod organizations;
 pub mod proposals;

@@ -9,7 +9,7 @@ use super::commit::{Change, Update};
 use super::table::{PutIf, Transacted};
 use super::{Store, StoreError, keys, to_item};
 use crate::crypto::TokenHash;
-use crate::domain::ids::{MemberId, OrgId, TokenId};
+use crate::domain::ids::{OrgId, TokenId};
 use crate::domain::organization::{MemberRecord, Organization};
 use crate::domain::time::Timestamp;
 use crate::domain::token::Token;
@@ -72,18 +72,6 @@ impl<'a> Operator<'a> {
         ];
         let items = changes.into_iter().map(|change| change.into_write(self.0.table())).collect::<Result<_, _>>()?;
         Ok(self.0.transact(items).await? == Transacted::Committed)
-    }
-
-    /// Removes a member, whose sessions in the organization end with that. Their account stays, and what they did keeps
-    /// their name. Tells whether the organization had such a member.
-    ///
-    /// # Errors
-    /// When the store can't be read or written.
-    pub async fn remove_member(self, org: OrgId, member: MemberId) -> Result<bool, StoreError> {
-        let key = keys::member(org, member);
-        let is_there = self.0.get(key.clone()).await?.is_some();
-        self.0.transact(vec![Change::Remove(key).into_write(self.0.table())?]).await?;
-        Ok(is_there)
     }
 
     /// Adds a token.

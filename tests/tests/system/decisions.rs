@@ -210,3 +210,83 @@ async fn a_decision_that_is_tried_again_in_time_happens_then() {
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0]["member_id"], review.person.id.to_string());
 }
+
+/// Whoever is removed is signed out at once and everywhere in that organization, and a form opened before does nothing.
+#[tokio::test]
+async fn a_removed_member_is_out_with_the_next_request_and_a_form_opened_before_does_nothing() {
+    let review = Review::of(|_| {}, AN_HOUR_MS).await;
+    let (org, store) = (&review.org, review.org.stack().table().store());
+    let elsewhere = Org::new().await;
+    ops::add_membership(&store, elsewhere.id, "Maren", &review.person.email, ops::Role::Member)
+        .await
+        .expect("a member");
+    let page = review.browser.get(&review.path).await;
+    let before = org.state().await;
+    ops::remove_member(&store, org.id, review.person.id).await.expect("removed");
+    let out = review.send(&page, "confirm").await;
+    assert_eq!(out.status, 303);
+    assert!(out.location().starts_with("/app/sign-in"), "{}", out.location());
+    assert!(review.browser.get("/app").await.location().starts_with("/app/sign-in"));
+    are(&review.states().await, "pending", "draft");
+    let changed: Vec<Value> = org.state().await;
+    let gone: Vec<&Value> = before.iter().filter(|row| !changed.contains(row)).collect();
+    assert_eq!(gone.len(), 1, "nothing but the member's record has changed: {gone:?}");
+
+    // It is on record, and their account goes on, in the other organization only.
+    let audit = org.audit().await;
+    let row = audit.iter().find(|row| row["operation"] == "remove_member").expect("an audit row");
+    assert_eq!((&row["code"], tests::rows::objects(row)), (&json!("ok"), vec![review.person.id.to_string()]));
+    let again = Browser::new(org.base_url());
+    assert_eq!(again.sign_in(&review.person.email, &review.person.password, "/app").await.status, 303);
+    assert!(again.get("/app/account").await.says(&elsewhere.name));
+    let token = again.get("/app/account").await.hidden("form_token");
+    let switch = [("form_token", token.as_str()), ("organization", &org.id.to_string())];
+    assert_eq!(again.post("/app/organization", &switch).await.status, 404);
+    let nobody = ops::remove_member(&store, org.id, review.person.id).await.expect_err("nobody is there");
+    assert!(matches!(nobody, ops::OpsError::NotRemoved(shared::domain::member::NotRemoved::Unknown)), "{nobody}");
+}
+
+/// The removal arrives when the decision has been taken and is about to be written.
+#[tokio::test]
+async fn who_is_removed_while_their_decision_is_written_decides_nothing() {
+    let review = Review::of(|_| {}, AN_HOUR_MS).await;
+    let page = review.browser.get(&review.path).await;
+    let held = review.faults.inject(review.writes().times(1), Fault::Held);
+    let remove = async {
+        held.befallen(1).await;
+        let store = review.org.stack().table().store();
+        ops::remove_member(&store, review.org.id, review.person.id).await.expect("removed");
+        held.end();
+    };
+    let (out, ()) = futures_util::future::join(review.send(&page, "confirm"), remove).await;
+    assert_eq!(out.status, 303, "{}", out.body);
+    assert!(out.location().starts_with("/app/sign-in"), "{}", out.location());
+    are(&review.states().await, "pending", "draft");
+    assert_eq!(review.org.events().await.len(), 0);
+}
+
+#[tokio::test]
+async fn of_admins_who_are_removed_at_once_one_stays() {
+    let org = Org::new().await;
+    let store = org.stack().table().store();
+    let mut admins = Vec::new();
+    for n in 0..4 {
+        let email = format!("admin-{n}-{}@members.example", crate::unknown_id());
+        let new = ops::NewMember { name: "Admin", email: &email, password: "correct horse", role: ops::Role::Admin };
+        admins.push(ops::create_member(&store, org.id, new).await.expect("an admin"));
+    }
+    let removals = admins.iter().map(|admin| ops::remove_member(&store, org.id, *admin));
+    let ended = futures_util::future::join_all(removals).await;
+    let left = async || {
+        let state = org.state().await;
+        state.iter().filter(|row| row["pk"].as_str().is_some_and(|pk| pk.ends_with("#MEMBERS"))).count()
+    };
+    let stayed = left().await;
+    assert!(stayed >= 1, "{ended:?}");
+    assert_eq!(ended.iter().filter(|removal| removal.is_ok()).count(), 4 - stayed);
+    for admin in admins {
+        // Whoever is the last of them stays; the others are gone, or go now.
+        let _ = ops::remove_member(&store, org.id, admin).await;
+    }
+    assert_eq!(left().await, 1);
+}
