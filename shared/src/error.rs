@@ -7,8 +7,10 @@ use http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::crypto::NoRandomness;
 use crate::domain::ids::RequestId;
 use crate::input::{FieldError, FieldErrors};
+use crate::seal::SealError;
 use crate::store::StoreError;
 
 /// Why a call did not succeed.
@@ -23,6 +25,9 @@ pub enum Error {
     /// A form without the token of the session that it was sent in: forged, or shown in a session that has ended.
     #[error("forged form")]
     ForgedForm,
+    /// A page of settings, and a member who is no admin.
+    #[error("admins only")]
+    AdminsOnly,
     /// No such route.
     #[error("no such route")]
     NoSuchRoute,
@@ -64,7 +69,7 @@ impl Error {
     pub fn status(&self) -> (StatusCode, ErrorCode) {
         match self {
             Self::Unauthenticated => (StatusCode::UNAUTHORIZED, ErrorCode::Unauthenticated),
-            Self::ReadOnlyToken | Self::ForgedForm => (StatusCode::FORBIDDEN, ErrorCode::Forbidden),
+            Self::ReadOnlyToken | Self::ForgedForm | Self::AdminsOnly => (StatusCode::FORBIDDEN, ErrorCode::Forbidden),
             Self::NoSuchRoute | Self::NotFound(_) => (StatusCode::NOT_FOUND, ErrorCode::NotFound),
             Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, ErrorCode::MethodNotAllowed),
             Self::Invalid(_) => (StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::InvalidRequest),
@@ -88,6 +93,7 @@ impl Error {
             Self::Unauthenticated => "Send a valid access token as `Authorization: Bearer <token>`.",
             Self::ReadOnlyToken => "This token is read-only; the call needs one that may read and write.",
             Self::ForgedForm => "This form does not belong to your session.",
+            Self::AdminsOnly => "Only admins of your organization may do this.",
             Self::NoSuchRoute => "There is nothing at this path.",
             Self::MethodNotAllowed { .. } => {
                 "This path does not answer this method; the Allow header lists those it does."
@@ -114,6 +120,18 @@ impl Error {
             _ => Vec::new(),
         };
         Envelope { error: ErrorBody { code, message, status: status.as_u16(), request_id, errors } }
+    }
+}
+
+impl From<SealError> for Error {
+    fn from(error: SealError) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
+
+impl From<NoRandomness> for Error {
+    fn from(error: NoRandomness) -> Self {
+        Self::Internal(error.to_string())
     }
 }
 

@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::caller::Act;
 use crate::crypto::BrowserSecret;
 use crate::domain::ids::RequestId;
-use crate::domain::member::Member;
+use crate::domain::member::{Admin, Member};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::input::{self, FieldCode, FieldErrors};
@@ -88,10 +88,30 @@ impl<'a> Posted<'a> {
         &self.signed_in.member
     }
 
+    /// Who sent it, if they may change the organization's settings.
+    ///
+    /// # Errors
+    /// [`Error::AdminsOnly`] when they may not.
+    pub fn admin(&self) -> Result<Admin<'a>, Error> {
+        self.member().as_admin().ok_or(Error::AdminsOnly)
+    }
+
     /// What it is recorded under.
     #[must_use]
     pub fn act(&self) -> &'a Act {
         &self.signed_in.act
+    }
+
+    /// What forms of the session carry.
+    #[must_use]
+    pub fn form_token(&self) -> String {
+        self.signed_in.form_token()
+    }
+
+    /// What all functions share.
+    #[must_use]
+    pub fn app(&self) -> &'a App {
+        &self.visit.app
     }
 
     /// What it was filled in with.
@@ -177,6 +197,14 @@ impl Visit {
     /// [`Error::Unauthenticated`] when nobody is.
     pub fn signed_in(&self) -> Result<&SignedIn, Error> {
         self.signed_in.as_ref().ok_or(Error::Unauthenticated)
+    }
+
+    /// Who is signed in, if they may change the organization's settings.
+    ///
+    /// # Errors
+    /// [`Error::Unauthenticated`] when nobody is, [`Error::AdminsOnly`] when they may not.
+    pub fn admin(&self) -> Result<Admin<'_>, Error> {
+        self.signed_in()?.member().as_admin().ok_or(Error::AdminsOnly)
     }
 
     /// The form, if a member sent it from a page of their own session.

@@ -37,13 +37,17 @@ async fn partition(client: &Client, table: &Table, key: &str) -> Vec<Value> {
     pages.collect::<Result<Vec<_>, _>>().await.expect("the table answers a query").into_iter().map(plain).collect()
 }
 
-/// The events that an organization has told, oldest first.
+/// The events that an organization has told, oldest first, as subscribers get them.
+///
+/// # Panics
+/// When the body of one is no JSON.
 pub async fn events(table: &Table, org: OrgId) -> Vec<Value> {
     let events = format!("ORG#{org}#EVENT#");
     let mut rows = all(table).await;
     rows.retain(|row| row["pk"].as_str().is_some_and(|pk| pk.starts_with(&events)));
     rows.sort_by_key(|row| row["id"].to_string());
-    rows
+    let body = |row: &Value| serde_json::from_str(row["body"].as_str().expect("a body")).expect("a body of JSON");
+    rows.iter().map(body).collect()
 }
 
 /// The sort keys of what is due of an organization, in their order.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, Weak};
 use aws_sdk_dynamodb::Client;
 use local::{Options, Seed, StoreAt};
 use shared::aws::{self, AwsSettings};
+use shared::seal::Keyring;
 use shared::store::Store;
 use tempfile::TempDir;
 
@@ -25,6 +26,7 @@ pub struct Stack {
     /// What the stack wrote for whoever started it.
     pub ready: local::ReadyFile,
     table: Table,
+    keyring: Keyring,
     log_file: PathBuf,
     own_dir: Option<TempDir>,
 }
@@ -79,14 +81,21 @@ impl Stack {
     #[must_use]
     pub fn through(&self, faults: &Faults) -> Arc<Self> {
         let store = StoreAt::Endpoint { url: faults.url().to_owned(), table: self.table.name.clone() };
-        Arc::new(Self::in_new_dir(Options { store, has_background: false, ..Options::default() }))
+        Arc::new(Self::in_new_dir(Options { store, keyring: Some(self.keyring.clone()), has_background: false, ..Options::default() }))
+    }
+
+    /// A stack of its own, with a table of its own, for which time passes faster: for what a sweep of everything that is
+    /// due would disturb in others.
+    #[must_use]
+    pub fn alone(time_scale: u32) -> Arc<Self> {
+        Arc::new(Self::in_new_dir(Options { time_scale, ..Options::default() }))
     }
 
     /// A second stack on the same table for which time passes faster: what it makes waits for less long.
     #[must_use]
     pub fn scaled(&self, time_scale: u32) -> Arc<Self> {
         let store = StoreAt::Endpoint { url: self.table.endpoint.clone(), table: self.table.name.clone() };
-        Arc::new(Self::in_new_dir(Options { store, time_scale, ..Options::default() }))
+        Arc::new(Self::in_new_dir(Options { store, keyring: Some(self.keyring.clone()), time_scale, ..Options::default() }))
     }
 
     /// A stack over data that somebody else owns, such as those that a killed process left behind.
@@ -105,14 +114,20 @@ impl Stack {
         let (server, started) = Background::start("stack", async move |announce, stop| {
             let stack = local::Stack::start(options).await.expect("the local stack starts");
             let table = Table { endpoint: stack.dynamodb_url().to_owned(), name: stack.table().to_owned() };
-            let started = (stack.base_url.clone(), stack.ready.clone(), table, stack.log_file().to_owned());
+            let started = (
+                stack.base_url.clone(),
+                stack.ready.clone(),
+                table,
+                stack.keyring().clone(),
+                stack.log_file().to_owned(),
+            );
             announce.send(started).expect("somebody waits for the stack");
             // An error means that the test is gone without saying so; the stack is not needed any more either way.
             let _ = stop.await;
             stack.stop().await;
         });
-        let (base_url, ready, table, log_file) = started;
-        Self { _server: server, base_url, ready, table, log_file, own_dir }
+        let (base_url, ready, table, keyring, log_file) = started;
+        Self { _server: server, base_url, ready, table, keyring, log_file, own_dir }
     }
 
     /// Where the stack's records are.

@@ -28,6 +28,7 @@ pub(crate) struct Who {
     pub name: String,
     pub organization: String,
     pub form_token: String,
+    pub is_admin: bool,
 }
 
 impl Frame {
@@ -36,12 +37,14 @@ impl Frame {
             name: signed_in.member().name().as_str().to_owned(),
             organization: signed_in.organization().name.as_str().to_owned(),
             form_token: signed_in.form_token(),
+            is_admin: signed_in.member().as_admin().is_some(),
         });
         let path = visit.uri().path();
         let section = match path.trim_end_matches('/') {
             "/app" => "home",
             "/app/account" => "account",
             "/app/workspaces" => "workspaces",
+            "/app/developers" => "developers",
             _ => "",
         };
         Self { style: style::link(), section, request_id: visit.request_id().to_string(), who }
@@ -184,6 +187,12 @@ fn failure(visit: &Visit, error: &Error) -> Answer {
         Error::NoSuchRoute | Error::NotFound(_) => (
             "There is nothing here",
             "The address is wrong, or what was here belongs to another organization. Check the link, or look for it from Home.",
+            home,
+            false,
+        ),
+        Error::AdminsOnly => (
+            "This page is for admins",
+            "Settings of your organization are changed by its admins. Ask one of them for what you need.",
             home,
             false,
         ),

@@ -6,6 +6,9 @@
 
 mod account;
 mod agreement;
+mod delivery;
+mod developers;
+mod endpoint;
 mod frame;
 mod home;
 mod outline;
@@ -54,6 +57,13 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/app/workspaces/{id}", show::<workspaces::Show>().merge(act::<workspaces::Activate>()))
         .route("/app/agreements/{id}", show::<agreement::Show>())
         .route("/app/proposals/{id}", show::<proposal::Review>().merge(act::<proposal::Decide>()))
+        .route("/app/developers", show::<developers::Show>().merge(act::<developers::Add>()))
+        .route("/app/developers/endpoints/{id}", show::<endpoint::Show>().merge(act::<endpoint::Change>()))
+        .route("/app/developers/endpoints/{id}/edit", show::<endpoint::Edit>().merge(act::<endpoint::Save>()))
+        .route(
+            "/app/developers/endpoints/{id}/deliveries/{event}",
+            show::<delivery::Show>().merge(act::<delivery::Replay>()),
+        )
         .route("/app/style.css", get(style::answer))
         .route("/app/{*rest}", axum::routing::any(unrouted))
         .method_not_allowed_fallback(wrong_method)

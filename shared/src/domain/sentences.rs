@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use super::agreement::gate::{Countdown, Gate, GateRule, GateState};
 use super::agreement::{Agreement, ConversionTiming, Life, ParticipantRole, SafeTerms, Stage, StageAction, StageState};
 use super::contact::Contact;
+use super::event::EventType;
 use super::ids::ParticipantId;
 use super::proposal::{Proposal, ProposalAction};
 use super::time::Timestamp;
@@ -360,6 +361,20 @@ fn document_changes(before: &Agreement, after: &Agreement) -> Vec<String> {
     let gone = before.documents.iter().filter(|was| after.document(was.id).is_none());
     changes.extend(gone.map(|was| format!("The document “{}” was removed.", was.name.as_str())));
     changes
+}
+
+/// When an event of a type is sent.
+#[must_use]
+pub fn event_type(event_type: EventType) -> &'static str {
+    match event_type {
+        EventType::AgreementPublished => "A member confirmed its publication, and its first step is open",
+        EventType::ProposalCreated => "Somebody proposed to publish or cancel an agreement",
+        EventType::ProposalConfirmed => "A member confirmed a proposal",
+        EventType::ProposalDeclined => "A member declined a proposal",
+        EventType::ProposalExpired => "Nobody decided a proposal within 72 hours",
+        EventType::WorkspaceActivated => "A member activated a workspace",
+        EventType::WebhookTest => "An admin pressed the test button",
+    }
 }
 
 #[cfg(test)]

@@ -308,15 +308,15 @@ impl OrgStore {
         Ok(page)
     }
 
-    /// How many events since a moment an endpoint has not got, though they were attempted.
+    /// What of events since a moment an endpoint has not got, though it was attempted.
     ///
     /// # Errors
     /// When the store can't be read.
-    pub async fn count_undelivered(&self, endpoint: EndpointId, since: Timestamp) -> Result<u64, StoreError> {
+    pub async fn undelivered(&self, endpoint: EndpointId, since: Timestamp) -> Result<Undelivered, StoreError> {
         let partition = keys::deliveries(self.org, endpoint);
         let from = first_id_at(since).to_string();
         let states: Vec<&str> = undelivered().map(DeliveryState::as_str).collect();
-        let mut count = 0;
+        let mut found = Undelivered::default();
         let mut start = None;
         loop {
             let query = PartitionQuery {
@@ -329,13 +329,24 @@ impl OrgStore {
                 ..PartitionQuery::default()
             };
             let (items, more) = self.store.items_between(query).await?;
-            count += items.len() as u64;
+            found.count += items.len() as u64;
+            let first = items.first().and_then(|item| item.get(SORT)?.as_s().ok()?.parse::<Uuid>().ok());
+            found.earliest = found.earliest.or(first.and_then(moment_of));
             if more.is_none() {
-                return Ok(count);
+                return Ok(found);
             }
             start = more;
         }
     }
+}
+
+/// What an endpoint has not got.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Undelivered {
+    /// How many events.
+    pub count: u64,
+    /// When the first of them happened.
+    pub earliest: Option<Timestamp>,
 }
 
 /// The states that a replay of what is undelivered is for.
@@ -381,6 +392,12 @@ const LAST: &str = "g";
 pub(crate) fn first_id_at(at: Timestamp) -> Uuid {
     let ms = u64::try_from(at.unix_ms()).unwrap_or_default();
     Uuid::from_u128(u128::from(ms) << 80)
+}
+
+/// The moment of an id.
+fn moment_of(id: Uuid) -> Option<Timestamp> {
+    let ms = i64::try_from(id.as_u128() >> 80).ok()?;
+    Timestamp::from_unix_ms(ms).ok()
 }
 
 fn after(id: Uuid) -> Uuid {

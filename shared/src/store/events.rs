@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::commit::Change;
 use super::keys::{self, Due};
-use super::{Store, StoreError, from_item, to_item};
+use super::{OrgStore, Store, StoreError, from_item, to_item};
 use crate::domain::endpoint::Endpoint;
 use crate::domain::event::{Event, EventType};
 use crate::domain::ids::{EndpointId, EventId, OrgId};
@@ -46,6 +46,16 @@ impl Store {
     /// When the store can't be read.
     pub async fn event(&self, org: OrgId, id: EventId) -> Result<Option<KeptEvent>, StoreError> {
         self.get(keys::event(org, id)).await?.map(from_item).transpose()
+    }
+}
+
+impl OrgStore {
+    /// An event.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn event(&self, id: EventId) -> Result<Option<KeptEvent>, StoreError> {
+        self.store.event(self.org, id).await
     }
 }
 

@@ -1,0 +1,144 @@
+//! One delivery: its attempts, what was sent, and sending it again.
+
+use askama::Template;
+use http::StatusCode;
+use shared::domain::delivery::{Attempt, Delivery, DeliveryState, Outcome};
+use shared::domain::ids::EventId;
+use shared::error::Error;
+use shared::store::deliveries;
+use shared::visit::Visit;
+
+use crate::Page;
+use crate::developers::link;
+use crate::endpoint::{delivery_badge, find};
+use crate::frame::{Answer, Frame, Moment};
+use crate::outline::Badge;
+
+#[derive(Template)]
+#[template(path = "delivery.html")]
+struct DeliveryPage {
+    frame: Frame,
+    path: String,
+    endpoint: (String, String),
+    event_type: &'static str,
+    event_id: String,
+    at: Moment,
+    badge: Badge,
+    explanation: String,
+    due_at: Option<Moment>,
+    attempts: Vec<AttemptLine>,
+    left_out: u32,
+    body: String,
+    can_replay: bool,
+}
+
+struct AttemptLine {
+    number: u32,
+    at: Moment,
+    badge: Badge,
+    result: String,
+    duration_ms: u64,
+    dialled: Option<String>,
+    excerpt: Option<String>,
+}
+
+impl AttemptLine {
+    fn new(attempt: &Attempt) -> Self {
+        let (badge, result) = match attempt.outcome {
+            Outcome::Delivered { status } => (Badge { text: "Delivered", look: "green" }, status.to_string()),
+            Outcome::Failed { class, status } => {
+                let status = status.map(|status| format!("{status} · ")).unwrap_or_default();
+                (Badge { text: "Failed", look: "red" }, format!("{status}{}", class.as_str()))
+            }
+        };
+        Self {
+            number: attempt.number,
+            at: attempt.at.into(),
+            badge,
+            result,
+            duration_ms: attempt.duration_ms,
+            dialled: attempt.dialled.map(|address| address.to_string()),
+            excerpt: attempt.excerpt.clone(),
+        }
+    }
+}
+
+/// The page.
+pub(crate) struct Show;
+
+impl Page for Show {
+    fn operation(_: &Visit) -> &'static str {
+        "view_delivery"
+    }
+
+    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
+        visit.admin()?;
+        let store = visit.signed_in()?.act().store();
+        let endpoint = find(visit).await?.endpoint.value;
+        let event_id: EventId = visit.path_id("event")?;
+        let event =
+            store.event(event_id).await?.filter(|event| event.is_for(&endpoint)).ok_or_else(Error::not_found)?;
+        // An event that was told a moment ago has no delivery yet.
+        let delivery = store.delivery(endpoint.id(), event_id).await?.map_or_else(
+            || Delivery::new(endpoint.id(), event.id, event.event_type, event.created_at, visit.now()),
+            |found| found.value,
+        );
+        let kept = u32::try_from(delivery.attempts.len()).unwrap_or(u32::MAX);
+        let page = DeliveryPage {
+            frame: Frame::new(visit),
+            path: format!("{}/deliveries/{event_id}", link(endpoint.id())),
+            endpoint: (link(endpoint.id()), endpoint.url().as_str().to_owned()),
+            event_type: event.event_type.as_str(),
+            event_id: event_id.to_string(),
+            at: event.created_at.into(),
+            badge: delivery_badge(delivery.state()),
+            explanation: explanation(&delivery),
+            due_at: delivery.due_at().filter(|_| delivery.state() == DeliveryState::Waiting).map(Into::into),
+            attempts: delivery.attempts.iter().rev().map(AttemptLine::new).collect(),
+            left_out: delivery.attempted.saturating_sub(kept),
+            body: event.body,
+            can_replay: delivery.state() != DeliveryState::Queued,
+        };
+        Ok(Answer::page(&page)?.showing([endpoint.id().uuid(), event_id.uuid()]))
+    }
+}
+
+fn explanation(delivery: &Delivery) -> String {
+    match delivery.state() {
+        DeliveryState::Queued => "It is on its way. Reload the page to see how it went.".to_owned(),
+        DeliveryState::Waiting => {
+            format!("{} of 5 attempts failed. The next one is made by itself.", delivery.failures)
+        }
+        DeliveryState::Delivered => "The endpoint has acknowledged it.".to_owned(),
+        DeliveryState::Exhausted => "All five attempts failed. It is not tried again until you replay it.".to_owned(),
+        DeliveryState::Held => "The endpoint is paused. It goes out when the endpoint is resumed.".to_owned(),
+    }
+}
+
+/// Sends it again.
+pub(crate) struct Replay;
+
+impl Page for Replay {
+    fn operation(_: &Visit) -> &'static str {
+        "replay_delivery"
+    }
+
+    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
+        let posted = visit.posted()?;
+        posted.admin()?;
+        let endpoint = find(visit).await?.endpoint.value;
+        let event_id: EventId = visit.path_id("event")?;
+        posted
+            .until_settled(|| async {
+                let act = posted.act();
+                let before = act.store().delivery(endpoint.id(), event_id).await?.ok_or_else(Error::not_found)?;
+                let after = before.value.replayed(act.now());
+                let mut changes = deliveries::replace(act.org(), &before, &after)?;
+                changes.push(deliveries::no_longer_aside(act.org(), &after));
+                let objects = [endpoint.id().uuid(), event_id.uuid()];
+                posted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &objects).await
+            })
+            .await?;
+        Ok(Answer::see_other(format!("{}/deliveries/{event_id}", link(endpoint.id()))).recorded())
+    }
+}

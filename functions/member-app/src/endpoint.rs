@@ -1,0 +1,402 @@
+//! One endpoint: how it does, what can be done to it, and its deliveries.
+
+use askama::Template;
+use http::StatusCode;
+use shared::domain::delivery::{Delivery, DeliveryState};
+use shared::domain::endpoint::{Endpoint, Rotation};
+use shared::domain::event::{Event, EventKind, EventType};
+use shared::domain::ids::{EndpointId, EventId};
+use shared::domain::time::Timestamp;
+use shared::error::Error;
+use shared::input::{FieldCode, FieldErrors};
+use shared::store::deliveries::DeliveryFilter;
+use shared::store::endpoints::{self, EndpointState, Replay};
+use shared::visit::{Form, Posted, Visit};
+use shared::webhook::secret::SigningSecret;
+
+use crate::Page;
+use crate::developers::{EndpointForm, OneTimeSecret, endpoint_badge, link, reachable, refused, told, webhooks};
+use crate::frame::{Answer, Frame, Moment, Notice};
+use crate::outline::{Badge, who_is};
+
+/// Deliveries on a page.
+const DELIVERIES: usize = 25;
+
+#[derive(Template)]
+#[template(path = "endpoint.html")]
+struct EndpointPage {
+    frame: Frame,
+    path: String,
+    url: String,
+    badge: Badge,
+    notice: Option<Notice>,
+    secret: Option<String>,
+    events: String,
+    is_paused: bool,
+    overlaps_until: Option<Moment>,
+    last_success_at: Option<Moment>,
+    last_failure_at: Option<Moment>,
+    failures_in_a_row: u32,
+    added: (String, Moment),
+    stuck: usize,
+    replay: Option<ReplayForm>,
+    is_replaying: bool,
+    states: Vec<Choice>,
+    types: Vec<Choice>,
+    is_filtered: bool,
+    deliveries: Vec<DeliveryLine>,
+    older: Option<String>,
+    is_first: bool,
+}
+
+/// The form that replays what was not delivered.
+struct ReplayForm {
+    count: u64,
+    /// For the field: a moment without a zone, which is UTC.
+    since: String,
+    since_text: String,
+    error: Option<&'static str>,
+}
+
+/// An entry of a list to choose from.
+struct Choice {
+    value: &'static str,
+    text: &'static str,
+    is_chosen: bool,
+}
+
+pub(crate) struct DeliveryLine {
+    pub link: String,
+    pub event_type: &'static str,
+    pub badge: Badge,
+    pub at: Moment,
+    pub attempted: u32,
+    pub due_at: Option<Moment>,
+}
+
+impl DeliveryLine {
+    pub fn new(delivery: &Delivery) -> Self {
+        let is_waiting = delivery.state() == DeliveryState::Waiting;
+        Self {
+            link: format!("{}/deliveries/{}", link(delivery.endpoint_id), delivery.event_id),
+            event_type: delivery.event_type.as_str(),
+            badge: delivery_badge(delivery.state()),
+            at: delivery.created_at.into(),
+            attempted: delivery.attempted,
+            due_at: delivery.due_at().filter(|_| is_waiting).map(Into::into),
+        }
+    }
+}
+
+/// A delivery's state in a word.
+pub(crate) fn delivery_badge(state: DeliveryState) -> Badge {
+    let (text, look) = match state {
+        DeliveryState::Queued => ("Queued", "blue"),
+        DeliveryState::Waiting => ("Waiting", "amber"),
+        DeliveryState::Delivered => ("Delivered", "green"),
+        DeliveryState::Exhausted => ("Exhausted", "red"),
+        DeliveryState::Held => ("Held", "quiet"),
+    };
+    Badge { text, look }
+}
+
+/// An endpoint of the organization.
+pub(crate) async fn find(visit: &Visit) -> Result<EndpointState, Error> {
+    let id: EndpointId = visit.path_id("id")?;
+    let endpoints = visit.signed_in()?.act().store().endpoints().await?;
+    endpoints.into_iter().find(|state| state.endpoint.value.id() == id).ok_or_else(Error::not_found)
+}
+
+/// The page.
+pub(crate) struct Show;
+
+impl Page for Show {
+    fn operation(_: &Visit) -> &'static str {
+        "view_endpoint"
+    }
+
+    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
+        visit.admin()?;
+        let state = find(visit).await?;
+        page(visit, &state, None).await
+    }
+}
+
+async fn page(visit: &Visit, state: &EndpointState, notice: Option<Notice>) -> Result<Answer, Error> {
+    let store = visit.signed_in()?.act().store();
+    let endpoint = &state.endpoint.value;
+    let chosen_state = visit.query("state").and_then(|text| DeliveryState::parse(&text));
+    let chosen_type = visit.query("type").and_then(|text| EventType::parse(&text));
+    let before: Option<EventId> = visit.query("before").and_then(|text| text.parse().ok());
+    let filter = DeliveryFilter { state: chosen_state, event_type: chosen_type };
+    let found = store.deliveries(endpoint.id(), filter, before, DELIVERIES).await?;
+    let shown = OneTimeSecret::show(visit, endpoint.id()).await?;
+    let (secret, cookie) = shown.map_or((None, None), |(secret, cookie)| (Some(secret.expose()), cookie));
+    let path = link(endpoint.id());
+    let state_name = chosen_state.map_or("", DeliveryState::as_str);
+    let type_name = chosen_type.map_or("", EventType::as_str);
+    let page = EndpointPage {
+        frame: Frame::new(visit),
+        url: endpoint.url().as_str().to_owned(),
+        badge: endpoint_badge(state),
+        notice,
+        secret,
+        events: told(endpoint.events()),
+        is_paused: endpoint.paused_at().is_some(),
+        overlaps_until: endpoint.overlaps_until(visit.now()).map(Into::into),
+        last_success_at: state.health.last_success_at.map(Into::into),
+        last_failure_at: state.health.last_failure_at.map(Into::into),
+        failures_in_a_row: state.health.failures_in_a_row,
+        added: (who_is(endpoint.created_by()), endpoint.created_at().into()),
+        stuck: state.stuck.len(),
+        replay: replay_form(visit, endpoint).await?,
+        is_replaying: state.replay.is_some(),
+        states: DeliveryState::ALL
+            .into_iter()
+            .map(|state| Choice {
+                value: state.as_str(),
+                text: delivery_badge(state).text,
+                is_chosen: chosen_state == Some(state),
+            })
+            .collect(),
+        types: EventType::SUBSCRIBABLE
+            .into_iter()
+            .chain([EventType::WebhookTest])
+            .map(|event_type| Choice {
+                value: event_type.as_str(),
+                text: event_type.as_str(),
+                is_chosen: chosen_type == Some(event_type),
+            })
+            .collect(),
+        is_filtered: chosen_state.is_some() || chosen_type.is_some(),
+        deliveries: found.deliveries.iter().map(DeliveryLine::new).collect(),
+        older: found.next.map(|event| format!("{path}?state={state_name}&type={type_name}&before={event}#deliveries")),
+        is_first: before.is_none(),
+        path,
+    };
+    let events = found.deliveries.iter().map(|delivery| delivery.event_id.uuid());
+    Ok(Answer::page(&page)?.with_cookie(cookie).showing(std::iter::once(endpoint.id().uuid()).chain(events)))
+}
+
+/// The form with its count: of what somebody asked about, or of everything.
+async fn replay_form(visit: &Visit, endpoint: &Endpoint) -> Result<Option<ReplayForm>, Error> {
+    let store = visit.signed_in()?.act().store();
+    let asked = visit.query("since");
+    let since = asked.as_deref().map(read_moment);
+    let found = store.undelivered(endpoint.id(), since.flatten().unwrap_or_else(the_beginning)).await?;
+    if found.count == 0 && asked.is_none() {
+        return Ok(None);
+    }
+    let from = since.flatten().or(found.earliest).unwrap_or(visit.now());
+    // To the second below, so that the first is among them.
+    let from = Timestamp::from_unix_ms(from.unix_ms().div_euclid(1000) * 1000).unwrap_or(from);
+    let wrong = since.is_some_and(|since| since.is_none());
+    Ok(Some(ReplayForm {
+        count: found.count,
+        since: from.to_string().chars().take("2026-03-14T09:26:53".len()).collect(),
+        since_text: from.for_people(),
+        error: wrong.then_some("must be a date with a time, such as 2026-03-14T09:26"),
+    }))
+}
+
+/// Before anything happened.
+fn the_beginning() -> Timestamp {
+    Timestamp::from_unix_ms(0).unwrap_or_else(|_| Timestamp::now())
+}
+
+/// A moment as browsers send it from a field for one: without a zone, which is UTC.
+fn read_moment(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    [format!("{text}:00Z"), format!("{text}Z"), text.to_owned()].iter().find_map(|text| text.parse().ok())
+}
+
+/// What a button of the page does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Act {
+    Test,
+    Pause,
+    Resume,
+    Rotate,
+    Delete,
+    ReplayAll,
+}
+
+impl Act {
+    fn of(form: &Form) -> Option<Self> {
+        Some(match form.get("act") {
+            "test" => Self::Test,
+            "pause" => Self::Pause,
+            "resume" => Self::Resume,
+            "rotate" => Self::Rotate,
+            "delete" => Self::Delete,
+            "replay" => Self::ReplayAll,
+            _ => return None,
+        })
+    }
+}
+
+/// What the buttons of the page do.
+pub(crate) struct Change;
+
+impl Page for Change {
+    fn operation(visit: &Visit) -> &'static str {
+        match Act::of(&visit.typed()) {
+            Some(Act::Test) => "send_test_event",
+            Some(Act::Pause) => "pause_endpoint",
+            Some(Act::Resume) => "resume_endpoint",
+            Some(Act::Rotate) => "rotate_secret",
+            Some(Act::Delete) => "delete_endpoint",
+            Some(Act::ReplayAll) => "replay_undelivered",
+            None => "change_endpoint",
+        }
+    }
+
+    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
+        let posted = visit.posted()?;
+        posted.admin()?;
+        let unknown = || FieldErrors::one("act", FieldCode::InvalidValue, "must be one of the page's buttons");
+        let act = Act::of(posted.form()).ok_or_else(|| Error::Invalid(unknown()))?;
+        posted.until_settled(|| change(visit, &posted, act)).await
+    }
+}
+
+async fn change(visit: &Visit, posted: &Posted<'_>, act: Act) -> Result<Answer, Error> {
+    let (admin, org, now) = (posted.admin()?, posted.act().org(), posted.act().now());
+    let state = find(visit).await?;
+    let before = &state.endpoint;
+    let id = before.value.id();
+    let there = Answer::see_other(link(id));
+    let commit = posted.commit();
+    match act {
+        Act::Test => {
+            if let Err(refusal) = reachable(before.value.url(), webhooks(visit)?).await {
+                let notice = Notice {
+                    look: "bad",
+                    title: "No test was sent".to_owned(),
+                    lines: vec![format!("The address can’t be used: {refusal}.")],
+                };
+                return refused(page(visit, &state, Some(notice)).await);
+            }
+            let event = Event::new(EventKind::WebhookTest { message: TEST_MESSAGE }, now);
+            let objects = [id.uuid(), event.id.uuid()];
+            commit.tell_only(id, &event)?.done_as(StatusCode::SEE_OTHER, &objects).await?;
+            Ok(Answer::see_other(format!("{}/deliveries/{}", link(id), event.id)).recorded())
+        }
+        Act::Pause | Act::Resume => {
+            let after =
+                if act == Act::Pause { before.value.paused(admin, now) } else { before.value.resumed(admin, now) };
+            // It is so already: what was wanted, and nothing to record but the call.
+            let Some(after) = after else { return Ok(there) };
+            let changes = endpoints::replace(org, before, &after)?;
+            commit.with(changes).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
+            Ok(there.recorded())
+        }
+        Act::Rotate => {
+            let how = if posted.form().get("old") == "keep" { Rotation::Overlapping } else { Rotation::AtOnce };
+            let webhooks = webhooks(visit)?;
+            let secret = SigningSecret::generate()?;
+            let keys = webhooks.keys.keyring().await?;
+            let after = before.value.rotated(admin, how, &secret, &keys, now)?;
+            let cookie = OneTimeSecret::hide(posted, webhooks, id, &secret).await?;
+            let changes = endpoints::replace(org, before, &after)?;
+            commit.with(changes).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
+            Ok(there.with_cookie(cookie).recorded())
+        }
+        Act::Delete => {
+            commit.with(endpoints::delete(org, before, now)).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
+            Ok(Answer::see_other("/app/developers").recorded())
+        }
+        Act::ReplayAll => {
+            let Some(since) = read_moment(posted.form().get("since")) else {
+                let notice = Notice {
+                    look: "bad",
+                    title: "Nothing was replayed".to_owned(),
+                    lines: vec!["Since must be a date with a time, such as 2026-03-14T09:26.".to_owned()],
+                };
+                return refused(page(visit, &state, Some(notice)).await);
+            };
+            let changes = endpoints::ask_for_replay(org, id, &Replay { since, asked_at: now })?;
+            commit.with(changes).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
+            Ok(there.recorded())
+        }
+    }
+}
+
+/// What a test says.
+const TEST_MESSAGE: &str = "This is a test event from Countersign. Nothing has happened.";
+
+#[derive(Template)]
+#[template(path = "endpoint_edit.html")]
+struct EditPage {
+    frame: Frame,
+    path: String,
+    url: String,
+    form: EndpointForm,
+}
+
+/// The form that changes its address and events.
+pub(crate) struct Edit;
+
+impl Page for Edit {
+    fn operation(_: &Visit) -> &'static str {
+        "view_endpoint"
+    }
+
+    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
+        visit.admin()?;
+        let endpoint = find(visit).await?.endpoint.value;
+        let form = EndpointForm::of(endpoint.url().as_str(), endpoint.events());
+        edit_page(visit, &endpoint, form)
+    }
+}
+
+fn edit_page(visit: &Visit, endpoint: &Endpoint, form: EndpointForm) -> Result<Answer, Error> {
+    let (path, url) = (link(endpoint.id()), endpoint.url().as_str().to_owned());
+    let page = EditPage { frame: Frame::new(visit), path, url, form };
+    Ok(Answer::page(&page)?.showing([endpoint.id().uuid()]))
+}
+
+/// That form, sent.
+pub(crate) struct Save;
+
+impl Page for Save {
+    fn operation(_: &Visit) -> &'static str {
+        "edit_endpoint"
+    }
+
+    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
+        let posted = visit.posted()?;
+        let admin = posted.admin()?;
+        let before = find(visit).await?.endpoint.value;
+        let (url, events) = match EndpointForm::read(posted.form(), webhooks(visit)?).await {
+            Ok(read) => read,
+            Err(again) => return refused(edit_page(visit, &before, *again)),
+        };
+        let (org, now) = (posted.act().org(), posted.act().now());
+        posted
+            .until_settled(|| async {
+                let before = find(visit).await?.endpoint;
+                let after = before.value.edited(admin, url.clone(), events.clone(), now);
+                let changes = endpoints::replace(org, &before, &after)?;
+                posted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[after.id().uuid()]).await
+            })
+            .await?;
+        Ok(Answer::see_other(link(before.id())).recorded())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read_moment;
+
+    #[test]
+    fn a_moment_is_read_as_browsers_send_it() {
+        let moment = read_moment("2026-03-14T09:26").unwrap();
+        for text in ["2026-03-14T09:26:00", "2026-03-14T09:26:00.000", "2026-03-14T09:26:00Z", " 2026-03-14T09:26 "] {
+            assert_eq!(read_moment(text), Some(moment), "{text}");
+        }
+        for text in ["", "yesterday", "2026-03-14", "09:26"] {
+            assert_eq!(read_moment(text), None, "{text}");
+        }
+    }
+}
