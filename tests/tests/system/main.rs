@@ -33,6 +33,7 @@ mod races;
 mod restart;
 mod routes;
 mod tokens;
+mod webhook_vectors;
 mod workspaces;
 
 /// The local stack's program, built beside the tests.
