@@ -12,6 +12,8 @@ mod data_dir;
 mod demo;
 mod embedded;
 mod error;
+mod guard;
+mod listen;
 mod options;
 mod private_file;
 mod ready;
@@ -20,6 +22,7 @@ mod stack;
 
 pub use command::main;
 pub use error::StartError;
+pub use guard::PublicOrLoopback;
 pub use options::{Options, Seed, StoreAt};
 pub use ready::{Member, Organization, ReadyFile};
 pub use stack::Stack;

@@ -248,7 +248,8 @@ fn remove_stale(ready_file: &Path) -> Result<(), StartError> {
     Ok(())
 }
 
-async fn listen(port: u16) -> Result<TcpListener, StartError> {
+/// Takes a port of this machine, or a free one for 0.
+pub(crate) async fn listen(port: u16) -> Result<TcpListener, StartError> {
     TcpListener::bind(("127.0.0.1", port)).await.map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => StartError::PortTaken(port),
         _ => StartError::Port { port, error },

@@ -23,6 +23,7 @@ mod idempotency;
 mod identity;
 mod input;
 mod lambda;
+mod listen;
 mod lists;
 mod local_stack;
 mod logs;
