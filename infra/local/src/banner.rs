@@ -44,8 +44,7 @@ pub(crate) fn listening(address: SocketAddr) {
 /// A delivery came.
 pub(crate) fn arrived(is_verified: bool, what: &str, body: &str) {
     let colour = if is_verified { GREEN } else { RED };
-    let body: String = body.lines().map(|line| format!("  {line}\n")).collect();
-    line(&format!("{colour}{what}{RESET}\n{body}"));
+    line(&format!("{colour}{what}{RESET}\n  {}\n", body.replace('\n', "\n  ")));
 }
 
 /// What went wrong, in one line.

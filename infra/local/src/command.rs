@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use shared::webhook::secret::InvalidSecret;
 
 use crate::banner;
 use crate::error::in_one_line;
@@ -43,10 +42,10 @@ pub fn main() -> ExitCode {
         };
         match command {
             Command::Serve(options) => serve(options.into(), signals).await,
-            Command::Listen(options) => match options.try_into() {
+            Command::Listen(options) => match Settings::try_from(options) {
                 Ok(settings) => listen(settings, signals).await,
-                Err(InvalidSecret) => {
-                    banner::error(&format!("--secret: {InvalidSecret}; the app shows it once, as `Signing secret`"));
+                Err(error) => {
+                    banner::error(&format!("--secret: {error}; the app shows it once, as `Signing secret`"));
                     ExitCode::from(2)
                 }
             },

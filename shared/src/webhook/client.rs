@@ -584,11 +584,7 @@ mod tests {
         #[derive(Debug)]
         struct Never;
         impl Resolve for Never {
-            fn resolve<'a>(
-                &'a self,
-                _host: &'a str,
-            ) -> futures_util::future::BoxFuture<'a, Result<Vec<IpAddr>, super::super::resolve::ResolveError>>
-            {
+            fn resolve<'a>(&'a self, _host: &'a str) -> Resolving<'a> {
                 Box::pin(std::future::pending())
             }
         }
