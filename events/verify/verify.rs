@@ -34,7 +34,7 @@ pub fn verify(secret: &str, headers: &Headers, body: &[u8], now: i64) -> bool {
 /// The same by the headers of Standard Webhooks, if you would rather use those.
 pub fn verify_standard(secret: &str, headers: &Headers, body: &[u8], now: i64) -> bool {
     let (id, timestamp) = (header(headers, "webhook-id"), header(headers, "webhook-timestamp"));
-    let Ok(key) = STANDARD.decode(secret.trim_start_matches("whsec_")) else { return false };
+    let Ok(key) = STANDARD.decode(secret.strip_prefix("whsec_").unwrap_or(secret)) else { return false };
     if id.is_empty() || !is_fresh(timestamp, now) {
         return false;
     }
