@@ -1,7 +1,7 @@
 # What can be done here. `make` alone lists it.
 #
 # `run` and `test` need Rust and a C compiler and nothing else. The others fetch pinned tools below target/tools first
-# (scripts/tools), which takes Python 3 with venv; `test-aws` also wants Java 17 and npm.
+# (scripts/tools), which takes Python 3 with venv; `check` and `test-aws` also want npm, `test-aws` Java 17.
 
 .DEFAULT_GOAL := help
 SHELL := bash
@@ -38,6 +38,7 @@ check: ## Format, lints, documentation, dependencies
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
 	$(CHECK_TOOLS); cargo deny check bans licenses sources
 	$(CHECK_TOOLS); cargo shear
+	"$$(scripts/tools typescript)/tsc" -p events/verify --noEmit
 
 bench: ## Figures: calls and lists, start and size of functions; lists of 100,000 too with FULL=1
 	cargo run --release -p tests --bin bench_api

@@ -81,7 +81,12 @@ impl Stack {
     #[must_use]
     pub fn through(&self, faults: &Faults) -> Arc<Self> {
         let store = StoreAt::Endpoint { url: faults.url().to_owned(), table: self.table.name.clone() };
-        Arc::new(Self::in_new_dir(Options { store, keyring: Some(self.keyring.clone()), has_background: false, ..Options::default() }))
+        Arc::new(Self::in_new_dir(Options {
+            store,
+            keyring: Some(self.keyring.clone()),
+            has_background: false,
+            ..Options::default()
+        }))
     }
 
     /// A stack of its own, with a table of its own, for which time passes faster: for what a sweep of everything that is
@@ -95,7 +100,12 @@ impl Stack {
     #[must_use]
     pub fn scaled(&self, time_scale: u32) -> Arc<Self> {
         let store = StoreAt::Endpoint { url: self.table.endpoint.clone(), table: self.table.name.clone() };
-        Arc::new(Self::in_new_dir(Options { store, keyring: Some(self.keyring.clone()), time_scale, ..Options::default() }))
+        Arc::new(Self::in_new_dir(Options {
+            store,
+            keyring: Some(self.keyring.clone()),
+            time_scale,
+            ..Options::default()
+        }))
     }
 
     /// A stack over data that somebody else owns, such as those that a killed process left behind.

@@ -1,6 +1,7 @@
 //! What a person reads in the terminal.
 
 use std::io::{IsTerminal, Write};
+use std::net::SocketAddr;
 
 use anstream::{eprintln as eprintln_plain, stdout};
 
@@ -30,6 +31,20 @@ pub(crate) fn stopping() {
 /// The end.
 pub(crate) fn stopped() {
     line("Stopped. Everything is kept; the next start goes on from here.");
+}
+
+/// A subscriber listens.
+pub(crate) fn listening(address: SocketAddr) {
+    line(&format!(
+        "\n{GREEN}{BOLD}Listening on http://{address}/{RESET}\n\n\
+         {DIM}Deliveries to any path are printed, and whether they verify. Ctrl-C stops it.{RESET}\n"
+    ));
+}
+
+/// A delivery came.
+pub(crate) fn arrived(is_verified: bool, what: &str, body: &str) {
+    let colour = if is_verified { GREEN } else { RED };
+    line(&format!("{colour}{what}{RESET}\n  {}\n", body.replace('\n', "\n  ")));
 }
 
 /// What went wrong, in one line.

@@ -1,68 +1,80 @@
-//! Where deliveries of the local stack may go: public hosts as everywhere, and this machine itself, over plain http too.
-//! Only here: no function can be built with it, since no function depends on this crate.
+//! Where the local stack delivers to: what functions may, and this machine. Here and not in `shared`, so that no function
+//! can be built with it.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
-use futures_util::future::BoxFuture;
 use shared::webhook::guard::{Guard, PublicOnly, Scheme};
-use shared::webhook::resolve::{Resolve, ResolveError, SystemResolver};
 
-/// What this machine calls itself.
-const LOCALHOST: &str = "localhost";
-
-/// Public hosts over TLS, and this machine.
+/// Public hosts over TLS, and whatever listens on this machine, over plain HTTP too.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PublicOrLoopback;
 
 impl Guard for PublicOrLoopback {
-    fn allows_scheme(&self, _: Scheme) -> bool {
-        // What a scheme may speak to is decided by the address.
+    fn allows_scheme(&self, _scheme: Scheme) -> bool {
         true
     }
 
     fn allows_name(&self, name: &str) -> bool {
-        name == LOCALHOST || PublicOnly.allows_name(name)
+        PublicOnly.allows_name(name) || name == "localhost" || name.ends_with(".localhost")
     }
 
     fn allows_address(&self, scheme: Scheme, address: IpAddr) -> bool {
-        address.is_loopback() || PublicOnly.allows_address(scheme, address)
-    }
-}
-
-/// The system's name servers, and this machine's own name, which they do not know.
-#[derive(Debug, Default)]
-pub struct LocalResolver(SystemResolver);
-
-impl Resolve for LocalResolver {
-    fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, Result<Vec<IpAddr>, ResolveError>> {
-        if host == LOCALHOST {
-            return Box::pin(std::future::ready(Ok(vec![Ipv4Addr::LOCALHOST.into()])));
-        }
-        self.0.resolve(host)
+        address.to_canonical().is_loopback() || PublicOnly.allows_address(scheme, address)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use shared::webhook::guard::{AddressError, EndpointUrl, InvalidUrl, check};
+    use shared::webhook::resolve::{Resolve, Resolving, SystemResolver};
+
     use super::*;
 
-    #[test]
-    fn this_machine_and_what_is_public_and_nothing_between() {
-        for (scheme, address, expected) in [
-            (Scheme::Http, "127.0.0.1", true),
-            (Scheme::Https, "127.0.0.1", true),
-            (Scheme::Http, "::1", true),
-            (Scheme::Https, "1.1.1.1", true),
-            (Scheme::Http, "1.1.1.1", false),
-            (Scheme::Https, "10.0.0.1", false),
-            (Scheme::Http, "192.168.1.1", false),
-            (Scheme::Http, "169.254.169.254", false),
-            (Scheme::Http, "0.0.0.0", false),
+    #[tokio::test]
+    async fn this_machine_is_let_through_and_nothing_else_inside() {
+        let resolver: Arc<dyn Resolve> = Arc::new(SystemResolver::new());
+        for url in [
+            "http://127.0.0.1:9000/hook",
+            "http://127.1:9000/",
+            "https://127.0.0.1/",
+            "http://[::1]:9000/",
+            "http://[::ffff:127.0.0.1]/",
+            "http://localhost:9000/",
+            "http://hooks.localhost:9000/",
+            "https://8.8.8.8/",
         ] {
-            let address = address.parse().unwrap();
-            assert_eq!(PublicOrLoopback.allows_address(scheme, address), expected, "{scheme:?} {address}");
+            let read = EndpointUrl::parse(url, &PublicOrLoopback).unwrap_or_else(|error| panic!("{url}: {error}"));
+            assert!(check(&read, &PublicOrLoopback, &*resolver).await.is_ok(), "{url}");
         }
-        assert!(PublicOrLoopback.allows_name("localhost") && PublicOrLoopback.allows_name("hooks.example.com"));
-        assert!(!PublicOrLoopback.allows_name("printer") && !PublicOrLoopback.allows_name("nas.local"));
+        for url in [
+            "http://8.8.8.8/",
+            "http://10.0.0.1/",
+            "https://10.0.0.1/",
+            "http://0.0.0.0/",
+            "https://169.254.169.254/",
+            "https://[::ffff:10.0.0.1]/",
+            "https://[fd00::1]/",
+            "https://printer.local/",
+            "http://printer/",
+        ] {
+            assert_eq!(EndpointUrl::parse(url, &PublicOrLoopback), Err(InvalidUrl::NotPublic), "{url}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_public_name_is_not_spoken_to_in_the_clear() {
+        #[derive(Debug)]
+        struct Public;
+        impl Resolve for Public {
+            fn resolve<'a>(&'a self, _host: &'a str) -> Resolving<'a> {
+                Box::pin(async { Ok(vec![IpAddr::from([93, 184, 216, 34])]) })
+            }
+        }
+        let plain = EndpointUrl::parse("http://hooks.example.com/", &PublicOrLoopback).expect("a name may lead here");
+        assert_eq!(check(&plain, &PublicOrLoopback, &Public).await, Err(AddressError::Refused));
+        let encrypted = EndpointUrl::parse("https://hooks.example.com/", &PublicOrLoopback).expect("a URL");
+        assert!(check(&encrypted, &PublicOrLoopback, &Public).await.is_ok());
     }
 }

@@ -14,6 +14,7 @@ mod demo;
 mod embedded;
 mod error;
 mod guard;
+mod listen;
 mod options;
 mod private_file;
 mod queue;
@@ -23,6 +24,7 @@ mod stack;
 
 pub use command::main;
 pub use error::StartError;
+pub use guard::PublicOrLoopback;
 pub use options::{Options, Seed, StoreAt};
 pub use ready::{Member, Organization, ReadyFile};
 pub use stack::Stack;

@@ -1,9 +1,15 @@
 //! What can be chosen when the stack starts, and the command line that chooses it.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use http::StatusCode;
 use shared::seal::Keyring;
+use shared::webhook::secret::{InvalidSecret, SigningSecret};
+
+use crate::listen::Settings;
 
 /// How a stack is started.
 #[derive(Clone, Debug)]
@@ -77,6 +83,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run the whole service in one process until Ctrl-C
     Serve(Serve),
+    /// Be a subscriber: print the webhooks that arrive and whether they verify, until Ctrl-C
+    Listen(Listen),
 }
 
 #[derive(Debug, clap::Args)]
@@ -119,6 +127,59 @@ impl From<Serve> for Options {
     }
 }
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct Listen {
+    /// Port on 127.0.0.1; 0 takes a free one
+    #[arg(long, default_value_t = 9090)]
+    port: u16,
+
+    /// The endpoint's signing secret, as the app showed it
+    #[arg(long, value_name = "SECRET")]
+    secret: Typed,
+
+    /// Answers this status to everything, for instance 500 [default: 204, or 401 to what does not verify]
+    #[arg(long, value_name = "STATUS", value_parser = clap::value_parser!(u16).range(200..=599))]
+    answer: Option<u16>,
+
+    /// Waits this long before each answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    delay: u32,
+
+    /// Answers 500 to the first N attempts at each event
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    fail_first: u32,
+}
+
+/// What was typed as a secret. It is read later: clap's messages would repeat it.
+#[derive(Clone)]
+struct Typed(String);
+
+impl From<String> for Typed {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl fmt::Debug for Typed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Typed")
+    }
+}
+
+impl TryFrom<Listen> for Settings {
+    type Error = InvalidSecret;
+
+    fn try_from(listen: Listen) -> Result<Self, InvalidSecret> {
+        Ok(Self {
+            port: listen.port,
+            secret: SigningSecret::parse(listen.secret.0.trim())?,
+            answer: listen.answer.and_then(|status| StatusCode::from_u16(status).ok()),
+            delay: Duration::from_secs(listen.delay.into()),
+            fail_first: listen.fail_first,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use clap::error::ErrorKind;
@@ -126,8 +187,17 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<Options, clap::Error> {
-        let Command::Serve(serve) = Cli::try_parse_from(line.split(' '))?.command;
-        Ok(serve.into())
+        match Cli::try_parse_from(line.split(' '))?.command {
+            Command::Serve(serve) => Ok(serve.into()),
+            Command::Listen(listen) => panic!("{listen:?}"),
+        }
+    }
+
+    fn listen(line: &str) -> Result<Settings, InvalidSecret> {
+        match Cli::try_parse_from(line.split(' ')).unwrap().command {
+            Command::Serve(serve) => panic!("{serve:?}"),
+            Command::Listen(listen) => listen.try_into(),
+        }
     }
 
     #[test]
@@ -159,6 +229,33 @@ mod tests {
     }
 
     #[test]
+    fn listen_takes_its_options() {
+        let secret = SigningSecret::generate().unwrap();
+        let settings = listen(&format!("local listen --secret {}", secret.expose())).unwrap();
+        assert_eq!(
+            (settings.port, settings.answer, settings.delay, settings.fail_first),
+            (9090, None, Duration::ZERO, 0)
+        );
+        assert_eq!(settings.secret, secret);
+
+        let line = format!("local listen --port 0 --secret {} --answer 503 --delay 20 --fail-first 4", secret.expose());
+        let settings = listen(&line).unwrap();
+        assert_eq!(settings.port, 0);
+        assert_eq!(settings.answer, Some(StatusCode::SERVICE_UNAVAILABLE));
+        assert_eq!((settings.delay, settings.fail_first), (Duration::from_secs(20), 4));
+    }
+
+    #[test]
+    fn a_secret_is_in_no_message() {
+        assert!(listen("local listen --secret whsec_secret").is_err());
+        let secret = SigningSecret::generate().unwrap().expose();
+        let cli = Cli::try_parse_from(["local", "listen", "--secret", &secret]).unwrap();
+        assert!(!format!("{cli:?}").contains(&secret));
+        let error = Cli::try_parse_from(["local", "listen", "--secret", &secret, "--answer", "x"]).unwrap_err();
+        assert!(!error.to_string().contains(&secret));
+    }
+
+    #[test]
     fn what_makes_no_sense_is_a_usage_error() {
         for (line, kind) in [
             ("local", ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand),
@@ -170,6 +267,10 @@ mod tests {
             ("local serve --time-scale 0.5", ErrorKind::ValueValidation),
             ("local serve --data", ErrorKind::UnknownArgument),
             ("local serve extra", ErrorKind::UnknownArgument),
+            ("local listen", ErrorKind::MissingRequiredArgument),
+            ("local listen --secret s --answer 99", ErrorKind::ValueValidation),
+            ("local listen --secret s --answer 600", ErrorKind::ValueValidation),
+            ("local listen --secret s --delay -1", ErrorKind::UnknownArgument),
         ] {
             let error = parse(line).expect_err(line);
             assert_eq!(error.kind(), kind, "{line}");

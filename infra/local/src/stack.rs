@@ -21,6 +21,7 @@ use shared::session::ClientAddress;
 use shared::store::Store;
 use shared::telemetry::Log;
 use shared::webhook::client::Client;
+use shared::webhook::resolve::SystemResolver;
 use shared::{App, Webhooks};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
@@ -31,7 +32,7 @@ use crate::credentials::Credentials;
 use crate::data_dir::DataDir;
 use crate::embedded::{self, Embedded};
 use crate::error::{StartError, in_one_line};
-use crate::guard::{LocalResolver, PublicOrLoopback};
+use crate::guard::PublicOrLoopback;
 use crate::options::{Options, Seed, StoreAt};
 use crate::ready::ReadyFile;
 use crate::{data_dir, demo, private_file, seed};
@@ -116,7 +117,7 @@ impl Stack {
             None => data_dir.keyring()?,
         };
         let keys = FixedKeys::new(keyring.clone());
-        let (guard, resolver) = (Arc::new(PublicOrLoopback), Arc::new(LocalResolver::default()));
+        let (guard, resolver) = (Arc::new(PublicOrLoopback), Arc::new(SystemResolver::new()));
         let webhooks = Webhooks { keys: keys.clone(), guard: guard.clone(), resolver: resolver.clone() };
         let client = Client::new(guard, resolver).map_err(|error| StartError::Store(in_one_line(&error)))?;
         let app = App::without_https(store.clone(), origin, log, Waits::scaled(options.time_scale));
@@ -272,7 +273,8 @@ fn remove_stale(ready_file: &Path) -> Result<(), StartError> {
     Ok(())
 }
 
-async fn listen(port: u16) -> Result<TcpListener, StartError> {
+/// Takes a port of this machine, or a free one for 0.
+pub(crate) async fn listen(port: u16) -> Result<TcpListener, StartError> {
     TcpListener::bind(("127.0.0.1", port)).await.map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => StartError::PortTaken(port),
         _ => StartError::Port { port, error },

@@ -103,7 +103,7 @@ impl Client {
             duration_ms: begun.elapsed().as_millis().try_into().unwrap_or(u64::MAX),
             dialled: seen.dialled,
             outcome: outcome(seen.status, ended),
-            excerpt: excerpt(&seen.body),
+            excerpt: excerpt(&seen.body, limits::WEBHOOK_EXCERPT_CHARS_MAX),
         }
     }
 
@@ -226,11 +226,12 @@ fn outcome(status: Option<StatusCode>, ended: Result<(), FailureClass>) -> Outco
     }
 }
 
-/// The beginning of a body for people: as text whatever it is, without what a page or a terminal would act on.
-fn excerpt(body: &[u8]) -> Option<String> {
-    /// As many bytes as there could be in the characters that are kept.
-    const BYTES: usize = 4 * limits::WEBHOOK_EXCERPT_CHARS_MAX;
-    let text = String::from_utf8_lossy(&body[..body.len().min(BYTES)]);
+/// The beginning of a body for people: as text whatever it is, without what a page or a terminal would act on. None if
+/// there is nothing to see.
+#[must_use]
+pub fn excerpt(body: &[u8], chars_max: usize) -> Option<String> {
+    // A character has four bytes at most.
+    let text = String::from_utf8_lossy(&body[..body.len().min(4 * chars_max)]);
     let visible = text.chars().filter(|c| *c != '\r').map(|c| match c {
         '\n' | '\t' => c,
         // Unicode has a picture of each.
@@ -246,7 +247,7 @@ fn excerpt(body: &[u8]) -> Option<String> {
         | '\u{feff}' => char::REPLACEMENT_CHARACTER,
         _ => c,
     });
-    let kept: String = visible.take(limits::WEBHOOK_EXCERPT_CHARS_MAX).collect();
+    let kept: String = visible.take(chars_max).collect();
     (!kept.is_empty()).then_some(kept)
 }
 
@@ -263,6 +264,7 @@ mod tests {
 
     use super::*;
     use crate::webhook::guard::PublicOnly;
+    use crate::webhook::resolve::Resolving;
     use crate::webhook::testing::{Names, WithLoopback};
 
     const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -513,11 +515,7 @@ mod tests {
         #[derive(Debug)]
         struct Never;
         impl Resolve for Never {
-            fn resolve<'a>(
-                &'a self,
-                _host: &'a str,
-            ) -> futures_util::future::BoxFuture<'a, Result<Vec<IpAddr>, super::super::resolve::ResolveError>>
-            {
+            fn resolve<'a>(&'a self, _host: &'a str) -> Resolving<'a> {
                 Box::pin(std::future::pending())
             }
         }
@@ -708,9 +706,8 @@ mod tests {
             ("a\u{202e}b\u{200b}c\u{feff}\u{85}".as_bytes(), Some("a\u{fffd}b\u{fffd}c\u{fffd}\u{fffd}")),
             ("<b>é 日本 🦀</b>".as_bytes(), Some("<b>é 日本 🦀</b>")),
         ] {
-            assert_eq!(excerpt(body).as_deref(), text, "{body:?}");
+            assert_eq!(excerpt(body, 20).as_deref(), text, "{body:?}");
         }
-        let long = "🦀".repeat(2000);
-        assert_eq!(excerpt(long.as_bytes()).unwrap(), "🦀".repeat(limits::WEBHOOK_EXCERPT_CHARS_MAX));
+        assert_eq!(excerpt("🦀".repeat(2000).as_bytes(), 1000).unwrap(), "🦀".repeat(1000));
     }
 }

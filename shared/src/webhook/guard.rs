@@ -85,7 +85,7 @@ fn is_public(address: IpAddr) -> bool {
 
 /// What is not public of IPv4: IANA's special-purpose registry, whole, and what is no address of one host.
 const SPECIAL_V4: [(Ipv4Addr, u32); 19] = [
-    (Ipv4Addr::new(0, 0, 0, 0), 8),        // this network
+    (Ipv4Addr::UNSPECIFIED, 8),            // this network
     (Ipv4Addr::new(10, 0, 0, 0), 8),       // private
     (Ipv4Addr::new(100, 64, 0, 0), 10),    // carrier-grade NAT; Alibaba's metadata at 100.100.100.200
     (Ipv4Addr::new(127, 0, 0, 0), 8),      // loopback
@@ -338,7 +338,7 @@ pub async fn check(
     if !url.is_allowed(guard) {
         return Err(AddressError::Refused);
     }
-    let mut addresses = match url.host() {
+    let addresses = match url.host() {
         Host::Domain(name) => resolver.resolve(name).await?,
         Host::Ipv4(address) => vec![address.into()],
         Host::Ipv6(address) => vec![address.into()],
@@ -350,9 +350,10 @@ pub async fn check(
         return Err(AddressError::Refused);
     }
     // An IPv4 address in IPv6 clothes is dialled as what it is.
-    addresses.iter_mut().for_each(|address| *address = address.to_canonical());
-    addresses.sort_by_key(IpAddr::is_ipv6);
-    Ok(addresses.into_iter().map(|address| SocketAddr::new(address, url.port())).collect())
+    let mut dialled: Vec<_> =
+        addresses.iter().map(|address| SocketAddr::new(address.to_canonical(), url.port())).collect();
+    dialled.sort_by_key(SocketAddr::is_ipv6);
+    Ok(dialled)
 }
 
 #[cfg(test)]

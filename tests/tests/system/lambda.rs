@@ -174,7 +174,7 @@ async fn invoke(function: &mut Function, event: &str) -> Answer {
 
 fn recorded_files() -> BTreeSet<String> {
     let files = std::fs::read_dir(EVENTS).expect("the folder of events");
-    let names = files.map(|file| file.expect("a file").path());
+    let names = files.map(|file| file.expect("a file").path()).filter(|file| file.is_file());
     names.filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned())).collect()
 }
 

@@ -24,6 +24,7 @@ mod idempotency;
 mod identity;
 mod input;
 mod lambda;
+mod listen;
 mod lists;
 mod local_stack;
 mod logs;
@@ -35,6 +36,7 @@ mod races;
 mod restart;
 mod routes;
 mod tokens;
+mod webhook_vectors;
 mod workspaces;
 
 /// The local stack's program, built beside the tests.
