@@ -15,7 +15,7 @@ use shared::store::workspaces;
 use shared::visit::{Posted, Visit};
 
 use crate::Page;
-use crate::frame::{Answer, Frame, Moment};
+use crate::frame::{Answer, Frame, Moment, in_query};
 use crate::outline::{Badge, lifecycle_badge};
 
 #[derive(Template)]
@@ -51,7 +51,7 @@ impl Page for List {
         let found = signed_in.act().store().list_workspaces(query.search.needle(), query.page()).await?;
         let search = visit.query("search").unwrap_or_default();
         let (at, step) = (found.pagination.offset, u64::from(found.pagination.limit));
-        let page_at = |offset: u64| format!("/app/workspaces?search={}&offset={offset}", encoded(&search));
+        let page_at = |offset: u64| format!("/app/workspaces?search={}&offset={offset}", in_query(&search));
         let page = ListPage {
             frame: Frame::new(visit),
             total: found.pagination.total,
@@ -72,12 +72,6 @@ impl Page for List {
         };
         Ok(Answer::page(&page)?.showing(found.data.iter().map(|workspace| workspace.id.uuid())))
     }
-}
-
-/// A text in a query.
-fn encoded(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
 #[derive(Template)]

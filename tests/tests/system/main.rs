@@ -32,6 +32,7 @@ mod proposals;
 mod races;
 mod restart;
 mod routes;
+mod sign_in;
 mod tokens;
 mod workspaces;
 
