@@ -9,7 +9,9 @@ mod agreement;
 mod frame;
 mod home;
 mod outline;
+mod pager;
 mod proposal;
+mod proposals;
 mod sign_in;
 mod style;
 mod workspaces;
@@ -53,6 +55,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/app/workspaces", show::<workspaces::List>())
         .route("/app/workspaces/{id}", form::<workspaces::Show, workspaces::Activate>())
         .route("/app/agreements/{id}", show::<agreement::Show>())
+        .route("/app/proposals", show::<proposals::List>())
         .route("/app/proposals/{id}", form::<proposal::Review, proposal::Decide>())
         .route("/app/style.css", get(style::answer))
         .route("/app/{*rest}", axum::routing::any(unrouted))

@@ -12,6 +12,7 @@
 
 mod agreements;
 mod app;
+mod app_pages;
 mod audit;
 mod bodies;
 mod capacity;
