@@ -1,7 +1,8 @@
 # What can be done here. `make` alone lists it.
 #
 # `run` and `test` need Rust and a C compiler and nothing else. The others fetch pinned tools below target/tools first
-# (scripts/tools), which takes Python 3 with venv; `check` and `test-aws` also want npm, `test-aws` Java 17.
+# (scripts/tools), which takes Python 3 with venv; `check` and `test-aws` also want npm, `test-aws` Java 17 and
+# `test-browser` Chromium.
 
 .DEFAULT_GOAL := help
 SHELL := bash
@@ -18,16 +19,19 @@ BUILD_BENCHED = cargo lambda build --profile lambda --$(ARCH) -p read-api -p wri
 CHECK_TOOLS = PATH="$$(scripts/tools check):$$PATH"
 LAMBDA_TOOLS = PATH="$$(scripts/tools lambda):$$PATH"
 
-.PHONY: help run test test-aws check bench bench-api bench-start generate watch build
+.PHONY: help run test test-browser test-aws check bench bench-api bench-start generate watch build
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## The whole service on this machine, until Ctrl-C
 	cargo run --release -p local -- serve $(ARGS)
 
-test: ## Unit tests, and system tests against the local stack
+test: ## Unit tests, system tests against the local stack, and the browser test where there is a browser
 	scripts/test
+
+test-browser: ## The app in Chromium: each page at two widths, light and dark, with an accessibility check
+	scripts/test-browser
 
 test-aws: ## The same system tests against AWS's own DynamoDB Local, or what AWS_ENDPOINT_URL names
 	scripts/test-aws

@@ -130,15 +130,19 @@ pub const SESSION_REFRESH_S: i64 = 60;
 pub const FORM_BYTES_MAX: usize = 64 * 1024;
 /// A password, in bytes: more is not hashed.
 pub const PASSWORD_BYTES_MAX: usize = 1024;
-/// The path to come back to after signing in, in characters.
-pub const NEXT_PATH_CHARS_MAX: usize = 500;
-/// Wrong passwords for one account before the next has to wait. Those that are being checked count too, and somebody may sign in
-/// with several devices at once.
-pub const GUESSES_AT_ACCOUNT: u32 = 10;
+/// The path to come back to after signing in, in characters: a search of 200 characters has up to 2,400 in an address.
+pub const NEXT_PATH_CHARS_MAX: usize = 3000;
+/// Wrong passwords for one account, from browsers that have not signed in to it before, until the next has to wait: what
+/// NIST SP 800-63B (5.2.2) allows. More than one address has, so that no single one can keep an account slow.
+pub const GUESSES_AT_ACCOUNT: u32 = 100;
 /// Wrong passwords from one address before the next has to wait: an office has many people behind one.
 pub const GUESSES_FROM_ADDRESS: u32 = 50;
+/// Wrong passwords for one account in a browser that has signed in to it before, until the next has to wait.
+pub const GUESSES_IN_BROWSER: u32 = 10;
+/// How long a browser is known after signing in, in seconds: half a year.
+pub const BROWSER_KNOWN_S: i64 = 180 * 24 * 3600;
 /// The longest wait after a wrong password, in seconds; the first is one, and each is twice the one before. No longer,
-/// since it keeps out the account's owner too.
+/// since it keeps out people too who have nothing to do with the guesses.
 pub const GUESS_WAIT_MAX_S: i64 = 300;
 /// After how long wrong passwords are forgotten, in seconds.
 pub const GUESSES_FORGOTTEN_S: i64 = 3600;

@@ -157,6 +157,12 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
+    /// A page of so many rows, within what a page can have, from a position on.
+    #[must_use]
+    pub fn new(limit: u32, offset: u64) -> Self {
+        Self { limit: Limit(limit.clamp(1, limits::PAGE_LIMIT_MAX)), offset: Offset(offset) }
+    }
+
     /// The rows' positions: from, and up to but not including.
     #[must_use]
     pub fn positions(self) -> std::ops::Range<u64> {

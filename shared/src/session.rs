@@ -4,6 +4,10 @@
 //! A session is a secret in a cookie; the store has its hash. It ends after twelve hours, after two without a request,
 //! when the person signs out here or everywhere, and when they are no member any more. Guessing passwords is slowed
 //! down per account and per address, alike whether there is such an account or not.
+//!
+//! Whoever guesses wrong on purpose must not keep the account's owner out. So a browser that has signed in to an account
+//! has a cookie, and guesses in it are counted by themselves: it waits for nobody's guesses but its own, and nobody's
+//! but its own count there. The cookie is no way in: it only says where guesses count.
 
 use std::net::IpAddr;
 
@@ -21,7 +25,7 @@ use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
 use crate::store::accounts::{Account, Membership};
-use crate::store::commit::Commit;
+use crate::store::commit::{Change, Commit};
 use crate::store::keys;
 use crate::store::table::jittered;
 use crate::store::{OrgStore, Store, sessions};
@@ -101,6 +105,8 @@ pub enum Cookie {
     Session,
     /// The secret of the form that somebody signs in with.
     Form,
+    /// The secret of a browser that has signed in, which signing out does not take away.
+    Browser,
 }
 
 impl Cookie {
@@ -111,6 +117,8 @@ impl Cookie {
             (Self::Session, true) => "session",
             (Self::Form, false) => "__Host-form",
             (Self::Form, true) => "form",
+            (Self::Browser, false) => "__Host-browser",
+            (Self::Browser, true) => "browser",
         }
     }
 
@@ -125,7 +133,11 @@ impl Cookie {
     /// The header that sets it, or takes it away.
     #[must_use]
     pub fn set(self, app: &App, secret: Option<&BrowserSecret>) -> Option<HeaderValue> {
-        let (value, seconds) = secret.map_or(("", 0), |secret| (secret.reveal(), limits::SESSION_LIFETIME_S));
+        let lifetime_s = match self {
+            Self::Session | Self::Form => limits::SESSION_LIFETIME_S,
+            Self::Browser => limits::BROWSER_KNOWN_S,
+        };
+        let (value, seconds) = secret.map_or(("", 0), |secret| (secret.reveal(), lifetime_s));
         let secure = if app.insecure_cookies { "" } else { "; Secure" };
         let name = self.name(app);
         let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
@@ -133,20 +145,22 @@ impl Cookie {
     }
 }
 
-/// A path to come back to after signing in: in the app, on this host, and not a page of signing in or out.
+/// A path and query to come back to after signing in: in the app, on this host, and not a page of signing in or out.
 #[must_use]
-pub fn safe_next(path: &str) -> Option<&str> {
-    let rest = path.strip_prefix("/app")?;
-    let is_in_app = rest.is_empty() || rest.starts_with(['/', '?']);
-    // Neither dots nor percent signs nor backslashes: nothing that a browser would read as another path.
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_?=&".contains(&byte);
-    let is_of_signing = rest.starts_with("/sign-");
+pub fn safe_next(address: &str) -> Option<&str> {
+    let rest = address.strip_prefix("/app")?;
+    let (path, _) = rest.split_once('?').unwrap_or((rest, ""));
+    let is_in_app = path.is_empty() || path.starts_with('/');
+    // What browsers would read as another address: a backslash as a slash, dots as a way up, however they are written.
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'\\' && byte != b'#';
+    let is_dots = |segment: &str| matches!(segment.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..");
     let fits = is_in_app
-        && !is_of_signing
-        && path.len() <= limits::NEXT_PATH_CHARS_MAX
-        && path.bytes().all(is_plain)
-        && !path.contains("//");
-    fits.then_some(path)
+        && !path.starts_with("/sign-")
+        && address.len() <= limits::NEXT_PATH_CHARS_MAX
+        && address.bytes().all(is_plain)
+        && !path.contains("//")
+        && !path.split('/').any(is_dots);
+    fits.then_some(address)
 }
 
 /// Somebody who is signed in, in one request.
@@ -275,19 +289,25 @@ impl ClientAddress {
     }
 }
 
-/// Signs somebody in, if the password is the account's. Tells the secret for the cookie; nothing when something is not
-/// right or too much was guessed: nobody is told which.
+/// The cookies of somebody who has just signed in.
+#[derive(Debug)]
+pub struct Entered {
+    /// The session's secret.
+    pub session: BrowserSecret,
+    /// The browser's.
+    pub browser: BrowserSecret,
+}
+
+/// Signs somebody in, if the password is the account's. Nothing when something is not right or too much was guessed:
+/// nobody is told which.
 ///
 /// # Errors
 /// When the store can't be read or written.
-pub async fn sign_in(visit: &mut Visit, email: &str, password: &str) -> Result<Option<BrowserSecret>, Error> {
-    let address = visit.client_address().map_or_else(|| "unknown".to_owned(), ClientAddress::counted);
-    let from_address = keys::guesses("address", &address);
-    let at_account = keys::guesses("account", Folded::new(email.trim()).as_str());
+pub async fn sign_in(visit: &mut Visit, email: &str, password: &str) -> Result<Option<Entered>, Error> {
+    let typed = Folded::new(email.trim());
+    let guess = Guess::by(visit, typed.as_str()).await?;
     // Counted before it is looked at, so that guesses at the same time count too.
-    let is_free = count_guess(&visit.store, &from_address, limits::GUESSES_FROM_ADDRESS, visit.now).await?
-        && count_guess(&visit.store, &at_account, limits::GUESSES_AT_ACCOUNT, visit.now).await?;
-    if !is_free {
+    if !guess.count(&visit.store, visit.now).await? {
         return Ok(None);
     }
     let account = match Email::parse(email) {
@@ -298,26 +318,75 @@ pub async fn sign_in(visit: &mut Visit, email: &str, password: &str) -> Result<O
         return Ok(None);
     }
     let Some(account) = account else { return Ok(None) };
-    let Some((organization, record)) = visit.store.memberships(&account).await?.into_iter().next() else {
-        return Ok(None);
+    let fresh = || BrowserSecret::new().map_err(|error| Error::Internal(error.to_string()));
+    let browser = Cookie::Browser.read(&visit.app, visit.headers()).map_or_else(fresh, Ok)?;
+    // One for all attempts: one whose answer was lost may have begun the session.
+    let session = fresh()?;
+    let attempt = async || {
+        let Some(first) = visit.store.memberships(&account).await?.into_iter().next() else { return Ok(None) };
+        let known = sessions::know_browser(keys::known_browser(browser.hash(), typed.as_str()), visit.now);
+        let old = Cookie::Session.read(&visit.app, visit.headers());
+        enter(visit, &account, first, &session, old.as_ref(), visit.now, Some(known)).await.map(Some)
     };
-    // It was no wrong guess after all.
-    visit.store.forget_guesses(&at_account).await;
-    visit.store.take_back_guess(&from_address).await;
-    let old = Cookie::Session.read(&visit.app, visit.headers());
-    let begun = visit.now;
-    enter(visit, account, (organization, record), old, begun).await.map(Some)
+    let Some(signed_in) = visit.until_settled(attempt).await? else { return Ok(None) };
+    guess.was_right(&visit.store).await;
+    visit.signed_in = Some(signed_in);
+    Ok(Some(Entered { session, browser }))
 }
 
-/// Begins a session, in the place of the one that the browser had.
+/// Where a guess counts.
+enum Guess {
+    /// In a browser that has signed in to the account before.
+    InBrowser(keys::Key),
+    /// Anywhere else: at the account, and with all others from the same address.
+    Anywhere { at_account: keys::Key, from_address: keys::Key },
+}
+
+impl Guess {
+    async fn by(visit: &Visit, email: &str) -> Result<Self, Error> {
+        if let Some(secret) = Cookie::Browser.read(&visit.app, visit.headers())
+            && visit.store.knows_browser(&keys::known_browser(secret.hash(), email)).await?
+        {
+            return Ok(Self::InBrowser(keys::guesses_in_browser(secret.hash(), email)));
+        }
+        let address = visit.client_address().map_or_else(|| "unknown".to_owned(), ClientAddress::counted);
+        let from_address = keys::guesses("address", &address);
+        Ok(Self::Anywhere { at_account: keys::guesses("account", email), from_address })
+    }
+
+    /// Counts it, if it may be made now.
+    async fn count(&self, store: &Store, now: Timestamp) -> Result<bool, Error> {
+        match self {
+            Self::InBrowser(at) => count_guess(store, at, limits::GUESSES_IN_BROWSER, now).await,
+            Self::Anywhere { at_account, from_address } => {
+                Ok(count_guess(store, from_address, limits::GUESSES_FROM_ADDRESS, now).await?
+                    && count_guess(store, at_account, limits::GUESSES_AT_ACCOUNT, now).await?)
+            }
+        }
+    }
+
+    /// It was no wrong guess after all.
+    async fn was_right(&self, store: &Store) {
+        match self {
+            Self::InBrowser(at) => store.forget_guesses(at).await,
+            Self::Anywhere { at_account, from_address } => {
+                store.forget_guesses(at_account).await;
+                store.take_back_guess(from_address).await;
+            }
+        }
+    }
+}
+
+/// Begins a session with a secret, in the place of the one that the browser had, together with another change.
 async fn enter(
-    visit: &mut Visit,
-    account: Account,
+    visit: &Visit,
+    account: &Account,
     (organization, record): (Organization, MemberRecord),
-    old: Option<BrowserSecret>,
+    secret: &BrowserSecret,
+    old: Option<&BrowserSecret>,
     created_at: Timestamp,
-) -> Result<BrowserSecret, Error> {
-    let secret = BrowserSecret::new().map_err(|error| Error::Internal(error.to_string()))?;
+    with: Option<Change>,
+) -> Result<SignedIn, Error> {
     let session = Session {
         organization_id: organization.id,
         member_id: record.id,
@@ -326,12 +395,11 @@ async fn enter(
         created_at,
         seen_at: visit.now,
     };
-    let signed_in = signed_in(visit, account, organization, &record, secret.clone(), session);
-    let changes =
-        [Some(sessions::create(secret.hash(), &signed_in.session)?), old.map(|old| sessions::remove(old.hash()))];
+    let signed_in = signed_in(visit, account.clone(), organization, &record, secret.clone(), session);
+    let begun = sessions::create(secret.hash(), &signed_in.session)?;
+    let changes = [Some(begun), old.map(|old| sessions::remove(old.hash())), with];
     Commit::new(&signed_in.act).with(changes.into_iter().flatten()).done_as(StatusCode::SEE_OTHER, &[]).await?;
-    visit.signed_in = Some(signed_in);
-    Ok(secret)
+    Ok(signed_in)
 }
 
 async fn is_password_of(account: Option<&Account>, password: &str) -> Result<bool, Error> {
@@ -394,12 +462,18 @@ pub async fn sign_out_everywhere(posted: &Posted<'_>) -> Result<(), Error> {
 /// # Errors
 /// [`Error::NotFound`] if the person does not belong to it; otherwise when the store can't be read or written.
 pub async fn switch(visit: &mut Visit, to: OrgId) -> Result<BrowserSecret, Error> {
-    let SignedIn { account, secret: old, session, .. } = visit.posted()?.signed_in().clone();
-    let memberships = visit.store.memberships(&account).await?;
-    let found = memberships.into_iter().find(|(organization, _)| organization.id == to);
-    let into = found.ok_or_else(Error::not_found)?;
-    // The twelve hours go on.
-    enter(visit, account, into, Some(old), session.created_at).await
+    let SignedIn { account, secret: old, session, .. } = visit.posted()?.signed_in();
+    let secret = BrowserSecret::new().map_err(|error| Error::Internal(error.to_string()))?;
+    let attempt = async || {
+        let memberships = visit.store.memberships(account).await?;
+        let found = memberships.into_iter().find(|(organization, _)| organization.id == to);
+        let into = found.ok_or_else(Error::not_found)?;
+        // The twelve hours go on.
+        enter(visit, account, into, &secret, Some(old), session.created_at, None).await
+    };
+    let signed_in = visit.until_settled(attempt).await?;
+    visit.signed_in = Some(signed_in);
+    Ok(secret)
 }
 
 #[cfg(test)]
@@ -436,7 +510,15 @@ mod tests {
 
     #[test]
     fn only_pages_of_the_app_are_come_back_to() {
-        for path in ["/app", "/app/proposals/01980a57-3c11-7a94-b0c8-5e6f7d8091a2", "/app/workspaces?offset=50&a=b"] {
+        for path in [
+            "/app",
+            "/app?x",
+            "/app/proposals/01980a57-3c11-7a94-b0c8-5e6f7d8091a2",
+            "/app/workspaces?offset=50&a=b",
+            "/app/workspaces?search=50%25+of+A.%20%26%20B%3F&x=//y/../z",
+            "/app/v1.2/a..b",
+            &format!("/app?search={}", "%F0%9F%A6%80".repeat(200)),
+        ] {
             assert_eq!(safe_next(path), Some(path));
         }
         for path in [
@@ -449,6 +531,15 @@ mod tests {
             "https://evil.example/app",
             "/app/../x",
             "/app/%2e%2e/x",
+            "/app/.%2E/x",
+            "/app/..",
+            "/app/..?x",
+            "/app/./sign-in",
+            "/app/x y",
+            "/app/ü",
+            "/app/x?y=\\z",
+            "/app%2F..",
+            "/app/sign-in?next=/app",
             "/app\\evil",
             "/app/\r\nx",
             "/app/sign-in",
@@ -456,7 +547,7 @@ mod tests {
             "/app#x",
             "/\\evil.example/app",
             "javascript:alert(1)",
-            &format!("/app/{}", "x".repeat(500)),
+            &format!("/app/{}", "x".repeat(3000)),
         ] {
             assert_eq!(safe_next(path), None, "{path}");
         }

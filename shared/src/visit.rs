@@ -135,26 +135,23 @@ impl<'a> Posted<'a> {
         self.signed_in
     }
 
-    /// Decides until nobody else's write comes between, as the pipeline does for the API.
+    /// Decides until nobody else's write comes between.
     ///
     /// # Errors
-    /// Those of an attempt; [`Error::Raced`] when it has taken too long; [`Error::Unauthenticated`] when the member has
-    /// been removed or signed out everywhere meanwhile.
+    /// Those of [`Visit::until_settled`]; [`Error::Unauthenticated`] when the member has been removed or signed out
+    /// everywhere meanwhile.
     pub async fn until_settled<T, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<T, Error>>,
     {
-        let mut pause = limits::WRITE_BACKOFF_FIRST;
-        loop {
-            match attempt().await {
-                Err(Error::Raced) if self.visit.started.elapsed() < limits::WRITE_DEADLINE => {
-                    tokio::time::sleep(jittered(pause)).await;
-                    pause = (pause * 2).min(limits::WRITE_BACKOFF_MAX);
-                    session::check_still_in(self.visit, self.signed_in).await?;
-                }
-                ended => return ended,
+        let still_in = |ended: F| async {
+            let ended = ended.await;
+            if matches!(ended, Err(Error::Raced)) {
+                session::check_still_in(self.visit, self.signed_in).await?;
             }
-        }
+            ended
+        };
+        self.visit.until_settled(|| still_in(attempt())).await
     }
 }
 
@@ -227,6 +224,35 @@ impl Visit {
         }
         let form = self.form.as_ref().map_err(|errors| Error::Invalid(errors.clone()))?;
         if secret.fits(form.get(FORM_TOKEN)) { Ok(form) } else { Err(Error::ForgedForm) }
+    }
+
+    /// Decides until nobody else's write comes between, as the pipeline does for the API.
+    ///
+    /// # Errors
+    /// Those of an attempt; [`Error::Raced`] when it has taken too long.
+    pub async fn until_settled<T, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, Error>
+    where
+        F: Future<Output = Result<T, Error>>,
+    {
+        let mut pause = limits::WRITE_BACKOFF_FIRST;
+        loop {
+            match attempt().await {
+                Err(Error::Raced) if self.started.elapsed() < limits::WRITE_DEADLINE => {
+                    tokio::time::sleep(jittered(pause)).await;
+                    pause = (pause * 2).min(limits::WRITE_BACKOFF_MAX);
+                }
+                ended => return ended,
+            }
+        }
+    }
+
+    /// The path and query of the page of ours that a form was sent from, if the browser tells.
+    #[must_use]
+    pub fn came_from(&self) -> Option<&str> {
+        let referrer = self.parts.headers.get(header::REFERER)?.to_str().ok()?;
+        let host_at = referrer.find("://")? + 3;
+        let (origin, page) = referrer.split_at(host_at + referrer[host_at..].find('/')?);
+        is_here(&self.app, &self.parts.headers, origin).then_some(page)
     }
 
     /// What a form was filled in with, whoever sent it: to show it again, or to name what it wants.
@@ -359,13 +385,15 @@ async fn receive_form(headers: &HeaderMap, body: Body) -> Result<Form, FieldErro
 fn is_from_here(app: &App, headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     let site_fits = text(header::HeaderName::from_static("sec-fetch-site")).is_none_or(|site| site == "same-origin");
-    let origin_fits = text(header::ORIGIN).is_none_or(|origin| {
-        let here = text(header::HOST).filter(|host| !host.is_empty());
-        // A person may have opened the local stack under another of its names.
-        let is_host = here.is_some_and(|host| origin.split_once("://").is_some_and(|(_, authority)| authority == host));
-        origin == app.base_url.to_string() || is_host
-    });
+    let origin_fits = text(header::ORIGIN).is_none_or(|origin| is_here(app, headers, origin));
     site_fits && origin_fits
+}
+
+/// Whether an origin is this host, under whichever of its names: a person may have opened the local stack under another.
+fn is_here(app: &App, headers: &HeaderMap, origin: &str) -> bool {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).filter(|host| !host.is_empty());
+    let is_host = host.is_some_and(|host| origin.split_once("://").is_some_and(|(_, authority)| authority == host));
+    origin == app.base_url.to_string() || is_host
 }
 
 #[cfg(test)]

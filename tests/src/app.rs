@@ -2,6 +2,7 @@
 //! is ready to be proposed.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Mutex;
 
 use http::HeaderMap;
@@ -186,7 +187,13 @@ impl Page {
     pub fn hidden(&self, name: &str) -> String {
         let start = format!("type=\"hidden\" name=\"{name}\" value=\"");
         let (_, rest) = self.body.split_once(&start).unwrap_or_else(|| panic!("no {name} in {}", self.body));
-        rest.split('"').next().unwrap_or_default().to_owned()
+        let value = rest.split('"').next().unwrap_or_default();
+        value
+            .replace("&#60;", "<")
+            .replace("&#62;", ">")
+            .replace("&#34;", "\"")
+            .replace("&#39;", "'")
+            .replace("&#38;", "&")
     }
 
     /// Whether a text is on it.
@@ -203,10 +210,20 @@ impl Browser {
     /// When an HTTP client cannot be made.
     #[must_use]
     pub fn new(base_url: &str) -> Self {
+        Self::at(base_url, IpAddr::from([127, 0, 0, 1]))
+    }
+
+    /// A new one at an address of this machine's own network, all of which is `127.0.0.0/8`.
+    ///
+    /// # Panics
+    /// When an HTTP client cannot be made.
+    #[must_use]
+    pub fn at(base_url: &str, address: IpAddr) -> Self {
         let http = reqwest::Client::builder()
             .no_proxy()
             .http1_only()
             .redirect(reqwest::redirect::Policy::none())
+            .local_address(address)
             .build()
             .expect("an HTTP client");
         Self { http, base_url: base_url.to_owned(), cookies: Mutex::default() }
@@ -262,9 +279,9 @@ impl Browser {
             fields.iter().map(|(name, value)| format!("{name}={}", crate::client::encoded(value))).collect();
         let request = self.http.post(format!("{}{path}", self.base_url));
         let mut request = request.header("content-type", "application/x-www-form-urlencoded").body(pairs.join("&"));
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
+        // In the place of those that a form has anyway.
+        let more = headers.iter().map(|(name, value)| (name.parse().expect("a name"), value.parse().expect("a value")));
+        request = request.headers(more.collect());
         self.send(request).await
     }
 

@@ -71,6 +71,24 @@ pub async fn all(table: &Table) -> Vec<Value> {
     pages.collect::<Result<Vec<_>, _>>().await.expect("the table answers a scan").into_iter().map(plain).collect()
 }
 
+/// Makes a session look as if it had begun and last been used at other times.
+///
+/// # Panics
+/// When there is no such session.
+pub async fn age_session(table: &Table, secret: &str, created_at: Timestamp, seen_at: Timestamp) {
+    let secret = shared::crypto::BrowserSecret::parse(secret).expect("a session's secret");
+    let update = table
+        .client()
+        .update_item()
+        .table_name(&table.name)
+        .set_key(Some(shared::store::keys::session(secret.hash()).into_item()))
+        .update_expression("SET created_at = :created, seen_at = :seen")
+        .condition_expression("attribute_exists(pk)")
+        .expression_attribute_values(":created", AttributeValue::S(created_at.to_string()))
+        .expression_attribute_values(":seen", AttributeValue::S(seen_at.to_string()));
+    update.send().await.expect("the session is there");
+}
+
 /// All rows in an organization's own partitions except audit rows, in a stable order.
 pub async fn of_organization(table: &Table, org: OrgId) -> Vec<Value> {
     let own = format!("ORG#{org}");

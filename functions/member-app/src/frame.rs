@@ -4,6 +4,7 @@
 use askama::Template;
 use axum::body::Body;
 use axum::response::Response;
+use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use shared::domain::time::Timestamp;
 use shared::error::Error;
@@ -12,7 +13,7 @@ use shared::session::{Cookie, safe_next};
 use shared::visit::Visit;
 use uuid::Uuid;
 
-use crate::style;
+use crate::{Address, style};
 
 /// What is around every page.
 pub(crate) struct Frame {
@@ -152,15 +153,15 @@ struct Message {
 }
 
 /// Puts a call on record, tells the log, and makes the response.
-pub(crate) async fn finish(visit: &Visit, ended: Result<Answer, Error>) -> Response {
-    let mut answer = ended.unwrap_or_else(|error| failure(visit, &error));
+pub(crate) async fn finish(visit: &Visit, address: Address, ended: Result<Answer, Error>) -> Response {
+    let mut answer = ended.unwrap_or_else(|error| failure(visit, address, &error));
     if !answer.is_recorded {
         match visit.record(answer.status, answer.code, &answer.objects).await {
             Ok(false) => {}
             // An act that seemed to have failed took effect, its answer lost on the way: the page shows what is.
-            Ok(true) => answer = Answer::see_other(visit.uri().path()),
+            Ok(true) => answer = Answer::see_other(page_of(visit, address).unwrap_or("/app")),
             // What is not on record must not be answered.
-            Err(error) => answer = failure(visit, &error),
+            Err(error) => answer = failure(visit, address, &error),
         }
     }
     visit.log(answer.status, answer.code, answer.cause.clone());
@@ -168,10 +169,10 @@ pub(crate) async fn finish(visit: &Visit, ended: Result<Answer, Error>) -> Respo
 }
 
 /// How a failure is shown.
-fn failure(visit: &Visit, error: &Error) -> Answer {
+fn failure(visit: &Visit, address: Address, error: &Error) -> Answer {
     let (status, code) = error.status();
     if matches!(error, Error::Unauthenticated) {
-        let to = Answer::see_other(sign_in_for(visit)).refused(StatusCode::SEE_OTHER, code.as_str());
+        let to = Answer::see_other(sign_in_for(visit, address)).refused(StatusCode::SEE_OTHER, code.as_str());
         // A cookie that names no session any more is of no use.
         let dead = visit.cookie(Cookie::Session).and_then(|_| Cookie::Session.set(visit.app(), None));
         return to.with_cookie(dead);
@@ -218,16 +219,27 @@ fn failure(visit: &Visit, error: &Error) -> Answer {
 }
 
 /// Where somebody signs in to come back to what they wanted.
-fn sign_in_for(visit: &Visit) -> String {
-    let path = match visit.uri().path_and_query() {
-        Some(whole) if visit.method() == Method::GET => whole.as_str(),
-        _ => visit.uri().path(),
-    };
-    match safe_next(path) {
-        // Of what such a path can have, only these mean something in a query.
-        Some(path) if path != "/app" => format!("/app/sign-in?next={}", path.replace('&', "%26").replace('?', "%3F")),
-        _ => "/app/sign-in".to_owned(),
+fn sign_in_for(visit: &Visit, address: Address) -> String {
+    match page_of(visit, address).filter(|page| *page != "/app") {
+        Some(page) => format!("/app/sign-in?next={}", in_query(page)),
+        None => "/app/sign-in".to_owned(),
     }
+}
+
+/// The page that was asked for, or on which the form was that was sent.
+fn page_of(visit: &Visit, address: Address) -> Option<&str> {
+    let page = match address {
+        Address::Page if visit.method() == Method::GET => visit.uri().path_and_query().map(PathAndQuery::as_str),
+        Address::Page => Some(visit.uri().path()),
+        Address::ActOnly => visit.came_from(),
+    };
+    page.and_then(safe_next)
+}
+
+/// A text as the value of a query's parameter.
+pub(crate) fn in_query(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
 /// What browsers are told to let a page do: show itself, with our stylesheet, and send forms to us.

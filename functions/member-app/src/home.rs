@@ -22,7 +22,7 @@ struct HomePage {
     frame: Frame,
     waiting: Vec<Waiting>,
     more: usize,
-    decided: Vec<Decided>,
+    decided: Vec<ProposalLine>,
 }
 
 struct Waiting {
@@ -37,12 +37,14 @@ struct Waiting {
     is_urgent: bool,
 }
 
-struct Decided {
-    url: String,
-    what: String,
-    badge: Badge,
-    by: String,
-    at: Moment,
+/// A proposal in a line.
+pub(crate) struct ProposalLine {
+    pub url: String,
+    pub what: String,
+    pub badge: Badge,
+    /// Who did what is to be known, up to the time that follows.
+    pub by: String,
+    pub at: Moment,
 }
 
 /// The page.
@@ -56,16 +58,15 @@ impl Page for Home {
     async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
         let now = visit.now();
         let found = visit.signed_in()?.act().store().proposals_for_home(now, SHOWN).await?;
-        let mut decided: Vec<(Timestamp, Decided)> =
-            found.ended.iter().map(|proposal| decided(proposal, now)).collect();
-        decided.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-        decided.truncate(DECIDED_SHOWN);
+        let mut ended: Vec<&Proposal> = found.ended.iter().collect();
+        ended.sort_by_key(|proposal| std::cmp::Reverse(ended_at(proposal)));
+        ended.truncate(DECIDED_SHOWN);
         let shown = found.pending.iter().map(|proposal| proposal.id.uuid()).collect::<Vec<_>>();
         let page = HomePage {
             frame: Frame::new(visit),
             more: found.pending_total - found.pending.len().min(found.pending_total),
             waiting: found.pending.iter().map(|proposal| waiting(proposal, now)).collect(),
-            decided: decided.into_iter().map(|(_, decided)| decided).collect(),
+            decided: ended.into_iter().map(|proposal| line(proposal, now)).collect(),
         };
         Ok(Answer::page(&page)?.showing(shown))
     }
@@ -86,23 +87,31 @@ fn waiting(proposal: &Proposal, now: Timestamp) -> Waiting {
     }
 }
 
-fn decided(proposal: &Proposal, now: Timestamp) -> (Timestamp, Decided) {
-    let (at, by) = match proposal.decision() {
-        Decision::Confirmed(decided) | Decision::Declined(decided) => (decided.at, who_is(&decided.by)),
-        Decision::Pending | Decision::Expired { .. } => (proposal.expires_at, String::new()),
-    };
+/// When a proposal that waits no more was decided, or its time was over.
+fn ended_at(proposal: &Proposal) -> Timestamp {
+    match proposal.decision() {
+        Decision::Confirmed(decided) | Decision::Declined(decided) => decided.at,
+        Decision::Pending | Decision::Expired { .. } => proposal.expires_at,
+    }
+}
+
+/// A proposal in a line: who decided it, or who made it while it waits.
+pub(crate) fn line(proposal: &Proposal, now: Timestamp) -> ProposalLine {
     let state: ProposalState = proposal.state_at(now);
-    let what = format!("{} “{}”", verb(proposal.action), proposal.proposed.name.as_str());
-    (
-        at,
-        Decided {
-            url: format!("/app/proposals/{}", proposal.id),
-            what,
-            badge: proposal_badge(state),
-            by,
-            at: at.into(),
-        },
-    )
+    let (by, at) = match (proposal.decision(), state) {
+        (Decision::Confirmed(decided) | Decision::Declined(decided), _) => {
+            (format!("{}, ", who_is(&decided.by)), decided.at)
+        }
+        (_, ProposalState::Pending) => (format!("Proposed by {}, ", who_is(&proposal.created_by)), proposal.created_at),
+        _ => (String::new(), proposal.expires_at),
+    };
+    ProposalLine {
+        url: format!("/app/proposals/{}", proposal.id),
+        what: format!("{} “{}”", verb(proposal.action), proposal.proposed.name.as_str()),
+        badge: proposal_badge(state),
+        by,
+        at: at.into(),
+    }
 }
 
 /// What a proposal wants done, as a verb.

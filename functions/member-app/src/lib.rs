@@ -12,7 +12,9 @@ mod endpoint;
 mod frame;
 mod home;
 mod outline;
+mod pager;
 mod proposal;
+mod proposals;
 mod sign_in;
 mod style;
 mod workspaces;
@@ -43,42 +45,56 @@ trait Page: 'static {
 
 /// The pages. Everything else under `/app` is answered with a page that says so.
 pub fn router(app: Arc<App>) -> Router {
-    let unrouted = |State(app): State<Arc<App>>, request| handle::<NoSuchPage>(app, request);
-    let wrong_method = |State(app): State<Arc<App>>, request| handle::<WrongMethod>(app, request);
+    let unrouted = |State(app): State<Arc<App>>, request| handle::<NoSuchPage>(app, request, Address::Page);
+    let wrong_method = |State(app): State<Arc<App>>, request| handle::<WrongMethod>(app, request, Address::ActOnly);
     Router::new()
         .route("/app", show::<home::Home>())
         .route("/app/", show::<home::Home>())
-        .route("/app/sign-in", show::<sign_in::Form>().merge(act::<sign_in::SignIn>()))
+        .route("/app/sign-in", form::<sign_in::Form, sign_in::SignIn>())
         .route("/app/sign-out", act::<account::SignOut>())
         .route("/app/sign-out-everywhere", act::<account::SignOutEverywhere>())
         .route("/app/account", show::<account::Account>())
         .route("/app/organization", act::<account::Switch>())
         .route("/app/workspaces", show::<workspaces::List>())
-        .route("/app/workspaces/{id}", show::<workspaces::Show>().merge(act::<workspaces::Activate>()))
+        .route("/app/workspaces/{id}", form::<workspaces::Show, workspaces::Activate>())
         .route("/app/agreements/{id}", show::<agreement::Show>())
-        .route("/app/proposals/{id}", show::<proposal::Review>().merge(act::<proposal::Decide>()))
-        .route("/app/developers", show::<developers::Show>().merge(act::<developers::Add>()))
-        .route("/app/developers/endpoints/{id}", show::<endpoint::Show>().merge(act::<endpoint::Change>()))
-        .route("/app/developers/endpoints/{id}/edit", show::<endpoint::Edit>().merge(act::<endpoint::Save>()))
-        .route(
-            "/app/developers/endpoints/{id}/deliveries/{event}",
-            show::<delivery::Show>().merge(act::<delivery::Replay>()),
-        )
+        .route("/app/proposals", show::<proposals::List>())
+        .route("/app/proposals/{id}", form::<proposal::Review, proposal::Decide>())
+        .route("/app/developers", form::<developers::Show, developers::Add>())
+        .route("/app/developers/endpoints/{id}", form::<endpoint::Show, endpoint::Change>())
+        .route("/app/developers/endpoints/{id}/edit", form::<endpoint::Edit, endpoint::Save>())
+        .route("/app/developers/endpoints/{id}/deliveries/{event}", form::<delivery::Show, delivery::Replay>())
         .route("/app/style.css", get(style::answer))
         .route("/app/{*rest}", axum::routing::any(unrouted))
         .method_not_allowed_fallback(wrong_method)
         .with_state(app)
 }
 
+/// What is at an address, for whoever is to come back there after signing in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Address {
+    /// A page.
+    Page,
+    /// Nothing to see: it only takes forms that are on other pages.
+    ActOnly,
+}
+
+/// A page.
 fn show<P: Page>() -> MethodRouter<Arc<App>> {
-    get(|State(app): State<Arc<App>>, request| handle::<P>(app, request))
+    get(|State(app): State<Arc<App>>, request| handle::<P>(app, request, Address::Page))
 }
 
+/// What a form on another page does.
 fn act<P: Page>() -> MethodRouter<Arc<App>> {
-    post(|State(app): State<Arc<App>>, request| handle::<P>(app, request))
+    post(|State(app): State<Arc<App>>, request| handle::<P>(app, request, Address::ActOnly))
 }
 
-async fn handle<P: Page>(app: Arc<App>, request: Request<Body>) -> Response {
+/// A page with a form, and what that does.
+fn form<P: Page, A: Page>() -> MethodRouter<Arc<App>> {
+    show::<P>().post(|State(app): State<Arc<App>>, request| handle::<A>(app, request, Address::Page))
+}
+
+async fn handle<P: Page>(app: Arc<App>, request: Request<Body>, address: Address) -> Response {
     let mut visit = Visit::receive(app, request).await;
     let operation = P::operation(&visit);
     let ended = contained(async {
@@ -86,7 +102,7 @@ async fn handle<P: Page>(app: Arc<App>, request: Request<Body>) -> Response {
         P::answer(&mut visit).await
     })
     .await;
-    frame::finish(&visit, ended).await
+    frame::finish(&visit, address, ended).await
 }
 
 /// What is at no address.

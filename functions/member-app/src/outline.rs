@@ -1,7 +1,7 @@
 //! What an agreement consists of, as the agreement's page and the review of a proposal show it.
 
 use shared::domain::actor::{Actor, ActorType};
-use shared::domain::agreement::gate::GateStatus;
+use shared::domain::agreement::gate::{FieldType, GateRule, GateStatus, InformationField};
 use shared::domain::agreement::view::AgreementView;
 use shared::domain::agreement::{Agreement, AgreementKind, DocumentState, Lifecycle, StageState};
 use shared::domain::contact::Contact;
@@ -45,6 +45,14 @@ pub(crate) struct GateLine {
     pub state: &'static str,
     /// Whom an open one waits for; nothing else says more than the requirement.
     pub waiting_on: Option<String>,
+    pub questions: Vec<Question>,
+}
+
+/// A question that somebody is asked.
+pub(crate) struct Question {
+    pub text: String,
+    /// What an answer looks like.
+    pub answer: String,
 }
 
 pub(crate) struct Paper {
@@ -96,6 +104,10 @@ impl Outline {
                         look,
                         state,
                         waiting_on: says_more.then(|| shown.waiting_on.clone()),
+                        questions: match &gate.rule {
+                            GateRule::InformationRequest { fields, .. } => fields.iter().map(question).collect(),
+                            _ => Vec::new(),
+                        },
                     }
                 })
                 .collect(),
@@ -120,6 +132,24 @@ impl Outline {
             is_draft,
         }
     }
+}
+
+fn question(field: &InformationField) -> Question {
+    let options = field.options.join(", ");
+    let answer = match field.field_type {
+        FieldType::Text => "A text".to_owned(),
+        FieldType::LongText => "A longer text".to_owned(),
+        FieldType::Number => "A number".to_owned(),
+        FieldType::Date => "A date".to_owned(),
+        FieldType::Boolean => "Yes or no".to_owned(),
+        FieldType::Choice => format!("One of: {options}"),
+        FieldType::MultiChoice => format!("Any of: {options}"),
+        FieldType::File => "A file".to_owned(),
+        FieldType::Address => "A postal address".to_owned(),
+        FieldType::BankDetails => "Bank details".to_owned(),
+    };
+    let answer = if field.required { answer } else { format!("{answer} (optional)") };
+    Question { text: field.label.as_str().to_owned(), answer }
 }
 
 fn size(bytes: u64) -> String {

@@ -48,6 +48,8 @@ struct ReviewPage {
     outline: Outline,
     /// Whether a decision can be taken at all.
     is_pending: bool,
+    /// Whether the agreement is shown as it was proposed, not as it is now.
+    shows_proposed: bool,
     decided: Option<DecidedLine>,
     version: String,
     typed_note: String,
@@ -330,6 +332,7 @@ fn show(visit: &Visit, loaded: &Loaded, typed: &Typed) -> Result<Answer, Error> 
         blockers: in_the_way,
         outline: Outline::new(agreement, &view, &loaded.contacts),
         is_pending,
+        shows_proposed: !is_pending && !is_confirmed,
         decided,
         version: loaded.shown.to_string(),
         typed_note: typed.note.clone(),

@@ -64,10 +64,13 @@ impl Page for SignIn {
             }
             Some(Err(error)) => return Err(error),
         };
-        if let Some(secret) = session::sign_in(visit, &email, &password).await? {
-            let (session, form) =
-                (Cookie::Session.set(visit.app(), Some(&secret)), Cookie::Form.set(visit.app(), None));
-            return Ok(Answer::see_other(next).with_cookie(session).with_cookie(form).recorded());
+        if let Some(entered) = session::sign_in(visit, &email, &password).await? {
+            let cookies = [
+                Cookie::Session.set(visit.app(), Some(&entered.session)),
+                Cookie::Browser.set(visit.app(), Some(&entered.browser)),
+                Cookie::Form.set(visit.app(), None),
+            ];
+            return Ok(cookies.into_iter().fold(Answer::see_other(next), Answer::with_cookie).recorded());
         }
         // One text for all reasons: nobody learns whether there is an account.
         let notice = Notice {

@@ -9,24 +9,23 @@ use shared::domain::sentences;
 use shared::draft;
 use shared::error::Error;
 use shared::input;
-use shared::page::{PageRequest, SearchQuery};
+use shared::page::{Page as PageOf, SearchQuery};
 use shared::store::agreements::AgreementFilter;
 use shared::store::workspaces;
 use shared::visit::{Posted, Visit};
 
 use crate::Page;
-use crate::frame::{Answer, Frame, Moment};
+use crate::frame::{Answer, Frame, Moment, in_query};
 use crate::outline::{Badge, lifecycle_badge};
+use crate::pager::{Pager, is_past_the_end, page_of};
 
 #[derive(Template)]
 #[template(path = "workspaces.html")]
 struct ListPage {
     frame: Frame,
     search: String,
-    total: u64,
     workspaces: Vec<Line>,
-    earlier: Option<String>,
-    later: Option<String>,
+    pager: Option<Pager>,
 }
 
 struct Line {
@@ -50,13 +49,13 @@ impl Page for List {
         let query: SearchQuery = input::read_query(visit.uri().query()).map_err(Error::Invalid)?;
         let found = signed_in.act().store().list_workspaces(query.search.needle(), query.page()).await?;
         let search = visit.query("search").unwrap_or_default();
-        let (at, step) = (found.pagination.offset, u64::from(found.pagination.limit));
-        let page_at = |offset: u64| format!("/app/workspaces?search={}&offset={offset}", encoded(&search));
+        let page_at = |offset: u64| format!("/app/workspaces?search={}&offset={offset}", in_query(&search));
+        if is_past_the_end(found.pagination) {
+            return Ok(Answer::see_other(page_at(0)));
+        }
         let page = ListPage {
             frame: Frame::new(visit),
-            total: found.pagination.total,
-            earlier: (at > 0).then(|| page_at(at.saturating_sub(step))),
-            later: found.pagination.has_more.then(|| page_at(at.saturating_add(step))),
+            pager: Pager::new("workspaces", found.pagination, page_at),
             workspaces: found
                 .data
                 .iter()
@@ -74,12 +73,6 @@ impl Page for List {
     }
 }
 
-/// A text in a query.
-fn encoded(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
-}
-
 #[derive(Template)]
 #[template(path = "workspace.html")]
 struct WorkspacePage {
@@ -90,8 +83,9 @@ struct WorkspacePage {
     created_at: Moment,
     path: String,
     people: Vec<Somebody>,
+    people_pages: Option<Pager>,
     agreements: Vec<AgreementLine>,
-    total: u64,
+    agreement_pages: Option<Pager>,
 }
 
 struct Somebody {
@@ -119,9 +113,18 @@ impl Page for Show {
         let act = visit.signed_in()?.act();
         let id: WorkspaceId = visit.path_id("id")?;
         let workspace = act.store().workspace(id).await?.ok_or_else(Error::not_found)?.value;
-        let people = act.store().people_of([&workspace]).await?;
+        let path = format!("/app/workspaces/{id}");
+        let request = page_of(visit, "people");
+        let positions = request.positions();
+        let ids = (0..).zip(&workspace.people).filter(|(at, _)| positions.contains(at)).map(|(_, id)| *id);
+        let people = act.store().contacts(ids.collect::<Vec<_>>()).await?;
+        let people = PageOf::new(people, u64::try_from(workspace.people.len()).unwrap_or(u64::MAX), request);
         let filter = AgreementFilter { workspace: Some(id), ..AgreementFilter::default() };
-        let agreements = act.store().list_agreements(filter, PageRequest::default()).await?;
+        let agreements = act.store().list_agreements(filter, page_of(visit, "agreements")).await?;
+        if is_past_the_end(people.pagination) || is_past_the_end(agreements.pagination) {
+            return Ok(Answer::see_other(path));
+        }
+        let (at_people, at_agreements) = (people.pagination.offset, agreements.pagination.offset);
         let ready = draft::ready_to_be_proposed(act, &agreements.data).await?;
         let line = |agreement: &Agreement| AgreementLine {
             url: format!("/app/agreements/{}", agreement.id),
@@ -136,8 +139,15 @@ impl Page for Show {
             reference: workspace.number.to_string(),
             activated_at: workspace.activated_at().map(Into::into),
             created_at: workspace.created_at.into(),
-            path: format!("/app/workspaces/{id}"),
+            people_pages: Pager::new("people", people.pagination, |offset| {
+                format!("{path}?agreements={at_agreements}&people={offset}#people")
+            }),
+            agreement_pages: Pager::new("agreements", agreements.pagination, |offset| {
+                format!("{path}?agreements={offset}&people={at_people}#agreements")
+            }),
+            path,
             people: people
+                .data
                 .iter()
                 .map(|contact| Somebody {
                     name: contact.display_name.as_str().to_owned(),
@@ -145,7 +155,6 @@ impl Page for Show {
                 })
                 .collect(),
             agreements: agreements.data.iter().map(line).collect(),
-            total: agreements.pagination.total,
         };
         let shown = agreements.data.iter().map(|agreement| agreement.id.uuid());
         Ok(Answer::page(&page)?.showing(std::iter::once(id.uuid()).chain(shown)))

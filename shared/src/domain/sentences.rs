@@ -63,18 +63,34 @@ pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantI
     }
 }
 
+/// The names of participants, for where there is little room.
 fn names(agreement: &Agreement, ids: &[ParticipantId], contacts: &[Contact]) -> String {
+    let found = each_name(agreement, ids, contacts);
+    match found.as_slice() {
+        [first, rest @ ..] if rest.len() > 1 => format!("{first} and {} others", rest.len()),
+        few => listed(few),
+    }
+}
+
+/// The names of all participants.
+fn all_names(agreement: &Agreement, ids: &[ParticipantId], contacts: &[Contact]) -> String {
+    listed(&each_name(agreement, ids, contacts))
+}
+
+fn each_name<'a>(agreement: &Agreement, ids: &[ParticipantId], contacts: &'a [Contact]) -> Vec<&'a str> {
     let name = |id: &ParticipantId| {
         let participant = agreement.participant(*id)?;
         let contact = contacts.iter().find(|contact| contact.id == participant.contact_id)?;
         Some(contact.display_name.as_str())
     };
-    let found: Vec<&str> = ids.iter().filter_map(name).collect();
-    match found.as_slice() {
+    ids.iter().filter_map(name).collect()
+}
+
+fn listed(names: &[&str]) -> String {
+    match names {
         [] => "Somebody".to_owned(),
         [one] => (*one).to_owned(),
-        [first, last] => format!("{first} and {last}"),
-        [first, rest @ ..] => format!("{first} and {} others", rest.len()),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
     }
 }
 
@@ -100,12 +116,15 @@ fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// What a gate asks for, whatever its state.
+/// What a gate asks for, and of whom: of everybody, since members decide by it. The same whatever its state.
 #[must_use]
 pub fn requirement(rule: &GateRule, agreement: &Agreement, contacts: &[Contact]) -> String {
     let named: Vec<ParticipantId> = rule.named(agreement).into_iter().collect();
-    let who =
-        if named.is_empty() { "somebody still to be chosen".to_owned() } else { names(agreement, &named, contacts) };
+    let who = if named.is_empty() {
+        "somebody still to be chosen".to_owned()
+    } else {
+        all_names(agreement, &named, contacts)
+    };
     match rule {
         GateRule::SignatureBlocks { .. } => format!("Signatures of {who}"),
         GateRule::DocumentSigned { document_id } => match document_id.and_then(|id| agreement.document(id)) {

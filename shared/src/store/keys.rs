@@ -100,6 +100,22 @@ pub fn session(hash: SecretHash) -> Key {
     Key::alone(format!("SESSION#{hash}"))
 }
 
+/// That a browser has signed in to an account: the two in one hash.
+#[must_use]
+pub fn known_browser(secret: SecretHash, email: &str) -> Key {
+    Key::alone(format!("BROWSER#{}", of_browser(secret, email)))
+}
+
+/// How often somebody has guessed wrong in a browser that has signed in to the account before.
+#[must_use]
+pub fn guesses_in_browser(secret: SecretHash, email: &str) -> Key {
+    guesses("browser", &of_browser(secret, email))
+}
+
+fn of_browser(secret: SecretHash, email: &str) -> String {
+    crate::crypto::hex(&crate::crypto::fingerprint(&[secret.to_string().as_bytes(), email.as_bytes()]))
+}
+
 /// How often somebody has guessed wrong: at an account, or from an address. Hashed, since anybody can type anything.
 #[must_use]
 pub fn guesses(at: &str, of: &str) -> Key {

@@ -66,6 +66,11 @@ impl Store {
         pairs.collect::<Vec<_>>().into_iter().map(|(org, member)| Ok((from_item(org)?, from_item(member)?))).collect()
     }
 
+    /// Whether a browser has signed in to an account before.
+    pub(crate) async fn knows_browser(&self, at: &Key) -> Result<bool, StoreError> {
+        Ok(self.get(at.clone()).await?.is_some())
+    }
+
     /// How often somebody has guessed wrong, with the version that the next count must name.
     pub(crate) async fn guesses(&self, at: &Key) -> Result<Option<Versioned<Guesses>>, StoreError> {
         self.get(at.clone()).await?.map(from_versioned_item).transpose()
@@ -128,6 +133,13 @@ impl Store {
 /// When it can't be encoded.
 pub(crate) fn create(hash: SecretHash, session: &Session) -> Result<Change, StoreError> {
     Ok(Change::Create(session_item(hash, session)?))
+}
+
+/// The change that keeps that a browser has signed in to an account.
+pub(crate) fn know_browser(at: Key, now: Timestamp) -> Change {
+    let mut item = at.into_item();
+    drop_at(&mut item, now.plus_seconds(limits::BROWSER_KNOWN_S));
+    Change::Follow(item)
 }
 
 /// The change that ends a session.

@@ -12,6 +12,7 @@
 
 mod agreements;
 mod app;
+mod app_pages;
 mod audit;
 mod bodies;
 mod capacity;
@@ -35,6 +36,7 @@ mod protected;
 mod races;
 mod restart;
 mod routes;
+mod sign_in;
 mod tokens;
 mod webhook_vectors;
 mod workspaces;

@@ -1,0 +1,91 @@
+//! All proposals, whatever became of them.
+
+use askama::Template;
+use shared::domain::proposal::ProposalState;
+use shared::error::Error;
+use shared::limits;
+use shared::page::{Page as PageOf, PageRequest};
+use shared::store::proposals::ProposalFilter;
+use shared::visit::Visit;
+
+use crate::Page;
+use crate::frame::{Answer, Frame};
+use crate::home::{ProposalLine, line};
+use crate::pager::{Pager, is_past_the_end, page_of};
+
+/// What can be asked for, with its name on the page.
+const STATES: [(Option<ProposalState>, &str); 5] = [
+    (None, "All"),
+    (Some(ProposalState::Pending), "Waiting"),
+    (Some(ProposalState::Confirmed), "Confirmed"),
+    (Some(ProposalState::Declined), "Declined"),
+    (Some(ProposalState::Expired), "Expired"),
+];
+
+#[derive(Template)]
+#[template(path = "proposals.html")]
+struct ListPage {
+    frame: Frame,
+    states: Vec<StateLink>,
+    proposals: Vec<ProposalLine>,
+    pager: Option<Pager>,
+}
+
+struct StateLink {
+    url: String,
+    name: &'static str,
+    is_current: bool,
+}
+
+/// The list, the newest first.
+pub(crate) struct List;
+
+impl Page for List {
+    fn operation(_: &Visit) -> &'static str {
+        "view_proposals"
+    }
+
+    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
+        let (now, act) = (visit.now(), visit.signed_in()?.act());
+        let wanted = visit.query("state").unwrap_or_default();
+        let state = STATES.iter().find_map(|(state, _)| state.filter(|state| state.as_str() == wanted));
+        let filter = ProposalFilter { state, agreement: None };
+        // Lists are kept with the oldest first: how many there are tells where the newest are.
+        let total = act.store().list_proposals(filter, now, PageRequest::new(1, 0)).await?.pagination.total;
+        let request = page_of(visit, "offset");
+        let end = total.saturating_sub(request.positions().start);
+        let start = end.saturating_sub(u64::from(limits::PAGE_LIMIT_DEFAULT));
+        let count = u32::try_from(end - start).unwrap_or(limits::PAGE_LIMIT_DEFAULT);
+        let mut found = match count {
+            0 => Vec::new(),
+            count => act.store().list_proposals(filter, now, PageRequest::new(count, start)).await?.data,
+        };
+        found.reverse();
+        let found = PageOf::new(found, total, request);
+        let page_at = |offset: u64| match (state, offset) {
+            (None, 0) => "/app/proposals".to_owned(),
+            (None, offset) => format!("/app/proposals?offset={offset}"),
+            (Some(state), offset) => format!("/app/proposals?state={}&offset={offset}", state.as_str()),
+        };
+        if is_past_the_end(found.pagination) {
+            return Ok(Answer::see_other(page_at(0)));
+        }
+        let page = ListPage {
+            frame: Frame::new(visit),
+            states: STATES
+                .iter()
+                .map(|&(choice, name)| StateLink {
+                    url: choice.map_or_else(
+                        || "/app/proposals".to_owned(),
+                        |state| format!("/app/proposals?state={}", state.as_str()),
+                    ),
+                    name,
+                    is_current: choice == state,
+                })
+                .collect(),
+            proposals: found.data.iter().map(|proposal| line(proposal, now)).collect(),
+            pager: Pager::new("proposals", found.pagination, page_at),
+        };
+        Ok(Answer::page(&page)?.showing(found.data.iter().map(|proposal| proposal.id.uuid())))
+    }
+}

@@ -1,0 +1,116 @@
+// What a person does in the browser, and what every page must be.
+import { createRequire } from 'node:module';
+import fs from 'node:fs';
+import path from 'node:path';
+
+// scripts/test-browser installs the packages there.
+const require = createRequire(process.env.BROWSER_PACKAGES + '/');
+const axe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+export const { chromium } = require('playwright-core');
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+// How often Tab is pressed to get somewhere.
+const TABS_MAX = 60;
+const STEP_MS = 15_000;
+const AXE_MS = 60_000;
+
+// The ways in which every page is looked at.
+export const VIEWS = [1280, 390].flatMap((width) => ['light', 'dark'].map((scheme) => ({
+  name: `${width} ${scheme}`,
+  options: { viewport: { width, height: width === 390 ? 844 : 900 }, colorScheme: scheme },
+})));
+
+// A browser of its own, whose cookies are nobody else's. It has no JavaScript, but where it is to look at pages: axe is
+// a script. The policy of the app's pages still keeps out all others, and says so on the console.
+export async function open(chrome, { view = VIEWS[0], javaScriptEnabled = false } = {}) {
+  const context = await chrome.newContext({ ...view.options, javaScriptEnabled });
+  context.setDefaultTimeout(STEP_MS);
+  const page = await context.newPage();
+  const tab = { page, context, view, complaints: [], status: 0 };
+  page.on('console', (message) => {
+    // That a page is an answer of 4xx is asserted, and no complaint.
+    const isStatus = message.text().startsWith('Failed to load resource: the server responded with a status of 4');
+    if (message.type() === 'error' && !(isStatus && message.location().url === page.url())) {
+      tab.complaints.push(`${message.text()} (${message.location().url})`);
+    }
+  });
+  page.on('pageerror', (error) => tab.complaints.push(String(error)));
+  page.on('requestfailed', (request) => tab.complaints.push(`${request.url()} failed: ${request.failure()?.errorText}`));
+  page.on('response', (response) => {
+    if (response.request().isNavigationRequest()) tab.status = response.status();
+  });
+  return tab;
+}
+
+export async function signIn({ page }, base, person) {
+  await page.goto(`${base}/app/sign-in`);
+  await fillSignIn(page, person);
+}
+
+export async function fillSignIn(page, { email, password }) {
+  await page.getByLabel('Email', { exact: true }).fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+// Nothing is waited for without end.
+function within(ms, promise) {
+  let timer;
+  const late = new Promise((_, reject) => { timer = setTimeout(() => reject(new Error(`took more than ${ms} ms`)), ms); });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+// What is wrong with the page that is shown, in a list.
+export async function faults({ page, complaints, status }, expected) {
+  const found = [...complaints];
+  complaints.length = 0;
+  if (status !== (expected.status ?? 200)) found.push(`status ${status}`);
+  const title = await page.title();
+  if (!title.endsWith(' · Countersign')) found.push(`the title is “${title}”`);
+  const headings = await page.locator('h1').count();
+  if (headings !== 1) found.push(`${headings} h1`);
+  for (const text of [expected.says ?? []].flat()) {
+    if (await page.getByText(text).count() === 0) found.push(`does not say “${text}”`);
+  }
+  if (await page.locator('script, style, [style]').count() > 0) found.push('has a script or a style of its own');
+  const wide = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    return scrollWidth > clientWidth ? `${scrollWidth} px of ${clientWidth}` : null;
+  });
+  if (wide) found.push(`is too wide: ${wide}`);
+  await page.evaluate(axe);
+  const { violations } = await within(AXE_MS, page.evaluate((values) => window.axe.run({ runOnly: { type: 'tag', values } }), RULES));
+  for (const { id, help, nodes } of violations) {
+    found.push(`axe: ${id} (${help}) at ${nodes.slice(0, 3).map((node) => node.target.join(' ')).join(', ')}`);
+  }
+  return [...found, ...complaints.splice(0)];
+}
+
+export async function screenshot({ page, view }, name) {
+  const folder = process.env.SCREENSHOTS;
+  if (!folder) return;
+  const file = `${name} ${view.name}.png`.replaceAll(/[^\w.]+/g, '-');
+  await page.screenshot({ path: path.join(folder, file), fullPage: true });
+}
+
+// Goes with Tab to what is wanted, as somebody without a mouse does, and sees to it that it shows where they are.
+export async function tabTo(page, wanted) {
+  const target = wanted.elementHandle();
+  for (let pressed = 0; pressed < TABS_MAX; pressed += 1) {
+    await page.keyboard.press('Tab');
+    const isThere = await page.evaluate((element) => {
+      if (document.activeElement !== element) return false;
+      const { outlineStyle, outlineWidth } = getComputedStyle(element);
+      return outlineStyle !== 'none' && outlineWidth !== '0px' ? true : 'unseen';
+    }, await target);
+    if (isThere === 'unseen') throw new Error(`the focus does not show on ${wanted}`);
+    if (isThere) return;
+  }
+  throw new Error(`${TABS_MAX} times Tab do not lead to ${wanted}`);
+}
+
+// Presses Enter, and waits for the page that it leads to.
+export async function enter(page) {
+  await Promise.all([page.waitForEvent('framenavigated'), page.keyboard.press('Enter')]);
+  await page.waitForLoadState('load');
+}

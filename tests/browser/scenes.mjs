@@ -1,0 +1,89 @@
+// Every page of the app in every state that it has, a line each.
+//
+//   name      what it is called when something is wrong with it, and in the names of screenshots
+//   path      where it is; a function gets what `prepare` has made
+//   as        who looks: `member` (the default), `colleague` of another organization, `late` on the stack on which
+//             everything expires at once, or `nobody`
+//   act       what is done on the page to get to the state, in every view: something that can be repeated
+//   before, after   what is changed for the scene, and changed back
+//   status    the status of the page, if not 200
+//   says      what must be on it
+import { fillSignIn } from './browser.mjs';
+
+export async function prepare(stack, late) {
+  const draft = async (workspace, name) => stack.call('/api/v1/agreements', { workspace_id: workspace.id, name });
+  const quay = await stack.call('/api/v1/workspaces', { name: 'Quayside lease' });
+  const empty = await stack.call('/api/v1/workspaces', { name: 'A workspace with a name that goes on and on, as names of matters do: Harbor Street, Quayside & Old Custom House acquisition' });
+  const lease = await draft(quay, 'Lease');
+  const changed = await stack.propose('cancel_agreement', lease, 'The landlord has withdrawn.\nNothing was signed.');
+  const grace = await stack.call('/api/v1/contacts', { display_name: 'Grace Adeyemi', kind: 'person', email: 'grace@adeyemi.example' });
+  await stack.call(`/api/v1/agreements/${lease.id}/participants`, { contact_id: grace.id, roles: ['signer', 'approver'] });
+  const { data: [pending] } = await stack.call(`/api/v1/proposals?state=pending&agreement_id=${(await stack.find('agreements', 'Juniper')).id}`);
+  return {
+    quay,
+    empty,
+    lease,
+    changed,
+    pending,
+    declined: await stack.propose('cancel_agreement', await draft(quay, 'Parking spaces'), 'Is this still needed?'),
+    cancelled: await stack.propose('cancel_agreement', await draft(quay, 'Storage unit')),
+    juniper: (await stack.call('/api/v1/contacts?search=deals%40juniper')).data[0],
+    blocked: await stack.find('agreements', 'Advisory'),
+    safe: await stack.find('agreements', 'Juniper'),
+    letter: await stack.find('agreements', 'Engagement letter'),
+    ready: await late.find('agreements', 'Cobalt'),
+    expired: (await late.call('/api/v1/proposals?state=expired')).data[0],
+  };
+}
+
+const review = (proposal) => `/app/proposals/${proposal.id}`;
+const agreement = ({ id }) => `/app/agreements/${id}`;
+const workspace = ({ id }) => `/app/workspaces/${id}`;
+const press = (name) => (page) => page.getByRole('button', { name, exact: true }).click();
+
+// Changes a hidden field, as a page that was open for too long has another than it should.
+const send = (field, value, name) => async (page) => {
+  await page.locator(`main input[name=${field}]`).first().evaluate((input, text) => { input.value = text; }, value);
+  await press(name)(page);
+};
+
+export const SCENES = [
+  { name: 'Sign in', as: 'nobody', path: '/app/sign-in', says: 'Read what is proposed, and decide.' },
+  { name: 'Sign in, to come back', as: 'nobody', path: ({ pending }) => review(pending), says: 'you come back to the page' },
+  { name: 'Sign in, refused', as: 'nobody', path: '/app/sign-in', act: (page) => fillSignIn(page, { email: 'nobody@members.example', password: 'wrong' }), status: 422, says: 'That did not work' },
+  { name: 'Sign in, expired form', as: 'nobody', path: '/app/sign-in', act: async (page) => { await page.context().clearCookies(); await fillSignIn(page, { email: 'nobody@members.example', password: 'wrong' }); }, status: 403, says: 'Please sign in again' },
+  { name: 'Home', path: '/app', says: ['Waiting for a decision', 'Recently decided'] },
+  { name: 'Home, nothing to decide', as: 'colleague', path: '/app', says: 'All caught up' },
+  { name: 'Proposal, pending', path: ({ pending }) => review(pending), says: ['Your decision', 'Nothing. It is as it was proposed.'] },
+  { name: 'Proposal, changed since', path: ({ changed }) => review(changed), says: 'Grace Adeyemi was added as signer, approver.' },
+  {
+    name: 'Proposal, something in the way',
+    path: ({ pending }) => review(pending),
+    before: (stack, { juniper }) => stack.call(`/api/v1/contacts/${juniper.id}`, { email: null }, { method: 'PATCH' }),
+    after: (stack, { juniper }) => stack.call(`/api/v1/contacts/${juniper.id}`, { email: juniper.email }, { method: 'PATCH' }),
+    act: press('Confirm'),
+    status: 422,
+    says: 'It can’t be confirmed yet',
+  },
+  { name: 'Proposal, page too old', path: ({ changed }) => review(changed), act: send('version', '0', 'Confirm'), status: 409, says: 'The agreement has changed' },
+  { name: 'Proposal, nothing chosen', path: ({ changed }) => review(changed), act: send('version', 'x', 'Decline'), status: 422, says: 'Nothing was decided' },
+  { name: 'Proposal, forged form', path: ({ changed }) => review(changed), act: send('form_token', 'x', 'Confirm'), status: 403, says: 'This form is no longer valid' },
+  { name: 'Proposal, confirmed', path: ({ cancelled }) => review(cancelled), says: 'Confirmed by' },
+  { name: 'Proposal, declined', path: ({ declined }) => review(declined), says: ['Declined by', 'Still needed.'] },
+  { name: 'Proposal, expired', as: 'late', path: ({ expired }) => review(expired), says: 'Nobody decided until' },
+  { name: 'Agreement, blocked draft', path: ({ blocked }) => agreement(blocked), says: 'Before it can be published' },
+  { name: 'Agreement, proposed', path: ({ safe }) => agreement(safe), says: 'Review the proposal' },
+  { name: 'Agreement, ready', as: 'late', path: ({ ready }) => agreement(ready), says: 'Ready to be proposed' },
+  { name: 'Agreement, active', path: ({ letter }) => agreement(letter), says: 'Waiting for: ' },
+  { name: 'Agreement, empty draft', path: ({ lease }) => agreement(lease), says: 'No steps yet.' },
+  { name: 'Workspaces', path: '/app/workspaces', says: 'WS-000001' },
+  { name: 'Workspaces, nothing found', path: '/app/workspaces?search=nothing+like+this', says: 'Nothing matches' },
+  { name: 'Workspaces, none', as: 'colleague', path: '/app/workspaces', says: 'No workspace yet' },
+  { name: 'Workspace, not activated', path: ({ quay }) => workspace(quay), says: 'Not activated yet' },
+  { name: 'Workspace, activated', as: 'late', path: async (_, late) => workspace(await late.find('workspaces', 'Ellery')), says: 'Agreements of this workspace can be published.' },
+  { name: 'Workspace, empty', path: ({ empty }) => workspace(empty), says: 'No agreement yet' },
+  { name: 'Account', path: '/app/account', says: 'Sign out everywhere' },
+  { name: 'Not found', path: '/app/nowhere', status: 404, says: 'There is nothing here' },
+  { name: 'Not found, a record', path: '/app/agreements/01980a52-90bd-7f6a-8e21-c4d2b7035a18', status: 404, says: 'There is nothing here' },
+  { name: 'Not this way', path: '/app/sign-out', status: 405, says: 'This page can’t do that' },
+];

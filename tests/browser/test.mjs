@@ -1,0 +1,148 @@
+// Drives the app in headless Chromium without JavaScript, then looks at every page with axe-core at two widths, light
+// and dark. Started by scripts/test-browser:
+//
+//   node test.mjs PROGRAM [NAME]    PROGRAM is the local stack; with NAME only scenes whose names have it
+//
+// Ends with 0, 1 when something is wrong, or 69 when the browser does not start.
+import fs from 'node:fs';
+import { VIEWS, chromium, enter, faults, fillSignIn, open, screenshot, signIn, tabTo } from './browser.mjs';
+import { SCENES, prepare } from './scenes.mjs';
+import { Stack } from './stack.mjs';
+
+const [program, wanted = ''] = process.argv.slice(2);
+// Proposals expire after about three seconds.
+const TIME_SCALE = '86400';
+const EXPIRY_MS = 20_000;
+const NO_BROWSER = 69;
+const problems = [];
+
+const chrome = await chromium.launch({
+  executablePath: process.env.CHROMIUM,
+  args: ['--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic'],
+}).catch((error) => {
+  console.error(`The browser does not start: ${error.message}`);
+  process.exit(NO_BROWSER);
+});
+
+function expect(holds, what) {
+  if (!holds) throw new Error(what);
+}
+
+// The decision of the README's walkthrough: proposed over the API, confirmed by a person who has no mouse.
+async function walkThrough(stack) {
+  const ready = await stack.find('agreements', 'Cobalt Angels');
+  const proposal = await stack.propose('publish_agreement', ready, 'Terms as agreed on Tuesday.');
+  const lifecycle = async () => (await stack.call(`/api/v1/agreements/${ready.id}`)).lifecycle;
+  const { page, context } = await open(chrome);
+  const button = (name) => page.getByRole('button', { name, exact: true });
+  await page.goto(proposal.confirm_url);
+  expect(page.url().startsWith(`${stack.base}/app/sign-in?`), `signed out, the review leads to ${page.url()}`);
+  const { email, password } = stack.organizations[0].members[0];
+  // The form has the focus already; the way there from the top of the page is another one.
+  await page.keyboard.type(email);
+  await tabTo(page, page.getByLabel('Password', { exact: true }));
+  await page.keyboard.type(password);
+  await tabTo(page, button('Sign in'));
+  await enter(page);
+  expect(page.url() === proposal.confirm_url, `after signing in the browser is at ${page.url()}`);
+  expect(await lifecycle() === 'draft', 'nothing happens before somebody confirms');
+  await tabTo(page, page.getByLabel('Decision note', { exact: true }));
+  await page.keyboard.type('Go ahead.');
+  await tabTo(page, button('Confirm'));
+  await enter(page);
+  expect(await page.getByText('Confirmed by').count() > 0, 'the page does not say that it is confirmed');
+  expect(await lifecycle() === 'active', 'the agreement is not active');
+  await tabTo(page, button('Sign out'));
+  await enter(page);
+  expect(page.url() === `${stack.base}/app/sign-in`, `signing out leads to ${page.url()}`);
+  await context.close();
+}
+
+// Decides what scenes show decided.
+async function decide(stack, { declined, cancelled }) {
+  const tab = await open(chrome);
+  await signIn(tab, stack.base, stack.organizations[0].members[0]);
+  for (const [{ confirm_url: url }, note, button] of [[declined, 'Still needed.', 'Decline'], [cancelled, 'Done with.', 'Confirm']]) {
+    await tab.page.goto(url);
+    await tab.page.getByLabel('Decision note', { exact: true }).fill(note);
+    await tab.page.getByRole('button', { name: button, exact: true }).click();
+    expect(tab.page.url() === url && tab.status === 200, `deciding leads to ${tab.status} ${tab.page.url()}`);
+  }
+  await tab.context.close();
+}
+
+async function expiry(stack) {
+  for (const began = Date.now(); Date.now() - began < EXPIRY_MS;) {
+    if ((await stack.call('/api/v1/proposals?state=pending')).pagination.total === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error('nothing expires');
+}
+
+// Looks at all scenes in one view.
+async function look(view, scene, tabs, path) {
+  const tab = tabs.get(scene.as ?? 'member').get(view);
+  try {
+    await tab.page.goto(tab.base + path);
+    await scene.act?.(tab.page);
+    for (const fault of await faults(tab, scene)) problems.push(`${scene.name}, ${view.name}: ${fault}`);
+    await screenshot(tab, scene.name);
+    if (scene.as === 'nobody') await tab.context.clearCookies();
+  } catch (error) {
+    problems.push(`${scene.name}, ${view.name}: ${error.message}`);
+  }
+}
+
+async function main(stacks) {
+  const [stack, late] = await Promise.all([
+    Stack.start(program, '--seed', 'demo'),
+    Stack.start(program, '--seed', 'demo', '--time-scale', TIME_SCALE),
+  ].map((starting) => starting.then((started) => { stacks.push(started); return started; })));
+  await walkThrough(stack);
+  console.log('From a proposal to an active agreement, by keyboard: done');
+  await expiry(late);
+  const made = await prepare(stack, late);
+  await decide(stack, made);
+
+  const lookers = {
+    nobody: [stack],
+    member: [stack, stack.organizations[0].members[0]],
+    colleague: [stack, stack.organizations[1].members[0]],
+    late: [late, late.organizations[0].members[0]],
+  };
+  const tabs = new Map();
+  for (const [name, [{ base }, person]] of Object.entries(lookers)) {
+    const views = await Promise.all(VIEWS.map(async (view) => {
+      const tab = await open(chrome, { view, javaScriptEnabled: true });
+      if (person) await signIn(tab, base, person);
+      return [view, Object.assign(tab, { base })];
+    }));
+    tabs.set(name, new Map(views));
+  }
+  const scenes = SCENES.filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()));
+  for (const scene of scenes) {
+    const path = typeof scene.path === 'function' ? await scene.path(made, late) : scene.path;
+    await scene.before?.(stack, made);
+    await Promise.all(VIEWS.map((view) => look(view, scene, tabs, path)));
+    await scene.after?.(stack, made);
+  }
+  return scenes.length;
+}
+
+const began = Date.now();
+const stacks = [];
+if (process.env.SCREENSHOTS) fs.mkdirSync(process.env.SCREENSHOTS, { recursive: true });
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => Promise.all(stacks.map((stack) => stack.stop())).finally(() => process.exit(1)));
+}
+try {
+  const count = await main(stacks);
+  console.log(`${count} pages and states looked at in ${VIEWS.length} views, ${Math.round((Date.now() - began) / 1000)} s`);
+} catch (error) {
+  problems.push(error.stack);
+} finally {
+  await chrome.close();
+  await Promise.all(stacks.map((stack) => stack.stop()));
+}
+for (const problem of problems) console.error(`✗ ${problem}`);
+process.exitCode = problems.length > 0 ? 1 : 0;
