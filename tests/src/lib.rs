@@ -13,6 +13,7 @@
 pub mod app;
 mod background;
 pub mod client;
+pub mod clockwork;
 pub mod drafts;
 pub mod faults;
 pub mod log;

@@ -23,9 +23,7 @@ async fn state(org: &Org, proposal: &Value) -> Value {
 
 /// The types of the organization's events, in the order in which they happened.
 async fn events(org: &Org) -> Vec<String> {
-    let rows = org.state().await;
-    let events = rows.iter().filter(|row| row["pk"].as_str().is_some_and(|pk| pk.contains("#EVENT#")));
-    events.map(|row| row["type"].as_str().expect("a type").to_owned()).collect()
+    org.events().await.iter().map(|event| event["type"].as_str().expect("a type").to_owned()).collect()
 }
 
 /// The audit row of an answer.

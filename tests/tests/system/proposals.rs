@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use shared::App;
-use shared::config::{BaseUrl, Waits};
 use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
-use shared::telemetry::Log;
+use tests::clockwork::Clockwork;
 use tests::drafts::{self, Drafted};
 use tests::{Org, rows};
 
@@ -50,13 +48,6 @@ async fn ids(org: &Org, filters: &[(&str, &str)]) -> Vec<String> {
         page["data"].as_array().expect("a page").iter().map(|row| text(&row["id"]).to_owned()).collect();
     assert_eq!(page["pagination"]["total"], ids.len(), "{filters:?}");
     ids
-}
-
-/// What a clock needs, on the table of a stack.
-fn clockwork(org: &Org) -> std::sync::Arc<App> {
-    let log = Log::file(org.stack().log_file()).expect("the log");
-    let base_url = BaseUrl::parse(org.base_url()).expect("an origin");
-    App::new(org.stack().table().store(), base_url, log, Waits::default())
 }
 
 #[tokio::test]
@@ -124,10 +115,9 @@ async fn a_proposal_waits_for_a_decision() {
     );
     assert_eq!(events[0]["created_at"], proposal["created_at"]);
     let due = org.due().await;
-    assert_eq!(due.len(), 2, "{due:?}");
-    assert!(due[0].starts_with("EVENT#") && due[0].ends_with(text(&events[0]["id"])), "{due:?}");
+    let due: Vec<&String> = due.iter().filter(|key| !key.starts_with("EVENT#")).collect();
     let expiry = format!("PROPOSAL#{:015}#{}#{id}", moment(&proposal["expires_at"]).unix_ms(), org.id);
-    assert_eq!(due[1], expiry);
+    assert_eq!(due, [&expiry]);
 }
 
 #[tokio::test]
@@ -364,7 +354,7 @@ async fn an_expired_proposal_makes_way_and_is_settled_with_it() {
     assert_eq!(ids(&org, &[("state", "pending")]).await, [text(&made["id"])]);
     assert_eq!(ids(&org, &[("state", "expired")]).await, [over.as_str()]);
     // A clock that comes by later finds nothing more to tell, and leaves the new one alone.
-    clock::tick(&clockwork(&org)).await;
+    Clockwork::of(&org).tick().await;
     assert_eq!(org.events().await, events);
     org.post(PROPOSALS, &draft.publication()).send().await.refused_for(422, &[("agreement_id", "proposal_pending")]);
 }
@@ -388,10 +378,7 @@ async fn the_clock_settles_what_nobody_reads() {
     assert_eq!(told(&events), [("proposal.created", id.as_str()), ("proposal.expired", id.as_str())]);
     assert!(moment(&events[1]["created_at"]) >= moment(&proposal["expires_at"]), "never early");
     let due = org.due().await;
-    assert!(
-        due.len() == 2 && due.iter().all(|key| key.starts_with("EVENT#")),
-        "events stay, the proposal is off: {due:?}"
-    );
+    assert!(due.iter().all(|key| key.starts_with("EVENT#")), "the proposal is off: {due:?}");
     let state = org.state().await;
     assert!(!state.iter().any(|row| text(&row["pk"]).contains("#PENDING#")), "the claim is gone");
     let audit = org.audit().await;
@@ -414,8 +401,8 @@ async fn clocks_that_tick_at_once_settle_once() {
             expected.push(drafts::propose_due(&org, &draft.agreement, action, in_ms(-1 - n)).await.id.to_string());
         }
     }
-    let app = clockwork(&org);
-    let ticks = join_all((0..4).map(|_| clock::tick(&app))).await;
+    let clock = Clockwork::of(&org);
+    let ticks = join_all((0..4).map(|_| clock.tick())).await;
     assert_eq!(ticks.iter().map(|tick| tick.failed).sum::<u32>(), 0, "{ticks:?}");
     let events = org.events().await;
     assert!(events.iter().all(|event| event["type"] == "proposal.expired"));
@@ -432,11 +419,11 @@ async fn clocks_that_tick_at_once_settle_once() {
 #[tokio::test]
 async fn a_clock_and_a_new_proposal_settle_once() {
     let org = Org::new().await;
-    let app = clockwork(&org);
+    let clock = Clockwork::of(&org);
     for round in 0..6 {
         let draft = drafts::written(&org, &format!("Deal {round}")).await;
         let over = drafts::propose_due(&org, &draft.agreement, ProposalAction::PublishAgreement, in_ms(-1)).await;
-        let (made, tick) = tokio::join!(org.post(PROPOSALS, &draft.publication()).send(), clock::tick(&app));
+        let (made, tick) = tokio::join!(org.post(PROPOSALS, &draft.publication()).send(), clock.tick());
         assert_eq!(tick.failed, 0);
         let made = made.id(201);
         let events = org.events().await;
@@ -469,7 +456,7 @@ async fn the_clock_takes_away_what_was_left_behind_and_goes_on() {
         let put = put.item("pk", AttributeValue::S(pk.clone())).item("sk", AttributeValue::S(sk.clone()));
         put.send().await.expect("the table takes it");
     }
-    clock::tick(&clockwork(&org)).await;
+    Clockwork::of(&org).tick().await;
     assert_eq!(ids(&org, &[("state", "expired")]).await, [over.id.to_string()]);
     assert_eq!(
         ids(&org, &[("state", "pending")]).await,

@@ -1,0 +1,72 @@
+//! A clock in the test's hands: it ticks when it is told, over the same table as a stack.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use clock::{Hearing, Tick};
+use futures_util::future::BoxFuture;
+use shared::App;
+use shared::config::{BaseUrl, Waits};
+use shared::telemetry::Log;
+use shared::webhook::queue::{Queue, QueueError, Wake};
+use shared::webhook::relay::Relay;
+
+use crate::org::Org;
+
+/// A clock with a relay and a queue of its own, which keeps what it is given.
+#[derive(Debug)]
+pub struct Clockwork {
+    app: App,
+    relay: Relay,
+    /// The messages of the queue.
+    pub queue: Arc<Kept>,
+}
+
+/// A queue from which nobody takes.
+#[derive(Debug, Default)]
+pub struct Kept(Mutex<Vec<Wake>>);
+
+impl Kept {
+    /// What has been sent, in its order.
+    #[must_use]
+    pub fn wakes(&self) -> Vec<Wake> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Queue for Kept {
+    fn send<'a>(&'a self, wakes: &'a [Wake]) -> BoxFuture<'a, Result<(), QueueError>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(wakes);
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+impl Clockwork {
+    /// A clock over the table of an organization's stack.
+    ///
+    /// # Panics
+    /// When the log can't be opened.
+    #[must_use]
+    pub fn of(org: &Org) -> Self {
+        let log = Log::file(org.stack().log_file()).expect("the log");
+        let base_url = BaseUrl::parse(org.base_url()).expect("an origin");
+        let app = App::new(org.stack().table().store(), base_url, log, Waits::default());
+        let queue = Arc::new(Kept::default());
+        Self { relay: Relay::new(app.store.clone(), queue.clone()), app, queue }
+    }
+
+    /// Ticks once, as a clock does beside somebody who hears of what is written.
+    pub async fn tick(&self) -> Tick {
+        clock::tick(&self.app, &self.relay, Hearing::Somebody).await
+    }
+
+    /// Ticks once as the first of a process, when nobody has heard of anything.
+    pub async fn first_tick(&self) -> Tick {
+        clock::tick(&self.app, &self.relay, Hearing::Nobody).await
+    }
+
+    /// Its relay.
+    #[must_use]
+    pub fn relay(&self) -> &Relay {
+        &self.relay
+    }
+}
