@@ -20,10 +20,12 @@ pub mod log;
 pub mod org;
 pub mod process;
 pub mod raw;
+pub mod receiver;
 pub mod rows;
 pub mod runtime_api;
 pub mod spec;
 pub mod stack;
+pub mod subscriber;
 
 pub use client::{Answer, Client};
 pub use faults::{Fault, Faults, Rule};

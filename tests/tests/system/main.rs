@@ -39,6 +39,7 @@ mod routes;
 mod sign_in;
 mod tokens;
 mod webhook_vectors;
+mod webhooks;
 mod workspaces;
 
 /// The local stack's program, built beside the tests.

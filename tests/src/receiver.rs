@@ -1,0 +1,193 @@
+//! A subscriber: it keeps what arrives, and answers what it is told.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::response::Response;
+use http::{HeaderMap, StatusCode};
+use serde_json::Value;
+use shared::domain::time::Timestamp;
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+/// How long a test waits for what has to come.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A subscriber at an address of its own.
+#[derive(Debug)]
+pub struct Receiver {
+    address: SocketAddr,
+    inner: Arc<Inner>,
+    server: JoinHandle<()>,
+}
+
+/// What arrived.
+#[derive(Debug, Clone)]
+pub struct Arrival {
+    /// When.
+    pub at: Timestamp,
+    /// At which path.
+    pub path: String,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// Its bytes.
+    pub body: Bytes,
+}
+
+impl Arrival {
+    /// Its body.
+    ///
+    /// # Panics
+    /// When it is no JSON.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).expect("a body of JSON")
+    }
+
+    /// The type of the event.
+    #[must_use]
+    pub fn event_type(&self) -> String {
+        self.json()["type"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// A header.
+    ///
+    /// # Panics
+    /// When it is not there, or no text.
+    #[must_use]
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).unwrap_or_else(|| panic!("no {name}")).to_str().expect("a text")
+    }
+}
+
+/// How something is answered.
+#[derive(Debug, Clone)]
+pub struct Reaction {
+    /// The status.
+    pub status: u16,
+    /// Headers.
+    pub headers: Vec<(&'static str, String)>,
+    /// The body.
+    pub body: String,
+    /// How long it takes.
+    pub after: Duration,
+}
+
+impl Reaction {
+    /// This status, at once.
+    #[must_use]
+    pub fn status(status: u16) -> Self {
+        Self { status, headers: Vec::new(), body: String::new(), after: Duration::ZERO }
+    }
+}
+
+#[derive(Debug)]
+struct Inner {
+    arrivals: Mutex<Vec<Arrival>>,
+    next: Mutex<VecDeque<Reaction>>,
+    then: Mutex<Reaction>,
+    more: Notify,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Receiver {
+    /// One that answers everything with 204.
+    pub async fn new() -> Self {
+        let inner = Arc::new(Inner {
+            arrivals: Mutex::default(),
+            next: Mutex::default(),
+            then: Mutex::new(Reaction::status(204)),
+            more: Notify::new(),
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let router = Router::new().fallback(receive).with_state(inner.clone());
+        let server = tokio::spawn(async move {
+            let _ = axum::serve(listener, router).await;
+        });
+        Self { address, inner, server }
+    }
+
+    /// Where deliveries go.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}/hook", self.address)
+    }
+
+    /// Answers so from now on.
+    pub fn answer(&self, reaction: Reaction) {
+        *lock(&self.inner.then) = reaction;
+    }
+
+    /// Answers so once, before everything else.
+    pub fn answer_once(&self, reaction: Reaction) {
+        lock(&self.inner.next).push_back(reaction);
+    }
+
+    /// What has arrived so far.
+    #[must_use]
+    pub fn arrivals(&self) -> Vec<Arrival> {
+        lock(&self.inner.arrivals).clone()
+    }
+
+    /// The types of what has arrived, in its order.
+    #[must_use]
+    pub fn types(&self) -> Vec<String> {
+        self.arrivals().iter().map(Arrival::event_type).collect()
+    }
+
+    /// Waits until so much has arrived.
+    pub async fn wait_for(&self, count: usize) -> Vec<Arrival> {
+        self.wait_until(|arrivals| arrivals.len() >= count).await
+    }
+
+    /// Waits until what has arrived is as it should be.
+    ///
+    /// # Panics
+    /// When it does not become so.
+    pub async fn wait_until(&self, fits: impl Fn(&[Arrival]) -> bool) -> Vec<Arrival> {
+        let waiting = async {
+            loop {
+                let more = self.inner.more.notified();
+                let arrivals = self.arrivals();
+                if fits(&arrivals) {
+                    return arrivals;
+                }
+                more.await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("only {:?} arrived", self.types()))
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+async fn receive(State(inner): State<Arc<Inner>>, request: http::Request<Body>) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let arrival = Arrival { at: Timestamp::now(), path: parts.uri.to_string(), headers: parts.headers, body };
+    lock(&inner.arrivals).push(arrival);
+    inner.more.notify_waiters();
+    let once = lock(&inner.next).pop_front();
+    let reaction = once.unwrap_or_else(|| lock(&inner.then).clone());
+    tokio::time::sleep(reaction.after).await;
+    let mut response = Response::new(Body::from(reaction.body));
+    *response.status_mut() = StatusCode::from_u16(reaction.status).expect("a status");
+    for (name, value) in reaction.headers {
+        response.headers_mut().insert(name, value.parse().expect("a header's value"));
+    }
+    response
+}

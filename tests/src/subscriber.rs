@@ -1,0 +1,140 @@
+//! Endpoints as admins set them up in the app, with a subscriber at the other end.
+
+use std::time::Duration;
+
+use ops::{NewMember, Role};
+use shared::domain::ids::{EndpointId, EventId};
+use shared::domain::time::Timestamp;
+use shared::store::Versioned;
+use shared::store::deliveries::DeliveryKey;
+use shared::webhook::secret::SigningSecret;
+
+use crate::app::{Browser, Page, Person};
+use crate::org::Org;
+use crate::receiver::Receiver;
+
+/// The page on which admins set up endpoints.
+pub const DEVELOPERS: &str = "/app/developers";
+/// How long a test waits for what has to come.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// An endpoint, as whoever set it up knows it.
+#[derive(Debug)]
+pub struct Subscriber {
+    /// Who set it up, signed in.
+    pub admin: Browser,
+    /// The endpoint.
+    pub id: EndpointId,
+    /// Its secret, as it was shown.
+    pub secret: SigningSecret,
+    /// Where deliveries arrive.
+    pub receiver: Receiver,
+}
+
+impl Org {
+    /// A new member who may change settings.
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    pub async fn admin(&self, name: &str) -> Person {
+        let email = format!("a-{}@members.example", uuid::Uuid::now_v7().simple());
+        let password = "correct horse battery".to_owned();
+        let new = NewMember { name, email: &email, password: &password, role: Role::Admin };
+        let id = ops::create_member(&self.stack().table().store(), self.id, new).await.expect("an admin");
+        Person { id, email, password }
+    }
+
+    /// A subscriber of all events.
+    pub async fn subscriber(&self) -> Subscriber {
+        self.subscriber_of(&[]).await
+    }
+
+    /// A subscriber of some types of events; of all, if none is named.
+    pub async fn subscriber_of(&self, types: &[&str]) -> Subscriber {
+        let admin = self.admin("Ines Duarte").await;
+        let admin = Browser::of(self, &admin).await;
+        let receiver = Receiver::new().await;
+        Subscriber::add(admin, receiver, types).await
+    }
+}
+
+impl Subscriber {
+    /// Adds an endpoint in the app.
+    ///
+    /// # Panics
+    /// When it is refused, or its secret is not shown.
+    pub async fn add(admin: Browser, receiver: Receiver, types: &[&str]) -> Self {
+        let page = add(&admin, &receiver.url(), types).await;
+        assert_eq!(page.status, 303, "{}", page.body);
+        let path = page.location().to_owned();
+        let id = path.rsplit('/').next().and_then(|id| id.parse().ok()).expect("an endpoint's page");
+        let shown = admin.get(&path).await;
+        let secret = secret_on(&shown).expect("the secret is shown");
+        Self { admin, id, secret, receiver }
+    }
+
+    /// Its page.
+    #[must_use]
+    pub fn path(&self) -> String {
+        format!("{DEVELOPERS}/endpoints/{}", self.id)
+    }
+
+    /// The page of one of its deliveries.
+    #[must_use]
+    pub fn delivery_path(&self, event: impl std::fmt::Display) -> String {
+        format!("{}/deliveries/{event}", self.path())
+    }
+
+    /// Presses a button on its page.
+    pub async fn press(&self, act: &str, fields: &[(&str, &str)]) -> Page {
+        let token = self.admin.get(&self.path()).await.hidden("form_token");
+        let fields: Vec<(&str, &str)> =
+            [("form_token", token.as_str()), ("act", act)].into_iter().chain(fields.iter().copied()).collect();
+        self.admin.post(&self.path(), &fields).await
+    }
+
+    /// Presses `Replay` on the page of a delivery.
+    pub async fn replay(&self, event: impl std::fmt::Display) -> Page {
+        let path = self.delivery_path(event);
+        let token = self.admin.get(&path).await.hidden("form_token");
+        self.admin.post(&path, &[("form_token", &token)]).await
+    }
+
+    /// One of its deliveries, as the store has it.
+    pub async fn delivery(&self, org: &Org, event: EventId) -> Option<Versioned<shared::domain::delivery::Delivery>> {
+        let key = DeliveryKey { org: org.id, endpoint: self.id, event };
+        org.stack().table().store().delivery(key).await.expect("the store answers")
+    }
+
+    /// Waits until one of its deliveries is in a state.
+    ///
+    /// # Panics
+    /// When it does not come to it.
+    pub async fn wait_for(&self, org: &Org, event: EventId, state: &str) -> shared::domain::delivery::Delivery {
+        let until = Timestamp::now().plus_seconds(i64::try_from(PATIENCE.as_secs()).unwrap_or(30));
+        loop {
+            let found = self.delivery(org, event).await;
+            match found {
+                Some(found) if found.value.state().as_str() == state => return found.value,
+                found if until < Timestamp::now() => panic!("not {state}: {found:?}"),
+                _ => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        }
+    }
+}
+
+/// Sends the form that adds an endpoint.
+pub async fn add(admin: &Browser, url: &str, types: &[&str]) -> Page {
+    let token = admin.get(DEVELOPERS).await.hidden("form_token");
+    let names: Vec<String> = types.iter().map(|name| format!("event:{name}")).collect();
+    let mut fields = vec![("form_token", token.as_str()), ("url", url)];
+    fields.extend(names.iter().map(|name| (name.as_str(), "on")));
+    admin.post(DEVELOPERS, &fields).await
+}
+
+/// The secret that a page shows, if it does.
+#[must_use]
+pub fn secret_on(page: &Page) -> Option<SigningSecret> {
+    let (_, rest) = page.body.split_once("value=\"whsec_")?;
+    SigningSecret::parse(&format!("whsec_{}", rest.split('"').next()?)).ok()
+}
