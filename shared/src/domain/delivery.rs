@@ -198,6 +198,19 @@ pub enum FailureClass {
 }
 
 impl FailureClass {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::DnsError,
+        Self::AddressRefused,
+        Self::ConnectError,
+        Self::TlsError,
+        Self::Timeout,
+        Self::Redirect,
+        Self::HttpError,
+        Self::InvalidResponse,
+        Self::ConnectionClosed,
+    ];
+
     /// As it is written.
     #[must_use]
     pub fn as_str(self) -> &'static str {

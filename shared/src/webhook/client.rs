@@ -173,7 +173,11 @@ async fn exchange(
     request: Request<Full<Bytes>>,
     seen: &mut Seen,
 ) -> Result<(), FailureClass> {
-    let handshake = http1::Builder::new().max_buf_size(limits::WEBHOOK_HEAD_BYTES_MAX).handshake(TokioIo::new(stream));
+    let handshake = http1::Builder::new()
+        .max_buf_size(limits::WEBHOOK_HEAD_BYTES_MAX)
+        // Names of headers as the specification spells them, for subscribers who take that to the letter.
+        .title_case_headers(true)
+        .handshake(TokioIo::new(stream));
     let (mut sender, connection) = handshake.await.map_err(|error| class(&error))?;
     // Ends with the attempt, however that ends.
     let mut tasks = JoinSet::new();
@@ -265,11 +269,13 @@ mod tests {
     use super::*;
     use crate::webhook::guard::PublicOnly;
     use crate::webhook::resolve::Resolving;
+    use crate::webhook::signature::TIMESTAMP;
     use crate::webhook::testing::{Names, WithLoopback};
 
     const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
     const BODY: &str = r#"{"id":"1","note":"é"}"#;
-    const SECOND: Duration = Duration::from_secs(1);
+    /// Long, for what does not wait for its end: the machine may have much else to do.
+    const PATIENCE: Duration = Duration::from_secs(10);
 
     /// Somebody who listens, and answers every request with the same parts, with pauses between them.
     struct Receiver {
@@ -335,11 +341,11 @@ mod tests {
     }
 
     fn client(names: Names) -> Client {
-        Client::new(Arc::new(WithLoopback), Arc::new(names)).unwrap().with_deadline(SECOND)
+        Client::new(Arc::new(WithLoopback), Arc::new(names)).unwrap().with_deadline(PATIENCE)
     }
 
     async fn post(to: &Client, url: &EndpointUrl) -> Attempted {
-        let headers = HeaderMap::from_iter([(http::header::ETAG, HeaderValue::from_static("signed"))]);
+        let headers = HeaderMap::from_iter([(TIMESTAMP, HeaderValue::from_static("1"))]);
         to.post(url, headers, Bytes::from_static(BODY.as_bytes())).await
     }
 
@@ -368,8 +374,9 @@ mod tests {
         }
         let port = receiver.address.port();
         let expected = format!(
-            "POST /in?a=b HTTP/1.1\r\netag: signed\r\nhost: hooks.example.com:{port}\r\ncontent-type: application/json\r\n\
-             user-agent: Countersign/1.0.0\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{BODY}",
+            "POST /in?a=b HTTP/1.1\r\nService-Webhook-Timestamp: 1\r\nHost: hooks.example.com:{port}\r\n\
+             Content-Type: application/json\r\nUser-Agent: Countersign/1.0.0\r\nConnection: close\r\n\
+             Content-Length: {}\r\n\r\n{BODY}",
             BODY.len()
         );
         assert_eq!(*receiver.requests.lock().unwrap(), [expected.clone(), expected]);
@@ -483,7 +490,6 @@ mod tests {
         let attempted = post(&client(Names::always(&[LOCAL])), &url).await;
         assert_eq!(attempted.outcome, delivered(200));
         assert_eq!(attempted.excerpt.unwrap(), "x".repeat(limits::WEBHOOK_EXCERPT_CHARS_MAX));
-        assert!(attempted.duration_ms < 1000);
         // What the system takes in beyond that is its own affair, and far from all.
         assert!(sent.load(Ordering::SeqCst) < 50 * 1024 * 1024);
     }
@@ -506,7 +512,7 @@ mod tests {
             let class = if status == Some(500) { FailureClass::HttpError } else { FailureClass::Timeout };
             assert_eq!(attempted.outcome, failed(class, status));
             assert_eq!(attempted.dialled, Some(receiver.address));
-            assert!((300..900).contains(&attempted.duration_ms), "{} ms", attempted.duration_ms);
+            assert!((300..4000).contains(&attempted.duration_ms), "{} ms", attempted.duration_ms);
         }
     }
 
@@ -527,6 +533,7 @@ mod tests {
     }
 
     #[tokio::test]
+    #[cfg_attr(not(target_os = "linux"), ignore = "other systems have only one loopback address of IPv4")]
     async fn the_next_address_is_dialled_when_one_takes_no_connection() {
         let receiver = Receiver::answering(&[b"HTTP/1.1 204 No Content\r\n\r\n"]).await;
         let dead = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
@@ -552,10 +559,11 @@ mod tests {
             let url = EndpointUrl::try_from(url).unwrap();
             assert_eq!(post(&client(Names::always(&[ip])), &url).await.outcome, delivered(204), "{url}");
         }
-        assert!(receiver.requests.lock().unwrap()[0].contains(&format!("host: [::1]:{port}\r\n")));
+        assert!(receiver.requests.lock().unwrap()[0].contains(&format!("\r\nHost: [::1]:{port}\r\n")));
     }
 
     #[tokio::test]
+    #[cfg_attr(not(target_os = "linux"), ignore = "other systems have only one loopback address of IPv4")]
     async fn every_attempt_looks_again_where_the_name_leads() {
         /// The one address that is as good as public here.
         #[derive(Debug)]
@@ -577,7 +585,7 @@ mod tests {
         let hidden = Receiver::at(inside, port, &[b"HTTP/1.1 204 No Content\r\n\r\n"], Duration::ZERO).await;
         let names = Arc::new(Names::in_turn(&[&[LOCAL], &[inside], &[LOCAL, inside], &[inside, LOCAL], &[LOCAL]]));
         let resolver: Arc<dyn Resolve> = names.clone();
-        let client = Client::new(Arc::new(Only(LOCAL)), resolver).unwrap().with_deadline(SECOND);
+        let client = Client::new(Arc::new(Only(LOCAL)), resolver).unwrap().with_deadline(PATIENCE);
         for outcome in [delivered(204), refused(), refused(), refused(), delivered(204)] {
             let attempted = post(&client, &outside.url()).await;
             assert_eq!(attempted.outcome, outcome);
@@ -602,7 +610,7 @@ mod tests {
         let url = EndpointUrl::parse(&format!("https://hooks.example.com:{port}/"), &PublicOnly).unwrap();
         let names = names();
         assert!(check(&url, &PublicOnly, &*names).await.is_ok());
-        let client = Client::new(Arc::new(PublicOnly), names).unwrap().with_deadline(SECOND);
+        let client = Client::new(Arc::new(PublicOnly), names).unwrap().with_deadline(PATIENCE);
         let attempted = post(&client, &url).await;
         assert_eq!((attempted.outcome, attempted.dialled), (refused(), None));
 
@@ -654,7 +662,7 @@ mod tests {
         let (port, roots, names) = tls_receiver().await;
         let url = |host: &str| EndpointUrl::try_from(format!("https://{host}:{port}/")).unwrap();
         let resolver = || Arc::new(Names::always(&[LOCAL]));
-        let trusting = Client::trusting(roots, Arc::new(WithLoopback), resolver()).unwrap().with_deadline(SECOND);
+        let trusting = Client::trusting(roots, Arc::new(WithLoopback), resolver()).unwrap().with_deadline(PATIENCE);
 
         let attempted = post(&trusting, &url("hooks.example.com.")).await;
         assert_eq!(attempted.outcome, delivered(204));
@@ -672,25 +680,14 @@ mod tests {
 
         let plain = Receiver::answering(&[b"HTTP/1.1 200 OK\r\n\r\n"]).await;
         let url = EndpointUrl::try_from(format!("https://hooks.example.com:{}/", plain.address.port())).unwrap();
-        let ended = post(&strict, &url).await.outcome;
+        let ended = post(&strict.with_deadline(Duration::from_millis(300)), &url).await.outcome;
         // It waits for a request that it can read, and we for a greeting.
         assert!(matches!(ended, Outcome::Failed { class: FailureClass::TlsError | FailureClass::Timeout, .. }));
     }
 
     #[test]
     fn every_class_is_written_as_it_is_kept() {
-        use FailureClass as Class;
-        for class in [
-            Class::DnsError,
-            Class::AddressRefused,
-            Class::ConnectError,
-            Class::TlsError,
-            Class::Timeout,
-            Class::Redirect,
-            Class::HttpError,
-            Class::InvalidResponse,
-            Class::ConnectionClosed,
-        ] {
+        for class in FailureClass::ALL {
             assert_eq!(serde_json::to_value(class).unwrap(), class.as_str());
         }
     }

@@ -144,6 +144,9 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 #[serde(try_from = "String", into = "String")]
 pub struct EndpointUrl(Url);
 
+/// Whether it shows in the URL itself or in where its name leads.
+const NOT_PUBLIC: &str = "must lead to a public host; names and addresses of private networks are refused";
+
 /// Why a text can't be an endpoint's URL, in words for a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidUrl {
@@ -169,7 +172,7 @@ pub enum InvalidUrl {
     #[error("must have a port from 1 to 65535, or none")]
     Port,
     /// The host is not a public one.
-    #[error("must lead to a public host; names and addresses of private networks are refused")]
+    #[error("{NOT_PUBLIC}")]
     NotPublic,
 }
 
@@ -306,12 +309,20 @@ impl From<EndpointUrl> for String {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// Its name has no address.
-    #[error("{0}")]
+    #[error("{}", unresolved(.0))]
     Unresolved(#[from] ResolveError),
     /// It is, or leads to, an address that deliveries may not go to. Which one is not said: that would tell outsiders
     /// what names mean inside.
-    #[error("the host is not a public one, or its name leads to an address that is not")]
+    #[error("{NOT_PUBLIC}")]
     Refused,
+}
+
+/// What a person can do about it; how our own look-ups fail is for the log.
+fn unresolved(error: &ResolveError) -> &'static str {
+    match error {
+        ResolveError::NoSuchName => "must have a host name that exists and has an address",
+        ResolveError::TimedOut | ResolveError::Failed(_) => "has a host name that could not be looked up; try again",
+    }
 }
 
 impl AddressError {
@@ -394,8 +405,10 @@ mod tests {
         }
         assert!(count >= 100, "{count}");
         assert!(check(&url, &PublicOnly, &Names::always(&[public])).await.is_ok());
-        let nobody = check(&url, &PublicOnly, &Names::always(&[])).await;
-        assert_eq!(nobody.unwrap_err().class(), FailureClass::DnsError);
+        let nobody = check(&url, &PublicOnly, &Names::always(&[])).await.unwrap_err();
+        assert_eq!(nobody.class(), FailureClass::DnsError);
+        assert_eq!(nobody.to_string(), "must have a host name that exists and has an address");
+        assert_eq!(AddressError::Refused.class(), FailureClass::AddressRefused);
     }
 
     #[test]

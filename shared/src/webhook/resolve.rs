@@ -55,6 +55,7 @@ impl SystemResolver {
         options.use_hosts_file = ResolveHosts::Never;
         options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
         options.cache_size = 0;
+        options.timeout = limits::WEBHOOK_QUESTION_TIMEOUT;
         Self(builder.build().map_err(|error| ResolveError::Failed(error.to_string())))
     }
 

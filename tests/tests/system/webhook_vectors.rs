@@ -68,6 +68,18 @@ fn there_are_enough_of_both_kinds() {
 }
 
 #[test]
+fn openssl_makes_them() {
+    if !succeeds(Command::new("openssl").arg("version")) {
+        eprintln!("skipped: there is no openssl");
+        return;
+    }
+    let made = Command::new("bash").arg(Path::new(FOLDER).join("make-vectors")).output().expect("the script");
+    assert!(made.status.success(), "{made:?}");
+    let kept = std::fs::read(Path::new(FOLDER).join("vectors.json")).expect("the vectors");
+    assert!(made.stdout == kept, "vectors.json is not what events/verify/make-vectors prints");
+}
+
+#[test]
 fn our_own_code_verifies_them() {
     for vector in vectors() {
         let secret = SigningSecret::parse(text(&vector, "secret")).expect("a secret");
