@@ -142,3 +142,6 @@ pub const GUESSES_FROM_ADDRESS: u32 = 50;
 pub const GUESS_WAIT_MAX_S: i64 = 300;
 /// After how long wrong passwords are forgotten, in seconds.
 pub const GUESSES_FORGOTTEN_S: i64 = 3600;
+
+/// A stored file, in bytes: it comes and goes through a function, and Lambda's bodies stop at 6 MB, encoded.
+pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;

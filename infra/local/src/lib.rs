@@ -13,6 +13,7 @@ mod demo;
 mod embedded;
 mod error;
 mod options;
+mod pdf;
 mod private_file;
 mod ready;
 mod seed;
