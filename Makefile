@@ -39,6 +39,7 @@ test-aws: ## The same system tests against AWS's own DynamoDB Local, or what AWS
 check: ## Format, lints, documentation, dependencies
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy -p files --features s3 -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
 	$(CHECK_TOOLS); cargo deny check bans licenses sources
 	$(CHECK_TOOLS); cargo shear

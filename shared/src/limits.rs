@@ -147,6 +147,9 @@ pub const GUESS_WAIT_MAX_S: i64 = 300;
 /// After how long wrong passwords are forgotten, in seconds.
 pub const GUESSES_FORGOTTEN_S: i64 = 3600;
 
+/// A stored file, in bytes: it comes and goes through a function, and Lambda's bodies stop at 6 MB, encoded.
+pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
 /// The waits after failures 1 to 4 of a delivery, in seconds; after the fifth it waits for a manual replay
 /// (specification, "Limits").
 pub const RETRY_WAITS_S: [i64; 4] = [60, 300, 1800, 7200];

@@ -6,6 +6,7 @@
 //! | `format` | the version of this layout |
 //! | `beginning` | is there until the first data are complete; whatever else is there then is done anew |
 //! | `store.sqlite` (`-wal`, `-shm`) | the records |
+//! | `files` | documents and uploads |
 //! | `credentials.json` | tokens and passwords in clear: the store keeps only their hashes |
 //! | `ready.json` | where the running stack answers; absent while none runs |
 //! | `log.jsonl`, `log.1.jsonl` | what happened, and what happened before |
@@ -78,7 +79,10 @@ impl DataDir {
         for name in ["credentials.json", "store.sqlite", "store.sqlite-wal", "store.sqlite-shm"] {
             private_file::remove(&self.file(name)).map_err(cannot_write(&self.path))?;
         }
-        Ok(false)
+        match std::fs::remove_dir_all(self.files_folder()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(cannot_write(&self.path)(error)),
+            _ => Ok(false),
+        }
     }
 
     fn begin(&self) -> Result<(), StartError> {
@@ -93,6 +97,11 @@ impl DataDir {
     /// The file of the records.
     pub(crate) fn store_file(&self) -> PathBuf {
         self.file("store.sqlite")
+    }
+
+    /// The folder of documents and uploads.
+    pub(crate) fn files_folder(&self) -> PathBuf {
+        self.file("files")
     }
 
     /// Where a ready file is written unless somebody says otherwise.

@@ -6,11 +6,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use axum::Router;
 use axum::body::Body;
+use files::Files;
 use http::{Request, StatusCode, header};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use shared::caller::ServiceAct;
-use shared::crypto;
 use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, InformationField};
 use shared::domain::agreement::{
     Agreement, ConversionTiming, DocumentContent, Label, ParticipantRole, SafeTerms, StageAction,
@@ -25,6 +25,7 @@ use tower::ServiceExt;
 use crate::browser::Browser;
 use crate::credentials::OrganizationCredentials;
 use crate::error::in_one_line;
+use crate::pdf;
 
 /// The people and entities of the deal: name, kind, e-mail, and the firm's own number for them.
 const CONTACTS: &[(&str, &str, Option<&str>, &str)] = &[
@@ -49,6 +50,23 @@ const WORKSPACES: &[(&str, &[&str])] = &[
 const ISSUER: (&str, &[&str]) = ("CRM-1001", &["issuer"]);
 const ISSUERS_SIGNER: (&str, &[&str]) = ("CRM-1002", &["signer"]);
 
+/// What the documents say: enough to look like some.
+const SAFE: &[&str] = &[
+    "Simple agreement for future equity",
+    "",
+    "The investor pays the investment amount to the company. In exchange the company gives the investor",
+    "the right to shares of its capital stock, on the terms that are part of this agreement.",
+    "",
+    "This is a sample. It is no legal document.",
+];
+const ENGAGEMENT: &[&str] = &[
+    "Engagement letter",
+    "",
+    "We advise the household on funding its family trust, and report to both spouses.",
+    "",
+    "This is a sample. It is no legal document.",
+];
+
 /// The agreements of the deals: workspace, name, kind, those who take part and as what, and how they are set up.
 const AGREEMENTS: &[NewDraft] = &[
     NewDraft {
@@ -56,7 +74,8 @@ const AGREEMENTS: &[NewDraft] = &[
         name: "SAFE: Juniper Seed Fund II",
         kind: "safe",
         participants: &[ISSUER, ISSUERS_SIGNER, ("CRM-1004", &["investor"]), ("CRM-1005", &["signer"])],
-        set_up: |draft, now| safe(draft, 75_000_000, now),
+        text: Some(SAFE),
+        set_up: |draft, file, now| safe(draft, 75_000_000, file, now),
         proposal: Some("Terms as agreed on Tuesday's call; legal has read them."),
         decision: None,
     },
@@ -65,7 +84,8 @@ const AGREEMENTS: &[NewDraft] = &[
         name: "SAFE: Cobalt Angels",
         kind: "safe",
         participants: &[ISSUER, ISSUERS_SIGNER, ("CRM-1006", &["signer", "investor"])],
-        set_up: |draft, now| safe(draft, 25_000_000, now),
+        text: Some(SAFE),
+        set_up: |draft, file, now| safe(draft, 25_000_000, file, now),
         proposal: None,
         decision: None,
     },
@@ -74,6 +94,7 @@ const AGREEMENTS: &[NewDraft] = &[
         name: "Advisory agreement: Tomás Álvarez",
         kind: "general",
         participants: &[("CRM-1003", &["signer", "contributor"])],
+        text: None,
         set_up: advisory,
         proposal: None,
         decision: None,
@@ -83,11 +104,15 @@ const AGREEMENTS: &[NewDraft] = &[
         name: "Engagement letter: Ellery household",
         kind: "general",
         participants: &[("CRM-1007", &["signer", "approver"]), ("CRM-1008", &["observer"])],
+        text: Some(ENGAGEMENT),
         set_up: engagement,
         proposal: Some("Our standard letter."),
         decision: Some("Checked against the conflict list."),
     },
 ];
+
+/// Sets up a draft, with the file of its document.
+type SetUp = fn(&Agreement, Option<DocumentContent>, Timestamp) -> Result<Agreement, FieldErrors>;
 
 struct NewDraft {
     /// Its place in [`WORKSPACES`].
@@ -95,7 +120,9 @@ struct NewDraft {
     name: &'static str,
     kind: &'static str,
     participants: &'static [(&'static str, &'static [&'static str])],
-    set_up: fn(&Agreement, Timestamp) -> Result<Agreement, FieldErrors>,
+    /// The lines of its document, where that has a file.
+    text: Option<&'static [&'static str]>,
+    set_up: SetUp,
     /// The note of the proposal to publish it, where there is one.
     proposal: Option<&'static str>,
     /// The note of the member who confirmed that, where somebody has.
@@ -103,7 +130,12 @@ struct NewDraft {
 }
 
 /// Adds the deals to an organization; `all` answers the API and the app.
-pub(crate) async fn add(all: &Router, store: &Store, organization: &OrganizationCredentials) -> Result<(), String> {
+pub(crate) async fn add(
+    all: &Router,
+    store: &Store,
+    files: &Files,
+    organization: &OrganizationCredentials,
+) -> Result<(), String> {
     let (api, token) = (all, organization.read_write_token.value());
     let mut ids = HashMap::new();
     for &(display_name, kind, email, reference) in CONTACTS {
@@ -129,7 +161,14 @@ pub(crate) async fn add(all: &Router, store: &Store, organization: &Organization
             post(api, token, &path, &json!({"contact_id": ids.get(reference), "roles": roles})).await?;
         }
         let draft = agreement.parse().map_err(|error| in_one_line(&error))?;
-        set_up(store, organization.id, draft, new.set_up).await.map_err(|error| in_one_line(&error))?;
+        let file = match new.text {
+            // The file first: what names it comes after it.
+            Some(lines) => Some(
+                files.put(organization.id, pdf::page(new.name, lines)).await.map_err(|error| in_one_line(&error))?,
+            ),
+            None => None,
+        };
+        set_up(store, organization.id, draft, new.set_up, file).await.map_err(|error| in_one_line(&error))?;
         if let Some(note) = new.proposal {
             let body = json!({"action": "publish_agreement", "agreement_id": agreement, "note": note});
             let proposal = id(&post(api, token, "/api/v1/proposals", &body).await?)?;
@@ -148,17 +187,23 @@ async fn set_up(
     store: &Store,
     org: OrgId,
     id: AgreementId,
-    change: fn(&Agreement, Timestamp) -> Result<Agreement, FieldErrors>,
+    change: SetUp,
+    file: Option<DocumentContent>,
 ) -> Result<(), Error> {
     let act = ServiceAct::begin(store, org, "set_up_demo");
     let before = act.store().agreement(id).await?.ok_or_else(Error::not_found)?;
-    let after = change(&before.value, act.now()).map_err(Error::Invalid)?;
+    let after = change(&before.value, file, act.now()).map_err(Error::Invalid)?;
     let changes = agreements::edit(org, &before, &after.as_draft("agreement_id").map_err(Error::Invalid)?)?;
     act.commit().with(changes).done(&[id.uuid()]).await
 }
 
 /// A SAFE that is complete: both sides sign, the investor answers a question, and a day later it is done.
-fn safe(draft: &Agreement, investment_amount_minor: i64, now: Timestamp) -> Result<Agreement, FieldErrors> {
+fn safe(
+    draft: &Agreement,
+    investment_amount_minor: i64,
+    file: Option<DocumentContent>,
+    now: Timestamp,
+) -> Result<Agreement, FieldErrors> {
     const SIXTY_DAYS_S: i64 = 60 * 24 * 3600;
     let terms = SafeTerms {
         investment_amount_minor: Some(investment_amount_minor),
@@ -171,8 +216,7 @@ fn safe(draft: &Agreement, investment_amount_minor: i64, now: Timestamp) -> Resu
         governing_law: Some("Delaware".to_owned()),
     };
     let draft = draft.set_terms(terms, now)?.set_expiry(Some(now.plus_seconds(SIXTY_DAYS_S)), now)?;
-    let file = format!("Simple agreement for future equity\n{}\n", draft.name.as_str());
-    let (draft, document) = draft.add_document(label("SAFE")?, Some(content_of(file.as_bytes())), now)?;
+    let (draft, document) = draft.add_document(label("SAFE")?, file, now)?;
     let (draft, block_ids) = sign(draft, document, now)?;
     let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::from([StageAction::OpenSigning]), now)?;
     let (draft, _) = draft.add_gate(signing, GateRule::SignatureBlocks { block_ids }, now)?;
@@ -192,8 +236,8 @@ fn safe(draft: &Agreement, investment_amount_minor: i64, now: Timestamp) -> Resu
 }
 
 /// An agreement that somebody has begun to set up: its document has no file, and its second step no conditions.
-fn advisory(draft: &Agreement, now: Timestamp) -> Result<Agreement, FieldErrors> {
-    let (draft, document) = draft.add_document(label("Advisory agreement")?, None, now)?;
+fn advisory(draft: &Agreement, file: Option<DocumentContent>, now: Timestamp) -> Result<Agreement, FieldErrors> {
+    let (draft, document) = draft.add_document(label("Advisory agreement")?, file, now)?;
     let (draft, _) = sign(draft, document, now)?;
     let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::from([StageAction::OpenSigning]), now)?;
     let (draft, _) = draft.add_gate(signing, GateRule::DocumentSigned { document_id: Some(document) }, now)?;
@@ -201,9 +245,8 @@ fn advisory(draft: &Agreement, now: Timestamp) -> Result<Agreement, FieldErrors>
 }
 
 /// An agreement that runs: the household approves, then signs.
-fn engagement(draft: &Agreement, now: Timestamp) -> Result<Agreement, FieldErrors> {
-    let file = format!("Engagement letter\n{}\n", draft.name.as_str());
-    let (draft, document) = draft.add_document(label("Engagement letter")?, Some(content_of(file.as_bytes())), now)?;
+fn engagement(draft: &Agreement, file: Option<DocumentContent>, now: Timestamp) -> Result<Agreement, FieldErrors> {
+    let (draft, document) = draft.add_document(label("Engagement letter")?, file, now)?;
     let (draft, _) = sign(draft, document, now)?;
     let (draft, approval) = draft.add_stage(label("Approval")?, BTreeSet::from([StageAction::OpenSigning]), now)?;
     let participant_ids = who(&draft, ParticipantRole::Approver);
@@ -234,10 +277,6 @@ fn who(draft: &Agreement, role: ParticipantRole) -> BTreeSet<ParticipantId> {
 
 fn label(text: &str) -> Result<Label, FieldErrors> {
     Label::parse(text).map_err(|(code, message)| FieldErrors::one("label", code, message))
-}
-
-fn content_of(file: &[u8]) -> DocumentContent {
-    DocumentContent { sha256: crypto::sha256_hex(file), size_bytes: u64::try_from(file.len()).unwrap_or(u64::MAX) }
 }
 
 async fn post(api: &Router, token: &str, path: &str, body: &Value) -> Result<Value, String> {

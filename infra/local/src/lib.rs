@@ -16,6 +16,7 @@ mod error;
 mod guard;
 mod listen;
 mod options;
+mod pdf;
 mod private_file;
 mod queue;
 mod ready;

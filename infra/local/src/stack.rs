@@ -11,6 +11,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::response::{IntoResponse, Redirect};
 use axum::serve::ListenerExt;
+use files::Files;
 use http::{Method, Request, header};
 use shared::aws::{self, AwsSettings};
 use shared::config::{BaseUrl, Waits};
@@ -239,7 +240,9 @@ async fn first_data(
     let credentials = seed::organizations(store, tag.as_deref(), Timestamp::now()).await?;
     if let (Seed::Demo, Some(first)) = (options.seed, credentials.organizations.first()) {
         tell(&format!("Adding a deal to {}", first.name));
-        demo::add(everything, store, first).await.map_err(StartError::Seed)?;
+        let files =
+            Files::in_folder(&data_dir.files_folder()).map_err(|error| StartError::Seed(in_one_line(&error)))?;
+        demo::add(everything, store, &files, first).await.map_err(StartError::Seed)?;
     }
     credentials.write(data_dir)?;
     data_dir.complete()?;

@@ -5,6 +5,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::Output;
 
 use serde_json::{Value, json};
+use shared::domain::agreement::DocumentContent;
+use shared::domain::ids::OrgId;
 use tempfile::TempDir;
 use tests::Client;
 use tests::process::{Process, STALE, Serve, mode};
@@ -106,6 +108,29 @@ async fn an_empty_seed_is_empty_and_a_demo_is_not() {
     again.kill().await;
     let again = serve.start().await;
     assert_eq!(everything(&again).await, before, "the deal is added once");
+}
+
+#[tokio::test]
+async fn the_documents_of_the_demo_have_their_files() {
+    let dir = TempDir::new().expect("a directory");
+    let demo = Serve::over(STACK, dir.path()).seed("demo").start().await;
+    let organization: OrgId = text(&demo.ready["organizations"][0]["id"]).parse().expect("an id");
+    let files = files::Files::in_folder(&dir.path().join("files")).expect("the folder");
+    let agreements = demo.client().get("/api/v1/agreements").send().await.ok(200)["data"].clone();
+    let mut read = 0;
+    for agreement in agreements.as_array().expect("agreements") {
+        let path = format!("/api/v1/agreements/{}", text(&agreement["id"]));
+        let agreement = demo.client().get(&path).send().await.ok(200);
+        for document in agreement["documents"].as_array().expect("documents") {
+            let Some(sha256) = document["sha256"].as_str() else { continue };
+            let size_bytes = document["size_bytes"].as_u64().expect("a size");
+            let content = DocumentContent { sha256: sha256.to_owned(), size_bytes };
+            let file = files.get(organization, &content).await.expect("the file that the record names");
+            assert!(file.starts_with(b"%PDF-"), "{}", document["name"]);
+            read += 1;
+        }
+    }
+    assert!(read >= 3, "two agreements of the seed round and one that runs: {read}");
 }
 
 #[tokio::test]

@@ -1,0 +1,29 @@
+//! Files in a folder: the local stack's.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use object_store::local::LocalFileSystem;
+
+use crate::{Files, FilesError, failed};
+
+impl Files {
+    /// Files in a folder, which is made where it is missing, for its owner alone. What was written survives a crash.
+    ///
+    /// # Errors
+    /// When the folder can't be made.
+    pub fn in_folder(folder: &Path) -> Result<Self, FilesError> {
+        create(folder).map_err(|error| FilesError::Store(error.to_string()))?;
+        let store = LocalFileSystem::new_with_prefix(folder).map_err(failed)?.with_fsync(true);
+        Ok(Self { store: Arc::new(store) })
+    }
+}
+
+fn create(folder: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}

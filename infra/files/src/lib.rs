@@ -1,0 +1,231 @@
+//! The file store: documents and uploads, each under the SHA-256 of its content, apart for each organization.
+//!
+//! A file is written before the record that names it, never after. So a record always has its file, and what a crash
+//! between the two leaves behind is a file that nothing names: it does no harm, and the same file comes to the same
+//! place when it is tried again. Nothing here is public, and nothing gives out a link.
+
+#[cfg(feature = "s3")]
+mod bucket;
+mod folder;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
+use shared::crypto;
+use shared::domain::agreement::DocumentContent;
+use shared::domain::ids::OrgId;
+use shared::limits;
+
+/// Why a file was not written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum FilesError {
+    /// It is larger than a file may be.
+    #[error("a file has at most {} bytes", limits::FILE_BYTES_MAX)]
+    TooLarge,
+    /// There is none with this content in the organization.
+    #[error("there is no such file")]
+    NotThere,
+    /// What is there is not what was written.
+    #[error("the file is damaged")]
+    Damaged,
+    /// The store does not answer. The cause is for the log.
+    #[error("the file store: {0}")]
+    Store(String),
+}
+
+/// Where files are.
+#[derive(Debug, Clone)]
+pub struct Files {
+    store: Arc<dyn ObjectStore>,
+}
+
+impl Files {
+    /// Writes a file, and tells what a record says of it. Writing the same again changes nothing.
+    ///
+    /// # Errors
+    /// [`FilesError::TooLarge`], or when the store can't be written.
+    pub async fn put(&self, org: OrgId, file: impl Into<Bytes> + Send) -> Result<DocumentContent, FilesError> {
+        let file: Bytes = file.into();
+        if file.len() > limits::FILE_BYTES_MAX {
+            return Err(FilesError::TooLarge);
+        }
+        let content = content_of(&file);
+        let path = path_of(org, &content).ok_or(FilesError::Damaged)?;
+        // Whole or not at all, also where it is there already.
+        self.store.put(&path, PutPayload::from_bytes(file)).await.map_err(failed)?;
+        Ok(content)
+    }
+
+    /// Reads the file that a record names, and looks whether it is that one still.
+    ///
+    /// # Errors
+    /// [`FilesError::NotThere`], [`FilesError::Damaged`], or when the store can't be read.
+    pub async fn get(&self, org: OrgId, content: &DocumentContent) -> Result<Bytes, FilesError> {
+        let path = path_of(org, content).ok_or(FilesError::NotThere)?;
+        let found = self.store.get(&path).await.map_err(failed)?;
+        // Looked at before any of it is read: what is too large was not written here.
+        if found.meta.size != content.size_bytes || !fits(found.meta.size) {
+            return Err(FilesError::Damaged);
+        }
+        let file = found.bytes().await.map_err(failed)?;
+        if content_of(&file) == *content { Ok(file) } else { Err(FilesError::Damaged) }
+    }
+}
+
+/// What a record says of a file.
+fn content_of(file: &[u8]) -> DocumentContent {
+    DocumentContent { sha256: crypto::sha256_hex(file), size_bytes: u64::try_from(file.len()).unwrap_or(u64::MAX) }
+}
+
+fn fits(bytes: u64) -> bool {
+    usize::try_from(bytes).is_ok_and(|bytes| bytes <= limits::FILE_BYTES_MAX)
+}
+
+/// Where a file is; nowhere, if a record names it by what is no SHA-256.
+fn path_of(org: OrgId, content: &DocumentContent) -> Option<Path> {
+    const SHA256_DIGITS: usize = 64;
+    let sha256 = &content.sha256;
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    let is_hash = sha256.len() == SHA256_DIGITS && sha256.bytes().all(is_digit);
+    is_hash.then(|| Path::from_iter([org.to_string().as_str(), sha256]))
+}
+
+fn failed(error: object_store::Error) -> FilesError {
+    match error {
+        object_store::Error::NotFound { .. } => FilesError::NotThere,
+        other => FilesError::Store(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    struct Place {
+        dir: TempDir,
+        files: Files,
+        org: OrgId,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let dir = TempDir::new().unwrap();
+            let files = Files::in_folder(&dir.path().join("files")).unwrap();
+            Self { dir, files, org: OrgId::new() }
+        }
+
+        /// All files that there are, in order.
+        fn all(&self) -> Vec<PathBuf> {
+            let mut folders = vec![self.dir.path().to_owned()];
+            let mut files = Vec::new();
+            while let Some(folder) = folders.pop() {
+                for entry in std::fs::read_dir(folder).unwrap() {
+                    let path = entry.unwrap().path();
+                    if path.is_dir() { folders.push(path) } else { files.push(path) }
+                }
+            }
+            files.sort();
+            files
+        }
+    }
+
+    #[tokio::test]
+    async fn a_file_comes_back_as_it_was_and_twice_the_same_is_one() {
+        let place = Place::new();
+        let content = place.files.put(place.org, "A deed\n").await.unwrap();
+        assert_eq!(content.size_bytes, 7);
+        assert_eq!(content.sha256, crypto::sha256_hex(b"A deed\n"));
+        assert_eq!(place.files.put(place.org, "A deed\n").await.unwrap(), content);
+        assert_eq!(place.all().len(), 1);
+        assert_eq!(place.files.get(place.org, &content).await.unwrap(), "A deed\n");
+        let empty = place.files.put(place.org, "").await.unwrap();
+        assert_eq!(place.files.get(place.org, &empty).await.unwrap(), "");
+        // It is there for whoever opens the folder next.
+        let again = Files::in_folder(&place.dir.path().join("files")).unwrap();
+        assert_eq!(again.get(place.org, &content).await.unwrap(), "A deed\n");
+    }
+
+    #[tokio::test]
+    async fn many_at_once_write_it_whole() {
+        let place = Place::new();
+        let file = Bytes::from(vec![7; 1024 * 1024]);
+        let puts: Vec<_> = (0..8)
+            .map(|_| {
+                let (files, org, file) = (place.files.clone(), place.org, file.clone());
+                tokio::spawn(async move { files.put(org, file).await.unwrap() })
+            })
+            .collect();
+        for put in puts {
+            let content = put.await.unwrap();
+            assert_eq!(place.files.get(place.org, &content).await.unwrap(), file);
+        }
+        assert_eq!(place.all().len(), 1, "no half of one is left behind");
+    }
+
+    #[tokio::test]
+    async fn what_is_too_large_is_not_written() {
+        let place = Place::new();
+        let largest = vec![1; limits::FILE_BYTES_MAX];
+        let content = place.files.put(place.org, largest.clone()).await.unwrap();
+        assert_eq!(place.files.get(place.org, &content).await.unwrap().len(), limits::FILE_BYTES_MAX);
+        let refused = place.files.put(place.org, vec![1; limits::FILE_BYTES_MAX + 1]).await;
+        assert!(matches!(refused, Err(FilesError::TooLarge)));
+        assert_eq!(place.all().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn what_is_not_as_it_was_written_is_told_and_writing_it_again_mends_it() {
+        let place = Place::new();
+        let content = place.files.put(place.org, "A deed\n").await.unwrap();
+        let file = place.all().remove(0);
+        for wrong in ["A deed", "A deeds", "", "A deed\n\n"] {
+            std::fs::write(&file, wrong).unwrap();
+            assert!(matches!(place.files.get(place.org, &content).await, Err(FilesError::Damaged)), "{wrong}");
+        }
+        place.files.put(place.org, "A deed\n").await.unwrap();
+        assert_eq!(place.files.get(place.org, &content).await.unwrap(), "A deed\n");
+        let wrong_size = DocumentContent { size_bytes: 8, ..content.clone() };
+        assert!(matches!(place.files.get(place.org, &wrong_size).await, Err(FilesError::Damaged)));
+        std::fs::remove_file(&file).unwrap();
+        assert!(matches!(place.files.get(place.org, &content).await, Err(FilesError::NotThere)));
+    }
+
+    #[tokio::test]
+    async fn another_organizations_file_is_not_there() {
+        let place = Place::new();
+        let content = place.files.put(place.org, "A deed\n").await.unwrap();
+        assert!(matches!(place.files.get(OrgId::new(), &content).await, Err(FilesError::NotThere)));
+        for sha256 in ["", "..", "../x", &content.sha256.to_uppercase(), &format!("{}/", &content.sha256[1..])] {
+            let named = DocumentContent { sha256: sha256.to_owned(), size_bytes: 7 };
+            assert!(matches!(place.files.get(place.org, &named).await, Err(FilesError::NotThere)), "{sha256}");
+        }
+    }
+
+    /// A process that dies between the file and its record, or while it writes the file.
+    #[tokio::test]
+    async fn a_crash_leaves_a_file_that_nothing_names_and_the_next_attempt_is_fine() {
+        let place = Place::new();
+        let orphan = place.files.put(place.org, "A deed\n").await.unwrap();
+        // No record was written. What was being written when the process died was beside it, under another name.
+        let half = place.all()[0].with_extension("half");
+        std::fs::write(&half, "A de").unwrap();
+        let again = place.files.put(place.org, "A deed\n").await.unwrap();
+        assert_eq!(again, orphan);
+        assert_eq!(place.files.get(place.org, &again).await.unwrap(), "A deed\n");
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn nobody_else_may_look_into_the_folder() {
+        use std::os::unix::fs::PermissionsExt;
+        let place = Place::new();
+        let mode = std::fs::metadata(place.dir.path().join("files")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+}
