@@ -7,7 +7,8 @@
 //!
 //! Whoever guesses wrong on purpose must not keep the account's owner out. So a browser that has signed in to an account
 //! has a cookie, and guesses in it are counted by themselves: it waits for nobody's guesses but its own, and nobody's
-//! but its own count there. The cookie is no way in: it only says where guesses count.
+//! but its own count there. The cookie is no way in: it only says where guesses count, until the person signs out
+//! everywhere.
 
 use std::net::IpAddr;
 
@@ -304,16 +305,19 @@ pub struct Entered {
 /// # Errors
 /// When the store can't be read or written.
 pub async fn sign_in(visit: &mut Visit, email: &str, password: &str) -> Result<Option<Entered>, Error> {
-    let typed = Folded::new(email.trim());
-    let guess = Guess::by(visit, typed.as_str()).await?;
-    // Counted before it is looked at, so that guesses at the same time count too.
-    if !guess.count(&visit.store, visit.now).await? {
-        return Ok(None);
-    }
     let account = match Email::parse(email) {
         Ok(email) => visit.store.account(&email).await?,
         Err(_) => None,
     };
+    let typed = Folded::new(email.trim());
+    // Whoever signs out everywhere, having lost a device, makes browsers unknown too.
+    let epoch = account.as_ref().map_or(0, |account| account.epoch);
+    let known = |browser: &BrowserSecret| keys::known_browser(browser.hash(), typed.as_str(), epoch);
+    let guess = Guess::by(visit, typed.as_str(), known).await?;
+    // Counted before it is looked at, so that guesses at the same time count too.
+    if !guess.count(&visit.store, visit.now).await? {
+        return Ok(None);
+    }
     if !is_password_of(account.as_ref(), password).await? {
         return Ok(None);
     }
@@ -324,7 +328,7 @@ pub async fn sign_in(visit: &mut Visit, email: &str, password: &str) -> Result<O
     let session = fresh()?;
     let attempt = async || {
         let Some(first) = visit.store.memberships(&account).await?.into_iter().next() else { return Ok(None) };
-        let known = sessions::know_browser(keys::known_browser(browser.hash(), typed.as_str()), visit.now);
+        let known = sessions::know_browser(known(&browser), visit.now);
         let old = Cookie::Session.read(&visit.app, visit.headers());
         enter(visit, &account, first, &session, old.as_ref(), visit.now, Some(known)).await.map(Some)
     };
@@ -343,9 +347,9 @@ enum Guess {
 }
 
 impl Guess {
-    async fn by(visit: &Visit, email: &str) -> Result<Self, Error> {
+    async fn by(visit: &Visit, email: &str, known: impl Fn(&BrowserSecret) -> keys::Key) -> Result<Self, Error> {
         if let Some(secret) = Cookie::Browser.read(&visit.app, visit.headers())
-            && visit.store.knows_browser(&keys::known_browser(secret.hash(), email)).await?
+            && visit.store.knows_browser(&known(&secret)).await?
         {
             return Ok(Self::InBrowser(keys::guesses_in_browser(secret.hash(), email)));
         }

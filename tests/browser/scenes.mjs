@@ -13,15 +13,22 @@ import { fillSignIn } from './browser.mjs';
 export async function prepare(stack, late) {
   const draft = async (workspace, name) => stack.call('/api/v1/agreements', { workspace_id: workspace.id, name });
   const quay = await stack.call('/api/v1/workspaces', { name: 'Quayside lease' });
-  const empty = await stack.call('/api/v1/workspaces', { name: 'A workspace with a name that goes on and on, as names of matters do: Harbor Street, Quayside & Old Custom House acquisition' });
+  const large = await stack.call('/api/v1/workspaces', { name: 'A workspace with a name that goes on and on, as names of matters do: Harbor Street, Quayside & Old Custom House acquisition' });
+  const empty = await stack.call('/api/v1/workspaces', { name: 'Empty' });
   const lease = await draft(quay, 'Lease');
   const changed = await stack.propose('cancel_agreement', lease, 'The landlord has withdrawn.\nNothing was signed.');
   const grace = await stack.call('/api/v1/contacts', { display_name: 'Grace Adeyemi', kind: 'person', email: 'grace@adeyemi.example' });
   await stack.call(`/api/v1/agreements/${lease.id}/participants`, { contact_id: grace.id, roles: ['signer', 'approver'] });
+  for (let n = 1; n <= 51; n += 1) {
+    const matter = await stack.call('/api/v1/workspaces', { name: `Matter ${n}` });
+    await stack.propose('cancel_agreement', await draft(matter, `Engagement ${n}`));
+    await draft(large, `Schedule ${n}`);
+  }
   const { data: [pending] } = await stack.call(`/api/v1/proposals?state=pending&agreement_id=${(await stack.find('agreements', 'Juniper')).id}`);
   return {
     quay,
     empty,
+    large,
     lease,
     changed,
     pending,
@@ -52,7 +59,8 @@ export const SCENES = [
   { name: 'Sign in, to come back', as: 'nobody', path: ({ pending }) => review(pending), says: 'you come back to the page' },
   { name: 'Sign in, refused', as: 'nobody', path: '/app/sign-in', act: (page) => fillSignIn(page, { email: 'nobody@members.example', password: 'wrong' }), status: 422, says: 'That did not work' },
   { name: 'Sign in, expired form', as: 'nobody', path: '/app/sign-in', act: async (page) => { await page.context().clearCookies(); await fillSignIn(page, { email: 'nobody@members.example', password: 'wrong' }); }, status: 403, says: 'Please sign in again' },
-  { name: 'Home', path: '/app', says: ['Waiting for a decision', 'Recently decided'] },
+  { name: 'Home, all decided', as: 'late', path: '/app', says: ['All caught up', 'Recently decided'] },
+  { name: 'Home, a lot to decide', path: '/app', says: ['Waiting for a decision', 'Recently decided', 'that wait'] },
   { name: 'Home, nothing to decide', as: 'colleague', path: '/app', says: 'All caught up' },
   { name: 'Proposal, pending', path: ({ pending }) => review(pending), says: ['Your decision', 'Nothing. It is as it was proposed.'] },
   { name: 'Proposal, changed since', path: ({ changed }) => review(changed), says: 'Grace Adeyemi was added as signer, approver.' },
@@ -76,11 +84,17 @@ export const SCENES = [
   { name: 'Agreement, ready', as: 'late', path: ({ ready }) => agreement(ready), says: 'Ready to be proposed' },
   { name: 'Agreement, active', path: ({ letter }) => agreement(letter), says: 'Waiting for: ' },
   { name: 'Agreement, empty draft', path: ({ lease }) => agreement(lease), says: 'No steps yet.' },
+  { name: 'Proposals', path: '/app/proposals', says: ['Parking spaces', '1 to 50 of'] },
+  { name: 'Proposals, last page', path: '/app/proposals?offset=50', says: 'Previous' },
+  { name: 'Proposals, declined', path: '/app/proposals?state=declined', says: 'Parking spaces' },
+  { name: 'Proposals, none', as: 'colleague', path: '/app/proposals', says: 'No proposal here' },
   { name: 'Workspaces', path: '/app/workspaces', says: 'WS-000001' },
+  { name: 'Workspaces, last page', path: '/app/workspaces?offset=50', says: 'Matter 51' },
   { name: 'Workspaces, nothing found', path: '/app/workspaces?search=nothing+like+this', says: 'Nothing matches' },
   { name: 'Workspaces, none', as: 'colleague', path: '/app/workspaces', says: 'No workspace yet' },
   { name: 'Workspace, not activated', path: ({ quay }) => workspace(quay), says: 'Not activated yet' },
   { name: 'Workspace, activated', as: 'late', path: async (_, late) => workspace(await late.find('workspaces', 'Ellery')), says: 'Agreements of this workspace can be published.' },
+  { name: 'Workspace, many agreements', path: ({ large }) => workspace(large), says: '1 to 50 of 51' },
   { name: 'Workspace, empty', path: ({ empty }) => workspace(empty), says: 'No agreement yet' },
   { name: 'Account', path: '/app/account', says: 'Sign out everywhere' },
   { name: 'Not found', path: '/app/nowhere', status: 404, says: 'There is nothing here' },

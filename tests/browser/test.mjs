@@ -38,7 +38,7 @@ async function walkThrough(stack) {
   await page.goto(proposal.confirm_url);
   expect(page.url().startsWith(`${stack.base}/app/sign-in?`), `signed out, the review leads to ${page.url()}`);
   const { email, password } = stack.organizations[0].members[0];
-  // The form has the focus already; the way there from the top of the page is another one.
+  // The form has taken the focus by itself.
   await page.keyboard.type(email);
   await tabTo(page, page.getByLabel('Password', { exact: true }));
   await page.keyboard.type(password);

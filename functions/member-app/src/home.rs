@@ -11,8 +11,8 @@ use crate::Page;
 use crate::frame::{Answer, Frame, Moment};
 use crate::outline::{Badge, proposal_badge, who_is};
 
-/// How many proposals of each kind are shown.
-const SHOWN: usize = 50;
+/// How many proposals that wait are shown: more than somebody decides in one go are on a page of their own.
+const SHOWN: usize = 20;
 /// How many that were decided.
 const DECIDED_SHOWN: usize = 8;
 

@@ -100,10 +100,10 @@ pub fn session(hash: SecretHash) -> Key {
     Key::alone(format!("SESSION#{hash}"))
 }
 
-/// That a browser has signed in to an account: the two in one hash.
+/// That a browser has signed in to an account, since the person has last signed out everywhere.
 #[must_use]
-pub fn known_browser(secret: SecretHash, email: &str) -> Key {
-    Key::alone(format!("BROWSER#{}", of_browser(secret, email)))
+pub fn known_browser(secret: SecretHash, email: &str, epoch: u64) -> Key {
+    Key::alone(format!("BROWSER#{}#{epoch}", of_browser(secret, email)))
 }
 
 /// How often somebody has guessed wrong in a browser that has signed in to the account before.

@@ -162,6 +162,10 @@ async fn guesses_at_an_account_are_slowed_down_whether_there_is_one_or_not() {
         guess(&elsewhere, [email]).await;
         let right = elsewhere.sign_in(email, &person.password, "/app").await;
         assert_eq!(right.status, 422, "{}", right.body);
+        // A browser that was lost is not known any more.
+        let token = known.get("/app/account").await.hidden("form_token");
+        assert_eq!(known.post("/app/sign-out-everywhere", &[("form_token", &token)]).await.status, 303);
+        assert_eq!(known.sign_in(email, &person.password, "/app").await.status, 422);
     }
 }
 
