@@ -188,8 +188,6 @@ pub const RESUME_SPACING_MS: i64 = 10;
 pub const WEBHOOK_DEADLINE: Duration = Duration::from_secs(15);
 /// Looking a name up. Less than the whole, so that the attempt can say what it failed at.
 pub const WEBHOOK_RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
-/// One question to a name server, so that there is time to ask again when a packet is lost.
-pub const WEBHOOK_QUESTION_TIMEOUT: Duration = Duration::from_millis(1500);
 /// Connecting to one address, so that there is time left for the next.
 pub const WEBHOOK_CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
 /// Addresses of one name that an attempt dials: a name must not turn one event into connections to a thousand hosts.
