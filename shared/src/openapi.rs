@@ -9,7 +9,9 @@ use serde_json::{Map, Value, json};
 use utoipa::openapi::path::ParameterIn;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::domain::event::{AgreementData, Event, EventType, ProposalData, TestData, WorkspaceData};
 use crate::domain::ids::RequestId;
+use crate::domain::sentences;
 use crate::error::{Envelope, Error, ErrorBody, ErrorCode};
 use crate::input::{FieldCode, FieldError, FieldErrors};
 use crate::limits;
@@ -59,6 +61,7 @@ fn matches(template: &str, path: &str) -> bool {
 #[derive(Debug, Default)]
 pub struct Description {
     paths: Map<String, Value>,
+    webhooks: Map<String, Value>,
     schemas: Map<String, Value>,
 }
 
@@ -88,6 +91,9 @@ impl Description {
             },
         });
         description.paths.insert(PATH.to_owned(), json!({"get": openapi}));
+        for event in Event::examples().unwrap_or_default() {
+            description.add_webhook(&event);
+        }
         description
     }
 
@@ -110,9 +116,11 @@ impl Description {
                 {"name": "Workspaces", "description": "One deal or matter each."},
                 {"name": "Agreements", "description": "Drafted over the API; published and cancelled by people only."},
                 {"name": "Proposals", "description": "Protected effects that wait for a member's decision."},
+                {"name": "Webhooks", "description": "What your endpoints are told. Members who are admins add endpoints in the app."},
                 {"name": "Description", "description": "This document."},
             ],
             "paths": self.paths,
+            "webhooks": self.webhooks,
             "components": {
                 "schemas": self.schemas,
                 "responses": error_responses(),
@@ -151,6 +159,53 @@ impl Description {
             self.schemas.insert(name, json!(schema));
         }
         json!({"$ref": format!("#/components/schemas/{}", T::name())})
+    }
+
+    /// A delivery, as its endpoint gets it.
+    fn add_webhook(&mut self, event: &Event) {
+        let name = event.event_type().as_str();
+        let data = match event.event_type() {
+            EventType::AgreementPublished => self.add_schema::<AgreementData>(),
+            EventType::ProposalCreated
+            | EventType::ProposalConfirmed
+            | EventType::ProposalDeclined
+            | EventType::ProposalExpired => self.add_schema::<ProposalData>(),
+            EventType::WorkspaceActivated => self.add_schema::<WorkspaceData>(),
+            EventType::WebhookTest => self.add_schema::<TestData>(),
+        };
+        let header = |name: &str, description: &str, schema: Value| json!({"name": name, "in": "header", "required": true, "description": description, "schema": schema});
+        let text = || json!({"type": "string"});
+        let delivery = json!({
+            "operationId": format!("on_{}", name.replace('.', "_")),
+            "tags": ["Webhooks"],
+            "summary": name,
+            "description": format!("{}. {ABOUT_DELIVERIES}", sentences::event_type(event.event_type())),
+            "security": [],
+            "parameters": [
+                header("Service-Webhook-Timestamp", "When this attempt was signed, in seconds since 1970.", json!({"type": "string", "pattern": "^[0-9]+$"})),
+                header("Service-Webhook-Signature", "`t=<timestamp>,v1=<hex>`: the HMAC-SHA-256 of `<timestamp>.<raw body>` under the whole signing secret. After a rotation with overlap there is a `v1` for each secret.", text()),
+                header("webhook-id", "The event's id (Standard Webhooks).", json!({"type": "string", "format": "uuid"})),
+                header("webhook-timestamp", "The same timestamp (Standard Webhooks).", json!({"type": "string", "pattern": "^[0-9]+$"})),
+                header("webhook-signature", "`v1,<base64>`, one for each secret (Standard Webhooks).", text()),
+            ],
+            "requestBody": {"required": true, "content": {"application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["id", "type", "created_at", "data"],
+                    "properties": {
+                        "id": {"type": "string", "format": "uuid", "description": "By which a repeat is known."},
+                        "type": {"type": "string", "const": name},
+                        "created_at": {"type": "string", "format": "date-time", "description": "When it happened."},
+                        "data": data,
+                    },
+                },
+                "example": event,
+            }}},
+            "responses": {
+                "2XX": {"description": "It has arrived. Anything else, and anything after 15 seconds, is a failure."},
+            },
+        });
+        self.webhooks.insert(name.to_owned(), json!({"post": delivery}));
     }
 
     fn add(&mut self, about: &About, mut parameters: Vec<Value>, body: Option<Value>, output: &Value) {
@@ -246,6 +301,10 @@ impl Register for Description {
         self.add(&O::ABOUT, found, Some(body), &output);
     }
 }
+
+const ABOUT_DELIVERIES: &str = "Delivered at least once: dedupe by `id`. A failure is tried again after 1 minute, 5 \
+minutes, 30 minutes and 2 hours; after the fifth it waits for a manual replay. Every attempt sends the same bytes with a \
+signature of its own. Acknowledge types that you don't know. `data` only gains fields.";
 
 const ABOUT_API: &str = "Coordinates agreements, the conditions under which their stages run, and evidence about money \
 that moves between real banks. It never holds, initiates or redirects funds.\n\n\

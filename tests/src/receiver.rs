@@ -16,6 +16,8 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+use crate::spec::assert_delivery;
+
 /// How long a test waits for what has to come.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -133,10 +135,14 @@ impl Receiver {
         lock(&self.inner.next).push_back(reaction);
     }
 
-    /// What has arrived so far.
+    /// What has arrived so far. All of it is as described.
     #[must_use]
     pub fn arrivals(&self) -> Vec<Arrival> {
-        lock(&self.inner.arrivals).clone()
+        let arrivals = lock(&self.inner.arrivals).clone();
+        for arrival in &arrivals {
+            assert_delivery(&arrival.json());
+        }
+        arrivals
     }
 
     /// The types of what has arrived, in its order.

@@ -1,8 +1,10 @@
 //! The registry of operations as callers know it: the paths and methods of `GET /openapi.json`.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use http::Method;
+use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
 use crate::client::{Client, Request};
@@ -102,6 +104,34 @@ pub fn example(document: &Value, schema: &Value) -> Value {
 #[must_use]
 pub fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
     document.pointer(reference.strip_prefix('#')?)
+}
+
+/// The description as it is kept.
+const GOLDEN: &str = include_str!("../../shared/openapi.json");
+
+/// Asserts that a delivery is as the description says of its type.
+///
+/// # Panics
+/// When it is not.
+#[track_caller]
+pub fn assert_delivery(body: &Value) {
+    static VALIDATORS: OnceLock<BTreeMap<String, Validator>> = OnceLock::new();
+    let validators = VALIDATORS.get_or_init(|| {
+        let document: Value = serde_json::from_str(GOLDEN).expect("the golden copy is JSON");
+        let webhooks = document["webhooks"].as_object().expect("webhooks");
+        let validator = |(name, webhook): (&String, &Value)| {
+            let schema = &webhook["post"]["requestBody"]["content"]["application/json"]["schema"];
+            // References are to the document's components.
+            let root = json!({"components": document["components"], "allOf": [schema], "unevaluatedProperties": false});
+            let validator = jsonschema::options().should_validate_formats(true).build(&root).expect("a schema");
+            (name.clone(), validator)
+        };
+        webhooks.iter().map(validator).collect()
+    });
+    let event_type = body["type"].as_str().unwrap_or_default();
+    let validator = validators.get(event_type).unwrap_or_else(|| panic!("a type that is not described: {body}"));
+    let errors: Vec<String> = validator.iter_errors(body).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?} in {body}");
 }
 
 /// All operations under `/api/v1`.

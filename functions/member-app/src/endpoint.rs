@@ -4,7 +4,7 @@ use askama::Template;
 use http::StatusCode;
 use shared::domain::delivery::{Delivery, DeliveryState};
 use shared::domain::endpoint::{Endpoint, Rotation};
-use shared::domain::event::{Event, EventKind, EventType};
+use shared::domain::event::{Event, EventKind, EventType, TestData};
 use shared::domain::ids::{EndpointId, EventId};
 use shared::domain::time::Timestamp;
 use shared::error::Error;
@@ -40,7 +40,6 @@ struct EndpointPage {
     added: (String, Moment),
     stuck: usize,
     replay: Option<ReplayForm>,
-    is_replaying: bool,
     states: Vec<Choice>,
     types: Vec<Choice>,
     is_filtered: bool,
@@ -52,6 +51,8 @@ struct EndpointPage {
 /// The form that replays what was not delivered.
 struct ReplayForm {
     count: u64,
+    /// Whether an earlier one goes on.
+    is_under_way: bool,
     /// For the field: a moment without a zone, which is UTC.
     since: String,
     since_text: String,
@@ -149,8 +150,7 @@ async fn page(visit: &Visit, state: &EndpointState, notice: Option<Notice>) -> R
         failures_in_a_row: state.health.failures_in_a_row,
         added: (who_is(endpoint.created_by()), endpoint.created_at().into()),
         stuck: state.stuck.len(),
-        replay: replay_form(visit, endpoint).await?,
-        is_replaying: state.replay.is_some(),
+        replay: replay_form(visit, state).await?,
         states: DeliveryState::ALL
             .into_iter()
             .map(|state| Choice {
@@ -179,11 +179,11 @@ async fn page(visit: &Visit, state: &EndpointState, notice: Option<Notice>) -> R
 }
 
 /// The form with its count: of what somebody asked about, or of everything.
-async fn replay_form(visit: &Visit, endpoint: &Endpoint) -> Result<Option<ReplayForm>, Error> {
+async fn replay_form(visit: &Visit, state: &EndpointState) -> Result<Option<ReplayForm>, Error> {
     let store = visit.signed_in()?.act().store();
     let asked = visit.query("since");
     let since = asked.as_deref().map(read_moment);
-    let found = store.undelivered(endpoint.id(), since.flatten().unwrap_or_else(the_beginning)).await?;
+    let found = store.undelivered(state.endpoint.value.id(), since.flatten().unwrap_or_else(the_beginning)).await?;
     if found.count == 0 && asked.is_none() {
         return Ok(None);
     }
@@ -193,6 +193,7 @@ async fn replay_form(visit: &Visit, endpoint: &Endpoint) -> Result<Option<Replay
     let wrong = since.is_some_and(|since| since.is_none());
     Ok(Some(ReplayForm {
         count: found.count,
+        is_under_way: state.replay.is_some(),
         since: from.to_string().chars().take("2026-03-14T09:26:53".len()).collect(),
         since_text: from.for_people(),
         error: wrong.then_some("must be a date with a time, such as 2026-03-14T09:26"),
@@ -277,7 +278,7 @@ async fn change(visit: &Visit, posted: &Posted<'_>, act: Act) -> Result<Answer, 
                 };
                 return refused(page(visit, &state, Some(notice)).await);
             }
-            let event = Event::new(EventKind::WebhookTest { message: TEST_MESSAGE }, now);
+            let event = Event::new(EventKind::WebhookTest(TestData::NOTHING_HAPPENED), now);
             let objects = [id.uuid(), event.id.uuid()];
             commit.tell_only(id, &event)?.done_as(StatusCode::SEE_OTHER, &objects).await?;
             Ok(Answer::see_other(format!("{}/deliveries/{}", link(id), event.id)).recorded())
@@ -321,9 +322,6 @@ async fn change(visit: &Visit, posted: &Posted<'_>, act: Act) -> Result<Answer, 
         }
     }
 }
-
-/// What a test says.
-const TEST_MESSAGE: &str = "This is a test event from Countersign. Nothing has happened.";
 
 #[derive(Template)]
 #[template(path = "endpoint_edit.html")]

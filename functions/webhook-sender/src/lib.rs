@@ -105,19 +105,17 @@ impl<D: Deliveries> Sender<D> {
     /// Handles a message as it stands in a queue. Tells whether it is done with; else the queue shows it again, and in
     /// the end sets it aside.
     pub async fn receive(&self, message: &str) -> bool {
-        match serde_json::from_str(message) {
-            Ok(wake) => self.handle(wake).await.is_ok(),
-            Err(_) => {
-                // Not quoted: nobody knows what it is.
-                let length = message.len();
-                self.log.line(&serde_json::json!({
-                    "_aws": metrics(&[Metric::count("faults")]),
-                    "operation": "attempt_delivery", "faults": 1,
-                    "cause": format!("a message of {length} bytes that names no delivery"),
-                }));
-                false
-            }
+        if let Ok(wake) = serde_json::from_str(message) {
+            return self.handle(wake).await.is_ok();
         }
+        // Not quoted: nobody knows what it is.
+        self.log.line(&serde_json::json!({
+            "_aws": metrics(&[Metric::count("faults")]),
+            "operation": "attempt_delivery",
+            "faults": 1,
+            "cause": format!("a message of {} bytes that names no delivery", message.len()),
+        }));
+        false
     }
 
     /// Handles a message.

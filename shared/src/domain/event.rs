@@ -8,6 +8,7 @@ use super::agreement::AgreementName;
 use super::ids::{AgreementId, EventId, ProposalId, WorkspaceId};
 use super::proposal::{Proposal, ProposalAction};
 use super::time::Timestamp;
+use crate::input::FieldCode;
 
 /// What kinds of things are told (specification, "Event types and data fields"). More come with their resources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
@@ -72,12 +73,7 @@ impl EventType {
 #[serde(untagged)]
 pub enum EventKind {
     /// A draft was published.
-    AgreementPublished {
-        /// Which.
-        agreement_id: AgreementId,
-        /// What it is called.
-        name: AgreementName,
-    },
+    AgreementPublished(AgreementData),
     /// A proposal was made.
     ProposalCreated(ProposalData),
     /// A member confirmed a proposal.
@@ -87,17 +83,9 @@ pub enum EventKind {
     /// Nobody decided a proposal in time.
     ProposalExpired(ProposalData),
     /// A workspace was activated.
-    WorkspaceActivated {
-        /// Which.
-        workspace_id: WorkspaceId,
-        /// By what.
-        authorization: Authorization,
-    },
+    WorkspaceActivated(WorkspaceData),
     /// A member pressed the test button of an endpoint.
-    WebhookTest {
-        /// That it is a test.
-        message: &'static str,
-    },
+    WebhookTest(TestData),
 }
 
 impl EventKind {
@@ -105,19 +93,49 @@ impl EventKind {
     #[must_use]
     pub fn event_type(&self) -> EventType {
         match self {
-            Self::AgreementPublished { .. } => EventType::AgreementPublished,
+            Self::AgreementPublished(_) => EventType::AgreementPublished,
             Self::ProposalCreated(_) => EventType::ProposalCreated,
             Self::ProposalConfirmed(_) => EventType::ProposalConfirmed,
             Self::ProposalDeclined(_) => EventType::ProposalDeclined,
             Self::ProposalExpired(_) => EventType::ProposalExpired,
-            Self::WorkspaceActivated { .. } => EventType::WorkspaceActivated,
-            Self::WebhookTest { .. } => EventType::WebhookTest,
+            Self::WorkspaceActivated(_) => EventType::WorkspaceActivated,
+            Self::WebhookTest(_) => EventType::WebhookTest,
         }
     }
 }
 
+/// What events of an agreement say.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct AgreementData {
+    /// Which.
+    pub agreement_id: AgreementId,
+    /// What it is called.
+    pub name: AgreementName,
+}
+
+/// What events of a workspace say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct WorkspaceData {
+    /// Which.
+    pub workspace_id: WorkspaceId,
+    /// By what it was activated.
+    pub authorization: Authorization,
+}
+
+/// What a test says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct TestData {
+    /// That it is one.
+    pub message: &'static str,
+}
+
+impl TestData {
+    /// The message of every test.
+    pub const NOTHING_HAPPENED: Self = Self { message: "This is a test event from Countersign. Nothing has happened." };
+}
+
 /// What every event of a proposal says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProposalData {
     /// Which.
     pub proposal_id: ProposalId,
@@ -128,7 +146,7 @@ pub struct ProposalData {
 }
 
 /// What a workspace was activated by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Authorization {
     /// A member's own act.
@@ -144,7 +162,7 @@ pub struct Event {
     pub id: EventId,
     /// What kind of thing.
     #[serde(rename = "type")]
-    event_type: EventType,
+    of_type: EventType,
     /// When.
     pub created_at: Timestamp,
     /// What.
@@ -156,13 +174,41 @@ impl Event {
     /// Something that happens now.
     #[must_use]
     pub fn new(kind: EventKind, now: Timestamp) -> Self {
-        Self { id: EventId::new(), event_type: kind.event_type(), created_at: now, kind }
+        Self { id: EventId::new(), of_type: kind.event_type(), created_at: now, kind }
     }
 
     /// Its type.
     #[must_use]
     pub fn event_type(&self) -> EventType {
-        self.event_type
+        self.of_type
+    }
+
+    /// One of each type, always the same: the description's examples.
+    ///
+    /// # Errors
+    /// When an example is none.
+    pub fn examples() -> Result<Vec<Self>, (FieldCode, String)> {
+        let agreement_id = AgreementId::from(uuid::uuid!("01980a52-90bd-7f6a-8e21-c4d2b7035a18"));
+        let proposal = ProposalData {
+            proposal_id: ProposalId::from(uuid::uuid!("01980a57-3c11-7a94-b0c8-5e6f7d8091a2")),
+            agreement_id,
+            action: ProposalAction::PublishAgreement,
+        };
+        let name = AgreementName::parse("Seed round SAFE")?;
+        let workspace_id = WorkspaceId::from(uuid::uuid!("01980a41-0c8a-7e31-b3d4-6a90c1f25e77"));
+        let kinds = [
+            EventKind::AgreementPublished(AgreementData { agreement_id, name }),
+            EventKind::ProposalCreated(proposal),
+            EventKind::ProposalConfirmed(proposal),
+            EventKind::ProposalDeclined(proposal),
+            EventKind::ProposalExpired(proposal),
+            EventKind::WorkspaceActivated(WorkspaceData { workspace_id, authorization: Authorization::Direct }),
+            EventKind::WebhookTest(TestData::NOTHING_HAPPENED),
+        ];
+        let id = EventId::from(uuid::uuid!("01980a58-6f2e-7c35-9d40-8b7a6c5e4f31"));
+        let created_at =
+            Timestamp::from_unix_ms(1_773_480_413_589).map_err(|_| (FieldCode::InvalidValue, String::new()))?;
+        Ok(kinds.map(|kind| Self { id, of_type: kind.event_type(), created_at, kind }).into())
     }
 }
 

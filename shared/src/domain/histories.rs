@@ -9,7 +9,7 @@ use super::agreement::fixtures::{Deal, label, noon};
 use super::agreement::gate::{GateRule, GateStatus};
 use super::agreement::{Agreement, AgreementKind, DocumentContent, Life, Lifecycle, StageState};
 use super::contact::{DisplayName, Email};
-use super::event::{Authorization, EventKind, ProposalData};
+use super::event::{AgreementData, Authorization, EventKind, ProposalData, WorkspaceData};
 use super::ids::{MemberId, OrgId};
 use super::member::{self, Case, Changed, Member, Outcome, Refusal};
 use super::organization::{MemberRecord, Role};
@@ -295,11 +295,11 @@ impl World {
                         assert_eq!(outcome.workspace.is_none(), was_activated);
                         if !was_activated {
                             let (workspace_id, authorization) = (self.workspace.id, Authorization::Proposal);
-                            events.push(EventKind::WorkspaceActivated { workspace_id, authorization });
+                            events.push(EventKind::WorkspaceActivated(WorkspaceData { workspace_id, authorization }));
                         }
                         events.push(EventKind::ProposalConfirmed(data));
                         let (agreement_id, name) = (after.id, after.name.clone());
-                        events.push(EventKind::AgreementPublished { agreement_id, name });
+                        events.push(EventKind::AgreementPublished(AgreementData { agreement_id, name }));
                     }
                     ProposalAction::CancelAgreement => {
                         assert!(matches!(before.lifecycle(), Lifecycle::Draft | Lifecycle::Active));
@@ -380,7 +380,7 @@ impl World {
                 assert_eq!(activated.is_none(), self.workspace.activated_at.is_some(), "once, and never undone");
                 if let Some((workspace, told)) = activated {
                     let (workspace_id, authorization) = (workspace.id, Authorization::Direct);
-                    assert_eq!(told, EventKind::WorkspaceActivated { workspace_id, authorization });
+                    assert_eq!(told, EventKind::WorkspaceActivated(WorkspaceData { workspace_id, authorization }));
                     self.workspace = workspace.into_inner();
                     self.told.push(told);
                 }
@@ -420,8 +420,8 @@ impl World {
         assert!(!published || self.workspace.activated_at.is_some());
 
         let told = |wanted: &dyn Fn(&EventKind) -> bool| self.told.iter().filter(|event| wanted(event)).count();
-        assert_eq!(told(&|event| matches!(event, EventKind::AgreementPublished { .. })), usize::from(published));
-        let activations = told(&|event| matches!(event, EventKind::WorkspaceActivated { .. }));
+        assert_eq!(told(&|event| matches!(event, EventKind::AgreementPublished(_))), usize::from(published));
+        let activations = told(&|event| matches!(event, EventKind::WorkspaceActivated(_)));
         assert_eq!(activations, usize::from(self.workspace.activated_at.is_some()));
         for proposal in &self.proposals {
             let data = ProposalData::from(proposal);

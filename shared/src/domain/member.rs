@@ -8,7 +8,7 @@ use super::actor::{Actor, ActorType};
 use super::agreement::Agreement;
 use super::agreement::blockers::Blocker;
 use super::contact::DisplayName;
-use super::event::{Authorization, EventKind, ProposalData};
+use super::event::{AgreementData, Authorization, EventKind, ProposalData, WorkspaceData};
 use super::ids::{MemberId, OrgId};
 use super::organization::{MemberRecord, Role};
 use super::proposal::{self, Decided, Decision, Note, Proposal, ProposalAction, ProposalState};
@@ -248,12 +248,14 @@ pub fn confirm(by: &Member, case: Case<'_>, note: Option<Note>, now: Timestamp) 
         ProposalAction::PublishAgreement => {
             proposal::check_blockers(case.blockers, Blocker::allows_proposal).map_err(Refusal::InTheWay)?;
             let workspace = case.workspace.activated(now).map(ByMember);
-            let activation = workspace.is_some().then_some(EventKind::WorkspaceActivated {
+            let activation = workspace.is_some().then_some(EventKind::WorkspaceActivated(WorkspaceData {
                 workspace_id: case.workspace.id,
                 authorization: Authorization::Proposal,
+            }));
+            let published = EventKind::AgreementPublished(AgreementData {
+                agreement_id: case.agreement.id,
+                name: case.agreement.name.clone(),
             });
-            let published =
-                EventKind::AgreementPublished { agreement_id: case.agreement.id, name: case.agreement.name.clone() };
             Ok(Outcome {
                 proposal: confirmed,
                 agreement: Some(ByMember(case.agreement.published(now))),
@@ -294,7 +296,10 @@ pub fn decline(by: &Member, proposal: &Proposal, note: Option<Note>, now: Timest
 #[must_use]
 pub fn activate(_by: &Member, workspace: &Workspace, now: Timestamp) -> Option<(ByMember<Workspace>, EventKind)> {
     let activated = ByMember(workspace.activated(now)?);
-    let told = EventKind::WorkspaceActivated { workspace_id: workspace.id, authorization: Authorization::Direct };
+    let told = EventKind::WorkspaceActivated(WorkspaceData {
+        workspace_id: workspace.id,
+        authorization: Authorization::Direct,
+    });
     Some((activated, told))
 }
 

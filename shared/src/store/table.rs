@@ -480,7 +480,9 @@ impl Store {
             Ok(output) => {
                 self.meter.written(output.consumed_capacity());
                 if let Some((watch, due)) = watched {
-                    due.into_iter().for_each(|entry| watch.0(entry));
+                    for entry in due {
+                        watch.0(entry);
+                    }
                 }
                 Ok(Transacted::Committed)
             }

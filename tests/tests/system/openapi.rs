@@ -42,6 +42,26 @@ fn the_golden_copy_is_what_the_declarations_say() {
     assert!(local::openapi_json() == GOLDEN, "run `make generate`: the declarations have changed");
 }
 
+/// What integrators parse: one body of each type, byte for byte. `UPDATE_GOLDEN=1` writes it anew.
+#[test]
+fn event_bodies_are_golden() {
+    const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/events.json");
+    let examples = shared::domain::event::Event::examples().expect("examples");
+    let lines: Vec<String> = examples.iter().map(|event| serde_json::to_string(event).expect("JSON")).collect();
+    let written = format!("[\n{}\n]\n", lines.join(",\n"));
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(FILE, &written).expect("the golden file is written");
+    }
+    assert_eq!(std::fs::read_to_string(FILE).unwrap_or_default(), written);
+    let webhooks = golden()["webhooks"].clone();
+    let described = members(&webhooks).into_iter().map(str::to_owned).collect::<BTreeSet<_>>();
+    let types = examples.iter().map(|event| event.event_type().as_str().to_owned()).collect();
+    assert_eq!(described, types);
+    for example in &examples {
+        spec::assert_delivery(&json!(example));
+    }
+}
+
 #[test]
 fn the_description_is_of_openapi_3_1_and_of_version_1() {
     let golden = golden();
