@@ -103,7 +103,9 @@ pub fn secrets_manager(settings: &AwsSettings) -> aws_sdk_secretsmanager::Client
     aws_sdk_secretsmanager::Client::new(&config(settings))
 }
 
-fn config(settings: &AwsSettings) -> SdkConfig {
+/// What every client is made of; also those of services that no function has a client of.
+#[must_use]
+pub fn config(settings: &AwsSettings) -> SdkConfig {
     let mut config = SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())
         .http_client(http_client())

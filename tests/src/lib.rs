@@ -11,6 +11,7 @@
 )]
 
 pub mod app;
+pub mod aws_services;
 mod background;
 pub mod client;
 pub mod clockwork;

@@ -52,13 +52,19 @@ pub async fn events(table: &Table, org: OrgId) -> Vec<Value> {
 
 /// The sort keys of what is due of an organization, in their order.
 pub async fn due(table: &Table, org: OrgId) -> Vec<String> {
+    due_keys(table, org).await.into_iter().map(|(_, sort)| sort).collect()
+}
+
+/// The partition keys and sort keys of what is due of an organization, in the order of the latter.
+///
+/// # Panics
+/// When the table does not answer.
+pub async fn due_keys(table: &Table, org: OrgId) -> Vec<(String, String)> {
     let of_org = format!("#{org}#");
-    let keys = all(table).await.into_iter().filter(|row| row["pk"].as_str().is_some_and(|pk| pk.starts_with("DUE#")));
-    let mut keys: Vec<String> = keys
-        .map(|row| row["sk"].as_str().expect("a sort key").to_owned())
-        .filter(|key| key.contains(&of_org))
-        .collect();
-    keys.sort();
+    let text = |row: &Value, name: &str| row[name].as_str().expect("a key is a text").to_owned();
+    let keys = all(table).await.into_iter().map(|row| (text(&row, "pk"), text(&row, "sk")));
+    let mut keys: Vec<_> = keys.filter(|(pk, sk)| pk.starts_with("DUE#") && sk.contains(&of_org)).collect();
+    keys.sort_by(|a, b| a.1.cmp(&b.1));
     keys
 }
 

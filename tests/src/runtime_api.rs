@@ -83,12 +83,29 @@ pub fn environment(table: &Table, base_url: &str) -> Vec<(String, String)> {
 /// When there is no such event, or it leaves something else open.
 #[must_use]
 pub fn event(name: &str, org: &Org, contact_id: &str) -> String {
+    recorded(
+        name,
+        &[
+            ("read_write_token", &org.token.value),
+            ("read_only_token", &org.read_only_token.value),
+            ("contact_id", contact_id),
+        ],
+    )
+}
+
+/// A recorded event with texts for what it leaves open.
+///
+/// # Panics
+/// When there is no such event, or it leaves something else open.
+#[must_use]
+pub fn recorded(name: &str, texts: &[(&str, &str)]) -> String {
     let file = Path::new(EVENTS).join(name).with_extension("json");
-    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let event = text
-        .replace("{{read_write_token}}", &org.token.value)
-        .replace("{{read_only_token}}", &org.read_only_token.value)
-        .replace("{{contact_id}}", contact_id);
+    let mut event = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    for (open, text) in texts {
+        // It stands inside a string, where it must not end it.
+        let quoted = Value::from(*text).to_string();
+        event = event.replace(&format!("{{{{{open}}}}}"), &quoted[1..quoted.len() - 1]);
+    }
     assert!(!event.contains("{{"), "{name} has a placeholder that nothing fills");
     event
 }
@@ -175,6 +192,17 @@ impl Function {
         let (_, payload) = self.payload().await?;
         let (status, headers, body) = read(&payload).map_err(|fault| self.no_reply(&fault))?;
         Ok(Answer::checked("an event".to_owned(), status, headers, body))
+    }
+
+    /// Hands the function an event that is no call through the gateway, and waits for what it returns.
+    ///
+    /// # Errors
+    /// When the function fails, ends or takes too long.
+    pub async fn call(&mut self, event: String) -> Result<Value, NoReply> {
+        // Nobody takes it when the Runtime API is gone, which waiting for an answer tells.
+        let _ = self.events.send(event);
+        let (_, payload) = self.payload().await?;
+        serde_json::from_slice(&payload).map_err(|error| self.no_reply(&error.to_string()))
     }
 
     /// Waits for the answer to the event that the function was started with: its status, and the time since the start.

@@ -65,11 +65,7 @@ impl Stack {
         static SHARED: Mutex<Weak<Stack>> = Mutex::new(Weak::new());
         let mut shared = SHARED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         shared.upgrade().unwrap_or_else(|| {
-            let store = match std::env::var(DYNAMODB).ok().filter(|url| !url.is_empty()) {
-                Some(url) => StoreAt::Endpoint { url, table: format!("countersign-test-{}", uuid::Uuid::now_v7()) },
-                None => StoreAt::Embedded,
-            };
-            let stack = Arc::new(Self::in_new_dir(Options { store, ..Options::default() }));
+            let stack = Arc::new(Self::in_new_dir(Options { store: new_table(), ..Options::default() }));
             *shared = Arc::downgrade(&stack);
             stack
         })
@@ -94,6 +90,13 @@ impl Stack {
     #[must_use]
     pub fn alone(time_scale: u32) -> Arc<Self> {
         Arc::new(Self::in_new_dir(Options { time_scale, ..Options::default() }))
+    }
+
+    /// A stack of its own, with a table of its own, on which nothing happens by itself: for what does the work of the
+    /// background in its place.
+    #[must_use]
+    pub fn still() -> Arc<Self> {
+        Arc::new(Self::in_new_dir(Options { store: new_table(), has_background: false, ..Options::default() }))
     }
 
     /// A second stack on the same table for which time passes faster: what it makes waits for less long.
@@ -146,10 +149,24 @@ impl Stack {
         &self.table
     }
 
+    /// The keys that the stack's secrets are sealed with.
+    #[must_use]
+    pub fn keyring(&self) -> &Keyring {
+        &self.keyring
+    }
+
     /// The log that the stack writes.
     #[must_use]
     pub fn log_file(&self) -> &Path {
         &self.log_file
+    }
+}
+
+/// A table of a stack's own, where this run's tests have theirs.
+fn new_table() -> StoreAt {
+    match std::env::var(DYNAMODB).ok().filter(|url| !url.is_empty()) {
+        Some(url) => StoreAt::Endpoint { url, table: format!("countersign-test-{}", uuid::Uuid::now_v7()) },
+        None => StoreAt::Embedded,
     }
 }
 

@@ -42,6 +42,11 @@ impl Background {
         let tasks = vec![tokio::spawn(pass_on(app.clone(), relay.clone(), heard)), tokio::spawn(keep_time(app, relay))];
         Self { _sending: sending, tasks }
     }
+
+    /// Runs something beside it, for as long.
+    pub(crate) fn run_beside(&mut self, task: Option<impl Future<Output = ()> + Send + 'static>) {
+        self.tasks.extend(task.map(tokio::spawn));
+    }
 }
 
 impl Drop for Background {

@@ -22,6 +22,7 @@ mod queue;
 mod ready;
 mod seed;
 mod stack;
+mod stream;
 
 pub use command::main;
 pub use error::StartError;

@@ -19,7 +19,7 @@ use shared::domain::time::Timestamp;
 use shared::pipeline::Routes;
 use shared::seal::{FixedKeys, Keyring};
 use shared::session::ClientAddress;
-use shared::store::Store;
+use shared::store::{Store, StoreError};
 use shared::telemetry::Log;
 use shared::webhook::client::Client;
 use shared::webhook::resolve::SystemResolver;
@@ -36,6 +36,7 @@ use crate::error::{StartError, in_one_line};
 use crate::guard::PublicOrLoopback;
 use crate::options::{Options, Seed, StoreAt};
 use crate::ready::ReadyFile;
+use crate::stream::Stream;
 use crate::{data_dir, demo, private_file, seed};
 
 /// How long a call that is being answered may hold up the end.
@@ -101,11 +102,31 @@ impl Stack {
             StoreAt::Endpoint { url, table } => (None, AwsSettings::at(url), url.clone(), table.clone()),
         };
         let (told, heard) = mpsc::unbounded_channel();
-        let store = Store::new(aws::dynamodb(&settings), &table).watched(move |entry| {
-            // Nobody listens where nothing runs in the background.
-            let _ = told.send(entry);
-        });
-        store.create_table().await.map_err(|error| StartError::Store(in_one_line(&error)))?;
+        let store = Store::new(aws::dynamodb(&settings), &table);
+        let cannot = |error: StoreError| StartError::Store(in_one_line(&error));
+        // A table elsewhere has a stream as in the cloud, unless it was made without one.
+        let stream = match &options.store {
+            StoreAt::Embedded => {
+                store.create_table().await.map_err(cannot)?;
+                None
+            }
+            StoreAt::Endpoint { .. } => {
+                store.create_table_with_stream().await.map_err(cannot)?;
+                store.stream().await.map_err(cannot)?
+            }
+        };
+        let stream = match stream.filter(|_| options.has_background) {
+            Some(arn) => Some(Stream::open(&settings, arn).await.map_err(StartError::Store)?),
+            None => None,
+        };
+        let by_itself = told.clone();
+        let store = match stream {
+            Some(_) => store,
+            None => store.watched(move |entry| {
+                // Nobody listens where nothing runs in the background.
+                let _ = by_itself.send(entry);
+            }),
+        };
 
         let log_file = data_dir.log_file()?;
         let log =
@@ -132,7 +153,12 @@ impl Stack {
             first_data(&data_dir, &store, &everything, &options, tell).await?
         };
 
-        let background = options.has_background.then(|| Background::start(app, heard, keys, client));
+        let reading = stream.map(|stream| stream.read(told, app.log.clone()));
+        let background = options.has_background.then(|| {
+            let mut background = Background::start(app, heard, keys, client);
+            background.run_beside(reading);
+            background
+        });
         let server = Server::start(listener, everything);
         let ready = ReadyFile {
             app_url: format!("{base_url}/app"),

@@ -10,8 +10,8 @@ use aws_sdk_dynamodb::error::{BoxError, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, AttributeValue, BillingMode, CancellationReason, ConsumedCapacity, KeySchemaElement, KeyType,
-    KeysAndAttributes, ReturnConsumedCapacity, ReturnValue, ScalarAttributeType, TableStatus, TimeToLiveSpecification,
-    TimeToLiveStatus, TransactWriteItem,
+    KeysAndAttributes, ReturnConsumedCapacity, ReturnValue, ScalarAttributeType, StreamSpecification, StreamViewType,
+    TableStatus, TimeToLiveSpecification, TimeToLiveStatus, TransactWriteItem,
 };
 use aws_smithy_runtime_api::client::interceptors::context::BeforeTransmitInterceptorContextRef;
 use tokio::time::Instant;
@@ -504,6 +504,29 @@ impl Store {
     /// # Errors
     /// When the table can't be made.
     pub async fn create_table(&self) -> Result<(), StoreError> {
+        self.create(None).await
+    }
+
+    /// The same with a stream of the keys of what is written, for `event-relay`: as the template makes it in the cloud.
+    ///
+    /// # Errors
+    /// When the store can't be reached.
+    pub async fn create_table_with_stream(&self) -> Result<(), StoreError> {
+        let keys_only =
+            StreamSpecification::builder().stream_enabled(true).stream_view_type(StreamViewType::KeysOnly).build();
+        self.create(Some(keys_only.map_err(failed)?)).await
+    }
+
+    /// The name of the table's stream, if it has one.
+    ///
+    /// # Errors
+    /// When the store can't be reached.
+    pub async fn stream(&self) -> Result<Option<String>, StoreError> {
+        let output = self.client.describe_table().table_name(&*self.table).send().await.map_err(failed)?;
+        Ok(output.table.and_then(|table| table.latest_stream_arn))
+    }
+
+    async fn create(&self, stream: Option<StreamSpecification>) -> Result<(), StoreError> {
         let attribute = |name| {
             AttributeDefinition::builder()
                 .attribute_name(name)
@@ -521,6 +544,7 @@ impl Store {
             .key_schema(key(PARTITION, KeyType::Hash)?)
             .key_schema(key(SORT, KeyType::Range)?)
             .billing_mode(BillingMode::PayPerRequest)
+            .set_stream_specification(stream)
             .send()
             .await;
         match created {

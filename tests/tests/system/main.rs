@@ -38,6 +38,7 @@ mod restart;
 mod routes;
 mod sign_in;
 mod tokens;
+mod webhook_lambda;
 mod webhook_vectors;
 mod webhooks;
 mod workspaces;

@@ -1,0 +1,184 @@
+//! A stand-in for SQS and Secrets Manager, as far as functions use them: it keeps what is sent, gives out secrets, and
+//! refuses what AWS refuses.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, StatusCode};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// The name of the secret with the keys.
+pub const KEYRING: &str = "countersign/keyring";
+
+/// The two services at an address of their own.
+#[derive(Debug)]
+pub struct AwsServices {
+    origin: String,
+    inner: Arc<Inner>,
+    server: JoinHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    sent: Mutex<Vec<Sent>>,
+    calls: Mutex<usize>,
+    refused_groups: Mutex<HashSet<String>>,
+    secrets: Mutex<HashMap<String, String>>,
+}
+
+/// A message that a queue took.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    /// The last part of the queue's address: `deliveries` or `retries`.
+    pub queue: String,
+    /// Its body.
+    pub body: String,
+    /// How long it waits, in seconds.
+    pub delay_s: i64,
+    /// Its group.
+    pub group: String,
+}
+
+impl Sent {
+    /// What it wakes.
+    ///
+    /// # Panics
+    /// When it is no message for the sender.
+    #[must_use]
+    pub fn wake(&self) -> shared::webhook::queue::Wake {
+        serde_json::from_str(&self.body).expect("a message that names a delivery")
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl AwsServices {
+    /// Both, with empty queues and no secret.
+    pub async fn new() -> Self {
+        let inner = Arc::new(Inner::default());
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let origin = format!("http://{}", listener.local_addr().expect("an address"));
+        let router = Router::new().fallback(answer).with_state(inner.clone());
+        let server = tokio::spawn(async move {
+            let _ = axum::serve(listener, router).await;
+        });
+        Self { origin, inner, server }
+    }
+
+    /// What the template tells a function that uses them.
+    #[must_use]
+    pub fn environment(&self) -> Vec<(String, String)> {
+        [
+            ("AWS_ENDPOINT_URL_SQS", self.origin.clone()),
+            ("AWS_ENDPOINT_URL_SECRETS_MANAGER", self.origin.clone()),
+            ("DELIVERY_QUEUE_URL", self.queue_url("deliveries")),
+            ("RETRY_QUEUE_URL", self.queue_url("retries")),
+            ("KEYRING_SECRET", KEYRING.to_owned()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into()
+    }
+
+    fn queue_url(&self, name: &str) -> String {
+        format!("{}/123456789012/{name}", self.origin)
+    }
+
+    /// Keeps a secret.
+    pub fn put_secret(&self, name: &str, value: String) {
+        lock(&self.inner.secrets).insert(name.to_owned(), value);
+    }
+
+    /// Takes no message of this group from now on.
+    pub fn refuse_group(&self, group: impl std::fmt::Display) {
+        lock(&self.inner.refused_groups).insert(group.to_string());
+    }
+
+    /// The messages taken so far, in the order in which they came.
+    #[must_use]
+    pub fn sent(&self) -> Vec<Sent> {
+        lock(&self.inner.sent).clone()
+    }
+
+    /// How many calls have brought messages.
+    #[must_use]
+    pub fn sends(&self) -> usize {
+        *lock(&self.inner.calls)
+    }
+}
+
+impl Drop for AwsServices {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes) -> Response {
+    let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+    let Ok(call) = serde_json::from_slice::<Value>(&body) else { return refusal("SerializationException") };
+    let answer = match target {
+        "AmazonSQS.SendMessageBatch" => send(&inner, &call),
+        "secretsmanager.GetSecretValue" => secret(&inner, &call),
+        _ => Err("UnknownOperationException"),
+    };
+    match answer {
+        Ok(answer) => ([("content-type", "application/x-amz-json-1.0")], answer.to_string()).into_response(),
+        Err(code) => refusal(code),
+    }
+}
+
+fn refusal(code: &str) -> Response {
+    let body = json!({"__type": code, "message": "refused by the stand-in"}).to_string();
+    (StatusCode::BAD_REQUEST, [("content-type", "application/x-amz-json-1.0")], body).into_response()
+}
+
+fn send(inner: &Inner, call: &Value) -> Result<Value, &'static str> {
+    const BATCH_MAX: usize = 10;
+    const DELAY_MAX_S: i64 = 900;
+    let entries = call["Entries"].as_array().ok_or("com.amazonaws.sqs#EmptyBatchRequest")?;
+    if entries.is_empty() {
+        return Err("com.amazonaws.sqs#EmptyBatchRequest");
+    }
+    if entries.len() > BATCH_MAX {
+        return Err("com.amazonaws.sqs#TooManyEntriesInBatchRequest");
+    }
+    let ids: HashSet<&str> = entries.iter().filter_map(|entry| entry["Id"].as_str()).collect();
+    if ids.len() < entries.len() {
+        return Err("com.amazonaws.sqs#BatchEntryIdsNotDistinct");
+    }
+    *lock(&inner.calls) += 1;
+    let queue = call["QueueUrl"].as_str().and_then(|url| url.rsplit('/').next()).unwrap_or_default();
+    let (mut successful, mut failed) = (Vec::new(), Vec::new());
+    for entry in entries {
+        let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
+        let (group, delay_s) = (text("MessageGroupId"), entry["DelaySeconds"].as_i64().unwrap_or_default());
+        let fault = |code: &str, is_sender| json!({"Id": entry["Id"], "Code": code, "SenderFault": is_sender});
+        if !(0..=DELAY_MAX_S).contains(&delay_s) {
+            failed.push(fault("InvalidParameterValue", true));
+        } else if lock(&inner.refused_groups).contains(&group) {
+            failed.push(fault("InternalError", false));
+        } else {
+            let md5 = "00000000000000000000000000000000";
+            let id = uuid::Uuid::new_v4().to_string();
+            successful.push(json!({"Id": entry["Id"], "MessageId": id, "MD5OfMessageBody": md5}));
+            lock(&inner.sent).push(Sent { queue: queue.to_owned(), body: text("MessageBody"), delay_s, group });
+        }
+    }
+    Ok(json!({"Successful": successful, "Failed": failed}))
+}
+
+fn secret(inner: &Inner, call: &Value) -> Result<Value, &'static str> {
+    let name = call["SecretId"].as_str().unwrap_or_default();
+    let secrets = lock(&inner.secrets);
+    let value = secrets.get(name).ok_or("ResourceNotFoundException")?;
+    let arn = format!("arn:aws:secretsmanager:us-east-1:123456789012:secret:{name}-d41f5f");
+    let version = "1bbd7820-2a64-442a-bf2d-8daaa09813fe";
+    Ok(json!({"ARN": arn, "Name": name, "SecretString": value, "VersionId": version, "CreatedDate": 1_795_253_400.0}))
+}
