@@ -2,13 +2,78 @@
 //
 //   name      what it is called when something is wrong with it, and in the names of screenshots
 //   path      where it is; a function gets what `prepare` has made
-//   as        who looks: `member` (the default), `colleague` of another organization, `late` on the stack on which
-//             everything expires at once, or `nobody`
+//   as        who looks: `admin` (the default), `member`, `colleague` (an admin of another organization), `late` (an
+//             admin on the stack on which everything expires at once), or `nobody`
 //   act       what is done on the page to get to the state, in every view: something that can be repeated
 //   before, after   what is changed for the scene, and changed back
 //   status    the status of the page, if not 200
 //   says      what must be on it
 import { fillSignIn } from './browser.mjs';
+
+// How long what happens by itself may take.
+const SOON_MS = 20_000;
+
+// Adds an endpoint as somebody who is signed in, and answers where its page is.
+async function addEndpoint({ page }, base, url, ...types) {
+  await page.goto(`${base}/app/developers`);
+  await fillEndpoint(page, url, ...types);
+  return new URL(page.url()).pathname;
+}
+
+async function fillEndpoint(page, url, ...types) {
+  await page.getByLabel('Endpoint URL', { exact: true }).fill(url);
+  for (const type of types) await page.getByLabel(type, { exact: true }).check();
+  await press('Add endpoint')(page);
+}
+
+// Waits for a page to say something, as somebody does who presses Reload.
+async function reloadUntil(page, path, fits) {
+  await page.goto(path);
+  for (const began = Date.now(); !await fits(page);) {
+    if (Date.now() - began > SOON_MS) throw new Error(`${path} does not come to what it should be`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await page.reload();
+  }
+}
+
+const badges = (page, text) => page.locator('main .row .badge', { hasText: text }).count();
+
+// Endpoints in every state. What they are told follows, but for a delivery that nobody acknowledged in five attempts.
+export async function subscribe(tab, lateTab, receiver) {
+  const made = {
+    working: await addEndpoint(tab, tab.base, `${receiver.base}/ok`),
+    busy: await addEndpoint(tab, tab.base, `${receiver.base}/busy/webhooks`, 'proposal.created', 'proposal.confirmed', 'proposal.declined', 'agreement.published'),
+    paused: await addEndpoint(tab, tab.base, `${receiver.base}/ok/with/a/path/that/goes/on/and/on/as/addresses/of/integrations/do?tenant=harbor-and-pine&environment=production`, 'proposal.created'),
+    failing: await addEndpoint(tab, tab.base, `${receiver.base}/broken`, 'proposal.created', 'agreement.published'),
+    given: await addEndpoint(lateTab, lateTab.base, `${receiver.base}/down`),
+  };
+  await tab.page.goto(tab.base + made.paused);
+  await press('Pause')(tab.page);
+  const { page, base } = lateTab;
+  await page.goto(base + made.given);
+  await press('Send test event')(page);
+  made.exhausted = new URL(page.url()).pathname;
+  await reloadUntil(page, base + made.exhausted, () => page.getByText('All five attempts failed').isVisible());
+  receiver.isDown = false;
+  for (let n = 0; n < 2; n += 1) {
+    await page.goto(base + made.given);
+    await press('Send test event')(page);
+    await reloadUntil(page, page.url(), () => page.getByText('acknowledged').isVisible());
+  }
+  return made;
+}
+
+// Deliveries to look at, once what was done has been told.
+export async function deliveries({ page, base }, { working, busy, failing }) {
+  const first = async (path) => new URL(await page.locator('main .row a').first().getAttribute('href'), base + path).pathname;
+  await reloadUntil(page, `${base}${failing}?state=waiting`, async () => await badges(page, 'Waiting') > 0);
+  const waiting = await first(failing);
+  await reloadUntil(page, `${base}${working}?state=delivered`, async () => await badges(page, 'Delivered') > 0);
+  const delivered = await first(working);
+  await reloadUntil(page, `${base}${busy}?state=waiting`, async () => await badges(page, 'Waiting') > 0);
+  await reloadUntil(page, `${base}${working}?state=queued`, async () => await badges(page, 'Queued') === 0);
+  return { waiting, delivered };
+}
 
 export async function prepare(stack, late) {
   const draft = async (workspace, name) => stack.call('/api/v1/agreements', { workspace_id: workspace.id, name });
@@ -60,7 +125,8 @@ export const SCENES = [
   { name: 'Sign in, refused', as: 'nobody', path: '/app/sign-in', act: (page) => fillSignIn(page, { email: 'nobody@members.example', password: 'wrong' }), status: 422, says: 'That did not work' },
   { name: 'Sign in, expired form', as: 'nobody', path: '/app/sign-in', act: async (page) => { await page.context().clearCookies(); await fillSignIn(page, { email: 'nobody@members.example', password: 'wrong' }); }, status: 403, says: 'Please sign in again' },
   { name: 'Home, all decided', as: 'late', path: '/app', says: ['All caught up', 'Recently decided'] },
-  { name: 'Home, a lot to decide', path: '/app', says: ['Waiting for a decision', 'Recently decided', 'that wait'] },
+  { name: 'Home, a lot to decide', as: 'member', path: '/app', says: ['Waiting for a decision', 'Recently decided', 'that wait'] },
+  { name: 'Home, an endpoint fails', path: '/app', says: 'An endpoint is failing' },
   { name: 'Home, nothing to decide', as: 'colleague', path: '/app', says: 'All caught up' },
   { name: 'Proposal, pending', path: ({ pending }) => review(pending), says: ['Your decision', 'Nothing. It is as it was proposed.'] },
   { name: 'Proposal, changed since', path: ({ changed }) => review(changed), says: 'Grace Adeyemi was added as signer, approver.' },
@@ -73,7 +139,7 @@ export const SCENES = [
     status: 422,
     says: 'It can’t be confirmed yet',
   },
-  { name: 'Proposal, page too old', path: ({ changed }) => review(changed), act: send('version', '0', 'Confirm'), status: 409, says: 'The agreement has changed' },
+  { name: 'Proposal, page too old', path: ({ changed }) => review(changed), act: send('version', '0-x', 'Confirm'), status: 409, says: 'The agreement has changed' },
   { name: 'Proposal, nothing chosen', path: ({ changed }) => review(changed), act: send('version', 'x', 'Decline'), status: 422, says: 'Nothing was decided' },
   { name: 'Proposal, forged form', path: ({ changed }) => review(changed), act: send('form_token', 'x', 'Confirm'), status: 403, says: 'This form is no longer valid' },
   { name: 'Proposal, confirmed', path: ({ cancelled }) => review(cancelled), says: 'Confirmed by' },
@@ -96,6 +162,26 @@ export const SCENES = [
   { name: 'Workspace, activated', as: 'late', path: async (_, late) => workspace(await late.find('workspaces', 'Ellery')), says: 'Agreements of this workspace can be published.' },
   { name: 'Workspace, many agreements', path: ({ large }) => workspace(large), says: '1 to 50 of 51' },
   { name: 'Workspace, empty', path: ({ empty }) => workspace(empty), says: 'No agreement yet' },
+  { name: 'Developers, no endpoint', as: 'colleague', path: '/app/developers', says: 'No endpoint yet' },
+  { name: 'Developers, endpoints', path: '/app/developers', says: ['Working', 'Failing', 'Paused'] },
+  { name: 'Developers, address refused', path: '/app/developers', act: (page) => fillEndpoint(page, 'https://10.20.30.40/hooks', 'proposal.created'), status: 422, says: 'The URL can’t be used' },
+  { name: 'Developers, for admins', as: 'member', path: '/app/developers', status: 403, says: 'This page is for admins' },
+  { name: 'Endpoint, just added', as: 'colleague', path: '/app/developers', act: (page, { receiver }) => fillEndpoint(page, `${receiver.base}/ok`, 'proposal.created', 'agreement.published'), says: ['Copy the signing secret now', 'Nothing has been sent yet'] },
+  { name: 'Endpoint, working', path: ({ working }) => working, says: ['Delivered', 'Older'] },
+  { name: 'Endpoint, last page', path: ({ working }) => `${working}?before=00000000-0000-7000-8000-000000000000`, says: 'Nothing older' },
+  { name: 'Endpoint, busy', path: ({ busy }) => busy, says: ['Delivered', 'Waiting'] },
+  { name: 'Endpoint, failing', path: ({ failing }) => failing, says: ['Failing', 'have not been delivered'] },
+  { name: 'Endpoint, count since', path: ({ failing }) => `${failing}?since=yesterday`, says: 'must be a date with a time' },
+  { name: 'Endpoint, paused', path: ({ paused }) => paused, says: ['Paused', 'Held'] },
+  { name: 'Endpoint, some given up', as: 'late', path: ({ given }) => given, says: ['Exhausted', 'Delivered'] },
+  { name: 'Endpoint, nothing found', path: ({ working }) => `${working}?state=exhausted&type=agreement.published`, says: 'No such delivery' },
+  { name: 'Endpoint, secret rotated', as: 'late', path: ({ given }) => given, act: async (page) => { await page.getByLabel('Keep for 24 hours', { exact: true }).check(); await press('Rotate secret')(page); }, says: ['Copy the signing secret now', 'signs too until'] },
+  { name: 'Endpoint, edit', path: ({ busy }) => `${busy}/edit`, says: 'Edit endpoint' },
+  { name: 'Endpoint, edit refused', path: ({ busy }) => `${busy}/edit`, act: async (page) => { await page.getByLabel('Endpoint URL', { exact: true }).fill('https://10.20.30.40/hooks'); await press('Save')(page); }, status: 422, says: 'The URL can’t be used' },
+  { name: 'Endpoint, not there', as: 'colleague', path: ({ working }) => working, status: 404, says: 'There is nothing here' },
+  { name: 'Delivery, delivered', path: ({ delivered }) => delivered, says: 'The endpoint has acknowledged it.' },
+  { name: 'Delivery, waiting', path: ({ waiting }) => waiting, says: ['of 5 attempts failed', 'Next attempt'] },
+  { name: 'Delivery, exhausted', as: 'late', path: ({ exhausted }) => exhausted, says: 'All five attempts failed' },
   { name: 'Account', path: '/app/account', says: 'Sign out everywhere' },
   { name: 'Not found', path: '/app/nowhere', status: 404, says: 'There is nothing here' },
   { name: 'Not found, a record', path: '/app/agreements/01980a52-90bd-7f6a-8e21-c4d2b7035a18', status: 404, says: 'There is nothing here' },

@@ -6,7 +6,8 @@
 // Ends with 0, 1 when something is wrong, or 69 when the browser does not start.
 import fs from 'node:fs';
 import { VIEWS, chromium, enter, faults, fillSignIn, open, screenshot, signIn, tabTo } from './browser.mjs';
-import { SCENES, prepare } from './scenes.mjs';
+import { Receiver } from './receiver.mjs';
+import { SCENES, deliveries, prepare, subscribe } from './scenes.mjs';
 import { Stack } from './stack.mjs';
 
 const [program, wanted = ''] = process.argv.slice(2);
@@ -80,11 +81,11 @@ async function expiry(stack) {
 }
 
 // Looks at all scenes in one view.
-async function look(view, scene, tabs, path) {
-  const tab = tabs.get(scene.as ?? 'member').get(view);
+async function look(view, scene, tabs, path, made) {
+  const tab = tabs.get(scene.as ?? 'admin').get(view);
   try {
     await tab.page.goto(tab.base + path);
-    await scene.act?.(tab.page);
+    await scene.act?.(tab.page, made);
     for (const fault of await faults(tab, scene)) problems.push(`${scene.name}, ${view.name}: ${fault}`);
     await screenshot(tab, scene.name);
     if (scene.as === 'nobody') await tab.context.clearCookies();
@@ -93,7 +94,14 @@ async function look(view, scene, tabs, path) {
   }
 }
 
-async function main(stacks) {
+// Somebody's browser, signed in.
+async function signedIn({ base, organizations }, options) {
+  const tab = await open(chrome, options);
+  await signIn(tab, base, organizations[0].members[0]);
+  return Object.assign(tab, { base });
+}
+
+async function main(stacks, receiver) {
   const [stack, late] = await Promise.all([
     Stack.start(program, '--seed', 'demo'),
     Stack.start(program, '--seed', 'demo', '--time-scale', TIME_SCALE),
@@ -101,12 +109,16 @@ async function main(stacks) {
   await walkThrough(stack);
   console.log('From a proposal to an active agreement, by keyboard: done');
   await expiry(late);
-  const made = await prepare(stack, late);
+  const [admin, lateAdmin] = await Promise.all([stack, late].map((each) => signedIn(each)));
+  const subscribed = await subscribe(admin, lateAdmin, receiver);
+  const made = { receiver, ...subscribed, ...await prepare(stack, late) };
   await decide(stack, made);
+  Object.assign(made, await deliveries(admin, made));
 
   const lookers = {
     nobody: [stack],
-    member: [stack, stack.organizations[0].members[0]],
+    admin: [stack, stack.organizations[0].members[0]],
+    member: [stack, stack.organizations[0].members[1]],
     colleague: [stack, stack.organizations[1].members[0]],
     late: [late, late.organizations[0].members[0]],
   };
@@ -123,7 +135,7 @@ async function main(stacks) {
   for (const scene of scenes) {
     const path = typeof scene.path === 'function' ? await scene.path(made, late) : scene.path;
     await scene.before?.(stack, made);
-    await Promise.all(VIEWS.map((view) => look(view, scene, tabs, path)));
+    await Promise.all(VIEWS.map((view) => look(view, scene, tabs, path, made)));
     await scene.after?.(stack, made);
   }
   return scenes.length;
@@ -131,17 +143,19 @@ async function main(stacks) {
 
 const began = Date.now();
 const stacks = [];
+const receiver = await Receiver.start();
 if (process.env.SCREENSHOTS) fs.mkdirSync(process.env.SCREENSHOTS, { recursive: true });
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => Promise.all(stacks.map((stack) => stack.stop())).finally(() => process.exit(1)));
 }
 try {
-  const count = await main(stacks);
+  const count = await main(stacks, receiver);
   console.log(`${count} pages and states looked at in ${VIEWS.length} views, ${Math.round((Date.now() - began) / 1000)} s`);
 } catch (error) {
   problems.push(error.stack);
 } finally {
   await chrome.close();
+  receiver.stop();
   await Promise.all(stacks.map((stack) => stack.stop()));
 }
 for (const problem of problems) console.error(`✗ ${problem}`);

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use http::StatusCode;
-use shared::domain::delivery::{Attempt, Delivery, DeliveryState, Outcome};
+use shared::domain::delivery::{Attempt, Delivery, DeliveryState, FailureClass, Outcome};
 use shared::domain::ids::EventId;
 use shared::error::Error;
 use shared::store::deliveries;
@@ -30,6 +30,7 @@ struct DeliveryPage {
     left_out: u32,
     body: String,
     can_replay: bool,
+    is_delivered: bool,
 }
 
 struct AttemptLine {
@@ -37,6 +38,7 @@ struct AttemptLine {
     at: Moment,
     badge: Badge,
     result: String,
+    class: Option<&'static str>,
     duration_ms: u64,
     dialled: Option<String>,
     excerpt: Option<String>,
@@ -44,11 +46,12 @@ struct AttemptLine {
 
 impl AttemptLine {
     fn new(attempt: &Attempt) -> Self {
-        let (badge, result) = match attempt.outcome {
-            Outcome::Delivered { status } => (Badge { text: "Delivered", look: "green" }, status.to_string()),
+        let (badge, result, class) = match attempt.outcome {
+            Outcome::Delivered { status } => {
+                (Badge { text: "Delivered", look: "green" }, format!("the server answered {status}"), None)
+            }
             Outcome::Failed { class, status } => {
-                let status = status.map(|status| format!("{status} · ")).unwrap_or_default();
-                (Badge { text: "Failed", look: "red" }, format!("{status}{}", class.as_str()))
+                (Badge { text: "Failed", look: "red" }, failure(class, status), Some(class.as_str()))
             }
         };
         Self {
@@ -56,6 +59,7 @@ impl AttemptLine {
             at: attempt.at.into(),
             badge,
             result,
+            class,
             duration_ms: attempt.duration_ms,
             dialled: attempt.dialled.map(|address| address.to_string()),
             excerpt: attempt.excerpt.clone(),
@@ -98,8 +102,29 @@ impl Page for Show {
             left_out: delivery.attempted.saturating_sub(kept),
             body: event.body,
             can_replay: delivery.state() != DeliveryState::Queued,
+            is_delivered: delivery.state() == DeliveryState::Delivered,
         };
         Ok(Answer::page(&page)?.showing([endpoint.id().uuid(), event_id.uuid()]))
+    }
+}
+
+/// How an attempt failed, to be read after its number.
+fn failure(class: FailureClass, status: Option<u16>) -> String {
+    let what = match class {
+        FailureClass::DnsError => "the host’s name could not be looked up",
+        FailureClass::AddressRefused => "the host is not a public one",
+        FailureClass::ConnectError => "no connection to the server",
+        FailureClass::TlsError => "no encrypted connection, or not the server’s certificate",
+        FailureClass::Timeout => "the server took too long",
+        FailureClass::Redirect => "the server redirects, which is not followed",
+        FailureClass::HttpError => "the server refused it",
+        FailureClass::InvalidResponse => "the response is no HTTP",
+        FailureClass::ConnectionClosed => "the connection ended before the response",
+    };
+    match (class, status) {
+        (FailureClass::HttpError, Some(status)) => format!("the server answered {status}"),
+        (_, Some(status)) => format!("{what} ({status})"),
+        (_, None) => what.to_owned(),
     }
 }
 

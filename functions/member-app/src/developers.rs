@@ -122,12 +122,11 @@ pub(crate) fn webhooks(visit: &Visit) -> Result<&Webhooks, Error> {
 
 /// How an endpoint does, in a word.
 pub(crate) fn endpoint_badge(state: &EndpointState) -> Badge {
-    let health = state.health;
     if state.endpoint.value.paused_at().is_some() {
         Badge { text: "Paused", look: "amber" }
-    } else if health.failures_in_a_row > 0 {
+    } else if state.is_failing() {
         Badge { text: "Failing", look: "red" }
-    } else if health.last_success_at.is_some() {
+    } else if state.health.last_success_at.is_some() {
         Badge { text: "Working", look: "green" }
     } else {
         Badge { text: "New", look: "quiet" }

@@ -32,7 +32,8 @@ struct EndpointPage {
     notice: Option<Notice>,
     secret: Option<String>,
     events: String,
-    is_paused: bool,
+    is_failing: bool,
+    paused_at: Option<Moment>,
     overlaps_until: Option<Moment>,
     last_success_at: Option<Moment>,
     last_failure_at: Option<Moment>,
@@ -143,7 +144,8 @@ async fn page(visit: &Visit, state: &EndpointState, notice: Option<Notice>) -> R
         notice,
         secret,
         events: told(endpoint.events()),
-        is_paused: endpoint.paused_at().is_some(),
+        is_failing: state.is_failing() && state.health.failures_in_a_row > 0,
+        paused_at: endpoint.paused_at().map(Into::into),
         overlaps_until: endpoint.overlaps_until(visit.now()).map(Into::into),
         last_success_at: state.health.last_success_at.map(Into::into),
         last_failure_at: state.health.last_failure_at.map(Into::into),
@@ -274,7 +276,7 @@ async fn change(visit: &Visit, posted: &Posted<'_>, act: Act) -> Result<Answer, 
                 let notice = Notice {
                     look: "bad",
                     title: "No test was sent".to_owned(),
-                    lines: vec![format!("The address can’t be used: {refusal}.")],
+                    lines: vec![format!("The address can’t be used: it {refusal}.")],
                 };
                 return refused(page(visit, &state, Some(notice)).await);
             }

@@ -1,13 +1,15 @@
-//! Home: what waits for a decision, and what was decided.
+//! Home: what waits for a decision, what was decided, and, for admins, which endpoints fail.
 
 use askama::Template;
 use shared::domain::proposal::{Decision, Proposal, ProposalAction, ProposalState};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
+use shared::store::endpoints::EndpointState;
 use shared::visit::Visit;
 
 use crate::Page;
+use crate::developers::link;
 use crate::frame::{Answer, Frame, Moment};
 use crate::outline::{Badge, proposal_badge, who_is};
 
@@ -15,14 +17,25 @@ use crate::outline::{Badge, proposal_badge, who_is};
 const SHOWN: usize = 20;
 /// How many that were decided.
 const DECIDED_SHOWN: usize = 8;
+/// How many failing endpoints: one that all share has mostly one cause.
+const FAILING_SHOWN: usize = 3;
 
 #[derive(Template)]
 #[template(path = "home.html")]
 struct HomePage {
     frame: Frame,
+    failing: Vec<Failing>,
+    more_failing: usize,
     waiting: Vec<Waiting>,
     more: usize,
     decided: Vec<ProposalLine>,
+}
+
+/// An endpoint that does not get what it should.
+struct Failing {
+    link: String,
+    url: String,
+    how: String,
 }
 
 struct Waiting {
@@ -57,18 +70,44 @@ impl Page for Home {
 
     async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
         let now = visit.now();
-        let found = visit.signed_in()?.act().store().proposals_for_home(now, SHOWN).await?;
+        let signed_in = visit.signed_in()?;
+        let store = signed_in.act().store();
+        let endpoints = async {
+            match signed_in.member().as_admin() {
+                Some(_) => store.endpoints().await,
+                None => Ok(Vec::new()),
+            }
+        };
+        let (found, endpoints) = tokio::try_join!(store.proposals_for_home(now, SHOWN), endpoints)?;
+        let failing: Vec<&EndpointState> = endpoints.iter().filter(|state| state.is_failing()).collect();
+        let (failing, rest) = failing.split_at(failing.len().min(FAILING_SHOWN));
         let mut ended: Vec<&Proposal> = found.ended.iter().collect();
         ended.sort_by_key(|proposal| std::cmp::Reverse(ended_at(proposal)));
         ended.truncate(DECIDED_SHOWN);
-        let shown = found.pending.iter().map(|proposal| proposal.id.uuid()).collect::<Vec<_>>();
+        let proposals = found.pending.iter().map(|proposal| proposal.id.uuid());
+        let shown: Vec<_> = proposals.chain(failing.iter().map(|state| state.endpoint.value.id().uuid())).collect();
         let page = HomePage {
             frame: Frame::new(visit),
+            failing: failing.iter().map(|state| Failing::new(state)).collect(),
+            more_failing: rest.len(),
             more: found.pending_total - found.pending.len().min(found.pending_total),
             waiting: found.pending.iter().map(|proposal| waiting(proposal, now)).collect(),
             decided: ended.into_iter().map(|proposal| line(proposal, now)).collect(),
         };
         Ok(Answer::page(&page)?.showing(shown))
+    }
+}
+
+impl Failing {
+    fn new(state: &EndpointState) -> Self {
+        let endpoint = &state.endpoint.value;
+        let how = match (state.health.failures_in_a_row, state.stuck.len()) {
+            (0, 1) => "one delivery could not be processed".to_owned(),
+            (0, stuck) => format!("{stuck} deliveries could not be processed"),
+            (1, _) => "its last attempt failed".to_owned(),
+            (failures, _) => format!("{failures} failures in a row"),
+        };
+        Self { link: link(endpoint.id()), url: endpoint.url().as_str().to_owned(), how }
     }
 }
 

@@ -23,6 +23,16 @@ pub struct EndpointState {
     pub stuck: Vec<Stuck>,
 }
 
+impl EndpointState {
+    /// Whether somebody should look at it: it is not paused, and its last attempt failed or the service has stumbled
+    /// over a delivery.
+    #[must_use]
+    pub fn is_failing(&self) -> bool {
+        let has_trouble = self.health.failures_in_a_row > 0 || !self.stuck.is_empty();
+        has_trouble && self.endpoint.value.paused_at().is_none()
+    }
+}
+
 /// A replay of what an endpoint has not got, as a member asked for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replay {

@@ -21,6 +21,7 @@ mod contacts;
 mod decisions;
 mod faults;
 mod gateway;
+mod home_endpoints;
 mod idempotency;
 mod identity;
 mod input;
