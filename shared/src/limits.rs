@@ -167,6 +167,11 @@ pub const SECRET_OVERLAP_S: i64 = 24 * 3600;
 pub const DELIVERED_KEPT_S: i64 = 30 * 24 * 3600;
 /// How long an event waits for whoever relays it at once, before the clock does.
 pub const RELAY_GRACE_S: i64 = 60;
+/// How long the deliveries of one endpoint may follow what was done to it before others have their turn; the clock goes
+/// on with the rest.
+pub const FOLLOW_UP_TIME: Duration = Duration::from_secs(5);
+/// How soon keys that could not be looked up are looked up again.
+pub const KEYS_RETRY: Duration = Duration::from_secs(30);
 /// The longest delay of a message, in seconds (SQS's own limit): longer waits hop.
 pub const MESSAGE_DELAY_MAX_S: i64 = 900;
 /// Messages in one call of a queue (SQS's own limit).

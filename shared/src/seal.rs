@@ -153,6 +153,11 @@ impl fmt::Debug for Keyring {
 pub trait Keys: Send + Sync + fmt::Debug {
     /// The keys as they are now, or were minutes ago.
     fn keyring(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>>;
+
+    /// The keys as they are now, for what is sealed with a key that the others lack.
+    fn renewed(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>> {
+        self.keyring()
+    }
 }
 
 /// Keys that were there from the start.
@@ -178,7 +183,17 @@ impl Keys for FixedKeys {
 pub struct SecretsManagerKeys {
     client: aws_sdk_secretsmanager::Client,
     secret_id: String,
-    kept: Mutex<Option<(Instant, Arc<Keyring>)>>,
+    kept: Mutex<Option<Kept>>,
+}
+
+/// Keys that were looked up.
+#[derive(Debug, Clone)]
+struct Kept {
+    keyring: Arc<Keyring>,
+    /// When they are looked up again.
+    until: Instant,
+    /// From when on they are looked up again for whoever misses one.
+    renewable_from: Instant,
 }
 
 impl SecretsManagerKeys {
@@ -197,8 +212,28 @@ impl SecretsManagerKeys {
         Arc::new(Self { client, secret_id, kept: Mutex::default() })
     }
 
-    fn kept(&self) -> Option<(Instant, Arc<Keyring>)> {
+    fn kept(&self) -> Option<Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn keep(&self, keyring: &Arc<Keyring>, until: Instant) {
+        let kept = Kept { keyring: keyring.clone(), until, renewable_from: Instant::now() + limits::KEYS_RETRY };
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
+    }
+
+    async fn looked_up(&self, kept: Option<Kept>) -> Result<Arc<Keyring>, SealError> {
+        match (self.look_up().await, kept) {
+            (Ok(keyring), _) => {
+                self.keep(&keyring, Instant::now() + limits::KEYS_KEPT);
+                Ok(keyring)
+            }
+            // The keys of some minutes ago are better than none, and asking at every attempt would slow down all.
+            (Err(_), Some(kept)) => {
+                self.keep(&kept.keyring, Instant::now() + limits::KEYS_RETRY);
+                Ok(kept.keyring)
+            }
+            (Err(error), None) => Err(error),
+        }
     }
 
     async fn look_up(&self) -> Result<Arc<Keyring>, SealError> {
@@ -214,21 +249,18 @@ impl SecretsManagerKeys {
 impl Keys for SecretsManagerKeys {
     fn keyring(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>> {
         Box::pin(async {
-            let kept = self.kept();
-            if let Some((at, keyring)) = &kept
-                && at.elapsed() < limits::KEYS_KEPT
-            {
-                return Ok(keyring.clone());
+            match self.kept() {
+                Some(kept) if Instant::now() < kept.until => Ok(kept.keyring),
+                kept => self.looked_up(kept).await,
             }
-            match (self.look_up().await, kept) {
-                (Ok(keyring), _) => {
-                    let kept = Some((Instant::now(), keyring.clone()));
-                    *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = kept;
-                    Ok(keyring)
-                }
-                // The keys of some minutes ago are better than none.
-                (Err(_), Some((_, keyring))) => Ok(keyring),
-                (Err(error), None) => Err(error),
+        })
+    }
+
+    fn renewed(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>> {
+        Box::pin(async {
+            match self.kept() {
+                Some(kept) if Instant::now() < kept.renewable_from => Ok(kept.keyring),
+                kept => self.looked_up(kept).await,
             }
         })
     }

@@ -171,7 +171,7 @@ pub async fn propose_due(org: &Org, agreement: &Agreement, action: ProposalActio
 
 fn proposal(agreement: &Agreement, action: ProposalAction, expires_at: Timestamp) -> Proposal {
     let new = NewProposal { action, agreement_id: agreement.id, note: None };
-    propose(new, agreement, &[], Actor::system(), Timestamp::now(), expires_at).expect("a proposal")
+    propose(new, agreement, &[], &[], Actor::system(), Timestamp::now(), expires_at).expect("a proposal")
 }
 
 async fn load(org: &Org, changes: Vec<shared::store::commit::Change>) {

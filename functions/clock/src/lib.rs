@@ -112,18 +112,17 @@ struct Sweep<'a> {
 
 impl Sweep<'_> {
     async fn shard(self, shard: u8) -> Tick {
-        let mut tick = Tick::default();
-        // Deliveries first: somebody waits for them.
-        for what in [Due::Delivery, Due::Event, Due::Endpoint, Due::Proposal] {
-            tick = tick + self.kind(shard, what).await;
-        }
-        tick
+        // Side by side, so that a backlog of one kind does not keep another waiting.
+        let kinds = [Due::Delivery, Due::Event, Due::Endpoint, Due::Proposal];
+        let swept = join_all(kinds.map(|what| self.kind(shard, what))).await;
+        swept.into_iter().fold(Tick::default(), std::ops::Add::add)
     }
 
     /// What of a kind is due in a shard. It goes through once, so that what fails does not keep the rest.
     async fn kind(self, shard: u8, what: Due) -> Tick {
+        let until = self.started + limits::SWEEP_DEADLINE;
         let mut tick = Tick::default();
-        let mut due = self.app.store.due(what, shard, self.until(what));
+        let mut due = self.app.store.due(what, shard, self.due_until(what));
         loop {
             let entries = match due.next().await {
                 Ok(entries) => entries,
@@ -133,19 +132,19 @@ impl Sweep<'_> {
                     return tick;
                 }
             };
-            if entries.is_empty() || self.started.elapsed() >= limits::SWEEP_DEADLINE {
+            if entries.is_empty() || until <= Instant::now() {
                 return tick;
             }
             match what {
                 Due::Delivery => self.wake(&entries, &mut tick).await,
-                Due::Event | Due::Endpoint => self.pass_on(entries, &mut tick).await,
-                Due::Proposal => self.expire(entries, &mut tick).await,
+                Due::Event | Due::Endpoint => self.pass_on(entries, until, &mut tick).await,
+                Due::Proposal => self.expire(entries, until, &mut tick).await,
             }
         }
     }
 
     /// What of a kind is due is at most as late as this.
-    fn until(self, what: Due) -> Timestamp {
+    fn due_until(self, what: Due) -> Timestamp {
         let is_heard = matches!(what, Due::Event | Due::Endpoint) && self.hearing == Hearing::Somebody;
         let grace_ms = if is_heard { self.app.waits.relay_grace_ms() } else { 0 };
         Timestamp::from_unix_ms(self.now.unix_ms() - grace_ms).unwrap_or(self.now)
@@ -164,12 +163,12 @@ impl Sweep<'_> {
         }
     }
 
-    async fn pass_on(self, entries: Vec<DueEntry>, tick: &mut Tick) {
+    async fn pass_on(self, entries: Vec<DueEntry>, until: Instant, tick: &mut Tick) {
         for entry in entries {
-            if self.started.elapsed() >= limits::SWEEP_DEADLINE {
+            if until <= Instant::now() {
                 return;
             }
-            match self.relay.pass_on(entry, self.started + limits::SWEEP_DEADLINE).await {
+            match self.relay.pass_on(entry, until).await {
                 Ok(_) => tick.passed_on += 1,
                 Err(error) => {
                     tell(self.app, None, &Err(error), Instant::now());
@@ -179,9 +178,9 @@ impl Sweep<'_> {
         }
     }
 
-    async fn expire(self, entries: Vec<DueEntry>, tick: &mut Tick) {
+    async fn expire(self, entries: Vec<DueEntry>, until: Instant, tick: &mut Tick) {
         for entry in entries {
-            if self.started.elapsed() >= limits::SWEEP_DEADLINE {
+            if until <= Instant::now() {
                 return;
             }
             match settle(self.app, entry).await {

@@ -78,15 +78,19 @@ impl Page for Show {
     async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
         visit.admin()?;
         let store = visit.signed_in()?.act().store();
-        let endpoint = find(visit).await?.endpoint.value;
+        let state = find(visit).await?;
+        let endpoint = &state.endpoint.value;
         let event_id: EventId = visit.path_id("event")?;
-        let event =
-            store.event(event_id).await?.filter(|event| event.is_for(&endpoint)).ok_or_else(Error::not_found)?;
-        // An event that was told a moment ago has no delivery yet.
-        let delivery = store.delivery(endpoint.id(), event_id).await?.map_or_else(
-            || Delivery::new(endpoint.id(), event.id, event.event_type, event.created_at, visit.now()),
-            |found| found.value,
-        );
+        let event = store.event(event_id).await?.ok_or_else(Error::not_found)?;
+        let delivery = match store.delivery(endpoint.id(), event_id).await? {
+            Some(found) => found.value,
+            // An event that was told a moment ago has no delivery yet.
+            None if event.is_for(endpoint) => {
+                Delivery::new(endpoint.id(), event.id, event.event_type, event.created_at, visit.now())
+            }
+            None => return Err(Error::not_found()),
+        };
+        let is_aside = state.stuck.iter().any(|stuck| stuck.event_id == event_id);
         let kept = u32::try_from(delivery.attempts.len()).unwrap_or(u32::MAX);
         let page = DeliveryPage {
             frame: Frame::new(visit),
@@ -96,12 +100,12 @@ impl Page for Show {
             event_id: event_id.to_string(),
             at: event.created_at.into(),
             badge: delivery_badge(delivery.state()),
-            explanation: explanation(&delivery),
+            explanation: if is_aside { ASIDE.to_owned() } else { explanation(&delivery) },
             due_at: delivery.due_at().filter(|_| delivery.state() == DeliveryState::Waiting).map(Into::into),
             attempts: delivery.attempts.iter().rev().map(AttemptLine::new).collect(),
             left_out: delivery.attempted.saturating_sub(kept),
             body: event.body,
-            can_replay: delivery.state() != DeliveryState::Queued,
+            can_replay: is_aside || delivery.state() != DeliveryState::Queued,
             is_delivered: delivery.state() == DeliveryState::Delivered,
         };
         Ok(Answer::page(&page)?.showing([endpoint.id().uuid(), event_id.uuid()]))
@@ -127,6 +131,9 @@ fn failure(class: FailureClass, status: Option<u16>) -> String {
         (_, None) => what.to_owned(),
     }
 }
+
+/// Of one that the sender could not process.
+const ASIDE: &str = "It could not be processed, which is our fault. It is not tried again until you replay it.";
 
 fn explanation(delivery: &Delivery) -> String {
     match delivery.state() {

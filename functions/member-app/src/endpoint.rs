@@ -39,7 +39,7 @@ struct EndpointPage {
     last_failure_at: Option<Moment>,
     failures_in_a_row: u32,
     added: (String, Moment),
-    stuck: usize,
+    stuck: Vec<(String, Moment)>,
     replay: Option<ReplayForm>,
     states: Vec<Choice>,
     types: Vec<Choice>,
@@ -151,7 +151,11 @@ async fn page(visit: &Visit, state: &EndpointState, notice: Option<Notice>) -> R
         last_failure_at: state.health.last_failure_at.map(Into::into),
         failures_in_a_row: state.health.failures_in_a_row,
         added: (who_is(endpoint.created_by()), endpoint.created_at().into()),
-        stuck: state.stuck.len(),
+        stuck: state
+            .stuck
+            .iter()
+            .map(|stuck| (format!("{path}/deliveries/{}", stuck.event_id), stuck.at.into()))
+            .collect(),
         replay: replay_form(visit, state).await?,
         states: DeliveryState::ALL
             .into_iter()
@@ -259,11 +263,13 @@ impl Page for Change {
         posted.admin()?;
         let unknown = || FieldErrors::one("act", FieldCode::InvalidValue, "must be one of the page's buttons");
         let act = Act::of(posted.form()).ok_or_else(|| Error::Invalid(unknown()))?;
-        posted.until_settled(|| change(visit, &posted, act)).await
+        // One for all attempts: what is shown must be what was written by whichever took effect.
+        let secret = SigningSecret::generate()?;
+        posted.until_settled(|| change(visit, &posted, act, &secret)).await
     }
 }
 
-async fn change(visit: &Visit, posted: &Posted<'_>, act: Act) -> Result<Answer, Error> {
+async fn change(visit: &Visit, posted: &Posted<'_>, act: Act, secret: &SigningSecret) -> Result<Answer, Error> {
     let (admin, org, now) = (posted.admin()?, posted.act().org(), posted.act().now());
     let state = find(visit).await?;
     let before = &state.endpoint;
@@ -297,10 +303,9 @@ async fn change(visit: &Visit, posted: &Posted<'_>, act: Act) -> Result<Answer, 
         Act::Rotate => {
             let how = if posted.form().get("old") == "keep" { Rotation::Overlapping } else { Rotation::AtOnce };
             let webhooks = webhooks(visit)?;
-            let secret = SigningSecret::generate()?;
             let keys = webhooks.keys.keyring().await?;
-            let after = before.value.rotated(admin, how, &secret, &keys, now)?;
-            let cookie = OneTimeSecret::hide(posted, webhooks, id, &secret).await?;
+            let after = before.value.rotated(admin, how, secret, &keys, now)?;
+            let cookie = OneTimeSecret::hide(posted, webhooks, id, secret).await?;
             let changes = endpoints::replace(org, before, &after)?;
             commit.with(changes).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
             Ok(there.with_cookie(cookie).recorded())
@@ -318,6 +323,8 @@ async fn change(visit: &Visit, posted: &Posted<'_>, act: Act) -> Result<Answer, 
                 };
                 return refused(page(visit, &state, Some(notice)).await);
             };
+            // One that is under way goes on with this one.
+            let since = state.replay.as_ref().map_or(since, |earlier| earlier.since.min(since));
             let changes = endpoints::ask_for_replay(org, id, &Replay { since, asked_at: now })?;
             commit.with(changes).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
             Ok(there.recorded())

@@ -73,15 +73,19 @@ impl Outline {
             }
         });
         let is_draft = agreement.lifecycle() == Lifecycle::Draft;
+        // Nothing of it goes on.
+        let has_ended = !matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
         let steps = view.stages.iter().flatten().zip(&agreement.stages).map(|(shown, stage)| Step {
             position: shown.position,
             name: stage.name.as_str().to_owned(),
             state: match stage.state {
+                StageState::Current if has_ended => "upcoming",
                 StageState::Upcoming => "upcoming",
                 StageState::Current => "current",
                 StageState::Done => "done",
             },
             badge: match stage.state {
+                StageState::Upcoming | StageState::Current if has_ended => Badge { text: "Not done", look: "quiet" },
                 StageState::Upcoming => Badge { text: "Upcoming", look: "quiet" },
                 StageState::Current => Badge { text: "Current", look: "blue" },
                 StageState::Done => Badge { text: "Done", look: "green" },
@@ -93,12 +97,13 @@ impl Outline {
                 .zip(&stage.gates)
                 .map(|(shown, gate)| {
                     let (look, state) = match shown.state {
+                        GateStatus::Locked | GateStatus::Open if has_ended => ("locked", "Not done"),
                         GateStatus::Locked => ("locked", "Not open yet"),
                         GateStatus::Open => ("open", "Open"),
                         GateStatus::Cleared => ("cleared", "Done"),
                         GateStatus::Declined => ("declined", "Declined"),
                     };
-                    let says_more = matches!(shown.state, GateStatus::Open | GateStatus::Declined);
+                    let says_more = !has_ended && matches!(shown.state, GateStatus::Open | GateStatus::Declined);
                     GateLine {
                         requirement: sentences::requirement(&gate.rule, agreement, contacts),
                         look,

@@ -325,7 +325,7 @@ fn show(visit: &Visit, loaded: &Loaded, typed: &Typed) -> Result<Answer, Error> 
         workspace: (format!("/app/workspaces/{}", loaded.workspace.id), loaded.workspace.name.as_str().to_owned()),
         effects: sentences::effects(proposal.action, agreement, &loaded.workspace, &loaded.contacts),
         changes: if is_pending {
-            sentences::changes_since(&proposal.proposed, now_agreement, &loaded.contacts)
+            sentences::changes_since(proposal, now_agreement, &loaded.contacts)
         } else {
             Vec::new()
         },

@@ -43,8 +43,8 @@ impl WriteOperation for CreateProposal {
             return Err(Error::NotFound(FieldErrors::one("agreement_id", FieldCode::NotFound, message)));
         };
         let claiming = store.claiming_proposal(new.agreement_id, new.action).await?;
+        let contacts = draft::contacts_of(caller, [&agreement.value]).await?;
         let blockers = if new.action == ProposalAction::PublishAgreement {
-            let contacts = draft::contacts_of(caller, [&agreement.value]).await?;
             let workspace = draft::workspace_of(caller, &agreement.value).await?.value;
             draft::blockers_of(caller, &agreement.value, &workspace, &contacts)
         } else {
@@ -52,7 +52,8 @@ impl WriteOperation for CreateProposal {
         };
         let (by, now) = (caller.actor().clone(), caller.now());
         let expires_at = caller.waits().proposal_expiry(now);
-        let made = proposal::propose(new, &agreement.value, &blockers, by, now, expires_at).map_err(Error::Invalid)?;
+        let made = proposal::propose(new, &agreement.value, &contacts, &blockers, by, now, expires_at)
+            .map_err(Error::Invalid)?;
 
         let mut changes = vec![agreements::check(caller.org(), agreement.value.id, agreement.version)];
         let mut events = Vec::new();

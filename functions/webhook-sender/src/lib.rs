@@ -145,11 +145,11 @@ impl<D: Deliveries> Sender<D> {
             return Ok(Handled::SentOn);
         }
         let claim = Claim::begin(now);
-        let Some(mut delivery) = self.deliveries.claim(wake, claim, now).await? else { return Ok(Handled::Passed) };
+        let Some(mut delivery) = self.claimed(wake, claim, now).await? else { return Ok(Handled::Passed) };
         loop {
             let (endpoint, event) = self.deliveries.load(wake).await?;
             let Some(endpoint) = endpoint else {
-                self.deliveries.forget(wake, &delivery).await?;
+                self.deliveries.forget(wake, delivery.value.due_at()).await?;
                 return Ok(Handled::Dropped);
             };
             if endpoint.value.lets_out(delivery.value.event_type) {
@@ -158,14 +158,37 @@ impl<D: Deliveries> Sender<D> {
             }
             // Only while the endpoint is as it was read: if it is resumed at this moment, this one goes out.
             let held = delivery.value.held((self.clock)());
-            if self.deliveries.settle(wake, &delivery, &held, Some(&endpoint)).await? {
-                return Ok(Handled::Held);
+            match self.deliveries.settle(wake, &delivery, &held, Some(&endpoint)).await {
+                Ok(true) => return Ok(Handled::Held),
+                Ok(false) => {}
+                // Others of the same endpoint are held at the same time.
+                Err(StoreError::Raced) => {
+                    tokio::time::sleep(limits::WRITE_BACKOFF_FIRST.mul_f64(fastrand::f64())).await
+                }
+                Err(error) => return Err(error.into()),
             }
             match self.deliveries.find(wake).await? {
-                Some(found) if found.value.is_claimed_by(claim) => delivery = found,
+                Some(found) if found.value.is_claimed_by(claim) && (self.clock)() < claim.until => delivery = found,
                 _ => return Ok(Handled::Passed),
             }
         }
+    }
+
+    /// Claims the delivery, if it is due and nobody else has it.
+    async fn claimed(&self, wake: Wake, claim: Claim, now: Timestamp) -> Result<Option<Versioned<Delivery>>, Failure> {
+        if let Some(delivery) = self.deliveries.claim(wake, claim, now).await? {
+            return Ok(Some(delivery));
+        }
+        let found = self.deliveries.find(wake).await?;
+        if found.as_ref().is_some_and(|found| found.value.is_claimed_by(claim)) {
+            // It was this one, and the answer was lost on the way.
+            return Ok(found);
+        }
+        if found.is_none_or(|found| found.value.due_at() != Some(wake.due_at)) {
+            // What woke it is of no delivery any more.
+            self.deliveries.forget_due(wake).await?;
+        }
+        Ok(None)
     }
 
     async fn send(
@@ -178,7 +201,16 @@ impl<D: Deliveries> Sender<D> {
     ) -> Result<Handled, Failure> {
         let keyring = self.keys.keyring().await?;
         let begun_at = (self.clock)();
-        let secrets = endpoint.secrets(wake.org(), &keyring, begun_at)?;
+        let secrets = match endpoint.secrets(wake.org(), &keyring, begun_at) {
+            // Sealed with a key that is newer than those that are kept here.
+            Err(SealError::NoSuchKey(_)) => endpoint.secrets(wake.org(), &*self.keys.renewed().await?, begun_at)?,
+            opened => opened?,
+        };
+        let left_ms = claim.until.unix_ms() - (self.clock)().unix_ms();
+        if left_ms < i64::try_from(limits::WEBHOOK_DEADLINE.as_millis()).unwrap_or(i64::MAX) {
+            // The attempt could outlast the claim, and somebody else make it too.
+            return Err(Failure::Passing("getting ready took too long".to_owned()));
+        }
         let headers = signature::headers(&secrets, event.id, begun_at.unix_s(), event.body.as_bytes());
         let attempted = self.client.post(endpoint.url(), headers, Bytes::from(event.body)).await;
         let ended_at = (self.clock)();

@@ -40,11 +40,10 @@ pub trait Deliveries: Send + Sync {
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
     /// Forgets one whose endpoint is gone.
-    fn forget(
-        &self,
-        wake: Wake,
-        delivery: &Versioned<Delivery>,
-    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
+    fn forget(&self, wake: Wake, due_at: Option<Timestamp>) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// Forgets what woke the sender: no delivery is due for it.
+    fn forget_due(&self, wake: Wake) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Puts one aside that can't be processed.
     fn put_aside(&self, wake: Wake, now: Timestamp) -> impl Future<Output = Result<(), StoreError>> + Send;
@@ -76,8 +75,12 @@ impl Deliveries for Store {
         self.settle_delivery(wake.org(), before, after, decided_from).await
     }
 
-    async fn forget(&self, wake: Wake, delivery: &Versioned<Delivery>) -> Result<bool, StoreError> {
-        self.drop_delivery(wake.org(), delivery).await
+    async fn forget(&self, wake: Wake, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
+        self.drop_delivery(wake.delivery, due_at).await
+    }
+
+    async fn forget_due(&self, wake: Wake) -> Result<(), StoreError> {
+        Store::forget_due(self, wake.delivery, wake.due_at).await
     }
 
     async fn put_aside(&self, wake: Wake, now: Timestamp) -> Result<(), StoreError> {

@@ -197,7 +197,7 @@ async fn set_up(
     act.commit().with(changes).done(&[id.uuid()]).await
 }
 
-/// A SAFE that is complete: both sides sign, the investor answers a question, and a day later it is done.
+/// A SAFE that is complete: the issuer approves the terms, both sides sign, the investor answers a question, and a day later it is done.
 fn safe(
     draft: &Agreement,
     investment_amount_minor: i64,
@@ -218,7 +218,10 @@ fn safe(
     let draft = draft.set_terms(terms, now)?.set_expiry(Some(now.plus_seconds(SIXTY_DAYS_S)), now)?;
     let (draft, document) = draft.add_document(label("SAFE")?, file, now)?;
     let (draft, block_ids) = sign(draft, document, now)?;
-    let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::from([StageAction::OpenSigning]), now)?;
+    let (draft, terms) = draft.add_stage(label("Terms")?, BTreeSet::from([StageAction::OpenSigning]), now)?;
+    let participant_ids = who(&draft, ParticipantRole::Issuer);
+    let (draft, _) = draft.add_gate(terms, GateRule::ParticipantApproval { participant_ids }, now)?;
+    let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::new(), now)?;
     let (draft, _) = draft.add_gate(signing, GateRule::SignatureBlocks { block_ids }, now)?;
     let fields = vec![InformationField {
         id: FieldId::new(),
@@ -235,11 +238,14 @@ fn safe(
     Ok(draft.add_gate(closing, GateRule::Countdown { until }, now)?.0)
 }
 
-/// An agreement that somebody has begun to set up: its document has no file, and its second step no conditions.
+/// An agreement that somebody has begun to set up: its document has no file, and its last step no conditions.
 fn advisory(draft: &Agreement, file: Option<DocumentContent>, now: Timestamp) -> Result<Agreement, FieldErrors> {
     let (draft, document) = draft.add_document(label("Advisory agreement")?, file, now)?;
     let (draft, _) = sign(draft, document, now)?;
-    let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::from([StageAction::OpenSigning]), now)?;
+    let (draft, scope) = draft.add_stage(label("Scope")?, BTreeSet::from([StageAction::OpenSigning]), now)?;
+    let participant_ids = who(&draft, ParticipantRole::Signer);
+    let (draft, _) = draft.add_gate(scope, GateRule::ParticipantApproval { participant_ids }, now)?;
+    let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::new(), now)?;
     let (draft, _) = draft.add_gate(signing, GateRule::DocumentSigned { document_id: Some(document) }, now)?;
     Ok(draft.add_stage(label("Onboarding")?, BTreeSet::new(), now)?.0)
 }

@@ -80,8 +80,12 @@ impl LocalQueue {
             return Err(Some(Duration::from_millis(left_ms)));
         }
         let Some(Reverse((_, _, message))) = waiting.by_time.pop() else { return Err(None) };
-        waiting.known.remove(&message.wake);
         Ok(message)
+    }
+
+    /// From now on the same message says something new. Until then it waits, if only for its turn.
+    fn begin(&self, wake: &Wake) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).known.remove(wake);
     }
 
     async fn receive(&self) -> Message {
@@ -129,6 +133,7 @@ impl Sending {
                 // Each by itself: one that panics is lost alone, and the clock wakes its delivery again.
                 attempts.spawn(async move {
                     let (Ok(_lane), Ok(_place)) = (lane.acquire().await, all.acquire().await) else { return };
+                    queue.begin(&message.wake);
                     if let Err(failure) = sender.handle(message.wake).await {
                         see_again(&queue, message, &failure, &log);
                     }

@@ -109,6 +109,12 @@ impl DeliveryState {
         Self::ALL.into_iter().find(|state| state.as_str() == text)
     }
 
+    /// Whether it has not arrived and is not on its way.
+    #[must_use]
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Waiting | Self::Exhausted | Self::Held)
+    }
+
     /// Whether the schedule has given a delivery up, or will only come back to it later: what a replay is for.
     #[must_use]
     pub fn is_undelivered(self) -> bool {
@@ -376,12 +382,11 @@ impl Delivery {
         is_held.then(|| Self { progress: Progress::Queued { due_at, claim: None }, ..self.clone() })
     }
 
-    /// The same as part of a replay that was asked for at a moment: not what has been attempted since, or is at this
-    /// moment.
+    /// The same as part of a replay that was asked for at a moment: not what has been attempted since, or is now.
     #[must_use]
-    pub fn replayed_as_asked(&self, asked_at: Timestamp, due_at: Timestamp) -> Option<Self> {
+    pub fn replayed_as_asked(&self, asked_at: Timestamp, due_at: Timestamp, now: Timestamp) -> Option<Self> {
         let is_newer = self.attempts.last().is_some_and(|last| asked_at < last.at);
-        (self.state().is_undelivered() && !is_newer && !self.is_claimed(due_at)).then(|| self.replayed(due_at))
+        (self.state().is_undelivered() && !is_newer && !self.is_claimed(now)).then(|| self.replayed(due_at))
     }
 
     /// The delivery, to be made again at once, with the whole schedule before it.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::actor::Actor;
 use super::event::EventType;
@@ -46,8 +46,13 @@ pub enum Subscription {
     /// All, also of types that come later.
     #[default]
     All,
-    /// These.
-    Only(BTreeSet<EventType>),
+    /// These. A type that this version does not know yet is passed over.
+    Only(#[serde(deserialize_with = "known_types")] BTreeSet<EventType>),
+}
+
+fn known_types<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeSet<EventType>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    Ok(names.iter().filter_map(|name| EventType::parse(name)).collect())
 }
 
 impl Subscription {
@@ -146,10 +151,12 @@ impl Endpoint {
         self.previous.as_ref().map(|previous| previous.until).filter(|until| now < *until)
     }
 
-    /// Whether an event of the past or of now is for it. What happened before it was there is not.
+    /// Whether an event of the past or of now is for it. What happened before it was there is not. An event has the time
+    /// at which its call began, and may have been committed as much later as a call can take.
     #[must_use]
     pub fn wants(&self, event_type: EventType, happened_at: Timestamp) -> bool {
-        self.events.has(event_type) && self.created_at <= happened_at
+        let call_s = i64::try_from(limits::CALL_DEADLINE.as_secs()).unwrap_or_default();
+        self.events.has(event_type) && self.created_at <= happened_at.plus_seconds(call_s)
     }
 
     /// Whether a delivery goes out now. A test does even while the others are held: that is what it is for.

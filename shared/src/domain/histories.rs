@@ -236,7 +236,7 @@ impl World {
         let by = Actor { actor_type: ActorType::Token, id: None, display_name: "CRM".to_owned() };
         let expires_at = self.now.plus_seconds(limits::PROPOSAL_LIFETIME_S);
         let blockers = self.blockers();
-        let made = propose(new, &self.deal.draft, &blockers, by, self.now, expires_at);
+        let made = propose(new, &self.deal.draft, &[], &blockers, by, self.now, expires_at);
         // What claims the place is the last one of this action that is not written down as ended.
         let claiming = self
             .proposals

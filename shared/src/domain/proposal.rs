@@ -9,7 +9,8 @@ use utoipa::{IntoParams, ToSchema};
 use super::actor::Actor;
 use super::agreement::blockers::Blocker;
 use super::agreement::{Agreement, Lifecycle};
-use super::ids::{AgreementId, ProposalId};
+use super::contact::{Contact, DisplayName, Email};
+use super::ids::{AgreementId, ContactId, ProposalId};
 use super::time::Timestamp;
 use crate::config::BaseUrl;
 use crate::input::{FieldCode, FieldErrors};
@@ -162,6 +163,26 @@ pub struct Proposal {
     pub(super) decision: Decision,
     /// The agreement as it was proposed, for whoever decides to see what has changed since.
     pub proposed: Agreement,
+    /// Who took part in it, as they were then: an agreement only refers to them.
+    #[serde(default)]
+    pub proposed_people: Vec<ProposedPerson>,
+}
+
+/// Somebody who takes part in an agreement that is proposed, as they were then.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProposedPerson {
+    /// Who.
+    pub contact_id: ContactId,
+    /// What they were called.
+    pub display_name: DisplayName,
+    /// What their address was.
+    pub email: Option<Email>,
+}
+
+impl ProposedPerson {
+    fn new(contact: &Contact) -> Self {
+        Self { contact_id: contact.id, display_name: contact.display_name.clone(), email: contact.email.clone() }
+    }
 }
 
 /// A proposal to be made.
@@ -220,7 +241,7 @@ impl ProposalQuery {
     }
 }
 
-/// Makes a proposal, if it may be made: the agreement's state allows its action, and for a publication there is
+/// Makes a proposal, if it may be made; `people` are those who take part: the agreement's state allows its action, and for a publication there is
 /// nothing in the way but activation, which the confirming member completes.
 ///
 /// # Errors
@@ -228,6 +249,7 @@ impl ProposalQuery {
 pub fn propose(
     new: NewProposal,
     agreement: &Agreement,
+    people: &[Contact],
     blockers: &[Blocker],
     created_by: Actor,
     now: Timestamp,
@@ -247,6 +269,7 @@ pub fn propose(
         expires_at,
         decision: Decision::Pending,
         proposed: agreement.clone(),
+        proposed_people: people.iter().map(ProposedPerson::new).collect(),
     })
 }
 

@@ -5,11 +5,13 @@
 use std::collections::BTreeSet;
 
 use super::agreement::gate::{Countdown, Gate, GateRule, GateState};
-use super::agreement::{Agreement, ConversionTiming, Life, ParticipantRole, SafeTerms, Stage, StageAction, StageState};
-use super::contact::Contact;
+use super::agreement::{
+    Agreement, ConversionTiming, Life, Lifecycle, ParticipantRole, SafeTerms, Stage, StageAction, StageState,
+};
+use super::contact::{Contact, Email};
 use super::event::EventType;
 use super::ids::ParticipantId;
-use super::proposal::{Proposal, ProposalAction};
+use super::proposal::{Proposal, ProposalAction, ProposedPerson};
 use super::time::Timestamp;
 use super::workspace::Workspace;
 
@@ -37,7 +39,10 @@ pub fn agreement_status(agreement: &Agreement, is_ready: bool) -> String {
 #[must_use]
 pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantId], contacts: &[Contact]) -> String {
     let who = names(agreement, waited_for, contacts);
+    let has_ended = !matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
     match (&gate.state, &gate.rule) {
+        (GateState::Locked | GateState::Open { .. }, _) if has_ended => "Nobody: the agreement has ended".to_owned(),
+        (GateState::Locked, _) if agreement.lifecycle() == Lifecycle::Draft => "Publication".to_owned(),
         (GateState::Cleared { .. }, _) => "Done".to_owned(),
         (GateState::Declined { participant_id, .. }, _) => {
             format!("Declined by {}", names(agreement, &[*participant_id], contacts))
@@ -272,9 +277,10 @@ fn percent(rate: &str) -> String {
     }
 }
 
-/// What is different in an agreement now from what was proposed, one sentence each.
+/// What is different in an agreement now from what was proposed, one sentence each: who takes part included.
 #[must_use]
-pub fn changes_since(before: &Agreement, after: &Agreement, contacts: &[Contact]) -> Vec<String> {
+pub fn changes_since(proposal: &Proposal, after: &Agreement, contacts: &[Contact]) -> Vec<String> {
+    let before = &proposal.proposed;
     let mut changes = Vec::new();
     if before.lifecycle() != after.lifecycle() {
         let (from, to) = (before.lifecycle().as_str(), after.lifecycle().as_str());
@@ -284,6 +290,7 @@ pub fn changes_since(before: &Agreement, after: &Agreement, contacts: &[Contact]
         changes.push(format!("It was called “{}”.", before.name.as_str()));
     }
     changes.extend(participant_changes(before, after, contacts));
+    changes.extend(people_changes(&proposal.proposed_people, contacts));
     changes.extend(stage_changes(before, after));
     changes.extend(document_changes(before, after));
     if before.terms != after.terms {
@@ -324,6 +331,29 @@ fn participant_changes(before: &Agreement, after: &Agreement, contacts: &[Contac
     }
     let gone = before.participants.iter().filter(|was| after.participant(was.id).is_none());
     changes.extend(gone.map(|was| format!("{} was removed.", names(before, &[was.id], contacts))));
+    changes
+}
+
+/// An agreement refers to people, who can be called otherwise by now, or be reached elsewhere.
+fn people_changes(before: &[ProposedPerson], contacts: &[Contact]) -> Vec<String> {
+    let mut changes = Vec::new();
+    for was in before {
+        let Some(contact) = contacts.iter().find(|contact| contact.id == was.contact_id) else { continue };
+        let name = contact.display_name.as_str();
+        if was.display_name != contact.display_name {
+            changes.push(format!("{name} was called “{}”.", was.display_name.as_str()));
+        }
+        if was.email != contact.email {
+            let shown = |email: &Option<Email>| {
+                email.as_ref().map_or_else(|| "none".to_owned(), |email| email.as_str().to_owned())
+            };
+            changes.push(format!(
+                "The e-mail address of {name} is {}; it was {}.",
+                shown(&contact.email),
+                shown(&was.email)
+            ));
+        }
+    }
     changes
 }
 

@@ -325,15 +325,15 @@ impl Change {
 }
 
 /// The row of a record in its list, with the folded text that `search` looks in and what filters look at.
-pub(super) fn row<const N: usize>(
+pub(super) fn row<'a>(
     org: OrgId,
     kind: keys::Rows,
     id: Uuid,
     text: &Folded,
-    filters: [(&str, AttributeValue); N],
+    filters: impl IntoIterator<Item = (&'a str, AttributeValue)>,
 ) -> Change {
     let mut item = keys::row(org, kind, id).into_item();
     item.insert(super::list::TEXT.to_owned(), AttributeValue::S(text.as_str().to_owned()));
-    item.extend(filters.map(|(name, value)| (name.to_owned(), value)));
+    item.extend(filters.into_iter().map(|(name, value)| (name.to_owned(), value)));
     Change::Follow(item)
 }

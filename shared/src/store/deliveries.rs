@@ -8,7 +8,7 @@ use super::commit::{Change, Update};
 use super::keys::{self, DROP_AT, PARTITION, SORT};
 use super::table::{OneOf, PartitionQuery, Transacted};
 use super::{
-    OrgStore, Store, StoreError, VERSION, Versioned, from_item, from_versioned_item, to_item, to_versioned_item,
+    Item, OrgStore, Store, StoreError, VERSION, Versioned, from_item, from_versioned_item, to_item, to_versioned_item,
 };
 use crate::domain::delivery::{Claim, Delivery, DeliveryState, Progress};
 use crate::domain::endpoint::Endpoint;
@@ -21,6 +21,8 @@ use crate::store::events::KeptEvent;
 
 /// The attribute of a delivery that holds its state.
 const STATE: &str = "state";
+/// The attribute of a delivery that holds when its next attempt is due.
+const DUE_AT: &str = "due_at";
 /// The attribute of a delivery that holds the type of its event.
 const TYPE: &str = "event_type";
 
@@ -83,7 +85,7 @@ impl Store {
                 ("#claim", "claim"),
                 ("#version", VERSION),
                 ("#state", STATE),
-                ("#due", "due_at"),
+                ("#due", DUE_AT),
                 ("#until", "until"),
             ],
             values: vec![
@@ -142,14 +144,21 @@ impl Store {
         self.change(replace(org, before, after)?.into_iter().chain(decided_from.map(unchanged))).await
     }
 
-    /// Forgets a delivery whose endpoint is gone.
+    /// Forgets a delivery whose endpoint is gone, whatever state it is in.
     ///
     /// # Errors
-    /// When the store can't be read or written.
-    pub async fn drop_delivery(&self, org: OrgId, delivery: &Versioned<Delivery>) -> Result<bool, StoreError> {
-        let key = key_of(org, &delivery.value);
-        let due = delivery.value.due_at().map(|at| Change::Remove(key.due(at)));
-        self.change([Change::Delete(key.key(), delivery.version)].into_iter().chain(due)).await
+    /// When the store can't be written.
+    pub async fn drop_delivery(&self, key: DeliveryKey, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
+        let rest = [Change::Remove(key.key()), Change::Remove(keys::undelivered_row(key.org, key.endpoint, key.event))];
+        self.change(rest.into_iter().chain(due_at.map(|at| Change::Remove(key.due(at))))).await
+    }
+
+    /// Takes an entry off the due index that no delivery has any more.
+    ///
+    /// # Errors
+    /// When the store can't be written.
+    pub async fn forget_due(&self, key: DeliveryKey, due_at: Timestamp) -> Result<(), StoreError> {
+        self.remove(key.due(due_at)).await
     }
 
     /// Puts a delivery that can't be processed aside: it is shown to the organization, and due no more.
@@ -167,30 +176,62 @@ impl Store {
         self.change([Change::Follow(stuck), Change::Remove(key.due(due_at))]).await.map(|_| ())
     }
 
-    /// The next deliveries of an endpoint from an event on, in the order of the events, of those in some states; with
-    /// the event to go on from, if there are more.
+    /// The next of an endpoint's deliveries that have not arrived and are not on their way, from an event on, of those in
+    /// some states; in the order of the events, with the event to go on from, if there are more.
     ///
     /// # Errors
-    /// When the store can't be read or written.
-    pub async fn deliveries_from(
+    /// When the store can't be read.
+    pub async fn open_deliveries_from(
         &self,
         org: OrgId,
         endpoint: EndpointId,
         from: Uuid,
-        states: Option<&[DeliveryState]>,
+        states: &[DeliveryState],
     ) -> Result<(Vec<Versioned<Delivery>>, Option<Uuid>), StoreError> {
-        let partition = keys::deliveries(org, endpoint);
-        let names: Option<Vec<&str>> = states.map(|states| states.iter().map(|state| state.as_str()).collect());
+        let partition = keys::undelivered(org, endpoint);
+        let names: Vec<&str> = states.iter().map(|state| state.as_str()).collect();
         let query = PartitionQuery {
             partition: &partition,
             from: &from.to_string(),
             to: LAST,
-            condition: names.as_deref().map(|values| OneOf { name: STATE, values }),
+            condition: Some(OneOf { name: STATE, values: &names }),
+            attributes: &[SORT],
+            limit: Some(limits::SWEEP_ENTRIES_MAX),
             ..PartitionQuery::default()
         };
-        let (items, more) = self.items_between(query).await?;
-        let next = more.and_then(|key| key.get(SORT)?.as_s().ok()?.parse::<Uuid>().ok()).map(after);
-        Ok((items.into_iter().map(from_versioned_item).collect::<Result<_, _>>()?, next))
+        let (rows, more) = self.items_between(query).await?;
+        let events = rows.iter().filter_map(event_of);
+        let keys: Vec<_> = events.map(|event| keys::delivery(org, endpoint, event)).collect();
+        // One that can't be read does not keep the others.
+        let found = self.get_all(&keys).await?.into_iter().filter_map(|item| from_versioned_item(item).ok());
+        Ok((found.collect(), more.as_ref().and_then(event_of).map(|event| after(event.uuid()))))
+    }
+
+    /// The next of all of an endpoint's deliveries from an event on: which, and when each is due.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn delivery_keys_from(
+        &self,
+        org: OrgId,
+        endpoint: EndpointId,
+        from: Uuid,
+    ) -> Result<(Vec<(DeliveryKey, Option<Timestamp>)>, Option<Uuid>), StoreError> {
+        let partition = keys::deliveries(org, endpoint);
+        let query = PartitionQuery {
+            partition: &partition,
+            from: &from.to_string(),
+            to: LAST,
+            attributes: &[SORT, DUE_AT],
+            limit: Some(limits::SWEEP_ENTRIES_MAX),
+            ..PartitionQuery::default()
+        };
+        let (rows, more) = self.items_between(query).await?;
+        let found = rows.iter().filter_map(|row| {
+            let due_at = row.get(DUE_AT).and_then(|due| due.as_s().ok()?.parse().ok());
+            Some((DeliveryKey { org, endpoint, event: event_of(row)? }, due_at))
+        });
+        Ok((found.collect(), more.as_ref().and_then(event_of).map(|event| after(event.uuid()))))
     }
 
     /// Removes what belongs to an endpoint that is gone.
@@ -297,9 +338,11 @@ impl OrgStore {
                     page.next = page.deliveries.last().map(|last: &Delivery| last.event_id);
                     return Ok(page);
                 }
-                page.deliveries.push(from_item(item)?);
+                // One that can't be read does not keep the page.
+                page.deliveries.extend(from_item::<Delivery>(item).ok());
             }
             if more.is_none() {
+                page.next = None;
                 return Ok(page);
             }
             page.next = more.as_ref().and_then(|key| key.get(SORT)?.as_s().ok()?.parse().ok());
@@ -313,7 +356,7 @@ impl OrgStore {
     /// # Errors
     /// When the store can't be read.
     pub async fn undelivered(&self, endpoint: EndpointId, since: Timestamp) -> Result<Undelivered, StoreError> {
-        let partition = keys::deliveries(self.org, endpoint);
+        let partition = keys::undelivered(self.org, endpoint);
         let from = first_id_at(since).to_string();
         let states: Vec<&str> = undelivered().map(DeliveryState::as_str).collect();
         let mut found = Undelivered::default();
@@ -366,6 +409,12 @@ pub fn replace(org: OrgId, before: &Versioned<Delivery>, after: &Delivery) -> Re
         item.insert(DROP_AT.to_owned(), AttributeValue::N(drop_at.to_string()));
     }
     let mut changes = vec![Change::Replace(item, before.version)];
+    let (was_open, is_open) = (before.value.state().is_open(), after.state().is_open());
+    if is_open {
+        changes.push(Change::Follow(open_row(key, after.state())));
+    } else if was_open {
+        changes.push(Change::Remove(keys::undelivered_row(org, key.endpoint, key.event)));
+    }
     let (was_due, is_due) = (before.value.due_at(), after.due_at());
     if was_due != is_due {
         changes.extend(was_due.map(|at| Change::Remove(key.due(at))));
@@ -374,10 +423,22 @@ pub fn replace(org: OrgId, before: &Versioned<Delivery>, after: &Delivery) -> Re
     Ok(changes)
 }
 
+/// The row of a delivery that has not arrived and is not on its way.
+fn open_row(key: DeliveryKey, state: DeliveryState) -> Item {
+    let mut row = keys::undelivered_row(key.org, key.endpoint, key.event).into_item();
+    row.insert(STATE.to_owned(), AttributeValue::S(state.as_str().to_owned()));
+    row
+}
+
 /// The changes that put a delivery that was put aside back among the others.
 #[must_use]
 pub fn no_longer_aside(org: OrgId, delivery: &Delivery) -> Change {
     Change::Remove(keys::stuck_delivery(org, delivery.endpoint_id, delivery.event_id))
+}
+
+/// The event that a row is of.
+fn event_of(row: &Item) -> Option<EventId> {
+    row.get(SORT)?.as_s().ok()?.parse().ok()
 }
 
 fn key_of(org: OrgId, delivery: &Delivery) -> DeliveryKey {

@@ -202,5 +202,5 @@ pub fn ask_for_replay(org: OrgId, id: EndpointId, replay: &Replay) -> Result<[Ch
 
 /// What has to follow is on the due index until it has.
 fn follow_up(org: OrgId, id: EndpointId, now: Timestamp) -> Change {
-    Change::Follow(keys::due(now, Due::Endpoint, org, id.uuid()).into_item())
+    Change::Follow(keys::due_anew(now, Due::Endpoint, org, id.uuid()).into_item())
 }

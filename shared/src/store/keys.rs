@@ -146,6 +146,14 @@ pub fn due_delivery(at: Timestamp, org: OrgId, endpoint: EndpointId, event: Even
     key
 }
 
+/// The same for something that may be asked for twice at one moment: each asking has an entry of its own.
+#[must_use]
+pub fn due_anew(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
+    let mut key = due(at, what, org, id);
+    key.sort = format!("{}#{}", key.sort, uuid::Uuid::now_v7());
+    key
+}
+
 /// What all sort keys of one kind begin with, and the least that they are greater than.
 #[must_use]
 pub fn due_of_kind(what: Due) -> String {
@@ -254,6 +262,19 @@ pub fn deliveries(org: OrgId, endpoint: EndpointId) -> String {
 #[must_use]
 pub fn delivery(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
     Key::new(deliveries(org, endpoint), event)
+}
+
+/// The partition of those of an endpoint's deliveries that have not arrived and are not on their way: what waits for its
+/// next attempt, for a replay, or for the endpoint to be resumed.
+#[must_use]
+pub fn undelivered(org: OrgId, endpoint: EndpointId) -> String {
+    of(org, format_args!("UNDELIVERED#{endpoint}"))
+}
+
+/// A delivery's row there.
+#[must_use]
+pub fn undelivered_row(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
+    Key::new(undelivered(org, endpoint), event)
 }
 
 /// An agreement.

@@ -1,6 +1,6 @@
 //! Proposals: a record, a row in their list, a claim while one is pending, and when that ends for the clock.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -22,6 +22,8 @@ const AGREEMENT: &str = "a";
 const STATE: &str = "st";
 /// The attribute of a row that holds until when the proposal can be decided, in milliseconds since 1970.
 const EXPIRES: &str = "x";
+/// The attribute of a row that holds when the proposal was decided, in milliseconds since 1970.
+const ENDED: &str = "e";
 /// The attribute of a claim that holds the proposal.
 const PROPOSAL: &str = "proposal_id";
 
@@ -104,7 +106,7 @@ pub struct HomeProposals {
     pub pending: Vec<Proposal>,
     /// How many wait.
     pub pending_total: usize,
-    /// Those made last that wait no more.
+    /// Those that wait no more, what ended last first.
     pub ended: Vec<Proposal>,
 }
 
@@ -114,9 +116,9 @@ impl OrgStore {
     /// # Errors
     /// When the store can't be read.
     pub async fn proposals_for_home(&self, now: Timestamp, count: usize) -> Result<HomeProposals, StoreError> {
-        let (mut pending, mut ended) = (Vec::new(), VecDeque::new());
+        let (mut pending, mut ended) = (Vec::new(), Vec::new());
         let mut pending_total = 0;
-        let attributes = [keys::SORT, STATE, EXPIRES];
+        let attributes = [keys::SORT, STATE, EXPIRES, ENDED];
         self.store
             .scan_partition(&keys::rows(self.org, Rows::Proposals), &attributes, |row| {
                 let Some(id) = row.get(keys::SORT).and_then(|value| value.as_s().ok()?.parse::<uuid::Uuid>().ok())
@@ -130,15 +132,14 @@ impl OrgStore {
                         pending.push(key);
                     }
                 } else {
-                    if ended.len() == count {
-                        ended.pop_front();
-                    }
-                    ended.push_back(key);
+                    let at = number(&row, ENDED).or(number(&row, EXPIRES)).unwrap_or_default();
+                    ended.push((at, key));
                 }
             })
             .await?;
         let waiting = pending.len();
-        pending.extend(ended);
+        ended.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        pending.extend(ended.into_iter().take(count).map(|(_, key)| key));
         let found = self.store.get_all(&pending).await?.into_iter().map(from_item);
         let mut found: Vec<Proposal> = found.collect::<Result<_, _>>()?;
         let ended = found.split_off(waiting.min(found.len()));
@@ -236,5 +237,11 @@ fn proposal_row(org: OrgId, proposal: &Proposal) -> Change {
         (STATE, AttributeValue::S(state.as_str().to_owned())),
         (EXPIRES, AttributeValue::N(proposal.expires_at.unix_ms().to_string())),
     ];
-    row(org, Rows::Proposals, proposal.id.uuid(), &Folded::join([]), filters)
+    let ended_at = match proposal.decision() {
+        Decision::Confirmed(decided) | Decision::Declined(decided) => Some(decided.at),
+        // It ended when its time was over, whenever that was written down.
+        Decision::Pending | Decision::Expired { .. } => None,
+    };
+    let ended = ended_at.map(|at| (ENDED, AttributeValue::N(at.unix_ms().to_string())));
+    row(org, Rows::Proposals, proposal.id.uuid(), &Folded::join([]), filters.into_iter().chain(ended))
 }

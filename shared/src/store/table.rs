@@ -116,6 +116,8 @@ pub(super) struct PartitionQuery<'a> {
     pub attributes: &'a [&'a str],
     /// Where to go on.
     pub start: Option<Item>,
+    /// How many are looked at.
+    pub limit: Option<i32>,
 }
 
 /// An attribute that must be one of some values.
@@ -318,7 +320,7 @@ impl Store {
         &self,
         query: PartitionQuery<'_>,
     ) -> Result<(Vec<Item>, Option<Item>), StoreError> {
-        let PartitionQuery { partition, from, to, backward, condition, attributes, start } = query;
+        let PartitionQuery { partition, from, to, backward, condition, attributes, start, limit } = query;
         let meter = self.count();
         let mut request = self
             .client
@@ -331,6 +333,7 @@ impl Store {
             .expression_attribute_values(":from", AttributeValue::S(from.to_owned()))
             .expression_attribute_values(":to", AttributeValue::S(to.to_owned()))
             .scan_index_forward(!backward)
+            .set_limit(limit)
             .consistent_read(true)
             .set_exclusive_start_key(start)
             .return_consumed_capacity(ReturnConsumedCapacity::Total);

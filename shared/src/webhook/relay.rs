@@ -50,7 +50,8 @@ impl Relay {
         Self { store, queue }
     }
 
-    /// Does what an entry stands for, as far as there is time.
+    /// Does what an entry stands for, as far as there is time; an endpoint's deliveries have some seconds at a time, so
+    /// that many of them don't hold up what else has to follow.
     ///
     /// # Errors
     /// When the store or the queue can't be reached: the entry stays.
@@ -58,7 +59,7 @@ impl Relay {
         match entry.what {
             Due::Event => self.pass_event(entry).await,
             Due::Delivery => self.wake([&entry]).await,
-            Due::Endpoint => self.follow_endpoint(entry, until).await,
+            Due::Endpoint => self.follow_endpoint(entry, until.min(Instant::now() + limits::FOLLOW_UP_TIME)).await,
             Due::Proposal => Ok(Passed::By),
         }
     }
@@ -95,7 +96,7 @@ impl Relay {
     async fn follow_endpoint(&self, entry: DueEntry, until: Instant) -> Result<Passed, Error> {
         let (org, id) = (entry.org, EndpointId::from(entry.id));
         let Some(endpoint) = self.store.endpoint(org, id).await? else {
-            if !self.walk(org, id, &Follow::Deleted, until).await? {
+            if !self.forget_deliveries(org, id, until).await? {
                 return Ok(Passed::InPart);
             }
             self.store.forget_endpoint(org, id).await?;
@@ -116,34 +117,47 @@ impl Relay {
     }
 
     /// Lets each of an endpoint's deliveries follow, in the order of their events. Tells whether it came to the end in
-    /// time.
+    /// time: what has followed is not found again.
     async fn walk(&self, org: OrgId, endpoint: EndpointId, what: &Follow, until: Instant) -> Result<bool, Error> {
         let (from, states) = match what {
-            Follow::Deleted => (Uuid::nil(), None),
-            Follow::Resumed => (Uuid::nil(), Some(vec![DeliveryState::Held])),
-            Follow::Replayed(replay) => (first_id_at(replay.since), Some(undelivered().collect())),
+            Follow::Resumed => (Uuid::nil(), vec![DeliveryState::Held]),
+            Follow::Replayed(replay) => (first_id_at(replay.since), undelivered().collect()),
         };
         let mut due_at = Timestamp::now();
         let mut from = Some(from);
         while let Some(at) = from {
-            let (deliveries, next) = self.store.deliveries_from(org, endpoint, at, states.as_deref()).await?;
+            let (deliveries, next) = self.store.open_deliveries_from(org, endpoint, at, &states).await?;
             for delivery in deliveries {
-                if until <= Instant::now() {
-                    return Ok(false);
-                }
                 let after = match what {
-                    Follow::Deleted => {
-                        patiently(|| self.store.drop_delivery(org, &delivery)).await?;
-                        continue;
-                    }
                     Follow::Resumed => delivery.value.resumed(due_at),
-                    Follow::Replayed(replay) => delivery.value.replayed_as_asked(replay.asked_at, due_at),
+                    Follow::Replayed(replay) => {
+                        delivery.value.replayed_as_asked(replay.asked_at, due_at, Timestamp::now())
+                    }
                 };
                 if let Some(after) = after {
                     // One that has changed meanwhile has moved on by itself.
                     patiently(|| self.store.settle_delivery(org, &delivery, &after, None)).await?;
                     due_at = later(due_at);
                 }
+            }
+            if until <= Instant::now() {
+                return Ok(next.is_none());
+            }
+            from = next;
+        }
+        Ok(true)
+    }
+
+    /// Forgets the deliveries of an endpoint that is gone. Tells whether it came to the end in time.
+    async fn forget_deliveries(&self, org: OrgId, endpoint: EndpointId, until: Instant) -> Result<bool, Error> {
+        let mut from = Some(Uuid::nil());
+        while let Some(at) = from {
+            let (keys, next) = self.store.delivery_keys_from(org, endpoint, at).await?;
+            for (key, due_at) in keys {
+                patiently(|| self.store.drop_delivery(key, due_at)).await?;
+            }
+            if until <= Instant::now() {
+                return Ok(next.is_none());
             }
             from = next;
         }
@@ -154,8 +168,6 @@ impl Relay {
 /// What an endpoint's deliveries follow.
 #[derive(Debug)]
 enum Follow {
-    /// It was deleted: they go.
-    Deleted,
     /// It was resumed: what is held goes out, in the order of the events, a little apart.
     Resumed,
     /// A member asked for what it has not got.

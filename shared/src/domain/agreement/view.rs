@@ -369,7 +369,9 @@ fn stages(agreement: &Agreement, contacts: &[Contact]) -> Vec<StageView> {
 
 impl GateView {
     fn new(gate: &Gate, agreement: &Agreement, contacts: &[Contact]) -> Self {
-        let waits = matches!(gate.state, GateState::Locked | GateState::Open { .. });
+        // Nobody is waited for once it has ended.
+        let waits = matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
+            && matches!(gate.state, GateState::Locked | GateState::Open { .. });
         let waited_for: Vec<ParticipantId> =
             if waits { gate.rule.named(agreement).into_iter().collect() } else { Vec::new() };
         Self {
