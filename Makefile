@@ -45,8 +45,9 @@ check: ## Format, lints, documentation, dependencies
 	$(CHECK_TOOLS); cargo shear
 	"$$(scripts/tools typescript)/tsc" -p events/verify --noEmit
 
-bench: ## Figures: calls and lists, start and size of functions; lists of 100,000 too with FULL=1
+bench: ## Figures: calls and lists, deliveries, start and size of functions; lists of 100,000 too with FULL=1
 	cargo run --release -p tests --bin bench_api
+	cargo run --release -p tests --bin bench_webhooks
 	$(LAMBDA_TOOLS); $(BUILD_BENCHED)
 	$(LAMBDA_TOOLS); $(BUILD_BENCHED) --output-format zip --lambda-dir target/lambda-zip
 	COUNTERSIGN_FUNCTIONS=target/lambda cargo run --release -p tests --bin bench_start

@@ -18,6 +18,7 @@ pub mod clockwork;
 pub mod drafts;
 pub mod faults;
 pub mod log;
+pub mod memory;
 pub mod org;
 pub mod process;
 pub mod raw;

@@ -24,18 +24,19 @@ use shared::webhook::queue::{Queue, Wake};
 use shared::webhook::signature;
 use shared::{config::Waits, limits};
 
-pub use port::Deliveries;
+use port::SystemTime;
+pub use port::{Deliveries, Post, Time};
 
 /// Attempts deliveries.
 #[derive(Debug)]
-pub struct Sender<D> {
+pub struct Sender<D, P = Client> {
     deliveries: D,
     queue: Arc<dyn Queue>,
     keys: Arc<dyn Keys>,
-    client: Client,
+    client: P,
     waits: Waits,
     log: Log,
-    clock: fn() -> Timestamp,
+    time: Arc<dyn Time>,
     noted: Noted,
 }
 
@@ -82,24 +83,17 @@ impl From<SealError> for Failure {
     }
 }
 
-impl<D: Deliveries> Sender<D> {
+impl<D: Deliveries, P: Post> Sender<D, P> {
     /// A sender.
     #[must_use]
-    pub fn new(
-        deliveries: D,
-        queue: Arc<dyn Queue>,
-        keys: Arc<dyn Keys>,
-        client: Client,
-        waits: Waits,
-        log: Log,
-    ) -> Self {
-        Self { deliveries, queue, keys, client, waits, log, clock: Timestamp::now, noted: Noted::default() }
+    pub fn new(deliveries: D, queue: Arc<dyn Queue>, keys: Arc<dyn Keys>, client: P, waits: Waits, log: Log) -> Self {
+        Self { deliveries, queue, keys, client, waits, log, time: Arc::new(SystemTime), noted: Noted::default() }
     }
 
-    /// The same by another clock, for those who simulate one.
+    /// The same in another time, for those who simulate one.
     #[must_use]
-    pub fn by_clock(self, clock: fn() -> Timestamp) -> Self {
-        Self { clock, ..self }
+    pub fn in_time(self, time: Arc<dyn Time>) -> Self {
+        Self { time, ..self }
     }
 
     /// Handles a message as it stands in a queue. Tells whether it is done with; else the queue shows it again, and in
@@ -132,14 +126,14 @@ impl<D: Deliveries> Sender<D> {
             self.log.line(&FailureLine::new(wake, is_poison, cause));
             if is_poison {
                 // If this fails too, the message comes again.
-                self.deliveries.put_aside(wake, (self.clock)()).await?;
+                self.deliveries.put_aside(wake, self.time.now()).await?;
             }
         }
         handled
     }
 
     async fn attempt(&self, wake: Wake) -> Result<Handled, Failure> {
-        let now = (self.clock)();
+        let now = self.time.now();
         if now < wake.due_at {
             self.queue.send(&[wake]).await.map_err(|error| Failure::Passing(error.to_string()))?;
             return Ok(Handled::SentOn);
@@ -157,7 +151,7 @@ impl<D: Deliveries> Sender<D> {
                 return self.send(wake, claim, &delivery, &endpoint.value, event).await;
             }
             // Only while the endpoint is as it was read: if it is resumed at this moment, this one goes out.
-            let held = delivery.value.held((self.clock)());
+            let held = delivery.value.held(self.time.now());
             match self.deliveries.settle(wake, &delivery, &held, Some(&endpoint)).await {
                 Ok(true) => return Ok(Handled::Held),
                 Ok(false) => {}
@@ -168,7 +162,7 @@ impl<D: Deliveries> Sender<D> {
                 Err(error) => return Err(error.into()),
             }
             match self.deliveries.find(wake).await? {
-                Some(found) if found.value.is_claimed_by(claim) && (self.clock)() < claim.until => delivery = found,
+                Some(found) if found.value.is_claimed_by(claim) && self.time.now() < claim.until => delivery = found,
                 _ => return Ok(Handled::Passed),
             }
         }
@@ -200,20 +194,19 @@ impl<D: Deliveries> Sender<D> {
         event: KeptEvent,
     ) -> Result<Handled, Failure> {
         let keyring = self.keys.keyring().await?;
-        let begun_at = (self.clock)();
+        let begun_at = self.time.now();
+        // Whoever was held up until there may be somebody else at it, or the next attempt is not due yet.
+        if !claim.has_time_for_attempt(begun_at) {
+            return Err(Failure::Passing("the claim was nearly over before the attempt".to_owned()));
+        }
         let secrets = match endpoint.secrets(wake.org(), &keyring, begun_at) {
             // Sealed with a key that is newer than those that are kept here.
             Err(SealError::NoSuchKey(_)) => endpoint.secrets(wake.org(), &*self.keys.renewed().await?, begun_at)?,
             opened => opened?,
         };
-        let left_ms = claim.until.unix_ms() - (self.clock)().unix_ms();
-        if left_ms < i64::try_from(limits::WEBHOOK_DEADLINE.as_millis()).unwrap_or(i64::MAX) {
-            // The attempt could outlast the claim, and somebody else make it too.
-            return Err(Failure::Passing("getting ready took too long".to_owned()));
-        }
         let headers = signature::headers(&secrets, event.id, begun_at.unix_s(), event.body.as_bytes());
         let attempted = self.client.post(endpoint.url(), headers, Bytes::from(event.body)).await;
-        let ended_at = (self.clock)();
+        let ended_at = self.time.now();
         let attempt = Attempt {
             number: 0,
             at: begun_at,
@@ -268,7 +261,7 @@ impl<D: Deliveries> Sender<D> {
             if deadline <= Instant::now() {
                 return Err(Failure::Passing("a delivery kept changing".to_owned()));
             }
-            tokio::time::sleep(pause.mul_f64(fastrand::f64())).await;
+            self.time.pause(pause.mul_f64(fastrand::f64())).await;
             pause = (pause * 2).min(limits::WRITE_BACKOFF_MAX);
         }
     }

@@ -1,13 +1,56 @@
-//! What the sender needs of the store. A port, so that the sender can be measured and simulated without one.
+//! What the sender needs of the world: the store, subscribers and time. Ports, so that it can be measured and simulated
+//! without them.
 
+use std::fmt;
 use std::future::Future;
+use std::time::Duration;
 
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http::HeaderMap;
 use shared::domain::delivery::{Claim, Delivery};
 use shared::domain::endpoint::Endpoint;
 use shared::domain::time::Timestamp;
 use shared::store::events::KeptEvent;
 use shared::store::{Store, StoreError, Versioned};
+use shared::webhook::client::{Attempted, Client};
+use shared::webhook::guard::EndpointUrl;
 use shared::webhook::queue::Wake;
+
+/// Subscribers, as the sender reaches them.
+pub trait Post: Send + Sync {
+    /// Posts a JSON body, once.
+    fn post(&self, url: &EndpointUrl, headers: HeaderMap, body: Bytes) -> impl Future<Output = Attempted> + Send;
+}
+
+impl Post for Client {
+    async fn post(&self, url: &EndpointUrl, headers: HeaderMap, body: Bytes) -> Attempted {
+        self.post(url, headers, body).await
+    }
+}
+
+/// Time, as the sender goes by it.
+pub trait Time: fmt::Debug + Send + Sync {
+    /// What the clock says. It may be set, forward or back.
+    fn now(&self) -> Timestamp;
+
+    /// Waits before a write is tried again.
+    fn pause(&self, how_long: Duration) -> BoxFuture<'_, ()>;
+}
+
+/// The system's.
+#[derive(Debug)]
+pub(crate) struct SystemTime;
+
+impl Time for SystemTime {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    fn pause(&self, how_long: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(tokio::time::sleep(how_long))
+    }
+}
 
 /// Deliveries as the sender sees them.
 pub trait Deliveries: Send + Sync {

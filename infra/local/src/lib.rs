@@ -28,6 +28,7 @@ pub use command::main;
 pub use error::StartError;
 pub use guard::PublicOrLoopback;
 pub use options::{Options, Seed, StoreAt};
+pub use queue::{LocalQueue, Sending};
 pub use ready::{Member, Organization, ReadyFile};
 pub use stack::Stack;
 

@@ -14,7 +14,7 @@ use shared::telemetry::Log;
 use shared::webhook::queue::{Queue, QueueError, Wake};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
-use webhook_sender::{Deliveries, Failure, Sender};
+use webhook_sender::{Deliveries, Failure, Post, Sender};
 
 /// Attempts at a time, over all endpoints: more connections than this are no quicker on one machine.
 const AT_A_TIME: usize = 256;
@@ -25,7 +25,7 @@ const VISIBILITY: Duration = Duration::from_secs(1);
 
 /// Messages that wait.
 #[derive(Debug, Default)]
-pub(crate) struct LocalQueue {
+pub struct LocalQueue {
     waiting: Mutex<Waiting>,
     more: Notify,
 }
@@ -115,10 +115,16 @@ impl Queue for LocalQueue {
 
 /// Attempts what the queue wakes, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Sending(JoinHandle<()>);
+pub struct Sending(JoinHandle<()>);
 
 impl Sending {
-    pub(crate) fn start<D: Deliveries + 'static>(queue: Arc<LocalQueue>, sender: Sender<D>, log: Log) -> Self {
+    /// Starts it.
+    #[must_use]
+    pub fn start<D, P>(queue: Arc<LocalQueue>, sender: Sender<D, P>, log: Log) -> Self
+    where
+        D: Deliveries + 'static,
+        P: Post + 'static,
+    {
         let (sender, all) = (Arc::new(sender), Arc::new(Semaphore::new(AT_A_TIME)));
         let mut of_endpoint: HashMap<EndpointId, Arc<Semaphore>> = HashMap::new();
         let mut attempts = tokio::task::JoinSet::new();

@@ -138,6 +138,13 @@ impl Claim {
     pub fn begin(now: Timestamp) -> Self {
         Self { id: Uuid::now_v7(), until: now.plus_seconds(limits::CLAIM_S) }
     }
+
+    /// Whether an attempt that begins now is over before the claim is.
+    #[must_use]
+    pub fn has_time_for_attempt(self, now: Timestamp) -> bool {
+        let left_ms = self.until.unix_ms() - now.unix_ms();
+        u128::try_from(left_ms).is_ok_and(|left_ms| limits::WEBHOOK_DEADLINE.as_millis() <= left_ms)
+    }
 }
 
 /// One attempt, as it is shown to the subscriber's people.
@@ -479,6 +486,13 @@ mod tests {
         let claimed = delivery().claimed(Claim::begin(at(0)));
         assert!(!claimed.is_claimable(at(29)));
         assert!(claimed.is_claimable(at(30)));
+    }
+
+    #[test]
+    fn no_attempt_outlives_its_claim() {
+        let claim = Claim::begin(at(0));
+        assert!(claim.has_time_for_attempt(at(0)) && claim.has_time_for_attempt(at(15)));
+        assert!(!claim.has_time_for_attempt(at(16)) && !claim.has_time_for_attempt(at(40)));
     }
 
     #[test]

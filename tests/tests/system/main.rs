@@ -37,6 +37,7 @@ mod protected;
 mod races;
 mod restart;
 mod routes;
+mod sender_simulation;
 mod sign_in;
 mod tokens;
 mod webhook_lambda;

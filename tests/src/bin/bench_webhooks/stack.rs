@@ -1,0 +1,95 @@
+//! The whole local stack: from an act over the API to the subscriber.
+
+use std::sync::Arc;
+
+use futures_util::{StreamExt, stream};
+use serde_json::{Value, json};
+use shared::domain::ids::EventId;
+use tests::app::Browser;
+use tests::{Org, Stack, subscriber};
+use tokio::net::TcpListener;
+
+use crate::receiver::Receiver;
+use crate::rounded;
+
+const PROPOSALS: &str = "/api/v1/proposals";
+/// Acts one after the other, of which each delivery's time is taken.
+const APART: usize = 200;
+/// Acts at full speed.
+const TOGETHER: usize = 600;
+/// How many of them at a time.
+const AT_A_TIME: usize = 16;
+
+pub async fn measure() -> Value {
+    let stack = Stack::shared();
+    eprintln!("Measuring the local stack");
+    let one = case(&stack, false).await;
+    eprintln!("Measuring the local stack with a dead endpoint");
+    let beside_dead = case(&stack, true).await;
+    let ratio = |name: &str| {
+        let figure = |row: &Value| row[name].as_f64().unwrap_or(f64::NAN);
+        (figure(&beside_dead) / figure(&one) * 100.0).round() / 100.0
+    };
+    json!({
+        "ratio_p50": ratio("p50_ms"),
+        "ratio_events_per_s": ratio("events_per_s"),
+        "one": one,
+        "beside_dead": beside_dead,
+    })
+}
+
+async fn case(stack: &Arc<Stack>, has_dead: bool) -> Value {
+    let org = Org::on(stack.clone()).await;
+    let admin = Browser::of(&org, &org.admin("Ines Duarte").await).await;
+    let receiver = Receiver::start().await;
+    // It takes connections, and never says anything.
+    let dead = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    if has_dead {
+        let url = format!("http://{}/hook", dead.local_addr().expect("an address"));
+        assert_eq!(subscriber::add(&admin, &url, &[]).await.status, 303);
+    }
+    assert_eq!(subscriber::add(&admin, &receiver.url(), &[]).await.status, 303);
+
+    let workspace = org.workspace("Quayside").await;
+    let mut drafts = Vec::new();
+    for n in 0..APART + TOGETHER {
+        drafts.push(org.empty_draft(&workspace, &format!("Lease {n}")).await["id"].clone());
+    }
+    let propose = |draft: &Value| {
+        let body = json!({"action": "cancel_agreement", "agreement_id": draft});
+        let call = org.post(PROPOSALS, &body);
+        async move {
+            call.send().await.ok(201);
+        }
+    };
+    for (n, draft) in drafts[..APART].iter().enumerate() {
+        propose(draft).await;
+        receiver.wait_for(n + 1).await;
+    }
+    // The event's id says when it happened, in milliseconds: a little before its commit.
+    let happened_at = |event: &str| {
+        let id: EventId = event.parse().expect("an event's id");
+        let (seconds, nanos) = id.uuid().get_timestamp().expect("a moment").to_unix();
+        f64::from(nanos) / 1e6 + seconds as f64 * 1e3
+    };
+    let mut times: Vec<f64> = receiver
+        .events()
+        .iter()
+        .map(|event| receiver.arrived_at(event).expect("it has arrived").unix_ms() as f64 - happened_at(event))
+        .collect();
+    times.sort_by(f64::total_cmp);
+
+    let began = std::time::Instant::now();
+    stream::iter(&drafts[APART..]).map(propose).buffer_unordered(AT_A_TIME).collect::<Vec<()>>().await;
+    let acts_took = began.elapsed();
+    receiver.wait_for(APART + TOGETHER).await;
+    let took = began.elapsed();
+    json!({
+        "events": APART + TOGETHER,
+        "p50_ms": rounded(times[times.len() / 2]),
+        "p95_ms": rounded(times[times.len() * 95 / 100]),
+        "acts_per_s": rounded(TOGETHER as f64 / acts_took.as_secs_f64()),
+        "events_per_s": rounded(TOGETHER as f64 / took.as_secs_f64()),
+        "doubled": receiver.count().1,
+    })
+}
