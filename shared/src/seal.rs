@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use aws_sdk_secretsmanager::error::ProvideErrorMetadata;
 use base64::Engine;
@@ -131,6 +131,12 @@ impl Keyring {
         String::from_utf8(opened).map_err(|_| SealError::Broken)
     }
 
+    /// Whether there is a key of this name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.keys.contains_key(name)
+    }
+
     /// Whether something is sealed with the current key.
     #[must_use]
     pub fn is_current(&self, sealed: &Sealed) -> bool {
@@ -153,6 +159,12 @@ impl fmt::Debug for Keyring {
 pub trait Keys: Send + Sync + fmt::Debug {
     /// The keys as they are now, or were minutes ago.
     fn keyring(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>>;
+
+    /// The keys as they are now: for whoever needs one that is not among those of minutes ago, since it has been made
+    /// meanwhile.
+    fn newest(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>> {
+        self.keyring()
+    }
 }
 
 /// Keys that were there from the start.
@@ -197,6 +209,26 @@ impl SecretsManagerKeys {
         Arc::new(Self { client, secret_id, kept: Mutex::default() })
     }
 
+    /// The keys that were looked up no longer ago than this, or those that are there now.
+    async fn no_older_than(&self, age: Duration) -> Result<Arc<Keyring>, SealError> {
+        let kept = self.kept();
+        if let Some((at, keyring)) = &kept
+            && at.elapsed() < age
+        {
+            return Ok(keyring.clone());
+        }
+        match (self.look_up().await, kept) {
+            (Ok(keyring), _) => {
+                let kept = Some((Instant::now(), keyring.clone()));
+                *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+                Ok(keyring)
+            }
+            // The keys of some minutes ago are better than none.
+            (Err(_), Some((_, keyring))) => Ok(keyring),
+            (Err(error), None) => Err(error),
+        }
+    }
+
     fn kept(&self) -> Option<(Instant, Arc<Keyring>)> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -213,24 +245,12 @@ impl SecretsManagerKeys {
 
 impl Keys for SecretsManagerKeys {
     fn keyring(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>> {
-        Box::pin(async {
-            let kept = self.kept();
-            if let Some((at, keyring)) = &kept
-                && at.elapsed() < limits::KEYS_KEPT
-            {
-                return Ok(keyring.clone());
-            }
-            match (self.look_up().await, kept) {
-                (Ok(keyring), _) => {
-                    let kept = Some((Instant::now(), keyring.clone()));
-                    *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = kept;
-                    Ok(keyring)
-                }
-                // The keys of some minutes ago are better than none.
-                (Err(_), Some((_, keyring))) => Ok(keyring),
-                (Err(error), None) => Err(error),
-            }
-        })
+        Box::pin(self.no_older_than(limits::KEYS_KEPT))
+    }
+
+    fn newest(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>> {
+        // Records that need a key which is gone must not make a call each.
+        Box::pin(self.no_older_than(limits::KEYS_LOOKED_UP_EVERY))
     }
 }
 

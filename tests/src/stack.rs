@@ -111,6 +111,13 @@ impl Stack {
         }))
     }
 
+    /// A second stack on the same table with other keys: the service after its keyring was rotated.
+    #[must_use]
+    pub fn with_keyring(&self, keyring: Keyring, has_background: bool) -> Arc<Self> {
+        let store = StoreAt::Endpoint { url: self.table.endpoint.clone(), table: self.table.name.clone() };
+        Arc::new(Self::in_new_dir(Options { store, keyring: Some(keyring), has_background, ..Options::default() }))
+    }
+
     /// A stack over data that somebody else owns, such as those that a killed process left behind.
     #[must_use]
     pub fn on_data_of(data_dir: &Path) -> Arc<Self> {

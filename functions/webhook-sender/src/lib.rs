@@ -180,7 +180,14 @@ impl<D: Deliveries> Sender<D> {
     ) -> Result<Handled, Failure> {
         let keyring = self.keys.keyring().await?;
         let begun_at = (self.clock)();
-        let secrets = endpoint.secrets(wake.org(), &keyring, begun_at)?;
+        let secrets = match endpoint.secrets(wake.org(), &keyring, begun_at) {
+            // The keyring may have been rotated since it was looked up.
+            Err(SealError::NoSuchKey(_)) => {
+                let keyring = self.keys.newest().await?;
+                endpoint.secrets(wake.org(), &keyring, begun_at)?
+            }
+            secrets => secrets?,
+        };
         let headers = signature::headers(&secrets, event.id, begun_at.unix_s(), event.body.as_bytes());
         let attempted = self.client.post(endpoint.url(), headers, Bytes::from(event.body)).await;
         let ended_at = (self.clock)();
