@@ -33,7 +33,7 @@ test: ## Unit tests, system tests against the local stack, and the browser test 
 test-browser: ## The app in Chromium: each page at two widths, light and dark, with an accessibility check
 	scripts/test-browser
 
-test-aws: ## The same system tests against AWS's own DynamoDB Local, or what AWS_ENDPOINT_URL names
+test-aws: ## The same system tests against AWS's DynamoDB Local and an emulator of SQS, or what AWS_ENDPOINT_URL names
 	scripts/test-aws
 
 check: ## Format, lints, documentation, dependencies

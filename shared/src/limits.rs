@@ -181,6 +181,8 @@ pub const MESSAGES_IN_BATCH_MAX: usize = 10;
 pub const MESSAGE_RECEIVES_MAX: u32 = 5;
 /// How long encryption keys are used before they are looked up again.
 pub const KEYS_KEPT: Duration = Duration::from_mins(5);
+/// How often encryption keys are looked up again at most, for a record whose key is not among them.
+pub const KEYS_LOOKED_UP_EVERY: Duration = Duration::from_secs(1);
 /// How many queries one page of deliveries may take: what is looked for may be rare.
 pub const DELIVERY_QUERIES_MAX: u32 = 10;
 /// How far apart the deliveries of an endpoint that is resumed become due, in milliseconds: in the order of their

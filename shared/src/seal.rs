@@ -131,6 +131,12 @@ impl Keyring {
         String::from_utf8(opened).map_err(|_| SealError::Broken)
     }
 
+    /// Whether there is a key of this name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.keys.contains_key(name)
+    }
+
     /// Whether something is sealed with the current key.
     #[must_use]
     pub fn is_current(&self, sealed: &Sealed) -> bool {
@@ -155,7 +161,7 @@ pub trait Keys: Send + Sync + fmt::Debug {
     fn keyring(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>>;
 
     /// The keys as they are now, for what is sealed with a key that the others lack.
-    fn renewed(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>> {
+    fn newest(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>> {
         self.keyring()
     }
 }
@@ -217,7 +223,7 @@ impl SecretsManagerKeys {
     }
 
     fn keep(&self, keyring: &Arc<Keyring>, until: Instant) {
-        let kept = Kept { keyring: keyring.clone(), until, renewable_from: Instant::now() + limits::KEYS_RETRY };
+        let kept = Kept { keyring: keyring.clone(), until, renewable_from: Instant::now() + limits::KEYS_LOOKED_UP_EVERY };
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
     }
 
@@ -256,7 +262,7 @@ impl Keys for SecretsManagerKeys {
         })
     }
 
-    fn renewed(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>> {
+    fn newest(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>> {
         Box::pin(async {
             match self.kept() {
                 Some(kept) if Instant::now() < kept.renewable_from => Ok(kept.keyring),

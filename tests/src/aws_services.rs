@@ -10,8 +10,22 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
+use shared::aws::AwsSettings;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+
+/// The environment variable with the endpoint of real services, or of an emulator of them.
+pub const AWS: &str = "COUNTERSIGN_TEST_AWS";
+
+/// Where real services are.
+///
+/// # Panics
+/// When nobody has said it: `make test-aws` does.
+#[must_use]
+pub fn real() -> AwsSettings {
+    let endpoint = std::env::var(AWS).unwrap_or_else(|_| panic!("{AWS} names no endpoint: `make test-aws` sets it"));
+    AwsSettings::at(&endpoint)
+}
 
 /// The name of the secret with the keys.
 pub const KEYRING: &str = "countersign/keyring";

@@ -201,7 +201,7 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
         }
         let secrets = match endpoint.secrets(wake.org(), &keyring, begun_at) {
             // Sealed with a key that is newer than those that are kept here.
-            Err(SealError::NoSuchKey(_)) => endpoint.secrets(wake.org(), &*self.keys.renewed().await?, begun_at)?,
+            Err(SealError::NoSuchKey(_)) => endpoint.secrets(wake.org(), &*self.keys.newest().await?, begun_at)?,
             opened => opened?,
         };
         let headers = signature::headers(&secrets, event.id, begun_at.unix_s(), event.body.as_bytes());

@@ -30,6 +30,9 @@ pub struct Options {
     pub keyring: Option<Keyring>,
     /// Whether the relay, the sender and the clock run. Only tests that count or break the calls of the store do without.
     pub has_background: bool,
+    /// Whether a table elsewhere is made with a stream, which is then read for the relay as in the cloud. Otherwise the
+    /// process itself tells what it writes, as with the embedded store, which has no stream.
+    pub has_stream: bool,
 }
 
 impl Default for Options {
@@ -44,6 +47,7 @@ impl Default for Options {
             store: StoreAt::Embedded,
             keyring: None,
             has_background: true,
+            has_stream: false,
         }
     }
 }
@@ -123,6 +127,7 @@ impl From<Serve> for Options {
             store: StoreAt::Embedded,
             keyring: None,
             has_background: true,
+            has_stream: false,
         }
     }
 }

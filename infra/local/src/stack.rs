@@ -104,18 +104,14 @@ impl Stack {
         let (told, heard) = mpsc::unbounded_channel();
         let store = Store::new(aws::dynamodb(&settings), &table);
         let cannot = |error: StoreError| StartError::Store(in_one_line(&error));
-        // A table elsewhere has a stream as in the cloud, unless it was made without one.
-        let stream = match &options.store {
-            StoreAt::Embedded => {
-                store.create_table().await.map_err(cannot)?;
-                None
-            }
-            StoreAt::Endpoint { .. } => {
-                store.create_table_with_stream().await.map_err(cannot)?;
-                store.stream().await.map_err(cannot)?
-            }
+        let stream = if options.has_stream && options.store != StoreAt::Embedded {
+            store.create_table_with_stream().await.map_err(cannot)?;
+            store.stream().await.map_err(cannot)?
+        } else {
+            store.create_table().await.map_err(cannot)?;
+            None
         };
-        let stream = match stream.filter(|_| options.has_background) {
+        let stream = match stream {
             Some(arn) => Some(Stream::open(&settings, arn).await.map_err(StartError::Store)?),
             None => None,
         };

@@ -23,7 +23,7 @@ const SHARDS_EVERY: u32 = 40;
 /// How long it waits after an error.
 const AFTER_ERROR: Duration = Duration::from_secs(1);
 
-/// A stream, from a moment on.
+/// A stream, from its beginning: of a new table that is all, and otherwise too much, which does no harm.
 #[derive(Debug)]
 pub(crate) struct Stream {
     client: Client,
@@ -33,11 +33,11 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// The stream from now on: what is written after this has returned is in it.
+    /// The stream of a table.
     pub(crate) async fn open(settings: &AwsSettings, arn: String) -> Result<Self, String> {
         let client = Client::new(&aws::config(settings));
         let mut stream = Self { client, arn, known: HashSet::new(), open: HashMap::new() };
-        stream.find_shards(&ShardIteratorType::Latest).await?;
+        stream.find_shards().await?;
         Ok(stream)
     }
 
@@ -52,11 +52,9 @@ impl Stream {
             if let Err(cause) = self.round(&told, rounds % SHARDS_EVERY == 0).await {
                 log.line(&serde_json::json!({"operation": "read_stream", "faults": 1, "cause": cause}));
                 tokio::time::sleep(AFTER_ERROR).await;
-                // An iterator may have been lost; from here on then.
+                // An iterator may have been lost: once more from the beginning.
                 self.known.clear();
                 self.open.clear();
-                // If this fails too, the next round finds every shard from its beginning: too much does no harm.
-                let _ = self.find_shards(&ShardIteratorType::Latest).await;
             }
         }
     }
@@ -77,13 +75,13 @@ impl Stream {
             }
         }
         if has_ended || is_time_for_shards {
-            self.find_shards(&ShardIteratorType::TrimHorizon).await?;
+            self.find_shards().await?;
         }
         Ok(())
     }
 
     /// Opens the shards that are new.
-    async fn find_shards(&mut self, from: &ShardIteratorType) -> Result<(), String> {
+    async fn find_shards(&mut self) -> Result<(), String> {
         let mut start = None;
         loop {
             let describe = self.client.describe_stream().stream_arn(&self.arn).set_exclusive_start_shard_id(start);
@@ -94,7 +92,8 @@ impl Stream {
                     continue;
                 }
                 let iterator = self.client.get_shard_iterator().stream_arn(&self.arn).shard_id(shard);
-                let iterator = iterator.shard_iterator_type(from.clone()).send().await.map_err(in_words)?;
+                let iterator =
+                    iterator.shard_iterator_type(ShardIteratorType::TrimHorizon).send().await.map_err(in_words)?;
                 self.known.insert(shard.to_owned());
                 if let Some(iterator) = iterator.shard_iterator {
                     self.open.insert(shard.to_owned(), iterator);

@@ -1,6 +1,8 @@
 //! What an operator does, as a library: no command and no API operation issues a token; that is a person's act in the
 //! app. The local stack's seed and the tests call this.
 
+pub mod keyring;
+
 use std::fmt;
 
 use shared::caller::ServiceAct;

@@ -28,37 +28,40 @@ pub const RECORDED: [&str; 3] = ["schedule", "sqs-deliveries", "stream-batch"];
 const BASE_URL: &str = "https://api.countersign.example";
 
 /// Three functions on the table of a stack on which nothing else happens.
-struct Cloud {
-    org: Org,
+pub(crate) struct Cloud {
+    pub(crate) org: Org,
     services: AwsServices,
 }
 
 impl Cloud {
-    async fn new() -> Self {
-        let org = Org::on(Stack::still()).await;
+    pub(crate) async fn new() -> Self {
+        Self::on(Stack::still()).await
+    }
+
+    async fn on(stack: Arc<Stack>) -> Self {
+        let org = Org::on(stack).await;
         let services = AwsServices::new().await;
         services.put_secret(KEYRING, org.stack().keyring().reveal());
         Self { org, services }
     }
 
-    fn environment(&self) -> Vec<(String, String)> {
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
         let mut environment = runtime_api::environment(self.org.stack().table(), BASE_URL);
         environment.extend(self.services.environment());
         environment
     }
 
     async fn start(&self, function: &str) -> Function {
-        let program = runtime_api::program(function);
-        Function::start(&program, &self.environment(), None).await.expect("the function's program")
+        start(function, &self.environment()).await
     }
 
     /// An endpoint on this machine, which the app of the local stack lets through.
-    async fn subscriber(&self, types: &[&str]) -> Subscriber {
+    pub(crate) async fn subscriber(&self, types: &[&str]) -> Subscriber {
         self.org.subscriber_of(types).await
     }
 
     /// Proposes something, which is an event of the type `proposal.created`.
-    async fn happens(&self) -> EventId {
+    pub(crate) async fn happens(&self) -> EventId {
         let draft = drafts::written(&self.org, "Seed round").await;
         self.org.post("/api/v1/proposals", &draft.publication()).send().await.ok(201);
         let events = self.org.events().await;
@@ -73,7 +76,7 @@ impl Cloud {
     }
 
     /// Lets an event become deliveries, without a function, and gives the message for each.
-    async fn relayed(&self) -> Vec<Wake> {
+    pub(crate) async fn relayed(&self) -> Vec<Wake> {
         let clockwork = Clockwork::of(&self.org);
         // Deliveries come first in a tick: those that one makes are woken by the next.
         clockwork.first_tick().await;
@@ -81,7 +84,7 @@ impl Cloud {
         clockwork.queue.wakes()
     }
 
-    async fn delivery(&self, wake: Wake) -> Delivery {
+    pub(crate) async fn delivery(&self, wake: Wake) -> Delivery {
         let found = self.org.stack().table().store().delivery(wake.delivery).await.expect("the store answers");
         found.expect("the delivery is there").value
     }
@@ -96,7 +99,11 @@ impl Cloud {
     }
 }
 
-async fn call(function: &mut Function, event: &str) -> Value {
+pub(crate) async fn start(function: &str, environment: &[(String, String)]) -> Function {
+    Function::start(&runtime_api::program(function), environment, None).await.expect("the function's program")
+}
+
+pub(crate) async fn call(function: &mut Function, event: &str) -> Value {
     function.call(event.to_owned()).await.unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -125,7 +132,7 @@ fn parts(key: Key) -> (String, String) {
 }
 
 /// The recorded batch of a queue with a message for each text, and the ids of the messages.
-fn sqs_batch(bodies: &[String]) -> (String, Vec<String>) {
+pub(crate) fn sqs_batch(bodies: &[String]) -> (String, Vec<String>) {
     let texts = [("first", ""), ("second", "")];
     let mut batch: Value = serde_json::from_str(&recorded("sqs-deliveries", &texts)).expect("an event is JSON");
     let message = batch["Records"][0].clone();
@@ -139,17 +146,17 @@ fn sqs_batch(bodies: &[String]) -> (String, Vec<String>) {
     (batch.to_string(), ids)
 }
 
-fn body(wake: Wake) -> String {
+pub(crate) fn body(wake: Wake) -> String {
     serde_json::to_string(&wake).expect("a message")
 }
 
 /// The ids of the messages that the queue has to show again.
-fn failures(answer: &Value) -> Vec<&str> {
+pub(crate) fn failures(answer: &Value) -> Vec<&str> {
     let failures = answer["batchItemFailures"].as_array().unwrap_or_else(|| panic!("no batchItemFailures: {answer}"));
     failures.iter().map(|failure| failure["itemIdentifier"].as_str().expect("an id")).collect()
 }
 
-fn in_s(seconds: i64) -> Timestamp {
+pub(crate) fn in_s(seconds: i64) -> Timestamp {
     Timestamp::now().plus_seconds(seconds)
 }
 
@@ -341,6 +348,31 @@ async fn without_its_keys_the_sender_fails_for_now_and_with_others_for_good() {
     assert_eq!(cloud.due(Due::Delivery).await.len(), 1);
 }
 
+/// A function keeps the keys for minutes; what was sealed meanwhile with a newer one does not wait for that.
+#[tokio::test]
+async fn a_sender_looks_for_a_key_that_it_does_not_know_yet() {
+    let cloud = Cloud::new().await;
+    cloud.subscriber(&[]).await;
+    cloud.happens().await;
+    let mut sender = cloud.start("webhook-sender").await;
+    for wake in cloud.relayed().await {
+        assert_eq!(failures(&call(&mut sender, &sqs_batch(&[body(wake)]).0).await), Vec::<&str>::new());
+    }
+
+    let stack = cloud.org.stack();
+    let rotated = ops::keyring::rotate(&stack.keyring().reveal(), Timestamp::now()).expect("a keyring");
+    cloud.services.put_secret(KEYRING, rotated.reveal());
+    tokio::time::sleep(shared::limits::KEYS_LOOKED_UP_EVERY).await;
+    let after = Cloud::on(stack.with_keyring(rotated, false)).await;
+    after.subscriber(&[]).await;
+    after.happens().await;
+    let wakes = after.relayed().await;
+    let mine: Vec<Wake> = wakes.into_iter().filter(|wake| wake.org() == after.org.id).collect();
+    let [wake] = mine[..] else { panic!("one message: {mine:?}") };
+    assert_eq!(failures(&call(&mut sender, &sqs_batch(&[body(wake)]).0).await), Vec::<&str>::new());
+    assert_eq!(after.delivery(wake).await.attempted, 1);
+}
+
 #[tokio::test]
 async fn the_clock_wakes_what_is_due_and_passes_on_what_nobody_heard_of() {
     let cloud = Cloud::new().await;
@@ -383,8 +415,7 @@ async fn a_function_without_its_settings_says_which_one_it_lacks() {
         for missing in some.iter().chain(more) {
             let mut environment = cloud.environment();
             environment.retain(|(name, _)| name != missing);
-            let program = runtime_api::program(function);
-            let mut process = Function::start(&program, &environment, None).await.expect("the function's program");
+            let mut process = start(function, &environment).await;
             let (failed, told) = process.refusal().await.unwrap_or_else(|error| panic!("{error}"));
             assert!(failed && told.contains(missing), "{function} without {missing}: {told}");
         }
