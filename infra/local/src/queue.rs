@@ -7,19 +7,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use shared::domain::ids::EndpointId;
+use shared::domain::ids::{EndpointId, OrgId};
 use shared::domain::time::Timestamp;
 use shared::limits;
 use shared::telemetry::Log;
 use shared::webhook::queue::{Queue, QueueError, Wake};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
-use webhook_sender::{Deliveries, Failure, Sender};
+use webhook_sender::{Deliveries, Failure, Handled, Sender};
 
 /// Attempts at a time, over all endpoints: more connections than this are no quicker on one machine.
 const AT_A_TIME: usize = 256;
 /// Attempts at a time at one endpoint, so that one that is slow leaves room for the others.
 const AT_A_TIME_OF_ENDPOINT: usize = 16;
+/// Attempts at a time of one organization, so that one whose endpoints are all slow leaves room for others.
+const AT_A_TIME_OF_ORG: usize = 64;
 /// How soon a message that failed is seen again.
 const VISIBILITY: Duration = Duration::from_secs(1);
 
@@ -34,7 +36,8 @@ pub(crate) struct LocalQueue {
 struct Waiting {
     /// By when they are due, and then in the order in which they came.
     by_time: BinaryHeap<Reverse<(Timestamp, u64, Message)>>,
-    /// The same message twice says no more than once.
+    /// The same message twice says no more than once, until it has been handled: what waits for its turn is not woken
+    /// over and over.
     known: HashSet<Wake>,
     count: u64,
 }
@@ -80,8 +83,12 @@ impl LocalQueue {
             return Err(Some(Duration::from_millis(left_ms)));
         }
         let Some(Reverse((_, _, message))) = waiting.by_time.pop() else { return Err(None) };
-        waiting.known.remove(&message.wake);
         Ok(message)
+    }
+
+    /// What was received has been handled, or nobody is at it any more.
+    fn done(&self, wake: Wake) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).known.remove(&wake);
     }
 
     async fn receive(&self) -> Message {
@@ -109,6 +116,18 @@ impl Queue for LocalQueue {
     }
 }
 
+/// A message that is being handled. However that ends, the queue takes the same one again.
+struct Received {
+    queue: Arc<LocalQueue>,
+    wake: Wake,
+}
+
+impl Drop for Received {
+    fn drop(&mut self) {
+        self.queue.done(self.wake);
+    }
+}
+
 /// Attempts what the queue wakes, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Sending(JoinHandle<()>);
@@ -117,6 +136,7 @@ impl Sending {
     pub(crate) fn start<D: Deliveries + 'static>(queue: Arc<LocalQueue>, sender: Sender<D>, log: Log) -> Self {
         let (sender, all) = (Arc::new(sender), Arc::new(Semaphore::new(AT_A_TIME)));
         let mut of_endpoint: HashMap<EndpointId, Arc<Semaphore>> = HashMap::new();
+        let mut of_org: HashMap<OrgId, Arc<Semaphore>> = HashMap::new();
         let mut attempts = tokio::task::JoinSet::new();
         Self(tokio::spawn(async move {
             loop {
@@ -125,12 +145,21 @@ impl Sending {
                 while attempts.try_join_next().is_some() {}
                 let lane = of_endpoint.entry(message.wake.delivery.endpoint);
                 let lane = lane.or_insert_with(|| Arc::new(Semaphore::new(AT_A_TIME_OF_ENDPOINT))).clone();
+                let share = of_org.entry(message.wake.org());
+                let share = share.or_insert_with(|| Arc::new(Semaphore::new(AT_A_TIME_OF_ORG))).clone();
                 let (queue, sender, all, log) = (queue.clone(), sender.clone(), all.clone(), log.clone());
                 // Each by itself: one that panics is lost alone, and the clock wakes its delivery again.
                 attempts.spawn(async move {
-                    let (Ok(_lane), Ok(_place)) = (lane.acquire().await, all.acquire().await) else { return };
-                    if let Err(failure) = sender.handle(message.wake).await {
-                        see_again(&queue, message, &failure, &log);
+                    let received = Received { queue: queue.clone(), wake: message.wake };
+                    let (Ok(_lane), Ok(_share)) = (lane.acquire().await, share.acquire().await) else { return };
+                    let Ok(_place) = all.acquire().await else { return };
+                    let handled = sender.handle(message.wake).await;
+                    drop(received);
+                    match handled {
+                        // What the sender sent on was still known.
+                        Ok(Handled::SentOn) => queue.put(message, message.wake.due_at),
+                        Ok(_) => {}
+                        Err(failure) => see_again(&queue, message, &failure, &log),
                     }
                 });
             }
