@@ -10,7 +10,7 @@ use shared::visit::Visit;
 
 use crate::Page;
 use crate::developers::link;
-use crate::endpoint::{delivery_badge, find};
+use crate::endpoint::{delivery_badge, delivery_link, find};
 use crate::frame::{Answer, Frame, Moment};
 use crate::outline::Badge;
 
@@ -74,8 +74,10 @@ impl Page for Show {
     async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
         visit.admin()?;
         let store = visit.signed_in()?.act().store();
-        let endpoint = find(visit).await?.endpoint.value;
+        let state = find(visit).await?;
+        let endpoint = state.endpoint.value;
         let event_id: EventId = visit.path_id("event")?;
+        let is_aside = state.stuck.iter().any(|stuck| stuck.event_id == event_id);
         let event =
             store.event(event_id).await?.filter(|event| event.is_for(&endpoint)).ok_or_else(Error::not_found)?;
         // An event that was told a moment ago has no delivery yet.
@@ -86,22 +88,25 @@ impl Page for Show {
         let kept = u32::try_from(delivery.attempts.len()).unwrap_or(u32::MAX);
         let page = DeliveryPage {
             frame: Frame::new(visit),
-            path: format!("{}/deliveries/{event_id}", link(endpoint.id())),
+            path: delivery_link(endpoint.id(), event_id),
             endpoint: (link(endpoint.id()), endpoint.url().as_str().to_owned()),
             event_type: event.event_type.as_str(),
             event_id: event_id.to_string(),
             at: event.created_at.into(),
             badge: delivery_badge(delivery.state()),
-            explanation: explanation(&delivery),
+            explanation: if is_aside { ASIDE.to_owned() } else { explanation(&delivery) },
             due_at: delivery.due_at().filter(|_| delivery.state() == DeliveryState::Waiting).map(Into::into),
             attempts: delivery.attempts.iter().rev().map(AttemptLine::new).collect(),
             left_out: delivery.attempted.saturating_sub(kept),
             body: event.body,
-            can_replay: delivery.state() != DeliveryState::Queued,
+            can_replay: is_aside || delivery.state() != DeliveryState::Queued,
         };
         Ok(Answer::page(&page)?.showing([endpoint.id().uuid(), event_id.uuid()]))
     }
 }
+
+/// What is said of a delivery that was put aside.
+const ASIDE: &str = "It could not be processed. That is our fault. Nothing is lost: replay it once it is mended.";
 
 fn explanation(delivery: &Delivery) -> String {
     match delivery.state() {
@@ -139,6 +144,6 @@ impl Page for Replay {
                 posted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &objects).await
             })
             .await?;
-        Ok(Answer::see_other(format!("{}/deliveries/{event_id}", link(endpoint.id()))).recorded())
+        Ok(Answer::see_other(delivery_link(endpoint.id(), event_id)).recorded())
     }
 }

@@ -38,7 +38,8 @@ struct EndpointPage {
     last_failure_at: Option<Moment>,
     failures_in_a_row: u32,
     added: (String, Moment),
-    stuck: usize,
+    /// Since when, and where to look.
+    stuck: Vec<(Moment, String)>,
     replay: Option<ReplayForm>,
     is_replaying: bool,
     states: Vec<Choice>,
@@ -78,7 +79,7 @@ impl DeliveryLine {
     pub fn new(delivery: &Delivery) -> Self {
         let is_waiting = delivery.state() == DeliveryState::Waiting;
         Self {
-            link: format!("{}/deliveries/{}", link(delivery.endpoint_id), delivery.event_id),
+            link: delivery_link(delivery.endpoint_id, delivery.event_id),
             event_type: delivery.event_type.as_str(),
             badge: delivery_badge(delivery.state()),
             at: delivery.created_at.into(),
@@ -86,6 +87,11 @@ impl DeliveryLine {
             due_at: delivery.due_at().filter(|_| is_waiting).map(Into::into),
         }
     }
+}
+
+/// Where a delivery's page is.
+pub(crate) fn delivery_link(endpoint: EndpointId, event: EventId) -> String {
+    format!("{}/deliveries/{event}", link(endpoint))
 }
 
 /// A delivery's state in a word.
@@ -148,8 +154,12 @@ async fn page(visit: &Visit, state: &EndpointState, notice: Option<Notice>) -> R
         last_failure_at: state.health.last_failure_at.map(Into::into),
         failures_in_a_row: state.health.failures_in_a_row,
         added: (who_is(endpoint.created_by()), endpoint.created_at().into()),
-        stuck: state.stuck.len(),
-        replay: replay_form(visit, endpoint).await?,
+        stuck: state
+            .stuck
+            .iter()
+            .map(|stuck| (stuck.at.into(), delivery_link(endpoint.id(), stuck.event_id)))
+            .collect(),
+        replay: replay_form(visit, state).await?,
         is_replaying: state.replay.is_some(),
         states: DeliveryState::ALL
             .into_iter()
@@ -179,11 +189,12 @@ async fn page(visit: &Visit, state: &EndpointState, notice: Option<Notice>) -> R
 }
 
 /// The form with its count: of what somebody asked about, or of everything.
-async fn replay_form(visit: &Visit, endpoint: &Endpoint) -> Result<Option<ReplayForm>, Error> {
+async fn replay_form(visit: &Visit, state: &EndpointState) -> Result<Option<ReplayForm>, Error> {
     let store = visit.signed_in()?.act().store();
     let asked = visit.query("since");
     let since = asked.as_deref().map(read_moment);
-    let found = store.undelivered(endpoint.id(), since.flatten().unwrap_or_else(the_beginning)).await?;
+    let from = since.flatten().unwrap_or_else(the_beginning);
+    let found = store.undelivered(state.endpoint.value.id(), &state.stuck, from).await?;
     if found.count == 0 && asked.is_none() {
         return Ok(None);
     }
@@ -280,7 +291,7 @@ async fn change(visit: &Visit, posted: &Posted<'_>, act: Act) -> Result<Answer, 
             let event = Event::new(EventKind::WebhookTest { message: TEST_MESSAGE }, now);
             let objects = [id.uuid(), event.id.uuid()];
             commit.tell_only(id, &event)?.done_as(StatusCode::SEE_OTHER, &objects).await?;
-            Ok(Answer::see_other(format!("{}/deliveries/{}", link(id), event.id)).recorded())
+            Ok(Answer::see_other(delivery_link(id, event.id)).recorded())
         }
         Act::Pause | Act::Resume => {
             let after =

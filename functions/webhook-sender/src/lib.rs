@@ -21,6 +21,7 @@ use shared::store::{StoreError, Versioned};
 use shared::telemetry::{Log, Metric, metrics};
 use shared::webhook::client::Client;
 use shared::webhook::queue::{Queue, Wake};
+use shared::webhook::secret::SigningSecret;
 use shared::webhook::signature;
 use shared::{config::Waits, limits};
 
@@ -52,6 +53,15 @@ pub enum Handled {
     Held,
     /// The endpoint is gone, and so is the delivery.
     Dropped,
+}
+
+/// What a look at a delivery that is claimed has shown.
+#[derive(Debug)]
+enum Prepared {
+    /// There is nothing to send.
+    Already(Handled),
+    /// This is to be sent, signed with these.
+    ToSend(Box<Endpoint>, KeptEvent, Vec<SigningSecret>),
 }
 
 /// Why a message could not be handled.
@@ -148,24 +158,42 @@ impl<D: Deliveries> Sender<D> {
         }
         let claim = Claim::begin(now);
         let Some(mut delivery) = self.deliveries.claim(wake, claim, now).await? else { return Ok(Handled::Passed) };
+        match self.prepare(wake, claim, &mut delivery).await {
+            Ok(Prepared::Already(handled)) => Ok(handled),
+            Ok(Prepared::ToSend(endpoint, event, secrets)) => {
+                self.send(wake, claim, delivery, &endpoint, event, &secrets).await
+            }
+            Err(failure) => {
+                if matches!(failure, Failure::Passing(_)) && delivery.value.is_claimed_by(claim) {
+                    // Nothing was sent: whoever sees the message next need not wait for the end of the claim.
+                    let _ = self.deliveries.settle(wake, &delivery, &delivery.value.released(), None).await;
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// What there is to send of a delivery that is claimed, if there is anything.
+    async fn prepare(&self, wake: Wake, claim: Claim, delivery: &mut Versioned<Delivery>) -> Result<Prepared, Failure> {
         loop {
             let (endpoint, event) = self.deliveries.load(wake).await?;
             let Some(endpoint) = endpoint else {
-                self.deliveries.forget(wake, &delivery).await?;
-                return Ok(Handled::Dropped);
+                self.deliveries.forget(wake, delivery).await?;
+                return Ok(Prepared::Already(Handled::Dropped));
             };
             if endpoint.value.lets_out(delivery.value.event_type) {
                 let event = event.ok_or_else(|| Failure::Poison("a delivery without its event".to_owned()))?;
-                return self.send(wake, claim, &delivery, &endpoint.value, event).await;
+                let secrets = endpoint.value.secrets(wake.org(), &*self.keys.keyring().await?, (self.clock)())?;
+                return Ok(Prepared::ToSend(Box::new(endpoint.value), event, secrets));
             }
             // Only while the endpoint is as it was read: if it is resumed at this moment, this one goes out.
             let held = delivery.value.held((self.clock)());
-            if self.deliveries.settle(wake, &delivery, &held, Some(&endpoint)).await? {
-                return Ok(Handled::Held);
+            if self.deliveries.settle(wake, delivery, &held, Some(&endpoint)).await? {
+                return Ok(Prepared::Already(Handled::Held));
             }
             match self.deliveries.find(wake).await? {
-                Some(found) if found.value.is_claimed_by(claim) => delivery = found,
-                _ => return Ok(Handled::Passed),
+                Some(found) if found.value.is_claimed_by(claim) => *delivery = found,
+                _ => return Ok(Prepared::Already(Handled::Passed)),
             }
         }
     }
@@ -174,14 +202,13 @@ impl<D: Deliveries> Sender<D> {
         &self,
         wake: Wake,
         claim: Claim,
-        delivery: &Versioned<Delivery>,
+        delivery: Versioned<Delivery>,
         endpoint: &Endpoint,
         event: KeptEvent,
+        secrets: &[SigningSecret],
     ) -> Result<Handled, Failure> {
-        let keyring = self.keys.keyring().await?;
         let begun_at = (self.clock)();
-        let secrets = endpoint.secrets(wake.org(), &keyring, begun_at)?;
-        let headers = signature::headers(&secrets, event.id, begun_at.unix_s(), event.body.as_bytes());
+        let headers = signature::headers(secrets, event.id, begun_at.unix_s(), event.body.as_bytes());
         let attempted = self.client.post(endpoint.url(), headers, Bytes::from(event.body)).await;
         let ended_at = (self.clock)();
         let attempt = Attempt {
@@ -193,17 +220,19 @@ impl<D: Deliveries> Sender<D> {
             excerpt: attempted.excerpt,
         };
         let schedule = Schedule { waits: self.waits, jitter: fastrand::f64() };
-        let after = self.settle(wake, claim, delivery.clone(), &attempt, ended_at, schedule).await?;
+        let (after, is_there) = self.settle(wake, claim, delivery, &attempt, ended_at, schedule).await?;
         self.log.line(&AttemptLine::new(wake, &event.id, &after, &attempt, event.created_at));
         let is_success = matches!(attempt.outcome, Outcome::Delivered { .. });
-        if self.noted.is_news(wake.delivery.endpoint, is_success) {
+        // Of an endpoint that is gone nothing is noted: nobody would remove it.
+        if is_there && self.noted.is_news(wake.delivery.endpoint, is_success) {
             // What people see of an endpoint's health may miss an attempt; the delivery does not.
             let _ = self.deliveries.note(wake, is_success, ended_at).await;
         }
         Ok(Handled::Attempted(attempt.outcome))
     }
 
-    /// Writes down what an attempt made of a delivery, whatever else has happened to it meanwhile.
+    /// Writes down what an attempt made of a delivery, whatever else has happened to it meanwhile. Tells whether it is
+    /// still there.
     async fn settle(
         &self,
         wake: Wake,
@@ -212,26 +241,28 @@ impl<D: Deliveries> Sender<D> {
         attempt: &Attempt,
         ended_at: Timestamp,
         schedule: Schedule,
-    ) -> Result<Delivery, Failure> {
+    ) -> Result<(Delivery, bool), Failure> {
         let deadline = Instant::now() + limits::WRITE_DEADLINE;
         let mut pause = limits::WRITE_BACKOFF_FIRST;
         loop {
             let after = before.value.settled(claim, attempt.clone(), ended_at, schedule);
             match self.deliveries.settle(wake, &before, &after, None).await {
-                Ok(true) => return Ok(after),
-                // Replayed, or claimed anew. Or gone with its endpoint: then there is nothing to write down.
+                Ok(true) => return Ok((after, true)),
+                // Replayed, or claimed anew, or written down by a call that was answered as if it had not been. Or gone
+                // with its endpoint: then there is nothing to write down.
                 Ok(false) => match self.deliveries.find(wake).await? {
+                    Some(found) if found.value.has(attempt) => return Ok((found.value, true)),
                     Some(found) => before = found,
-                    None => return Ok(after),
+                    None => return Ok((after, false)),
                 },
                 Err(StoreError::Raced) => {}
                 Err(error) if deadline <= Instant::now() => return Err(error.into()),
                 Err(StoreError::Unreadable(cause)) => return Err(Failure::Poison(cause)),
-                // An answer of the store that was lost: what was written is found by its version.
+                // An answer of the store that was lost.
                 Err(StoreError::Failed(_)) => match self.deliveries.find(wake).await {
-                    Ok(Some(found)) if found.value == after => return Ok(after),
+                    Ok(Some(found)) if found.value.has(attempt) => return Ok((found.value, true)),
                     Ok(Some(found)) => before = found,
-                    Ok(None) => return Ok(after),
+                    Ok(None) => return Ok((after, false)),
                     Err(_) => {}
                 },
             }

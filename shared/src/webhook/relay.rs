@@ -20,10 +20,10 @@ use crate::error::Error;
 use crate::limits;
 use crate::store::deliveries::{DeliveryKey, first_id_at, undelivered};
 use crate::store::due::DueEntry;
-use crate::store::endpoints::Replay;
+use crate::store::endpoints::{Replay, Stuck};
 use crate::store::keys::Due;
 use crate::store::table::jittered;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, Versioned};
 
 /// Passes on what has to follow.
 #[derive(Debug, Clone)]
@@ -103,7 +103,9 @@ impl Relay {
             return Ok(Passed::On);
         };
         if let Some(replay) = self.store.endpoint_replay(org, id).await? {
-            if !self.walk(org, id, &Follow::Replayed(replay.clone()), until).await? {
+            if !self.take_up(org, id, &replay, until).await?
+                || !self.walk(org, id, &Follow::Replayed(replay.clone()), until).await?
+            {
                 return Ok(Passed::InPart);
             }
             self.store.end_endpoint_replay(org, id, &replay).await?;
@@ -113,6 +115,36 @@ impl Relay {
         }
         self.store.forget(entry).await?;
         Ok(Passed::On)
+    }
+
+    /// Drops a delivery, also when it is claimed or settled at this moment.
+    async fn drop(&self, org: OrgId, delivery: Versioned<Delivery>) -> Result<(), Error> {
+        let key = DeliveryKey { org, endpoint: delivery.value.endpoint_id, event: delivery.value.event_id };
+        let mut found = Some(delivery);
+        while let Some(delivery) = found {
+            if patiently(|| self.store.drop_delivery(org, &delivery)).await? {
+                return Ok(());
+            }
+            found = self.store.delivery(key).await?;
+        }
+        Ok(())
+    }
+
+    /// Replays what had been put aside. Tells whether it came to the end in time.
+    async fn take_up(&self, org: OrgId, id: EndpointId, replay: &Replay, until: Instant) -> Result<bool, Error> {
+        let endpoints = self.store.endpoints(org).await?;
+        let stuck = endpoints.into_iter().find(|state| state.endpoint.value.id() == id).map(|state| state.stuck);
+        let wanted = |stuck: &Stuck| first_id_at(replay.since) <= stuck.event_id.uuid() && stuck.at <= replay.asked_at;
+        let mut due_at = Timestamp::now();
+        for stuck in stuck.into_iter().flatten().filter(wanted) {
+            if until <= Instant::now() {
+                return Ok(false);
+            }
+            let key = DeliveryKey { org, endpoint: id, event: stuck.event_id };
+            patiently(|| self.store.take_up_delivery(key, due_at)).await?;
+            due_at = later(due_at);
+        }
+        Ok(true)
     }
 
     /// Lets each of an endpoint's deliveries follow, in the order of their events. Tells whether it came to the end in
@@ -133,7 +165,7 @@ impl Relay {
                 }
                 let after = match what {
                     Follow::Deleted => {
-                        patiently(|| self.store.drop_delivery(org, &delivery)).await?;
+                        self.drop(org, delivery).await?;
                         continue;
                     }
                     Follow::Resumed => delivery.value.resumed(due_at),
