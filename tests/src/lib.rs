@@ -18,6 +18,7 @@ pub mod drafts;
 pub mod faults;
 pub mod log;
 pub mod org;
+pub mod outbox;
 pub mod process;
 pub mod raw;
 pub mod receiver;
