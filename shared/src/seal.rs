@@ -223,7 +223,8 @@ impl SecretsManagerKeys {
     }
 
     fn keep(&self, keyring: &Arc<Keyring>, until: Instant) {
-        let kept = Kept { keyring: keyring.clone(), until, renewable_from: Instant::now() + limits::KEYS_LOOKED_UP_EVERY };
+        let kept =
+            Kept { keyring: keyring.clone(), until, renewable_from: Instant::now() + limits::KEYS_LOOKED_UP_EVERY };
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
     }
 

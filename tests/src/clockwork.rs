@@ -4,11 +4,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clock::{Hearing, Tick};
 use futures_util::future::BoxFuture;
+use local::PublicOrLoopback;
 use shared::App;
 use shared::config::{BaseUrl, Waits};
+use shared::seal::FixedKeys;
+use shared::store::Store;
 use shared::telemetry::Log;
+use shared::webhook::client::Client;
 use shared::webhook::queue::{Queue, QueueError, Wake};
 use shared::webhook::relay::Relay;
+use shared::webhook::resolve::SystemResolver;
+use webhook_sender::Sender;
 
 use crate::org::Org;
 
@@ -62,6 +68,17 @@ impl Clockwork {
     /// Ticks once as the first of a process, when nobody has heard of anything.
     pub async fn first_tick(&self) -> Tick {
         clock::tick(&self.app, &self.relay, Hearing::Nobody).await
+    }
+
+    /// A sender over the same table and with the same keys, which hands what comes too early back to the queue.
+    ///
+    /// # Panics
+    /// When it can't be made.
+    #[must_use]
+    pub fn sender(&self, org: &Org) -> Sender<Store> {
+        let client = Client::new(Arc::new(PublicOrLoopback), Arc::new(SystemResolver::new())).expect("a client");
+        let keys = FixedKeys::new(org.stack().keyring().clone());
+        Sender::new(self.app.store.clone(), self.queue.clone(), keys, client, self.app.waits, self.app.log.clone())
     }
 
     /// Its relay.

@@ -20,6 +20,7 @@ pub mod faults;
 pub mod log;
 pub mod memory;
 pub mod org;
+pub mod outbox;
 pub mod process;
 pub mod raw;
 pub mod receiver;

@@ -25,13 +25,21 @@ pub struct Serve {
     ready_file: PathBuf,
     port: u16,
     seed: &'static str,
+    time_scale: u32,
 }
 
 impl Serve {
     /// `serve` on a free port over a data directory, with the ready file in it.
     pub fn over(program: impl Into<PathBuf>, data_dir: impl Into<PathBuf>) -> Self {
         let data_dir = data_dir.into();
-        Self { program: program.into(), ready_file: data_dir.join("ready.json"), data_dir, port: 0, seed: "empty" }
+        Self {
+            program: program.into(),
+            ready_file: data_dir.join("ready.json"),
+            data_dir,
+            port: 0,
+            seed: "empty",
+            time_scale: 1,
+        }
     }
 
     /// With the ready file elsewhere.
@@ -52,11 +60,18 @@ impl Serve {
         self
     }
 
+    /// With the service's waits divided by this.
+    pub fn time_scale(mut self, time_scale: u32) -> Self {
+        self.time_scale = time_scale;
+        self
+    }
+
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command
             .arg("serve")
             .args(["--port", &self.port.to_string(), "--seed", self.seed])
+            .args(["--time-scale", &self.time_scale.to_string()])
             .arg("--data-dir")
             .arg(&self.data_dir)
             .arg("--ready-file")

@@ -11,6 +11,7 @@ use axum::extract::State;
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
 use serde_json::Value;
+use shared::domain::ids::EventId;
 use shared::domain::time::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
@@ -58,6 +59,15 @@ impl Arrival {
         self.json()["type"].as_str().unwrap_or_default().to_owned()
     }
 
+    /// The id of the event.
+    ///
+    /// # Panics
+    /// When it has none.
+    #[must_use]
+    pub fn event_id(&self) -> EventId {
+        self.json()["id"].as_str().expect("an id").parse().expect("a uuid")
+    }
+
     /// A header.
     ///
     /// # Panics
@@ -86,6 +96,12 @@ impl Reaction {
     #[must_use]
     pub fn status(status: u16) -> Self {
         Self { status, headers: Vec::new(), body: String::new(), after: Duration::ZERO }
+    }
+
+    /// This status, after a while.
+    #[must_use]
+    pub fn late(status: u16, after: Duration) -> Self {
+        Self { after, ..Self::status(status) }
     }
 }
 

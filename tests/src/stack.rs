@@ -82,13 +82,21 @@ impl Stack {
     /// all calls of the store are those of the test.
     #[must_use]
     pub fn through(&self, faults: &Faults) -> Arc<Self> {
-        let store = StoreAt::Endpoint { url: faults.url().to_owned(), table: self.table.name.clone() };
-        Arc::new(Self::in_new_dir(Options {
-            store,
-            keyring: Some(self.keyring.clone()),
-            has_background: false,
-            ..Options::default()
-        }))
+        self.beside(faults.url(), Options { has_background: false, ..Options::default() })
+    }
+
+    /// A second stack on the same table, with all that runs in the background, and every call of the store through a
+    /// proxy that can break it. The first one should be [`Stack::silent`].
+    #[must_use]
+    pub fn working_through(&self, faults: &Faults, time_scale: u32) -> Arc<Self> {
+        self.beside(faults.url(), Options { time_scale, ..Options::default() })
+    }
+
+    /// A stack of its own, with a table of its own, on which nothing runs in the background: what is written there
+    /// waits until somebody else takes it up.
+    #[must_use]
+    pub fn silent() -> Arc<Self> {
+        Arc::new(Self::in_new_dir(Options { has_background: false, ..Options::default() }))
     }
 
     /// A stack of its own, with a table of its own, for which time passes faster: for what a sweep of everything that is
@@ -108,13 +116,13 @@ impl Stack {
     /// A second stack on the same table for which time passes faster: what it makes waits for less long.
     #[must_use]
     pub fn scaled(&self, time_scale: u32) -> Arc<Self> {
-        let store = StoreAt::Endpoint { url: self.table.endpoint.clone(), table: self.table.name.clone() };
-        Arc::new(Self::in_new_dir(Options {
-            store,
-            keyring: Some(self.keyring.clone()),
-            time_scale,
-            ..Options::default()
-        }))
+        self.beside(&self.table.endpoint, Options { time_scale, ..Options::default() })
+    }
+
+    /// Another stack on the same table, with the same keys.
+    fn beside(&self, url: &str, options: Options) -> Arc<Self> {
+        let store = StoreAt::Endpoint { url: url.to_owned(), table: self.table.name.clone() };
+        Arc::new(Self::in_new_dir(Options { store, keyring: Some(self.keyring.clone()), ..options }))
     }
 
     /// A second stack on the same table with other keys: the service after its keyring was rotated.

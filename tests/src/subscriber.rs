@@ -93,11 +93,49 @@ impl Subscriber {
         self.admin.post(&self.path(), &fields).await
     }
 
+    /// Presses `Send test event`, and gives the event that was told.
+    ///
+    /// # Panics
+    /// When none was.
+    pub async fn test(&self) -> EventId {
+        let page = self.press("test", &[]).await;
+        assert_eq!(page.status, 303, "{}", page.body);
+        page.location().rsplit('/').next().and_then(|id| id.parse().ok()).expect("an event's id")
+    }
+
     /// Presses `Replay` on the page of a delivery.
     pub async fn replay(&self, event: impl std::fmt::Display) -> Page {
         let path = self.delivery_path(event);
         let token = self.admin.get(&path).await.hidden("form_token");
         self.admin.post(&path, &[("form_token", &token)]).await
+    }
+
+    /// Presses `Rotate secret`, and gives the new one.
+    ///
+    /// # Panics
+    /// When it is not shown.
+    pub async fn rotate(&self, old: &str) -> SigningSecret {
+        let page = self.press("rotate", &[("old", old)]).await;
+        assert_eq!(page.status, 303, "{}", page.body);
+        secret_on(&self.admin.get(page.location()).await).expect("the new secret is shown")
+    }
+
+    /// Sends the form that edits it.
+    pub async fn edit(&self, url: &str, types: &[&str]) -> Page {
+        let path = format!("{}/edit", self.path());
+        let token = self.admin.get(&path).await.hidden("form_token");
+        send_fields(&self.admin, &path, &token, url, types).await
+    }
+
+    /// What the table has of it but audit rows and events.
+    pub async fn rows(&self, org: &Org) -> Vec<serde_json::Value> {
+        let id = self.id.to_string();
+        let mut rows = crate::rows::all(org.stack().table()).await;
+        rows.retain(|row| {
+            let key = format!("{} {}", row["pk"].as_str().unwrap_or_default(), row["sk"].as_str().unwrap_or_default());
+            key.contains(&id) && !key.contains("#AUDIT#")
+        });
+        rows
     }
 
     /// One of its deliveries, as the store has it.
@@ -126,10 +164,14 @@ impl Subscriber {
 /// Sends the form that adds an endpoint.
 pub async fn add(admin: &Browser, url: &str, types: &[&str]) -> Page {
     let token = admin.get(DEVELOPERS).await.hidden("form_token");
+    send_fields(admin, DEVELOPERS, &token, url, types).await
+}
+
+async fn send_fields(admin: &Browser, path: &str, token: &str, url: &str, types: &[&str]) -> Page {
     let names: Vec<String> = types.iter().map(|name| format!("event:{name}")).collect();
-    let mut fields = vec![("form_token", token.as_str()), ("url", url)];
+    let mut fields = vec![("form_token", token), ("url", url)];
     fields.extend(names.iter().map(|name| (name.as_str(), "on")));
-    admin.post(DEVELOPERS, &fields).await
+    admin.post(path, &fields).await
 }
 
 /// The secret that a page shows, if it does.

@@ -10,7 +10,7 @@ use shared::visit::Visit;
 
 use crate::Page;
 use crate::developers::link;
-use crate::endpoint::{delivery_badge, find};
+use crate::endpoint::{delivery_badge, delivery_link, find};
 use crate::frame::{Answer, Frame, Moment};
 use crate::outline::Badge;
 
@@ -94,7 +94,7 @@ impl Page for Show {
         let kept = u32::try_from(delivery.attempts.len()).unwrap_or(u32::MAX);
         let page = DeliveryPage {
             frame: Frame::new(visit),
-            path: format!("{}/deliveries/{event_id}", link(endpoint.id())),
+            path: delivery_link(endpoint.id(), event_id),
             endpoint: (link(endpoint.id()), endpoint.url().as_str().to_owned()),
             event_type: event.event_type.as_str(),
             event_id: event_id.to_string(),
@@ -133,7 +133,7 @@ fn failure(class: FailureClass, status: Option<u16>) -> String {
 }
 
 /// Of one that the sender could not process.
-const ASIDE: &str = "It could not be processed, which is our fault. It is not tried again until you replay it.";
+const ASIDE: &str = "It could not be processed. That is our fault. Nothing is lost: replay it once it is mended.";
 
 fn explanation(delivery: &Delivery) -> String {
     match delivery.state() {
@@ -171,6 +171,6 @@ impl Page for Replay {
                 posted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &objects).await
             })
             .await?;
-        Ok(Answer::see_other(format!("{}/deliveries/{event_id}", link(endpoint.id()))).recorded())
+        Ok(Answer::see_other(delivery_link(endpoint.id(), event_id)).recorded())
     }
 }

@@ -39,7 +39,8 @@ struct EndpointPage {
     last_failure_at: Option<Moment>,
     failures_in_a_row: u32,
     added: (String, Moment),
-    stuck: Vec<(String, Moment)>,
+    /// Since when, and where to look.
+    stuck: Vec<(Moment, String)>,
     replay: Option<ReplayForm>,
     states: Vec<Choice>,
     types: Vec<Choice>,
@@ -80,7 +81,7 @@ impl DeliveryLine {
     pub fn new(delivery: &Delivery) -> Self {
         let is_waiting = delivery.state() == DeliveryState::Waiting;
         Self {
-            link: format!("{}/deliveries/{}", link(delivery.endpoint_id), delivery.event_id),
+            link: delivery_link(delivery.endpoint_id, delivery.event_id),
             event_type: delivery.event_type.as_str(),
             badge: delivery_badge(delivery.state()),
             at: delivery.created_at.into(),
@@ -88,6 +89,11 @@ impl DeliveryLine {
             due_at: delivery.due_at().filter(|_| is_waiting).map(Into::into),
         }
     }
+}
+
+/// Where a delivery's page is.
+pub(crate) fn delivery_link(endpoint: EndpointId, event: EventId) -> String {
+    format!("{}/deliveries/{event}", link(endpoint))
 }
 
 /// A delivery's state in a word.
@@ -154,7 +160,7 @@ async fn page(visit: &Visit, state: &EndpointState, notice: Option<Notice>) -> R
         stuck: state
             .stuck
             .iter()
-            .map(|stuck| (format!("{path}/deliveries/{}", stuck.event_id), stuck.at.into()))
+            .map(|stuck| (stuck.at.into(), delivery_link(endpoint.id(), stuck.event_id)))
             .collect(),
         replay: replay_form(visit, state).await?,
         states: DeliveryState::ALL
@@ -189,7 +195,8 @@ async fn replay_form(visit: &Visit, state: &EndpointState) -> Result<Option<Repl
     let store = visit.signed_in()?.act().store();
     let asked = visit.query("since");
     let since = asked.as_deref().map(read_moment);
-    let found = store.undelivered(state.endpoint.value.id(), since.flatten().unwrap_or_else(the_beginning)).await?;
+    let from = since.flatten().unwrap_or_else(the_beginning);
+    let found = store.undelivered(state.endpoint.value.id(), &state.stuck, from).await?;
     if found.count == 0 && asked.is_none() {
         return Ok(None);
     }
@@ -289,7 +296,7 @@ async fn change(visit: &Visit, posted: &Posted<'_>, act: Act, secret: &SigningSe
             let event = Event::new(EventKind::WebhookTest(TestData::NOTHING_HAPPENED), now);
             let objects = [id.uuid(), event.id.uuid()];
             commit.tell_only(id, &event)?.done_as(StatusCode::SEE_OTHER, &objects).await?;
-            Ok(Answer::see_other(format!("{}/deliveries/{}", link(id), event.id)).recorded())
+            Ok(Answer::see_other(delivery_link(id, event.id)).recorded())
         }
         Act::Pause | Act::Resume => {
             let after =

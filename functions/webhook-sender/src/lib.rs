@@ -21,6 +21,7 @@ use shared::store::{StoreError, Versioned};
 use shared::telemetry::{Log, Metric, metrics};
 use shared::webhook::client::Client;
 use shared::webhook::queue::{Queue, Wake};
+use shared::webhook::secret::SigningSecret;
 use shared::webhook::signature;
 use shared::{config::Waits, limits};
 
@@ -53,6 +54,15 @@ pub enum Handled {
     Held,
     /// The endpoint is gone, and so is the delivery.
     Dropped,
+}
+
+/// What a look at a delivery that is claimed has shown.
+#[derive(Debug)]
+enum Prepared {
+    /// There is nothing to send.
+    Already(Handled),
+    /// This is to be sent, signed with these.
+    ToSend(Box<Endpoint>, KeptEvent, Vec<SigningSecret>),
 }
 
 /// Why a message could not be handled.
@@ -140,31 +150,63 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
         }
         let claim = Claim::begin(now);
         let Some(mut delivery) = self.claimed(wake, claim, now).await? else { return Ok(Handled::Passed) };
+        match self.prepare(wake, claim, &mut delivery).await {
+            Ok(Prepared::Already(handled)) => Ok(handled),
+            Ok(Prepared::ToSend(endpoint, event, secrets)) => {
+                self.send(wake, claim, delivery, &endpoint, event, &secrets).await
+            }
+            Err(failure) => {
+                if matches!(failure, Failure::Passing(_)) && delivery.value.is_claimed_by(claim) {
+                    // Nothing was sent: whoever sees the message next need not wait for the end of the claim.
+                    let _ = self.deliveries.settle(wake, &delivery, &delivery.value.released(), None).await;
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// What there is to send of a delivery that is claimed, if there is anything.
+    async fn prepare(&self, wake: Wake, claim: Claim, delivery: &mut Versioned<Delivery>) -> Result<Prepared, Failure> {
         loop {
             let (endpoint, event) = self.deliveries.load(wake).await?;
             let Some(endpoint) = endpoint else {
                 self.deliveries.forget(wake, delivery.value.due_at()).await?;
-                return Ok(Handled::Dropped);
+                return Ok(Prepared::Already(Handled::Dropped));
             };
             if endpoint.value.lets_out(delivery.value.event_type) {
                 let event = event.ok_or_else(|| Failure::Poison("a delivery without its event".to_owned()))?;
-                return self.send(wake, claim, &delivery, &endpoint.value, event).await;
+                let secrets = self.secrets(wake, &endpoint.value).await?;
+                // Whoever was held up until here may find somebody else at it, or the next attempt not due yet.
+                if !claim.has_time_for_attempt(self.time.now()) {
+                    return Err(Failure::Passing("the claim was nearly over before the attempt".to_owned()));
+                }
+                return Ok(Prepared::ToSend(Box::new(endpoint.value), event, secrets));
             }
             // Only while the endpoint is as it was read: if it is resumed at this moment, this one goes out.
             let held = delivery.value.held(self.time.now());
-            match self.deliveries.settle(wake, &delivery, &held, Some(&endpoint)).await {
-                Ok(true) => return Ok(Handled::Held),
+            match self.deliveries.settle(wake, delivery, &held, Some(&endpoint)).await {
+                Ok(true) => return Ok(Prepared::Already(Handled::Held)),
                 Ok(false) => {}
                 // Others of the same endpoint are held at the same time.
                 Err(StoreError::Raced) => {
-                    tokio::time::sleep(limits::WRITE_BACKOFF_FIRST.mul_f64(fastrand::f64())).await
+                    tokio::time::sleep(limits::WRITE_BACKOFF_FIRST.mul_f64(fastrand::f64())).await;
                 }
                 Err(error) => return Err(error.into()),
             }
             match self.deliveries.find(wake).await? {
-                Some(found) if found.value.is_claimed_by(claim) && self.time.now() < claim.until => delivery = found,
-                _ => return Ok(Handled::Passed),
+                Some(found) if found.value.is_claimed_by(claim) && self.time.now() < claim.until => *delivery = found,
+                _ => return Ok(Prepared::Already(Handled::Passed)),
             }
+        }
+    }
+
+    /// The secrets that sign, opened.
+    async fn secrets(&self, wake: Wake, endpoint: &Endpoint) -> Result<Vec<SigningSecret>, Failure> {
+        let (keyring, now) = (self.keys.keyring().await?, self.time.now());
+        match endpoint.secrets(wake.org(), &keyring, now) {
+            // Sealed with a key that is newer than those that are kept here.
+            Err(SealError::NoSuchKey(_)) => Ok(endpoint.secrets(wake.org(), &*self.keys.newest().await?, now)?),
+            opened => Ok(opened?),
         }
     }
 
@@ -189,22 +231,13 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
         &self,
         wake: Wake,
         claim: Claim,
-        delivery: &Versioned<Delivery>,
+        delivery: Versioned<Delivery>,
         endpoint: &Endpoint,
         event: KeptEvent,
+        secrets: &[SigningSecret],
     ) -> Result<Handled, Failure> {
-        let keyring = self.keys.keyring().await?;
         let begun_at = self.time.now();
-        // Whoever was held up until there may be somebody else at it, or the next attempt is not due yet.
-        if !claim.has_time_for_attempt(begun_at) {
-            return Err(Failure::Passing("the claim was nearly over before the attempt".to_owned()));
-        }
-        let secrets = match endpoint.secrets(wake.org(), &keyring, begun_at) {
-            // Sealed with a key that is newer than those that are kept here.
-            Err(SealError::NoSuchKey(_)) => endpoint.secrets(wake.org(), &*self.keys.newest().await?, begun_at)?,
-            opened => opened?,
-        };
-        let headers = signature::headers(&secrets, event.id, begun_at.unix_s(), event.body.as_bytes());
+        let headers = signature::headers(secrets, event.id, begun_at.unix_s(), event.body.as_bytes());
         let attempted = self.client.post(endpoint.url(), headers, Bytes::from(event.body)).await;
         let ended_at = self.time.now();
         let attempt = Attempt {
@@ -216,17 +249,19 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
             excerpt: attempted.excerpt,
         };
         let schedule = Schedule { waits: self.waits, jitter: fastrand::f64() };
-        let after = self.settle(wake, claim, delivery.clone(), &attempt, ended_at, schedule).await?;
+        let (after, is_there) = self.settle(wake, claim, delivery, &attempt, ended_at, schedule).await?;
         self.log.line(&AttemptLine::new(wake, &event.id, &after, &attempt, event.created_at));
         let is_success = matches!(attempt.outcome, Outcome::Delivered { .. });
-        if self.noted.is_news(wake.delivery.endpoint, is_success) {
+        // Of an endpoint that is gone nothing is noted: nobody would remove it.
+        if is_there && self.noted.is_news(wake.delivery.endpoint, is_success) {
             // What people see of an endpoint's health may miss an attempt; the delivery does not.
             let _ = self.deliveries.note(wake, is_success, ended_at).await;
         }
         Ok(Handled::Attempted(attempt.outcome))
     }
 
-    /// Writes down what an attempt made of a delivery, whatever else has happened to it meanwhile.
+    /// Writes down what an attempt made of a delivery, whatever else has happened to it meanwhile. Tells whether it is
+    /// still there.
     async fn settle(
         &self,
         wake: Wake,
@@ -235,26 +270,28 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
         attempt: &Attempt,
         ended_at: Timestamp,
         schedule: Schedule,
-    ) -> Result<Delivery, Failure> {
+    ) -> Result<(Delivery, bool), Failure> {
         let deadline = Instant::now() + limits::WRITE_DEADLINE;
         let mut pause = limits::WRITE_BACKOFF_FIRST;
         loop {
             let after = before.value.settled(claim, attempt.clone(), ended_at, schedule);
             match self.deliveries.settle(wake, &before, &after, None).await {
-                Ok(true) => return Ok(after),
-                // Replayed, or claimed anew. Or gone with its endpoint: then there is nothing to write down.
+                Ok(true) => return Ok((after, true)),
+                // Replayed, or claimed anew, or written down by a call that was answered as if it had not been. Or gone
+                // with its endpoint: then there is nothing to write down.
                 Ok(false) => match self.deliveries.find(wake).await? {
+                    Some(found) if found.value.has(attempt) => return Ok((found.value, true)),
                     Some(found) => before = found,
-                    None => return Ok(after),
+                    None => return Ok((after, false)),
                 },
                 Err(StoreError::Raced) => {}
                 Err(error) if deadline <= Instant::now() => return Err(error.into()),
                 Err(StoreError::Unreadable(cause)) => return Err(Failure::Poison(cause)),
-                // An answer of the store that was lost: what was written is found by its version.
+                // An answer of the store that was lost.
                 Err(StoreError::Failed(_)) => match self.deliveries.find(wake).await {
-                    Ok(Some(found)) if found.value == after => return Ok(after),
+                    Ok(Some(found)) if found.value.has(attempt) => return Ok((found.value, true)),
                     Ok(Some(found)) => before = found,
-                    Ok(None) => return Ok(after),
+                    Ok(None) => return Ok((after, false)),
                     Err(_) => {}
                 },
             }

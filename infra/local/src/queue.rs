@@ -7,19 +7,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use shared::domain::ids::EndpointId;
+use shared::domain::ids::{EndpointId, OrgId};
 use shared::domain::time::Timestamp;
 use shared::limits;
 use shared::telemetry::Log;
 use shared::webhook::queue::{Queue, QueueError, Wake};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
-use webhook_sender::{Deliveries, Failure, Post, Sender};
+use webhook_sender::{Deliveries, Failure, Handled, Post, Sender};
 
 /// Attempts at a time, over all endpoints: more connections than this are no quicker on one machine.
 const AT_A_TIME: usize = 256;
 /// Attempts at a time at one endpoint, so that one that is slow leaves room for the others.
 const AT_A_TIME_OF_ENDPOINT: usize = 16;
+/// Attempts at a time of one organization, so that one whose endpoints are all slow leaves room for others.
+const AT_A_TIME_OF_ORG: usize = 64;
 /// How soon a message that failed is seen again.
 const VISIBILITY: Duration = Duration::from_secs(1);
 
@@ -34,7 +36,8 @@ pub struct LocalQueue {
 struct Waiting {
     /// By when they are due, and then in the order in which they came.
     by_time: BinaryHeap<Reverse<(Timestamp, u64, Message)>>,
-    /// The same message twice says no more than once.
+    /// The same message twice says no more than once, until it has been handled: what waits for its turn is not woken
+    /// over and over.
     known: HashSet<Wake>,
     count: u64,
 }
@@ -83,9 +86,9 @@ impl LocalQueue {
         Ok(message)
     }
 
-    /// From now on the same message says something new. Until then it waits, if only for its turn.
-    fn begin(&self, wake: &Wake) {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).known.remove(wake);
+    /// What was received has been handled, or nobody is at it any more.
+    fn done(&self, wake: Wake) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).known.remove(&wake);
     }
 
     async fn receive(&self) -> Message {
@@ -113,6 +116,18 @@ impl Queue for LocalQueue {
     }
 }
 
+/// A message that is being handled. However that ends, the queue takes the same one again.
+struct Received {
+    queue: Arc<LocalQueue>,
+    wake: Wake,
+}
+
+impl Drop for Received {
+    fn drop(&mut self) {
+        self.queue.done(self.wake);
+    }
+}
+
 /// Attempts what the queue wakes, until it is dropped.
 #[derive(Debug)]
 pub struct Sending(JoinHandle<()>);
@@ -127,6 +142,7 @@ impl Sending {
     {
         let (sender, all) = (Arc::new(sender), Arc::new(Semaphore::new(AT_A_TIME)));
         let mut of_endpoint: HashMap<EndpointId, Arc<Semaphore>> = HashMap::new();
+        let mut of_org: HashMap<OrgId, Arc<Semaphore>> = HashMap::new();
         let mut attempts = tokio::task::JoinSet::new();
         Self(tokio::spawn(async move {
             loop {
@@ -135,13 +151,21 @@ impl Sending {
                 while attempts.try_join_next().is_some() {}
                 let lane = of_endpoint.entry(message.wake.delivery.endpoint);
                 let lane = lane.or_insert_with(|| Arc::new(Semaphore::new(AT_A_TIME_OF_ENDPOINT))).clone();
+                let share = of_org.entry(message.wake.org());
+                let share = share.or_insert_with(|| Arc::new(Semaphore::new(AT_A_TIME_OF_ORG))).clone();
                 let (queue, sender, all, log) = (queue.clone(), sender.clone(), all.clone(), log.clone());
                 // Each by itself: one that panics is lost alone, and the clock wakes its delivery again.
                 attempts.spawn(async move {
-                    let (Ok(_lane), Ok(_place)) = (lane.acquire().await, all.acquire().await) else { return };
-                    queue.begin(&message.wake);
-                    if let Err(failure) = sender.handle(message.wake).await {
-                        see_again(&queue, message, &failure, &log);
+                    let received = Received { queue: queue.clone(), wake: message.wake };
+                    let (Ok(_lane), Ok(_share)) = (lane.acquire().await, share.acquire().await) else { return };
+                    let Ok(_place) = all.acquire().await else { return };
+                    let handled = sender.handle(message.wake).await;
+                    drop(received);
+                    match handled {
+                        // What the sender sent on was still known.
+                        Ok(Handled::SentOn) => queue.put(message, message.wake.due_at),
+                        Ok(_) => {}
+                        Err(failure) => see_again(&queue, message, &failure, &log),
                     }
                 });
             }

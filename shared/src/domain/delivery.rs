@@ -350,6 +350,23 @@ impl Delivery {
         Self { progress, ..self.clone() }
     }
 
+    /// The delivery without a claim, since nothing could be sent for a reason that passes.
+    #[must_use]
+    pub fn released(&self) -> Self {
+        let progress = match &self.progress {
+            Progress::Queued { due_at, .. } => Progress::Queued { due_at: *due_at, claim: None },
+            Progress::Waiting { due_at, .. } => Progress::Waiting { due_at: *due_at, claim: None },
+            ended => ended.clone(),
+        };
+        Self { progress, ..self.clone() }
+    }
+
+    /// Whether an attempt is on record already: an answer of the store may have been lost.
+    #[must_use]
+    pub fn has(&self, attempt: &Attempt) -> bool {
+        self.attempts.iter().any(|kept| Attempt { number: attempt.number, ..kept.clone() } == *attempt)
+    }
+
     /// What an attempt makes of it. One whose claim is over, or that was overtaken by a replay, is kept on record and
     /// changes nothing else.
     #[must_use]

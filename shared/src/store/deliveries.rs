@@ -1,5 +1,7 @@
 //! Deliveries: in a partition per endpoint, in the order of their events, each named by what it is of.
 
+use std::collections::BTreeSet;
+
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -96,7 +98,14 @@ impl Store {
                 (":now", text(&now.to_string())),
             ],
         };
-        self.update(update).await?.map(from_versioned_item).transpose()
+        match self.update(update).await {
+            Ok(Some(claimed)) => from_versioned_item(claimed).map(Some),
+            // Somebody else has it; or the answer to our own claim was lost, and a second one met the first.
+            ended => {
+                let found = self.delivery(key).await?.filter(|found| found.value.is_claimed_by(claim));
+                if found.is_some() { Ok(found) } else { ended.map(|_| None) }
+            }
+        }
     }
 
     /// A delivery.
@@ -159,6 +168,21 @@ impl Store {
     /// When the store can't be written.
     pub async fn forget_due(&self, key: DeliveryKey, due_at: Timestamp) -> Result<(), StoreError> {
         self.remove(key.due(due_at)).await
+    }
+
+    /// Puts a delivery that had been put aside back among the others, to be attempted again.
+    ///
+    /// # Errors
+    /// When the store can't be read or written.
+    pub async fn take_up_delivery(&self, key: DeliveryKey, due_at: Timestamp) -> Result<(), StoreError> {
+        let aside = Change::Remove(keys::stuck_delivery(key.org, key.endpoint, key.event));
+        let mut changes = vec![aside];
+        let is_open = |state| !matches!(state, DeliveryState::Delivered | DeliveryState::Held);
+        if let Some(before) = self.delivery(key).await?.filter(|before| is_open(before.value.state())) {
+            let after = before.value.replayed(due_at);
+            changes.extend(replace(key.org, &before, &after)?);
+        }
+        self.change(changes).await.map(|_| ())
     }
 
     /// Puts a delivery that can't be processed aside: it is shown to the organization, and due no more.
@@ -351,14 +375,21 @@ impl OrgStore {
         Ok(page)
     }
 
-    /// What of events since a moment an endpoint has not got, though it was attempted.
+    /// What of events since a moment an endpoint has not got, though it was attempted, or could not be processed.
     ///
     /// # Errors
     /// When the store can't be read.
-    pub async fn undelivered(&self, endpoint: EndpointId, since: Timestamp) -> Result<Undelivered, StoreError> {
+    pub async fn undelivered(
+        &self,
+        endpoint: EndpointId,
+        stuck: &[Stuck],
+        since: Timestamp,
+    ) -> Result<Undelivered, StoreError> {
         let partition = keys::undelivered(self.org, endpoint);
         let from = first_id_at(since).to_string();
         let states: Vec<&str> = undelivered().map(DeliveryState::as_str).collect();
+        let mut stuck: BTreeSet<Uuid> =
+            stuck.iter().map(|stuck| stuck.event_id.uuid()).filter(|id| first_id_at(since) <= *id).collect();
         let mut found = Undelivered::default();
         let mut start = None;
         loop {
@@ -373,9 +404,14 @@ impl OrgStore {
             };
             let (items, more) = self.store.items_between(query).await?;
             found.count += items.len() as u64;
-            let first = items.first().and_then(|item| item.get(SORT)?.as_s().ok()?.parse::<Uuid>().ok());
-            found.earliest = found.earliest.or(first.and_then(moment_of));
+            let mut ids = items.iter().filter_map(|item| item.get(SORT)?.as_s().ok()?.parse::<Uuid>().ok()).peekable();
+            found.earliest = found.earliest.or(ids.peek().copied().and_then(moment_of));
+            ids.for_each(|id| {
+                stuck.remove(&id);
+            });
             if more.is_none() {
+                found.count += stuck.len() as u64;
+                found.earliest = found.earliest.into_iter().chain(stuck.first().copied().and_then(moment_of)).min();
                 return Ok(found);
             }
             start = more;

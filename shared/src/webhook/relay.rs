@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::limits;
 use crate::store::deliveries::{DeliveryKey, first_id_at, undelivered};
 use crate::store::due::DueEntry;
-use crate::store::endpoints::Replay;
+use crate::store::endpoints::{Replay, Stuck};
 use crate::store::keys::Due;
 use crate::store::table::jittered;
 use crate::store::{Store, StoreError};
@@ -104,7 +104,9 @@ impl Relay {
             return Ok(Passed::On);
         };
         if let Some(replay) = self.store.endpoint_replay(org, id).await? {
-            if !self.walk(org, id, &Follow::Replayed(replay.clone()), until).await? {
+            if !self.take_up(org, id, &replay, until).await?
+                || !self.walk(org, id, &Follow::Replayed(replay.clone()), until).await?
+            {
                 return Ok(Passed::InPart);
             }
             self.store.end_endpoint_replay(org, id, &replay).await?;
@@ -114,6 +116,23 @@ impl Relay {
         }
         self.store.forget(entry).await?;
         Ok(Passed::On)
+    }
+
+    /// Replays what had been put aside. Tells whether it came to the end in time.
+    async fn take_up(&self, org: OrgId, id: EndpointId, replay: &Replay, until: Instant) -> Result<bool, Error> {
+        let endpoints = self.store.endpoints(org).await?;
+        let stuck = endpoints.into_iter().find(|state| state.endpoint.value.id() == id).map(|state| state.stuck);
+        let wanted = |stuck: &Stuck| first_id_at(replay.since) <= stuck.event_id.uuid() && stuck.at <= replay.asked_at;
+        let mut due_at = Timestamp::now();
+        for stuck in stuck.into_iter().flatten().filter(wanted) {
+            if until <= Instant::now() {
+                return Ok(false);
+            }
+            let key = DeliveryKey { org, endpoint: id, event: stuck.event_id };
+            patiently(|| self.store.take_up_delivery(key, due_at)).await?;
+            due_at = later(due_at);
+        }
+        Ok(true)
     }
 
     /// Lets each of an endpoint's deliveries follow, in the order of their events. Tells whether it came to the end in

@@ -1,0 +1,106 @@
+//! Events and deliveries, written past the service: many at once, at any time, and without anybody hearing of them.
+
+use futures_util::StreamExt;
+use shared::domain::delivery::Delivery;
+use shared::domain::event::{Authorization, Event, EventKind};
+use shared::domain::ids::{EndpointId, EventId, WorkspaceId};
+use shared::domain::time::Timestamp;
+use shared::store::Item;
+use shared::store::deliveries::DeliveryKey;
+use shared::store::events::KeptEvent;
+use shared::store::keys::{self, Due};
+use uuid::Uuid;
+
+use crate::org::Org;
+
+/// An event of now, with an id of its own time.
+#[must_use]
+pub fn event() -> KeptEvent {
+    let now = Timestamp::now();
+    let kind = EventKind::WorkspaceActivated { workspace_id: WorkspaceId::new(), authorization: Authorization::Direct };
+    kept(&Event::new(kind, now))
+}
+
+/// An event of another time.
+///
+/// # Panics
+/// When the time is before 1970.
+#[must_use]
+pub fn event_at(at: Timestamp) -> KeptEvent {
+    let ms = u64::try_from(at.unix_ms()).expect("a time since 1970");
+    let random: [u8; 10] = *Uuid::new_v4().as_bytes().first_chunk().expect("16 bytes");
+    let id: EventId = uuid::Builder::from_unix_timestamp_millis(ms, &random).into_uuid().into();
+    let kind = EventKind::WorkspaceActivated { workspace_id: WorkspaceId::new(), authorization: Authorization::Direct };
+    let mut event = Event::new(kind, at);
+    event.id = id;
+    kept(&event)
+}
+
+fn kept(event: &Event) -> KeptEvent {
+    let body = serde_json::to_string(event).expect("an event as JSON");
+    KeptEvent { id: event.id, event_type: event.event_type(), created_at: event.created_at, body, only: None }
+}
+
+/// Writes events into the outbox, where nobody hears of them.
+///
+/// # Panics
+/// When the table does not take them.
+pub async fn tell(org: &Org, events: &[KeptEvent]) {
+    keep(org, events).await;
+    let due = |event: &KeptEvent| keys::due(event.created_at, Due::Event, org.id, event.id.uuid()).into_item();
+    put(org, events.iter().map(due)).await;
+}
+
+/// Writes events that are relayed already, without their deliveries.
+///
+/// # Panics
+/// When the table does not take them.
+pub async fn keep(org: &Org, events: &[KeptEvent]) {
+    let row = |event: &KeptEvent| {
+        let mut item: Item = serde_dynamo::aws_sdk_dynamodb_1::to_item(event).expect("an event as an item");
+        keys::event(org.id, event.id).insert_into(&mut item);
+        item
+    };
+    put(org, events.iter().map(row)).await;
+}
+
+/// Removes an event from under its deliveries.
+///
+/// # Panics
+/// When the table does not answer.
+pub async fn lose(org: &Org, event: &KeptEvent) {
+    let table = org.stack().table();
+    let key = Some(keys::event(org.id, event.id).into_item());
+    table.client().delete_item().table_name(&table.name).set_key(key).send().await.expect("it goes");
+}
+
+async fn put(org: &Org, items: impl IntoIterator<Item = Item>) {
+    let (table, client) = (org.stack().table(), org.stack().table().client());
+    let put = |item| client.put_item().table_name(&table.name).set_item(Some(item)).send();
+    let puts = futures_util::stream::iter(items.into_iter().map(put)).buffer_unordered(16);
+    puts.for_each(|put| async { put.map(|_| ()).expect("the table takes it") }).await;
+}
+
+/// Writes a delivery in any state.
+///
+/// # Panics
+/// When the table does not take it.
+pub async fn deliver(
+    org: &Org,
+    endpoint: EndpointId,
+    event: &KeptEvent,
+    change: impl FnOnce(&mut Delivery),
+) -> Delivery {
+    let store = org.stack().table().store();
+    let now = Timestamp::now();
+    let key = DeliveryKey { org: org.id, endpoint, event: event.id };
+    let new = Delivery::new(endpoint, event.id, event.event_type, event.created_at, now);
+    store.create_delivery(key, &new, now).await.expect("the table takes it");
+    let mut after = new.clone();
+    change(&mut after);
+    if after != new {
+        let before = store.delivery(key).await.expect("the table answers").expect("a delivery");
+        assert!(store.settle_delivery(org.id, &before, &after, None).await.expect("the table takes it"));
+    }
+    after
+}
