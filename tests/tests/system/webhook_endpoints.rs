@@ -334,7 +334,8 @@ impl History {
                 .split("href=\"")
                 .find(|rest| rest.split_once("</a>").is_some_and(|(link, _)| link.ends_with(">Older")));
             let Some(older) = older.and_then(|rest| rest.split('"').next()) else { return pages };
-            path = older.replace("&#38;", "&").replace("&amp;", "&").split('#').next().unwrap_or_default().to_owned();
+            let older = older.replace("&#38;", "&").replace("&amp;", "&");
+            path = String::from(older.split('#').next().unwrap_or_default());
         }
     }
 }
