@@ -212,14 +212,16 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
 
     /// Claims the delivery, if it is due and nobody else has it.
     async fn claimed(&self, wake: Wake, claim: Claim, now: Timestamp) -> Result<Option<Versioned<Delivery>>, Failure> {
-        if let Some(delivery) = self.deliveries.claim(wake, claim, now).await? {
-            return Ok(Some(delivery));
-        }
+        let ended = match self.deliveries.claim(wake, claim, now).await {
+            Ok(Some(delivery)) => return Ok(Some(delivery)),
+            ended => ended,
+        };
         let found = self.deliveries.find(wake).await?;
         if found.as_ref().is_some_and(|found| found.value.is_claimed_by(claim)) {
-            // It was this one, and the answer was lost on the way.
+            // It was this one, and the answer was lost on the way; a second try then met the first.
             return Ok(found);
         }
+        ended?;
         if found.is_none_or(|found| found.value.due_at() != Some(wake.due_at)) {
             // What woke it is of no delivery any more.
             self.deliveries.forget_due(wake).await?;

@@ -98,14 +98,7 @@ impl Store {
                 (":now", text(&now.to_string())),
             ],
         };
-        match self.update(update).await {
-            Ok(Some(claimed)) => from_versioned_item(claimed).map(Some),
-            // Somebody else has it; or the answer to our own claim was lost, and a second one met the first.
-            ended => {
-                let found = self.delivery(key).await?.filter(|found| found.value.is_claimed_by(claim));
-                if found.is_some() { Ok(found) } else { ended.map(|_| None) }
-            }
-        }
+        self.update(update).await?.map(from_versioned_item).transpose()
     }
 
     /// A delivery.
