@@ -49,6 +49,7 @@ impl Memory {
     }
 
     /// An endpoint that is told everything. It is read as the store would, since only members make new ones.
+    #[must_use]
     pub fn add_endpoint(&self, url: &str, keys: &Keyring) -> EndpointId {
         let id = EndpointId::new();
         let secret = SigningSecret::generate().expect("randomness").expose();
@@ -64,6 +65,7 @@ impl Memory {
     }
 
     /// An event, on its way to an endpoint from now on.
+    #[must_use]
     pub fn add_delivery(&self, endpoint: EndpointId, body: String, now: Timestamp) -> DeliveryKey {
         let (event, event_type) = (EventId::new(), EventType::ProposalCreated);
         let key = DeliveryKey { org: self.org, endpoint, event };

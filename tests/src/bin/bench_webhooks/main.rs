@@ -28,7 +28,6 @@ async fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let alone = alone::measure().await;
-    let stack = stack::measure().await;
     println!("\nDeliveries, {} build, {} cores; subscriber and sender share them\n", build(), cores());
     println!("The sender alone, {} deliveries to {} endpoints:", alone["deliveries"], alone["endpoints"]);
     println!("  {:>8} deliveries/s (goal 3000)", alone["deliveries_per_s"]);
@@ -37,6 +36,7 @@ async fn main() -> ExitCode {
         alone["resident_mib_max"], alone["resident_mib_before"]
     );
     println!("  {:>8} lost, {} doubled", alone["lost"], alone["doubled"]);
+    let stack = stack::measure().await;
     println!("\nThe whole local stack, an act over the API to its subscriber:");
     for (name, case) in [("one endpoint", "one"), ("a dead endpoint beside it", "beside_dead")] {
         let row = &stack[case];
