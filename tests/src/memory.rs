@@ -182,16 +182,17 @@ impl Deliveries for Memory {
         Ok(true)
     }
 
-    async fn forget(&self, wake: Wake, delivery: &Versioned<Delivery>) -> Result<bool, StoreError> {
+    async fn forget(&self, wake: Wake, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
         let mut kept = self.kept();
-        let is_current = kept.deliveries.get(&wake.delivery).is_some_and(|found| found.version == delivery.version);
-        if is_current {
-            kept.deliveries.remove(&wake.delivery);
-            if let Some(at) = delivery.value.due_at() {
-                kept.due.remove(&(at, wake.delivery.event, wake.delivery.endpoint));
-            }
+        if let Some(at) = due_at {
+            kept.due.remove(&(at, wake.delivery.event, wake.delivery.endpoint));
         }
-        Ok(is_current)
+        Ok(kept.deliveries.remove(&wake.delivery).is_some())
+    }
+
+    async fn forget_due(&self, wake: Wake) -> Result<(), StoreError> {
+        self.kept().due.remove(&(wake.due_at, wake.delivery.event, wake.delivery.endpoint));
+        Ok(())
     }
 
     async fn put_aside(&self, wake: Wake, _now: Timestamp) -> Result<(), StoreError> {

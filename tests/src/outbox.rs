@@ -2,7 +2,7 @@
 
 use futures_util::StreamExt;
 use shared::domain::delivery::Delivery;
-use shared::domain::event::{Authorization, Event, EventKind};
+use shared::domain::event::{Authorization, Event, EventKind, WorkspaceData};
 use shared::domain::ids::{EndpointId, EventId, WorkspaceId};
 use shared::domain::time::Timestamp;
 use shared::store::Item;
@@ -17,8 +17,7 @@ use crate::org::Org;
 #[must_use]
 pub fn event() -> KeptEvent {
     let now = Timestamp::now();
-    let kind = EventKind::WorkspaceActivated { workspace_id: WorkspaceId::new(), authorization: Authorization::Direct };
-    kept(&Event::new(kind, now))
+    kept(&Event::new(activation(), now))
 }
 
 /// An event of another time.
@@ -30,10 +29,14 @@ pub fn event_at(at: Timestamp) -> KeptEvent {
     let ms = u64::try_from(at.unix_ms()).expect("a time since 1970");
     let random: [u8; 10] = *Uuid::new_v4().as_bytes().first_chunk().expect("16 bytes");
     let id: EventId = uuid::Builder::from_unix_timestamp_millis(ms, &random).into_uuid().into();
-    let kind = EventKind::WorkspaceActivated { workspace_id: WorkspaceId::new(), authorization: Authorization::Direct };
-    let mut event = Event::new(kind, at);
+    let mut event = Event::new(activation(), at);
     event.id = id;
     kept(&event)
+}
+
+fn activation() -> EventKind {
+    let authorization = Authorization::Direct;
+    EventKind::WorkspaceActivated(WorkspaceData { workspace_id: WorkspaceId::new(), authorization })
 }
 
 fn kept(event: &Event) -> KeptEvent {

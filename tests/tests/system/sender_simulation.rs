@@ -316,8 +316,12 @@ impl Deliveries for Shaken {
         self.world.store(wake, settling).await
     }
 
-    async fn forget(&self, wake: Wake, delivery: &Versioned<Delivery>) -> Result<bool, StoreError> {
-        self.world.store(wake, self.memory.forget(wake, delivery)).await
+    async fn forget(&self, wake: Wake, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
+        self.world.store(wake, self.memory.forget(wake, due_at)).await
+    }
+
+    async fn forget_due(&self, wake: Wake) -> Result<(), StoreError> {
+        self.world.store(wake, self.memory.forget_due(wake)).await
     }
 
     async fn put_aside(&self, wake: Wake, now: Timestamp) -> Result<(), StoreError> {

@@ -403,8 +403,8 @@ async fn the_clock_wakes_what_is_due_and_passes_on_what_nobody_heard_of() {
 
 #[tokio::test]
 async fn a_function_without_its_settings_says_which_one_it_lacks() {
-    let cloud = Arc::new(Cloud::new().await);
     const QUEUES: [&str; 5] = ["TABLE_NAME", "BASE_URL", "AWS_REGION", "DELIVERY_QUEUE_URL", "RETRY_QUEUE_URL"];
+    let cloud = Arc::new(Cloud::new().await);
     let cases = [
         ("event-relay", &QUEUES[..], &[][..]),
         ("clock", &QUEUES, &[]),
