@@ -187,7 +187,7 @@ pub const KEYS_LOOKED_UP_EVERY: Duration = Duration::from_secs(1);
 pub const DELIVERY_QUERIES_MAX: u32 = 10;
 /// How far apart the deliveries of an endpoint that is resumed become due, in milliseconds: in the order of their
 /// events, and not all at once.
-pub const RESUME_SPACING_MS: i64 = 10;
+pub const RESUME_SPACING_MS: i64 = 25;
 
 // Webhooks
 

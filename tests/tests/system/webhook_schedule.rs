@@ -30,8 +30,14 @@ async fn five_attempts_on_the_schedule_and_then_by_hand() {
     let waiting = subscriber.wait_for(&org, event, "waiting").await;
     assert!(waiting.due_at().is_some());
     let page = subscriber.admin.get(&subscriber.delivery_path(event)).await;
-    for text in ["Waiting", "503 · http_error", "of 5 attempts failed", "Next attempt", "&#60;b&#62;busy&#60;/b&#62;"]
-    {
+    for text in [
+        "Waiting",
+        "the server answered 503",
+        "http_error",
+        "of 5 attempts failed",
+        "Next attempt",
+        "&#60;b&#62;busy&#60;/b&#62;",
+    ] {
         assert!(page.says(text), "{text}: {}", page.body);
     }
     let page = subscriber.admin.get(&subscriber.path()).await;
