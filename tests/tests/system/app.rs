@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tests::app::{Browser, Page, Person};
 use tests::{Org, rows};
 
@@ -429,4 +429,48 @@ async fn whoever_belongs_to_two_organizations_switches_between_them() {
     let old = Browser::new(org.base_url());
     old.set_cookie("session", &before.unwrap());
     assert_eq!(old.get("/app").await.status, 303);
+}
+
+/// Contacts can be changed over the API after a proposal was made; whoever decides has to see that.
+#[tokio::test]
+async fn people_who_changed_since_the_proposal_are_told_of() {
+    let (org, _, browser) = signed_in().await;
+    let draft = org.ready_draft("Lease", |_| {}).await;
+    let proposal = org.propose("publish_agreement", &draft).await;
+    let path = format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"));
+    assert!(browser.get(&path).await.says("Nothing. It is as it was proposed."));
+    let contact = format!("/api/v1/contacts/{}", draft.participants[0].contact_id);
+    let other = json!({"display_name": "Mallory Payee", "email": "mallory@elsewhere.example"});
+    org.patch(contact, &other).send().await.ok(200);
+    let page = browser.get(&path).await;
+    for text in [
+        "Mallory Payee was called “Ada Okafor”.",
+        "The e-mail address of Mallory Payee is mallory@elsewhere.example; it was ada@okafor.example.",
+    ] {
+        assert!(page.says(text), "{text}: {}", page.body);
+    }
+    assert!(!page.says("Nothing. It is as it was proposed."));
+}
+
+#[tokio::test]
+async fn nobody_is_waited_for_once_an_active_agreement_is_cancelled() {
+    let (org, _, browser) = signed_in().await;
+    let draft = org.ready_draft("Lease", |_| {}).await;
+    for action in ["publish_agreement", "cancel_agreement"] {
+        let proposal = org.propose(action, &draft).await;
+        let path = format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"));
+        assert_eq!(browser.decide(&path, "confirm", "").await.status, 303);
+        let agreement = org.get(format!("/api/v1/agreements/{}", draft.id)).send().await.ok(200);
+        let first = &agreement["stages"][0]["gates"][0];
+        let waits = first["waiting_on_participant_ids"].as_array().expect("a list").len();
+        match action {
+            "publish_agreement" => assert_eq!((waits, &first["state"]), (1, &json!("open"))),
+            _ => {
+                assert_eq!((waits, &first["waiting_on"]), (0, &json!("Nobody: the agreement has ended")));
+                assert_eq!(agreement["lifecycle"], "cancelled");
+            }
+        }
+    }
+    let page = browser.get(&format!("/app/agreements/{}", draft.id)).await;
+    assert!(page.says("Not done") && !page.says("Waiting for"), "{}", page.body);
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use shared::domain::agreement::gate::GateRule;
+use shared::domain::agreement::{Agreement, AgreementKind, ParticipantRole, SafeTerms};
 use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 use tests::clockwork::Clockwork;
@@ -118,6 +120,51 @@ async fn a_proposal_waits_for_a_decision() {
     let due: Vec<&String> = due.iter().filter(|key| !key.starts_with("EVENT#")).collect();
     let expiry = format!("PROPOSAL#{:015}#{}#{id}", moment(&proposal["expires_at"]).unix_ms(), org.id);
     assert_eq!(due, [&expiry]);
+}
+
+/// Each kind of blocker whose resource exists, over HTTP; the others are the pure function's.
+#[tokio::test]
+async fn each_kind_of_blocker_refuses_a_publication() {
+    type Change = fn(&mut Agreement);
+    let cases: [(&str, Change); 9] = [
+        ("no_participants", |draft| {
+            draft.participants.clear();
+            draft.documents.clear();
+            draft.stages.truncate(1);
+        }),
+        ("no_stages", |draft| draft.stages.clear()),
+        ("stage_empty", |draft| draft.stages[0].gates.clear()),
+        ("gate_incomplete", |draft| {
+            draft.stages[1].gates[1].rule = GateRule::DocumentSigned { document_id: None };
+        }),
+        ("gate_participant_missing", |draft| {
+            draft.stages[0].gates[0].rule = GateRule::ParticipantApproval { participant_ids: [].into() };
+        }),
+        ("document_missing", |draft| draft.documents[0].content = None),
+        ("safe_terms_incomplete", |draft| {
+            draft.kind = AgreementKind::Safe;
+            draft.terms = Some(SafeTerms::default());
+        }),
+        ("safe_parties_missing", |draft| {
+            draft.kind = AgreementKind::Safe;
+            for participant in &mut draft.participants {
+                participant.roles = [ParticipantRole::Signer].into();
+            }
+        }),
+        ("expiry_in_past", |draft| draft.expires_at = Some(in_ms(-1000))),
+    ];
+    let org = Org::new().await;
+    for (code, change) in cases {
+        let draft = org.ready_draft(code, change).await;
+        let body = json!({"action": "publish_agreement", "agreement_id": draft.id});
+        let refused = org.post(PROPOSALS, &body).key(code).send().await;
+        assert_eq!(refused.status, 422, "{code}: {refused}");
+        assert!(refused.errors().contains(&("agreement_id".to_owned(), code.to_owned())), "{code}: {refused}");
+        let shown = org.get(format!("/api/v1/agreements/{}", draft.id)).send().await.ok(200);
+        let listed = shown["publish_blockers"].as_array().expect("blockers").iter().any(|found| found["code"] == code);
+        assert!(listed && shown["publishable"] == false && shown["proposal_ready"] == false, "{code}: {shown}");
+    }
+    assert_eq!(org.events().await, Vec::<Value>::new());
 }
 
 #[tokio::test]
