@@ -208,3 +208,61 @@ async fn thousands_that_become_due_at_once_arrive_once_each() {
     assert_eq!(arrived.into_keys().collect::<BTreeSet<_>>(), expected, "after {took:?}");
     println!("{COUNT} in {took:?}");
 }
+
+/// Ten thousand that wait for one moment: what the store takes for so many is left out, the queue, the sender and the
+/// connections are real.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_thousand_that_wait_for_one_moment_arrive_once_each() {
+    use std::collections::HashMap;
+    use std::sync::{Arc, Mutex};
+
+    use local::{LocalQueue, PublicOrLoopback, Sending};
+    use shared::webhook::queue::Queue;
+
+    const COUNT: usize = 10_000;
+    let arrived: Arc<Mutex<HashMap<String, u32>>> = Arc::default();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}/", listener.local_addr().expect("an address"));
+    let counting = arrived.clone();
+    let count = move |headers: http::HeaderMap| {
+        let id = headers["webhook-id"].to_str().expect("an id").to_owned();
+        *counting.lock().expect("a count").entry(id).or_default() += 1;
+        std::future::ready(http::StatusCode::NO_CONTENT)
+    };
+    let server = tokio::spawn(async move {
+        let _ = axum::serve(listener, axum::Router::new().fallback(count)).await;
+    });
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = shared::telemetry::Log::file(&folder.path().join("log")).expect("a log");
+    let keyring = shared::seal::Keyring::new("a").expect("randomness");
+    let memory = tests::memory::Memory::default();
+    let endpoint = memory.add_endpoint(&url, &keyring);
+    let due_at = Timestamp::from_unix_ms(Timestamp::now().unix_ms() + 1000).expect("a moment");
+    let wakes: Vec<Wake> = (0..COUNT)
+        .map(|n| Wake { delivery: memory.add_delivery(endpoint, format!("{{\"n\":{n}}}"), due_at), due_at })
+        .collect();
+    let queue = Arc::new(LocalQueue::default());
+    let resolver = Arc::new(shared::webhook::resolve::SystemResolver::new());
+    let client = shared::webhook::client::Client::new(Arc::new(PublicOrLoopback), resolver).expect("TLS");
+    let keys = shared::seal::FixedKeys::new(keyring);
+    let waits = shared::config::Waits::default();
+    let sender = webhook_sender::Sender::new(memory.clone(), queue.clone(), keys, client, waits, log.clone());
+    let sending = Sending::start(queue.clone(), sender, log);
+    // Twice, as when the clock comes by too.
+    queue.send(&wakes).await.expect("the queue takes them");
+    queue.send(&wakes).await.expect("the queue takes them");
+
+    let all = async {
+        let is_delivered = |wake: &Wake| {
+            memory.delivery(wake.delivery).is_some_and(|delivery| delivery.state().as_str() == "delivered")
+        };
+        while !wakes.iter().all(is_delivered) {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(2), all).await.expect("all arrive");
+    let arrived = arrived.lock().expect("a count");
+    assert_eq!((arrived.len(), arrived.values().sum::<u32>()), (COUNT, u32::try_from(COUNT).expect("a number")));
+    drop((sending, server));
+}
