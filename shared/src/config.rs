@@ -71,6 +71,12 @@ impl Waits {
         self.after(now, limits::PROPOSAL_LIFETIME_S)
     }
 
+    /// The moment when a countdown of some hours ends that begins at a moment.
+    #[must_use]
+    pub fn countdown_end(self, from: Timestamp, hours: u32) -> Timestamp {
+        self.after(from, i64::from(hours) * 3600)
+    }
+
     /// How often the clock looks for what is due.
     #[must_use]
     pub fn sweep_interval(self) -> Duration {

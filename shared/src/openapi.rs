@@ -165,7 +165,7 @@ impl Description {
     fn add_webhook(&mut self, event: &Event) {
         let name = event.event_type().as_str();
         let data = match event.event_type() {
-            EventType::AgreementPublished => self.add_schema::<AgreementData>(),
+            EventType::AgreementPublished | EventType::AgreementCompleted => self.add_schema::<AgreementData>(),
             EventType::ProposalCreated
             | EventType::ProposalConfirmed
             | EventType::ProposalDeclined

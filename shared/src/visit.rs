@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::caller::Act;
+use crate::config::Waits;
 use crate::crypto::BrowserSecret;
 use crate::domain::ids::RequestId;
 use crate::domain::member::{Admin, Member};
@@ -86,6 +87,12 @@ impl<'a> Posted<'a> {
     #[must_use]
     pub fn member(&self) -> &'a Member {
         &self.signed_in.member
+    }
+
+    /// How long the service waits for what.
+    #[must_use]
+    pub fn waits(&self) -> Waits {
+        self.visit.app.waits
     }
 
     /// Who sent it, if they may change the organization's settings.

@@ -3,6 +3,7 @@
 //!
 //! Any number of clocks can run at a time: each act is decided from what is there and holds only for that.
 
+mod agreements;
 mod proposals;
 
 use std::time::Instant;
@@ -24,6 +25,8 @@ use shared::webhook::relay::Relay;
 pub struct Tick {
     /// Proposals whose time was over, and of which that is written down now.
     pub expired: u32,
+    /// Agreements that time took further, and of which that is written down now.
+    pub proceeded: u32,
     /// Entries of what had been settled otherwise.
     pub stale: u32,
     /// Events and endpoints of which nobody had heard.
@@ -42,6 +45,7 @@ impl std::ops::Add for Tick {
     fn add(self, other: Self) -> Self {
         Self {
             expired: self.expired + other.expired,
+            proceeded: self.proceeded + other.proceeded,
             stale: self.stale + other.stale,
             passed_on: self.passed_on + other.passed_on,
             woken: self.woken + other.woken,
@@ -113,7 +117,7 @@ struct Sweep<'a> {
 impl Sweep<'_> {
     async fn shard(self, shard: u8) -> Tick {
         // Side by side, so that a backlog of one kind does not keep another waiting.
-        let kinds = [Due::Delivery, Due::Event, Due::Endpoint, Due::Proposal];
+        let kinds = [Due::Delivery, Due::Event, Due::Endpoint, Due::Proposal, Due::Agreement];
         let swept = join_all(kinds.map(|what| self.kind(shard, what))).await;
         swept.into_iter().fold(Tick::default(), std::ops::Add::add)
     }
@@ -138,7 +142,8 @@ impl Sweep<'_> {
             match what {
                 Due::Delivery => self.wake(&entries, &mut tick).await,
                 Due::Event | Due::Endpoint => self.pass_on(entries, until, &mut tick).await,
-                Due::Proposal => self.expire(entries, until, &mut tick).await,
+                Due::Proposal => tick.expired += self.settle(Task::Expire, entries, until, &mut tick).await,
+                Due::Agreement => tick.proceeded += self.settle(Task::Proceed, entries, until, &mut tick).await,
             }
         }
     }
@@ -178,45 +183,71 @@ impl Sweep<'_> {
         }
     }
 
-    async fn expire(self, entries: Vec<DueEntry>, until: Instant, tick: &mut Tick) {
+    /// Writes down what time did to each; how many that were.
+    async fn settle(self, task: Task, entries: Vec<DueEntry>, until: Instant, tick: &mut Tick) -> u32 {
+        let mut settled = 0;
         for entry in entries {
             if until <= Instant::now() {
-                return;
+                break;
             }
-            match settle(self.app, entry).await {
-                Ok(Done::Settled) => tick.expired += 1,
+            match task.settle(self.app, entry).await {
+                Ok(Done::Settled) => settled += 1,
                 Ok(Done::Stale) => tick.stale += 1,
                 Ok(Done::Early) => {}
                 Err(()) => tick.failed += 1,
             }
         }
+        settled
     }
 }
 
-/// Settles an entry, deciding anew while others change the same records.
-async fn settle(app: &App, entry: DueEntry) -> Result<Done, ()> {
-    let started = Instant::now();
-    let act = ServiceAct::begin(&app.store, entry.org, proposals::OPERATION);
-    let mut attempts = 1;
-    let done = loop {
-        match proposals::expire(&act, &entry).await {
-            Err(Error::Raced) if attempts < limits::SWEEP_ATTEMPTS_MAX => attempts += 1,
-            done => break done,
+/// What the clock writes down itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Task {
+    /// That a proposal has expired.
+    Expire,
+    /// How far an agreement went on.
+    Proceed,
+}
+
+impl Task {
+    /// What audit rows and log lines say.
+    fn operation(self) -> &'static str {
+        match self {
+            Self::Expire => "expire_proposal",
+            Self::Proceed => "proceed_agreement",
         }
-    };
-    let done = match done {
-        // Only when nobody else has removed it with what settled it; removing twice does no harm.
-        Ok(Done::Stale) => app.store.forget(entry).await.map(|()| Done::Stale).map_err(Error::from),
-        done => done,
-    };
-    if !matches!(done, Ok(Done::Stale | Done::Early)) {
-        tell(app, Some(&act), &done, started);
     }
-    done.map_err(|_| ())
+
+    /// Settles an entry, deciding anew while others change the same records.
+    async fn settle(self, app: &App, entry: DueEntry) -> Result<Done, ()> {
+        let started = Instant::now();
+        let act = ServiceAct::begin(&app.store, entry.org, self.operation());
+        let mut attempts = 1;
+        let done = loop {
+            let done = match self {
+                Self::Expire => proposals::expire(&act, &entry).await,
+                Self::Proceed => agreements::proceed(&act, app.waits, &entry).await,
+            };
+            match done {
+                Err(Error::Raced) if attempts < limits::SWEEP_ATTEMPTS_MAX => attempts += 1,
+                done => break done,
+            }
+        };
+        let done = match done {
+            // Only when nobody else has removed it with what settled it; removing twice does no harm.
+            Ok(Done::Stale) => app.store.forget(entry).await.map(|()| Done::Stale).map_err(Error::from),
+            done => done,
+        };
+        if !matches!(done, Ok(Done::Stale | Done::Early)) {
+            tell(app, Some((self, &act)), &done, started);
+        }
+        done.map_err(|_| ())
+    }
 }
 
 /// Tells the log of an act.
-fn tell(app: &App, act: Option<&ServiceAct>, done: &Result<Done, Error>, started: Instant) {
+fn tell(app: &App, act: Option<(Task, &ServiceAct)>, done: &Result<Done, Error>, started: Instant) {
     let (status, code) = match done {
         Ok(_) => (200, "ok"),
         Err(error) => {
@@ -224,10 +255,11 @@ fn tell(app: &App, act: Option<&ServiceAct>, done: &Result<Done, Error>, started
             (status.as_u16(), code.as_str())
         }
     };
+    let operation = act.map_or("tick", |(task, _)| task.operation());
+    let act = act.map(|(_, act)| act);
     let request_id = act.map_or_else(shared::domain::ids::RequestId::new, ServiceAct::request_id);
     let duration_ms = started.elapsed().as_secs_f64() * 1000.0;
     let usage = act.map(ServiceAct::usage).unwrap_or_default();
-    let operation = act.map_or("tick", |_| proposals::OPERATION);
     let mut line = CallLine::new(request_id, operation, status, code, duration_ms, usage);
     line.organization_id = act.map(|act| act.org());
     line.cause = done.as_ref().err().and_then(Error::cause);

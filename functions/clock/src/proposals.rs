@@ -8,9 +8,6 @@ use shared::store::proposals as stored;
 
 use crate::Done;
 
-/// What the audit row and the log line of an expiry say.
-pub const OPERATION: &str = "expire_proposal";
-
 /// Writes down that a proposal has expired, and tells subscribers, if nobody decided it meanwhile.
 ///
 /// # Errors

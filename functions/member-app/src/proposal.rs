@@ -5,6 +5,7 @@ use http::StatusCode;
 use shared::caller::Act;
 use shared::domain::agreement::Agreement;
 use shared::domain::agreement::blockers::Blocker;
+use shared::domain::agreement::progress::Facts;
 use shared::domain::agreement::view::AgreementView;
 use shared::domain::contact::Contact;
 use shared::domain::ids::ProposalId;
@@ -189,8 +190,9 @@ async fn decide(
         changed: shown.changed_to(&loaded.shown),
         workspace: &loaded.workspace,
         blockers: &loaded.blockers,
-        // Payments come with their own resource; until then none is on its way.
-        movement_in_flight: false,
+        // What participants do and payments come with their own resources; until then only time takes it further.
+        facts: &Facts::default(),
+        waits: posted.waits(),
     };
     let decided = match choice {
         Choice::Confirm => member::confirm(member, case, note, loaded.at),
@@ -202,7 +204,7 @@ async fn decide(
     };
     let mut changes = proposals::decide(act.org(), &loaded.proposal, &outcome.proposal)?;
     if let Some(agreement) = &outcome.agreement {
-        changes.extend(agreements::execute(act.org(), loaded.agreement.version, agreement)?);
+        changes.extend(agreements::execute(act.org(), &loaded.agreement, agreement)?);
     }
     changes.extend(outcome.workspace.as_ref().map(|workspace| workspaces::activate(act.org(), workspace)));
     let workspace = outcome.workspace.as_ref().map(|workspace| workspace.id.uuid());

@@ -2,6 +2,7 @@
 
 use http::{Method, StatusCode};
 use shared::caller::{ReadCaller, WriteCaller};
+use shared::domain::agreement::progress::Facts;
 use shared::domain::event::{EventKind, ProposalData};
 use shared::domain::proposal::{self, NewProposal, ProposalAction, ProposalPath, ProposalQuery, ProposalView};
 use shared::draft;
@@ -50,9 +51,9 @@ impl WriteOperation for CreateProposal {
         } else {
             Vec::new()
         };
-        let (by, now) = (caller.actor().clone(), caller.now());
-        let expires_at = caller.waits().proposal_expiry(now);
-        let made = proposal::propose(new, &agreement.value, &contacts, &blockers, by, now, expires_at)
+        let (by, now, waits) = (caller.actor().clone(), caller.now(), caller.waits());
+        let current = agreement.value.as_of(&Facts::default(), waits, now);
+        let made = proposal::propose(new, &current, &contacts, &blockers, by, now, waits.proposal_expiry(now))
             .map_err(Error::Invalid)?;
 
         let mut changes = vec![agreements::check(caller.org(), agreement.value.id, agreement.version)];

@@ -16,6 +16,9 @@ pub enum EventType {
     /// A draft was published.
     #[serde(rename = "agreement.published")]
     AgreementPublished,
+    /// The last stage of an agreement is done.
+    #[serde(rename = "agreement.completed")]
+    AgreementCompleted,
     /// A proposal was made.
     #[serde(rename = "proposal.created")]
     ProposalCreated,
@@ -38,8 +41,9 @@ pub enum EventType {
 
 impl EventType {
     /// All that can be subscribed to, in the specification's order: everything but the test.
-    pub const SUBSCRIBABLE: [Self; 6] = [
+    pub const SUBSCRIBABLE: [Self; 7] = [
         Self::AgreementPublished,
+        Self::AgreementCompleted,
         Self::ProposalCreated,
         Self::ProposalConfirmed,
         Self::ProposalDeclined,
@@ -52,6 +56,7 @@ impl EventType {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::AgreementPublished => "agreement.published",
+            Self::AgreementCompleted => "agreement.completed",
             Self::ProposalCreated => "proposal.created",
             Self::ProposalConfirmed => "proposal.confirmed",
             Self::ProposalDeclined => "proposal.declined",
@@ -74,6 +79,8 @@ impl EventType {
 pub enum EventKind {
     /// A draft was published.
     AgreementPublished(AgreementData),
+    /// The last stage of an agreement is done.
+    AgreementCompleted(AgreementData),
     /// A proposal was made.
     ProposalCreated(ProposalData),
     /// A member confirmed a proposal.
@@ -94,6 +101,7 @@ impl EventKind {
     pub fn event_type(&self) -> EventType {
         match self {
             Self::AgreementPublished(_) => EventType::AgreementPublished,
+            Self::AgreementCompleted(_) => EventType::AgreementCompleted,
             Self::ProposalCreated(_) => EventType::ProposalCreated,
             Self::ProposalConfirmed(_) => EventType::ProposalConfirmed,
             Self::ProposalDeclined(_) => EventType::ProposalDeclined,
@@ -197,7 +205,8 @@ impl Event {
         let name = AgreementName::parse("Seed round SAFE")?;
         let workspace_id = WorkspaceId::from(uuid::uuid!("01980a41-0c8a-7e31-b3d4-6a90c1f25e77"));
         let kinds = [
-            EventKind::AgreementPublished(AgreementData { agreement_id, name }),
+            EventKind::AgreementPublished(AgreementData { agreement_id, name: name.clone() }),
+            EventKind::AgreementCompleted(AgreementData { agreement_id, name }),
             EventKind::ProposalCreated(proposal),
             EventKind::ProposalConfirmed(proposal),
             EventKind::ProposalDeclined(proposal),

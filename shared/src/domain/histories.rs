@@ -6,7 +6,8 @@ use proptest::sample::Index;
 use super::actor::{Actor, ActorType};
 use super::agreement::blockers::Blocker;
 use super::agreement::fixtures::{Deal, label, noon};
-use super::agreement::gate::{GateRule, GateStatus};
+use super::agreement::gate::{Countdown, GateRule, GateStatus};
+use super::agreement::progress::Facts;
 use super::agreement::{Agreement, AgreementKind, DocumentContent, Life, Lifecycle, StageState};
 use super::contact::{DisplayName, Email};
 use super::event::{AgreementData, Authorization, EventKind, ProposalData, WorkspaceData};
@@ -16,14 +17,15 @@ use super::organization::{MemberRecord, Role};
 use super::proposal::{Decision, NewProposal, Proposal, ProposalAction, ProposalState, propose, take_place_of};
 use super::time::Timestamp;
 use super::workspace::{NewWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
+use crate::config::Waits;
 use crate::input::{FieldCode, FieldErrors};
 use crate::limits;
 
 /// Something that somebody tries.
 #[derive(Debug, Clone)]
 enum Try {
-    /// A member adds a stage with an approval, or an empty one.
-    AddStage { is_empty: bool },
+    /// A member adds a stage.
+    AddStage(Asks),
     /// A member removes a stage.
     RemoveStage(Index),
     /// A member changes something else of the draft.
@@ -44,10 +46,19 @@ enum Try {
     Wait(i64),
 }
 
+/// What a stage that is added asks for.
+#[derive(Debug, Clone, Copy)]
+enum Asks {
+    Nothing,
+    Approval,
+    Time,
+}
+
 /// A change of something that a draft has; nothing when it has none.
 #[derive(Debug, Clone)]
 enum Edit {
     MoveStage(Index, Index),
+    AddCountdown(Index, u32),
     RemoveGate(Index),
     AddDocument,
     RenameDocument(Index),
@@ -56,11 +67,13 @@ enum Edit {
     AddBlock(Index, Index),
     RemoveBlock(Index),
     RemoveParticipant(Index),
+    SetExpiry(i64),
 }
 
 fn edits() -> impl Strategy<Value = Edit> {
     prop_oneof![
         any::<(Index, Index)>().prop_map(|(which, to)| Edit::MoveStage(which, to)),
+        (any::<Index>(), 1..30_u32).prop_map(|(which, hours)| Edit::AddCountdown(which, hours)),
         any::<Index>().prop_map(Edit::RemoveGate),
         Just(Edit::AddDocument),
         any::<Index>().prop_map(Edit::RenameDocument),
@@ -69,6 +82,7 @@ fn edits() -> impl Strategy<Value = Edit> {
         any::<(Index, Index)>().prop_map(|(document, who)| Edit::AddBlock(document, who)),
         any::<Index>().prop_map(Edit::RemoveBlock),
         any::<Index>().prop_map(Edit::RemoveParticipant),
+        (1..100_i64).prop_map(Edit::SetExpiry),
     ]
 }
 
@@ -86,6 +100,11 @@ impl Edit {
             Self::MoveStage(which, to) => {
                 let stage = pick(draft.stages.iter().map(|stage| stage.id), *which)?;
                 draft.move_stage(stage, to.index(draft.stages.len()), now)
+            }
+            Self::AddCountdown(which, hours) => {
+                let stage = pick(draft.stages.iter().map(|stage| stage.id), *which)?;
+                let until = Some(Countdown::AfterHours(*hours));
+                draft.add_gate(stage, GateRule::Countdown { until }, now).map(|(draft, _)| draft)
             }
             Self::RemoveGate(which) => {
                 let gates = draft.stages.iter().flat_map(|stage| &stage.gates).map(|gate| gate.id);
@@ -107,6 +126,7 @@ impl Edit {
                 draft.remove_signature_block(pick(blocks, *which)?, now)
             }
             Self::RemoveParticipant(which) => draft.remove_participant(participant(*which)?, now),
+            Self::SetExpiry(hours) => draft.set_expiry(Some(now.plus_seconds(hours * 3600)), now),
         })
     }
 }
@@ -114,7 +134,7 @@ impl Edit {
 fn tries() -> impl Strategy<Value = Vec<Try>> {
     let action = prop_oneof![Just(ProposalAction::PublishAgreement), Just(ProposalAction::CancelAgreement)];
     let one = prop_oneof![
-        2 => any::<bool>().prop_map(|is_empty| Try::AddStage { is_empty }),
+        2 => proptest::sample::select(vec![Asks::Nothing, Asks::Approval, Asks::Time]).prop_map(Try::AddStage),
         2 => any::<Index>().prop_map(Try::RemoveStage),
         4 => edits().prop_map(Try::Edit),
         1 => any::<bool>().prop_map(Try::SetEmail),
@@ -139,7 +159,8 @@ struct World {
 }
 
 impl World {
-    fn new() -> Self {
+    /// With the stages of a deal that asks for everything, or with none.
+    fn new(has_stages: bool) -> Self {
         let record = MemberRecord {
             id: MemberId::new(),
             name: DisplayName::parse("Maren").unwrap(),
@@ -149,6 +170,9 @@ impl World {
         };
         let mut deal = Deal::complete();
         (deal.draft.kind, deal.draft.terms, deal.draft.expires_at) = (AgreementKind::General, None, None);
+        if !has_stages {
+            deal.draft.stages.clear();
+        }
         let new = NewWorkspace { name: WorkspaceName::parse("Harbor").unwrap() };
         Self {
             by: Member::of_session(OrgId::new(), &record),
@@ -164,6 +188,11 @@ impl World {
         let mut deal = self.deal.clone();
         deal.is_activated = self.workspace.activated_at.is_some();
         deal.blockers_at(self.now)
+    }
+
+    /// The agreement as it is now, whether or not the clock has been there.
+    fn current(&self) -> Agreement {
+        self.deal.draft.as_of(&Facts::default(), Waits::default(), self.now).into_owned()
     }
 
     fn change(&mut self, agreement: Agreement) {
@@ -213,14 +242,20 @@ impl World {
     }
 
     /// Changes a draft; anything else must refuse.
-    fn edit(&mut self, is_empty: bool) {
+    fn add_stage(&mut self, asks: Asks) {
         let before = &self.deal.draft;
         match before.add_stage(label("More"), [].into(), self.now) {
             Ok((with_stage, stage)) => {
                 assert_eq!(before.life, Life::Draft);
                 let first = before.participants.first().map(|participant| participant.id);
-                let rule = GateRule::ParticipantApproval { participant_ids: first.into_iter().collect() };
-                let draft = if is_empty { with_stage } else { with_stage.add_gate(stage, rule, self.now).unwrap().0 };
+                let add = |rule| with_stage.add_gate(stage, rule, self.now).unwrap().0;
+                let draft = match asks {
+                    Asks::Nothing => with_stage,
+                    Asks::Approval => {
+                        add(GateRule::ParticipantApproval { participant_ids: first.into_iter().collect() })
+                    }
+                    Asks::Time => add(GateRule::Countdown { until: Some(Countdown::AfterHours(20)) }),
+                };
                 self.change(draft);
             }
             Err(errors) => {
@@ -236,7 +271,8 @@ impl World {
         let by = Actor { actor_type: ActorType::Token, id: None, display_name: "CRM".to_owned() };
         let expires_at = self.now.plus_seconds(limits::PROPOSAL_LIFETIME_S);
         let blockers = self.blockers();
-        let made = propose(new, &self.deal.draft, &[], &blockers, by, self.now, expires_at);
+        let current = self.current();
+        let made = propose(new, &current, &[], &blockers, by, self.now, expires_at);
         // What claims the place is the last one of this action that is not written down as ended.
         let claiming = self
             .proposals
@@ -245,11 +281,9 @@ impl World {
         let place = take_place_of(claiming.map(|at| &self.proposals[at]), self.now);
         let allows = match action {
             ProposalAction::PublishAgreement => {
-                self.deal.draft.life == Life::Draft && blockers.iter().all(Blocker::allows_proposal)
+                current.life == Life::Draft && blockers.iter().all(Blocker::allows_proposal)
             }
-            ProposalAction::CancelAgreement => {
-                matches!(self.deal.draft.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
-            }
+            ProposalAction::CancelAgreement => matches!(current.lifecycle(), Lifecycle::Draft | Lifecycle::Active),
         };
         assert_eq!(made.is_ok(), allows);
         if let (Ok(made), Ok(settled)) = (made, place) {
@@ -271,7 +305,8 @@ impl World {
             changed: (age > 0).then_some(Changed::Agreement),
             workspace: &self.workspace,
             blockers: &blockers,
-            movement_in_flight: false,
+            facts: &Facts::default(),
+            waits: Waits::default(),
         };
         let data = ProposalData::from(&proposal);
         let state = proposal.state_at(self.now);
@@ -302,7 +337,7 @@ impl World {
                         events.push(EventKind::AgreementPublished(AgreementData { agreement_id, name }));
                     }
                     ProposalAction::CancelAgreement => {
-                        assert!(matches!(before.lifecycle(), Lifecycle::Draft | Lifecycle::Active));
+                        assert!(matches!(self.current().lifecycle(), Lifecycle::Draft | Lifecycle::Active));
                         assert_eq!((after.lifecycle(), &outcome.workspace), (Lifecycle::Cancelled, &None));
                         events.push(EventKind::ProposalConfirmed(data));
                     }
@@ -358,12 +393,16 @@ impl World {
                 self.told.push(EventKind::ProposalExpired(ProposalData::from(&*proposal)));
             }
         }
+        if let Some(after) = self.deal.draft.proceeded(&Facts::default(), Waits::default(), self.now) {
+            self.told.extend(after.events());
+            self.change((*after).clone());
+        }
     }
 
     fn try_one(&mut self, one: &Try) {
         let life = self.deal.draft.life;
         match one {
-            Try::AddStage { is_empty } => self.edit(*is_empty),
+            Try::AddStage(asks) => self.add_stage(*asks),
             Try::RemoveStage(which) if !self.deal.draft.stages.is_empty() => {
                 let stage = self.deal.draft.stages[which.index(self.deal.draft.stages.len())].id;
                 match self.deal.draft.remove_stage(stage, self.now) {
@@ -394,8 +433,9 @@ impl World {
             Try::Wait(hours) => self.now = self.now.plus_seconds(hours * 3600),
             Try::RemoveStage(_) | Try::Confirm(..) | Try::Decline(_) => {}
         }
-        let may_change = matches!(one, Try::Confirm(..));
-        assert!(may_change || self.deal.draft.life == life, "only confirming moves an agreement: {one:?}");
+        let is_active = matches!(life, Life::Active { .. });
+        let may_change = matches!(one, Try::Confirm(..)) || (is_active && matches!(one, Try::Tick));
+        assert!(may_change || self.deal.draft.life == life, "only confirming and time move an agreement: {one:?}");
     }
 
     /// What is true of every history at every moment.
@@ -411,16 +451,19 @@ impl World {
         }
         let published = count(ProposalAction::PublishAgreement, ProposalState::Confirmed) == 1;
         let cancelled = count(ProposalAction::CancelAgreement, ProposalState::Confirmed) == 1;
-        let expected = match (published, cancelled) {
-            (_, true) => Lifecycle::Cancelled,
-            (true, false) => Lifecycle::Active,
-            (false, false) => Lifecycle::Draft,
+        let lifecycle = self.deal.draft.lifecycle();
+        let is_sound = match lifecycle {
+            Lifecycle::Draft => !published && !cancelled,
+            Lifecycle::Active | Lifecycle::Completed | Lifecycle::Expired => published && !cancelled,
+            Lifecycle::Cancelled => cancelled,
         };
-        assert_eq!(self.deal.draft.lifecycle(), expected, "nothing executes without a confirmed proposal");
+        assert!(is_sound, "nothing executes without a confirmed proposal: {lifecycle:?}");
         assert!(!published || self.workspace.activated_at.is_some());
 
         let told = |wanted: &dyn Fn(&EventKind) -> bool| self.told.iter().filter(|event| wanted(event)).count();
         assert_eq!(told(&|event| matches!(event, EventKind::AgreementPublished(_))), usize::from(published));
+        let completions = told(&|event| matches!(event, EventKind::AgreementCompleted(_)));
+        assert_eq!(completions, usize::from(lifecycle == Lifecycle::Completed));
         let activations = told(&|event| matches!(event, EventKind::WorkspaceActivated(_)));
         assert_eq!(activations, usize::from(self.workspace.activated_at.is_some()));
         for proposal in &self.proposals {
@@ -441,8 +484,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn every_history_is_sound(tries in tries()) {
-        let mut world = World::new();
+    fn every_history_is_sound(has_stages in any::<bool>(), tries in tries()) {
+        let mut world = World::new(has_stages);
         world.check();
         for one in &tries {
             world.try_one(one);
@@ -454,7 +497,7 @@ proptest! {
 /// The histories come to all that they are about: a property that nothing meets proves nothing.
 #[test]
 fn the_histories_reach_every_end() {
-    let mut world = World::new();
+    let mut world = World::new(true);
     let (publish, cancel) = (ProposalAction::PublishAgreement, ProposalAction::CancelAgreement);
     for one in [
         Try::Propose(publish),
@@ -485,8 +528,42 @@ fn the_histories_reach_every_end() {
 }
 
 #[test]
+fn the_histories_come_to_what_time_does() {
+    for (cancels, expires, end) in [
+        (false, None, Lifecycle::Completed),
+        (false, Some(30), Lifecycle::Expired),
+        (true, None, Lifecycle::Active),
+        (true, Some(30), Lifecycle::Active),
+    ] {
+        let mut world = World::new(false);
+        let mut tries = vec![Try::AddStage(Asks::Time), Try::AddStage(Asks::Time)];
+        tries.extend(expires.map(|hours| Try::Edit(Edit::SetExpiry(hours))));
+        tries.push(Try::Propose(ProposalAction::PublishAgreement));
+        for one in tries {
+            world.try_one(&one);
+        }
+        world.confirm(0, 0);
+        world.try_one(&Try::Propose(ProposalAction::CancelAgreement));
+        world.try_one(&Try::Wait(21));
+        world.tick();
+        let states: Vec<StageState> = world.deal.draft.stages.iter().map(|stage| stage.state).collect();
+        assert_eq!(states, [StageState::Done, StageState::Current]);
+        world.try_one(&Try::Wait(50));
+        if cancels {
+            // The clock has not been there, and still nothing that has ended is cancelled.
+            world.confirm(1, 0);
+            assert_eq!(world.proposals[1].state_at(world.now), ProposalState::Pending);
+        } else {
+            world.tick();
+        }
+        world.check();
+        assert_eq!(world.deal.draft.lifecycle(), end);
+    }
+}
+
+#[test]
 fn a_proposal_is_expired_from_the_moment_on() {
-    let mut world = World::new();
+    let mut world = World::new(true);
     world.propose(ProposalAction::PublishAgreement);
     let proposal = &world.proposals[0];
     let at = |ms: i64| Timestamp::from_unix_ms(proposal.expires_at.unix_ms() + ms).unwrap();

@@ -7,6 +7,7 @@ use std::ops::Deref;
 use super::actor::{Actor, ActorType};
 use super::agreement::Agreement;
 use super::agreement::blockers::Blocker;
+use super::agreement::progress::Facts;
 use super::contact::DisplayName;
 use super::event::{AgreementData, Authorization, EventKind, ProposalData, WorkspaceData};
 use super::ids::{MemberId, OrgId};
@@ -14,6 +15,7 @@ use super::organization::{MemberRecord, Role};
 use super::proposal::{self, Decided, Decision, Note, Proposal, ProposalAction, ProposalState};
 use super::time::Timestamp;
 use super::workspace::Workspace;
+use crate::config::Waits;
 use crate::input::{FieldCode, FieldErrors};
 
 /// A member, signed in.
@@ -227,8 +229,10 @@ pub struct Case<'a> {
     pub workspace: &'a Workspace,
     /// What is in the way of publishing it now.
     pub blockers: &'a [Blocker],
-    /// Whether money is on its way.
-    pub movement_in_flight: bool,
+    /// What is recorded of what its gates wait for, and of its money.
+    pub facts: &'a Facts,
+    /// How long the service waits for what.
+    pub waits: Waits,
 }
 
 /// Confirms a proposal and executes its effect, in one act (contract, section 3). Completes the workspace's
@@ -241,7 +245,9 @@ pub fn confirm(by: &Member, case: Case<'_>, note: Option<Note>, now: Timestamp) 
     if let Some(changed) = case.changed {
         return Err(Refusal::Changed(changed));
     }
-    proposal::check_state(case.proposal.action, case.agreement).map_err(Refusal::InTheWay)?;
+    // What time has done to it counts, whether or not the clock has been there: it is written down with the decision.
+    let agreement = case.agreement.as_of(case.facts, case.waits, now);
+    proposal::check_state(case.proposal.action, &agreement).map_err(Refusal::InTheWay)?;
     let confirmed = decided(case.proposal, Decision::Confirmed(Decided { at: now, by: by.actor(), note }));
     let told = EventKind::ProposalConfirmed(ProposalData::from(case.proposal));
     match case.proposal.action {
@@ -252,25 +258,24 @@ pub fn confirm(by: &Member, case: Case<'_>, note: Option<Note>, now: Timestamp) 
                 workspace_id: case.workspace.id,
                 authorization: Authorization::Proposal,
             }));
-            let published = EventKind::AgreementPublished(AgreementData {
-                agreement_id: case.agreement.id,
-                name: case.agreement.name.clone(),
-            });
+            let data = AgreementData { agreement_id: agreement.id, name: agreement.name.clone() };
+            let published = agreement.published(case.waits, now);
+            let events = [told, EventKind::AgreementPublished(data)].into_iter().chain(published.completion());
             Ok(Outcome {
                 proposal: confirmed,
-                agreement: Some(ByMember(case.agreement.published(now))),
+                events: activation.into_iter().chain(events).collect(),
+                agreement: Some(ByMember(published)),
                 workspace,
-                events: activation.into_iter().chain([told, published]).collect(),
             })
         }
         ProposalAction::CancelAgreement => {
-            if case.movement_in_flight {
+            if case.facts.has_movement_in_flight() {
                 let message = "money is on its way; wait until it has arrived or come back";
                 return Err(Refusal::InTheWay(FieldErrors::one("agreement_id", FieldCode::MovementInFlight, message)));
             }
             Ok(Outcome {
                 proposal: confirmed,
-                agreement: Some(ByMember(case.agreement.cancelled(now))),
+                agreement: Some(ByMember(agreement.cancelled(now))),
                 workspace: None,
                 events: vec![told],
             })

@@ -10,6 +10,7 @@ pub mod event;
 mod histories;
 pub mod ids;
 pub mod member;
+pub mod movement;
 pub mod organization;
 pub mod proposal;
 pub mod sentences;

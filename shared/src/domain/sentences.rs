@@ -417,6 +417,7 @@ fn document_changes(before: &Agreement, after: &Agreement) -> Vec<String> {
 pub fn event_type(event_type: EventType) -> &'static str {
     match event_type {
         EventType::AgreementPublished => "A member confirmed its publication, and its first step is open",
+        EventType::AgreementCompleted => "Its last step is done",
         EventType::ProposalCreated => "Somebody proposed to publish or cancel an agreement",
         EventType::ProposalConfirmed => "A member confirmed a proposal",
         EventType::ProposalDeclined => "A member declined a proposal",

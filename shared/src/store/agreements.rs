@@ -1,15 +1,18 @@
-//! Agreements: one versioned record each, with its stages, gates, participants and documents, and a row in their list.
+//! Agreements: one versioned record each, with its stages, gates, participants and documents, a row in their list, and
+//! when time takes it further for the clock.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::commit::{Change, row};
-use super::keys::{self, Rows};
+use super::keys::{self, Due, Rows};
 use super::list::has;
 use super::{Item, OrgStore, StoreError, Versioned, from_item, from_versioned_item, to_versioned_item};
 use crate::domain::agreement::draft::Draft;
+use crate::domain::agreement::progress::Proceeded;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::ids::{AgreementId, OrgId, WorkspaceId};
 use crate::domain::member::ByMember;
+use crate::domain::time::Timestamp;
 use crate::page::{Page, PageRequest};
 use crate::text::Folded;
 
@@ -74,19 +77,42 @@ pub fn edit(org: OrgId, before: &Versioned<Agreement>, after: &Draft) -> Result<
     if before.value.id != after.id || before.value.lifecycle() != Lifecycle::Draft {
         return Err(StoreError::Failed("an edit of what is not that draft".to_owned()));
     }
-    replace(org, before.version, after)
+    replace(org, before, after)
 }
 
 /// The changes that execute what a member confirmed.
 ///
 /// # Errors
 /// When it can't be encoded.
-pub fn execute(org: OrgId, version: u64, after: &ByMember<Agreement>) -> Result<Vec<Change>, StoreError> {
-    replace(org, version, after)
+pub fn execute(
+    org: OrgId,
+    before: &Versioned<Agreement>,
+    after: &ByMember<Agreement>,
+) -> Result<Vec<Change>, StoreError> {
+    replace(org, before, after)
 }
 
-fn replace(org: OrgId, version: u64, after: &Agreement) -> Result<Vec<Change>, StoreError> {
-    Ok(vec![Change::Replace(record(org, after, version + 1)?, version), agreement_row(org, after)])
+/// The changes that write down how far an agreement went on.
+///
+/// # Errors
+/// When it can't be encoded.
+pub fn proceed(org: OrgId, before: &Versioned<Agreement>, after: &Proceeded) -> Result<Vec<Change>, StoreError> {
+    replace(org, before, after)
+}
+
+fn replace(org: OrgId, before: &Versioned<Agreement>, after: &Agreement) -> Result<Vec<Change>, StoreError> {
+    let item = record(org, after, before.version + 1)?;
+    let mut changes = vec![Change::Replace(item, before.version), agreement_row(org, after)];
+    let (was_due, is_due) = (before.value.next_due(), after.next_due());
+    if was_due != is_due {
+        changes.extend(was_due.map(|at| Change::Remove(due(org, after.id, at))));
+        changes.extend(is_due.map(|at| Change::Follow(due(org, after.id, at).into_item())));
+    }
+    Ok(changes)
+}
+
+fn due(org: OrgId, id: AgreementId, at: Timestamp) -> keys::Key {
+    keys::due(at, Due::Agreement, org, id.uuid())
 }
 
 /// The look at an agreement that must not have changed.

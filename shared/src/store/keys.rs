@@ -182,6 +182,8 @@ pub enum Due {
     Event,
     /// A proposal that expires.
     Proposal,
+    /// An agreement that time takes further.
+    Agreement,
     /// A delivery that is to be attempted.
     Delivery,
     /// An endpoint whose deliveries have to follow what was done to it.
@@ -195,6 +197,7 @@ impl Due {
         match self {
             Self::Event => "EVENT",
             Self::Proposal => "PROPOSAL",
+            Self::Agreement => "AGREEMENT",
             Self::Delivery => "DELIVERY",
             Self::Endpoint => "ENDPOINT",
         }
@@ -203,7 +206,8 @@ impl Due {
     /// The kind that stands so in a key.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Event, Self::Proposal, Self::Delivery, Self::Endpoint].into_iter().find(|what| what.as_str() == text)
+        let all = [Self::Event, Self::Proposal, Self::Agreement, Self::Delivery, Self::Endpoint];
+        all.into_iter().find(|what| what.as_str() == text)
     }
 }
 

@@ -60,7 +60,7 @@ impl Relay {
             Due::Event => self.pass_event(entry).await,
             Due::Delivery => self.wake([&entry]).await,
             Due::Endpoint => self.follow_endpoint(entry, until.min(Instant::now() + limits::FOLLOW_UP_TIME)).await,
-            Due::Proposal => Ok(Passed::By),
+            Due::Proposal | Due::Agreement => Ok(Passed::By),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What may become of an agreement, transition by transition (contract, section 3). Pure: no I/O, and the time is an
 //! argument. What only members may do is not here but in the member's acts, which take a `Member`.
 
-use super::{Agreement, Life, NewParticipant, Participant, StageState};
+use super::{Agreement, Life, NewParticipant, Participant};
 use crate::domain::ids::ParticipantId;
 use crate::domain::time::Timestamp;
 use crate::input::{FieldCode, FieldErrors};
@@ -47,37 +47,13 @@ impl Agreement {
         }
         Ok(Added { agreement, participant, is_new })
     }
-
-    /// The published agreement: its first stage is current and that stage's gates are open.
-    #[must_use]
-    pub(in crate::domain) fn published(&self, now: Timestamp) -> Self {
-        let updated_at = now.max(self.updated_at);
-        let mut agreement = Self { life: Life::Active { published_at: now }, updated_at, ..self.clone() };
-        if let Some(stage) = agreement.stages.first_mut() {
-            stage.state = StageState::Current;
-            stage.gates = std::mem::take(&mut stage.gates).into_iter().map(|gate| gate.opened(now)).collect();
-        }
-        agreement
-    }
-
-    /// The cancelled agreement.
-    #[must_use]
-    pub(in crate::domain) fn cancelled(&self, now: Timestamp) -> Self {
-        let published_at = match self.life {
-            Life::Active { published_at } => Some(published_at),
-            _ => None,
-        };
-        let life = Life::Cancelled { published_at, cancelled_at: now };
-        Self { life, updated_at: now.max(self.updated_at), ..self.clone() }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::fixtures::{Deal, contact, draft, noon, part};
-    use super::super::gate::{GateState, GateStatus};
+    use super::super::fixtures::{contact, draft, noon, part};
     use super::super::{AgreementKind, ParticipantRole, Roles};
     use super::*;
     use crate::domain::ids::ContactId;
@@ -151,34 +127,5 @@ mod tests {
         }
         let refused = agreement.add_participant(part(&contact("Late"), &ROLES), noon()).unwrap_err().into_list();
         assert_eq!((refused[0].field.as_str(), refused[0].code), ("contact_id", FieldCode::LimitReached));
-    }
-
-    #[test]
-    fn publishing_opens_the_first_stage_and_no_other() {
-        let draft = Deal::complete().draft;
-        let live = draft.published(noon());
-        assert_eq!(live.life, Life::Active { published_at: noon() });
-        for (n, stage) in live.stages.iter().enumerate() {
-            let (state, gates) = if n == 0 {
-                (StageState::Current, GateStatus::Open)
-            } else {
-                (StageState::Upcoming, GateStatus::Locked)
-            };
-            assert_eq!(stage.state, state);
-            assert!(stage.gates.iter().all(|gate| gate.state.status() == gates), "{stage:?}");
-        }
-        let opened = GateState::Open { opened_at: noon() };
-        assert!(live.stages[0].gates.iter().all(|gate| gate.state == opened));
-        assert_eq!(live.published(noon()).participants, draft.participants);
-    }
-
-    #[test]
-    fn cancelling_keeps_when_it_was_published() {
-        let draft = Deal::complete().draft;
-        let (published_at, cancelled_at) = (noon(), noon().plus_seconds(9));
-        let live = draft.published(published_at);
-        assert_eq!(draft.cancelled(cancelled_at).life, Life::Cancelled { published_at: None, cancelled_at });
-        let published_at = Some(published_at);
-        assert_eq!(live.cancelled(cancelled_at).life, Life::Cancelled { published_at, cancelled_at });
     }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{Agreement, Label};
+use crate::config::Waits;
 use crate::domain::ids::{DocumentId, FieldId, GateId, MovementId, ParticipantId, SignatureBlockId};
 use crate::domain::time::Timestamp;
 
@@ -177,6 +178,8 @@ pub enum GateState {
     Open {
         /// Since when.
         opened_at: Timestamp,
+        /// Of a countdown: until when.
+        due_at: Option<Timestamp>,
     },
     /// It is met.
     Cleared {
@@ -227,6 +230,17 @@ impl GateRule {
         }
     }
 
+    /// When time meets the rule if its gate opens at a moment; nothing unless it is a countdown.
+    pub(super) fn due_at(&self, waits: Waits, opened_at: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::Countdown { until: Some(Countdown::At(moment)) } => Some(*moment),
+            Self::Countdown { until: Some(Countdown::AfterHours(hours)) } => {
+                Some(waits.countdown_end(opened_at, *hours))
+            }
+            _ => None,
+        }
+    }
+
     /// The participants that the rule names, each once, in the order of their ids. Those of documents are their
     /// signers; a countdown and a movement name nobody.
     #[must_use]
@@ -271,20 +285,10 @@ impl Gate {
         let GateRule::Countdown { until: Some(until) } = &self.rule else { return None };
         match (until, &self.state) {
             (Countdown::At(moment), _) => Some(*moment),
-            (Countdown::AfterHours(_), GateState::Locked) => None,
-            (
-                Countdown::AfterHours(hours),
-                GateState::Open { opened_at }
-                | GateState::Cleared { opened_at, .. }
-                | GateState::Declined { opened_at, .. },
-            ) => Some(opened_at.plus_seconds(i64::from(*hours) * 3600)),
+            (Countdown::AfterHours(_), GateState::Open { due_at, .. }) => *due_at,
+            // Time clears it at its very moment.
+            (Countdown::AfterHours(_), GateState::Cleared { cleared_at, .. }) => Some(*cleared_at),
+            (Countdown::AfterHours(_), GateState::Locked | GateState::Declined { .. }) => None,
         }
-    }
-
-    /// The gate, waiting from now on.
-    #[must_use]
-    pub(super) fn opened(mut self, now: Timestamp) -> Self {
-        self.state = GateState::Open { opened_at: now };
-        self
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The types are here; [`gate`] has the nine kinds of conditions, [`blockers`] what keeps a draft from being
 //! published, [`edit`] the setting up of a draft, [`draft`] the only state of one that may be written without a member,
-//! [`decide`] the transitions, [`view`] what the API shows.
+//! [`decide`] who takes part, [`progress`] how it goes on once it is published, [`view`] what the API shows.
 
 pub mod blockers;
 pub mod decide;
@@ -11,6 +11,7 @@ pub mod edit;
 #[cfg(test)]
 pub(crate) mod fixtures;
 pub mod gate;
+pub mod progress;
 pub mod view;
 
 use std::collections::BTreeSet;
