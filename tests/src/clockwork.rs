@@ -17,6 +17,7 @@ use shared::webhook::resolve::SystemResolver;
 use webhook_sender::Sender;
 
 use crate::org::Org;
+use crate::stack::Stack;
 
 /// A clock with a relay and a queue of its own, which keeps what it is given.
 #[derive(Debug)]
@@ -48,14 +49,20 @@ impl Queue for Kept {
 
 impl Clockwork {
     /// A clock over the table of an organization's stack.
+    #[must_use]
+    pub fn of(org: &Org) -> Self {
+        Self::on(org.stack())
+    }
+
+    /// A clock over the table of a stack, as that stack reaches it.
     ///
     /// # Panics
     /// When the log can't be opened.
     #[must_use]
-    pub fn of(org: &Org) -> Self {
-        let log = Log::file(org.stack().log_file()).expect("the log");
-        let base_url = BaseUrl::parse(org.base_url()).expect("an origin");
-        let app = App::new(org.stack().table().store(), base_url, log, Waits::default());
+    pub fn on(stack: &Stack) -> Self {
+        let log = Log::file(stack.log_file()).expect("the log");
+        let base_url = BaseUrl::parse(&stack.base_url).expect("an origin");
+        let app = App::new(stack.table().store(), base_url, log, Waits::default());
         let queue = Arc::new(Kept::default());
         Self { relay: Relay::new(app.store.clone(), queue.clone()), app, queue }
     }

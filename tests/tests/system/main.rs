@@ -35,6 +35,7 @@ mod local_stack;
 mod logs;
 mod openapi;
 mod pages;
+mod progress;
 mod proposals;
 mod protected;
 mod races;

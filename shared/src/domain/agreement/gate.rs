@@ -233,7 +233,8 @@ impl GateRule {
     /// When time meets the rule if its gate opens at a moment; nothing unless it is a countdown.
     pub(super) fn due_at(&self, waits: Waits, opened_at: Timestamp) -> Option<Timestamp> {
         match self {
-            Self::Countdown { until: Some(Countdown::At(moment)) } => Some(*moment),
+            // What was over before it opened is met with that, and not before.
+            Self::Countdown { until: Some(Countdown::At(moment)) } => Some(opened_at.max(*moment)),
             Self::Countdown { until: Some(Countdown::AfterHours(hours)) } => {
                 Some(waits.countdown_end(opened_at, *hours))
             }

@@ -260,7 +260,7 @@ impl Gate {
     fn settle(&mut self, documents: &[Document], facts: &Facts, at: Timestamp) {
         match self.state {
             GateState::Open { opened_at, .. } if self.is_met(documents, facts, at) => {
-                self.state = GateState::Cleared { opened_at, cleared_at: at.max(opened_at) };
+                self.state = GateState::Cleared { opened_at, cleared_at: at };
             }
             GateState::Cleared { opened_at, .. }
                 if matches!(self.rule, GateRule::MovementReconciled { .. }) && !self.is_met(documents, facts, at) =>
@@ -396,6 +396,17 @@ mod tests {
         let data = AgreementData { agreement_id: live.id, name: live.name.clone() };
         assert_eq!(done.events(), [EventKind::AgreementCompleted(data)]);
         assert_eq!(done.proceeded(&Facts::default(), waits(), after(2000)), None, "once");
+    }
+
+    #[test]
+    fn what_is_over_when_it_is_published_is_cleared_then() {
+        let (past, published_at) = (after(-5), noon());
+        let live = published(&[&[until(past)], &[until(past), waiting(1)]], &[], None);
+        let cleared = GateState::Cleared { opened_at: published_at, cleared_at: published_at };
+        let states: Vec<_> = live.stages.iter().map(|stage| &stage.gates[0].state).collect();
+        assert_eq!((states, live.stages[0].gates[0].due_at()), (vec![&cleared, &cleared], Some(past)));
+        let life = published(&[&[until(past)]], &[], None).life;
+        assert_eq!(life, Life::Completed { published_at, completed_at: published_at });
     }
 
     #[test]
@@ -589,7 +600,7 @@ mod tests {
             0 => GateRule::ParticipantApproval { participant_ids: [draft.participants[0].id].into() },
             1 => GateRule::SignatureBlocks { block_ids: [draft.documents[0].blocks[0].id].into() },
             2 => GateRule::MovementReconciled { movement_id },
-            3 => until(after(i64::try_from(number).unwrap())),
+            3 => until(after(i64::try_from(number).unwrap() - 12)),
             _ => waiting(u32::try_from(number).unwrap()),
         }
     }
@@ -652,7 +663,8 @@ mod tests {
             );
             match live.life {
                 Life::Completed { completed_at, .. } => {
-                    assert!(current.is_empty() && done == live.stages.len() && completed_at <= now);
+                    assert!(current.is_empty() && done == live.stages.len());
+                    assert!(noon() <= completed_at && completed_at <= now);
                 }
                 Life::Active { .. } => assert_eq!(current, [done], "one stage is current, the ones before it are done"),
                 Life::Expired { expired_at, .. } => {
@@ -669,7 +681,7 @@ mod tests {
                         (GateState::Locked, StageState::Upcoming) => {}
                         (GateState::Open { opened_at, .. }, StageState::Current) => assert!(*opened_at <= now),
                         (GateState::Cleared { opened_at, cleared_at }, StageState::Current | StageState::Done) => {
-                            assert!(opened_at <= cleared_at && *cleared_at <= now);
+                            assert!(noon() <= *opened_at && opened_at <= cleared_at && *cleared_at <= now);
                             let arrived = self.facts.movements.iter().any(|(_, state)| state.is_reconciled());
                             let is_settled = stage.state == StageState::Done || !live.is_active();
                             let waits_for_money = matches!(gate.rule, GateRule::MovementReconciled { .. });
