@@ -109,6 +109,16 @@ const AGREEMENTS: &[NewDraft] = &[
         proposal: Some("Our standard letter."),
         decision: Some("Checked against the conflict list."),
     },
+    NewDraft {
+        workspace: 1,
+        name: "Notice of fees: Ellery household",
+        kind: "general",
+        participants: &[("CRM-1007", &["observer"])],
+        text: None,
+        set_up: notice,
+        proposal: Some("The new fees, with two weeks' notice."),
+        decision: Some("Nobody has objected."),
+    },
 ];
 
 /// Sets up a draft, with the file of its document.
@@ -259,6 +269,16 @@ fn engagement(draft: &Agreement, file: Option<DocumentContent>, now: Timestamp) 
     let (draft, _) = draft.add_gate(approval, GateRule::ParticipantApproval { participant_ids }, now)?;
     let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::new(), now)?;
     Ok(draft.add_gate(signing, GateRule::DocumentSigned { document_id: Some(document) }, now)?.0)
+}
+
+/// An agreement that waits for nobody: the time to object is over, and two weeks later the notice takes effect.
+fn notice(draft: &Agreement, _: Option<DocumentContent>, now: Timestamp) -> Result<Agreement, FieldErrors> {
+    let (draft, objections) = draft.add_stage(label("Objections")?, BTreeSet::new(), now)?;
+    let until = Some(Countdown::At(now));
+    let (draft, _) = draft.add_gate(objections, GateRule::Countdown { until }, now)?;
+    let (draft, notice) = draft.add_stage(label("Notice period")?, BTreeSet::new(), now)?;
+    let until = Some(Countdown::AfterHours(14 * 24));
+    Ok(draft.add_gate(notice, GateRule::Countdown { until }, now)?.0)
 }
 
 /// A block in the document for everybody who signs.
