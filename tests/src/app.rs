@@ -157,6 +157,13 @@ pub struct Browser {
     cookies: Mutex<BTreeMap<String, String>>,
 }
 
+/// The body of a form with these fields.
+#[must_use]
+pub fn form(fields: &[(&str, &str)]) -> String {
+    let pair = |(name, value): &(&str, &str)| format!("{name}={}", crate::client::encoded(value));
+    fields.iter().map(pair).collect::<Vec<_>>().join("&")
+}
+
 /// A page, or the way to one.
 #[derive(Debug, Clone)]
 pub struct Page {
@@ -275,10 +282,8 @@ impl Browser {
 
     /// Sends a form with headers.
     pub async fn post_with(&self, path: &str, fields: &[(&str, &str)], headers: &[(&str, &str)]) -> Page {
-        let pairs: Vec<String> =
-            fields.iter().map(|(name, value)| format!("{name}={}", crate::client::encoded(value))).collect();
         let request = self.http.post(format!("{}{path}", self.base_url));
-        let mut request = request.header("content-type", "application/x-www-form-urlencoded").body(pairs.join("&"));
+        let mut request = request.header("content-type", "application/x-www-form-urlencoded").body(form(fields));
         // In the place of those that a form has anyway.
         let more = headers.iter().map(|(name, value)| (name.parse().expect("a name"), value.parse().expect("a value")));
         request = request.headers(more.collect());

@@ -10,7 +10,7 @@ use shared::domain::agreement::{
     Agreement, AgreementKind, AgreementName, Label, Life, NewAgreement, NewParticipant, ParticipantRole, Roles,
 };
 use shared::domain::ids::ContactId;
-use shared::domain::proposal::{NewProposal, Proposal, ProposalAction, propose};
+use shared::domain::proposal::{Made, NewProposal, Proposal, ProposalAction, propose};
 use shared::domain::time::Timestamp;
 use shared::store::operator::Operator;
 use shared::store::{Versioned, agreements, proposals};
@@ -151,12 +151,12 @@ pub async fn propose_until(
     action: ProposalAction,
     expires_at: Timestamp,
 ) -> Proposal {
-    let proposal = proposal(agreement, action, expires_at);
-    let mut changes = proposals::create(org.id, &proposal).expect("a proposal");
+    let made = made(agreement, action, expires_at);
+    let mut changes = proposals::create(org.id, &made).expect("a proposal");
     // What is due comes last.
     changes.pop();
     load(org, changes).await;
-    proposal
+    made.into_proposal()
 }
 
 /// Writes a proposal with a lifetime of the test's choosing, of which the clock learns.
@@ -164,12 +164,12 @@ pub async fn propose_until(
 /// # Panics
 /// When it may not be made.
 pub async fn propose_due(org: &Org, agreement: &Agreement, action: ProposalAction, expires_at: Timestamp) -> Proposal {
-    let proposal = proposal(agreement, action, expires_at);
-    load(org, proposals::create(org.id, &proposal).expect("a proposal")).await;
-    proposal
+    let made = made(agreement, action, expires_at);
+    load(org, proposals::create(org.id, &made).expect("a proposal")).await;
+    made.into_proposal()
 }
 
-fn proposal(agreement: &Agreement, action: ProposalAction, expires_at: Timestamp) -> Proposal {
+fn made(agreement: &Agreement, action: ProposalAction, expires_at: Timestamp) -> Made {
     let new = NewProposal { action, agreement_id: agreement.id, note: None };
     propose(new, agreement, &[], &[], Actor::system(), Timestamp::now(), expires_at).expect("a proposal")
 }

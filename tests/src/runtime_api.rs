@@ -13,7 +13,7 @@ use axum::body::Bytes;
 use axum::extract::{Path as UrlPath, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::TcpListener;
@@ -21,6 +21,7 @@ use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use crate::app::Page;
 use crate::client::Answer;
 use crate::org::Org;
 use crate::stack::Table;
@@ -187,11 +188,25 @@ impl Function {
     /// # Errors
     /// When the function fails, ends or takes too long.
     pub async fn invoke(&mut self, event: String) -> Result<Answer, NoReply> {
+        let (status, headers, body) = self.answer_to(event).await?;
+        Ok(Answer::checked("an event".to_owned(), status, headers, body))
+    }
+
+    /// Hands the function the event of a browser's request and waits for the page.
+    ///
+    /// # Errors
+    /// When the function fails, ends or takes too long.
+    pub async fn open(&mut self, event: String) -> Result<Page, NoReply> {
+        let (status, headers, body) = self.answer_to(event).await?;
+        let body = String::from_utf8(body).map_err(|error| self.no_reply(&error.to_string()))?;
+        Ok(Page { status, headers, body })
+    }
+
+    async fn answer_to(&mut self, event: String) -> Result<(u16, HeaderMap, Vec<u8>), NoReply> {
         // Nobody takes it when the Runtime API is gone, which waiting for an answer tells.
         let _ = self.events.send(event);
         let (_, payload) = self.payload().await?;
-        let (status, headers, body) = read(&payload).map_err(|fault| self.no_reply(&fault))?;
-        Ok(Answer::checked("an event".to_owned(), status, headers, body))
+        read(&payload).map_err(|fault| self.no_reply(&fault))
     }
 
     /// Hands the function an event that is no call through the gateway, and waits for what it returns.
@@ -360,7 +375,7 @@ async fn init_error(State(queue): State<Arc<Queue>>, body: String) -> StatusCode
     queue.tell(Err(format!("it reported that it cannot start: {body}")))
 }
 
-/// Reads a payload as the gateway does. HTTP APIs take `headers`, REST APIs `multiValueHeaders`.
+/// Reads a payload as the gateway does. HTTP APIs take `headers` and `cookies`, REST APIs `multiValueHeaders`.
 fn read(payload: &[u8]) -> Result<(u16, HeaderMap, Vec<u8>), String> {
     let text = String::from_utf8_lossy(payload);
     let fault = |what: &str| format!("{what}: {text}");
@@ -379,9 +394,13 @@ fn read(payload: &[u8]) -> Result<(u16, HeaderMap, Vec<u8>), String> {
             }
         }
     }
+    for cookie in payload["cookies"].as_array().into_iter().flatten() {
+        let cookie = cookie.as_str().and_then(|cookie| HeaderValue::try_from(cookie).ok());
+        headers.append(header::SET_COOKIE, cookie.ok_or_else(|| fault("a cookie"))?);
+    }
     let body = payload["body"].as_str().unwrap_or_default().as_bytes().to_vec();
     if is_base64 {
-        return Err(fault("every answer is JSON, and text needs no base64"));
+        return Err(fault("every answer is text, which needs no base64"));
     }
     Ok((status, headers, body))
 }

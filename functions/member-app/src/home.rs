@@ -78,12 +78,9 @@ impl Page for Home {
                 None => Ok(Vec::new()),
             }
         };
-        let (found, endpoints) = tokio::try_join!(store.proposals_for_home(now, SHOWN), endpoints)?;
+        let (found, endpoints) = tokio::try_join!(store.proposals_for_home(now, SHOWN, DECIDED_SHOWN), endpoints)?;
         let failing: Vec<&EndpointState> = endpoints.iter().filter(|state| state.is_failing()).collect();
         let (failing, rest) = failing.split_at(failing.len().min(FAILING_SHOWN));
-        let mut ended: Vec<&Proposal> = found.ended.iter().collect();
-        ended.sort_by_key(|proposal| std::cmp::Reverse(ended_at(proposal)));
-        ended.truncate(DECIDED_SHOWN);
         let proposals = found.pending.iter().map(|proposal| proposal.id.uuid());
         let shown: Vec<_> = proposals.chain(failing.iter().map(|state| state.endpoint.value.id().uuid())).collect();
         let page = HomePage {
@@ -92,7 +89,7 @@ impl Page for Home {
             more_failing: rest.len(),
             more: found.pending_total - found.pending.len().min(found.pending_total),
             waiting: found.pending.iter().map(|proposal| waiting(proposal, now)).collect(),
-            decided: ended.into_iter().map(|proposal| line(proposal, now)).collect(),
+            decided: found.ended.iter().map(|proposal| line(proposal, now)).collect(),
         };
         Ok(Answer::page(&page)?.showing(shown))
     }
@@ -116,21 +113,13 @@ fn waiting(proposal: &Proposal, now: Timestamp) -> Waiting {
     Waiting {
         url: format!("/app/proposals/{}", proposal.id),
         verb: verb(proposal.action),
-        name: proposal.proposed.name.as_str().to_owned(),
+        name: proposal.subject.name.as_str().to_owned(),
         note: proposal.note.as_ref().map(|note| note.as_str().to_owned()),
-        size: sentences::size(&proposal.proposed),
+        size: sentences::size(&proposal.subject),
         by: who_is(&proposal.created_by),
         since: proposal.created_at.into(),
         left: sentences::time_left(now, proposal.expires_at),
         is_urgent: proposal.expires_at.unix_ms() - now.unix_ms() < URGENT_MS,
-    }
-}
-
-/// When a proposal that waits no more was decided, or its time was over.
-fn ended_at(proposal: &Proposal) -> Timestamp {
-    match proposal.decision() {
-        Decision::Confirmed(decided) | Decision::Declined(decided) => decided.at,
-        Decision::Pending | Decision::Expired { .. } => proposal.expires_at,
     }
 }
 
@@ -146,7 +135,7 @@ pub(crate) fn line(proposal: &Proposal, now: Timestamp) -> ProposalLine {
     };
     ProposalLine {
         url: format!("/app/proposals/{}", proposal.id),
-        what: format!("{} “{}”", verb(proposal.action), proposal.proposed.name.as_str()),
+        what: format!("{} “{}”", verb(proposal.action), proposal.subject.name.as_str()),
         badge: proposal_badge(state),
         by,
         at: at.into(),

@@ -1,5 +1,7 @@
 //! The review of a proposal: what it would do, in plain words, and the member's decision.
 
+use std::collections::BTreeSet;
+
 use askama::Template;
 use http::StatusCode;
 use shared::caller::Act;
@@ -8,9 +10,9 @@ use shared::domain::agreement::blockers::Blocker;
 use shared::domain::agreement::progress::Facts;
 use shared::domain::agreement::view::AgreementView;
 use shared::domain::contact::Contact;
-use shared::domain::ids::ProposalId;
+use shared::domain::ids::{ContactId, ProposalId};
 use shared::domain::member::{self, Case, Changed, Refusal};
-use shared::domain::proposal::{Decided, Decision, Note, Proposal, ProposalAction, ProposalState};
+use shared::domain::proposal::{Decided, Decision, Note, Proposal, ProposalAction, ProposalState, Proposed};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::domain::workspace::Workspace;
@@ -64,37 +66,69 @@ struct DecidedLine {
     note: Option<String>,
 }
 
-/// A proposal with what it is about.
+/// A proposal with all that a decision is about.
 struct Loaded {
     proposal: Versioned<Proposal>,
     agreement: Versioned<Agreement>,
     workspace: Workspace,
+    /// Of those who take part.
     contacts: Vec<Contact>,
     blockers: Vec<Blocker>,
     /// All of that as a form carries it.
     shown: Shown,
-    /// The looks at the contacts of those who take part, for a transaction: they must be what they are here.
+    /// The looks at the contacts, for a transaction: they must be what they are here.
     checks: Vec<Change>,
     /// When that was so.
     at: Timestamp,
 }
 
-async fn load(act: &Act, id: ProposalId) -> Result<Loaded, Error> {
+/// What the page shows.
+struct Reviewed {
+    loaded: Loaded,
+    /// What was proposed; none where that was confirmed: its page shows the agreement itself.
+    proposed: Option<Proposed>,
+    /// Of those who took part when it was proposed, and take part no more.
+    gone: Vec<Contact>,
+}
+
+async fn found(act: &Act, id: ProposalId) -> Result<Versioned<Proposal>, Error> {
+    act.store().proposal(id).await?.ok_or_else(Error::not_found)
+}
+
+async fn load(act: &Act, proposal: Versioned<Proposal>) -> Result<Loaded, Error> {
     // Each attempt at a decision loads anew, and by then its time may be over.
     let at = act.attempted_now();
-    let proposal = act.store().proposal(id).await?.ok_or_else(Error::not_found)?;
     let agreement = act.store().agreement(proposal.value.agreement_id).await?;
     let agreement = agreement.ok_or_else(|| Error::Internal("a proposal without its agreement".to_owned()))?;
-    let workspace = draft::workspace_of(act, &agreement.value).await?.value;
-    // Of those that were removed since, too: the page says who they were.
-    let contacts = draft::versioned_contacts_of(act, [&agreement.value, &proposal.value.proposed]).await?;
+    let workspace = draft::workspace_of(act, &agreement.value);
+    let contacts = draft::versioned_contacts_of(act, [&agreement.value]);
+    let (workspace, contacts) = tokio::try_join!(workspace, contacts)?;
+    let workspace = workspace.value;
     let shown = Shown::of(&agreement, &workspace, &contacts);
-    let takes_part = |id| agreement.value.participants.iter().any(|participant| participant.contact_id == id);
-    let now_taking_part = contacts.iter().filter(|contact| takes_part(contact.value.id));
-    let checks = now_taking_part.map(|contact| contacts::check(act.org(), contact)).collect();
+    let checks = contacts.iter().map(|contact| contacts::check(act.org(), contact)).collect();
     let contacts: Vec<Contact> = contacts.into_iter().map(|contact| contact.value).collect();
     let blockers = draft::blockers_at(at, &agreement.value, &workspace, &contacts);
     Ok(Loaded { proposal, agreement, workspace, contacts, blockers, shown, checks, at })
+}
+
+/// Loads what the page shows: what was proposed, too, which is large, and which no decision needs.
+async fn review(act: &Act, id: ProposalId) -> Result<Reviewed, Error> {
+    let proposal = found(act, id).await?;
+    let is_confirmed = matches!(proposal.value.decision(), Decision::Confirmed(_));
+    let proposed = async {
+        if is_confirmed {
+            return Ok(None);
+        }
+        let proposed = act.store().proposed(id).await?;
+        proposed.map(Some).ok_or_else(|| Error::Internal("a proposal without what was proposed".to_owned()))
+    };
+    let (loaded, proposed) = tokio::try_join!(load(act, proposal), proposed)?;
+    let took_part = proposed.iter().flat_map(|proposed| &proposed.agreement.participants);
+    let takes_part = |id| loaded.contacts.iter().any(|contact| contact.id == id);
+    let gone: BTreeSet<ContactId> =
+        took_part.map(|participant| participant.contact_id).filter(|id| !takes_part(*id)).collect();
+    let gone = act.store().contacts(gone).await?;
+    Ok(Reviewed { loaded, proposed, gone })
 }
 
 /// The page.
@@ -107,8 +141,8 @@ impl Page for Review {
 
     async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
         let act = visit.signed_in()?.act();
-        let loaded = load(act, visit.path_id("id")?).await?;
-        show(visit, &loaded, &Typed::default())
+        let reviewed = review(act, visit.path_id("id")?).await?;
+        show(visit, &reviewed, &Typed::default())
     }
 }
 
@@ -136,22 +170,22 @@ impl Page for Decide {
         let choice = Choice::read(form.get("decision"));
         let shown = Shown::parse(form.get("version"));
         let (Ok(note), Some(choice), Some(shown)) = (&note, choice, &shown) else {
-            let loaded = load(posted.act(), id).await?;
+            let reviewed = review(posted.act(), id).await?;
             typed.note_error = note.err().map(|(_, message)| message);
             typed.notice = Some(Notice {
                 look: "bad",
                 title: "Nothing was decided".to_owned(),
                 lines: vec!["Check what is marked below, then choose again.".to_owned()],
             });
-            return Ok(show(visit, &loaded, &typed)?.refused(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"));
+            return Ok(show(visit, &reviewed, &typed)?.refused(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"));
         };
         match posted.until_settled(|| decide(&posted, id, choice, note.clone(), shown)).await? {
             Ok(()) => Ok(Answer::see_other(path_of(id)).recorded()),
             Err(refusal) => {
-                let loaded = load(posted.act(), id).await?;
+                let reviewed = review(posted.act(), id).await?;
                 let (status, code, notice) = refused(choice, &refusal);
                 typed.notice = Some(notice);
-                Ok(show(visit, &loaded, &typed)?.refused(status, code))
+                Ok(show(visit, &reviewed, &typed)?.refused(status, code))
             }
         }
     }
@@ -183,7 +217,7 @@ async fn decide(
     shown: &Shown,
 ) -> Result<Result<(), Refusal>, Error> {
     let (act, member) = (posted.act(), posted.member());
-    let loaded = load(act, id).await?;
+    let loaded = load(act, found(act, id).await?).await?;
     let case = Case {
         proposal: &loaded.proposal.value,
         agreement: &loaded.agreement.value,
@@ -286,13 +320,19 @@ fn path_of(id: ProposalId) -> String {
     format!("/app/proposals/{id}")
 }
 
-fn show(visit: &Visit, loaded: &Loaded, typed: &Typed) -> Result<Answer, Error> {
+fn show(visit: &Visit, reviewed: &Reviewed, typed: &Typed) -> Result<Answer, Error> {
+    let Reviewed { loaded, proposed, gone } = reviewed;
     let (proposal, now_agreement) = (&loaded.proposal.value, &loaded.agreement.value);
     let is_pending = proposal.state_at(loaded.at) == ProposalState::Pending;
-    // What is or was confirmed is the agreement as it is now; what came to nothing is what was proposed.
-    let is_confirmed = matches!(proposal.decision(), Decision::Confirmed(_));
-    let agreement = if is_pending || is_confirmed { now_agreement } else { &proposal.proposed };
-    let view = AgreementView::in_full(agreement, &loaded.contacts, &[], true, &visit.app().base_url);
+    // Of those who are gone, too: the page says who they were.
+    let contacts: Vec<Contact> = loaded.contacts.iter().chain(gone).cloned().collect();
+    let (agreement, changes) = match proposed {
+        Some(before) if is_pending => (now_agreement, sentences::changes_since(before, now_agreement, &contacts)),
+        // It came to nothing.
+        Some(before) => (&before.agreement, Vec::new()),
+        None => (now_agreement, Vec::new()),
+    };
+    let view = AgreementView::in_full(agreement, &contacts, &[], true, &visit.app().base_url);
     let in_the_way: Vec<String> = match proposal.action {
         _ if !is_pending => Vec::new(),
         action => {
@@ -325,16 +365,12 @@ fn show(visit: &Visit, loaded: &Loaded, typed: &Typed) -> Result<Answer, Error> 
         agreement: (format!("/app/agreements/{}", now_agreement.id), now_agreement.name.as_str().to_owned()),
         agreement_badge: lifecycle_badge(now_agreement.lifecycle()),
         workspace: (format!("/app/workspaces/{}", loaded.workspace.id), loaded.workspace.name.as_str().to_owned()),
-        effects: sentences::effects(proposal.action, agreement, &loaded.workspace, &loaded.contacts),
-        changes: if is_pending {
-            sentences::changes_since(proposal, now_agreement, &loaded.contacts)
-        } else {
-            Vec::new()
-        },
+        effects: sentences::effects(proposal.action, agreement, &loaded.workspace, &contacts),
+        changes,
         blockers: in_the_way,
-        outline: Outline::new(agreement, &view, &loaded.contacts),
+        outline: Outline::new(agreement, &view, &contacts),
         is_pending,
-        shows_proposed: !is_pending && !is_confirmed,
+        shows_proposed: !is_pending && proposed.is_some(),
         decided,
         version: loaded.shown.to_string(),
         typed_note: typed.note.clone(),

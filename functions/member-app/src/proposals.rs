@@ -3,8 +3,6 @@
 use askama::Template;
 use shared::domain::proposal::ProposalState;
 use shared::error::Error;
-use shared::limits;
-use shared::page::{Page as PageOf, PageRequest};
 use shared::store::proposals::ProposalFilter;
 use shared::visit::Visit;
 
@@ -50,18 +48,7 @@ impl Page for List {
         let wanted = visit.query("state").unwrap_or_default();
         let state = STATES.iter().find_map(|(state, _)| state.filter(|state| state.as_str() == wanted));
         let filter = ProposalFilter { state, agreement: None };
-        // Lists are kept with the oldest first: how many there are tells where the newest are.
-        let total = act.store().list_proposals(filter, now, PageRequest::new(1, 0)).await?.pagination.total;
-        let request = page_of(visit, "offset");
-        let end = total.saturating_sub(request.positions().start);
-        let start = end.saturating_sub(u64::from(limits::PAGE_LIMIT_DEFAULT));
-        let count = u32::try_from(end - start).unwrap_or(limits::PAGE_LIMIT_DEFAULT);
-        let mut found = match count {
-            0 => Vec::new(),
-            count => act.store().list_proposals(filter, now, PageRequest::new(count, start)).await?.data,
-        };
-        found.reverse();
-        let found = PageOf::new(found, total, request);
+        let found = act.store().newest_proposals(filter, now, page_of(visit, "offset")).await?;
         let page_at = |offset: u64| match (state, offset) {
             (None, 0) => "/app/proposals".to_owned(),
             (None, offset) => format!("/app/proposals?offset={offset}"),

@@ -66,6 +66,7 @@ impl WriteOperation for CreateProposal {
             changes.extend(stored::settle(caller.org(), before, settled, true)?);
         }
         changes.extend(stored::create(caller.org(), &made)?);
+        let made = made.into_proposal();
         events.push(EventKind::ProposalCreated(ProposalData::from(&made)));
         let view = ProposalView::new(made, now, caller.base_url());
         caller.commit().with(changes).tell(events)?.respond(StatusCode::CREATED, &view, None).await

@@ -291,6 +291,8 @@ impl World {
                 self.told.push(EventKind::ProposalExpired(ProposalData::from(&*settled)));
                 self.proposals[claiming.unwrap()] = (*settled).clone();
             }
+            assert_eq!(made.proposed().agreement, self.deal.draft);
+            let made = made.into_proposal();
             self.told.push(EventKind::ProposalCreated(ProposalData::from(&made)));
             self.proposals.push(made);
         }

@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::actor::Actor;
 use super::agreement::blockers::Blocker;
-use super::agreement::{Agreement, Lifecycle};
+use super::agreement::{Agreement, AgreementName, Lifecycle};
 use super::contact::{Contact, DisplayName, Email};
 use super::ids::{AgreementId, ContactId, ProposalId};
 use super::time::Timestamp;
@@ -151,6 +151,8 @@ pub struct Proposal {
     pub action: ProposalAction,
     /// For which agreement.
     pub agreement_id: AgreementId,
+    /// What that was then, in short.
+    pub subject: Subject,
     /// What the proposer said.
     pub note: Option<Note>,
     /// Who proposed it.
@@ -161,11 +163,34 @@ pub struct Proposal {
     pub expires_at: Timestamp,
     /// What became of it: private to the domain, whose functions are the only way from one state to another.
     pub(super) decision: Decision,
-    /// The agreement as it was proposed, for whoever decides to see what has changed since.
-    pub proposed: Agreement,
-    /// Who took part in it, as they were then: an agreement only refers to them.
-    #[serde(default)]
-    pub proposed_people: Vec<ProposedPerson>,
+}
+
+/// The agreement of a proposal in short, as it was proposed: what lists and sentences say of it. [`Proposed`] has all.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    /// What it was called.
+    pub name: AgreementName,
+    /// How many took part in it.
+    pub participants: usize,
+    /// How many steps it had.
+    pub steps: usize,
+}
+
+impl Subject {
+    fn new(agreement: &Agreement) -> Self {
+        Self { name: agreement.name.clone(), participants: agreement.participants.len(), steps: agreement.stages.len() }
+    }
+}
+
+/// What was proposed: a copy that is made with the proposal and never changes, for whoever decides to see what has
+/// changed since, and to see later what came to nothing. As large as an agreement can be, so it is no part of the
+/// proposal, and read only for that.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proposed {
+    /// The agreement as it was.
+    pub agreement: Agreement,
+    /// Who took part in it, as they were: an agreement only refers to them.
+    pub people: Vec<ProposedPerson>,
 }
 
 /// Somebody who takes part in an agreement that is proposed, as they were then.
@@ -241,8 +266,44 @@ impl ProposalQuery {
     }
 }
 
-/// Makes a proposal, if it may be made; `people` are those who take part: the agreement's state allows its action, and for a publication there is
-/// nothing in the way but activation, which the confirming member completes.
+/// A proposal that is made just now, which nobody has decided, with what was proposed. Only [`propose`] makes one, so
+/// that no proposal is written without its copy, or with another's.
+///
+/// ```compile_fail
+/// use shared::domain::proposal::{Made, Proposal, Proposed};
+///
+/// fn again(proposal: Proposal, proposed: Proposed) -> Made {
+///     Made { proposal, proposed }
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Made {
+    proposal: Proposal,
+    proposed: Proposed,
+}
+
+impl Made {
+    /// The proposal.
+    #[must_use]
+    pub fn proposal(&self) -> &Proposal {
+        &self.proposal
+    }
+
+    /// What was proposed.
+    #[must_use]
+    pub fn proposed(&self) -> &Proposed {
+        &self.proposed
+    }
+
+    /// The proposal, when what was proposed is written.
+    #[must_use]
+    pub fn into_proposal(self) -> Proposal {
+        self.proposal
+    }
+}
+
+/// Makes a proposal, if it may be made: the agreement's state allows its action, and for a publication there is nothing
+/// in the way but activation, which the confirming member completes. `people` are those who take part.
 ///
 /// # Errors
 /// `wrong_state`, or one entry per blocker.
@@ -254,23 +315,24 @@ pub fn propose(
     created_by: Actor,
     now: Timestamp,
     expires_at: Timestamp,
-) -> Result<Proposal, FieldErrors> {
+) -> Result<Made, FieldErrors> {
     check_state(new.action, agreement)?;
     if new.action == ProposalAction::PublishAgreement {
         check_blockers(blockers, Blocker::allows_proposal)?;
     }
-    Ok(Proposal {
+    let proposal = Proposal {
         id: ProposalId::new(),
         action: new.action,
         agreement_id: agreement.id,
+        subject: Subject::new(agreement),
         note: new.note,
         created_by,
         created_at: now,
         expires_at,
         decision: Decision::Pending,
-        proposed: agreement.clone(),
-        proposed_people: people.iter().map(ProposedPerson::new).collect(),
-    })
+    };
+    let people = people.iter().map(ProposedPerson::new).collect();
+    Ok(Made { proposal, proposed: Proposed { agreement: agreement.clone(), people } })
 }
 
 /// Whether the agreement's state allows an action.

@@ -11,7 +11,7 @@ use super::agreement::{
 use super::contact::{Contact, Email};
 use super::event::EventType;
 use super::ids::ParticipantId;
-use super::proposal::{Proposal, ProposalAction, ProposedPerson};
+use super::proposal::{Proposal, ProposalAction, Proposed, ProposedPerson, Subject};
 use super::time::Timestamp;
 use super::workspace::Workspace;
 
@@ -102,19 +102,17 @@ fn listed(names: &[&str]) -> String {
 /// A proposal's `summary_sentence`.
 #[must_use]
 pub fn proposal_summary(proposal: &Proposal) -> String {
-    let agreement = &proposal.proposed;
-    let name = agreement.name.as_str();
+    let name = proposal.subject.name.as_str();
     match proposal.action {
-        ProposalAction::PublishAgreement => format!("Publish “{name}”: {}.", size(agreement)),
+        ProposalAction::PublishAgreement => format!("Publish “{name}”: {}.", size(&proposal.subject)),
         ProposalAction::CancelAgreement => format!("Cancel “{name}”, for good."),
     }
 }
 
-/// How large an agreement is, such as `2 participants, 3 steps`.
+/// How large the agreement of a proposal was, such as `2 participants, 3 steps`.
 #[must_use]
-pub fn size(agreement: &Agreement) -> String {
-    let (participants, steps) = (agreement.participants.len(), agreement.stages.len());
-    format!("{}, {}", counted(participants, "participant"), counted(steps, "step"))
+pub fn size(subject: &Subject) -> String {
+    format!("{}, {}", counted(subject.participants, "participant"), counted(subject.steps, "step"))
 }
 
 fn counted(count: usize, what: &str) -> String {
@@ -279,8 +277,8 @@ fn percent(rate: &str) -> String {
 
 /// What is different in an agreement now from what was proposed, one sentence each: who takes part included.
 #[must_use]
-pub fn changes_since(proposal: &Proposal, after: &Agreement, contacts: &[Contact]) -> Vec<String> {
-    let before = &proposal.proposed;
+pub fn changes_since(proposed: &Proposed, after: &Agreement, contacts: &[Contact]) -> Vec<String> {
+    let before = &proposed.agreement;
     let mut changes = Vec::new();
     if before.lifecycle() != after.lifecycle() {
         let (from, to) = (before.lifecycle().as_str(), after.lifecycle().as_str());
@@ -290,7 +288,7 @@ pub fn changes_since(proposal: &Proposal, after: &Agreement, contacts: &[Contact
         changes.push(format!("It was called “{}”.", before.name.as_str()));
     }
     changes.extend(participant_changes(before, after, contacts));
-    changes.extend(people_changes(&proposal.proposed_people, contacts));
+    changes.extend(people_changes(&proposed.people, contacts));
     changes.extend(stage_changes(before, after));
     changes.extend(document_changes(before, after));
     if before.terms != after.terms {

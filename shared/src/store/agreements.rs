@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::commit::{Change, row};
 use super::keys::{self, Due, Rows};
-use super::list::has;
+use super::list::{Order, has};
 use super::{Item, OrgStore, StoreError, Versioned, from_item, from_versioned_item, to_versioned_item};
 use crate::domain::agreement::draft::Draft;
 use crate::domain::agreement::progress::Proceeded;
@@ -54,7 +54,8 @@ impl OrgStore {
         let fits = |row: &Item| {
             has(row, LIFECYCLE, filter.lifecycle.map(Lifecycle::as_str)) && has(row, WORKSPACE, workspace.as_deref())
         };
-        let slice = self.list(Rows::Agreements, filter.needle, &[LIFECYCLE, WORKSPACE], fits, page).await?;
+        let slice =
+            self.list(Rows::Agreements, Order::OldestFirst, filter.needle, &[LIFECYCLE, WORKSPACE], fits, page).await?;
         let keys: Vec<_> = slice.ids.into_iter().map(|id| keys::agreement(self.org, id.into())).collect();
         let agreements = self.store.get_all(&keys).await?.into_iter().map(from_item).collect::<Result<_, _>>()?;
         Ok(Page::new(agreements, slice.total, page))

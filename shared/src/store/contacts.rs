@@ -4,6 +4,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::commit::{Change, row};
 use super::keys::{self, Rows};
+use super::list::Order;
 use super::{OrgStore, StoreError, Versioned, from_versioned_item, to_versioned_item};
 use crate::domain::contact::{Contact, ExternalReference};
 use crate::domain::ids::{ContactId, OrgId};
@@ -56,7 +57,7 @@ impl OrgStore {
     /// # Errors
     /// When the store can't be read.
     pub async fn list_contacts(&self, needle: Option<&str>, page: PageRequest) -> Result<Page<Contact>, StoreError> {
-        let slice = self.list(Rows::Contacts, needle, &[], |_| true, page).await?;
+        let slice = self.list(Rows::Contacts, Order::OldestFirst, needle, &[], |_| true, page).await?;
         let contacts = self.contacts(slice.ids.into_iter().map(ContactId::from)).await?;
         Ok(Page::new(contacts, slice.total, page))
     }

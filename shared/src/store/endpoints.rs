@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::commit::{Change, Update};
 use super::keys::{self, Due, HEALTH, REPLAY, SORT, STUCK};
+use super::list::Order;
 use super::{Item, OrgStore, Store, StoreError, Versioned, from_item, from_versioned_item, to_versioned_item};
 use crate::domain::endpoint::{Endpoint, Health};
 use crate::domain::ids::{EndpointId, EventId, OrgId};
@@ -65,7 +66,7 @@ impl Store {
     /// When the store can't be read.
     pub async fn endpoints(&self, org: OrgId) -> Result<Vec<EndpointState>, StoreError> {
         let mut items = Vec::new();
-        self.scan_partition(&keys::endpoints(org), &[], |item| items.push(item)).await?;
+        self.scan_partition(&keys::endpoints(org), Order::OldestFirst, &[], |item| items.push(item)).await?;
         assemble(items)
     }
 

@@ -293,6 +293,12 @@ pub fn proposal(org: OrgId, proposal: ProposalId) -> Key {
     Key::alone(of(org, format_args!("PROPOSAL#{proposal}")))
 }
 
+/// What was proposed with it.
+#[must_use]
+pub fn proposed(org: OrgId, proposal: ProposalId) -> Key {
+    Key::alone(of(org, format_args!("PROPOSED#{proposal}")))
+}
+
 /// The one proposal of an action that is pending for an agreement.
 #[must_use]
 pub fn pending(org: OrgId, agreement: AgreementId, action: ProposalAction) -> Key {

@@ -11,10 +11,19 @@ use crate::page::PageRequest;
 /// The attribute of a row that holds the folded text.
 pub(super) const TEXT: &str = "s";
 
+/// Where a list begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// With the oldest, as clients get all lists.
+    OldestFirst,
+    /// With the newest, as some pages show them.
+    NewestFirst,
+}
+
 /// Which records are on a page, and how many match in all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slice {
-    /// The ids of the page, oldest first.
+    /// The ids of the page, in the order that was asked for.
     pub ids: Vec<Uuid>,
     /// How many rows match.
     pub total: u64,
@@ -25,6 +34,7 @@ impl OrgStore {
     pub(super) async fn list(
         &self,
         kind: Rows,
+        order: Order,
         needle: Option<&str>,
         filters: &[&str],
         fits: impl Fn(&Item) -> bool,
@@ -37,7 +47,7 @@ impl OrgStore {
         attributes.extend(needle.map(|_| TEXT));
         attributes.extend(filters);
         self.store
-            .scan_partition(&keys::rows(self.org, kind), &attributes, |row| {
+            .scan_partition(&keys::rows(self.org, kind), order, &attributes, |row| {
                 let contains = needle.is_none_or(|needle| text_of(&row).is_some_and(|text| text.contains(needle)));
                 if !contains || !fits(&row) {
                     return;

@@ -5,6 +5,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::accounts::Account;
 use super::commit::{Change, Expectation, Update};
 use super::keys::{self, PARTITION, SORT};
+use super::list::Order;
 use super::{OrgStore, StoreError, from_item};
 use crate::domain::ids::{MemberId, OrgId};
 use crate::domain::member::Removal;
@@ -18,7 +19,7 @@ impl OrgStore {
     pub async fn members(&self) -> Result<Vec<MemberRecord>, StoreError> {
         let mut keys = Vec::new();
         self.store
-            .scan_partition(&keys::members(self.org), &[SORT], |row| {
+            .scan_partition(&keys::members(self.org), Order::OldestFirst, &[SORT], |row| {
                 let id = row.get(SORT).and_then(|value| value.as_s().ok()?.parse().ok());
                 keys.extend(id.map(|id| keys::member(self.org, id)));
             })

@@ -1,4 +1,5 @@
-//! Proposals: a record, a row in their list, a claim while one is pending, and when that ends for the clock.
+//! Proposals: a record, what was proposed beside it, a row in their list, a claim while one is pending, and when that
+//! ends for the clock.
 
 use std::collections::HashSet;
 
@@ -6,12 +7,12 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::commit::{CLAIMED_UNTIL, Change, row};
 use super::keys::{self, Due, Rows};
-use super::list::has;
-use super::{Item, OrgStore, StoreError, Versioned, from_item, from_versioned_item, to_versioned_item};
+use super::list::{Order, has};
+use super::{Item, OrgStore, StoreError, Versioned, from_item, from_versioned_item, to_item, to_versioned_item};
 use crate::domain::event::{EventKind, ProposalData};
 use crate::domain::ids::{AgreementId, OrgId, ProposalId};
 use crate::domain::member::ByMember;
-use crate::domain::proposal::{Decision, Proposal, ProposalAction, ProposalState, Settled};
+use crate::domain::proposal::{Decision, Made, Proposal, ProposalAction, ProposalState, Proposed, Settled};
 use crate::domain::time::Timestamp;
 use crate::page::{Page, PageRequest};
 use crate::text::Folded;
@@ -45,7 +46,15 @@ impl OrgStore {
         self.store.get(keys::proposal(self.org, id)).await?.map(from_versioned_item).transpose()
     }
 
-    /// A page of the proposals that fit at a moment.
+    /// What was proposed with a proposal: as large as an agreement can be.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn proposed(&self, id: ProposalId) -> Result<Option<Proposed>, StoreError> {
+        self.store.get(keys::proposed(self.org, id)).await?.map(from_item).transpose()
+    }
+
+    /// A page of the proposals that fit at a moment, the oldest first.
     ///
     /// # Errors
     /// When the store can't be read.
@@ -55,12 +64,35 @@ impl OrgStore {
         now: Timestamp,
         page: PageRequest,
     ) -> Result<Page<Proposal>, StoreError> {
+        self.proposals_in(Order::OldestFirst, filter, now, page).await
+    }
+
+    /// The same with the newest first.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn newest_proposals(
+        &self,
+        filter: ProposalFilter,
+        now: Timestamp,
+        page: PageRequest,
+    ) -> Result<Page<Proposal>, StoreError> {
+        self.proposals_in(Order::NewestFirst, filter, now, page).await
+    }
+
+    async fn proposals_in(
+        &self,
+        order: Order,
+        filter: ProposalFilter,
+        now: Timestamp,
+        page: PageRequest,
+    ) -> Result<Page<Proposal>, StoreError> {
         let agreement = filter.agreement.map(|id| id.to_string());
         let fits = |row: &Item| {
             has(row, AGREEMENT, agreement.as_deref())
                 && filter.state.is_none_or(|state| state_of(row, now) == Some(state.as_str()))
         };
-        let slice = self.list(Rows::Proposals, None, &[AGREEMENT, STATE, EXPIRES], fits, page).await?;
+        let slice = self.list(Rows::Proposals, order, None, &[AGREEMENT, STATE, EXPIRES], fits, page).await?;
         let keys: Vec<_> = slice.ids.into_iter().map(|id| keys::proposal(self.org, id.into())).collect();
         let proposals = self.store.get_all(&keys).await?.into_iter().map(from_item).collect::<Result<_, _>>()?;
         Ok(Page::new(proposals, slice.total, page))
@@ -106,21 +138,26 @@ pub struct HomeProposals {
     pub pending: Vec<Proposal>,
     /// How many wait.
     pub pending_total: usize,
-    /// Those that wait no more, what ended last first.
+    /// Those that wait no more, what ended last first, as many as were asked for.
     pub ended: Vec<Proposal>,
 }
 
 impl OrgStore {
-    /// What Home shows: one pass over the rows.
+    /// What Home shows, at most so many of those that wait and of those that wait no more: one pass over the rows.
     ///
     /// # Errors
     /// When the store can't be read.
-    pub async fn proposals_for_home(&self, now: Timestamp, count: usize) -> Result<HomeProposals, StoreError> {
+    pub async fn proposals_for_home(
+        &self,
+        now: Timestamp,
+        waiting_max: usize,
+        ended_max: usize,
+    ) -> Result<HomeProposals, StoreError> {
         let (mut pending, mut ended) = (Vec::new(), Vec::new());
         let mut pending_total = 0;
         let attributes = [keys::SORT, STATE, EXPIRES, ENDED];
         self.store
-            .scan_partition(&keys::rows(self.org, Rows::Proposals), &attributes, |row| {
+            .scan_partition(&keys::rows(self.org, Rows::Proposals), Order::OldestFirst, &attributes, |row| {
                 let Some(id) = row.get(keys::SORT).and_then(|value| value.as_s().ok()?.parse::<uuid::Uuid>().ok())
                 else {
                     return;
@@ -128,7 +165,7 @@ impl OrgStore {
                 let key = keys::proposal(self.org, id.into());
                 if state_of(&row, now) == Some(ProposalState::Pending.as_str()) {
                     pending_total += 1;
-                    if pending.len() < count {
+                    if pending.len() < waiting_max {
                         pending.push(key);
                     }
                 } else {
@@ -139,7 +176,7 @@ impl OrgStore {
             .await?;
         let waiting = pending.len();
         ended.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-        pending.extend(ended.into_iter().take(count).map(|(_, key)| key));
+        pending.extend(ended.into_iter().take(ended_max).map(|(_, key)| key));
         let found = self.store.get_all(&pending).await?.into_iter().map(from_item);
         let mut found: Vec<Proposal> = found.collect::<Result<_, _>>()?;
         let ended = found.split_off(waiting.min(found.len()));
@@ -162,16 +199,15 @@ fn number(item: &Item, name: &str) -> Option<i64> {
 /// The changes that make a proposal. They hold only while no other of its action is pending for its agreement.
 ///
 /// # Errors
-/// When it is not pending, or can't be encoded.
-pub fn create(org: OrgId, proposal: &Proposal) -> Result<Vec<Change>, StoreError> {
-    if *proposal.decision() != Decision::Pending {
-        return Err(StoreError::Failed("a new proposal that is decided".to_owned()));
-    }
+/// When it can't be encoded.
+pub fn create(org: OrgId, made: &Made) -> Result<Vec<Change>, StoreError> {
+    let proposal = made.proposal();
     let mut claim = keys::pending(org, proposal.agreement_id, proposal.action).into_item();
     claim.insert(PROPOSAL.to_owned(), AttributeValue::S(proposal.id.to_string()));
     claim.insert(CLAIMED_UNTIL.to_owned(), AttributeValue::N(proposal.expires_at.unix_ms().to_string()));
     Ok(vec![
         Change::Create(to_versioned_item(keys::proposal(org, proposal.id), proposal, 1)?),
+        Change::Create(to_item(keys::proposed(org, proposal.id), made.proposed())?),
         proposal_row(org, proposal),
         Change::Claim(claim, proposal.created_at),
         Change::Follow(due(org, proposal).into_item()),

@@ -19,6 +19,7 @@ use tokio::time::Instant;
 use super::commit::Update;
 use super::due::DueEntry;
 use super::keys::{DROP_AT, Key, PARTITION, SORT};
+use super::list::Order;
 use super::{Item, StoreError};
 use crate::limits;
 
@@ -246,11 +247,12 @@ impl Store {
         Ok((items, unprocessed.map(|keys| keys.keys).unwrap_or_default()))
     }
 
-    /// Reads a whole partition in the order of its sort keys, telling each item's given attributes to `visit`; all
-    /// of them if none is given.
+    /// Reads a whole partition by its sort keys, telling each item's given attributes to `visit`; all of them if none is
+    /// given.
     pub(super) async fn scan_partition(
         &self,
         partition: &str,
+        order: Order,
         attributes: &[&str],
         mut visit: impl FnMut(Item),
     ) -> Result<(), StoreError> {
@@ -265,6 +267,7 @@ impl Store {
                 .expression_attribute_names("#pk", PARTITION)
                 .expression_attribute_values(":pk", AttributeValue::S(partition.to_owned()))
                 .set_projection_expression(Some(attributes.join(", ")).filter(|names| !names.is_empty()))
+                .scan_index_forward(order == Order::OldestFirst)
                 .consistent_read(true)
                 .set_exclusive_start_key(start)
                 .return_consumed_capacity(ReturnConsumedCapacity::Total)

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::commit::{Change, Update, row};
 use super::keys::{self, Rows};
+use super::list::Order;
 use super::{OrgStore, StoreError, VERSION, Versioned, from_item, from_versioned_item, to_versioned_item};
 use crate::caller::WriteCaller;
 use crate::domain::contact::Contact;
@@ -66,7 +67,7 @@ impl OrgStore {
         needle: Option<&str>,
         page: PageRequest,
     ) -> Result<Page<Workspace>, StoreError> {
-        let slice = self.list(Rows::Workspaces, needle, &[], |_| true, page).await?;
+        let slice = self.list(Rows::Workspaces, Order::OldestFirst, needle, &[], |_| true, page).await?;
         let keys: Vec<_> = slice.ids.into_iter().map(|id| keys::workspace(self.org, id.into())).collect();
         let records = self.store.get_all(&keys).await?;
         let workspaces =

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
+use shared::domain::agreement::{Participant, ParticipantRole};
+use shared::domain::ids::{ContactId, ParticipantId};
 use tests::app::{Browser, Page, Person};
 use tests::{Org, rows};
 
@@ -450,6 +452,41 @@ async fn people_who_changed_since_the_proposal_are_told_of() {
         assert!(page.says(text), "{text}: {}", page.body);
     }
     assert!(!page.says("Nothing. It is as it was proposed."));
+}
+
+/// They are not in the agreement any more, only in what was proposed.
+#[tokio::test]
+async fn who_was_removed_since_the_proposal_is_named() {
+    let (org, _, browser) = signed_in().await;
+    let otto = org.contact("Otto Gone").await;
+    let otto: ContactId = otto["id"].as_str().expect("an id").parse().expect("an id");
+    let observer =
+        || Participant { id: ParticipantId::new(), contact_id: otto, roles: [ParticipantRole::Observer].into() };
+    let mut proposals = Vec::new();
+    for name in ["Lease", "Option"] {
+        let draft = org.ready_draft(name, |draft| draft.participants.push(observer())).await;
+        proposals.push(org.propose("publish_agreement", &draft).await);
+        let mut after = draft.clone();
+        after.participants.pop();
+        org.edit(1, &after).await;
+    }
+    let [lease, option] = &proposals[..] else { panic!("two") };
+    assert_eq!(lease["summary_sentence"], "Publish “Lease”: 3 participants, 3 steps.");
+    let page = browser.get(&review(lease)).await;
+    for text in ["Otto Gone was removed.", "Publish “Lease”: 3 participants, 3 steps."] {
+        assert!(page.says(text), "{text}: {}", page.body);
+    }
+    // Whoever takes no part any more may be renamed under the page.
+    org.patch(format!("/api/v1/contacts/{otto}"), &json!({"display_name": "Otto Away"})).send().await.ok(200);
+    let (token, version) = (page.hidden("form_token"), page.hidden("version"));
+    let form = [("form_token", token.as_str()), ("version", &version), ("note", ""), ("decision", "confirm")];
+    assert_eq!(browser.post(&review(lease), &form).await.status, 303);
+    let page = browser.get(&review(lease)).await;
+    assert!(page.says("What follows is the agreement as it is now.") && !page.says("Otto"), "{}", page.body);
+
+    assert_eq!(browser.decide(&review(option), "decline", "").await.status, 303);
+    let page = browser.get(&review(option)).await;
+    assert!(page.says("What follows is the agreement as it was proposed.") && page.says("Otto Away"), "{}", page.body);
 }
 
 #[tokio::test]

@@ -2,11 +2,15 @@
 //! arithmetic. A change of the bill is a change of that file. `UPDATE_GOLDEN=1` writes the figures anew; the arithmetic
 //! is a person's to mend.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
+use shared::domain::agreement::Label;
+use shared::domain::agreement::gate::GateRule;
 use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
+use shared::limits;
 use tests::client::Request;
 use tests::{Client, Faults, Org, Stack, log};
 
@@ -164,6 +168,20 @@ async fn measure_agreements(meter: &mut Meter<'_>, org: &Org, client: &Client, b
     let over = Timestamp::from_unix_ms(Timestamp::now().unix_ms() - 1).expect("a moment");
     tests::drafts::propose_until(org, &other.agreement, ProposalAction::PublishAgreement, over).await;
     meter.measure("create_proposal: one has expired", 201, client.post(PROPOSALS, &other.publication())).await;
+    let mut large = tests::drafts::ready(&workspace, "Large", &ada);
+    for n in 1..limits::AGREEMENT_STAGES_MAX {
+        let name = Label::parse(&format!("{n:0>200}")).expect("a label");
+        let (draft, stage) = large.add_stage(name, BTreeSet::new(), Timestamp::now()).expect("a stage");
+        let participants = draft.participants.iter().map(|participant| participant.id);
+        let rule = GateRule::ParticipantApproval { participant_ids: participants.collect() };
+        large = draft.add_gate(stage, rule, Timestamp::now()).expect("a gate").0;
+    }
+    let large = tests::drafts::write(org, large).await;
+    let proposal = client.post(PROPOSALS, &large.publication());
+    let proposal = id(&meter.measure("create_proposal: of a large agreement", 201, proposal).await);
+    meter.measure("get_proposal: of a large agreement", 200, client.get(format!("{PROPOSALS}/{proposal}"))).await;
+    let of_large = client.get(PROPOSALS).query("agreement_id", large.id());
+    meter.measure("list_proposals: one of a large agreement", 200, of_large).await;
     let part = json!({"contact_id": ben, "roles": ["signer"]});
     let live = tests::drafts::ready(&workspace, "Live", &ada);
     let live = tests::drafts::write(org, tests::drafts::active(&live)).await;

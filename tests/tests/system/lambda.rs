@@ -1,11 +1,16 @@
 //! The functions as Lambda runs them: processes that take API Gateway's events from a Runtime API, on the same store as
 //! the local stack.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use tests::runtime_api::{self, EVENTS, Function, event};
-use tests::{Answer, Org};
+use tests::app::{self, Page};
+use tests::runtime_api::{self, EVENTS, Function, event, recorded};
+use tests::{Answer, Org, drafts};
+
+use crate::webhook_lambda::{self, Cloud};
 
 /// Where the links of the answers lead.
 const BASE_URL: &str = "https://api.countersign.example";
@@ -18,7 +23,7 @@ struct Recorded {
 }
 
 /// In the order of their replay.
-const RECORDED: [Recorded; 11] = [
+const RECORDED: [Recorded; 14] = [
     Recorded {
         event: "get-identity",
         function: "read-api",
@@ -74,7 +79,35 @@ const RECORDED: [Recorded; 11] = [
             assert!(app_url.starts_with(BASE_URL), "a link of the stage's own origin: {app_url}");
         },
     },
+    Recorded {
+        event: "create-proposal",
+        function: "proposals",
+        check: |answer, _| {
+            let proposal = answer.ok(201);
+            assert_eq!((&proposal["state"], &proposal["note"]), (&json!("pending"), &json!("As agreed with Zoë.")));
+            let review = format!("{BASE_URL}/app/proposals/{}", proposal["id"].as_str().expect("an id"));
+            assert_eq!(proposal["confirm_url"], review);
+        },
+    },
+    Recorded {
+        event: "get-proposal",
+        function: "proposals",
+        check: |answer, _| assert_eq!(answer.ok(200)["action"], "cancel_agreement"),
+    },
+    Recorded {
+        event: "list-proposals",
+        function: "proposals",
+        check: |answer, _| {
+            let page = answer.ok(200);
+            assert_eq!((&page["pagination"]["total"], &page["pagination"]["limit"]), (&json!(2), &json!(10)));
+            let actions = [&page["data"][0]["action"], &page["data"][1]["action"]];
+            assert_eq!(actions, ["cancel_agreement", "publish_agreement"], "{answer}");
+        },
+    },
 ];
+
+/// The recorded events of a browser.
+const PAGES: [&str; 2] = ["view-sign-in", "sign-in"];
 
 fn finds_zoe(answer: &Answer, _: &Org) {
     let page = answer.ok(200);
@@ -84,26 +117,89 @@ fn finds_zoe(answer: &Answer, _: &Org) {
 
 #[tokio::test]
 async fn every_recorded_event_gets_its_answer() {
-    let replayed = RECORDED.iter().map(|recorded| recorded.event).chain(crate::webhook_lambda::RECORDED);
+    let replayed = RECORDED.iter().map(|recorded| recorded.event).chain(webhook_lambda::RECORDED).chain(PAGES);
     assert_eq!(recorded_files(), replayed.map(str::to_owned).collect());
     let org = Org::new().await;
     let contact_id = contact_of(&org).await;
-    let (mut read, mut write) = (start("read-api", &org).await, start("write-api", &org).await);
-    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    let draft = drafts::written(&org, "Lease").await;
+    let cancellation = json!({"action": "cancel_agreement", "agreement_id": draft.id()});
+    let proposal_id = org.post("/api/v1/proposals", &cancellation).send().await.id(201);
+    let texts = [
+        ("read_write_token", org.token.value.as_str()),
+        ("read_only_token", &org.read_only_token.value),
+        ("contact_id", &contact_id),
+        ("agreement_id", &draft.id()),
+        ("proposal_id", &proposal_id),
+    ];
+    let mut functions: BTreeMap<&str, (Function, Vec<String>)> = BTreeMap::new();
+    for function in ["read-api", "write-api", "proposals"] {
+        functions.insert(function, (start(function, &org).await, Vec::new()));
+    }
     for Recorded { event: name, function, check } in RECORDED {
-        let (process, answered) =
-            if function == "read-api" { (&mut read, &mut reads) } else { (&mut write, &mut writes) };
-        let answer = invoke(process, &event(name, &org, &contact_id)).await;
+        let (process, answered) = functions.get_mut(function).expect("a function");
+        let answer = invoke(process, &recorded(name, &texts)).await;
         eprintln!("{name}: {answer}");
         check(&answer, &org);
         answered.push(answer.request_id());
     }
     // The local stack's own server sees what the functions have written.
-    assert_eq!(org.total("/api/v1/contacts").await, 3);
-    assert_eq!(org.total("/api/v1/workspaces").await, 1);
+    assert_eq!(org.total("/api/v1/contacts").await, 4);
+    assert_eq!(org.total("/api/v1/workspaces").await, 2);
+    assert_eq!(org.total("/api/v1/proposals").await, 2);
     // The log is CloudWatch's: one line of JSON for each call, and nothing else.
-    assert_eq!(logged(&read), reads);
-    assert_eq!(logged(&write), writes);
+    for (name, (process, answered)) in &functions {
+        assert_eq!(logged(process), *answered, "{name}");
+    }
+}
+
+/// API Gateway hands a form on as base64, and cookies apart from the other headers, in both directions.
+#[tokio::test]
+async fn a_browser_signs_in_over_the_recorded_events() {
+    let cloud = Cloud::new().await;
+    let person = cloud.org.member("Maren Holt").await;
+    let mut process = webhook_lambda::start("member-app", &cloud.environment()).await;
+    let [view, sign_in] = PAGES;
+    let page = open(&mut process, recorded(view, &[])).await;
+    assert_eq!(page.status, 200, "{}", page.body);
+    assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
+    let [(cookie, secret)] = &cookies(&page)[..] else { panic!("one cookie: {:?}", page.headers) };
+    assert_eq!(cookie, "__Host-form");
+
+    let (token, next) = (page.hidden("form_token"), page.hidden("next"));
+    let sent = |password: &str| {
+        let fields =
+            [("form_token", token.as_str()), ("next", &next), ("email", &person.email), ("password", password)];
+        let form = app::form(&fields);
+        let texts = [
+            ("cookie", format!("{cookie}={secret}")),
+            ("form_length", form.len().to_string()),
+            ("form_base64", STANDARD.encode(&form)),
+        ];
+        recorded(sign_in, &texts.each_ref().map(|(name, text)| (*name, text.as_str())))
+    };
+    let wrong = open(&mut process, sent("a wrong password")).await;
+    assert_eq!((wrong.status, cookies(&wrong).len()), (422, 1), "{}", wrong.body);
+    let entered = open(&mut process, sent(&person.password)).await;
+    assert_eq!((entered.status, entered.location()), (303, "/app/proposals"), "{}", entered.body);
+    let given = cookies(&entered);
+    let names: Vec<&str> = given.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["__Host-session", "__Host-browser", "__Host-form"]);
+
+    // Whoever is signed in needs no form.
+    let mut again: Value = serde_json::from_str(&recorded(view, &[])).expect("an event is JSON");
+    again["cookies"] = given.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let away = open(&mut process, again.to_string()).await;
+    assert_eq!((away.status, away.location()), (303, "/app/proposals"), "{}", away.body);
+    let answered = [&page, &wrong, &entered, &away].map(|page| page.headers["x-request-id"].to_str().expect("an id"));
+    assert_eq!(logged(&process), answered);
+}
+
+/// The cookies that an answer sets, with their values.
+fn cookies(page: &Page) -> Vec<(String, String)> {
+    let lines = page.headers.get_all("set-cookie").iter().map(|line| line.to_str().expect("a cookie"));
+    let pairs =
+        lines.map(|line| line.split(';').next().and_then(|pair| pair.split_once('=')).expect("a cookie's pair"));
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 #[tokio::test]
@@ -144,7 +240,7 @@ async fn a_doubled_token_is_refused() {
 #[tokio::test]
 async fn a_function_without_its_settings_says_which_one_it_lacks() {
     let org = Org::new().await;
-    for function in ["read-api", "write-api"] {
+    for function in ["read-api", "write-api", "proposals"] {
         for missing in ["TABLE_NAME", "BASE_URL", "AWS_REGION"] {
             let mut environment = runtime_api::environment(org.stack().table(), BASE_URL);
             environment.retain(|(name, _)| name != missing);
@@ -171,6 +267,10 @@ async fn start(function: &str, org: &Org) -> Function {
 
 async fn invoke(function: &mut Function, event: &str) -> Answer {
     function.invoke(event.to_owned()).await.unwrap_or_else(|error| panic!("{error}"))
+}
+
+async fn open(function: &mut Function, event: String) -> Page {
+    function.open(event).await.unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn recorded_files() -> BTreeSet<String> {
