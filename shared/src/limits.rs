@@ -44,6 +44,9 @@ pub const FIELD_OPTIONS_MAX: usize = 50;
 pub const COUNTDOWN_HOURS_MAX: u32 = 10 * 366 * 24;
 /// An agreement as it is stored, in bytes: DynamoDB's items end at 400 KB (contract, section 2).
 pub const AGREEMENT_BYTES_MAX: usize = 300 * 1024;
+/// The copy of an agreement that is kept with a proposal, in bytes of JSON before it is compressed: the agreement, and
+/// the names and addresses of a hundred people. A bound for reading it, with room to spare.
+pub const PROPOSED_BYTES_MAX: usize = 1024 * 1024;
 
 /// How long a proposal waits for a decision, in seconds: 72 hours (specification, "Limits").
 pub const PROPOSAL_LIFETIME_S: i64 = 72 * 3600;

@@ -4,12 +4,10 @@ use askama::Template;
 use shared::domain::agreement::view::AgreementView;
 use shared::domain::agreement::{Agreement, AgreementKind, Lifecycle};
 use shared::domain::ids::AgreementId;
-use shared::domain::proposal::ProposalState;
+use shared::domain::proposal::ProposalAction;
 use shared::domain::sentences;
 use shared::draft;
 use shared::error::Error;
-use shared::page::PageRequest;
-use shared::store::proposals::ProposalFilter;
 use shared::visit::Visit;
 
 use crate::Page;
@@ -55,16 +53,12 @@ impl Page for Show {
         let agreement = act.store().agreement(id).await?.ok_or_else(Error::not_found)?.value;
         let workspace = draft::workspace_of(act, &agreement).await?.value;
         let contacts = draft::contacts_of(act, [&agreement]).await?;
-        let filter = ProposalFilter { state: Some(ProposalState::Pending), agreement: Some(id) };
-        let pending = act.store().list_proposals(filter, visit.now(), PageRequest::default()).await?;
+        let pending = act.store().pending_proposals(id, visit.now()).await?;
         let blockers = match agreement.lifecycle() {
             Lifecycle::Draft => draft::blockers_of(act, &agreement, &workspace, &contacts),
             _ => Vec::new(),
         };
-        let is_proposed = pending
-            .data
-            .iter()
-            .any(|proposal| proposal.action == shared::domain::proposal::ProposalAction::PublishAgreement);
+        let is_proposed = pending.iter().any(|proposal| proposal.action == ProposalAction::PublishAgreement);
         let view = AgreementView::in_full(&agreement, &contacts, &blockers, is_proposed, &visit.app().base_url);
         let page = AgreementPage {
             frame: Frame::new(visit),
@@ -82,7 +76,6 @@ impl Page for Show {
             outline: Outline::new(&agreement, &view, &contacts),
             blockers: blockers.iter().map(shared::domain::agreement::blockers::Blocker::message).collect(),
             proposals: pending
-                .data
                 .iter()
                 .map(|proposal| PendingLine {
                     url: format!("/app/proposals/{}", proposal.id),

@@ -5,14 +5,11 @@ use aws_sdk_dynamodb::types::{AttributeValue, Put, TransactWriteItem};
 use http::StatusCode;
 
 use super::keys::{self, DROP_AT, PARTITION};
-use super::{Item, OrgStore, StoreError};
+use super::{Item, OrgStore, StoreError, compressed, decompressed};
 use crate::caller::{IdempotencyKey, WriteCaller};
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::operation::Reply;
-
-/// How hard a response is compressed, of 10: what is small stays quick.
-const COMPRESSION: u8 = 6;
 
 const FINGERPRINT: &str = "fingerprint";
 const STATUS: &str = "status";
@@ -45,7 +42,7 @@ fn read(item: &Item) -> Option<(Recorded, i64)> {
     let blob = |name| Some(item.get(name)?.as_b().ok()?.as_ref());
     let reply = Reply {
         status: StatusCode::from_u16(number(STATUS)?.parse().ok()?).ok()?,
-        body: miniz_oxide::inflate::decompress_to_vec_with_limit(blob(BODY)?, limits::RESPONSE_BYTES_MAX).ok()?,
+        body: decompressed(item, BODY, limits::RESPONSE_BYTES_MAX)?,
         etag: item.get(ETAG).and_then(|value| value.as_s().ok()).cloned(),
         objects: item
             .get(OBJECTS)
@@ -66,9 +63,7 @@ pub(super) fn record(
     let mut item = keys::idempotency(caller.store.org, &key.key).into_item();
     item.insert(FINGERPRINT.to_owned(), AttributeValue::B(Blob::new(key.fingerprint)));
     item.insert(STATUS.to_owned(), AttributeValue::N(reply.status.as_u16().to_string()));
-    // Compressed: a large response would cost many units, and the largest would not fit into an item.
-    let body = miniz_oxide::deflate::compress_to_vec(&reply.body, COMPRESSION);
-    item.insert(BODY.to_owned(), AttributeValue::B(Blob::new(body)));
+    item.insert(BODY.to_owned(), compressed(&reply.body));
     if let Some(etag) = &reply.etag {
         item.insert(ETAG.to_owned(), AttributeValue::S(etag.clone()));
     }

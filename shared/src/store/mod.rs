@@ -26,6 +26,7 @@ pub mod workspaces;
 
 use std::collections::HashMap;
 
+use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -92,6 +93,20 @@ fn to_versioned_item<T: Serialize>(key: Key, record: &T, version: u64) -> Result
     let mut item = to_item(key, record)?;
     item.insert(VERSION.to_owned(), AttributeValue::N(version.to_string()));
     Ok(item)
+}
+
+/// How hard large bytes are compressed, of 10: what is small stays quick.
+const COMPRESSION: u8 = 6;
+
+/// Large bytes as an attribute, compressed: they would cost many units, and the largest would not fit into an item.
+fn compressed(bytes: &[u8]) -> AttributeValue {
+    AttributeValue::B(Blob::new(miniz_oxide::deflate::compress_to_vec(bytes, COMPRESSION)))
+}
+
+/// The bytes of such an attribute, unless there are more than there can be.
+fn decompressed(item: &Item, name: &str, bytes_max: usize) -> Option<Vec<u8>> {
+    let compressed = item.get(name)?.as_b().ok()?;
+    miniz_oxide::inflate::decompress_to_vec_with_limit(compressed.as_ref(), bytes_max).ok()
 }
 
 /// An item as a record; what the record does not know is ignored.

@@ -8,12 +8,15 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::commit::{CLAIMED_UNTIL, Change, row};
 use super::keys::{self, Due, Rows};
 use super::list::{Order, has};
-use super::{Item, OrgStore, StoreError, Versioned, from_item, from_versioned_item, to_item, to_versioned_item};
+use super::{
+    Item, OrgStore, StoreError, Versioned, compressed, decompressed, from_item, from_versioned_item, to_versioned_item,
+};
 use crate::domain::event::{EventKind, ProposalData};
 use crate::domain::ids::{AgreementId, OrgId, ProposalId};
 use crate::domain::member::ByMember;
 use crate::domain::proposal::{Decision, Made, Proposal, ProposalAction, ProposalState, Proposed, Settled};
 use crate::domain::time::Timestamp;
+use crate::limits;
 use crate::page::{Page, PageRequest};
 use crate::text::Folded;
 
@@ -25,6 +28,8 @@ const STATE: &str = "st";
 const EXPIRES: &str = "x";
 /// The attribute of a row that holds when the proposal was decided, in milliseconds since 1970.
 const ENDED: &str = "e";
+/// The attribute that holds what was proposed, as JSON, compressed.
+const COPY: &str = "copy";
 /// The attribute of a claim that holds the proposal.
 const PROPOSAL: &str = "proposal_id";
 
@@ -51,7 +56,11 @@ impl OrgStore {
     /// # Errors
     /// When the store can't be read.
     pub async fn proposed(&self, id: ProposalId) -> Result<Option<Proposed>, StoreError> {
-        self.store.get(keys::proposed(self.org, id)).await?.map(from_item).transpose()
+        let Some(item) = self.store.get(keys::proposed(self.org, id)).await? else { return Ok(None) };
+        let copy = decompressed(&item, COPY, limits::PROPOSED_BYTES_MAX);
+        // serde's own text can quote a value.
+        let proposed = copy.and_then(|json| serde_json::from_slice(&json).ok());
+        proposed.map(Some).ok_or_else(|| StoreError::Unreadable("decoding what was proposed".to_owned()))
     }
 
     /// A page of the proposals that fit at a moment, the oldest first.
@@ -110,6 +119,22 @@ impl OrgStore {
         let Some(claim) = self.store.get(keys::pending(self.org, agreement, action)).await? else { return Ok(None) };
         let id = claim.get(PROPOSAL).and_then(|value| value.as_s().ok()?.parse().ok());
         self.proposal(id.ok_or_else(|| StoreError::Failed("decoding a claim".to_owned()))?).await
+    }
+
+    /// The proposals that wait for a decision on an agreement at a moment, at most one of each action.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn pending_proposals(&self, agreement: AgreementId, now: Timestamp) -> Result<Vec<Proposal>, StoreError> {
+        let key = |action| keys::pending(self.org, agreement, action);
+        let claims = [ProposalAction::PublishAgreement, ProposalAction::CancelAgreement].map(key);
+        let claims = self.store.get_all(&claims).await?;
+        let proposal = |claim: &Item| claim.get(PROPOSAL)?.as_s().ok()?.parse().ok();
+        let keys: Vec<_> = claims.iter().filter_map(proposal).map(|id| keys::proposal(self.org, id)).collect();
+        let found = self.store.get_all(&keys).await?.into_iter().map(from_item);
+        let mut found: Vec<Proposal> = found.collect::<Result<_, _>>()?;
+        found.retain(|proposal| proposal.state_at(now) == ProposalState::Pending);
+        Ok(found)
     }
 
     /// Those of the agreements for which a publication is pending at a moment.
@@ -205,9 +230,13 @@ pub fn create(org: OrgId, made: &Made) -> Result<Vec<Change>, StoreError> {
     let mut claim = keys::pending(org, proposal.agreement_id, proposal.action).into_item();
     claim.insert(PROPOSAL.to_owned(), AttributeValue::S(proposal.id.to_string()));
     claim.insert(CLAIMED_UNTIL.to_owned(), AttributeValue::N(proposal.expires_at.unix_ms().to_string()));
+    let proposed = serde_json::to_vec(made.proposed())
+        .map_err(|error| StoreError::Failed(format!("encoding what was proposed: {error}")))?;
+    let mut copy = keys::proposed(org, proposal.id).into_item();
+    copy.insert(COPY.to_owned(), compressed(&proposed));
     Ok(vec![
         Change::Create(to_versioned_item(keys::proposal(org, proposal.id), proposal, 1)?),
-        Change::Create(to_item(keys::proposed(org, proposal.id), made.proposed())?),
+        Change::Create(copy),
         proposal_row(org, proposal),
         Change::Claim(claim, proposal.created_at),
         Change::Follow(due(org, proposal).into_item()),

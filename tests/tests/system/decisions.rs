@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use shared::domain::agreement::{Agreement, Participant, ParticipantRole};
-use shared::domain::ids::{ContactId, ParticipantId};
+use shared::domain::agreement::gate::{FieldType, Gate, GateRule, GateState, InformationField};
+use shared::domain::agreement::{Agreement, Label, Participant, ParticipantRole};
+use shared::domain::ids::{ContactId, FieldId, GateId, ParticipantId, StageId};
 use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 use tests::app::{Browser, Page, Person};
@@ -162,6 +163,57 @@ async fn a_hundred_people_can_be_confirmed() {
     let refused = review.send(&page, "confirm").await;
     assert!(refused.status == 409 && refused.says("Latecomer"), "{}", refused.body);
     assert_eq!(review.send(&refused, "confirm").await.status, 303);
+    are(&review.states().await, "confirmed", "active");
+}
+
+/// As large as one may be, with a hundred names as long as they may be, and nothing that repeats itself.
+#[tokio::test]
+async fn the_largest_agreement_can_be_proposed_and_confirmed() {
+    let org = Org::new().await;
+    // Four bytes each in UTF-8.
+    let name = || (0..200).map(|_| fastrand::char('\u{20000}'..='\u{2a6df}')).collect::<String>();
+    let crowd = futures_util::future::join_all((0..98).map(async |_| org.contact(&name()).await)).await;
+    let somebody = |contact: &Value| Participant {
+        id: ParticipantId::new(),
+        contact_id: contact["id"].as_str().expect("an id").parse().expect("an id"),
+        roles: [ParticipantRole::Observer].into(),
+    };
+    let review = Review::on(
+        org,
+        |draft| {
+            draft.participants.extend(crowd.iter().map(somebody));
+            while draft.as_draft("agreement_id").is_ok() {
+                let label = || Label::parse(&name()).expect("a label");
+                let last = draft.stages.last_mut().expect("a stage");
+                if last.gates.len() < 20 {
+                    let id = GateId::new();
+                    let participant_ids = [draft.participants[0].id].into();
+                    let fields = (0..10).map(|_| InformationField {
+                        id: FieldId::new(),
+                        label: label(),
+                        field_type: FieldType::Text,
+                        required: true,
+                        options: Vec::new(),
+                    });
+                    let rule = GateRule::InformationRequest { participant_ids, fields: fields.collect() };
+                    last.gates.push(Gate { id, rule, state: GateState::Locked });
+                } else {
+                    let mut next = last.clone();
+                    (next.id, next.name) = (StageId::new(), label());
+                    next.gates.clear();
+                    draft.stages.push(next);
+                }
+            }
+            draft.stages.last_mut().expect("a stage").gates.pop();
+        },
+        AN_HOUR_MS,
+    )
+    .await;
+    let body = json!({"action": "cancel_agreement", "agreement_id": review.agreement.id});
+    review.org.post("/api/v1/proposals", &body).send().await.ok(201);
+    let page = review.browser.get(&review.path).await;
+    assert_eq!(page.status, 200);
+    assert_eq!(review.send(&page, "confirm").await.status, 303);
     are(&review.states().await, "confirmed", "active");
 }
 
