@@ -95,7 +95,10 @@ async fn every_member_sees_who_belongs_to_the_organization_and_an_admin_can_remo
         assert_eq!(rows::objects(&row), [ada.id.to_string(), ben.id.to_string()]);
     }
     let you = admin.get(MEMBERS).await.body;
-    assert!(you.contains("Ada Okafor <span class=\"badge green\">You</span>"), "{you}");
+    assert!(
+        you.contains("Ada Okafor <span class=\"badge green\">You</span> <span class=\"badge blue\">Admin</span>"),
+        "{you}"
+    );
     for browser in [&admin, &member] {
         assert!(browser.get("/app").await.says("<a href=\"/app/members\">Members</a>"));
     }
