@@ -86,7 +86,7 @@ async fn an_admin_who_loses_the_role_while_their_act_is_written_does_nothing() {
     for act in admin.acts().await {
         let operation = act.0;
         let before = admin.org.state().await;
-        let refused = admin.send_after(&act, admin.become_a("member")).await;
+        let refused = Box::pin(admin.send_after(&act, admin.become_a("member"))).await;
         assert_eq!(refused.status, 403, "{operation}: {}", refused.body);
         assert!(refused.says("admins"), "{operation}: {}", refused.body);
         let id = refused.headers["x-request-id"].to_str().unwrap();

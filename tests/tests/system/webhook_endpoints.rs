@@ -492,6 +492,10 @@ async fn only_admins_of_the_organization_come_near() {
         let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         browser.post_with(path, &fields, headers).await
     };
+    // How the attempt went is noted a moment after it.
+    while !subscriber.admin.get(&subscriber.path()).await.says(">Working</span>") {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
     let before = org.state().await;
 
     let member = Browser::of(&org, &org.member("Maren Holt").await).await;
