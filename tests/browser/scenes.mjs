@@ -81,7 +81,8 @@ export async function remove({ page, context, base }) {
   const inputs = page.locator('main form').first().locator('input');
   const form = Object.fromEntries(await inputs.evaluateAll((all) => all.map(({ name, value }) => [name, value])));
   await context.request.post(`${base}/app/members`, { form, maxRedirects: 0 });
-  return context.cookies();
+  // Without the two minutes after which the browser would drop them: the scene may come later.
+  return (await context.cookies()).map(({ name, value }) => ({ name, value, url: base }));
 }
 
 export async function prepare(stack, late) {
