@@ -6,26 +6,26 @@ use uuid::Uuid;
 
 use crate::caller::{Act, ServiceAct};
 use crate::domain::ids::MemberId;
-use crate::domain::member::{self, NotRemoved, Removal};
+use crate::domain::member::{self, Admin, NotRemoved, Removal};
+use crate::domain::organization::MemberRecord;
 use crate::error::Error;
 use crate::store::commit::Change;
 use crate::store::members;
 use crate::visit::Posted;
 
-/// Removes a member, as an admin does: one attempt, for [`Posted::until_settled`].
+/// Removes a member, as an admin does: one attempt, for [`Posted::until_settled`]. Gives who is gone.
 ///
 /// # Errors
 /// [`Error::Raced`] when something has changed meanwhile; otherwise when the store can't be read or written.
-pub async fn remove(posted: &Posted<'_>, who: MemberId) -> Result<Result<(), NotRemoved>, Error> {
+pub async fn remove(posted: &Posted<'_, Admin<'_>>, who: MemberId) -> Result<Result<MemberRecord, NotRemoved>, Error> {
     let all = posted.act().store().members().await?;
-    let removal = match member::remove(posted.member(), &all, who) {
+    let removal = match member::remove(posted.by(), &all, who) {
         Ok(removal) => removal,
         Err(refusal) => return Ok(Err(refusal)),
     };
     let changes = changes(posted.act(), &removal).await?;
-    // That the admin is one still is among the changes: no second look at the same record fits into the transaction.
-    posted.commit_checked().with(changes).done_as(StatusCode::SEE_OTHER, &[who.uuid()]).await?;
-    Ok(Ok(()))
+    posted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[who.uuid()]).await?;
+    Ok(Ok(removal.gone().clone()))
 }
 
 /// Removes a member, as an operator does, on record as the service's own act: one attempt.

@@ -247,10 +247,13 @@ async fn person_of(store: &Store, session: &Session) -> Result<Option<(Account, 
     Ok(found.filter(|(account, ..)| account.epoch == session.epoch && account.memberships.iter().any(is_member)))
 }
 
-/// Looks again whether somebody is signed in who was when the request came.
-pub(crate) async fn check_still_in(visit: &Visit, signed_in: &SignedIn) -> Result<(), Error> {
-    let person = person_of(&visit.store, &signed_in.session).await?;
-    person.map(|_| ()).ok_or(Error::Unauthenticated)
+/// Looks again who somebody is who was signed in when the request came.
+///
+/// # Errors
+/// [`Error::Unauthenticated`] when they are signed out by now; otherwise when the store can't be read.
+pub(crate) async fn member_now(visit: &Visit, signed_in: &SignedIn) -> Result<Member, Error> {
+    let (_, organization, record) = person_of(&visit.store, &signed_in.session).await?.ok_or(Error::Unauthenticated)?;
+    Ok(Member::of_session(organization.id, &record))
 }
 
 fn signed_in(

@@ -24,7 +24,7 @@ use crate::limits;
 use crate::session::{self, ClientAddress, Cookie, SignedIn};
 use crate::store::Store;
 use crate::store::audit::{self, Outcome};
-use crate::store::commit::Commit;
+use crate::store::commit::{Change, Commit};
 use crate::store::members;
 use crate::store::table::jittered;
 use crate::telemetry::CallLine;
@@ -74,33 +74,70 @@ impl Form {
     }
 }
 
-/// A form that a member sent from a page of their own session. Only this can change anything.
+/// As what somebody sent a form: a member, or an admin. What it changes takes effect only while they are that.
+pub trait Sender: Copy {
+    /// The look at their record that the transaction takes.
+    fn is_still(self) -> Change;
+
+    /// Looks whether they are that as the member who they are now.
+    ///
+    /// # Errors
+    /// What they are told who are not.
+    fn check(self, now: &Member) -> Result<(), Error>;
+}
+
+impl Sender for &Member {
+    fn is_still(self) -> Change {
+        members::is_there(self.org(), self.id())
+    }
+
+    fn check(self, _: &Member) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+impl Sender for Admin<'_> {
+    fn is_still(self) -> Change {
+        members::is_admin(self.member().org(), self.member().id())
+    }
+
+    fn check(self, now: &Member) -> Result<(), Error> {
+        if now.is_admin() { Ok(()) } else { Err(Error::AdminsOnly) }
+    }
+}
+
+/// A form that somebody sent from a page of their own session. Only this can change anything.
 #[derive(Debug, Clone, Copy)]
-pub struct Posted<'a> {
+pub struct Posted<'a, By = &'a Member> {
     visit: &'a Visit,
     signed_in: &'a SignedIn,
     form: &'a Form,
+    by: By,
 }
 
 impl<'a> Posted<'a> {
+    /// The form as an admin's: for acts that change the organization's settings.
+    ///
+    /// # Errors
+    /// [`Error::AdminsOnly`] when who sent it is none.
+    pub fn by_admin(self) -> Result<Posted<'a, Admin<'a>>, Error> {
+        let Self { visit, signed_in, form, by } = self;
+        let by = by.as_admin().ok_or(Error::AdminsOnly)?;
+        Ok(Posted { visit, signed_in, form, by })
+    }
+}
+
+impl<'a, By: Sender> Posted<'a, By> {
     /// Who sent it.
     #[must_use]
-    pub fn member(&self) -> &'a Member {
-        &self.signed_in.member
+    pub fn by(&self) -> By {
+        self.by
     }
 
     /// How long the service waits for what.
     #[must_use]
     pub fn waits(&self) -> Waits {
         self.visit.app.waits
-    }
-
-    /// Who sent it, if they may change the organization's settings.
-    ///
-    /// # Errors
-    /// [`Error::AdminsOnly`] when they may not.
-    pub fn admin(&self) -> Result<Admin<'a>, Error> {
-        self.member().as_admin().ok_or(Error::AdminsOnly)
     }
 
     /// What it is recorded under.
@@ -127,15 +164,9 @@ impl<'a> Posted<'a> {
         self.form
     }
 
-    /// Begins a change, which holds only while the member is one.
+    /// Begins a change, which holds only while who sent the form is a member, or an admin, still.
     pub fn commit(&self) -> Commit<'a, Act> {
-        let act = &self.signed_in.act;
-        Commit::new(act).with([members::is_there(act.org(), self.member().id())])
-    }
-
-    /// Begins a change that looks at the member's record itself.
-    pub(crate) fn commit_checked(&self) -> Commit<'a, Act> {
-        Commit::new(&self.signed_in.act)
+        Commit::new(&self.signed_in.act).with([self.by.is_still()])
     }
 
     pub(crate) fn signed_in(&self) -> &'a SignedIn {
@@ -146,7 +177,7 @@ impl<'a> Posted<'a> {
     ///
     /// # Errors
     /// Those of [`Visit::until_settled`]; [`Error::Unauthenticated`] when the member has been removed or signed out
-    /// everywhere meanwhile.
+    /// everywhere meanwhile, [`Error::AdminsOnly`] when it was an admin's form and they are none any more.
     pub async fn until_settled<T, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<T, Error>>,
@@ -154,7 +185,7 @@ impl<'a> Posted<'a> {
         let still_in = |ended: F| async {
             let ended = ended.await;
             if matches!(ended, Err(Error::Raced)) {
-                session::check_still_in(self.visit, self.signed_in).await?;
+                self.by.check(&session::member_now(self.visit, self.signed_in).await?)?;
             }
             ended
         };
@@ -203,12 +234,12 @@ impl Visit {
         self.signed_in.as_ref().ok_or(Error::Unauthenticated)
     }
 
-    /// Who is signed in, if they may change the organization's settings.
+    /// Looks whether who is signed in may change the organization's settings, and see them.
     ///
     /// # Errors
     /// [`Error::Unauthenticated`] when nobody is, [`Error::AdminsOnly`] when they may not.
-    pub fn admin(&self) -> Result<Admin<'_>, Error> {
-        self.signed_in()?.member().as_admin().ok_or(Error::AdminsOnly)
+    pub fn check_admin(&self) -> Result<(), Error> {
+        if self.signed_in()?.member().is_admin() { Ok(()) } else { Err(Error::AdminsOnly) }
     }
 
     /// The form, if a member sent it from a page of their own session.
@@ -218,7 +249,7 @@ impl Visit {
     pub fn posted(&self) -> Result<Posted<'_>, Error> {
         let signed_in = self.signed_in()?;
         let form = self.form_of(&signed_in.secret)?;
-        Ok(Posted { visit: self, signed_in, form })
+        Ok(Posted { visit: self, signed_in, form, by: &signed_in.member })
     }
 
     /// The form, if it was sent from a page that a browser with this secret was shown.

@@ -75,6 +75,16 @@ export async function deliveries({ page, base }, { working, busy, failing }) {
   return { waiting, delivered };
 }
 
+// Removes a member, and gives the cookies of a browser that is about to be shown the outcome, which is shown once.
+export async function remove({ page, context, base }) {
+  await page.goto(`${base}/app/members`);
+  const inputs = page.locator('main form').first().locator('input');
+  const form = Object.fromEntries(await inputs.evaluateAll((all) => all.map(({ name, value }) => [name, value])));
+  await context.request.post(`${base}/app/members`, { form, maxRedirects: 0 });
+  // Without the two minutes after which the browser would drop them: the scene may come later.
+  return (await context.cookies()).map(({ name, value }) => ({ name, value, url: base }));
+}
+
 export async function prepare(stack, late) {
   const draft = async (workspace, name) => stack.call('/api/v1/agreements', { workspace_id: workspace.id, name });
   const quay = await stack.call('/api/v1/workspaces', { name: 'Quayside lease' });
@@ -162,6 +172,11 @@ export const SCENES = [
   { name: 'Workspace, activated', as: 'late', path: async (_, late) => workspace(await late.find('workspaces', 'Ellery')), says: 'Agreements of this workspace can be published.' },
   { name: 'Workspace, many agreements', path: ({ large }) => workspace(large), says: '1 to 50 of 51' },
   { name: 'Workspace, empty', path: ({ empty }) => workspace(empty), says: 'No agreement yet' },
+  { name: 'Members', path: '/app/members', says: ['You', 'Devin Okafor', 'Remove', 'New members are added by'] },
+  { name: 'Members, for a member', as: 'member', path: '/app/members', says: ['Maren Holt', 'You'] },
+  { name: 'Members, only one', as: 'colleague', path: '/app/members', says: 'You' },
+  { name: 'Members, one removed', as: 'late', path: '/app/members', act: async (page, { removal }) => { await page.context().addCookies(removal); await page.reload(); }, says: 'Devin Okafor was removed' },
+  { name: 'Members, gone already', path: '/app/members', act: async (page) => { await page.locator('main input[name=member]').first().evaluate((input) => { input.value = 'x'; }); await page.getByRole('button', { name: 'Remove Devin Okafor' }).click(); }, status: 404, says: 'There is no such member' },
   { name: 'Developers, no endpoint', as: 'colleague', path: '/app/developers', says: 'No endpoint yet' },
   { name: 'Developers, endpoints', path: '/app/developers', says: ['Working', 'Failing', 'Paused'] },
   { name: 'Developers, address refused', path: '/app/developers', act: (page) => fillEndpoint(page, 'https://10.20.30.40/hooks', 'proposal.created'), status: 422, says: 'The URL can’t be used' },

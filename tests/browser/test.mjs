@@ -7,7 +7,7 @@
 import fs from 'node:fs';
 import { VIEWS, chromium, enter, faults, fillSignIn, open, screenshot, signIn, tabTo } from './browser.mjs';
 import { Receiver } from './receiver.mjs';
-import { SCENES, deliveries, prepare, subscribe } from './scenes.mjs';
+import { SCENES, deliveries, prepare, remove, subscribe } from './scenes.mjs';
 import { Stack } from './stack.mjs';
 
 const [program, wanted = ''] = process.argv.slice(2);
@@ -113,7 +113,7 @@ async function main(stacks, receiver) {
   const subscribed = await subscribe(admin, lateAdmin, receiver);
   const made = { receiver, ...subscribed, ...await prepare(stack, late) };
   await decide(stack, made);
-  Object.assign(made, await deliveries(admin, made));
+  Object.assign(made, await deliveries(admin, made), { removal: await remove(lateAdmin) });
 
   const lookers = {
     nobody: [stack],

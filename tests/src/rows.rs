@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
-use shared::domain::ids::OrgId;
+use shared::domain::ids::{MemberId, OrgId};
 use shared::domain::time::Timestamp;
 
 use crate::stack::Table;
@@ -93,6 +93,23 @@ pub async fn age_session(table: &Table, secret: &str, created_at: Timestamp, see
         .expression_attribute_values(":created", AttributeValue::S(created_at.to_string()))
         .expression_attribute_values(":seen", AttributeValue::S(seen_at.to_string()));
     update.send().await.expect("the session is there");
+}
+
+/// Gives a member another role, as nothing in the app does yet.
+///
+/// # Panics
+/// When there is no such member.
+pub async fn set_role(table: &Table, org: OrgId, member: MemberId, role: &str) {
+    let update = table
+        .client()
+        .update_item()
+        .table_name(&table.name)
+        .set_key(Some(shared::store::keys::member(org, member).into_item()))
+        .update_expression("SET #role = :role")
+        .condition_expression("attribute_exists(pk)")
+        .expression_attribute_names("#role", "role")
+        .expression_attribute_values(":role", AttributeValue::S(role.to_owned()));
+    update.send().await.expect("the member is there");
 }
 
 /// All rows in an organization's own partitions except audit rows, in a stable order.

@@ -76,7 +76,7 @@ impl Page for Show {
     }
 
     async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        visit.admin()?;
+        visit.check_admin()?;
         let store = visit.signed_in()?.act().store();
         let state = find(visit).await?;
         let endpoint = &state.endpoint.value;
@@ -156,8 +156,7 @@ impl Page for Replay {
     }
 
     async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let posted = visit.posted()?;
-        posted.admin()?;
+        let posted = visit.posted()?.by_admin()?;
         let endpoint = find(visit).await?.endpoint.value;
         let event_id: EventId = visit.path_id("event")?;
         posted

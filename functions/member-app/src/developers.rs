@@ -3,25 +3,23 @@
 use std::collections::BTreeSet;
 
 use askama::Template;
-use http::{HeaderValue, StatusCode, header};
-use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use shared::Webhooks;
+use http::StatusCode;
 use shared::domain::endpoint::{Endpoint, Subscription};
 use shared::domain::event::EventType;
 use shared::domain::ids::EndpointId;
 use shared::domain::sentences;
 use shared::error::Error;
 use shared::limits;
-use shared::seal::Sealed;
 use shared::store::endpoints::{self, EndpointState};
-use shared::visit::{Form, Posted, Visit};
+use shared::visit::{Form, Visit};
 use shared::webhook::guard::{AddressError, EndpointUrl, check};
 use shared::webhook::resolve::ResolveError;
 use shared::webhook::secret::SigningSecret;
+use shared::{App, Webhooks};
 
-use crate::Page;
 use crate::frame::{Answer, Frame, Moment, Notice};
 use crate::outline::Badge;
+use crate::{Page, once};
 
 #[derive(Template)]
 #[template(path = "developers.html")]
@@ -115,8 +113,8 @@ pub(crate) async fn reachable(url: &EndpointUrl, webhooks: &Webhooks) -> Result<
 }
 
 /// What it takes to change endpoints.
-pub(crate) fn webhooks(visit: &Visit) -> Result<&Webhooks, Error> {
-    let webhooks = visit.app().webhooks.as_ref();
+pub(crate) fn webhooks(app: &App) -> Result<&Webhooks, Error> {
+    let webhooks = app.webhooks.as_ref();
     webhooks.ok_or_else(|| Error::Internal("this function is not set up for webhooks".to_owned()))
 }
 
@@ -150,7 +148,7 @@ impl Page for Show {
     }
 
     async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        visit.admin()?;
+        visit.check_admin()?;
         page(visit, EndpointForm::of("", &Subscription::All), None).await
     }
 }
@@ -192,34 +190,41 @@ impl Page for Add {
     }
 
     async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let posted = visit.posted()?;
-        let (admin, webhooks) = (posted.admin()?, webhooks(visit)?);
+        let posted = visit.posted()?.by_admin()?;
+        let webhooks = webhooks(visit.app())?;
         let (url, events) = match EndpointForm::read(posted.form(), webhooks).await {
             Ok(read) => read,
             Err(again) => return refused(page(visit, *again, None).await),
         };
-        if posted.act().store().endpoints().await?.len() >= limits::ENDPOINTS_MAX {
-            let notice = Notice {
-                look: "bad",
-                title: "There is no room for another endpoint".to_owned(),
-                lines: vec![format!(
-                    "An organization has at most {}. Delete one that you no longer need.",
-                    limits::ENDPOINTS_MAX
-                )],
-            };
-            return refused(page(visit, EndpointForm::typed(posted.form()), Some(notice)).await);
-        }
         let keys = webhooks.keys.keyring().await?;
         let secret = SigningSecret::generate()?;
-        let added = Endpoint::new(admin, url, events, &secret, &keys, posted.act().now())?;
-        let cookie = OneTimeSecret::hide(&posted, webhooks, added.id(), &secret).await?;
-        posted
+        let added = Endpoint::new(posted.by(), url, events, &secret, &keys, posted.act().now())?;
+        let cookie = once::hide(&posted, &secret_of(added.id()), &secret.expose()).await?;
+        let is_added = posted
             .until_settled(|| async {
-                let change = endpoints::create(posted.act().org(), &added)?;
-                posted.commit().with([change]).done_as(StatusCode::SEE_OTHER, &[added.id().uuid()]).await
+                let endpoints = posted.act().store().endpoints().await?;
+                // An attempt whose answer was lost may have added this one.
+                let others = endpoints.iter().filter(|state| state.endpoint.value.id() != added.id());
+                if others.count() >= limits::ENDPOINTS_MAX {
+                    return Ok(false);
+                }
+                let changes = endpoints::create(posted.by(), &added)?;
+                posted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[added.id().uuid()]).await?;
+                Ok(true)
             })
             .await?;
-        Ok(Answer::see_other(link(added.id())).with_cookie(cookie).recorded())
+        if is_added {
+            return Ok(Answer::see_other(link(added.id())).with_cookie(cookie).recorded());
+        }
+        let notice = Notice {
+            look: "bad",
+            title: "There is no room for another endpoint".to_owned(),
+            lines: vec![format!(
+                "An organization has at most {}. Delete one that you no longer need.",
+                limits::ENDPOINTS_MAX
+            )],
+        };
+        refused(page(visit, EndpointForm::typed(posted.form()), Some(notice)).await)
     }
 }
 
@@ -228,57 +233,7 @@ pub(crate) fn refused(page: Result<Answer, Error>) -> Result<Answer, Error> {
     Ok(page?.refused(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"))
 }
 
-/// A new secret on its way from the act that made it to the page that shows it, once: in a cookie that only this page
-/// can read, for two minutes. Nothing but the sealed secret is kept, so it can't be shown again.
-pub(crate) struct OneTimeSecret;
-
-impl OneTimeSecret {
-    const SECONDS: u32 = 120;
-
-    fn name(is_local: bool) -> &'static str {
-        if is_local { "once" } else { "__Host-once" }
-    }
-
-    /// For whom and what it opens.
-    fn place(form_token: &str, endpoint: EndpointId) -> String {
-        format!("shown once of {endpoint} to {form_token}")
-    }
-
-    /// The cookie that brings it to the page.
-    pub async fn hide(
-        posted: &Posted<'_>,
-        webhooks: &Webhooks,
-        endpoint: EndpointId,
-        secret: &SigningSecret,
-    ) -> Result<Option<HeaderValue>, Error> {
-        let keys = webhooks.keys.keyring().await?;
-        let sealed = keys.seal(&secret.expose(), &Self::place(&posted.form_token(), endpoint))?;
-        let text = serde_json::to_string(&sealed).map_err(|error| Error::Internal(error.to_string()))?;
-        let value = utf8_percent_encode(&text, NON_ALPHANUMERIC).to_string();
-        Ok(Self::cookie(posted.app().insecure_cookies, &value, Self::SECONDS))
-    }
-
-    /// The secret of an endpoint, where the browser brings one, with the header that takes it away.
-    pub async fn show(
-        visit: &Visit,
-        endpoint: EndpointId,
-    ) -> Result<Option<(SigningSecret, Option<HeaderValue>)>, Error> {
-        let is_local = visit.app().insecure_cookies;
-        let lines = visit.headers().get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
-        let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        let Some((_, value)) = pairs.find(|(name, _)| *name == Self::name(is_local)) else { return Ok(None) };
-        let text = percent_decode_str(value).decode_utf8().ok();
-        let Some(sealed) = text.and_then(|text| serde_json::from_str::<Sealed>(&text).ok()) else { return Ok(None) };
-        let keys = webhooks(visit)?.keys.keyring().await?;
-        let opened = keys.open(&sealed, &Self::place(&visit.signed_in()?.form_token(), endpoint)).ok();
-        let secret = opened.and_then(|text| SigningSecret::parse(&text).ok());
-        Ok(secret.map(|secret| (secret, Self::cookie(is_local, "", 0))))
-    }
-
-    fn cookie(is_local: bool, value: &str, seconds: u32) -> Option<HeaderValue> {
-        let secure = if is_local { "" } else { "; Secure" };
-        let name = Self::name(is_local);
-        let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
-        HeaderValue::try_from(text).ok()
-    }
+/// What a new secret is to `once`.
+pub(crate) fn secret_of(endpoint: EndpointId) -> String {
+    format!("secret of {endpoint}")
 }

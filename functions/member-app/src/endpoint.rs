@@ -6,6 +6,7 @@ use shared::domain::delivery::{Delivery, DeliveryState};
 use shared::domain::endpoint::{Endpoint, Rotation};
 use shared::domain::event::{Event, EventKind, EventType, TestData};
 use shared::domain::ids::{EndpointId, EventId};
+use shared::domain::member::Admin;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::input::{FieldCode, FieldErrors};
@@ -14,10 +15,10 @@ use shared::store::endpoints::{self, EndpointState, Replay};
 use shared::visit::{Form, Posted, Visit};
 use shared::webhook::secret::SigningSecret;
 
-use crate::Page;
-use crate::developers::{EndpointForm, OneTimeSecret, endpoint_badge, link, reachable, refused, told, webhooks};
+use crate::developers::{EndpointForm, endpoint_badge, link, reachable, refused, secret_of, told, webhooks};
 use crate::frame::{Answer, Frame, Moment, Notice};
 use crate::outline::{Badge, who_is};
+use crate::{Page, once};
 
 /// Deliveries on a page.
 const DELIVERIES: usize = 25;
@@ -124,7 +125,7 @@ impl Page for Show {
     }
 
     async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        visit.admin()?;
+        visit.check_admin()?;
         let state = find(visit).await?;
         page(visit, &state, None).await
     }
@@ -138,8 +139,7 @@ async fn page(visit: &Visit, state: &EndpointState, notice: Option<Notice>) -> R
     let before: Option<EventId> = visit.query("before").and_then(|text| text.parse().ok());
     let filter = DeliveryFilter { state: chosen_state, event_type: chosen_type };
     let found = store.deliveries(endpoint.id(), filter, before, DELIVERIES).await?;
-    let shown = OneTimeSecret::show(visit, endpoint.id()).await?;
-    let (secret, cookie) = shown.map_or((None, None), |(secret, cookie)| (Some(secret.expose()), cookie));
+    let (secret, cookie) = once::show(visit, &secret_of(endpoint.id())).await?.unzip();
     let path = link(endpoint.id());
     let state_name = chosen_state.map_or("", DeliveryState::as_str);
     let type_name = chosen_type.map_or("", EventType::as_str);
@@ -187,7 +187,7 @@ async fn page(visit: &Visit, state: &EndpointState, notice: Option<Notice>) -> R
         path,
     };
     let events = found.deliveries.iter().map(|delivery| delivery.event_id.uuid());
-    Ok(Answer::page(&page)?.with_cookie(cookie).showing(std::iter::once(endpoint.id().uuid()).chain(events)))
+    Ok(Answer::page(&page)?.with_cookie(cookie.flatten()).showing(std::iter::once(endpoint.id().uuid()).chain(events)))
 }
 
 /// The form with its count: of what somebody asked about, or of everything.
@@ -266,8 +266,7 @@ impl Page for Change {
     }
 
     async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let posted = visit.posted()?;
-        posted.admin()?;
+        let posted = visit.posted()?.by_admin()?;
         let unknown = || FieldErrors::one("act", FieldCode::InvalidValue, "must be one of the page's buttons");
         let act = Act::of(posted.form()).ok_or_else(|| Error::Invalid(unknown()))?;
         // One for all attempts: what is shown must be what was written by whichever took effect.
@@ -276,8 +275,13 @@ impl Page for Change {
     }
 }
 
-async fn change(visit: &Visit, posted: &Posted<'_>, act: Act, secret: &SigningSecret) -> Result<Answer, Error> {
-    let (admin, org, now) = (posted.admin()?, posted.act().org(), posted.act().now());
+async fn change(
+    visit: &Visit,
+    posted: &Posted<'_, Admin<'_>>,
+    act: Act,
+    secret: &SigningSecret,
+) -> Result<Answer, Error> {
+    let (admin, now) = (posted.by(), posted.act().now());
     let state = find(visit).await?;
     let before = &state.endpoint;
     let id = before.value.id();
@@ -285,7 +289,7 @@ async fn change(visit: &Visit, posted: &Posted<'_>, act: Act, secret: &SigningSe
     let commit = posted.commit();
     match act {
         Act::Test => {
-            if let Err(refusal) = reachable(before.value.url(), webhooks(visit)?).await {
+            if let Err(refusal) = reachable(before.value.url(), webhooks(visit.app())?).await {
                 let notice = Notice {
                     look: "bad",
                     title: "No test was sent".to_owned(),
@@ -303,22 +307,21 @@ async fn change(visit: &Visit, posted: &Posted<'_>, act: Act, secret: &SigningSe
                 if act == Act::Pause { before.value.paused(admin, now) } else { before.value.resumed(admin, now) };
             // It is so already: what was wanted, and nothing to record but the call.
             let Some(after) = after else { return Ok(there) };
-            let changes = endpoints::replace(org, before, &after)?;
+            let changes = endpoints::replace(admin, before, &after)?;
             commit.with(changes).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
             Ok(there.recorded())
         }
         Act::Rotate => {
             let how = if posted.form().get("old") == "keep" { Rotation::Overlapping } else { Rotation::AtOnce };
-            let webhooks = webhooks(visit)?;
-            let keys = webhooks.keys.keyring().await?;
+            let keys = webhooks(visit.app())?.keys.keyring().await?;
             let after = before.value.rotated(admin, how, secret, &keys, now)?;
-            let cookie = OneTimeSecret::hide(posted, webhooks, id, secret).await?;
-            let changes = endpoints::replace(org, before, &after)?;
+            let cookie = once::hide(posted, &secret_of(id), &secret.expose()).await?;
+            let changes = endpoints::replace(admin, before, &after)?;
             commit.with(changes).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
             Ok(there.with_cookie(cookie).recorded())
         }
         Act::Delete => {
-            commit.with(endpoints::delete(org, before, now)).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
+            commit.with(endpoints::delete(admin, before, now)).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
             Ok(Answer::see_other("/app/developers").recorded())
         }
         Act::ReplayAll => {
@@ -332,7 +335,7 @@ async fn change(visit: &Visit, posted: &Posted<'_>, act: Act, secret: &SigningSe
             };
             // One that is under way goes on with this one.
             let since = state.replay.as_ref().map_or(since, |earlier| earlier.since.min(since));
-            let changes = endpoints::ask_for_replay(org, id, &Replay { since, asked_at: now })?;
+            let changes = endpoints::ask_for_replay(admin, id, &Replay { since, asked_at: now })?;
             commit.with(changes).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
             Ok(there.recorded())
         }
@@ -357,7 +360,7 @@ impl Page for Edit {
     }
 
     async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        visit.admin()?;
+        visit.check_admin()?;
         let endpoint = find(visit).await?.endpoint.value;
         let form = EndpointForm::of(endpoint.url().as_str(), endpoint.events());
         edit_page(visit, &endpoint, form)
@@ -379,19 +382,18 @@ impl Page for Save {
     }
 
     async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let posted = visit.posted()?;
-        let admin = posted.admin()?;
+        let posted = visit.posted()?.by_admin()?;
         let before = find(visit).await?.endpoint.value;
-        let (url, events) = match EndpointForm::read(posted.form(), webhooks(visit)?).await {
+        let (url, events) = match EndpointForm::read(posted.form(), webhooks(visit.app())?).await {
             Ok(read) => read,
             Err(again) => return refused(edit_page(visit, &before, *again)),
         };
-        let (org, now) = (posted.act().org(), posted.act().now());
+        let (admin, now) = (posted.by(), posted.act().now());
         posted
             .until_settled(|| async {
                 let before = find(visit).await?.endpoint;
                 let after = before.value.edited(admin, url.clone(), events.clone(), now);
-                let changes = endpoints::replace(org, &before, &after)?;
+                let changes = endpoints::replace(admin, &before, &after)?;
                 posted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[after.id().uuid()]).await
             })
             .await?;

@@ -38,13 +38,14 @@ impl Frame {
             name: signed_in.member().name().as_str().to_owned(),
             organization: signed_in.organization().name.as_str().to_owned(),
             form_token: signed_in.form_token(),
-            is_admin: signed_in.member().as_admin().is_some(),
+            is_admin: signed_in.member().is_admin(),
         });
         let path = visit.uri().path();
         let section = match path.trim_end_matches('/') {
             "/app" => "home",
             "/app/account" => "account",
             "/app/workspaces" => "workspaces",
+            "/app/members" => "members",
             "/app/developers" => "developers",
             _ => "",
         };

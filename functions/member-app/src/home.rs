@@ -72,12 +72,7 @@ impl Page for Home {
         let now = visit.now();
         let signed_in = visit.signed_in()?;
         let store = signed_in.act().store();
-        let endpoints = async {
-            match signed_in.member().as_admin() {
-                Some(_) => store.endpoints().await,
-                None => Ok(Vec::new()),
-            }
-        };
+        let endpoints = async { if signed_in.member().is_admin() { store.endpoints().await } else { Ok(Vec::new()) } };
         let (found, endpoints) = tokio::try_join!(store.proposals_for_home(now, SHOWN, DECIDED_SHOWN), endpoints)?;
         let failing: Vec<&EndpointState> = endpoints.iter().filter(|state| state.is_failing()).collect();
         let (failing, rest) = failing.split_at(failing.len().min(FAILING_SHOWN));

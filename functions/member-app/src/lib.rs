@@ -11,6 +11,8 @@ mod developers;
 mod endpoint;
 mod frame;
 mod home;
+mod members;
+mod once;
 mod outline;
 mod pager;
 mod proposal;
@@ -60,6 +62,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/app/agreements/{id}", show::<agreement::Show>())
         .route("/app/proposals", show::<proposals::List>())
         .route("/app/proposals/{id}", form::<proposal::Review, proposal::Decide>())
+        .route("/app/members", form::<members::Show, members::Remove>())
         .route("/app/developers", form::<developers::Show, developers::Add>())
         .route("/app/developers/endpoints/{id}", form::<endpoint::Show, endpoint::Change>())
         .route("/app/developers/endpoints/{id}/edit", form::<endpoint::Edit, endpoint::Save>())

@@ -216,7 +216,7 @@ async fn decide(
     note: Option<Note>,
     shown: &Shown,
 ) -> Result<Result<(), Refusal>, Error> {
-    let (act, member) = (posted.act(), posted.member());
+    let (act, member) = (posted.act(), posted.by());
     let loaded = load(act, found(act, id).await?).await?;
     let case = Case {
         proposal: &loaded.proposal.value,

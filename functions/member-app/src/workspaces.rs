@@ -183,7 +183,7 @@ impl Page for Activate {
 async fn activate(posted: &Posted<'_>, id: WorkspaceId) -> Result<bool, Error> {
     let act = posted.act();
     let before = act.store().workspace(id).await?.ok_or_else(Error::not_found)?.value;
-    let Some((after, told)) = member::activate(posted.member(), &before, act.now()) else { return Ok(false) };
+    let Some((after, told)) = member::activate(posted.by(), &before, act.now()) else { return Ok(false) };
     let commit = posted.commit().with([workspaces::activate(act.org(), &after)]).tell([told])?;
     commit.done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
     Ok(true)

@@ -64,7 +64,7 @@ pub enum Change {
     Remove(Key),
 }
 
-/// A change in place: expressions with `#name` and `:value` for what they speak of.
+/// A change in place: expressions with `#name` and `:value` for what they speak of. An empty condition is none.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Update {
     pub(super) key: Key,
@@ -268,7 +268,7 @@ impl Change {
                     .table_name(table)
                     .set_key(Some(key.into_item()))
                     .update_expression(expression)
-                    .condition_expression(condition)
+                    .set_condition_expression(Some(condition.to_owned()).filter(|condition| !condition.is_empty()))
                     .set_expression_attribute_names(Some(names.into_iter().map(owned).collect()))
                     .set_expression_attribute_values(Some(values));
                 write.update(update.build().map_err(build)?)

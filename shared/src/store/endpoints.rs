@@ -9,7 +9,12 @@ use super::list::Order;
 use super::{Item, OrgStore, Store, StoreError, Versioned, from_item, from_versioned_item, to_versioned_item};
 use crate::domain::endpoint::{Endpoint, Health};
 use crate::domain::ids::{EndpointId, EventId, OrgId};
+use crate::domain::member::Admin;
 use crate::domain::time::Timestamp;
+use crate::limits;
+
+/// The attribute of the set of endpoints.
+const IDS: &str = "ids";
 
 /// An endpoint with how it does.
 #[derive(Debug, Clone)]
@@ -164,19 +169,22 @@ fn assemble(items: Vec<Item>) -> Result<Vec<EndpointState>, StoreError> {
     Ok(found)
 }
 
-/// The change that adds an endpoint.
+/// The changes that add an endpoint. They hold only while there is room for one.
 ///
 /// # Errors
 /// When it can't be encoded.
-pub fn create(org: OrgId, endpoint: &Endpoint) -> Result<Change, StoreError> {
-    Ok(Change::Create(to_versioned_item(keys::endpoint(org, endpoint.id()), endpoint, 1)?))
+pub fn create(by: Admin<'_>, endpoint: &Endpoint) -> Result<[Change; 2], StoreError> {
+    let org = by.member().org();
+    let item = to_versioned_item(keys::endpoint(org, endpoint.id()), endpoint, 1)?;
+    Ok([Change::Create(item), join(org, endpoint.id())])
 }
 
 /// The changes that give an endpoint its next state. Deliveries that have to follow it do so afterwards.
 ///
 /// # Errors
 /// When it can't be encoded.
-pub fn replace(org: OrgId, before: &Versioned<Endpoint>, after: &Endpoint) -> Result<Vec<Change>, StoreError> {
+pub fn replace(by: Admin<'_>, before: &Versioned<Endpoint>, after: &Endpoint) -> Result<Vec<Change>, StoreError> {
+    let org = by.member().org();
     let item = to_versioned_item(keys::endpoint(org, after.id()), after, before.version + 1)?;
     let mut changes = vec![Change::Replace(item, before.version)];
     if before.value.paused_at().is_some() && after.paused_at().is_none() {
@@ -187,16 +195,42 @@ pub fn replace(org: OrgId, before: &Versioned<Endpoint>, after: &Endpoint) -> Re
 
 /// The changes that delete an endpoint. Its deliveries go afterwards.
 #[must_use]
-pub fn delete(org: OrgId, before: &Versioned<Endpoint>, now: Timestamp) -> Vec<Change> {
-    let id = before.value.id();
-    vec![Change::Delete(keys::endpoint(org, id), before.version), follow_up(org, id, now)]
+pub fn delete(by: Admin<'_>, before: &Versioned<Endpoint>, now: Timestamp) -> [Change; 3] {
+    let (org, id) = (by.member().org(), before.value.id());
+    [Change::Delete(keys::endpoint(org, id), before.version), leave(org, id), follow_up(org, id, now)]
+}
+
+/// Which endpoints there are is a set too, for the limit: admins who add one at the same moment meet there.
+fn join(org: OrgId, id: EndpointId) -> Change {
+    Change::Update(Update {
+        key: keys::endpoint_ids(org),
+        expression: "ADD #ids :id",
+        condition: "attribute_not_exists(#ids) OR size(#ids) < :max",
+        names: vec![("#ids", IDS)],
+        values: vec![
+            (":id", AttributeValue::Ss(vec![id.to_string()])),
+            (":max", AttributeValue::N(limits::ENDPOINTS_MAX.to_string())),
+        ],
+    })
+}
+
+/// The change that takes an endpoint out of the set.
+fn leave(org: OrgId, id: EndpointId) -> Change {
+    Change::Update(Update {
+        key: keys::endpoint_ids(org),
+        expression: "DELETE #ids :id",
+        condition: "",
+        names: vec![("#ids", IDS)],
+        values: vec![(":id", AttributeValue::Ss(vec![id.to_string()]))],
+    })
 }
 
 /// The changes that ask for a replay of what an endpoint has not got.
 ///
 /// # Errors
 /// When it can't be encoded.
-pub fn ask_for_replay(org: OrgId, id: EndpointId, replay: &Replay) -> Result<[Change; 2], StoreError> {
+pub fn ask_for_replay(by: Admin<'_>, id: EndpointId, replay: &Replay) -> Result<[Change; 2], StoreError> {
+    let org = by.member().org();
     let item = to_versioned_item(keys::endpoint_replay(org, id), replay, replay.version())?;
     Ok([Change::Follow(item), follow_up(org, id, replay.asked_at)])
 }

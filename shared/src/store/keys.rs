@@ -225,6 +225,12 @@ pub fn endpoints(org: OrgId) -> String {
     of(org, "ENDPOINTS")
 }
 
+/// Which endpoints an organization has, for their limit. Apart from them, so that reading them does not cost more.
+#[must_use]
+pub fn endpoint_ids(org: OrgId) -> Key {
+    Key::alone(of(org, "ENDPOINTIDS"))
+}
+
 /// An endpoint.
 #[must_use]
 pub fn endpoint(org: OrgId, endpoint: EndpointId) -> Key {

@@ -37,7 +37,7 @@ impl OrgStore {
 }
 
 /// The changes that remove a member, whose sessions in the organization end with that: their record goes, and their
-/// account, which stays, forgets that they belong to it. They hold only while the admin who stays is one.
+/// account, which stays, forgets that they belong to it. They hold only while the admin who has to stay is one.
 ///
 /// # Errors
 /// When the account can't be encoded.
@@ -74,7 +74,8 @@ pub(crate) fn is_there(org: OrgId, member: MemberId) -> Change {
     })
 }
 
-fn is_admin(org: OrgId, member: MemberId) -> Change {
+/// The look at an admin who must be one still.
+pub(crate) fn is_admin(org: OrgId, member: MemberId) -> Change {
     Change::Expect(Expectation {
         key: keys::member(org, member),
         condition: "#role = :admin",

@@ -376,8 +376,16 @@ async fn what_people_wrote_is_text_and_nothing_else() {
 async fn every_call_of_a_member_has_one_audit_row() {
     let (org, _, browser) = signed_in().await;
     let before = org.audit().await.len();
-    let paths =
-        ["/app", "/app/", "/app/account", "/app/workspaces", "/app/nothing", "/app/agreements/x", "/app/sign-in"];
+    let paths = [
+        "/app",
+        "/app/",
+        "/app/account",
+        "/app/workspaces",
+        "/app/members",
+        "/app/nothing",
+        "/app/agreements/x",
+        "/app/sign-in",
+    ];
     for path in paths {
         let page = browser.get(path).await;
         let row = audit_of(&org, &page).await;

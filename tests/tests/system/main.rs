@@ -10,6 +10,7 @@
     reason = "a test that meets what it did not expect should fail there and then, and a table of cases may be long"
 )]
 
+mod admins;
 mod agreements;
 mod app;
 mod app_pages;
@@ -33,6 +34,7 @@ mod listen;
 mod lists;
 mod local_stack;
 mod logs;
+mod members;
 mod openapi;
 mod pages;
 mod progress;

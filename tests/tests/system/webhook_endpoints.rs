@@ -14,7 +14,7 @@ use tests::app::{Browser, Page};
 use tests::clockwork::Clockwork;
 use tests::receiver::{Arrival, Reaction, Receiver};
 use tests::subscriber::{DEVELOPERS, Subscriber, add};
-use tests::{Org, Stack, outbox, rows};
+use tests::{Fault, Faults, Org, Rule, Stack, outbox, rows};
 
 /// Ways into a network, and what is no endpoint for another reason.
 const REFUSED: [&str; 26] = [
@@ -141,6 +141,63 @@ async fn there_is_room_for_twenty() {
     assert!(full.says("There is no room for another endpoint"), "{}", full.body);
     assert_eq!(admin.post(&path, &[("form_token", &token), ("act", "delete")]).await.status, 303);
     assert_eq!(add(&admin, &receiver.url(), &[]).await.status, 303);
+}
+
+/// However many admins find room at the same moment.
+#[tokio::test]
+async fn there_is_room_for_twenty_also_when_more_are_added_at_once() {
+    const ADMINS: usize = 3;
+    const EACH: usize = 9;
+    let org = Org::new().await;
+    let receiver = Receiver::new().await;
+    let mut admins = Vec::new();
+    for n in 0..ADMINS {
+        let admin = Browser::of(&org, &org.admin(&format!("Admin {n}")).await).await;
+        let token = admin.get(DEVELOPERS).await.hidden("form_token");
+        admins.push((admin, token));
+    }
+    let url = receiver.url();
+    let add_one = async |n: usize| {
+        let (admin, token) = &admins[n % ADMINS];
+        admin.post(DEVELOPERS, &[("form_token", token), ("url", &url)]).await
+    };
+    let is_refused = |page: &Page| page.status == 422 && page.says("There is no room for another endpoint");
+    let ended = join_all((0..ADMINS * EACH).map(add_one)).await;
+    let (added, rest): (Vec<&Page>, Vec<&Page>) = ended.iter().partition(|page| page.status == 303);
+    assert_eq!(added.len(), 20);
+    for page in rest {
+        assert!(is_refused(page), "{}", page.body);
+    }
+    // Those that go at once leave as much room as they took.
+    let gone = join_all(added.iter().take(3).map(async |page| {
+        let (admin, token) = &admins[0];
+        admin.post(page.location(), &[("form_token", token), ("act", "delete")]).await
+    }))
+    .await;
+    assert!(gone.iter().all(|page| page.status == 303));
+    let ended = join_all((0..6).map(add_one)).await;
+    assert_eq!(ended.iter().filter(|page| page.status == 303).count(), 3);
+    assert_eq!(ended.iter().filter(|page| is_refused(page)).count(), 3);
+}
+
+/// The twentieth is added, though the store seems to refuse it: it does not stand in its own way.
+#[tokio::test]
+async fn the_last_endpoint_there_is_room_for_is_added_also_when_the_answer_is_lost() {
+    let org = Org::new().await;
+    let person = org.admin("Ines Duarte").await;
+    let faults = Faults::before(&org.stack().table().endpoint);
+    let stack = org.stack().through(&faults);
+    let admin = Browser::new(&stack.base_url);
+    assert_eq!(admin.sign_in(&person.email, &person.password, "/app").await.status, 303);
+    let receiver = Receiver::new().await;
+    for _ in 0..19 {
+        assert_eq!(add(&admin, &receiver.url(), &[]).await.status, 303);
+    }
+    faults.inject(Rule::on("TransactWriteItems").containing("#ENDPOINTS").times(1), Fault::LateCommit);
+    let added = add(&admin, &receiver.url(), &[]).await;
+    assert_eq!(added.status, 303, "{}", added.body);
+    assert!(tests::subscriber::secret_on(&admin.get(added.location()).await).is_some(), "the secret is shown");
+    assert_eq!(add(&admin, &receiver.url(), &[]).await.status, 422);
 }
 
 #[tokio::test]
@@ -435,6 +492,10 @@ async fn only_admins_of_the_organization_come_near() {
         let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         browser.post_with(path, &fields, headers).await
     };
+    // How the attempt went is noted a moment after it.
+    while !subscriber.admin.get(&subscriber.path()).await.says(">Working</span>") {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
     let before = org.state().await;
 
     let member = Browser::of(&org, &org.member("Maren Holt").await).await;

@@ -1,0 +1,130 @@
+//! Admins who are none any more when what they did is about to be written: their role was taken, or they were removed.
+
+use std::sync::Arc;
+
+use futures_util::future::join;
+use serde_json::json;
+use tests::app::{Browser, Page, Person};
+use tests::receiver::Receiver;
+use tests::subscriber::{DEVELOPERS, Subscriber};
+use tests::{Fault, Faults, Org, Rule, Stack, outbox, rows};
+
+/// An act of an admin: what is done, where, with which form.
+type Act = (&'static str, String, Vec<(&'static str, String)>);
+
+/// An admin with an endpoint, on a stack whose every call of the store can be broken.
+struct Admin {
+    person: Person,
+    subscriber: Subscriber,
+    // Dropped before the proxy that it goes through, and that before the stack that it leads to.
+    _stack: Arc<Stack>,
+    faults: Faults,
+    org: Org,
+}
+
+impl Admin {
+    async fn new() -> Self {
+        let org = Org::new().await;
+        let person = org.admin("Ines Duarte").await;
+        let faults = Faults::before(&org.stack().table().endpoint);
+        let stack = org.stack().through(&faults);
+        let browser = Browser::new(&stack.base_url);
+        assert_eq!(browser.sign_in(&person.email, &person.password, "/app").await.status, 303);
+        let subscriber = Subscriber::add(browser, Receiver::new().await, &[]).await;
+        Self { person, subscriber, _stack: stack, faults, org }
+    }
+
+    /// Every act that only admins may do. The endpoint is paused first where that is what the act needs.
+    async fn acts(&self) -> Vec<Act> {
+        let event = outbox::event();
+        outbox::keep(&self.org, std::slice::from_ref(&event)).await;
+        outbox::deliver(&self.org, self.subscriber.id, &event, |_| {}).await;
+        let colleague = self.org.member("Ben Ruiz").await;
+        let (own, url) = (self.subscriber.path(), self.subscriber.receiver.url());
+        let press = |act: &str| ("act", act.to_owned());
+        vec![
+            ("add_endpoint", DEVELOPERS.to_owned(), vec![("url", url.clone())]),
+            ("edit_endpoint", format!("{own}/edit"), vec![("url", format!("{url}/elsewhere"))]),
+            ("send_test_event", own.clone(), vec![press("test")]),
+            ("rotate_secret", own.clone(), vec![press("rotate"), ("old", "keep".to_owned())]),
+            ("replay_undelivered", own.clone(), vec![press("replay"), ("since", "2026-01-01T00:00".to_owned())]),
+            ("replay_delivery", self.subscriber.delivery_path(event.id), vec![]),
+            ("pause_endpoint", own.clone(), vec![press("pause")]),
+            ("resume_endpoint", own.clone(), vec![press("resume")]),
+            ("remove_member", "/app/members".to_owned(), vec![("member", colleague.id.to_string())]),
+            ("delete_endpoint", own, vec![press("delete")]),
+        ]
+    }
+
+    async fn send(&self, (_, path, fields): &Act) -> Page {
+        let browser = &self.subscriber.admin;
+        let token = browser.get("/app").await.hidden("form_token");
+        let fields = fields.iter().map(|(name, value)| (*name, value.as_str()));
+        browser.post(path, &fields.chain([("form_token", token.as_str())]).collect::<Vec<_>>()).await
+    }
+
+    /// Sends an act's form, with something that is done when it has been decided and is about to be written.
+    async fn send_after(&self, act: &Act, meanwhile: impl Future<Output = ()>) -> Page {
+        let writes = Rule::on("TransactWriteItems").containing(self.org.id).times(1);
+        let held = self.faults.inject(writes, Fault::Held);
+        let meanwhile = async {
+            held.befallen(1).await;
+            meanwhile.await;
+            held.end();
+        };
+        join(self.send(act), meanwhile).await.0
+    }
+
+    async fn become_a(&self, role: &str) {
+        rows::set_role(self.org.stack().table(), self.org.id, self.person.id, role).await;
+    }
+}
+
+#[tokio::test]
+async fn an_admin_who_loses_the_role_while_their_act_is_written_does_nothing() {
+    let admin = Admin::new().await;
+    for act in admin.acts().await {
+        let operation = act.0;
+        let before = admin.org.state().await;
+        let refused = Box::pin(admin.send_after(&act, admin.become_a("member"))).await;
+        assert_eq!(refused.status, 403, "{operation}: {}", refused.body);
+        assert!(refused.says("admins"), "{operation}: {}", refused.body);
+        let id = refused.headers["x-request-id"].to_str().unwrap();
+        let audit = admin.org.audit().await;
+        let row = audit.iter().find(|row| row["sk"] == id).expect("an audit row");
+        assert_eq!((&row["operation"], &row["code"]), (&json!(operation), &json!("forbidden")));
+        admin.become_a("admin").await;
+        assert_eq!(admin.org.state().await, before, "{operation}");
+        // Nothing but the role was in the way, and the next act finds what this one leaves.
+        assert_eq!(admin.send(&act).await.status, 303, "{operation}");
+    }
+}
+
+#[tokio::test]
+async fn an_admin_who_is_removed_while_their_act_is_written_does_nothing() {
+    let admin = Admin::new().await;
+    let other = Browser::of(&admin.org, &admin.org.admin("Eve Holt").await).await;
+    let token = other.get("/app").await.hidden("form_token");
+    let act = ("delete_endpoint", admin.subscriber.path(), vec![("act", "delete".to_owned())]);
+    let out = admin
+        .send_after(&act, async {
+            let form = [("form_token", token.as_str()), ("member", &admin.person.id.to_string())];
+            assert_eq!(other.post("/app/members", &form).await.status, 303);
+        })
+        .await;
+    assert!(out.status == 303 && out.location().starts_with("/app/sign-in"), "{}", out.body);
+    assert_eq!(other.get(&admin.subscriber.path()).await.status, 200, "the endpoint is there");
+}
+
+/// Whoever was an admin when the page was shown, and is none when the form comes, is told so at once.
+#[tokio::test]
+async fn the_forms_of_a_former_admin_are_refused() {
+    let admin = Admin::new().await;
+    let acts = admin.acts().await;
+    admin.become_a("member").await;
+    let before = admin.org.state().await;
+    for act in acts {
+        assert_eq!(admin.send(&act).await.status, 403, "{}", act.0);
+    }
+    assert_eq!(admin.org.state().await, before);
+}
