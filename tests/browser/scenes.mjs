@@ -85,6 +85,15 @@ export async function remove({ page, context, base }) {
   return (await context.cookies()).map(({ name, value }) => ({ name, value, url: base }));
 }
 
+// At the pace of that stack two weeks are over soon.
+async function completion(late) {
+  for (const began = Date.now(); Date.now() - began < 2 * SOON_MS; await new Promise((resolve) => setTimeout(resolve, 100))) {
+    const found = await late.find('agreements', 'Notice of fees');
+    if (found.lifecycle === 'completed') return found;
+  }
+  throw new Error('the notice does not come to its end');
+}
+
 export async function prepare(stack, late) {
   const draft = async (workspace, name) => stack.call('/api/v1/agreements', { workspace_id: workspace.id, name });
   const quay = await stack.call('/api/v1/workspaces', { name: 'Quayside lease' });
@@ -113,6 +122,8 @@ export async function prepare(stack, late) {
     blocked: await stack.find('agreements', 'Advisory'),
     safe: await stack.find('agreements', 'Juniper'),
     letter: await stack.find('agreements', 'Engagement letter'),
+    notice: await stack.find('agreements', 'Notice of fees'),
+    completed: await completion(late),
     ready: await late.find('agreements', 'Cobalt'),
     expired: (await late.call('/api/v1/proposals?state=expired')).data[0],
   };
@@ -158,6 +169,8 @@ export const SCENES = [
   { name: 'Agreement, blocked draft', path: ({ blocked }) => agreement(blocked), says: 'Before it can be published' },
   { name: 'Agreement, proposed', path: ({ safe }) => agreement(safe), says: 'Review the proposal' },
   { name: 'Agreement, ready', as: 'late', path: ({ ready }) => agreement(ready), says: 'Ready to be proposed' },
+  { name: 'Agreement, waiting for time', path: ({ notice }) => agreement(notice), says: ['step 2 of 2', '14 days of waiting', 'Waiting for: '] },
+  { name: 'Agreement, completed', as: 'late', path: ({ completed }) => agreement(completed), says: ['Completed', '14 days of waiting'] },
   { name: 'Agreement, active', path: ({ letter }) => agreement(letter), says: 'Waiting for: ' },
   { name: 'Agreement, empty draft', path: ({ lease }) => agreement(lease), says: 'No steps yet.' },
   { name: 'Proposals', path: '/app/proposals', says: ['Parking spaces', '1 to 50 of'] },

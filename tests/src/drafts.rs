@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use aws_sdk_dynamodb::types::AttributeValue;
+use aws_sdk_dynamodb::types::{AttributeValue, ReturnValue};
 use serde_json::{Value, json};
 use shared::domain::actor::Actor;
 use shared::domain::agreement::gate::GateRule;
 use shared::domain::agreement::{
     Agreement, AgreementKind, AgreementName, Label, Life, NewAgreement, NewParticipant, ParticipantRole, Roles,
 };
-use shared::domain::ids::ContactId;
+use shared::domain::ids::{AgreementId, ContactId, ProposalId};
 use shared::domain::proposal::{Made, NewProposal, Proposal, ProposalAction, propose};
 use shared::domain::time::Timestamp;
+use shared::store::keys::{self, Due, Key, Rows};
 use shared::store::operator::Operator;
 use shared::store::{Versioned, agreements, proposals};
 
@@ -26,6 +27,19 @@ pub struct Drafted {
 }
 
 impl Drafted {
+    /// An agreement as it is in the table, whoever wrote it last.
+    ///
+    /// # Panics
+    /// When it is not there.
+    pub async fn of(org: &Org, id: &str) -> Self {
+        let table = org.stack().table();
+        let key = keys::agreement(org.id, id.parse().expect("an id")).into_item();
+        let get = table.client().get_item().table_name(&table.name).set_key(Some(key)).consistent_read(true);
+        let item = get.send().await.expect("the table answers").item.expect("an agreement");
+        let version = item["v"].as_n().expect("a number").parse().expect("a number");
+        Self { agreement: serde_dynamo::from_item(item).expect("an agreement"), version }
+    }
+
     /// Its id.
     #[must_use]
     pub fn id(&self) -> String {
@@ -105,11 +119,15 @@ pub async fn write(org: &Org, agreement: Agreement) -> Drafted {
 
 /// Sets an attribute of an item that is there.
 async fn set(org: &Org, partition: &str, sort: &str, name: &str, value: AttributeValue) {
+    set_at(org, Key::told(partition, sort), name, value).await;
+}
+
+/// The same at a key.
+async fn set_at(org: &Org, key: Key, name: &str, value: AttributeValue) {
     let table = org.stack().table();
     let update = table.client().update_item().table_name(&table.name);
     let update = update
-        .key("pk", AttributeValue::S(partition.to_owned()))
-        .key("sk", AttributeValue::S(sort.to_owned()))
+        .set_key(Some(key.into_item()))
         .update_expression("SET #name = :value")
         .condition_expression("attribute_exists(pk)")
         .expression_attribute_names("#name", name)
@@ -167,6 +185,33 @@ pub async fn propose_due(org: &Org, agreement: &Agreement, action: ProposalActio
     let made = made(agreement, action, expires_at);
     load(org, proposals::create(org.id, &made).expect("a proposal")).await;
     made.into_proposal()
+}
+
+/// Makes the time of a pending proposal over, wherever it is written: of its lifetime the table knows only the end. That
+/// is given back.
+///
+/// # Panics
+/// When it is not pending.
+pub async fn let_expire(org: &Org, proposal: &Value) -> Timestamp {
+    let text = |name: &str| proposal[name].as_str().expect("a text");
+    let id: ProposalId = text("id").parse().expect("an id");
+    let agreement: AgreementId = text("agreement_id").parse().expect("an id");
+    let action = match text("action") {
+        "publish_agreement" => ProposalAction::PublishAgreement,
+        _ => ProposalAction::CancelAgreement,
+    };
+    let (before, now): (Timestamp, _) = (text("expires_at").parse().expect("a moment"), Timestamp::now());
+    let ms = AttributeValue::N(now.unix_ms().to_string());
+    set_at(org, keys::proposal(org.id, id), "expires_at", AttributeValue::S(now.to_string())).await;
+    set_at(org, keys::row(org.id, Rows::Proposals, id.uuid()), "x", ms.clone()).await;
+    set_at(org, keys::pending(org.id, agreement, action), "until", ms).await;
+    let (table, due) = (org.stack().table(), |at| keys::due(at, Due::Proposal, org.id, id.uuid()).into_item());
+    let put = table.client().put_item().table_name(&table.name).set_item(Some(due(now)));
+    put.send().await.expect("the table takes it");
+    let delete = table.client().delete_item().table_name(&table.name).set_key(Some(due(before)));
+    let deleted = delete.return_values(ReturnValue::AllOld).send().await.expect("the table takes it");
+    assert!(deleted.attributes.is_some(), "the clock knew of it");
+    now
 }
 
 fn made(agreement: &Agreement, action: ProposalAction, expires_at: Timestamp) -> Made {

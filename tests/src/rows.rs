@@ -8,6 +8,68 @@ use shared::domain::time::Timestamp;
 
 use crate::stack::Table;
 
+/// All rows of the table at one moment, when nothing is written: one scan for whoever looks at much of it.
+#[derive(Debug, Clone)]
+pub struct Shot(Vec<Value>);
+
+impl Shot {
+    /// What is there now.
+    pub async fn of(table: &Table) -> Self {
+        Self(all(table).await)
+    }
+
+    /// The audit rows of an organization.
+    #[must_use]
+    pub fn audit(&self, org: OrgId) -> Vec<&Value> {
+        self.under(&format!("ORG#{org}#AUDIT#"))
+    }
+
+    /// The events that an organization has told, oldest first, as subscribers get them.
+    ///
+    /// # Panics
+    /// When the body of one is no JSON.
+    #[must_use]
+    pub fn events(&self, org: OrgId) -> Vec<Value> {
+        let mut rows = self.under(&format!("ORG#{org}#EVENT#"));
+        rows.sort_by_key(|row| row["id"].to_string());
+        let body = |row: &&Value| serde_json::from_str(row["body"].as_str().expect("a body")).expect("a body of JSON");
+        rows.iter().map(body).collect()
+    }
+
+    /// The partition keys and sort keys of what is due of an organization, in the order of the latter.
+    #[must_use]
+    pub fn due(&self, org: OrgId) -> Vec<(String, String)> {
+        let of_org = format!("#{org}#");
+        let mut keys: Vec<_> = self.under("DUE#").into_iter().map(key).filter(|(_, sk)| sk.contains(&of_org)).collect();
+        keys.sort_by(|a, b| a.1.cmp(&b.1));
+        keys
+    }
+
+    /// All rows in an organization's own partitions except audit rows, in a stable order.
+    #[must_use]
+    pub fn of_organization(&self, org: OrgId) -> Vec<&Value> {
+        let mut rows = self.under(&format!("ORG#{org}"));
+        rows.retain(|row| row["pk"].as_str().is_some_and(|pk| !pk.contains("#AUDIT#")));
+        rows.sort_by_key(|row| (row["pk"].to_string(), row["sk"].to_string()));
+        rows
+    }
+
+    /// The rows of the partitions whose keys begin so.
+    fn under(&self, prefix: &str) -> Vec<&Value> {
+        self.0.iter().filter(|row| row["pk"].as_str().is_some_and(|pk| pk.starts_with(prefix))).collect()
+    }
+}
+
+/// The partition key and the sort key of a row.
+///
+/// # Panics
+/// When it has none.
+#[must_use]
+pub fn key(row: &Value) -> (String, String) {
+    let text = |name: &str| row[name].as_str().expect("a key is a text").to_owned();
+    (text("pk"), text("sk"))
+}
+
 /// The audit rows of an organization, oldest first. A test that runs over midnight finds those of both days.
 pub async fn audit(table: &Table, org: OrgId) -> Vec<Value> {
     const A_DAY_S: i64 = 24 * 3600;
@@ -38,16 +100,8 @@ async fn partition(client: &Client, table: &Table, key: &str) -> Vec<Value> {
 }
 
 /// The events that an organization has told, oldest first, as subscribers get them.
-///
-/// # Panics
-/// When the body of one is no JSON.
 pub async fn events(table: &Table, org: OrgId) -> Vec<Value> {
-    let events = format!("ORG#{org}#EVENT#");
-    let mut rows = all(table).await;
-    rows.retain(|row| row["pk"].as_str().is_some_and(|pk| pk.starts_with(&events)));
-    rows.sort_by_key(|row| row["id"].to_string());
-    let body = |row: &Value| serde_json::from_str(row["body"].as_str().expect("a body")).expect("a body of JSON");
-    rows.iter().map(body).collect()
+    Shot::of(table).await.events(org)
 }
 
 /// The sort keys of what is due of an organization, in their order.
@@ -56,16 +110,8 @@ pub async fn due(table: &Table, org: OrgId) -> Vec<String> {
 }
 
 /// The partition keys and sort keys of what is due of an organization, in the order of the latter.
-///
-/// # Panics
-/// When the table does not answer.
 pub async fn due_keys(table: &Table, org: OrgId) -> Vec<(String, String)> {
-    let of_org = format!("#{org}#");
-    let text = |row: &Value, name: &str| row[name].as_str().expect("a key is a text").to_owned();
-    let keys = all(table).await.into_iter().map(|row| (text(&row, "pk"), text(&row, "sk")));
-    let mut keys: Vec<_> = keys.filter(|(pk, sk)| pk.starts_with("DUE#") && sk.contains(&of_org)).collect();
-    keys.sort_by(|a, b| a.1.cmp(&b.1));
-    keys
+    Shot::of(table).await.due(org)
 }
 
 /// All rows of the table.
@@ -114,11 +160,7 @@ pub async fn set_role(table: &Table, org: OrgId, member: MemberId, role: &str) {
 
 /// All rows in an organization's own partitions except audit rows, in a stable order.
 pub async fn of_organization(table: &Table, org: OrgId) -> Vec<Value> {
-    let own = format!("ORG#{org}");
-    let mut rows = all(table).await;
-    rows.retain(|row| row["pk"].as_str().is_some_and(|pk| pk.starts_with(&own) && !pk.contains("#AUDIT#")));
-    rows.sort_by_key(|row| (row["pk"].to_string(), row["sk"].to_string()));
-    rows
+    Shot::of(table).await.of_organization(org).into_iter().cloned().collect()
 }
 
 /// An item without the table's type marks.

@@ -96,7 +96,7 @@ fn dates(agreement: &Agreement, view: &AgreementView) -> Vec<(&'static str, Mome
         ("Published", view.published_at),
         ("Completed", view.completed_at),
         ("Cancelled", view.cancelled_at),
-        ("Expires", view.expires_at),
+        (if agreement.lifecycle() == Lifecycle::Expired { "Expired" } else { "Expires" }, view.expires_at),
     ];
     dates.extend(later.into_iter().filter_map(|(name, moment)| Some((name, moment?.into()))));
     dates

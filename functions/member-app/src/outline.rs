@@ -42,7 +42,7 @@ pub(crate) struct Step {
 pub(crate) struct GateLine {
     pub requirement: String,
     pub look: &'static str,
-    pub state: &'static str,
+    pub state: String,
     /// Whom an open one waits for; nothing else says more than the requirement.
     pub waiting_on: Option<String>,
     pub questions: Vec<Question>,
@@ -97,11 +97,17 @@ impl Outline {
                 .zip(&stage.gates)
                 .map(|(shown, gate)| {
                     let (look, state) = match shown.state {
-                        GateStatus::Locked | GateStatus::Open if has_ended => ("locked", "Not done"),
-                        GateStatus::Locked => ("locked", "Not open yet"),
-                        GateStatus::Open => ("open", "Open"),
-                        GateStatus::Cleared => ("cleared", "Done"),
-                        GateStatus::Declined => ("declined", "Declined"),
+                        GateStatus::Locked | GateStatus::Open if has_ended => ("locked", "Not done".to_owned()),
+                        GateStatus::Locked => ("locked", "Not open yet".to_owned()),
+                        GateStatus::Open => ("open", "Open".to_owned()),
+                        GateStatus::Cleared => (
+                            "cleared",
+                            match shown.cleared_at {
+                                Some(moment) => format!("Done {}", moment.for_people()),
+                                None => "Done".to_owned(),
+                            },
+                        ),
+                        GateStatus::Declined => ("declined", "Declined".to_owned()),
                     };
                     let says_more = !has_ended && matches!(shown.state, GateStatus::Open | GateStatus::Declined);
                     GateLine {

@@ -234,7 +234,14 @@ async fn decide(
     };
     let outcome = match decided {
         Ok(outcome) => outcome,
-        Err(refusal) => return Ok(Err(refusal)),
+        Err(refusal @ Refusal::NotPending(_)) => return Ok(Err(refusal)),
+        Err(refusal) => {
+            // It was found pending before the rest was read: what is another now may be what somebody else's decision
+            // has just made of it.
+            let now = act.store().proposal(id).await?.map(|proposal| proposal.version);
+            let is_same = now == Some(loaded.proposal.version);
+            return if is_same { Ok(Err(refusal)) } else { Err(Error::Raced) };
+        }
     };
     let mut changes = proposals::decide(act.org(), &loaded.proposal, &outcome.proposal)?;
     if let Some(agreement) = &outcome.agreement {

@@ -54,7 +54,7 @@ pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantI
         (GateState::Open { .. }, GateRule::ParticipantApproval { .. }) => format!("{who} to approve"),
         (GateState::Open { .. }, GateRule::FileUpload { .. }) => format!("{who} to upload a file"),
         (GateState::Open { .. }, GateRule::Countdown { .. }) => match gate.due_at() {
-            Some(due) => format!("{} to pass", due.day()),
+            Some(due) => due.for_people(),
             None => "A date to be set".to_owned(),
         },
         (GateState::Open { .. }, GateRule::MovementAuthorized { .. }) => "The payment to be authorized".to_owned(),
@@ -137,7 +137,7 @@ pub fn requirement(rule: &GateRule, agreement: &Agreement, contacts: &[Contact])
         GateRule::ParticipantApproval { .. } => format!("Approval by {who}"),
         GateRule::FileUpload { .. } => format!("A file from {who}"),
         GateRule::Countdown { until } => match until {
-            Some(Countdown::AfterHours(hours)) => format!("{} of waiting", counted(*hours as usize, "hour")),
+            Some(Countdown::AfterHours(hours)) => format!("{} of waiting", hours_long(*hours)),
             Some(Countdown::At(moment)) => format!("Waiting until {}", moment.for_people()),
             None => "Waiting until a date, still to be chosen".to_owned(),
         },
@@ -147,6 +147,15 @@ pub fn requirement(rule: &GateRule, agreement: &Agreement, contacts: &[Contact])
             format!("Answers of {who} to {}, accepted by a member", counted(fields.len(), "question"))
         }
         GateRule::IdentityVerified { .. } => format!("Proof of identity of {who}"),
+    }
+}
+
+/// How long so many hours are: whole days as days.
+fn hours_long(hours: u32) -> String {
+    if hours >= 48 && hours.is_multiple_of(24) {
+        counted(hours as usize / 24, "day")
+    } else {
+        counted(hours as usize, "hour")
     }
 }
 
@@ -442,6 +451,11 @@ mod tests {
             assert_eq!(amount(minor, currency), text);
         }
         assert_eq!(["0.20", "0.2", "0.05", "0.125", "1"].map(percent), ["20 %", "20 %", "5 %", "0.125", "1"]);
+    }
+
+    #[test]
+    fn whole_days_are_days() {
+        assert_eq!([1, 24, 36, 48, 336].map(hours_long), ["1 hour", "24 hours", "36 hours", "2 days", "14 days"]);
     }
 
     #[test]

@@ -262,6 +262,26 @@ async fn a_decision_that_is_tried_again_in_time_happens_then() {
     assert_eq!(rows[0]["member_id"], review.person.id.to_string());
 }
 
+/// Somebody else confirms between the first and the second look of a decision: the proposal still seemed to wait, and the
+/// agreement is as confirming made it.
+#[tokio::test]
+async fn who_is_overtaken_between_two_looks_is_told_that_it_was_decided() {
+    let review = Review::of(|_| {}, AN_HOUR_MS).await;
+    let other = Browser::of(&review.org, &review.org.member("Okon").await).await;
+    let page = review.browser.get(&review.path).await;
+    let looks = Rule::on("GetItem").containing(format!("AGREEMENT#{}", review.agreement.id));
+    let held = review.faults.inject(looks.times(1), Fault::Held);
+    let overtake = async {
+        held.befallen(1).await;
+        assert_eq!(other.decide(&review.path, "confirm", "").await.status, 303);
+        held.end();
+    };
+    let (refused, ()) = futures_util::future::join(review.send(&page, "confirm"), overtake).await;
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert!(refused.says("It was already confirmed"), "{}", refused.body);
+    are(&review.states().await, "confirmed", "active");
+}
+
 /// Whoever is removed is signed out at once and everywhere in that organization, and a form opened before does nothing.
 #[tokio::test]
 async fn a_removed_member_is_out_with_the_next_request_and_a_form_opened_before_does_nothing() {

@@ -24,6 +24,7 @@ mod contacts;
 mod decisions;
 mod faults;
 mod gateway;
+mod histories;
 mod home_endpoints;
 mod idempotency;
 mod identity;
