@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::Output;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use shared::domain::agreement::DocumentContent;
 use shared::domain::ids::OrgId;
-use shared::domain::time::Timestamp;
 use tempfile::TempDir;
 use tests::Client;
 use tests::process::{Process, STALE, Serve, mode};
@@ -110,25 +108,6 @@ async fn an_empty_seed_is_empty_and_a_demo_is_not() {
     again.kill().await;
     let again = serve.start().await;
     assert_eq!(everything(&again).await, before, "the deal is added once");
-}
-
-/// At this pace the demo's two weeks of notice take a second.
-#[tokio::test]
-async fn the_demo_has_an_agreement_that_time_completes() {
-    let dir = TempDir::new().expect("a directory");
-    let demo = Serve::over(STACK, dir.path()).seed("demo").time_scale(1_209_600).start().await;
-    let found = async {
-        loop {
-            let page = demo.client().get("/api/v1/agreements?search=notice%20of%20fees").send().await.ok(200);
-            if page["data"][0]["lifecycle"] == "completed" {
-                return page["data"][0].clone();
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    let completed = tokio::time::timeout(Duration::from_secs(30), found).await.expect("it is completed");
-    let moment = |name: &str| text(&completed[name]).parse::<Timestamp>().expect("a moment").unix_ms();
-    assert_eq!(moment("completed_at") - moment("published_at"), 1_000);
 }
 
 #[tokio::test]
