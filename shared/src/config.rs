@@ -97,7 +97,8 @@ impl Waits {
 
     fn after(self, now: Timestamp, seconds: i64) -> Timestamp {
         let ms = self.scaled_ms(seconds.saturating_mul(1000));
-        Timestamp::from_unix_ms(now.unix_ms().saturating_add(ms)).unwrap_or(now)
+        // Beyond the last moment there is: never, rather than at once.
+        Timestamp::from_unix_ms(now.unix_ms().saturating_add(ms)).unwrap_or_else(|_| now.plus_seconds(i64::MAX))
     }
 }
 

@@ -195,7 +195,7 @@ impl Description {
                     "properties": {
                         "id": {"type": "string", "format": "uuid", "description": "By which a repeat is known."},
                         "type": {"type": "string", "const": name},
-                        "created_at": {"type": "string", "format": "date-time", "description": "When it happened."},
+                        "created_at": {"type": "string", "format": "date-time", "description": "When it was written down, in the transaction of the change that it tells."},
                         "data": data,
                     },
                 },

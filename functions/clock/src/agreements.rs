@@ -16,7 +16,7 @@ use crate::Done;
 /// [`Error::Raced`] when it changed meanwhile: decide anew. Otherwise when the store can't be read or written.
 pub(crate) async fn proceed(act: &ServiceAct, waits: Waits, entry: &DueEntry) -> Result<Done, Error> {
     let Some(found) = act.store().agreement(entry.id.into()).await? else { return Ok(Done::Stale) };
-    let Some(after) = found.value.proceeded(&Facts::default(), waits, act.now()) else {
+    let Some(after) = found.value.proceeded(&Facts::none(), waits, act.now()) else {
         // Its own entry stays while it waits: this act's clock may be behind the one that found it.
         let is_its_own = found.value.next_due() == Some(entry.at);
         return Ok(if is_its_own { Done::Early } else { Done::Stale });

@@ -96,7 +96,12 @@ fn dates(agreement: &Agreement, view: &AgreementView) -> Vec<(&'static str, Mome
         ("Published", view.published_at),
         ("Completed", view.completed_at),
         ("Cancelled", view.cancelled_at),
-        (if agreement.lifecycle() == Lifecycle::Expired { "Expired" } else { "Expires" }, view.expires_at),
+        match agreement.lifecycle() {
+            Lifecycle::Draft | Lifecycle::Active => ("Expires", view.expires_at),
+            Lifecycle::Expired => ("Expired", view.expires_at),
+            // It ended before.
+            Lifecycle::Completed | Lifecycle::Cancelled => ("Expires", None),
+        },
     ];
     dates.extend(later.into_iter().filter_map(|(name, moment)| Some((name, moment?.into()))));
     dates

@@ -123,13 +123,16 @@ impl Outline {
                 })
                 .collect(),
         });
-        let papers = view.documents.iter().flatten().map(|document| Paper {
+        let papers = view.documents.iter().flatten().zip(&agreement.documents).map(|(document, kept)| Paper {
             name: document.name.as_str().to_owned(),
             size: document.size_bytes.map(size),
             sha256: document.sha256.clone(),
             badge: match document.state {
                 _ if document.sha256.is_none() => Badge { text: "File missing", look: "amber" },
-                DocumentState::Draft => Badge { text: "Draft", look: "quiet" },
+                DocumentState::Draft if is_draft => Badge { text: "Draft", look: "quiet" },
+                DocumentState::Draft if kept.blocks.is_empty() => Badge { text: "To read", look: "quiet" },
+                DocumentState::Draft | DocumentState::Out if has_ended => Badge { text: "Not signed", look: "quiet" },
+                DocumentState::Draft => Badge { text: "Not out yet", look: "quiet" },
                 DocumentState::Out => Badge { text: "Out for signing", look: "blue" },
                 DocumentState::Signed => Badge { text: "Signed", look: "green" },
             },

@@ -5,20 +5,21 @@ use std::collections::BTreeSet;
 use askama::Template;
 use http::StatusCode;
 use shared::caller::Act;
-use shared::domain::agreement::Agreement;
 use shared::domain::agreement::blockers::Blocker;
 use shared::domain::agreement::progress::Facts;
 use shared::domain::agreement::view::AgreementView;
+use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{ContactId, ProposalId};
 use shared::domain::member::{self, Case, Changed, Refusal};
-use shared::domain::proposal::{Decided, Decision, Note, Proposal, ProposalAction, ProposalState, Proposed};
+use shared::domain::proposal::{
+    Decided, Decision, Note, Proposal, ProposalAction, ProposalState, Proposed, check_state,
+};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::domain::workspace::Workspace;
 use shared::draft::{self, Shown};
 use shared::error::Error;
-use shared::input::FieldErrors;
 use shared::store::commit::Change;
 use shared::store::{Versioned, agreements, contacts, proposals, workspaces};
 use shared::visit::{Posted, Visit};
@@ -51,6 +52,8 @@ struct ReviewPage {
     outline: Outline,
     /// Whether a decision can be taken at all.
     is_pending: bool,
+    /// Whether it can't be confirmed, and never again.
+    is_too_late: bool,
     /// Whether the agreement is shown as it was proposed, not as it is now.
     shows_proposed: bool,
     decided: Option<DecidedLine>,
@@ -225,7 +228,7 @@ async fn decide(
         workspace: &loaded.workspace,
         blockers: &loaded.blockers,
         // What participants do and payments come with their own resources; until then only time takes it further.
-        facts: &Facts::default(),
+        facts: &Facts::none(),
         waits: posted.waits(),
     };
     let decided = match choice {
@@ -294,6 +297,12 @@ fn refused(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static str, Noti
             let (title, lines) = (title.to_owned(), vec![line.to_owned()]);
             (StatusCode::CONFLICT, "conflict", Notice { look: "warn", title, lines })
         }
+        Refusal::TooLate(lifecycle) => {
+            let title = format!("It can’t be {wanted} any more");
+            let lines = [too_late(*lifecycle), "Nothing was decided. Decline the proposal, or let it expire."];
+            let lines = lines.map(str::to_owned).into();
+            (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", Notice { look: "bad", title, lines })
+        }
         Refusal::InTheWay(errors) => {
             let title = format!("It can’t be {wanted} yet");
             let mut lines: Vec<String> =
@@ -305,14 +314,20 @@ fn refused(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static str, Noti
     }
 }
 
+/// Why an agreement is not in the state that its proposal needs any more.
+fn too_late(lifecycle: Lifecycle) -> &'static str {
+    match lifecycle {
+        Lifecycle::Draft | Lifecycle::Active => "The agreement has been published already.",
+        Lifecycle::Completed => "The agreement is completed.",
+        Lifecycle::Cancelled => "The agreement has been cancelled.",
+        Lifecycle::Expired => "The agreement has expired.",
+    }
+}
+
 /// A field's message as a sentence.
 fn sentence(message: &str) -> String {
     let mut chars = message.chars();
-    match chars.next() {
-        Some('m') if message.starts_with("must be") => format!("The agreement {message}."),
-        Some(first) => first.to_uppercase().chain(chars).collect(),
-        None => String::new(),
-    }
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 /// What was typed, and what was wrong with it.
@@ -329,7 +344,9 @@ fn path_of(id: ProposalId) -> String {
 
 fn show(visit: &Visit, reviewed: &Reviewed, typed: &Typed) -> Result<Answer, Error> {
     let Reviewed { loaded, proposed, gone } = reviewed;
-    let (proposal, now_agreement) = (&loaded.proposal.value, &loaded.agreement.value);
+    let (proposal, facts, waits) = (&loaded.proposal.value, Facts::none(), visit.app().waits);
+    // What is decided on, whether or not the clock has written it down.
+    let now_agreement = &*loaded.agreement.value.as_of(&facts, waits, loaded.at);
     let is_pending = proposal.state_at(loaded.at) == ProposalState::Pending;
     // Of those who are gone, too: the page says who they were.
     let contacts: Vec<Contact> = loaded.contacts.iter().chain(gone).cloned().collect();
@@ -340,15 +357,13 @@ fn show(visit: &Visit, reviewed: &Reviewed, typed: &Typed) -> Result<Answer, Err
         None => (now_agreement, Vec::new()),
     };
     let view = AgreementView::in_full(agreement, &contacts, &[], true, &visit.app().base_url);
-    let in_the_way: Vec<String> = match proposal.action {
-        _ if !is_pending => Vec::new(),
-        action => {
-            let state = shared::domain::proposal::check_state(action, now_agreement).err();
-            let state = state.into_iter().flat_map(FieldErrors::into_list).map(|error| sentence(&error.message));
-            let is_publication = action == ProposalAction::PublishAgreement;
-            let blocking = loaded.blockers.iter().filter(|blocker| is_publication && !blocker.allows_proposal());
-            state.chain(blocking.map(|blocker| blocker.message().to_owned())).collect()
-        }
+    let is_publication = proposal.action == ProposalAction::PublishAgreement;
+    let is_too_late = is_pending && check_state(proposal.action, now_agreement).is_err();
+    let in_the_way: Vec<String> = if is_too_late {
+        vec![too_late(now_agreement.lifecycle()).to_owned()]
+    } else {
+        let blockers = loaded.blockers.iter().filter(|blocker| is_publication && !blocker.allows_proposal());
+        blockers.filter(|_| is_pending).map(|blocker| blocker.message().to_owned()).collect()
     };
     let decided = match proposal.decision() {
         Decision::Confirmed(Decided { at, by, note }) | Decision::Declined(Decided { at, by, note }) => {
@@ -372,11 +387,17 @@ fn show(visit: &Visit, reviewed: &Reviewed, typed: &Typed) -> Result<Answer, Err
         agreement: (format!("/app/agreements/{}", now_agreement.id), now_agreement.name.as_str().to_owned()),
         agreement_badge: lifecycle_badge(now_agreement.lifecycle()),
         workspace: (format!("/app/workspaces/{}", loaded.workspace.id), loaded.workspace.name.as_str().to_owned()),
-        effects: sentences::effects(proposal.action, agreement, &loaded.workspace, &contacts),
+        effects: if is_pending && !is_too_late {
+            let moment = (&facts, waits, loaded.at);
+            sentences::effects(proposal.action, agreement, &loaded.workspace, &contacts, moment)
+        } else {
+            Vec::new()
+        },
         changes,
         blockers: in_the_way,
         outline: Outline::new(agreement, &view, &contacts),
         is_pending,
+        is_too_late,
         shows_proposed: !is_pending && proposed.is_some(),
         decided,
         version: loaded.shown.to_string(),

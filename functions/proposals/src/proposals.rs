@@ -52,7 +52,7 @@ impl WriteOperation for CreateProposal {
             Vec::new()
         };
         let (by, now, waits) = (caller.actor().clone(), caller.now(), caller.waits());
-        let current = agreement.value.as_of(&Facts::default(), waits, now);
+        let current = agreement.value.as_of(&Facts::none(), waits, now);
         let made = proposal::propose(new, &current, &contacts, &blockers, by, now, waits.proposal_expiry(now))
             .map_err(Error::Invalid)?;
 

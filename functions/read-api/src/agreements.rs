@@ -52,7 +52,7 @@ impl ReadOperation for GetAgreement {
         path: "/api/v1/agreements/{agreement_id}",
         tag: "Agreements",
         summary: "Get an agreement",
-        description: "In full. Of a draft, `publish_blockers` lists all that is in the way of publication.",
+        description: "In full. Of a draft, `publish_blockers` lists all that is in the way of publication. What time does to an active agreement (a countdown that ends, its completion or expiry) is written down up to 90 seconds later; what is proposed or decided is judged by the moment.",
         success: &[(200, "The agreement.")],
         has_etag: false,
     };

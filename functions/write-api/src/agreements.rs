@@ -59,7 +59,7 @@ impl WriteOperation for AddParticipant {
         path: "/api/v1/agreements/{agreement_id}/participants",
         tag: "Agreements",
         summary: "Add a participant to a draft",
-        description: "A contact that takes part already gets the new roles in addition, with status 200; no second participant is created. The contact also joins the workspace's people.",
+        description: "A contact that takes part already gets the new roles in addition, with status 200; no second participant is created. The contact also joins the workspace's people. An agreement has at most 100 participants.",
         success: &[
             (201, "The new participant."),
             (200, "The participant that the contact was already, with the roles merged."),

@@ -22,7 +22,7 @@ use crate::private_file;
 use crate::ready::ReadyFile;
 
 /// The version of the layout that this program reads and writes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// A log that has grown past this, in bytes, is set aside at the next start.
 const LOG_BYTES_MAX: u64 = 50 * 1024 * 1024;
@@ -67,6 +67,7 @@ impl DataDir {
         match text.trim().parse::<u32>() {
             Ok(FORMAT) => Ok(()),
             Ok(newer) if newer > FORMAT => Err(StartError::Newer(self.path.clone())),
+            Ok(1..FORMAT) => Err(StartError::Older(self.path.clone())),
             _ => Err(self.damaged("the file format does not hold a known version")),
         }
     }
@@ -257,14 +258,19 @@ mod tests {
     }
 
     #[test]
-    fn what_a_newer_version_wrote_is_refused_untouched() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("format"), "2\n").unwrap();
-        std::fs::write(folder.path().join("store.sqlite"), "theirs").unwrap();
-        let refusal = DataDir::open(folder.path()).unwrap_err();
-        assert!(matches!(refusal, StartError::Newer(_)), "{refusal}");
-        assert_eq!(std::fs::read(folder.path().join("store.sqlite")).unwrap(), b"theirs");
-        assert_eq!(std::fs::read(folder.path().join("format")).unwrap(), b"2\n");
+    fn what_another_version_wrote_is_refused_untouched() {
+        for other in [FORMAT - 1, FORMAT + 1] {
+            let folder = tempfile::tempdir().unwrap();
+            let format = format!("{other}\n");
+            std::fs::write(folder.path().join("format"), &format).unwrap();
+            std::fs::write(folder.path().join("store.sqlite"), "theirs").unwrap();
+            let refusal = DataDir::open(folder.path()).unwrap_err();
+            let is_older = matches!(refusal, StartError::Older(_));
+            assert!(is_older || matches!(refusal, StartError::Newer(_)), "{refusal}");
+            assert_eq!(is_older, other < FORMAT);
+            assert_eq!(std::fs::read(folder.path().join("store.sqlite")).unwrap(), b"theirs");
+            assert_eq!(std::fs::read_to_string(folder.path().join("format")).unwrap(), format);
+        }
     }
 
     #[test]

@@ -47,6 +47,11 @@ pub enum StartError {
         "the data directory {0} was written by a newer version; update this program, or choose another with --data-dir"
     )]
     Newer(PathBuf),
+    /// A version of this program wrote the data directory whose records this one can't read.
+    #[error(
+        "the data directory {0} was written by an older version; delete it to start anew, or choose another with --data-dir"
+    )]
+    Older(PathBuf),
     /// Something was taken out of the data directory or damaged.
     #[error("the data directory {path} is damaged: {what}; restore it, or delete the directory to start anew")]
     Damaged {

@@ -5,9 +5,9 @@
 use std::ops::Deref;
 
 use super::actor::{Actor, ActorType};
-use super::agreement::Agreement;
 use super::agreement::blockers::Blocker;
 use super::agreement::progress::Facts;
+use super::agreement::{Agreement, Lifecycle};
 use super::contact::DisplayName;
 use super::event::{AgreementData, Authorization, EventKind, ProposalData, WorkspaceData};
 use super::ids::{MemberId, OrgId};
@@ -217,6 +217,9 @@ pub enum Refusal {
     NotPending(ProposalState),
     /// What would be confirmed is not what the page showed.
     Changed(Changed),
+    /// The agreement is in this state by now, and never again in the one that the proposal needs. It stays pending until
+    /// it is declined or expires.
+    TooLate(Lifecycle),
     /// Something is in the way; the proposal stays pending.
     InTheWay(FieldErrors),
 }
@@ -261,7 +264,9 @@ pub fn confirm(by: &Member, case: Case<'_>, note: Option<Note>, now: Timestamp) 
     }
     // What time has done to it counts, whether or not the clock has been there: it is written down with the decision.
     let agreement = case.agreement.as_of(case.facts, case.waits, now);
-    proposal::check_state(case.proposal.action, &agreement).map_err(Refusal::InTheWay)?;
+    if proposal::check_state(case.proposal.action, &agreement).is_err() {
+        return Err(Refusal::TooLate(agreement.lifecycle()));
+    }
     let confirmed = decided(case.proposal, Decision::Confirmed(Decided { at: now, by: by.actor(), note }));
     let told = EventKind::ProposalConfirmed(ProposalData::from(case.proposal));
     match case.proposal.action {
@@ -273,7 +278,7 @@ pub fn confirm(by: &Member, case: Case<'_>, note: Option<Note>, now: Timestamp) 
                 authorization: Authorization::Proposal,
             }));
             let data = AgreementData { agreement_id: agreement.id, name: agreement.name.clone() };
-            let published = agreement.published(case.waits, now);
+            let published = agreement.published(case.facts, case.waits, now);
             let events = [told, EventKind::AgreementPublished(data)].into_iter().chain(published.completion());
             Ok(Outcome {
                 proposal: confirmed,

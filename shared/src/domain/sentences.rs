@@ -5,8 +5,10 @@
 use std::collections::BTreeSet;
 
 use super::agreement::gate::{Countdown, Gate, GateRule, GateState};
+use super::agreement::progress::Facts;
 use super::agreement::{
-    Agreement, ConversionTiming, Life, Lifecycle, ParticipantRole, SafeTerms, Stage, StageAction, StageState,
+    Agreement, ConversionTiming, DocumentState, Life, Lifecycle, ParticipantRole, SafeTerms, Stage, StageAction,
+    StageState,
 };
 use super::contact::{Contact, Email};
 use super::event::EventType;
@@ -14,6 +16,7 @@ use super::ids::ParticipantId;
 use super::proposal::{Proposal, ProposalAction, Proposed, ProposedPerson, Subject};
 use super::time::Timestamp;
 use super::workspace::Workspace;
+use crate::config::Waits;
 
 /// An agreement's `status`.
 #[must_use]
@@ -170,13 +173,14 @@ pub fn stage_action(action: StageAction) -> &'static str {
     }
 }
 
-/// What happens when a proposal is confirmed, in order.
+/// What happens when a proposal is confirmed now, in order.
 #[must_use]
 pub fn effects(
     action: ProposalAction,
     agreement: &Agreement,
     workspace: &Workspace,
     contacts: &[Contact],
+    (facts, waits, now): (&Facts, Waits, Timestamp),
 ) -> Vec<String> {
     match action {
         ProposalAction::CancelAgreement => vec![
@@ -189,10 +193,22 @@ pub fn effects(
                 effects.push(format!("The workspace “{}” is activated.", workspace.name.as_str()));
             }
             effects.push("The draft becomes an active agreement and can no longer be edited.".to_owned());
-            if let Some(first) = agreement.stages.first() {
-                let asked: Vec<String> =
-                    first.gates.iter().map(|gate| requirement(&gate.rule, agreement, contacts)).collect();
-                effects.push(format!("Step 1, {}, opens. It asks for: {}.", first.name.as_str(), asked.join("; ")));
+            let published = agreement.published(facts, waits, now);
+            for (index, stage) in published.stages.iter().enumerate() {
+                let (number, name) = (index + 1, stage.name.as_str());
+                match stage.state {
+                    StageState::Done => effects.push(format!("Step {number}, {name}, is done at once.")),
+                    StageState::Current => {
+                        let open = stage.gates.iter().filter(|gate| matches!(gate.state, GateState::Open { .. }));
+                        let asked: Vec<String> =
+                            open.map(|gate| requirement(&gate.rule, agreement, contacts)).collect();
+                        effects.push(format!("Step {number}, {name}, opens. It asks for: {}.", asked.join("; ")));
+                    }
+                    StageState::Upcoming => {}
+                }
+            }
+            if published.lifecycle() == Lifecycle::Completed {
+                effects.push("Nothing is left to wait for: the agreement is completed.".to_owned());
             }
             effects.push("Countersign sends no e-mail: you share the links.".to_owned());
             effects
@@ -380,9 +396,22 @@ fn stage_changes(before: &Agreement, after: &Agreement) -> Vec<String> {
         if earlier != index {
             changes.push(format!("{name} is step {} now; before: step {}.", index + 1, earlier + 1));
         }
+        let states = |stage: &Stage| stage.gates.iter().map(|gate| gate.state.status()).collect::<Vec<_>>();
         let rules = |stage: &Stage| stage.gates.iter().map(|gate| gate.rule.clone()).collect::<Vec<_>>();
         if rules(old) != rules(stage) || old.actions != stage.actions {
             changes.push(format!("What step {}, {name}, asks for or does was changed.", index + 1));
+        }
+        match (old.state, stage.state) {
+            (StageState::Upcoming, StageState::Current) => {
+                changes.push(format!("Step {}, {name}, is open now.", index + 1));
+            }
+            (StageState::Upcoming | StageState::Current, StageState::Done) => {
+                changes.push(format!("Step {}, {name}, is done.", index + 1));
+            }
+            (StageState::Current, StageState::Current) if states(old) != states(stage) => {
+                changes.push(format!("What step {}, {name}, still waits for has changed.", index + 1));
+            }
+            _ => {}
         }
     }
     let gone = before.stages.iter().filter(|old| after.stages.iter().all(|stage| stage.id != old.id));
@@ -408,6 +437,13 @@ fn document_changes(before: &Agreement, after: &Agreement) -> Vec<String> {
                     };
                     changes.push(format!("The file of “{name}” was {what}."));
                 }
+                if was.state != document.state {
+                    changes.push(match document.state {
+                        DocumentState::Draft => format!("“{name}” is not out for signing any more."),
+                        DocumentState::Out => format!("“{name}” went out for signing."),
+                        DocumentState::Signed => format!("“{name}” was signed by everybody."),
+                    });
+                }
                 if was.blocks != document.blocks {
                     changes.push(format!("Who signs “{name}” was changed."));
                 }
@@ -423,7 +459,7 @@ fn document_changes(before: &Agreement, after: &Agreement) -> Vec<String> {
 #[must_use]
 pub fn event_type(event_type: EventType) -> &'static str {
     match event_type {
-        EventType::AgreementPublished => "A member confirmed its publication, and its first step is open",
+        EventType::AgreementPublished => "A member confirmed its publication, and its steps begin",
         EventType::AgreementCompleted => "Its last step is done",
         EventType::ProposalCreated => "Somebody proposed to publish or cancel an agreement",
         EventType::ProposalConfirmed => "A member confirmed a proposal",
@@ -436,6 +472,9 @@ pub fn event_type(event_type: EventType) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::agreement::AgreementKind;
+    use super::super::agreement::fixtures::{Deal, draft, label, noon};
+    use super::super::workspace::{NewWorkspace, WorkspaceName, WorkspaceNumber};
     use super::*;
 
     #[test]
@@ -451,6 +490,53 @@ mod tests {
             assert_eq!(amount(minor, currency), text);
         }
         assert_eq!(["0.20", "0.2", "0.05", "0.125", "1"].map(percent), ["20 %", "20 %", "5 %", "0.125", "1"]);
+    }
+
+    #[test]
+    fn what_confirming_does_is_what_it_will_do() {
+        let now = noon();
+        let workspace =
+            Workspace::create(NewWorkspace { name: WorkspaceName::parse("Harbor").unwrap() }, WorkspaceNumber(1), now);
+        let with = |countdowns: &[Countdown]| {
+            countdowns.iter().fold(draft(AgreementKind::General), |draft, until| {
+                let (draft, stage) = draft.add_stage(label("Notice"), [].into(), now).unwrap();
+                draft.add_gate(stage, GateRule::Countdown { until: Some(*until) }, now).unwrap().0
+            })
+        };
+        let says = |draft: &Agreement| {
+            let moment = (&Facts::none(), Waits::default(), now);
+            effects(ProposalAction::PublishAgreement, draft, &workspace, &[], moment)[2..].to_vec()
+        };
+        let (over, later) = (Countdown::At(now), Countdown::AfterHours(48));
+        let end = "Countersign sends no e-mail: you share the links.";
+        let opens = "Step 1, Notice, opens. It asks for: 2 days of waiting.";
+        assert_eq!(says(&with(&[later, over])), [opens, end]);
+        let (done, opens) =
+            ("Step 1, Notice, is done at once.", "Step 2, Notice, opens. It asks for: 2 days of waiting.");
+        assert_eq!(says(&with(&[over, later])), [done, opens, end]);
+        let completed = "Nothing is left to wait for: the agreement is completed.";
+        assert_eq!(says(&with(&[over])), [done, completed, end]);
+    }
+
+    #[test]
+    fn what_time_and_people_did_since_is_told() {
+        let deal = Deal::complete();
+        let live = Agreement { expires_at: None, ..deal.draft }.published(&Facts::none(), Waits::default(), noon());
+        let proposed = Proposed { agreement: live.clone(), people: Vec::new() };
+        let told = |after: &Agreement| changes_since(&proposed, after, &[]);
+        assert_eq!(told(&live), Vec::<String>::new());
+        let mut one_met = live.clone();
+        one_met.stages[0].gates[0].state = GateState::Cleared { opened_at: noon(), cleared_at: noon() };
+        assert_eq!(told(&one_met), ["What step 1, Step 0, still waits for has changed."]);
+        let mut further = live.clone();
+        for gate in &mut further.stages[0].gates {
+            gate.state = GateState::Cleared { opened_at: noon(), cleared_at: noon() };
+        }
+        further.stages[0].state = StageState::Done;
+        further.stages[1].state = StageState::Current;
+        further.documents[0].state = DocumentState::Signed;
+        let sentences = ["Step 1, Step 0, is done.", "Step 2, Step 1, is open now.", "“SAFE” was signed by everybody."];
+        assert_eq!(told(&further), sentences);
     }
 
     #[test]

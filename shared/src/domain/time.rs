@@ -72,7 +72,9 @@ impl std::str::FromStr for Timestamp {
     type Err = jiff::Error;
 
     fn from_str(text: &str) -> Result<Self, jiff::Error> {
-        text.parse().map(Self)
+        // Cut to what is written: finer digits would make moments differ that read the same.
+        let moment: jiff::Timestamp = text.parse()?;
+        Ok(Self(jiff::Timestamp::from_millisecond(moment.as_millisecond()).unwrap_or(moment)))
     }
 }
 
@@ -99,6 +101,7 @@ mod tests {
         assert_eq!(moment.to_string().parse::<Timestamp>().unwrap(), moment);
         assert_eq!(moment.day(), "2026-03-14");
         assert_eq!(moment.for_people(), "14 Mar 2026, 09:26 UTC");
+        assert_eq!("2026-03-14T09:26:53.500999Z".parse::<Timestamp>().unwrap(), moment);
         assert_eq!(Timestamp::from_unix_ms(0).unwrap().to_string(), "1970-01-01T00:00:00.000Z");
     }
 

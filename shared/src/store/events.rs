@@ -19,7 +19,7 @@ pub struct KeptEvent {
     /// Its type.
     #[serde(rename = "type")]
     pub event_type: EventType,
-    /// When it happened.
+    /// When it was written down.
     pub created_at: Timestamp,
     /// What deliveries have as their body.
     pub body: String,

@@ -217,14 +217,13 @@ async fn a_data_directory_in_use_is_said() {
 }
 
 #[tokio::test]
-async fn a_data_directory_of_a_newer_version_is_said_and_left_alone() {
+async fn a_data_directory_of_another_version_is_said_and_left_alone() {
     let dir = TempDir::new().expect("a directory");
     let data_dir = dir.path().join("data");
     let serve = Serve::over(STACK, &data_dir);
     serve.start().await.kill().await;
     let format = data_dir.join("format");
     let current: u32 = std::fs::read_to_string(&format).expect("the format").trim().parse().expect("a number");
-    std::fs::write(&format, format!("{}\n", current + 1)).expect("a newer format");
     let files = || {
         let mut files: Vec<_> = std::fs::read_dir(&data_dir)
             .expect("the directory")
@@ -235,10 +234,13 @@ async fn a_data_directory_of_a_newer_version_is_said_and_left_alone() {
         files.sort();
         files
     };
-    let before = files();
-    let refused = serve.refuse().await;
-    assert_clean(&refused, &[data_dir.to_str().expect("text"), "newer version"]);
-    assert!(files() == before, "data of a newer version must not be touched");
+    for (other, said) in [(current + 1, "newer version"), (current - 1, "older version")] {
+        std::fs::write(&format, format!("{other}\n")).expect("another format");
+        let before = files();
+        let refused = serve.refuse().await;
+        assert_clean(&refused, &[data_dir.to_str().expect("text"), said]);
+        assert!(files() == before, "data of another version must not be touched");
+    }
     std::fs::write(&format, format!("{current}\n")).expect("the format");
     serve.start().await.client().get("/api/v1/me").send().await.ok(200);
 }

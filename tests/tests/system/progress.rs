@@ -214,7 +214,7 @@ async fn an_agreement_whose_time_is_over_expires_and_cannot_be_cancelled() {
 
     let refused = deal.browser.decide(&review(&cancellation), "confirm", "").await;
     assert_eq!(refused.status, 422, "{}", refused.body);
-    assert!(refused.says("The agreement must be a draft or active."), "{}", refused.body);
+    assert!(refused.says("The agreement has expired."), "{}", refused.body);
     let state = deal.org.get(format!("/api/v1/proposals/{}", text(&cancellation["id"]))).send().await.ok(200);
     assert_eq!(state["state"], "pending", "it stays until it is declined or expires");
     assert_eq!(deal.browser.decide(&review(&cancellation), "decline", "").await.status, 303);
@@ -236,7 +236,7 @@ async fn a_decision_does_not_wait_for_the_clock() {
     assert_eq!(deal.shown(&ended).await["lifecycle"], "active", "nobody has written it down");
 
     let refused = deal.browser.decide(&review(&proposed), "confirm", "").await;
-    assert!(refused.status == 422 && refused.says("must be a draft or active"), "{}", refused.body);
+    assert!(refused.status == 422 && refused.says("The agreement has expired."), "{}", refused.body);
     for agreement in [&ended, &completed] {
         let body = json!({"action": "cancel_agreement", "agreement_id": agreement.id});
         let answer = deal.org.post("/api/v1/proposals", &body).send().await;

@@ -85,7 +85,10 @@ mod tests {
     fn only_a_draft_is_one() {
         let draft = Deal::complete().draft;
         assert_eq!(*draft.as_draft("agreement_id").unwrap(), draft);
-        assert_eq!(refused(&draft.published(crate::config::Waits::default(), noon())), FieldCode::WrongState);
+        assert_eq!(
+            refused(&draft.published(&super::super::progress::Facts::none(), crate::config::Waits::default(), noon())),
+            FieldCode::WrongState
+        );
         assert_eq!(refused(&draft.cancelled(noon())), FieldCode::WrongState);
     }
 

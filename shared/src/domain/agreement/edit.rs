@@ -444,7 +444,11 @@ mod tests {
 
     #[test]
     fn only_a_draft_can_be_changed() {
-        let live = Deal::complete().draft.published(crate::config::Waits::default(), noon());
+        let live = Deal::complete().draft.published(
+            &super::super::progress::Facts::none(),
+            crate::config::Waits::default(),
+            noon(),
+        );
         let (stage, document) = (live.stages[0].id, live.documents[0].id);
         let (gate, participant) = (live.stages[0].gates[0].id, live.participants[0].id);
         let rule = GateRule::Countdown { until: None };

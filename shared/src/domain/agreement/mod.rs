@@ -2,15 +2,15 @@
 //!
 //! The types are here; [`gate`] has the nine kinds of conditions, [`blockers`] what keeps a draft from being
 //! published, [`edit`] the setting up of a draft, [`draft`] the only state of one that may be written without a member,
-//! [`decide`] who takes part, [`progress`] how it goes on once it is published, [`view`] what the API shows.
+//! [`participants`] who takes part, [`progress`] how it goes on once it is published, [`view`] what the API shows.
 
 pub mod blockers;
-pub mod decide;
 pub mod draft;
 pub mod edit;
 #[cfg(test)]
 pub(crate) mod fixtures;
 pub mod gate;
+pub mod participants;
 pub mod progress;
 pub mod view;
 
@@ -192,7 +192,7 @@ pub struct DocumentContent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DocumentState {
-    /// It can still be changed.
+    /// It is not out for signing, yet or at all.
     Draft,
     /// It is out for signing.
     Out,

@@ -30,8 +30,10 @@ use crate::domain::time::Timestamp;
 ///     facts.approved.insert((gate, participant));
 /// }
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
+    /// When the last of them was recorded; they count from then on.
+    pub(in crate::domain) recorded_at: Option<Timestamp>,
     /// The blocks that are signed.
     pub(in crate::domain) signed: BTreeSet<SignatureBlockId>,
     /// Who has approved, at which gate.
@@ -47,6 +49,21 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// Nothing is recorded: what participants do, and movements, come with their own resources, and with what reads them
+    /// wherever this is called. Until then only time takes an agreement further.
+    #[must_use]
+    pub fn none() -> Self {
+        Self {
+            recorded_at: None,
+            signed: BTreeSet::new(),
+            approved: BTreeSet::new(),
+            uploaded: BTreeSet::new(),
+            accepted: BTreeSet::new(),
+            verified: BTreeSet::new(),
+            movements: Vec::new(),
+        }
+    }
+
     /// Whether money is on its way: nothing ends an agreement then.
     #[must_use]
     pub fn has_movement_in_flight(&self) -> bool {
@@ -116,12 +133,12 @@ impl Agreement {
     /// The published agreement: its first stage is current, that stage's gates are open, and what is met already is
     /// cleared.
     #[must_use]
-    pub(in crate::domain) fn published(&self, waits: Waits, now: Timestamp) -> Self {
+    pub(in crate::domain) fn published(&self, facts: &Facts, waits: Waits, now: Timestamp) -> Self {
         let mut agreement = self.clone();
         agreement.life = Life::Active { published_at: now };
         agreement.updated_at = now.max(self.updated_at);
         agreement.open(0, waits, now);
-        agreement.go_on(&Facts::default(), waits, now);
+        agreement.go_on(facts, waits, now);
         agreement
     }
 
@@ -132,7 +149,9 @@ impl Agreement {
             Life::Active { published_at } => Some(published_at),
             _ => None,
         };
-        let life = Life::Cancelled { published_at, cancelled_at: now };
+        // Whoever cancels may have a clock that is behind that of whoever published.
+        let cancelled_at = published_at.map_or(now, |published_at| published_at.max(now));
+        let life = Life::Cancelled { published_at, cancelled_at };
         Self { life, updated_at: now.max(self.updated_at), ..self.clone() }
     }
 
@@ -161,11 +180,14 @@ impl Agreement {
             // Money that is on its way keeps an agreement that would have expired.
             let expiry = self.expiry().filter(|_| !facts.has_movement_in_flight());
             let due = self.next_countdown().into_iter().chain(expiry).min();
-            let at = due.map_or(now, |due| due.min(now));
+            // What is due at a moment before the last fact was held up until then: by money that was on its way.
+            let at = due.max(facts.recorded_at.filter(|_| due.is_some())).map_or(now, |at| at.min(now));
             self.run(facts, waits, at);
             // What is completed at the very moment at which it would expire is completed.
-            if let (Life::Active { published_at }, Some(expired_at)) = (self.life, expiry.filter(|due| *due <= at)) {
-                self.life = Life::Expired { published_at, expired_at };
+            if let Life::Active { published_at } = self.life
+                && expiry.is_some_and(|due| due <= at)
+            {
+                self.life = Life::Expired { published_at, expired_at: at };
             }
             if at == now {
                 return;
@@ -300,6 +322,8 @@ impl Gate {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::prelude::*;
 
     use super::super::fixtures::{Deal, draft, label, noon};
@@ -323,7 +347,7 @@ mod tests {
             let (more, stage) = draft.add_stage(label("Step"), actions.iter().copied().collect(), noon()).unwrap();
             draft = rules.iter().fold(more, |draft, rule| draft.add_gate(stage, rule.clone(), noon()).unwrap().0);
         }
-        draft.published(waits(), noon())
+        draft.published(&Facts::none(), waits(), noon())
     }
 
     fn waiting(hours: u32) -> GateRule {
@@ -341,7 +365,7 @@ mod tests {
     #[test]
     fn publishing_opens_the_first_stage_and_no_other() {
         let draft = Deal::complete().draft;
-        let live = draft.published(waits(), noon());
+        let live = draft.published(&Facts::none(), waits(), noon());
         assert_eq!(live.life, Life::Active { published_at: noon() });
         for (n, stage) in live.stages.iter().enumerate() {
             let (state, gates) = if n == 0 {
@@ -362,7 +386,7 @@ mod tests {
     fn cancelling_keeps_when_it_was_published() {
         let draft = Deal::complete().draft;
         let (published_at, cancelled_at) = (noon(), after(1));
-        let live = draft.published(waits(), published_at);
+        let live = draft.published(&Facts::none(), waits(), published_at);
         assert_eq!(draft.cancelled(cancelled_at).life, Life::Cancelled { published_at: None, cancelled_at });
         let published_at = Some(published_at);
         assert_eq!(live.cancelled(cancelled_at).life, Life::Cancelled { published_at, cancelled_at });
@@ -373,9 +397,9 @@ mod tests {
         let live = published(&[&[waiting(24)], &[waiting(2), until(after(3))], &[waiting(1)]], &[], None);
         assert_eq!(live.next_due(), Some(after(24)));
         let just_before = Timestamp::from_unix_ms(after(24).unix_ms() - 1).unwrap();
-        assert_eq!(live.proceeded(&Facts::default(), waits(), just_before), None);
+        assert_eq!(live.proceeded(&Facts::none(), waits(), just_before), None);
 
-        let second = live.proceeded(&Facts::default(), waits(), after(25)).unwrap();
+        let second = live.proceeded(&Facts::none(), waits(), after(25)).unwrap();
         assert_eq!(states(&second), [StageState::Done, StageState::Current, StageState::Upcoming]);
         let gates: Vec<_> = second.stages[1].gates.iter().map(|gate| (gate.state.clone(), gate.due_at())).collect();
         let opened_at = after(24);
@@ -389,13 +413,13 @@ mod tests {
         );
         assert_eq!((second.next_due(), second.updated_at, second.events()), (Some(after(26)), after(25), Vec::new()));
 
-        let done = second.proceeded(&Facts::default(), waits(), after(1000)).unwrap();
+        let done = second.proceeded(&Facts::none(), waits(), after(1000)).unwrap();
         let (published_at, completed_at) = (noon(), after(27));
         assert_eq!(done.life, Life::Completed { published_at, completed_at });
         assert_eq!((done.next_due(), done.stages[2].gates[0].due_at()), (None, Some(completed_at)));
         let data = AgreementData { agreement_id: live.id, name: live.name.clone() };
         assert_eq!(done.events(), [EventKind::AgreementCompleted(data)]);
-        assert_eq!(done.proceeded(&Facts::default(), waits(), after(2000)), None, "once");
+        assert_eq!(done.proceeded(&Facts::none(), waits(), after(2000)), None, "once");
     }
 
     #[test]
@@ -413,7 +437,7 @@ mod tests {
     fn an_agreement_ends_when_its_time_is_over_unless_it_is_completed_by_then_or_money_is_on_its_way() {
         let ends_at = |rule, expires_at| {
             let live = published(&[&[rule]], &[], Some(expires_at));
-            let ended = live.proceeded(&Facts::default(), waits(), after(100)).unwrap();
+            let ended = live.proceeded(&Facts::none(), waits(), after(100)).unwrap();
             assert_eq!(ended.next_due(), None);
             ended
         };
@@ -429,7 +453,7 @@ mod tests {
         let movement = MovementId::new();
         let paid = GateRule::MovementReconciled { movement_id: Some(movement) };
         let live = published(&[&[paid]], &[], Some(after(5)));
-        let with = |state| Facts { movements: vec![(movement, state)], ..Facts::default() };
+        let with = |state| Facts { movements: vec![(movement, state)], ..Facts::none() };
         for (state, life) in [
             (MovementState::SenderReported, Lifecycle::Active),
             (MovementState::ReceiptPending, Lifecycle::Active),
@@ -444,6 +468,27 @@ mod tests {
     }
 
     #[test]
+    fn money_that_arrives_after_the_end_counts_from_when_that_is_recorded() {
+        let movement = MovementId::new();
+        let paid = GateRule::MovementReconciled { movement_id: Some(movement) };
+        let live = published(&[&[waiting(3)], &[paid]], &[], Some(after(2)));
+        let recorded = |state, hours| Facts {
+            recorded_at: Some(after(hours)),
+            movements: vec![(movement, state)],
+            ..Facts::none()
+        };
+        // The money was on its way at the end, and the stage that waits for it opened later.
+        let held = live.as_of(&recorded(MovementState::Processing, 1), waits(), after(5)).into_owned();
+        assert_eq!(states(&held), [StageState::Done, StageState::Current]);
+        let arrived = held.as_of(&recorded(MovementState::Reconciled, 5), waits(), after(9)).into_owned();
+        assert_eq!(arrived.life, Life::Completed { published_at: noon(), completed_at: after(5) });
+        let cleared = GateState::Cleared { opened_at: after(3), cleared_at: after(5) };
+        assert_eq!(arrived.stages[1].gates[0].state, cleared);
+        let returned = held.as_of(&recorded(MovementState::Returned, 5), waits(), after(9)).into_owned();
+        assert_eq!(returned.life, Life::Expired { published_at: noon(), expired_at: after(5) });
+    }
+
+    #[test]
     fn each_rule_is_met_by_what_it_asks_for_and_by_nothing_else() {
         let deal = Deal::complete();
         let rules: Vec<GateRule> =
@@ -454,11 +499,12 @@ mod tests {
         for rule in rules {
             let (with_stage, stage) = live.add_stage(label("Step"), [].into(), noon()).unwrap();
             let (draft, gate) = with_stage.add_gate(stage, rule.clone(), noon()).unwrap();
-            let live = draft.published(waits(), noon());
+            let live = draft.published(&Facts::none(), waits(), noon());
             let done = |participants: &[ParticipantId]| participants.iter().map(|id| (gate, *id)).collect();
             let met =
                 |facts: &Facts, hours| live.as_of(facts, waits(), after(hours)).lifecycle() == Lifecycle::Completed;
             let all = |of: &[ParticipantId], movement_state| Facts {
+                recorded_at: None,
                 signed: [block].into(),
                 approved: done(of),
                 uploaded: done(of),
@@ -466,18 +512,18 @@ mod tests {
                 verified: of.iter().copied().collect(),
                 movements: vec![(movement, movement_state)],
             };
-            let (nothing, everything) = (Facts::default(), all(&both, MovementState::Reconciled));
+            let (nothing, everything) = (Facts::none(), all(&both, MovementState::Reconciled));
             let is_countdown = matches!(rule, GateRule::Countdown { .. });
             assert_eq!(met(&nothing, 24), is_countdown, "{rule:?}");
             assert_eq!(met(&everything, 23), !is_countdown, "{rule:?}");
             // Each fact alone.
             let alone = [
-                Facts { signed: everything.signed.clone(), ..Facts::default() },
-                Facts { approved: everything.approved.clone(), ..Facts::default() },
-                Facts { uploaded: everything.uploaded.clone(), ..Facts::default() },
-                Facts { accepted: everything.accepted.clone(), ..Facts::default() },
-                Facts { verified: everything.verified.clone(), ..Facts::default() },
-                Facts { movements: everything.movements.clone(), ..Facts::default() },
+                Facts { signed: everything.signed.clone(), ..Facts::none() },
+                Facts { approved: everything.approved.clone(), ..Facts::none() },
+                Facts { uploaded: everything.uploaded.clone(), ..Facts::none() },
+                Facts { accepted: everything.accepted.clone(), ..Facts::none() },
+                Facts { verified: everything.verified.clone(), ..Facts::none() },
+                Facts { movements: everything.movements.clone(), ..Facts::none() },
             ];
             let which: Vec<bool> = alone.iter().map(|facts| met(facts, 1)).collect();
             let expected = match rule {
@@ -510,7 +556,7 @@ mod tests {
                 (MovementState::Cancelled, false, false),
             ];
             for (state, authorized, reconciled) in states {
-                let facts = Facts { movements: vec![(movement, state)], ..Facts::default() };
+                let facts = Facts { movements: vec![(movement, state)], ..Facts::none() };
                 match rule {
                     GateRule::MovementAuthorized { .. } => assert_eq!(met(&facts, 1), authorized, "{state:?}"),
                     GateRule::MovementReconciled { .. } => assert_eq!(met(&facts, 1), reconciled, "{state:?}"),
@@ -535,13 +581,13 @@ mod tests {
             let (more, stage) = draft.add_stage(label("Step"), actions.into_iter().collect(), noon()).unwrap();
             draft = more.add_gate(stage, rule, noon()).unwrap().0;
         }
-        let live = draft.published(waits(), noon());
+        let live = draft.published(&Facts::none(), waits(), noon());
         let state = |live: &Agreement, id| live.document(id).unwrap().state;
         let at = |facts: &Facts, hours| live.as_of(facts, waits(), after(hours)).into_owned();
-        let nothing = Facts::default();
+        let nothing = Facts::none();
         assert_eq!(state(&at(&nothing, 1), document), DocumentState::Draft);
         assert_eq!(state(&at(&nothing, 2), document), DocumentState::Out);
-        let signed = Facts { signed: [block].into(), ..Facts::default() };
+        let signed = Facts { signed: [block].into(), ..Facts::none() };
         let later = at(&nothing, 2).as_of(&signed, waits(), after(5)).into_owned();
         assert_eq!((state(&later, document), state(&later, unsigned)), (DocumentState::Signed, DocumentState::Draft));
         assert_eq!(later.next_due(), Some(after(6)), "the stage after opened when the fact was recorded");
@@ -552,7 +598,7 @@ mod tests {
         let movement = MovementId::new();
         let paid = GateRule::MovementReconciled { movement_id: Some(movement) };
         let authorized = GateRule::MovementAuthorized { movement_id: Some(movement) };
-        let with = |state| Facts { movements: vec![(movement, state)], ..Facts::default() };
+        let with = |state| Facts { movements: vec![(movement, state)], ..Facts::none() };
         let live = published(&[&[paid, authorized, waiting(2)], &[waiting(9)]], &[], None);
         let reconciled = live.as_of(&with(MovementState::Reconciled), waits(), after(1)).into_owned();
         let gates = |live: &Agreement| live.stages[0].gates.iter().map(|gate| gate.state.status()).collect::<Vec<_>>();
@@ -572,7 +618,7 @@ mod tests {
         let draft = draft(AgreementKind::General);
         let live = published(&[&[waiting(1)]], &[], Some(after(2)));
         for still in [draft.clone(), draft.cancelled(noon()), live.cancelled(noon())] {
-            assert_eq!((still.next_due(), still.proceeded(&Facts::default(), waits(), after(9))), (None, None));
+            assert_eq!((still.next_due(), still.proceeded(&Facts::none(), waits(), after(9))), (None, None));
         }
     }
 
@@ -581,7 +627,7 @@ mod tests {
         let mut draft = Agreement { stages: Vec::new(), ..Deal::complete().draft };
         let (more, stage) = draft.add_stage(label("Step"), [].into(), noon()).unwrap();
         draft = more.add_gate(stage, waiting(1), noon()).unwrap().0;
-        let live = draft.published(Waits::scaled(3600), noon());
+        let live = draft.published(&Facts::none(), Waits::scaled(3600), noon());
         assert_eq!(live.stages[0].gates[0].due_at(), Some(noon().plus_seconds(1)));
     }
 
@@ -625,6 +671,7 @@ mod tests {
     struct World {
         live: Agreement,
         facts: Facts,
+        approved_at: BTreeMap<GateId, Timestamp>,
         completions: usize,
     }
 
@@ -652,6 +699,10 @@ mod tests {
                 Recorded::Signed => drop(self.facts.signed.insert(self.live.documents[0].blocks[0].id)),
                 Recorded::Moved(state) => self.facts.movements = vec![(movement, *state)],
             }
+            self.facts.recorded_at = Some(now);
+            for approved in &self.facts.approved {
+                self.approved_at.entry(approved.0).or_insert(now);
+            }
             self.go(now);
         }
 
@@ -668,7 +719,7 @@ mod tests {
                 }
                 Life::Active { .. } => assert_eq!(current, [done], "one stage is current, the ones before it are done"),
                 Life::Expired { expired_at, .. } => {
-                    assert!(Some(expired_at) == live.expires_at && expired_at <= now);
+                    assert!(live.expires_at.is_some_and(|at| at <= expired_at) && expired_at <= now);
                     assert_eq!(current, [done], "what had to be done still has");
                     assert!(before.life == live.life || !self.facts.has_movement_in_flight());
                 }
@@ -686,6 +737,9 @@ mod tests {
                             let is_settled = stage.state == StageState::Done || !live.is_active();
                             let waits_for_money = matches!(gate.rule, GateRule::MovementReconciled { .. });
                             assert!(!waits_for_money || arrived || is_settled, "a claim is no proof");
+                            let asks_for_approval = matches!(gate.rule, GateRule::ParticipantApproval { .. });
+                            let approved_at = self.approved_at.get(&gate.id);
+                            assert!(!asks_for_approval || approved_at.is_some_and(|at| at <= cleared_at));
                         }
                         (gate, stage) => panic!("{gate:?} in a stage that is {stage:?}"),
                     }
@@ -717,9 +771,9 @@ mod tests {
                 let (more, stage) = draft.add_stage(label("Step"), [].into(), noon()).unwrap();
                 draft = rules.into_iter().fold(more, |draft, rule| draft.add_gate(stage, rule, noon()).unwrap().0);
             }
-            let live = draft.published(waits(), noon());
+            let live = draft.published(&Facts::none(), waits(), noon());
             let completions = usize::from(live.lifecycle() == Lifecycle::Completed);
-            let start = World { live, facts: Facts::default(), completions };
+            let start = World { live, facts: Facts::none(), approved_at: BTreeMap::new(), completions };
             let (mut seldom, mut often) = (start.clone(), start);
             for hour in 1..=150 {
                 if looks.contains(&hour) {

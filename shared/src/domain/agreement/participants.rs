@@ -1,5 +1,4 @@
-//! What may become of an agreement, transition by transition (contract, section 3). Pure: no I/O, and the time is an
-//! argument. What only members may do is not here but in the member's acts, which take a `Member`.
+//! Who takes part in an agreement: contacts are added while it is a draft, and their roles merged.
 
 use super::{Agreement, Life, NewParticipant, Participant};
 use crate::domain::ids::ParticipantId;
