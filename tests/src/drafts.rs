@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValue};
 use serde_json::{Value, json};
 use shared::domain::actor::Actor;
-use shared::domain::agreement::gate::GateRule;
+use shared::domain::agreement::gate::{GateRule, GateState};
 use shared::domain::agreement::{
     Agreement, AgreementKind, AgreementName, Label, Life, NewAgreement, NewParticipant, ParticipantRole, Roles,
 };
@@ -205,13 +205,54 @@ pub async fn let_expire(org: &Org, proposal: &Value) -> Timestamp {
     set_at(org, keys::proposal(org.id, id), "expires_at", AttributeValue::S(now.to_string())).await;
     set_at(org, keys::row(org.id, Rows::Proposals, id.uuid()), "x", ms.clone()).await;
     set_at(org, keys::pending(org.id, agreement, action), "until", ms).await;
-    let (table, due) = (org.stack().table(), |at| keys::due(at, Due::Proposal, org.id, id.uuid()).into_item());
-    let put = table.client().put_item().table_name(&table.name).set_item(Some(due(now)));
-    put.send().await.expect("the table takes it");
+    move_due(org, Due::Proposal, id.uuid(), [before, now]).await;
+    now
+}
+
+/// A moment that an agreement waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coming {
+    /// The end of the countdowns that run.
+    Countdown,
+    /// Its own end, also of a draft.
+    Expiry,
+}
+
+/// Lets a moment come that an agreement waits for, wherever it is written.
+///
+/// # Panics
+/// When the clock does not know of it.
+pub async fn let_come(org: &Org, id: &str, coming: Coming) {
+    let (mut agreement, now) = (Drafted::of(org, id).await.agreement, Timestamp::now());
+    let was_due = agreement.next_due();
+    let (name, value) = match coming {
+        Coming::Countdown => {
+            for gate in agreement.stages.iter_mut().flat_map(|stage| &mut stage.gates) {
+                if let GateState::Open { due_at: Some(due_at), .. } = &mut gate.state {
+                    *due_at = now;
+                }
+            }
+            ("stages", serde_dynamo::to_attribute_value(&agreement.stages))
+        }
+        Coming::Expiry => {
+            agreement.expires_at = Some(now);
+            ("expires_at", serde_dynamo::to_attribute_value(now))
+        }
+    };
+    set_at(org, keys::agreement(org.id, agreement.id), name, value.expect("an attribute")).await;
+    if let (Some(before), Some(after)) = (was_due, agreement.next_due()) {
+        move_due(org, Due::Agreement, agreement.id.uuid(), [before, after]).await;
+    }
+}
+
+/// Makes something due at another moment.
+async fn move_due(org: &Org, what: Due, id: uuid::Uuid, [before, after]: [Timestamp; 2]) {
+    let (table, due) = (org.stack().table(), |at| keys::due(at, what, org.id, id).into_item());
     let delete = table.client().delete_item().table_name(&table.name).set_key(Some(due(before)));
     let deleted = delete.return_values(ReturnValue::AllOld).send().await.expect("the table takes it");
     assert!(deleted.attributes.is_some(), "the clock knew of it");
-    now
+    let put = table.client().put_item().table_name(&table.name).set_item(Some(due(after)));
+    put.send().await.expect("the table takes it");
 }
 
 fn made(agreement: &Agreement, action: ProposalAction, expires_at: Timestamp) -> Made {
