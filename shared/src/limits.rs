@@ -144,11 +144,21 @@ pub const GUESSES_FROM_ADDRESS: u32 = 50;
 pub const GUESSES_IN_BROWSER: u32 = 10;
 /// How long a browser is known after signing in, in seconds: half a year.
 pub const BROWSER_KNOWN_S: i64 = 180 * 24 * 3600;
+/// How often counting a guess is tried while others are counted at the same moment. More of them than get through are
+/// guessing, and are refused.
+pub const GUESS_ATTEMPTS_MAX: u32 = 12;
 /// The longest wait after a wrong password, in seconds; the first is one, and each is twice the one before. No longer,
 /// since it keeps out people too who have nothing to do with the guesses.
 pub const GUESS_WAIT_MAX_S: i64 = 300;
 /// After how long wrong passwords are forgotten, in seconds.
 pub const GUESSES_FORGOTTEN_S: i64 = 3600;
+
+/// How often an operator's removal of a member is decided anew while others change the same records.
+pub const REMOVAL_ATTEMPTS_MAX: u32 = 5;
+
+/// How long what a page shows once may take from the act that made it to the page, in seconds: a redirect, also when
+/// the connection is slow.
+pub const SHOWN_ONCE_S: i64 = 120;
 
 /// A stored file, in bytes: it comes and goes through a function, and Lambda's bodies stop at 6 MB, encoded.
 pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;

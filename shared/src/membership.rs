@@ -6,11 +6,13 @@ use uuid::Uuid;
 
 use crate::caller::{Act, ServiceAct};
 use crate::domain::ids::MemberId;
-use crate::domain::member::{self, Admin, NotRemoved, Removal};
+use crate::domain::member::{self, Admin, NotRemoved, NotRemovedByOperator, Removal};
 use crate::domain::organization::MemberRecord;
 use crate::error::Error;
+use crate::limits;
 use crate::store::commit::Change;
 use crate::store::members;
+use crate::store::table::jittered;
 use crate::visit::Posted;
 
 /// Removes a member, as an admin does: one attempt, for [`Posted::until_settled`]. Gives who is gone.
@@ -18,8 +20,8 @@ use crate::visit::Posted;
 /// # Errors
 /// [`Error::Raced`] when something has changed meanwhile; otherwise when the store can't be read or written.
 pub async fn remove(posted: &Posted<'_, Admin<'_>>, who: MemberId) -> Result<Result<MemberRecord, NotRemoved>, Error> {
-    let all = posted.act().store().members().await?;
-    let removal = match member::remove(posted.by(), &all, who) {
+    let found = posted.act().store().member(who).await?;
+    let removal = match member::remove(posted.by(), found) {
         Ok(removal) => removal,
         Err(refusal) => return Ok(Err(refusal)),
     };
@@ -28,11 +30,22 @@ pub async fn remove(posted: &Posted<'_, Admin<'_>>, who: MemberId) -> Result<Res
     Ok(Ok(removal.gone().clone()))
 }
 
-/// Removes a member, as an operator does, on record as the service's own act: one attempt.
+/// Removes a member, as an operator does, on record as the service's own act. Decides anew a few times where somebody
+/// joins or leaves at the same moment.
 ///
 /// # Errors
-/// [`Error::Raced`] when something has changed meanwhile; otherwise when the store can't be read or written.
-pub async fn remove_as_operator(act: &ServiceAct, who: MemberId) -> Result<Result<(), NotRemoved>, Error> {
+/// [`Error::Raced`] when that did not end; otherwise when the store can't be read or written.
+pub async fn remove_as_operator(act: &ServiceAct, who: MemberId) -> Result<Result<(), NotRemovedByOperator>, Error> {
+    for _ in 1..limits::REMOVAL_ATTEMPTS_MAX {
+        match try_as_operator(act, who).await {
+            Err(Error::Raced) => tokio::time::sleep(jittered(limits::WRITE_BACKOFF_FIRST)).await,
+            ended => return ended,
+        }
+    }
+    try_as_operator(act, who).await
+}
+
+async fn try_as_operator(act: &ServiceAct, who: MemberId) -> Result<Result<(), NotRemovedByOperator>, Error> {
     let all = act.store().members().await?;
     let removal = match Removal::by_operator(&all, who) {
         Ok(removal) => removal,

@@ -29,7 +29,7 @@ use crate::store::accounts::{Account, Membership};
 use crate::store::commit::{Change, Commit};
 use crate::store::keys;
 use crate::store::table::jittered;
-use crate::store::{OrgStore, Store, sessions};
+use crate::store::{OrgStore, Store, members, sessions};
 use crate::text::Folded;
 use crate::visit::{Posted, Visit};
 
@@ -206,12 +206,6 @@ impl SignedIn {
         self.secret.form_token()
     }
 
-    /// Whether the person belongs to more than one organization.
-    #[must_use]
-    pub fn has_more_organizations(&self) -> bool {
-        self.account.memberships.len() > 1
-    }
-
     /// The organizations that the person belongs to.
     ///
     /// # Errors
@@ -384,7 +378,8 @@ impl Guess {
     }
 }
 
-/// Begins a session with a secret, in the place of the one that the browser had, together with another change.
+/// Begins a session with a secret, in the place of the one that the browser had, together with another change. It takes
+/// effect only while the person is a member there.
 async fn enter(
     visit: &Visit,
     account: &Account,
@@ -404,7 +399,8 @@ async fn enter(
     };
     let signed_in = signed_in(visit, account.clone(), organization, &record, secret.clone(), session);
     let begun = sessions::create(secret.hash(), &signed_in.session)?;
-    let changes = [Some(begun), old.map(|old| sessions::remove(old.hash())), with];
+    let is_there = members::is_there(signed_in.act.org(), record.id);
+    let changes = [Some(begun), Some(is_there), old.map(|old| sessions::remove(old.hash())), with];
     Commit::new(&signed_in.act).with(changes.into_iter().flatten()).done_as(StatusCode::SEE_OTHER, &[]).await?;
     Ok(signed_in)
 }
@@ -424,7 +420,7 @@ async fn is_password_of(account: Option<&Account>, password: &str) -> Result<boo
 /// Counts a guess, if one is free now.
 async fn count_guess(store: &Store, at: &keys::Key, free: u32, now: Timestamp) -> Result<bool, Error> {
     let mut pause = limits::WRITE_BACKOFF_FIRST;
-    for _ in 0..COUNTING_ATTEMPTS {
+    for _ in 0..limits::GUESS_ATTEMPTS_MAX {
         let kept = store.guesses(at).await?;
         let version = kept.as_ref().map(|kept| kept.version);
         let guesses = kept.map(|kept| kept.value.remembered(now)).unwrap_or_default();
@@ -441,9 +437,6 @@ async fn count_guess(store: &Store, at: &keys::Key, free: u32, now: Timestamp) -
     // So many at once that there is no end to it: that is guessing.
     Ok(false)
 }
-
-/// How often a guess is tried to be counted while others are.
-const COUNTING_ATTEMPTS: u32 = 12;
 
 /// Ends the session.
 ///

@@ -106,8 +106,9 @@ impl Sender for Admin<'_> {
     }
 }
 
-/// A form that somebody sent from a page of their own session. Only this can change anything.
-#[derive(Debug, Clone, Copy)]
+/// A form that somebody sent from a page of their own session. Only this can change anything. Taking it as an admin's
+/// ([`Posted::by_admin`]) uses it up, so that no change is begun with it as a member's.
+#[derive(Debug)]
 pub struct Posted<'a, By = &'a Member> {
     visit: &'a Visit,
     signed_in: &'a SignedIn,

@@ -53,7 +53,7 @@ export async function subscribe(tab, lateTab, receiver) {
   await page.goto(base + made.given);
   await press('Send test event')(page);
   made.exhausted = new URL(page.url()).pathname;
-  await reloadUntil(page, base + made.exhausted, () => page.getByText('All five attempts failed').isVisible());
+  await reloadUntil(page, base + made.exhausted, () => page.getByText('All 5 attempts failed').isVisible());
   receiver.isDown = false;
   for (let n = 0; n < 2; n += 1) {
     await page.goto(base + made.given);
@@ -209,7 +209,7 @@ export const SCENES = [
   { name: 'Endpoint, not there', as: 'colleague', path: ({ working }) => working, status: 404, says: 'There is nothing here' },
   { name: 'Delivery, delivered', path: ({ delivered }) => delivered, says: 'The endpoint has acknowledged it.' },
   { name: 'Delivery, waiting', path: ({ waiting }) => waiting, says: ['of 5 attempts failed', 'Next attempt'] },
-  { name: 'Delivery, exhausted', as: 'late', path: ({ exhausted }) => exhausted, says: 'All five attempts failed' },
+  { name: 'Delivery, exhausted', as: 'late', path: ({ exhausted }) => exhausted, says: 'All 5 attempts failed' },
   { name: 'Account', path: '/app/account', says: 'Sign out everywhere' },
   { name: 'Not found', path: '/app/nowhere', status: 404, says: 'There is nothing here' },
   { name: 'Not found, a record', path: '/app/agreements/01980a52-90bd-7f6a-8e21-c4d2b7035a18', status: 404, says: 'There is nothing here' },

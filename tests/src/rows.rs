@@ -3,6 +3,7 @@
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
+use shared::domain::contact::Email;
 use shared::domain::ids::{MemberId, OrgId};
 use shared::domain::time::Timestamp;
 
@@ -156,6 +157,28 @@ pub async fn set_role(table: &Table, org: OrgId, member: MemberId, role: &str) {
         .expression_attribute_names("#role", "role")
         .expression_attribute_values(":role", AttributeValue::S(role.to_owned()));
     update.send().await.expect("the member is there");
+}
+
+/// The account with an address.
+///
+/// # Panics
+/// When there is none.
+pub async fn account(table: &Table, email: &str) -> Value {
+    let get = table.client().get_item().table_name(&table.name).set_key(Some(account_key(email))).consistent_read(true);
+    plain(get.send().await.expect("the table answers").item.expect("an account"))
+}
+
+/// Deletes the account with an address, as nothing in the product does.
+///
+/// # Panics
+/// When the table does not answer.
+pub async fn delete_account(table: &Table, email: &str) {
+    let delete = table.client().delete_item().table_name(&table.name).set_key(Some(account_key(email)));
+    delete.send().await.expect("the table answers");
+}
+
+fn account_key(email: &str) -> std::collections::HashMap<String, AttributeValue> {
+    shared::store::keys::account(&Email::parse(email).expect("an address")).into_item()
 }
 
 /// All rows in an organization's own partitions except audit rows, in a stable order.

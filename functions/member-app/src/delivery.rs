@@ -3,10 +3,12 @@
 use askama::Template;
 use http::StatusCode;
 use shared::domain::delivery::{Attempt, Delivery, DeliveryState, FailureClass, Outcome};
-use shared::domain::ids::EventId;
+use shared::domain::ids::{EndpointId, EventId};
+use shared::domain::member::Admin;
 use shared::error::Error;
+use shared::limits;
 use shared::store::deliveries;
-use shared::visit::Visit;
+use shared::visit::{Posted, Visit};
 
 use crate::Page;
 use crate::developers::link;
@@ -135,14 +137,19 @@ fn failure(class: FailureClass, status: Option<u16>) -> String {
 /// Of one that the sender could not process.
 const ASIDE: &str = "It could not be processed. That is our fault. Nothing is lost: replay it once it is mended.";
 
+/// Attempts of the schedule: the first, and one after each wait.
+const ATTEMPTS: usize = 1 + limits::RETRY_WAITS_S.len();
+
 fn explanation(delivery: &Delivery) -> String {
     match delivery.state() {
         DeliveryState::Queued => "It is on its way. Reload the page to see how it went.".to_owned(),
         DeliveryState::Waiting => {
-            format!("{} of 5 attempts failed. The next one is made by itself.", delivery.failures)
+            format!("{} of {ATTEMPTS} attempts failed. The next one is made by itself.", delivery.failures)
         }
         DeliveryState::Delivered => "The endpoint has acknowledged it.".to_owned(),
-        DeliveryState::Exhausted => "All five attempts failed. It is not tried again until you replay it.".to_owned(),
+        DeliveryState::Exhausted => {
+            format!("All {ATTEMPTS} attempts failed. It is not tried again until you replay it.")
+        }
         DeliveryState::Held => "The endpoint is paused. It goes out when the endpoint is resumed.".to_owned(),
     }
 }
@@ -157,19 +164,18 @@ impl Page for Replay {
 
     async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
         let posted = visit.posted()?.by_admin()?;
-        let endpoint = find(visit).await?.endpoint.value;
-        let event_id: EventId = visit.path_id("event")?;
-        posted
-            .until_settled(|| async {
-                let act = posted.act();
-                let before = act.store().delivery(endpoint.id(), event_id).await?.ok_or_else(Error::not_found)?;
-                let after = before.value.replayed(act.now());
-                let mut changes = deliveries::replace(act.org(), &before, &after)?;
-                changes.push(deliveries::no_longer_aside(act.org(), &after));
-                let objects = [endpoint.id().uuid(), event_id.uuid()];
-                posted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &objects).await
-            })
-            .await?;
-        Ok(Answer::see_other(delivery_link(endpoint.id(), event_id)).recorded())
+        let endpoint = find(visit).await?.endpoint.value.id();
+        let event: EventId = visit.path_id("event")?;
+        posted.until_settled(|| replay(&posted, endpoint, event)).await?;
+        Ok(Answer::see_other(delivery_link(endpoint, event)).recorded())
     }
+}
+
+async fn replay(posted: &Posted<'_, Admin<'_>>, endpoint: EndpointId, event: EventId) -> Result<(), Error> {
+    let act = posted.act();
+    let before = act.store().delivery(endpoint, event).await?.ok_or_else(Error::not_found)?;
+    let after = before.value.replayed(act.now());
+    let mut changes = deliveries::replace(act.org(), &before, &after)?;
+    changes.push(deliveries::no_longer_aside(act.org(), &after));
+    posted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[endpoint.uuid(), event.uuid()]).await
 }

@@ -17,9 +17,10 @@ use shared::webhook::resolve::ResolveError;
 use shared::webhook::secret::SigningSecret;
 use shared::{App, Webhooks};
 
+use crate::Page;
 use crate::frame::{Answer, Frame, Moment, Notice};
+use crate::once::{self, Once};
 use crate::outline::Badge;
-use crate::{Page, once};
 
 #[derive(Template)]
 #[template(path = "developers.html")]
@@ -28,7 +29,8 @@ struct DevelopersPage {
     notice: Option<Notice>,
     endpoints: Vec<EndpointLine>,
     is_full: bool,
-    form: EndpointForm,
+    /// Where there is room for another one, or somebody has typed what they may want to keep.
+    form: Option<EndpointForm>,
 }
 
 struct EndpointLine {
@@ -149,12 +151,13 @@ impl Page for Show {
 
     async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
         visit.check_admin()?;
-        page(visit, EndpointForm::of("", &Subscription::All), None).await
+        page(visit, None, None).await
     }
 }
 
-async fn page(visit: &Visit, form: EndpointForm, notice: Option<Notice>) -> Result<Answer, Error> {
+async fn page(visit: &Visit, typed: Option<EndpointForm>, notice: Option<Notice>) -> Result<Answer, Error> {
     let endpoints = visit.signed_in()?.act().store().endpoints().await?;
+    let is_full = endpoints.len() >= limits::ENDPOINTS_MAX;
     let line = |state: &EndpointState| {
         let endpoint = &state.endpoint.value;
         EndpointLine {
@@ -169,9 +172,9 @@ async fn page(visit: &Visit, form: EndpointForm, notice: Option<Notice>) -> Resu
     let page = DevelopersPage {
         frame: Frame::new(visit),
         notice,
-        is_full: endpoints.len() >= limits::ENDPOINTS_MAX,
+        is_full,
         endpoints: endpoints.iter().map(line).collect(),
-        form,
+        form: typed.or_else(|| (!is_full).then(|| EndpointForm::of("", &Subscription::All))),
     };
     Ok(Answer::page(&page)?.showing(endpoints.iter().map(|state| state.endpoint.value.id().uuid())))
 }
@@ -194,12 +197,12 @@ impl Page for Add {
         let webhooks = webhooks(visit.app())?;
         let (url, events) = match EndpointForm::read(posted.form(), webhooks).await {
             Ok(read) => read,
-            Err(again) => return refused(page(visit, *again, None).await),
+            Err(again) => return refused(page(visit, Some(*again), None).await),
         };
         let keys = webhooks.keys.keyring().await?;
         let secret = SigningSecret::generate()?;
         let added = Endpoint::new(posted.by(), url, events, &secret, &keys, posted.act().now())?;
-        let cookie = once::hide(&posted, &secret_of(added.id()), &secret.expose()).await?;
+        let cookie = once::hide(&posted, Once::Secret(added.id()), &secret.expose()).await?;
         let is_added = posted
             .until_settled(|| async {
                 let endpoints = posted.act().store().endpoints().await?;
@@ -224,16 +227,11 @@ impl Page for Add {
                 limits::ENDPOINTS_MAX
             )],
         };
-        refused(page(visit, EndpointForm::typed(posted.form()), Some(notice)).await)
+        refused(page(visit, Some(EndpointForm::typed(posted.form())), Some(notice)).await)
     }
 }
 
 /// A page as a refusal of the form on it.
 pub(crate) fn refused(page: Result<Answer, Error>) -> Result<Answer, Error> {
     Ok(page?.refused(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"))
-}
-
-/// What a new secret is to `once`.
-pub(crate) fn secret_of(endpoint: EndpointId) -> String {
-    format!("secret of {endpoint}")
 }

@@ -15,10 +15,11 @@ use shared::store::endpoints::{self, EndpointState, Replay};
 use shared::visit::{Form, Posted, Visit};
 use shared::webhook::secret::SigningSecret;
 
-use crate::developers::{EndpointForm, endpoint_badge, link, reachable, refused, secret_of, told, webhooks};
+use crate::Page;
+use crate::developers::{EndpointForm, endpoint_badge, link, reachable, refused, told, webhooks};
 use crate::frame::{Answer, Frame, Moment, Notice};
+use crate::once::{self, Once};
 use crate::outline::{Badge, who_is};
-use crate::{Page, once};
 
 /// Deliveries on a page.
 const DELIVERIES: usize = 25;
@@ -56,7 +57,7 @@ struct ReplayForm {
     count: u64,
     /// Whether an earlier one goes on.
     is_under_way: bool,
-    /// For the field: a moment without a zone, which is UTC.
+    /// For the field: a moment without a zone, which is UTC; or what was typed, where that is none.
     since: String,
     since_text: String,
     error: Option<&'static str>,
@@ -139,7 +140,7 @@ async fn page(visit: &Visit, state: &EndpointState, notice: Option<Notice>) -> R
     let before: Option<EventId> = visit.query("before").and_then(|text| text.parse().ok());
     let filter = DeliveryFilter { state: chosen_state, event_type: chosen_type };
     let found = store.deliveries(endpoint.id(), filter, before, DELIVERIES).await?;
-    let (secret, cookie) = once::show(visit, &secret_of(endpoint.id())).await?.unzip();
+    let (secret, cookie) = once::show(visit, Once::Secret(endpoint.id())).await?.unzip();
     let path = link(endpoint.id());
     let state_name = chosen_state.map_or("", DeliveryState::as_str);
     let type_name = chosen_type.map_or("", EventType::as_str);
@@ -190,10 +191,12 @@ async fn page(visit: &Visit, state: &EndpointState, notice: Option<Notice>) -> R
     Ok(Answer::page(&page)?.with_cookie(cookie.flatten()).showing(std::iter::once(endpoint.id().uuid()).chain(events)))
 }
 
-/// The form with its count: of what somebody asked about, or of everything.
+/// The form with its count: of what somebody asked about, in the address or in the form itself, or of everything.
 async fn replay_form(visit: &Visit, state: &EndpointState) -> Result<Option<ReplayForm>, Error> {
     let store = visit.signed_in()?.act().store();
-    let asked = visit.query("since");
+    let typed = visit.typed();
+    let typed = Some(typed.get("since").to_owned()).filter(|_| Act::of(&typed) == Some(Act::ReplayAll));
+    let asked = typed.or_else(|| visit.query("since"));
     let since = asked.as_deref().map(read_moment);
     let from = since.flatten().unwrap_or_else(the_beginning);
     let found = store.undelivered(state.endpoint.value.id(), &state.stuck, from).await?;
@@ -203,13 +206,14 @@ async fn replay_form(visit: &Visit, state: &EndpointState) -> Result<Option<Repl
     let from = since.flatten().or(found.earliest).unwrap_or(visit.now());
     // To the second below, so that the first is among them.
     let from = Timestamp::from_unix_ms(from.unix_ms().div_euclid(1000) * 1000).unwrap_or(from);
-    let wrong = since.is_some_and(|since| since.is_none());
+    let text = from.to_string().chars().take("2026-03-14T09:26:53".len()).collect();
+    let wrong = asked.filter(|_| since == Some(None));
     Ok(Some(ReplayForm {
         count: found.count,
         is_under_way: state.replay.is_some(),
-        since: from.to_string().chars().take("2026-03-14T09:26:53".len()).collect(),
         since_text: from.for_people(),
-        error: wrong.then_some("must be a date with a time, such as 2026-03-14T09:26"),
+        error: wrong.is_some().then_some("must be a date with a time, such as 2026-03-14T09:26"),
+        since: wrong.unwrap_or(text),
     }))
 }
 
@@ -315,7 +319,7 @@ async fn change(
             let how = if posted.form().get("old") == "keep" { Rotation::Overlapping } else { Rotation::AtOnce };
             let keys = webhooks(visit.app())?.keys.keyring().await?;
             let after = before.value.rotated(admin, how, secret, &keys, now)?;
-            let cookie = once::hide(posted, &secret_of(id), &secret.expose()).await?;
+            let cookie = once::hide(posted, Once::Secret(id), &secret.expose()).await?;
             let changes = endpoints::replace(admin, before, &after)?;
             commit.with(changes).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
             Ok(there.with_cookie(cookie).recorded())

@@ -10,16 +10,19 @@ use shared::membership;
 use shared::page::Page as PageOf;
 use shared::visit::Visit;
 
+use crate::Page;
 use crate::frame::{Answer, Frame, Moment, Notice};
+use crate::once::{self, Once};
 use crate::outline::Badge;
-use crate::pager::{Pager, is_past_the_end, page_of};
-use crate::{Page, once};
+use crate::pager::{Pager, page_of, page_within};
 
 /// Where the page is.
 const PATH: &str = "/app/members";
 
-/// What who was removed is to `once`.
-const REMOVED: &str = "who was removed";
+/// Where the page of the list is that begins at a position.
+fn page_at(offset: u64) -> String {
+    if offset == 0 { PATH.to_owned() } else { format!("{PATH}?offset={offset}") }
+}
 
 #[derive(Template)]
 #[template(path = "members.html")]
@@ -30,6 +33,8 @@ struct MembersPage {
     members: Vec<MemberLine>,
     pager: Option<Pager>,
     can_remove: bool,
+    /// Where forms go, to lead back here.
+    here: String,
 }
 
 struct MemberLine {
@@ -68,7 +73,7 @@ impl Page for Show {
     async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
         visit.signed_in()?;
         // Without keys it can't be said who was removed; the page shows who is left.
-        let (name, cookie) = once::show(visit, REMOVED).await.ok().flatten().unzip();
+        let (name, cookie) = once::show(visit, Once::Removed).await.ok().flatten().unzip();
         let notice = name.map(|name| Notice {
             look: "good",
             title: format!("{name} was removed"),
@@ -81,22 +86,21 @@ impl Page for Show {
 async fn page(visit: &Visit, notice: Option<Notice>) -> Result<Answer, Error> {
     let signed_in = visit.signed_in()?;
     let members = signed_in.act().store().members().await?;
-    let request = page_of(visit, "offset");
+    let count = u64::try_from(members.len()).unwrap_or(u64::MAX);
+    let request = page_within(page_of(visit, "offset"), count);
     let positions = request.positions();
     let here: Vec<_> = (0..).zip(&members).filter(|(at, _)| positions.contains(at)).map(|(_, one)| one).collect();
-    let here = PageOf::new(here, u64::try_from(members.len()).unwrap_or(u64::MAX), request);
-    if is_past_the_end(here.pagination) {
-        return Ok(Answer::see_other(PATH));
-    }
+    let here = PageOf::new(here, count, request);
     let you = signed_in.member().id();
     let page = MembersPage {
         frame: Frame::new(visit),
         notice,
         organization: signed_in.organization().name.as_str().to_owned(),
         members: here.data.iter().map(|member| MemberLine::new(member, you)).collect(),
-        pager: Pager::new("members", here.pagination, |offset| format!("{PATH}?offset={offset}")),
+        pager: Pager::new("members", here.pagination, page_at),
         // As they are now: the session may have been recognized when they were an admin still.
         can_remove: members.iter().any(|member| member.id == you && member.role == Role::Admin),
+        here: page_at(here.pagination.offset),
     };
     Ok(Answer::page(&page)?.showing(here.data.iter().map(|member| member.id.uuid())))
 }
@@ -111,22 +115,24 @@ impl Page for Remove {
 
     async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
         let posted = visit.posted()?;
+        // What is no id is no member's.
+        let asked: Option<MemberId> = posted.form().get("member").parse().ok();
         let posted = match posted.by_admin() {
-            Err(Error::AdminsOnly) => return refused(visit, &Refusal::AdminsOnly).await,
+            Err(Error::AdminsOnly) => return refused(visit, asked, &Refusal::AdminsOnly).await,
             posted => posted?,
         };
-        // What is no id is no member's.
-        let Ok(who) = posted.form().get("member").parse() else {
-            return refused(visit, &Refusal::NotRemoved(NotRemoved::Unknown)).await;
+        let Some(who) = asked else {
+            return refused(visit, None, &Refusal::NotRemoved(NotRemoved::Unknown)).await;
         };
         match posted.until_settled(|| membership::remove(&posted, who)).await {
             Ok(Ok(gone)) => {
                 // They are gone, whether or not there are keys to say so with.
-                let cookie = once::hide(&posted, REMOVED, gone.name.as_str()).await.ok().flatten();
-                Ok(Answer::see_other(PATH).with_cookie(cookie).recorded())
+                let cookie = once::hide(&posted, Once::Removed, gone.name.as_str()).await.ok().flatten();
+                let back = page_at(page_of(visit, "offset").positions().start);
+                Ok(Answer::see_other(back).with_cookie(cookie).recorded())
             }
-            Ok(Err(why)) => refused(visit, &Refusal::NotRemoved(why)).await,
-            Err(Error::AdminsOnly) => refused(visit, &Refusal::AdminsOnly).await,
+            Ok(Err(why)) => refused(visit, asked, &Refusal::NotRemoved(why)).await,
+            Err(Error::AdminsOnly) => refused(visit, asked, &Refusal::AdminsOnly).await,
             Err(error) => Err(error),
         }
     }
@@ -139,20 +145,20 @@ enum Refusal {
     NotRemoved(NotRemoved),
 }
 
-/// The page as it is now, with why nobody was removed.
-async fn refused(visit: &Visit, why: &Refusal) -> Result<Answer, Error> {
+/// The page as it is now, with why nobody was removed. On record with whom it was about.
+async fn refused(visit: &Visit, who: Option<MemberId>, why: &Refusal) -> Result<Answer, Error> {
     let (status, code, title, line) = match why {
         Refusal::AdminsOnly => (
             StatusCode::FORBIDDEN,
             "forbidden",
             "Only admins remove members",
-            "Nobody was removed. Ask one of the admins below.",
+            "Nobody was removed. Ask an admin of your organization.",
         ),
         Refusal::NotRemoved(NotRemoved::Unknown) => (
             StatusCode::NOT_FOUND,
             "not_found",
             "There is no such member",
-            "They may have been removed already. Below is everybody who belongs to your organization now.",
+            "They may have been removed already. The list below is as it is now.",
         ),
         Refusal::NotRemoved(NotRemoved::Oneself) => (
             StatusCode::UNPROCESSABLE_ENTITY,
@@ -160,13 +166,7 @@ async fn refused(visit: &Visit, why: &Refusal) -> Result<Answer, Error> {
             "You can’t remove yourself",
             "So there is always an admin left. Another admin can remove you.",
         ),
-        Refusal::NotRemoved(NotRemoved::LastAdmin) => (
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "invalid_request",
-            "The last admin stays",
-            "Nobody would be left who can change the organization’s settings.",
-        ),
     };
     let notice = Notice { look: "bad", title: title.to_owned(), lines: vec![line.to_owned()] };
-    Ok(page(visit, Some(notice)).await?.refused(status, code))
+    Ok(page(visit, Some(notice)).await?.showing(who.map(MemberId::uuid)).refused(status, code))
 }

@@ -3,56 +3,125 @@
 
 use http::{HeaderValue, header};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use shared::domain::ids::EndpointId;
 use shared::domain::member::Admin;
+use shared::domain::time::Timestamp;
 use shared::error::Error;
-use shared::seal::Sealed;
+use shared::limits;
+use shared::seal::{Keyring, Sealed};
 use shared::visit::{Posted, Visit};
 
 use crate::developers::webhooks;
 
-/// How long it may take.
-const SECONDS: u32 = 120;
+/// What is shown once. Each kind has a cookie of its own, so that one does not take the place of the other unseen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Once {
+    /// An endpoint's new signing secret.
+    Secret(EndpointId),
+    /// The name of whoever was removed.
+    Removed,
+}
 
-/// The cookie that brings a text to the page that asks for it by the same name.
+impl Once {
+    /// With https, browsers see to it that a `__Host-` cookie can be set by this very host only.
+    fn cookie_name(self, is_local: bool) -> &'static str {
+        match (self, is_local) {
+            (Self::Secret(_), false) => "__Host-once-secret",
+            (Self::Secret(_), true) => "once-secret",
+            (Self::Removed, false) => "__Host-once-removed",
+            (Self::Removed, true) => "once-removed",
+        }
+    }
+
+    /// For whom and as what it opens.
+    fn place(self, form_token: &str) -> String {
+        match self {
+            Self::Secret(endpoint) => format!("shown once, secret of {endpoint}, to {form_token}"),
+            Self::Removed => format!("shown once, who was removed, to {form_token}"),
+        }
+    }
+
+    fn cookie(self, is_local: bool, value: &str, seconds: i64) -> Option<HeaderValue> {
+        let secure = if is_local { "" } else { "; Secure" };
+        let name = self.cookie_name(is_local);
+        let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
+        HeaderValue::try_from(text).ok()
+    }
+
+    /// The text as a cookie has it. The moment is sealed with it, since a browser may keep cookies for longer than it
+    /// was told to.
+    fn seal(self, keys: &Keyring, text: &str, form_token: &str, now: Timestamp) -> Result<String, Error> {
+        let written = |error: serde_json::Error| Error::Internal(error.to_string());
+        let sealed = keys.seal(&serde_json::to_string(&(now, text)).map_err(written)?, &self.place(form_token))?;
+        let sealed = serde_json::to_string(&sealed).map_err(written)?;
+        Ok(utf8_percent_encode(&sealed, NON_ALPHANUMERIC).to_string())
+    }
+
+    /// The text of a cookie, if it was sealed for this session, as this, and not too long ago.
+    fn open(self, keys: &Keyring, sealed: &Sealed, form_token: &str, now: Timestamp) -> Option<String> {
+        let opened = keys.open(sealed, &self.place(form_token)).ok()?;
+        let (at, text): (Timestamp, String) = serde_json::from_str(&opened).ok()?;
+        (now <= at.plus_seconds(limits::SHOWN_ONCE_S)).then_some(text)
+    }
+}
+
+/// The cookie that brings a text to the page that shows it.
 ///
 /// # Errors
 /// When it can't be sealed.
-pub(crate) async fn hide(posted: &Posted<'_, Admin<'_>>, name: &str, text: &str) -> Result<Option<HeaderValue>, Error> {
+pub(crate) async fn hide(posted: &Posted<'_, Admin<'_>>, what: Once, text: &str) -> Result<Option<HeaderValue>, Error> {
     let keys = webhooks(posted.app())?.keys.keyring().await?;
-    let sealed = keys.seal(text, &place(name, &posted.form_token()))?;
-    let sealed = serde_json::to_string(&sealed).map_err(|error| Error::Internal(error.to_string()))?;
-    let value = utf8_percent_encode(&sealed, NON_ALPHANUMERIC).to_string();
-    Ok(cookie(posted.app().insecure_cookies, &value, SECONDS))
+    let sealed = what.seal(&keys, text, &posted.form_token(), posted.act().now())?;
+    Ok(what.cookie(posted.app().insecure_cookies, &sealed, limits::SHOWN_ONCE_S))
 }
 
-/// The text with a name, where the browser brings it, with the header that takes it away.
+/// The text, where the browser brings it in time, with the header that takes it away.
 ///
 /// # Errors
 /// When nobody is signed in, or there is a text and no key.
-pub(crate) async fn show(visit: &Visit, name: &str) -> Result<Option<(String, Option<HeaderValue>)>, Error> {
+pub(crate) async fn show(visit: &Visit, what: Once) -> Result<Option<(String, Option<HeaderValue>)>, Error> {
     let is_local = visit.app().insecure_cookies;
     let lines = visit.headers().get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    let Some((_, value)) = pairs.find(|(name, _)| *name == cookie_name(is_local)) else { return Ok(None) };
-    let text = percent_decode_str(value).decode_utf8().ok();
-    let Some(sealed) = text.and_then(|text| serde_json::from_str::<Sealed>(&text).ok()) else { return Ok(None) };
+    let Some((_, value)) = pairs.find(|(name, _)| *name == what.cookie_name(is_local)) else { return Ok(None) };
+    let Some(sealed) = read(value) else { return Ok(None) };
     let keys = webhooks(visit.app())?.keys.keyring().await?;
-    let text = keys.open(&sealed, &place(name, &visit.signed_in()?.form_token())).ok();
-    Ok(text.map(|text| (text, cookie(is_local, "", 0))))
+    let text = what.open(&keys, &sealed, &visit.signed_in()?.form_token(), visit.now());
+    Ok(text.map(|text| (text, what.cookie(is_local, "", 0))))
 }
 
-/// For whom and as what it opens.
-fn place(name: &str, form_token: &str) -> String {
-    format!("shown once, {name}, to {form_token}")
+fn read(value: &str) -> Option<Sealed> {
+    serde_json::from_str(&percent_decode_str(value).decode_utf8().ok()?).ok()
 }
 
-fn cookie_name(is_local: bool) -> &'static str {
-    if is_local { "once" } else { "__Host-once" }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn cookie(is_local: bool, value: &str, seconds: u32) -> Option<HeaderValue> {
-    let secure = if is_local { "" } else { "; Secure" };
-    let name = cookie_name(is_local);
-    let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
-    HeaderValue::try_from(text).ok()
+    #[test]
+    fn it_opens_for_its_session_as_what_it_is_for_two_minutes() {
+        let keys = Keyring::new("one").unwrap();
+        let (ours, other) = (EndpointId::new(), EndpointId::new());
+        let now = Timestamp::from_unix_ms(1_800_000_000_000).unwrap();
+        let what = Once::Secret(ours);
+        let sealed = read(&what.seal(&keys, "whsec_; é", "token", now).unwrap()).unwrap();
+        for (what, token, seconds, opens) in [
+            (what, "token", 0, true),
+            (what, "token", 120, true),
+            (what, "token", 121, false),
+            (what, "another", 0, false),
+            (Once::Secret(other), "token", 0, false),
+            (Once::Removed, "token", 0, false),
+        ] {
+            let opened = what.open(&keys, &sealed, token, now.plus_seconds(seconds));
+            assert_eq!(opened.as_deref(), opens.then_some("whsec_; é"), "{what:?} {token} {seconds}");
+        }
+    }
+
+    #[test]
+    fn one_does_not_take_the_place_of_the_other() {
+        for is_local in [true, false] {
+            assert_ne!(Once::Secret(EndpointId::new()).cookie_name(is_local), Once::Removed.cookie_name(is_local));
+        }
+    }
 }

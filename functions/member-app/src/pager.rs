@@ -33,6 +33,13 @@ pub(crate) fn page_of(visit: &Visit, parameter: &str) -> PageRequest {
     PageRequest::new(limits::PAGE_LIMIT_DEFAULT, offset)
 }
 
+/// The page, or the last one of a list of so many where it is past the end: what was there may be gone by now.
+pub(crate) fn page_within(page: PageRequest, total: u64) -> PageRequest {
+    let step = u64::from(limits::PAGE_LIMIT_DEFAULT);
+    let last = total.saturating_sub(1) / step * step;
+    if page.positions().start < total { page } else { PageRequest::new(limits::PAGE_LIMIT_DEFAULT, last) }
+}
+
 /// Whether a page is past the end of its list, where there is nothing to see.
 pub(crate) fn is_past_the_end(at: Pagination) -> bool {
     at.offset > 0 && at.offset >= at.total
@@ -46,6 +53,16 @@ mod tests {
     fn pager(total: u64, offset: u64) -> Option<(String, Option<String>, Option<String>)> {
         let at = Page::<u8>::new(Vec::new(), total, PageRequest::new(50, offset)).pagination;
         Pager::new("things", at, |offset| offset.to_string()).map(|pager| (pager.place, pager.previous, pager.next))
+    }
+
+    #[test]
+    fn past_the_end_is_the_last_page() {
+        let start = |offset, total| page_within(PageRequest::new(50, offset), total).positions().start;
+        for (offset, total, expected) in
+            [(0, 0, 0), (50, 0, 0), (50, 51, 50), (50, 50, 0), (51, 51, 50), (10, 60, 10), (200, 101, 100)]
+        {
+            assert_eq!(start(offset, total), expected, "{offset} of {total}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use shared::caller::ServiceAct;
 use shared::crypto::{self, HashingFailed, NoRandomness, TokenHash};
 use shared::domain::contact::{DisplayName, Email};
 use shared::domain::ids::{MemberId, OrgId, TokenId};
-use shared::domain::member::NotRemoved;
+use shared::domain::member::NotRemovedByOperator;
 use shared::domain::organization::{MemberRecord, Organization};
 use shared::domain::time::Timestamp;
 use shared::domain::token::Token;
@@ -41,7 +41,7 @@ pub enum OpsError {
     NoSuchAccount,
     /// The member stays.
     #[error(transparent)]
-    NotRemoved(#[from] NotRemoved),
+    NotRemoved(#[from] NotRemovedByOperator),
     /// The organization has no such token.
     #[error("the organization has no such token")]
     NoSuchToken,
@@ -122,9 +122,6 @@ pub async fn add_membership(
     if joined { Ok(member.id) } else { Err(OpsError::NoSuchAccount) }
 }
 
-/// How often a removal is decided anew while others change the same records.
-const REMOVAL_ATTEMPTS_MAX: u32 = 5;
-
 /// Removes a member: their sessions in the organization end at once. Their account stays, and what they did keeps their
 /// name. It is on record as the service's own act.
 ///
@@ -132,15 +129,10 @@ const REMOVAL_ATTEMPTS_MAX: u32 = 5;
 /// When the organization has no such member or no other admin, or the store can't be read or written.
 pub async fn remove_member(store: &Store, org: OrgId, member: MemberId) -> Result<(), OpsError> {
     let act = ServiceAct::begin(store, org, "remove_member");
-    let mut attempts = 1;
-    loop {
-        match membership::remove_as_operator(&act, member).await {
-            Ok(removed) => return Ok(removed?),
-            // Somebody joined or left at the same moment.
-            Err(Error::Raced) if attempts < REMOVAL_ATTEMPTS_MAX => attempts += 1,
-            Err(Error::Raced) => return Err(StoreError::Raced.into()),
-            Err(error) => return Err(StoreError::Failed(error.cause().unwrap_or_else(|| error.to_string())).into()),
-        }
+    match membership::remove_as_operator(&act, member).await {
+        Ok(removed) => Ok(removed?),
+        Err(Error::Raced) => Err(StoreError::Raced.into()),
+        Err(error) => Err(StoreError::Failed(error.cause().unwrap_or_else(|| error.to_string())).into()),
     }
 }
 

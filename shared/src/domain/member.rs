@@ -327,21 +327,27 @@ pub fn activate(_by: &Member, workspace: &Workspace, now: Timestamp) -> Option<(
     Some((activated, told))
 }
 
-/// Why a member was not removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+/// Why an admin did not remove a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotRemoved {
     /// Nobody removes themselves: so whoever removes somebody stays, and is an admin.
-    #[error("another admin has to remove you")]
     Oneself,
+    /// The organization has no such member.
+    Unknown,
+}
+
+/// Why an operator did not remove a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotRemovedByOperator {
     /// The organization has no such member.
     #[error("the organization has no such member")]
     Unknown,
-    /// Nobody would be left who can let others in.
+    /// Nobody would be left who can change the organization's settings.
     #[error("the last admin stays")]
     LastAdmin,
 }
 
-/// A member who is to go, and an admin who stays: there is always one left who can let others in.
+/// A member who is to go, and an admin who stays: there is always one left who can change the organization's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Removal {
     gone: MemberRecord,
@@ -363,29 +369,26 @@ impl Removal {
     }
 
     /// A removal by an operator, from among all members.
-    pub(crate) fn by_operator(members: &[MemberRecord], who: MemberId) -> Result<Self, NotRemoved> {
-        let gone = members.iter().find(|member| member.id == who).ok_or(NotRemoved::Unknown)?;
+    pub(crate) fn by_operator(members: &[MemberRecord], who: MemberId) -> Result<Self, NotRemovedByOperator> {
+        let gone = members.iter().find(|member| member.id == who).ok_or(NotRemovedByOperator::Unknown)?;
         let stays = match gone.role {
             Role::Member => None,
             Role::Admin => {
                 let other = members.iter().find(|member| member.id != who && member.role == Role::Admin);
-                Some(other.ok_or(NotRemoved::LastAdmin)?.id)
+                Some(other.ok_or(NotRemovedByOperator::LastAdmin)?.id)
             }
         };
         Ok(Self { gone: gone.clone(), stays })
     }
 }
 
-/// Removes a member, from among all members as they are now: an admin's act.
+/// Removes whoever was found among the organization's members: an admin's act.
 ///
 /// # Errors
 /// [`NotRemoved`].
-pub fn remove(by: Admin<'_>, members: &[MemberRecord], who: MemberId) -> Result<Removal, NotRemoved> {
-    if who == by.member().id {
-        return Err(NotRemoved::Oneself);
-    }
-    let gone = members.iter().find(|member| member.id == who).ok_or(NotRemoved::Unknown)?;
-    Ok(Removal { gone: gone.clone(), stays: None })
+pub fn remove(by: Admin<'_>, found: Option<MemberRecord>) -> Result<Removal, NotRemoved> {
+    let gone = found.ok_or(NotRemoved::Unknown)?;
+    if gone.id == by.member().id { Err(NotRemoved::Oneself) } else { Ok(Removal { gone, stays: None }) }
 }
 
 fn check_pending(proposal: &Proposal, now: Timestamp) -> Result<(), Refusal> {
@@ -413,17 +416,16 @@ mod tests {
     #[test]
     fn an_admin_removes_others_and_an_admin_always_stays() {
         let (ada, ben, eve) = (member("ada", Role::Admin), member("ben", Role::Member), member("eve", Role::Admin));
-        let all = [ada.clone(), ben.clone(), eve.clone()];
         let by = |record: &MemberRecord| Member::of_session(OrgId::new(), record);
         assert!(by(&ben).as_admin().is_none());
         let ada_signed_in = by(&ada);
         let by_ada = ada_signed_in.as_admin().unwrap();
         for gone in [&ben, &eve] {
-            let removal = remove(by_ada, &all, gone.id).unwrap();
+            let removal = remove(by_ada, Some(gone.clone())).unwrap();
             assert_eq!((removal.gone(), removal.stays()), (gone, None));
         }
-        assert_eq!(remove(by_ada, &all, ada.id), Err(NotRemoved::Oneself));
-        assert_eq!(remove(by_ada, &all, MemberId::new()), Err(NotRemoved::Unknown));
+        assert_eq!(remove(by_ada, Some(ada.clone())), Err(NotRemoved::Oneself));
+        assert_eq!(remove(by_ada, None), Err(NotRemoved::Unknown));
     }
 
     #[test]
@@ -432,7 +434,7 @@ mod tests {
         let all = [ada.clone(), ben.clone(), eve.clone()];
         assert_eq!(Removal::by_operator(&all, ada.id).unwrap().stays(), Some(eve.id));
         assert_eq!(Removal::by_operator(&all, ben.id).unwrap().stays(), None);
-        assert_eq!(Removal::by_operator(&all[..2], ada.id), Err(NotRemoved::LastAdmin));
-        assert_eq!(Removal::by_operator(&all, MemberId::new()), Err(NotRemoved::Unknown));
+        assert_eq!(Removal::by_operator(&all[..2], ada.id), Err(NotRemovedByOperator::LastAdmin));
+        assert_eq!(Removal::by_operator(&all, MemberId::new()), Err(NotRemovedByOperator::Unknown));
     }
 }

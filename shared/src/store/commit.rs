@@ -56,6 +56,9 @@ pub enum Change {
     /// A record that goes: the one at its key must have this version.
     #[non_exhaustive]
     Delete(Key, u64),
+    /// A record that goes, whatever its version: one must be there.
+    #[non_exhaustive]
+    DeleteAny(Key),
     /// A record that is only looked at: a condition must hold, whatever its version.
     #[non_exhaustive]
     Expect(Expectation),
@@ -300,6 +303,15 @@ impl Change {
                     .condition_expression("#v = :v")
                     .expression_attribute_names("#v", VERSION)
                     .expression_attribute_values(":v", AttributeValue::N(version.to_string()))
+                    .build()
+                    .map_err(build)?,
+            ),
+            Self::DeleteAny(key) => write.delete(
+                Delete::builder()
+                    .table_name(table)
+                    .set_key(Some(key.into_item()))
+                    .condition_expression("attribute_exists(#pk)")
+                    .expression_attribute_names("#pk", PARTITION)
                     .build()
                     .map_err(build)?,
             ),

@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::accounts::Account;
 use super::commit::{Change, Expectation, Update};
-use super::keys::{self, PARTITION, SORT};
+use super::keys::{self, PARTITION};
 use super::list::Order;
 use super::{OrgStore, StoreError, from_item};
 use crate::domain::ids::{MemberId, OrgId};
@@ -17,14 +17,18 @@ impl OrgStore {
     /// # Errors
     /// When the store can't be read.
     pub async fn members(&self) -> Result<Vec<MemberRecord>, StoreError> {
-        let mut keys = Vec::new();
-        self.store
-            .scan_partition(&keys::members(self.org), Order::OldestFirst, &[SORT], |row| {
-                let id = row.get(SORT).and_then(|value| value.as_s().ok()?.parse().ok());
-                keys.extend(id.map(|id| keys::member(self.org, id)));
-            })
-            .await?;
-        self.store.get_all(&keys).await?.into_iter().map(from_item).collect()
+        let mut items = Vec::new();
+        let partition = keys::members(self.org);
+        self.store.scan_partition(&partition, Order::OldestFirst, &[], |item| items.push(item)).await?;
+        items.into_iter().map(from_item).collect()
+    }
+
+    /// One of the organization's members.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub(crate) async fn member(&self, id: MemberId) -> Result<Option<MemberRecord>, StoreError> {
+        self.store.get(keys::member(self.org, id)).await?.map(from_item).transpose()
     }
 
     /// The account of a member.
@@ -37,13 +41,14 @@ impl OrgStore {
 }
 
 /// The changes that remove a member, whose sessions in the organization end with that: their record goes, and their
-/// account, which stays, forgets that they belong to it. They hold only while the admin who has to stay is one.
+/// account, which stays, forgets that they belong to it. They hold only while the member is there, and the admin who has
+/// to stay is one.
 ///
 /// # Errors
 /// When the account can't be encoded.
 pub(crate) fn remove(org: OrgId, removal: &Removal, account: Option<&Account>) -> Result<Vec<Change>, StoreError> {
     let gone = removal.gone();
-    let mut changes = vec![Change::Remove(keys::member(org, gone.id))];
+    let mut changes = vec![Change::DeleteAny(keys::member(org, gone.id))];
     changes.extend(removal.stays().map(|admin| is_admin(org, admin)));
     if let Some(account) = account {
         let encoded = |memberships: &[_]| {

@@ -314,7 +314,10 @@ async fn a_removed_member_is_out_with_the_next_request_and_a_form_opened_before_
     let switch = [("form_token", token.as_str()), ("organization", &org.id.to_string())];
     assert_eq!(again.post("/app/organization", &switch).await.status, 404);
     let nobody = ops::remove_member(&store, org.id, review.person.id).await.expect_err("nobody is there");
-    assert!(matches!(nobody, ops::OpsError::NotRemoved(shared::domain::member::NotRemoved::Unknown)), "{nobody}");
+    assert!(
+        matches!(nobody, ops::OpsError::NotRemoved(shared::domain::member::NotRemovedByOperator::Unknown)),
+        "{nobody}"
+    );
 }
 
 /// The removal arrives when the decision has been taken and is about to be written.

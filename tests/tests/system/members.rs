@@ -7,11 +7,14 @@ use ops::{NewMember, Role};
 use serde_json::{Value, json};
 use shared::domain::ids::MemberId;
 use tests::app::{Browser, Page, Person};
-use tests::{Fault, Faults, Org, Rule, Stack, rows};
+use tests::receiver::Receiver;
+use tests::{Fault, Faults, Org, Rule, Stack, rows, subscriber};
 
 use crate::unknown_id;
 
 const MEMBERS: &str = "/app/members";
+/// The cookie that brings who was removed to the page.
+const OUTCOME: &str = "once-removed";
 
 /// An admin, a member, and their organization.
 struct Team {
@@ -136,9 +139,22 @@ async fn the_outcome_is_for_the_session_that_removed() {
     let done = remove(&admin, ben.id).await;
     assert_eq!(done.status, 303);
     let other = Browser::of(&org, &ada).await;
-    other.set_cookie("once", &admin.cookie("once").expect("the outcome on its way"));
+    other.set_cookie(OUTCOME, &admin.cookie(OUTCOME).expect("the outcome on its way"));
     assert!(!other.get(MEMBERS).await.says("Ben Ruiz"));
     assert!(admin.get(MEMBERS).await.says("Ben Ruiz was removed"));
+}
+
+/// Whoever goes on before they have seen the secret that they made can still see it.
+#[tokio::test]
+async fn the_outcome_does_not_take_the_place_of_a_secret_that_nobody_has_seen() {
+    let Team { org: _org, ben, admin, .. } = Team::new().await;
+    let receiver = Receiver::new().await;
+    let added = subscriber::add(&admin, &receiver.url(), &[]).await;
+    assert_eq!(added.status, 303, "{}", added.body);
+    assert_eq!(remove(&admin, ben.id).await.status, 303);
+    assert!(admin.get(MEMBERS).await.says("Ben Ruiz was removed"));
+    assert!(subscriber::secret_on(&admin.get(added.location()).await).is_some(), "the secret is shown");
+    assert!(subscriber::secret_on(&admin.get(added.location()).await).is_none(), "once");
 }
 
 #[tokio::test]
@@ -196,6 +212,7 @@ async fn a_removal_that_is_refused_shows_why_and_changes_nothing() {
         (&member, ada.id.to_string(), 403, "forbidden", "Only admins remove members"),
         (&member, ben.id.to_string(), 403, "forbidden", "Only admins remove members"),
         (&member, foreign.id.to_string(), 403, "forbidden", "Only admins remove members"),
+        (&member, "Ben".to_owned(), 403, "forbidden", "Only admins remove members"),
     ];
     let mut not_there = Vec::new();
     for (browser, who, status, code, says) in cases {
@@ -206,6 +223,8 @@ async fn a_removal_that_is_refused_shows_why_and_changes_nothing() {
         }
         let row = audit_of(&org, &page).await;
         assert_eq!((&row["operation"], &row["code"]), (&json!("remove_member"), &json!(code)), "{who}");
+        let asked: Vec<&str> = who.parse::<MemberId>().is_ok().then_some(who.as_str()).into_iter().collect();
+        assert_eq!(rows::objects(&row), asked, "whom it was about");
         if status == 404 {
             let (id, token) = (page.headers["x-request-id"].to_str().unwrap(), page.hidden("form_token"));
             not_there.push(page.body.replace(id, "").replace(&token, ""));
@@ -262,12 +281,46 @@ async fn many_members_are_shown_page_by_page() {
     let last = team.admin.get(&format!("{MEMBERS}?offset=50")).await;
     assert!(last.says("51 to 51 of 51") && last.says("Colleague 48") && !last.says("Ben Ruiz"), "{}", last.body);
     let past = team.admin.get(&format!("{MEMBERS}?offset=51")).await;
-    assert_eq!((past.status, past.location()), (303, MEMBERS));
+    assert!(past.status == 200 && past.says("51 to 51 of 51") && past.says("Colleague 48"), "{}", past.body);
+
+    // What is done there leads back there, or to the page that is the last one then.
+    let here = format!("{MEMBERS}?offset=50");
+    assert_eq!(last.body.matches(&format!("<form method=\"post\" action=\"{here}\">")).count(), 1, "{}", last.body);
+    let press = async |who: &str| {
+        let token = last.hidden("form_token");
+        team.admin.post(&here, &[("form_token", token.as_str()), ("member", who)]).await
+    };
+    let unknown = press(&unknown_id()).await;
+    assert!(unknown.status == 404 && unknown.says("51 to 51 of 51"), "{}", unknown.body);
+    let who = last.hidden("member");
+    let done = press(&who).await;
+    assert_eq!((done.status, done.location()), (303, here.as_str()), "{}", done.body);
+    let shown = team.admin.get(done.location()).await;
+    assert!(shown.says("Colleague 48 was removed") && shown.says("Colleague 47"), "{}", shown.body);
+    let gone = press(&who).await;
+    assert!(gone.status == 404 && gone.says("There is no such member") && gone.says("Colleague 47"), "{}", gone.body);
+}
+
+/// What comes of a form, with something that is done when it has been decided and is about to be written.
+async fn after(
+    faults: &Faults,
+    written: Rule,
+    sent: impl Future<Output = Page>,
+    meanwhile: impl Future<Output = ()>,
+) -> Page {
+    let held = faults.inject(written, Fault::Held);
+    let meanwhile = async {
+        held.befallen(1).await;
+        meanwhile.await;
+        held.end();
+    };
+    join(sent, meanwhile).await.0
 }
 
 /// An admin at a stack whose every call of the store can be broken.
 struct Shaky {
     browser: Browser,
+    base_url: String,
     // Dropped before the proxy that it goes through.
     _stack: Arc<Stack>,
     faults: Faults,
@@ -279,19 +332,13 @@ impl Shaky {
         let stack = org.stack().through(&faults);
         let browser = Browser::new(&stack.base_url);
         assert_eq!(browser.sign_in(&person.email, &person.password, "/app").await.status, 303);
-        Self { browser, _stack: stack, faults }
+        Self { browser, base_url: stack.base_url.clone(), _stack: stack, faults }
     }
 
     /// Removes somebody, with something that is done when it has been decided and is about to be written.
     async fn remove_after(&self, who: MemberId, meanwhile: impl Future<Output = ()>) -> Page {
         let written = Rule::on("TransactWriteItems").containing("#MEMBERS").containing(who).times(1);
-        let held = self.faults.inject(written, Fault::Held);
-        let meanwhile = async {
-            held.befallen(1).await;
-            meanwhile.await;
-            held.end();
-        };
-        join(remove(&self.browser, who), meanwhile).await.0
+        after(&self.faults, written, remove(&self.browser, who), meanwhile).await
     }
 }
 
@@ -336,22 +383,66 @@ async fn however_many_admins_remove_each_other_at_once_one_stays() {
     assert!(ended.iter().all(|page| is_signed_out(page) || page.location() == MEMBERS), "{ended:?}");
 }
 
+/// Whether or not they have an account, which would change with the first removal.
 #[tokio::test]
 async fn two_who_remove_the_same_member_at_once_remove_them_once() {
-    let team = Team::new().await;
-    let eve = Browser::of(&team.org, &team.org.admin("Eve Holt").await).await;
-    let adas = Shaky::of(&team.org, &team.ada).await;
-    let later = adas
-        .remove_after(team.ben.id, async {
-            assert_eq!(remove(&eve, team.ben.id).await.status, 303);
-        })
-        .await;
-    assert!(later.status == 404 && later.says("They may have been removed already"), "{}", later.body);
-    let audit = team.org.audit().await;
-    let codes = audit.iter().filter(|row| row["operation"] == "remove_member").map(|row| row["code"].clone());
-    let mut codes: Vec<Value> = codes.collect();
-    codes.sort_by_key(Value::to_string);
-    assert_eq!(codes, ["not_found", "ok"]);
+    for has_account in [true, false] {
+        let team = Team::new().await;
+        if !has_account {
+            rows::delete_account(team.org.stack().table(), &team.ben.email).await;
+        }
+        let eve = Browser::of(&team.org, &team.org.admin("Eve Holt").await).await;
+        let adas = Shaky::of(&team.org, &team.ada).await;
+        let later = adas
+            .remove_after(team.ben.id, async {
+                assert_eq!(remove(&eve, team.ben.id).await.status, 303);
+            })
+            .await;
+        assert_eq!(later.status, 404, "{has_account}: {}", later.body);
+        assert!(later.says("They may have been removed already"), "{}", later.body);
+        let audit = team.org.audit().await;
+        let codes = audit.iter().filter(|row| row["operation"] == "remove_member").map(|row| row["code"].clone());
+        let mut codes: Vec<Value> = codes.collect();
+        codes.sort_by_key(Value::to_string);
+        assert_eq!(codes, ["not_found", "ok"]);
+    }
+}
+
+/// Nobody begins a session where they are no member any more, not even one that would be dead at once.
+#[tokio::test]
+async fn whoever_is_removed_while_they_come_in_does_not_come_in() {
+    let org = Org::new().await;
+    let elsewhere = Org::new().await;
+    org.admin("Ada Okafor").await;
+    let ben = org.member("Ben Ruiz").await;
+    let store = org.stack().table().store();
+    let shaky = Shaky::of(&org, &ben).await;
+    let entered = |org: &Org| Rule::on("TransactWriteItems").containing(format!("ORG#{}#AUDIT", org.id)).times(1);
+
+    // Switching to an organization.
+    let there = ops::add_membership(&store, elsewhere.id, "Ben", &ben.email, Role::Member).await.expect("a member");
+    let page = shaky.browser.get("/app").await;
+    let session = shaky.browser.cookie("session");
+    let (token, to) = (page.hidden("form_token"), elsewhere.id.to_string());
+    let form = [("form_token", token.as_str()), ("organization", &to)];
+    let removal = async { ops::remove_member(&store, elsewhere.id, there).await.expect("a removal") };
+    let switch = shaky.browser.post("/app/organization", &form);
+    let refused = after(&shaky.faults, entered(&elsewhere), switch, removal).await;
+    assert_eq!(refused.status, 404, "{}", refused.body);
+    assert_eq!(shaky.browser.cookie("session"), session);
+    assert_eq!(shaky.browser.get("/app").await.status, 200, "the session goes on");
+
+    // Signing in.
+    let browser = Browser::new(&shaky.base_url);
+    let removal = async { ops::remove_member(&store, org.id, ben.id).await.expect("a removal") };
+    let sign_in = browser.sign_in(&ben.email, &ben.password, "/app");
+    let refused = after(&shaky.faults, entered(&org), sign_in, removal).await;
+    assert!(refused.status == 422 && refused.says("That did not work"), "{}", refused.body);
+    assert_eq!(browser.cookie("session"), None);
+    for (org, operation, times) in [(&elsewhere, "switch_organization", 0), (&org, "sign_in", 1)] {
+        let audit = org.audit().await;
+        assert_eq!(audit.iter().filter(|row| row["operation"] == operation).count(), times, "{operation}: {audit:?}");
+    }
 }
 
 /// What was written, though the store seemed to refuse it, is told as what happened.
@@ -381,6 +472,10 @@ async fn a_removal_takes_away_this_membership_only() {
         .await;
     assert_eq!((done.status, done.location()), (303, MEMBERS), "{}", done.body);
     assert_eq!(team.members().await, [team.ada.id.to_string()]);
+    let account = rows::account(team.org.stack().table(), &team.ben.email).await;
+    let memberships = account["memberships"].as_array().expect("memberships");
+    let organizations: Vec<&Value> = memberships.iter().map(|membership| &membership["organization_id"]).collect();
+    assert_eq!(organizations, [&json!(elsewhere.id)]);
     let again = Browser::of(&team.org, &team.ben).await;
     assert!(again.get("/app/account").await.says(&elsewhere.name));
 }

@@ -143,6 +143,35 @@ async fn there_is_room_for_twenty() {
     assert_eq!(add(&admin, &receiver.url(), &[]).await.status, 303);
 }
 
+/// Whoever is overtaken can still see what they typed, to put it where there is room.
+#[tokio::test]
+async fn what_was_typed_stays_when_somebody_else_takes_the_last_place() {
+    let org = Org::new().await;
+    let admin = Browser::of(&org, &org.admin("Ines Duarte").await).await;
+    let receiver = Receiver::new().await;
+    for _ in 0..19 {
+        assert_eq!(add(&admin, &receiver.url(), &[]).await.status, 303);
+    }
+    let token = admin.get(DEVELOPERS).await.hidden("form_token");
+    assert_eq!(add(&admin, &receiver.url(), &[]).await.status, 303);
+    let empty = admin.get(DEVELOPERS).await;
+    assert!(!empty.says("Add endpoint") && empty.says("There is no room for another one"), "{}", empty.body);
+    for (url, why) in [
+        ("https://8.8.8.8/hooks?tenant=7", "There is no room for another endpoint"),
+        ("https://10.20.30.40/hooks", "The URL can’t be used"),
+    ] {
+        let typed = [("form_token", token.as_str()), ("url", url), ("event:proposal.created", "on")];
+        let full = admin.post(DEVELOPERS, &typed).await;
+        assert_eq!(full.status, 422, "{}", full.body);
+        let chosen = "name=\"event:proposal.created\" value=\"on\" checked";
+        let shown = [why, &format!("value=\"{url}\""), chosen, "Add endpoint", "There is no room for another one"];
+        for text in shown {
+            assert!(full.says(text), "{text}: {}", full.body);
+        }
+        assert!(!full.says("name=\"event:proposal.expired\" value=\"on\" checked"), "{}", full.body);
+    }
+}
+
 /// However many admins find room at the same moment.
 #[tokio::test]
 async fn there_is_room_for_twenty_also_when_more_are_added_at_once() {
@@ -434,6 +463,16 @@ async fn what_was_not_delivered_since_a_moment_is_counted_and_replayed() {
     assert!(counted.says(&format!("value=\"{since_text}\"")), "{}", counted.body);
     let wrong = subscriber.press("replay", &[("since", "yesterday")]).await;
     assert!(wrong.status == 422 && wrong.says("Nothing was replayed"), "{}", wrong.body);
+    let asked = subscriber.admin.get(&format!("{}?since=yesterday", subscriber.path())).await;
+    for page in [wrong, asked] {
+        for text in [
+            "value=\"yesterday\" aria-describedby=\"since-hint since-error\" aria-invalid=\"true\"",
+            "<p id=\"since-error\" class=\"field-error\">Since must be a date with a time",
+            "20 events since",
+        ] {
+            assert!(page.says(text), "{text}: {}", page.body);
+        }
+    }
 
     assert_eq!(subscriber.press("replay", &[("since", &since_text)]).await.status, 303);
     assert!(subscriber.admin.get(&subscriber.path()).await.says("A replay is under way"));
@@ -493,9 +532,12 @@ async fn only_admins_of_the_organization_come_near() {
         browser.post_with(path, &fields, headers).await
     };
     // How the attempt went is noted a moment after it.
-    while !subscriber.admin.get(&subscriber.path()).await.says(">Working</span>") {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    let noted = async {
+        while !subscriber.admin.get(&subscriber.path()).await.says(">Working</span>") {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), noted).await.expect("it is noted");
     let before = org.state().await;
 
     let member = Browser::of(&org, &org.member("Maren Holt").await).await;

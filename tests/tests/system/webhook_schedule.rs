@@ -53,7 +53,7 @@ async fn five_attempts_on_the_schedule_and_then_by_hand() {
         assert!(wait <= waited + 1 && waited <= wait + wait / 10 + LATE_MS, "{waited} ms instead of {wait}");
     }
     let page = subscriber.admin.get(&subscriber.delivery_path(event)).await;
-    assert!(page.says("All five attempts failed") && page.says(">Replay<"), "{}", page.body);
+    assert!(page.says("All 5 attempts failed") && page.says(">Replay<"), "{}", page.body);
     let page = subscriber.admin.get(&subscriber.path()).await;
     assert!(page.says("<dt>Failures in a row</dt><dd>5</dd>"), "{}", page.body);
     assert!(subscriber.admin.get(DEVELOPERS).await.says("5 failures in a row"));
