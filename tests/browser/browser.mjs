@@ -72,6 +72,12 @@ export async function faults({ page, complaints, status }, expected) {
   for (const text of [expected.says ?? []].flat()) {
     if (await page.getByText(text).count() === 0) found.push(`does not say “${text}”`);
   }
+  for (const selector of [expected.has ?? []].flat()) {
+    if (await page.locator(selector).count() === 0) found.push(`has no ${selector}`);
+  }
+  for (const selector of [expected.lacks ?? []].flat()) {
+    if (await page.locator(selector).count() > 0) found.push(`has ${selector}`);
+  }
   if (await page.locator('script, style, [style]').count() > 0) found.push('has a script or a style of its own');
   const wide = await page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement;

@@ -8,6 +8,7 @@
 //   before, after   what is changed for the scene, and changed back
 //   status    the status of the page, if not 200
 //   says      what must be on it
+//   has, lacks   selectors of what must be on it, and of what must not
 import { fillSignIn } from './browser.mjs';
 
 // How long what happens by itself may take.
@@ -75,14 +76,27 @@ export async function deliveries({ page, base }, { working, busy, failing }) {
   return { waiting, delivered };
 }
 
-// Removes a member, and gives the cookies of a browser that is about to be shown the outcome, which is shown once.
-export async function remove({ page, context, base }) {
+// Removes a member, and gives the cookies of a browser that is about to be shown the outcome, which is shown once and
+// within two minutes.
+async function remove({ page, context, base }) {
   await page.goto(`${base}/app/members`);
   const inputs = page.locator('main form').first().locator('input');
   const form = Object.fromEntries(await inputs.evaluateAll((all) => all.map(({ name, value }) => [name, value])));
-  await context.request.post(`${base}/app/members`, { form, maxRedirects: 0 });
-  // Without the two minutes after which the browser would drop them: the scene may come later.
+  const answer = await context.request.post(`${base}/app/members`, { form, maxRedirects: 0 });
+  if (answer.status() !== 303) throw new Error(`removing a member answered ${answer.status()}`);
   return (await context.cookies()).map(({ name, value }) => ({ name, value, url: base }));
+}
+
+// Adds endpoints until there is no room for another one.
+async function fill({ page, context, base }, url) {
+  await page.goto(`${base}/app/developers`);
+  const form = { form_token: await page.locator('input[name=form_token]').first().inputValue(), url };
+  for (let added = 0; added <= 20; added += 1) {
+    const answer = await context.request.post(`${base}/app/developers`, { form, maxRedirects: 0 });
+    if (answer.status() === 422) return;
+    if (answer.status() !== 303) throw new Error(`adding an endpoint answered ${answer.status()}`);
+  }
+  throw new Error('there is room for ever more endpoints');
 }
 
 // At the pace of that stack two weeks are over soon.
@@ -140,6 +154,24 @@ const send = (field, value, name) => async (page) => {
   await press(name)(page);
 };
 
+// Sends a form that the page does not have, or no longer: the one for signing out, filled in otherwise.
+const sendTo = (action, fields) => async (page, made) => {
+  const filled = typeof fields === 'function' ? fields(made) : fields;
+  const sent = page.waitForEvent('framenavigated');
+  await page.locator('form[action="/app/sign-out"]').evaluate((form, [to, values]) => {
+    form.setAttribute('action', to);
+    for (const [name, value] of Object.entries(values)) {
+      form.append(Object.assign(document.createElement('input'), { type: 'hidden', name, value }));
+    }
+    form.submit();
+  }, [action, filled]);
+  await sent;
+  await page.waitForLoadState('load');
+};
+
+const YOU = '.badge:text-is("You")';
+const REMOVE = 'button:text-is("Remove")';
+
 export const SCENES = [
   { name: 'Sign in', as: 'nobody', path: '/app/sign-in', says: 'Read what is proposed, and decide.' },
   { name: 'Sign in, to come back', as: 'nobody', path: ({ pending }) => review(pending), says: 'you come back to the page' },
@@ -185,10 +217,12 @@ export const SCENES = [
   { name: 'Workspace, activated', as: 'late', path: async (_, late) => workspace(await late.find('workspaces', 'Ellery')), says: 'Agreements of this workspace can be published.' },
   { name: 'Workspace, many agreements', path: ({ large }) => workspace(large), says: '1 to 50 of 51' },
   { name: 'Workspace, empty', path: ({ empty }) => workspace(empty), says: 'No agreement yet' },
-  { name: 'Members', path: '/app/members', says: ['You', 'Devin Okafor', 'Remove', 'New members are added by'] },
-  { name: 'Members, for a member', as: 'member', path: '/app/members', says: ['Maren Holt', 'You'] },
-  { name: 'Members, only one', as: 'colleague', path: '/app/members', says: 'You' },
-  { name: 'Members, one removed', as: 'late', path: '/app/members', act: async (page, { removal }) => { await page.context().addCookies(removal); await page.reload(); }, says: 'Devin Okafor was removed' },
+  { name: 'Members', path: '/app/members', says: ['Devin Okafor', 'New members are added by'], has: [YOU, REMOVE] },
+  { name: 'Members, for a member', as: 'member', path: '/app/members', says: ['Maren Holt', 'Devin Okafor'], has: YOU, lacks: REMOVE },
+  { name: 'Members, only one', as: 'colleague', path: '/app/members', has: YOU, lacks: REMOVE },
+  { name: 'Members, refused', as: 'member', path: '/app/members', act: sendTo('/app/members', { member: 'x' }), status: 403, says: ['Only admins remove members', 'Ask an admin'], lacks: REMOVE },
+  { name: 'Members, oneself', path: '/app/members', act: sendTo('/app/members', ({ maren }) => ({ member: maren })), status: 422, says: 'You can’t remove yourself', has: REMOVE },
+  { name: 'Members, one removed', as: 'late', path: '/app/members', before: async (_, made) => { made.removal = await remove(made.lateTab); }, act: async (page, { removal }) => { await page.context().addCookies(removal); await page.reload(); }, says: 'Devin Okafor was removed', lacks: REMOVE },
   { name: 'Members, gone already', path: '/app/members', act: async (page) => { await page.locator('main input[name=member]').first().evaluate((input) => { input.value = 'x'; }); await page.getByRole('button', { name: 'Remove Devin Okafor' }).click(); }, status: 404, says: 'There is no such member' },
   { name: 'Developers, no endpoint', as: 'colleague', path: '/app/developers', says: 'No endpoint yet' },
   { name: 'Developers, endpoints', path: '/app/developers', says: ['Working', 'Failing', 'Paused'] },
@@ -200,6 +234,7 @@ export const SCENES = [
   { name: 'Endpoint, busy', path: ({ busy }) => busy, says: ['Delivered', 'Waiting'] },
   { name: 'Endpoint, failing', path: ({ failing }) => failing, says: ['Failing', 'have not been delivered'] },
   { name: 'Endpoint, count since', path: ({ failing }) => `${failing}?since=yesterday`, says: 'must be a date with a time' },
+  { name: 'Endpoint, replay refused', path: ({ failing }) => failing, act: sendTo('', { act: 'replay', since: 'yesterday' }), status: 422, says: ['Nothing was replayed', 'Since must be a date with a time'], has: '#since[aria-invalid=true][aria-describedby~=since-error]' },
   { name: 'Endpoint, paused', path: ({ paused }) => paused, says: ['Paused', 'Held'] },
   { name: 'Endpoint, some given up', as: 'late', path: ({ given }) => given, says: ['Exhausted', 'Delivered'] },
   { name: 'Endpoint, nothing found', path: ({ working }) => `${working}?state=exhausted&type=agreement.published`, says: 'No such delivery' },
@@ -207,6 +242,8 @@ export const SCENES = [
   { name: 'Endpoint, edit', path: ({ busy }) => `${busy}/edit`, says: 'Edit endpoint' },
   { name: 'Endpoint, edit refused', path: ({ busy }) => `${busy}/edit`, act: async (page) => { await page.getByLabel('Endpoint URL', { exact: true }).fill('https://10.20.30.40/hooks'); await press('Save')(page); }, status: 422, says: 'The URL can’t be used' },
   { name: 'Endpoint, not there', as: 'colleague', path: ({ working }) => working, status: 404, says: 'There is nothing here' },
+  { name: 'Developers, full', as: 'colleague', path: '/app/developers', before: (_, { colleagueTab, receiver }) => fill(colleagueTab, `${receiver.base}/ok`), says: 'There is no room for another one', has: '.row', lacks: '[name=url]' },
+  { name: 'Developers, full meanwhile', as: 'colleague', path: '/app/developers', before: (_, { colleagueTab, receiver }) => fill(colleagueTab, `${receiver.base}/ok`), act: sendTo('/app/developers', ({ receiver }) => ({ url: `${receiver.base}/typed`, 'event:proposal.created': 'on' })), status: 422, says: 'There is no room for another endpoint', has: ['[name=url][value$="/typed"]', '[name="event:proposal.created"][checked]'] },
   { name: 'Delivery, delivered', path: ({ delivered }) => delivered, says: 'The endpoint has acknowledged it.' },
   { name: 'Delivery, waiting', path: ({ waiting }) => waiting, says: ['of 5 attempts failed', 'Next attempt'] },
   { name: 'Delivery, exhausted', as: 'late', path: ({ exhausted }) => exhausted, says: 'All 5 attempts failed' },

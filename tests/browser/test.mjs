@@ -7,7 +7,7 @@
 import fs from 'node:fs';
 import { VIEWS, chromium, enter, faults, fillSignIn, open, screenshot, signIn, tabTo } from './browser.mjs';
 import { Receiver } from './receiver.mjs';
-import { SCENES, deliveries, prepare, remove, subscribe } from './scenes.mjs';
+import { SCENES, deliveries, prepare, subscribe } from './scenes.mjs';
 import { Stack } from './stack.mjs';
 
 const [program, wanted = ''] = process.argv.slice(2);
@@ -95,9 +95,9 @@ async function look(view, scene, tabs, path, made) {
 }
 
 // Somebody's browser, signed in.
-async function signedIn({ base, organizations }, options) {
-  const tab = await open(chrome, options);
-  await signIn(tab, base, organizations[0].members[0]);
+async function signedIn({ base }, { members: [person] }) {
+  const tab = await open(chrome);
+  await signIn(tab, base, person);
   return Object.assign(tab, { base });
 }
 
@@ -109,11 +109,16 @@ async function main(stacks, receiver) {
   await walkThrough(stack);
   console.log('From a proposal to an active agreement, by keyboard: done');
   await expiry(late);
-  const [admin, lateAdmin] = await Promise.all([stack, late].map((each) => signedIn(each)));
-  const subscribed = await subscribe(admin, lateAdmin, receiver);
-  const made = { receiver, ...subscribed, ...await prepare(stack, late) };
+  const [admin, lateTab, colleagueTab] = await Promise.all([
+    signedIn(stack, stack.organizations[0]),
+    signedIn(late, late.organizations[0]),
+    signedIn(stack, stack.organizations[1]),
+  ]);
+  const subscribed = await subscribe(admin, lateTab, receiver);
+  const made = { receiver, lateTab, colleagueTab, ...subscribed, ...await prepare(stack, late) };
   await decide(stack, made);
-  Object.assign(made, await deliveries(admin, made), { removal: await remove(lateAdmin) });
+  const { decided_by: maren } = await stack.call(`/api/v1/proposals/${made.declined.id}`);
+  Object.assign(made, await deliveries(admin, made), { maren: maren.id });
 
   const lookers = {
     nobody: [stack],

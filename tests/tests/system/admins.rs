@@ -1,13 +1,10 @@
 //! Admins who are none any more when what they did is about to be written: their role was taken, or they were removed.
 
-use std::sync::Arc;
-
-use futures_util::future::join;
 use serde_json::json;
 use tests::app::{Browser, Page, Person};
 use tests::receiver::Receiver;
 use tests::subscriber::{DEVELOPERS, Subscriber};
-use tests::{Fault, Faults, Org, Rule, Stack, outbox, rows};
+use tests::{Org, Rule, Shaky, Stack, outbox, rows};
 
 /// An act of an admin: what is done, where, with which form.
 type Act = (&'static str, String, Vec<(&'static str, String)>);
@@ -17,9 +14,8 @@ type Act = (&'static str, String, Vec<(&'static str, String)>);
 struct Admin {
     person: Person,
     subscriber: Subscriber,
-    // Dropped before the proxy that it goes through, and that before the stack that it leads to.
-    _stack: Arc<Stack>,
-    faults: Faults,
+    // Dropped before the stack beside which it is.
+    shaky: Shaky,
     org: Org,
 }
 
@@ -27,12 +23,9 @@ impl Admin {
     async fn new() -> Self {
         let org = Org::on(Stack::still()).await;
         let person = org.admin("Ines Duarte").await;
-        let faults = Faults::before(&org.stack().table().endpoint);
-        let stack = org.stack().through(&faults);
-        let browser = Browser::new(&stack.base_url);
-        assert_eq!(browser.sign_in(&person.email, &person.password, "/app").await.status, 303);
-        let subscriber = Subscriber::add(browser, Receiver::new().await, &[]).await;
-        Self { person, subscriber, _stack: stack, faults, org }
+        let shaky = Shaky::beside(&org);
+        let subscriber = Subscriber::add(shaky.browser_of(&person).await, Receiver::new().await, &[]).await;
+        Self { person, subscriber, shaky, org }
     }
 
     /// Every act that only admins may do. The endpoint is paused first where that is what the act needs.
@@ -66,14 +59,8 @@ impl Admin {
 
     /// Sends an act's form, with something that is done when it has been decided and is about to be written.
     async fn send_after(&self, act: &Act, meanwhile: impl Future<Output = ()>) -> Page {
-        let writes = Rule::on("TransactWriteItems").containing(self.org.id).times(1);
-        let held = self.faults.inject(writes, Fault::Held);
-        let meanwhile = async {
-            held.befallen(1).await;
-            meanwhile.await;
-            held.end();
-        };
-        join(self.send(act), meanwhile).await.0
+        let writes = Rule::on("TransactWriteItems").containing(self.org.id);
+        self.shaky.meanwhile(writes, self.send(act), meanwhile).await
     }
 
     async fn become_a(&self, role: &str) {

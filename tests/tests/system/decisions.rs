@@ -1,8 +1,6 @@
 //! Decisions of members over forms that something comes between: names that change, time that passes, members who are
 //! removed.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 use shared::domain::agreement::gate::{FieldType, Gate, GateRule, GateState, InformationField};
 use shared::domain::agreement::{Agreement, Label, Participant, ParticipantRole};
@@ -10,7 +8,7 @@ use shared::domain::ids::{ContactId, FieldId, GateId, ParticipantId, StageId};
 use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 use tests::app::{Browser, Page, Person};
-use tests::{Fault, Faults, Org, Rule, Stack, drafts};
+use tests::{Fault, Org, Rule, Shaky, drafts};
 
 const WRITE: &str = "TransactWriteItems";
 const AN_HOUR_MS: i64 = 3_600_000;
@@ -22,9 +20,8 @@ struct Review {
     path: String,
     agreement: Agreement,
     expires_at: Timestamp,
-    // Dropped before the proxy that it goes through, and that before the stack that it leads to.
-    _stack: Arc<Stack>,
-    faults: Faults,
+    // Dropped before the stack beside which it is.
+    shaky: Shaky,
     org: Org,
 }
 
@@ -35,15 +32,13 @@ impl Review {
 
     async fn on(org: Org, change: impl FnOnce(&mut Agreement), lifetime_ms: i64) -> Self {
         let person = org.member("Maren Holt").await;
-        let faults = Faults::before(&org.stack().table().endpoint);
-        let stack = org.stack().through(&faults);
-        let browser = Browser::new(&stack.base_url);
-        assert_eq!(browser.sign_in(&person.email, &person.password, "/app").await.status, 303);
+        let shaky = Shaky::beside(&org);
+        let browser = shaky.browser_of(&person).await;
         let agreement = org.ready_draft("Lease", change).await;
         let expires_at = Timestamp::from_unix_ms(Timestamp::now().unix_ms() + lifetime_ms).expect("a moment");
         let proposal = drafts::propose_due(&org, &agreement, ProposalAction::PublishAgreement, expires_at).await;
         let path = format!("/app/proposals/{}", proposal.id);
-        Self { browser, person, path, agreement, expires_at, _stack: stack, faults, org }
+        Self { browser, person, path, agreement, expires_at, shaky, org }
     }
 
     /// The calls of the store that write this proposal.
@@ -132,13 +127,9 @@ async fn who_takes_no_part_may_be_renamed_and_declining_needs_no_second_look() {
 async fn who_is_renamed_while_the_decision_is_written_is_shown_again() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;
     let page = review.browser.get(&review.path).await;
-    let held = review.faults.inject(review.writes().times(1), Fault::Held);
-    let rename = async {
-        held.befallen(1).await;
-        review.rename(review.agreement.participants[1].contact_id, &json!({"display_name": "Southwind"})).await;
-        held.end();
-    };
-    let (refused, ()) = futures_util::future::join(review.send(&page, "confirm"), rename).await;
+    let new_name = json!({"display_name": "Southwind"});
+    let rename = review.rename(review.agreement.participants[1].contact_id, &new_name);
+    let refused = review.shaky.meanwhile(review.writes(), review.send(&page, "confirm"), rename).await;
     assert_eq!(refused.status, 409, "{}", refused.body);
     assert!(refused.says("Southwind"));
     are(&review.states().await, "pending", "draft");
@@ -224,7 +215,7 @@ async fn a_decision_that_is_tried_again_after_the_end_comes_too_late() {
         let review = Review::of(|_| {}, 3_000).await;
         let expires_at = review.expires_at;
         let page = review.browser.get(&review.path).await;
-        let conflicts = review.faults.inject(review.writes(), Fault::Conflict);
+        let conflicts = review.shaky.faults.inject(review.writes(), Fault::Conflict);
         let end = async {
             conflicts.befallen(1).await;
             assert!(Timestamp::now() < expires_at, "the first attempt came in time");
@@ -247,7 +238,7 @@ async fn a_decision_that_is_tried_again_in_time_happens_then() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;
     let page = review.browser.get(&review.path).await;
     let asked = Timestamp::now();
-    let conflicts = review.faults.inject(review.writes().times(3), Fault::Conflict);
+    let conflicts = review.shaky.faults.inject(review.writes().times(3), Fault::Conflict);
     assert_eq!(review.send(&page, "confirm").await.status, 303);
     assert_eq!(conflicts.count(), 3);
     let proposal = review.org.get(format!("/api/v1/proposals/{}", review.proposal())).send().await.ok(200);
@@ -270,13 +261,8 @@ async fn who_is_overtaken_between_two_looks_is_told_that_it_was_decided() {
     let other = Browser::of(&review.org, &review.org.member("Okon").await).await;
     let page = review.browser.get(&review.path).await;
     let looks = Rule::on("GetItem").containing(format!("AGREEMENT#{}", review.agreement.id));
-    let held = review.faults.inject(looks.times(1), Fault::Held);
-    let overtake = async {
-        held.befallen(1).await;
-        assert_eq!(other.decide(&review.path, "confirm", "").await.status, 303);
-        held.end();
-    };
-    let (refused, ()) = futures_util::future::join(review.send(&page, "confirm"), overtake).await;
+    let overtake = async { assert_eq!(other.decide(&review.path, "confirm", "").await.status, 303) };
+    let refused = review.shaky.meanwhile(looks, review.send(&page, "confirm"), overtake).await;
     assert_eq!(refused.status, 409, "{}", refused.body);
     assert!(refused.says("It was already confirmed"), "{}", refused.body);
     are(&review.states().await, "confirmed", "active");
@@ -325,14 +311,9 @@ async fn a_removed_member_is_out_with_the_next_request_and_a_form_opened_before_
 async fn who_is_removed_while_their_decision_is_written_decides_nothing() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;
     let page = review.browser.get(&review.path).await;
-    let held = review.faults.inject(review.writes().times(1), Fault::Held);
-    let remove = async {
-        held.befallen(1).await;
-        let store = review.org.stack().table().store();
-        ops::remove_member(&store, review.org.id, review.person.id).await.expect("removed");
-        held.end();
-    };
-    let (out, ()) = futures_util::future::join(review.send(&page, "confirm"), remove).await;
+    let store = review.org.stack().table().store();
+    let remove = async { ops::remove_member(&store, review.org.id, review.person.id).await.expect("removed") };
+    let out = review.shaky.meanwhile(review.writes(), review.send(&page, "confirm"), remove).await;
     assert_eq!(out.status, 303, "{}", out.body);
     assert!(out.location().starts_with("/app/sign-in"), "{}", out.location());
     are(&review.states().await, "pending", "draft");

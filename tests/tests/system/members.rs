@@ -1,14 +1,11 @@
 //! Who belongs to an organization, and an admin who removes one: over the forms of the page.
 
-use std::sync::Arc;
-
-use futures_util::future::join;
 use ops::{NewMember, Role};
 use serde_json::{Value, json};
 use shared::domain::ids::MemberId;
 use tests::app::{Browser, Page, Person};
 use tests::receiver::Receiver;
-use tests::{Fault, Faults, Org, Rule, Stack, rows, subscriber};
+use tests::{Fault, Org, Rule, Shaky, rows, subscriber};
 
 use crate::unknown_id;
 
@@ -301,45 +298,9 @@ async fn many_members_are_shown_page_by_page() {
     assert!(gone.status == 404 && gone.says("There is no such member") && gone.says("Colleague 47"), "{}", gone.body);
 }
 
-/// What comes of a form, with something that is done when it has been decided and is about to be written.
-async fn after(
-    faults: &Faults,
-    written: Rule,
-    sent: impl Future<Output = Page>,
-    meanwhile: impl Future<Output = ()>,
-) -> Page {
-    let held = faults.inject(written, Fault::Held);
-    let meanwhile = async {
-        held.befallen(1).await;
-        meanwhile.await;
-        held.end();
-    };
-    join(sent, meanwhile).await.0
-}
-
-/// An admin at a stack whose every call of the store can be broken.
-struct Shaky {
-    browser: Browser,
-    base_url: String,
-    // Dropped before the proxy that it goes through.
-    _stack: Arc<Stack>,
-    faults: Faults,
-}
-
-impl Shaky {
-    async fn of(org: &Org, person: &Person) -> Self {
-        let faults = Faults::before(&org.stack().table().endpoint);
-        let stack = org.stack().through(&faults);
-        let browser = Browser::new(&stack.base_url);
-        assert_eq!(browser.sign_in(&person.email, &person.password, "/app").await.status, 303);
-        Self { browser, base_url: stack.base_url.clone(), _stack: stack, faults }
-    }
-
-    /// Removes somebody, with something that is done when it has been decided and is about to be written.
-    async fn remove_after(&self, who: MemberId, meanwhile: impl Future<Output = ()>) -> Page {
-        let written = Rule::on("TransactWriteItems").containing("#MEMBERS").containing(who).times(1);
-        after(&self.faults, written, remove(&self.browser, who), meanwhile).await
-    }
+/// The calls of the store that remove somebody.
+fn removing(who: MemberId) -> Rule {
+    Rule::on("TransactWriteItems").containing("#MEMBERS").containing(who)
 }
 
 #[tokio::test]
@@ -347,13 +308,13 @@ async fn of_two_admins_who_remove_each_other_at_once_one_stays() {
     let team = Team::new().await;
     let eve = team.org.admin("Eve Holt").await;
     let evas = Browser::of(&team.org, &eve).await;
-    let adas = Shaky::of(&team.org, &team.ada).await;
-    let overtaken = adas
-        .remove_after(eve.id, async {
-            let done = remove(&evas, team.ada.id).await;
-            assert_eq!((done.status, done.location()), (303, MEMBERS), "{}", done.body);
-        })
-        .await;
+    let shaky = Shaky::beside(&team.org);
+    let adas = shaky.browser_of(&team.ada).await;
+    let evas_removal = async {
+        let done = remove(&evas, team.ada.id).await;
+        assert_eq!((done.status, done.location()), (303, MEMBERS), "{}", done.body);
+    };
+    let overtaken = shaky.meanwhile(removing(eve.id), remove(&adas, eve.id), evas_removal).await;
     assert!(is_signed_out(&overtaken), "{}", overtaken.body);
     assert_eq!(team.members().await, [team.ben.id.to_string(), eve.id.to_string()]);
     assert!(evas.get(MEMBERS).await.says("Ada Okafor was removed"));
@@ -392,12 +353,10 @@ async fn two_who_remove_the_same_member_at_once_remove_them_once() {
             rows::delete_account(team.org.stack().table(), &team.ben.email).await;
         }
         let eve = Browser::of(&team.org, &team.org.admin("Eve Holt").await).await;
-        let adas = Shaky::of(&team.org, &team.ada).await;
-        let later = adas
-            .remove_after(team.ben.id, async {
-                assert_eq!(remove(&eve, team.ben.id).await.status, 303);
-            })
-            .await;
+        let shaky = Shaky::beside(&team.org);
+        let adas = shaky.browser_of(&team.ada).await;
+        let sooner = async { assert_eq!(remove(&eve, team.ben.id).await.status, 303) };
+        let later = shaky.meanwhile(removing(team.ben.id), remove(&adas, team.ben.id), sooner).await;
         assert_eq!(later.status, 404, "{has_account}: {}", later.body);
         assert!(later.says("They may have been removed already"), "{}", later.body);
         let audit = team.org.audit().await;
@@ -416,27 +375,28 @@ async fn whoever_is_removed_while_they_come_in_does_not_come_in() {
     org.admin("Ada Okafor").await;
     let ben = org.member("Ben Ruiz").await;
     let store = org.stack().table().store();
-    let shaky = Shaky::of(&org, &ben).await;
-    let entered = |org: &Org| Rule::on("TransactWriteItems").containing(format!("ORG#{}#AUDIT", org.id)).times(1);
+    let shaky = Shaky::beside(&org);
+    let browser = shaky.browser_of(&ben).await;
+    let entered = |org: &Org| Rule::on("TransactWriteItems").containing(format!("ORG#{}#AUDIT", org.id));
 
     // Switching to an organization.
     let there = ops::add_membership(&store, elsewhere.id, "Ben", &ben.email, Role::Member).await.expect("a member");
-    let page = shaky.browser.get("/app").await;
-    let session = shaky.browser.cookie("session");
+    let page = browser.get("/app").await;
+    let session = browser.cookie("session");
     let (token, to) = (page.hidden("form_token"), elsewhere.id.to_string());
     let form = [("form_token", token.as_str()), ("organization", &to)];
     let removal = async { ops::remove_member(&store, elsewhere.id, there).await.expect("a removal") };
-    let switch = shaky.browser.post("/app/organization", &form);
-    let refused = after(&shaky.faults, entered(&elsewhere), switch, removal).await;
+    let switch = browser.post("/app/organization", &form);
+    let refused = shaky.meanwhile(entered(&elsewhere), switch, removal).await;
     assert_eq!(refused.status, 404, "{}", refused.body);
-    assert_eq!(shaky.browser.cookie("session"), session);
-    assert_eq!(shaky.browser.get("/app").await.status, 200, "the session goes on");
+    assert_eq!(browser.cookie("session"), session);
+    assert_eq!(browser.get("/app").await.status, 200, "the session goes on");
 
     // Signing in.
-    let browser = Browser::new(&shaky.base_url);
+    let browser = shaky.browser();
     let removal = async { ops::remove_member(&store, org.id, ben.id).await.expect("a removal") };
     let sign_in = browser.sign_in(&ben.email, &ben.password, "/app");
-    let refused = after(&shaky.faults, entered(&org), sign_in, removal).await;
+    let refused = shaky.meanwhile(entered(&org), sign_in, removal).await;
     assert!(refused.status == 422 && refused.says("That did not work"), "{}", refused.body);
     assert_eq!(browser.cookie("session"), None);
     for (org, operation, times) in [(&elsewhere, "switch_organization", 0), (&org, "sign_in", 1)] {
@@ -449,10 +409,10 @@ async fn whoever_is_removed_while_they_come_in_does_not_come_in() {
 #[tokio::test]
 async fn a_removal_whose_answer_was_lost_is_done() {
     let team = Team::new().await;
-    let adas = Shaky::of(&team.org, &team.ada).await;
-    let written = Rule::on("TransactWriteItems").containing("#MEMBERS").containing(team.ben.id).times(1);
-    adas.faults.inject(written, Fault::LateCommit);
-    let done = remove(&adas.browser, team.ben.id).await;
+    let shaky = Shaky::beside(&team.org);
+    let adas = shaky.browser_of(&team.ada).await;
+    shaky.faults.inject(removing(team.ben.id).times(1), Fault::LateCommit);
+    let done = remove(&adas, team.ben.id).await;
     assert_eq!((done.status, done.location()), (303, MEMBERS), "{}", done.body);
     assert_eq!(team.members().await, [team.ada.id.to_string()]);
     let row = audit_of(&team.org, &done).await;
@@ -464,12 +424,12 @@ async fn a_removal_whose_answer_was_lost_is_done() {
 async fn a_removal_takes_away_this_membership_only() {
     let team = Team::new().await;
     let (elsewhere, store) = (Org::new().await, team.org.stack().table().store());
-    let adas = Shaky::of(&team.org, &team.ada).await;
-    let done = adas
-        .remove_after(team.ben.id, async {
-            ops::add_membership(&store, elsewhere.id, "Ben", &team.ben.email, Role::Member).await.expect("a member");
-        })
-        .await;
+    let shaky = Shaky::beside(&team.org);
+    let adas = shaky.browser_of(&team.ada).await;
+    let joining = async {
+        ops::add_membership(&store, elsewhere.id, "Ben", &team.ben.email, Role::Member).await.expect("a member");
+    };
+    let done = shaky.meanwhile(removing(team.ben.id), remove(&adas, team.ben.id), joining).await;
     assert_eq!((done.status, done.location()), (303, MEMBERS), "{}", done.body);
     assert_eq!(team.members().await, [team.ada.id.to_string()]);
     let account = rows::account(team.org.stack().table(), &team.ben.email).await;

@@ -14,7 +14,7 @@ use tests::app::{Browser, Page};
 use tests::clockwork::Clockwork;
 use tests::receiver::{Arrival, Reaction, Receiver};
 use tests::subscriber::{DEVELOPERS, Subscriber, add};
-use tests::{Fault, Faults, Org, Rule, Stack, outbox, rows};
+use tests::{Fault, Org, Rule, Shaky, Stack, outbox, rows};
 
 /// Ways into a network, and what is no endpoint for another reason.
 const REFUSED: [&str; 26] = [
@@ -214,15 +214,13 @@ async fn there_is_room_for_twenty_also_when_more_are_added_at_once() {
 async fn the_last_endpoint_there_is_room_for_is_added_also_when_the_answer_is_lost() {
     let org = Org::new().await;
     let person = org.admin("Ines Duarte").await;
-    let faults = Faults::before(&org.stack().table().endpoint);
-    let stack = org.stack().through(&faults);
-    let admin = Browser::new(&stack.base_url);
-    assert_eq!(admin.sign_in(&person.email, &person.password, "/app").await.status, 303);
+    let shaky = Shaky::beside(&org);
+    let admin = shaky.browser_of(&person).await;
     let receiver = Receiver::new().await;
     for _ in 0..19 {
         assert_eq!(add(&admin, &receiver.url(), &[]).await.status, 303);
     }
-    faults.inject(Rule::on("TransactWriteItems").containing("#ENDPOINTS").times(1), Fault::LateCommit);
+    shaky.faults.inject(Rule::on("TransactWriteItems").containing("#ENDPOINTS").times(1), Fault::LateCommit);
     let added = add(&admin, &receiver.url(), &[]).await;
     assert_eq!(added.status, 303, "{}", added.body);
     assert!(tests::subscriber::secret_on(&admin.get(added.location()).await).is_some(), "the secret is shown");
