@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use shared::domain::agreement::gate::{Countdown, Gate, GateRule, GateState};
@@ -12,6 +13,8 @@ use shared::domain::time::Timestamp;
 use tests::app::{Browser, Person};
 use tests::clockwork::Clockwork;
 use tests::{Fault, Faults, Org, Rule, Stack, rows};
+
+use crate::unknown_id;
 
 /// How long what happens by itself may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -82,10 +85,21 @@ impl Deal {
 
     /// Publishes an agreement with these stages, as people do.
     async fn publish(&self, of: &[&[Countdown]], expires_at: Option<Timestamp>) -> Agreement {
+        self.publish_in_time(of, expires_at).await.expect("it is published before it expires")
+    }
+
+    /// The same; nothing when it expires before that is done.
+    async fn publish_in_time(&self, of: &[&[Countdown]], expires_at: Option<Timestamp>) -> Option<Agreement> {
+        let is_in_time = || expires_at.is_none_or(|moment| Timestamp::now() < moment);
         let change = |draft: &mut Agreement| (draft.stages, draft.expires_at) = (stages(of), expires_at);
         let draft = self.org.ready_draft("Exclusivity", change).await;
-        self.decide("publish_agreement", &draft).await;
-        draft
+        let body = json!({"action": "publish_agreement", "agreement_id": draft.id});
+        let proposed = self.org.post("/api/v1/proposals", &body).send().await;
+        is_in_time().then_some(())?;
+        let done = self.browser.decide(&review(&proposed.ok(201)), "confirm", "").await;
+        is_in_time().then_some(())?;
+        assert_eq!(done.status, 303, "{}", done.body);
+        Some(draft)
     }
 
     /// Proposes something and confirms it.
@@ -124,18 +138,28 @@ impl Deal {
         self.org.events().await.iter().map(|event| text(&event["type"]).to_owned()).collect()
     }
 
-    /// What is due of agreements.
-    async fn due(&self) -> Vec<String> {
+    /// What is due of an agreement.
+    async fn due(&self, agreement: &Agreement) -> Vec<String> {
         let mut due = self.org.due().await;
-        due.retain(|key| key.starts_with("AGREEMENT#"));
+        due.retain(|key| key.starts_with("AGREEMENT#") && key.contains(&agreement.id.to_string()));
         due
     }
 
-    /// The audit rows of what the service wrote down.
-    async fn written_down(&self) -> Vec<Value> {
+    /// The audit rows of what the service wrote down of an agreement.
+    async fn written_down(&self, agreement: &Agreement) -> Vec<Value> {
         let mut rows = self.org.audit().await;
-        rows.retain(|row| row["operation"] == "proceed_agreement");
+        rows.retain(|row| row["operation"] == "proceed_agreement" && rows::objects(row) == [agreement.id.to_string()]);
         rows
+    }
+
+    /// How often an agreement's completion was told, and how often it is on record that the service wrote it down.
+    async fn completions(&self, agreement: &Agreement) -> (usize, usize) {
+        let told = |event: &&Value| {
+            event["type"] == "agreement.completed" && event["data"]["agreement_id"] == json!(agreement.id)
+        };
+        let events = self.org.events().await;
+        let rows = self.written_down(agreement).await;
+        (events.iter().filter(told).count(), rows.iter().filter(|row| row["code"] == "ok").count())
     }
 }
 
@@ -179,12 +203,11 @@ async fn countdowns_take_an_agreement_from_stage_to_stage_and_the_last_one_compl
     assert_eq!(told["data"], json!({"agreement_id": agreement.id, "name": "Exclusivity"}));
     assert!(moment(&told["created_at"]) >= moment(&shown["completed_at"]), "never early");
 
-    assert_eq!(deal.due().await, Vec::<String>::new());
-    let rows = deal.written_down().await;
+    assert_eq!(deal.due(&agreement).await, Vec::<String>::new());
+    let rows = deal.written_down(&agreement).await;
     assert!((1..=3).contains(&rows.len()), "one for each time that it was written down: {rows:?}");
     for row in &rows {
         assert_eq!((&row["status"], &row["code"]), (&json!("200"), &json!("ok")));
-        assert_eq!(rows::objects(row), [agreement.id.to_string()]);
         assert!(["token_id", "member_id", "participant_id"].iter().all(|who| row.get(*who).is_none()), "{row}");
     }
     let page = deal.browser.get(&format!("/app/agreements/{}", agreement.id)).await;
@@ -198,7 +221,7 @@ async fn countdowns_take_an_agreement_from_stage_to_stage_and_the_last_one_compl
 async fn an_agreement_whose_time_is_over_expires_and_cannot_be_cancelled() {
     let deal = Deal::on(Org::on(Stack::alone(600)).await).await;
     let ((cancellation, agreement), _) = before_a_moment(async |moment| {
-        let agreement = deal.publish(&[&[Countdown::AfterHours(2000)]], Some(moment)).await;
+        let agreement = deal.publish_in_time(&[&[Countdown::AfterHours(2000)]], Some(moment)).await?;
         Some((deal.propose_cancellation(&agreement).await?, agreement))
     })
     .await;
@@ -210,7 +233,7 @@ async fn an_agreement_whose_time_is_over_expires_and_cannot_be_cancelled() {
     assert_eq!((&shown["completed_at"], &shown["cancelled_at"]), (&Value::Null, &Value::Null));
     assert!(moment(&shown["updated_at"]) >= moment(&shown["expires_at"]), "never early");
     assert_eq!(deal.types().await.last().map(String::as_str), Some("proposal.created"), "nobody is told of an expiry");
-    assert_eq!((deal.due().await.len(), deal.written_down().await.len()), (0, 1));
+    assert_eq!((deal.due(&agreement).await.len(), deal.written_down(&agreement).await.len()), (0, 1));
 
     let refused = deal.browser.decide(&review(&cancellation), "confirm", "").await;
     assert_eq!(refused.status, 422, "{}", refused.body);
@@ -226,7 +249,7 @@ async fn an_agreement_whose_time_is_over_expires_and_cannot_be_cancelled() {
 async fn a_decision_does_not_wait_for_the_clock() {
     let deal = Deal::on(Org::on(Stack::silent()).await).await;
     let ((ended, proposed, over, completed), moment) = before_a_moment(async |moment| {
-        let ended = deal.publish(&[&[Countdown::AfterHours(2)]], Some(moment)).await;
+        let ended = deal.publish_in_time(&[&[Countdown::AfterHours(2)]], Some(moment)).await?;
         let proposed = deal.propose_cancellation(&ended).await?;
         let over = deal.publish(&[&[Countdown::At(moment)], &[Countdown::AfterHours(2)]], None).await;
         Some((ended, proposed, over, deal.publish(&[&[Countdown::At(moment)]], None).await))
@@ -250,13 +273,15 @@ async fn a_decision_does_not_wait_for_the_clock() {
     let shown = deal.shown(&over).await;
     assert_eq!((text(&shown["lifecycle"]), gate_states(&shown)), ("cancelled", vec![vec!["cleared"], vec!["open"]]));
     assert_eq!(shown["stages"][0]["gates"][0]["cleared_at"], json!(moment));
-    assert!(!deal.due().await.iter().any(|key| key.contains(&over.id.to_string())), "nothing more is due of it");
+    assert_eq!(deal.due(&over).await, Vec::<String>::new(), "nothing more is due of it");
 
     let clock = Clockwork::of(&deal.org);
     clock.first_tick().await;
     assert_eq!(deal.shown(&ended).await["lifecycle"], "expired");
     assert_eq!(deal.shown(&completed).await["completed_at"], json!(moment));
-    assert_eq!(deal.due().await, Vec::<String>::new());
+    for agreement in [&ended, &completed] {
+        assert_eq!(deal.due(agreement).await, Vec::<String>::new());
+    }
 }
 
 #[tokio::test]
@@ -268,8 +293,9 @@ async fn what_is_met_already_is_cleared_with_the_publication() {
     assert_eq!(gate_states(&shown), [["cleared"], ["open"]]);
     assert_eq!(shown["status"], "Active: step 2 of 2, Waiting");
     assert_eq!(shown["stages"][0]["gates"][0]["cleared_at"], shown["published_at"]);
-    let due = deal.due().await;
-    assert!(due.len() == 1 && due[0].contains(&some.id.to_string()), "the countdown comes before the end: {due:?}");
+    let due_at = moment(&shown["stages"][1]["gates"][0]["due_at"]);
+    let entry = format!("AGREEMENT#{:015}#{}#{}", due_at.unix_ms(), deal.org.id, some.id);
+    assert_eq!(deal.due(&some).await, [entry], "the countdown comes before the end");
 
     let all = deal.publish(&[&[Countdown::At(past)]], None).await;
     let shown = deal.shown(&all).await;
@@ -277,7 +303,9 @@ async fn what_is_met_already_is_cleared_with_the_publication() {
     let types = deal.types().await;
     assert_eq!(types[types.len() - 3..], ["proposal.confirmed", "agreement.published", "agreement.completed"]);
     deal.decide("cancel_agreement", &some).await;
-    assert_eq!(deal.due().await, Vec::<String>::new());
+    for agreement in [&some, &all] {
+        assert_eq!(deal.due(agreement).await, Vec::<String>::new());
+    }
 }
 
 #[tokio::test]
@@ -292,12 +320,45 @@ async fn clocks_that_tick_at_once_write_it_down_once() {
     let clock = Clockwork::of(&deal.org);
     let ticks = join_all((0..4).map(|_| clock.tick())).await;
     assert_eq!(ticks.iter().map(|tick| tick.failed).sum::<u32>(), 0, "{ticks:?}");
-    let (events, rows) = (deal.org.events().await, deal.written_down().await);
     for agreement in &agreements {
         assert_eq!(deal.shown(agreement).await["lifecycle"], "completed");
-        assert_eq!(written(&events, &rows, agreement), (1, 1));
+        assert_eq!(deal.completions(agreement).await, (1, 1));
+        assert_eq!(deal.due(agreement).await, Vec::<String>::new());
     }
-    assert_eq!(deal.due().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn the_clock_takes_away_what_was_left_behind_and_leaves_what_is_not_due() {
+    let deal = Deal::on(Org::on(Stack::silent()).await).await;
+    let waiting = deal.publish(&[&[Countdown::AfterHours(1)]], None).await;
+    let (over, moment) =
+        before_a_moment(async |moment| Some(deal.publish(&[&[Countdown::At(moment)]], None).await)).await;
+    let own = deal.due(&waiting).await;
+    // Of nothing, and of what is not due, in each shard before what is.
+    let left_behind = [unknown_id(), waiting.id.to_string()];
+    let left_behind = left_behind.map(|id| format!("AGREEMENT#000000000000001#{}#{id}", deal.org.id));
+    // A clock that is behind another one gets an entry whose time is still to come. This one gets it because of a nought
+    // too many, by which it sorts before its time.
+    let early = own[0].replace("AGREEMENT#", "AGREEMENT#0");
+    let table = deal.org.stack().table();
+    for (pk, sk) in (0..8).flat_map(|shard| left_behind.iter().chain([&early]).map(move |sk| (shard, sk))) {
+        let put = table.client().put_item().table_name(&table.name);
+        let put = put.item("pk", AttributeValue::S(format!("DUE#{pk}"))).item("sk", AttributeValue::S(sk.clone()));
+        put.send().await.expect("the table takes it");
+    }
+    until(moment).await;
+    let before = deal.shown(&waiting).await;
+    let tick = Clockwork::of(&deal.org).tick().await;
+    assert_eq!((tick.stale, tick.failed), (16, 0), "{tick:?}");
+    assert_eq!(
+        (deal.shown(&over).await["lifecycle"].as_str(), deal.shown(&waiting).await),
+        (Some("completed"), before)
+    );
+    let mut due = vec![early; 8];
+    due.extend(own);
+    assert_eq!(deal.due(&waiting).await, due, "its own entry, however early it is found, stays");
+    assert!(!deal.org.due().await.contains(&left_behind[0]));
+    assert_eq!(deal.written_down(&waiting).await, Vec::<Value>::new());
 }
 
 /// A member cancels at the moment at which the clock completes: one of them is right, and the other one sees that.
@@ -374,18 +435,9 @@ async fn a_broken_store_does_not_break_what_time_does() {
         injection.end();
     }
     assert_eq!((clock.tick().await.proceeded, clock.tick().await.proceeded), (1, 0), "the next tick tries it again");
-    let (events, rows) = (deal.org.events().await, deal.written_down().await);
     for (agreement, injection) in &injected {
         assert_eq!(deal.shown(agreement).await["lifecycle"], "completed", "{injection:?}");
-        assert_eq!(written(&events, &rows, agreement), (1, 1), "{injection:?}");
+        assert_eq!(deal.completions(agreement).await, (1, 1), "{injection:?}");
+        assert_eq!(deal.due(agreement).await, Vec::<String>::new());
     }
-    assert_eq!(deal.due().await, Vec::<String>::new());
-}
-
-/// How often an agreement's completion was told, and how often it is on record that the service completed it.
-fn written(events: &[Value], rows: &[Value], agreement: &Agreement) -> (usize, usize) {
-    let told =
-        |event: &&Value| event["type"] == "agreement.completed" && event["data"]["agreement_id"] == json!(agreement.id);
-    let recorded = |row: &&Value| row["code"] == "ok" && rows::objects(row) == [agreement.id.to_string()];
-    (events.iter().filter(told).count(), rows.iter().filter(recorded).count())
 }

@@ -11,8 +11,6 @@ use tests::Client;
 use tests::client::Request;
 use tests::drafts::Coming;
 
-/// What a participant does, in the order in which it is shown.
-pub const ROLES: [&str; 4] = ["signer", "approver", "investor", "observer"];
 /// Both actions.
 pub const ACTIONS: [ProposalAction; 2] = [ProposalAction::PublishAgreement, ProposalAction::CancelAgreement];
 
@@ -40,14 +38,14 @@ pub struct Contact {
     pub id: String,
     pub name: String,
     pub email: Option<String>,
-    changes: u32,
+    pub changes: u32,
 }
 
 #[derive(Debug, Clone)]
 pub struct Workspace {
     pub id: String,
-    is_activated: bool,
-    people: BTreeSet<usize>,
+    pub is_activated: bool,
+    pub people: BTreeSet<usize>,
 }
 
 #[derive(Debug, Clone)]
@@ -58,8 +56,8 @@ pub struct Agreement {
     /// As it is written down.
     pub lifecycle: Lifecycle,
     was_published: bool,
-    /// Who takes part, and the places of their roles.
-    pub participants: Vec<(usize, BTreeSet<usize>)>,
+    /// Who takes part.
+    pub participants: Vec<usize>,
     pub stages: Vec<Stage>,
     /// How many of these are done, as it is written down.
     done: usize,
@@ -92,90 +90,47 @@ pub struct Proposal {
     pub id: String,
     action: ProposalAction,
     pub agreement: usize,
-    pub end: End,
+    /// As it is shown.
+    pub state: ProposalState,
+    /// Whether nobody has written down an end: also when its time is over.
+    pub is_open: bool,
     pub expires_at: Timestamp,
     /// Which member decided, and what they said.
     decided: Option<(String, String)>,
 }
 
-/// What became of a proposal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    Pending,
-    /// Its time is over, which nobody has written down yet.
-    Over,
-    Confirmed,
-    Declined,
-    Expired,
-}
-
 /// A call of the API that writes. The same call is the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Call {
-    NewContact { name: String, email: Option<String> },
     Change { contact: usize, name: String, email: Option<String> },
-    NewWorkspace { name: String },
     NewAgreement { workspace: usize, name: String },
-    AddParticipant { agreement: usize, contact: usize, roles: Vec<&'static str> },
+    AddParticipant { agreement: usize, contact: usize },
     Propose { agreement: usize, action: ProposalAction },
 }
 
 impl Call {
-    pub fn operation(&self) -> &'static str {
-        match self {
-            Self::NewContact { .. } => "create_contact",
-            Self::Change { .. } => "update_contact",
-            Self::NewWorkspace { .. } => "create_workspace",
-            Self::NewAgreement { .. } => "create_agreement",
-            Self::AddParticipant { .. } => "add_agreement_participant",
-            Self::Propose { .. } => "create_proposal",
-        }
-    }
-
-    pub fn request(&self, client: &Client, model: &Model) -> Request {
-        let contact = |at: &usize| &model.contacts[*at].id;
-        let workspace = |at: &usize| &model.workspaces[*at].id;
+    /// Its operation, and how it is sent.
+    pub fn request(&self, client: &Client, model: &Model) -> (&'static str, Request) {
         let agreement = |at: &usize| &model.agreements[*at].id;
-        let (path, body) = match self {
-            Self::NewContact { name, email } => {
-                ("contacts".to_owned(), json!({"display_name": name, "kind": "person", "email": email}))
+        match self {
+            Self::Change { contact, name, email } => {
+                let path = format!("/api/v1/contacts/{}", model.contacts[*contact].id);
+                ("update_contact", client.patch(path, &json!({"display_name": name, "email": email})))
             }
-            Self::Change { contact: at, name, email } => {
-                let body = json!({"display_name": name, "email": email});
-                return client.patch(format!("/api/v1/contacts/{}", contact(at)), &body);
+            Self::NewAgreement { workspace, name } => {
+                let body = json!({"workspace_id": model.workspaces[*workspace].id, "name": name});
+                ("create_agreement", client.post("/api/v1/agreements", &body))
             }
-            Self::NewWorkspace { name } => ("workspaces".to_owned(), json!({"name": name})),
-            Self::NewAgreement { workspace: to, name } => {
-                ("agreements".to_owned(), json!({"workspace_id": workspace(to), "name": name}))
-            }
-            Self::AddParticipant { agreement: to, contact: at, roles } => {
-                let body = json!({"contact_id": contact(at), "roles": roles});
-                (format!("agreements/{}/participants", agreement(to)), body)
+            Self::AddParticipant { agreement: to, contact } => {
+                let path = format!("/api/v1/agreements/{}/participants", agreement(to));
+                let body = json!({"contact_id": model.contacts[*contact].id, "roles": ["approver"]});
+                ("add_agreement_participant", client.post(path, &body))
             }
             Self::Propose { agreement: at, action } => {
-                ("proposals".to_owned(), json!({"action": action.as_str(), "agreement_id": agreement(at)}))
+                let body = json!({"action": action.as_str(), "agreement_id": agreement(at)});
+                ("create_proposal", client.post("/api/v1/proposals", &body))
             }
-        };
-        client.post(format!("/api/v1/{path}"), &body)
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice {
-    Confirm,
-    Decline,
-}
-
-impl Choice {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Confirm => "confirm",
-            Self::Decline => "decline",
         }
-    }
-
-    pub fn note(self) -> String {
-        format!("We {} it.", self.as_str())
     }
 }
 
@@ -197,8 +152,8 @@ type Around = (bool, BTreeMap<usize, u32>);
 pub enum Deed {
     /// A token calls, with an idempotency key or without.
     Write { call: Call, key: Option<String> },
-    /// A member decides on an open page.
-    Decide { who: usize, sheet: usize, choice: Choice },
+    /// A member decides on an open page: `confirm` or `decline`.
+    Decide { who: usize, sheet: usize, choice: &'static str },
     /// A member activates a workspace.
     Activate { who: usize, workspace: usize },
 }
@@ -260,37 +215,37 @@ impl Model {
 
     fn reply_to_call(&self, call: &Call) -> Reply {
         match call {
-            Call::NewContact { .. } | Call::NewWorkspace { .. } | Call::NewAgreement { .. } => Reply::Done(201),
+            Call::NewAgreement { .. } => Reply::Done(201),
             Call::Change { .. } => Reply::Done(200),
-            Call::AddParticipant { agreement, contact, .. } => {
+            Call::AddParticipant { agreement, contact } => {
                 let agreement = &self.agreements[*agreement];
                 if agreement.lifecycle != Lifecycle::Draft {
                     return Reply::refused("path.agreement_id", vec!["wrong_state"]);
                 }
-                Reply::Done(if agreement.part(*contact).is_some() { 200 } else { 201 })
+                Reply::Done(if agreement.participants.contains(contact) { 200 } else { 201 })
             }
             Call::Propose { agreement, action } => {
                 let in_the_way = self.in_the_way(*agreement, *action);
                 if !in_the_way.is_empty() {
                     return Reply::refused("agreement_id", in_the_way);
                 }
-                match self.claiming(*agreement, *action).map(|at| self.proposals[at].end) {
-                    Some(End::Pending) => Reply::refused("agreement_id", vec!["proposal_pending"]),
-                    _ => Reply::Done(201),
+                if self.is_proposed(*agreement, *action) {
+                    return Reply::refused("agreement_id", vec!["proposal_pending"]);
                 }
+                Reply::Done(201)
             }
         }
     }
 
-    fn reply_to_decision(&self, sheet: &Sheet, choice: Choice) -> Reply {
+    fn reply_to_decision(&self, sheet: &Sheet, choice: &str) -> Reply {
         let proposal = &self.proposals[sheet.proposal];
-        match proposal.end {
-            End::Pending => {}
-            End::Over | End::Expired => return Reply::Undecided(409, "The time to decide is over"),
-            End::Confirmed => return Reply::Undecided(409, "It was already confirmed"),
-            End::Declined => return Reply::Undecided(409, "It was already declined"),
+        match proposal.state {
+            ProposalState::Pending => {}
+            ProposalState::Expired => return Reply::Undecided(409, "The time to decide is over"),
+            ProposalState::Confirmed => return Reply::Undecided(409, "It was already confirmed"),
+            ProposalState::Declined => return Reply::Undecided(409, "It was already declined"),
         }
-        if choice == Choice::Confirm {
+        if choice == "confirm" {
             let now = self.showed(sheet.proposal);
             if sheet.agreement != now.0 {
                 return Reply::Undecided(409, "The agreement has changed");
@@ -329,21 +284,19 @@ impl Model {
         counts.into_iter().flat_map(|(code, count)| std::iter::repeat_n(code, count)).collect()
     }
 
-    fn is_ready(&self, at: usize) -> bool {
-        let claim = self.claiming(at, ProposalAction::PublishAgreement);
-        let is_proposed = claim.is_some_and(|at| self.proposals[at].end == End::Pending);
-        !is_proposed && self.in_the_way(at, ProposalAction::PublishAgreement).is_empty()
+    fn is_proposed(&self, agreement: usize, action: ProposalAction) -> bool {
+        self.claiming(agreement, action).is_some_and(|at| self.proposals[at].state == ProposalState::Pending)
     }
 
     /// Those proposals of which no end has been written down.
-    pub fn undecided(&self) -> impl Iterator<Item = usize> {
-        let open = |end| matches!(end, End::Pending | End::Over);
-        (0..self.proposals.len()).filter(move |at| open(self.proposals[*at].end))
+    pub fn open_proposals(&self) -> impl Iterator<Item = usize> {
+        (0..self.proposals.len()).filter(|at| self.proposals[*at].is_open)
     }
 
     /// The proposal of which a new one of an action takes the place.
     fn claiming(&self, agreement: usize, action: ProposalAction) -> Option<usize> {
-        self.undecided().find(|at| self.proposals[*at].agreement == agreement && self.proposals[*at].action == action)
+        let is_of = |of: &Proposal| of.agreement == agreement && of.action == action;
+        self.open_proposals().find(|at| is_of(&self.proposals[*at]))
     }
 
     /// Somebody opens a review page and leaves it open.
@@ -354,17 +307,12 @@ impl Model {
 
     fn showed(&self, proposal: usize) -> (u32, Around) {
         let agreement = &self.agreements[self.proposals[proposal].agreement];
-        let people = agreement.participants.iter().map(|(contact, _)| (*contact, self.contacts[*contact].changes));
+        let people = agreement.participants.iter().map(|contact| (*contact, self.contacts[*contact].changes));
         (agreement.changes, (self.workspaces[agreement.workspace].is_activated, people.collect()))
     }
 }
 
 impl Agreement {
-    /// The place among the participants that a contact has.
-    fn part(&self, contact: usize) -> Option<usize> {
-        self.participants.iter().position(|(part, _)| *part == contact)
-    }
-
     /// Where it is, whether or not that is written down: its state, and how many stages are done.
     fn as_of_now(&self) -> (Lifecycle, usize) {
         if self.lifecycle != Lifecycle::Active {
@@ -411,7 +359,7 @@ impl Model {
                 }
                 self.apply_call(call, &serde_json::from_slice(bytes).expect("JSON"));
             }
-            Deed::Decide { sheet, choice, .. } => self.decide(self.sheets[*sheet].proposal, *choice, member),
+            Deed::Decide { sheet, choice, .. } => self.decide(self.sheets[*sheet].proposal, choice, member),
             Deed::Activate { workspace, .. } => self.activate(*workspace, "direct"),
         }
     }
@@ -419,10 +367,6 @@ impl Model {
     fn apply_call(&mut self, call: &Call, answer: &Value) {
         let id = answer["id"].as_str().expect("an id").to_owned();
         match call {
-            Call::NewContact { name, email } => {
-                self.touched.insert(id.clone());
-                self.contacts.push(Contact { id, name: name.clone(), email: email.clone(), changes: 0 });
-            }
             Call::Change { contact, name, email } => {
                 let contact = &mut self.contacts[*contact];
                 if (&contact.name, &contact.email) != (name, email) {
@@ -430,11 +374,6 @@ impl Model {
                     contact.changes += 1;
                     self.touched.insert(id);
                 }
-            }
-            Call::NewWorkspace { .. } => {
-                self.touched.extend([id.clone(), "COUNTER#WORKSPACES".to_owned()]);
-                let people = BTreeSet::new();
-                self.workspaces.push(Workspace { id, is_activated: false, people });
             }
             Call::NewAgreement { workspace, name } => {
                 self.touched.insert(id.clone());
@@ -452,29 +391,26 @@ impl Model {
                     changes: 0,
                 });
             }
-            Call::AddParticipant { agreement: at, contact, roles } => {
-                let places = roles.iter().filter_map(|role| ROLES.iter().position(|one| one == role));
+            Call::AddParticipant { agreement: at, contact } => {
                 let agreement = &mut self.agreements[*at];
-                let before = agreement.participants.clone();
-                match agreement.part(*contact) {
-                    Some(part) => agreement.participants[part].1.extend(places),
-                    None => agreement.participants.push((*contact, places.collect())),
+                if agreement.participants.contains(contact) {
+                    return;
                 }
-                let (workspace, has_changed) = (agreement.workspace, agreement.participants != before);
-                if has_changed {
-                    self.changed(*at);
+                agreement.participants.push(*contact);
+                let workspace = &mut self.workspaces[agreement.workspace];
+                if workspace.people.insert(*contact) {
+                    self.touched.insert(workspace.id.clone());
                 }
-                if self.workspaces[workspace].people.insert(*contact) {
-                    self.touched.insert(self.workspaces[workspace].id.clone());
-                }
+                self.changed(*at);
             }
             Call::Propose { agreement, action } => {
                 if let Some(over) = self.claiming(*agreement, *action) {
                     self.expire(over);
                 }
                 let expires_at = answer["expires_at"].as_str().expect("a moment").parse().expect("a moment");
-                let (agreement, action, end) = (*agreement, *action, End::Pending);
-                self.proposals.push(Proposal { id, action, agreement, end, expires_at, decided: None });
+                let (agreement, action, state) = (*agreement, *action, ProposalState::Pending);
+                let proposal = Proposal { id, action, agreement, state, is_open: true, expires_at, decided: None };
+                self.proposals.push(proposal);
                 self.touch_proposal(self.proposals.len() - 1);
                 self.tell_of_proposal("proposal.created", self.proposals.len() - 1);
             }
@@ -491,15 +427,16 @@ impl Model {
         }
     }
 
-    fn decide(&mut self, at: usize, choice: Choice, member: &str) {
+    fn decide(&mut self, at: usize, choice: &str, member: &str) {
         let (action, agreement) = (self.proposals[at].action, self.proposals[at].agreement);
         self.touch_proposal(at);
-        self.proposals[at].decided = Some((member.to_owned(), choice.note()));
-        if choice == Choice::Decline {
-            self.proposals[at].end = End::Declined;
+        let proposal = &mut self.proposals[at];
+        (proposal.decided, proposal.is_open) = (Some((member.to_owned(), note_of(choice))), false);
+        if choice == "decline" {
+            proposal.state = ProposalState::Declined;
             return self.tell_of_proposal("proposal.declined", at);
         }
-        self.proposals[at].end = End::Confirmed;
+        proposal.state = ProposalState::Confirmed;
         if action == ProposalAction::PublishAgreement {
             self.activate(self.agreements[agreement].workspace, "proposal");
             self.tell_of_proposal("proposal.confirmed", at);
@@ -525,8 +462,7 @@ impl Model {
 
     /// The time of a proposal is over from a moment on.
     pub fn let_expire(&mut self, at: usize, expires_at: Timestamp) {
-        assert_eq!(self.proposals[at].end, End::Pending);
-        (self.proposals[at].end, self.proposals[at].expires_at) = (End::Over, expires_at);
+        (self.proposals[at].state, self.proposals[at].expires_at) = (ProposalState::Expired, expires_at);
         self.touch_proposal(at);
     }
 
@@ -543,7 +479,8 @@ impl Model {
     /// The clock writes down what time has done: the operation of each of its acts, with what that is about.
     pub fn tick(&mut self) -> Vec<(&'static str, Vec<String>)> {
         let (mut acts, told) = (Vec::new(), self.told.len());
-        let over: Vec<usize> = self.undecided().filter(|at| self.proposals[*at].end == End::Over).collect();
+        let over: Vec<usize> =
+            self.open_proposals().filter(|at| self.proposals[*at].state == ProposalState::Expired).collect();
         for at in over {
             self.expire(at);
             let proposal = &self.proposals[at];
@@ -561,7 +498,7 @@ impl Model {
 
     /// Somebody writes down that a proposal's time is over.
     fn expire(&mut self, at: usize) {
-        self.proposals[at].end = End::Expired;
+        self.proposals[at].is_open = false;
         self.touch_proposal(at);
         self.tell_of_proposal("proposal.expired", at);
     }
@@ -619,21 +556,13 @@ impl Model {
     /// The record that the success of a call shows.
     pub fn shown_by(&self, call: &Call) -> Value {
         match call {
-            Call::NewContact { .. } => self.contact(self.contacts.len() - 1),
-            Call::Change { contact, .. } => self.contact(*contact),
-            Call::NewWorkspace { name } => json!({"name": name, "activated": false, "people": []}),
-            Call::NewAgreement { .. } => self.agreement(self.agreements.len() - 1),
-            Call::AddParticipant { agreement, contact, .. } => {
-                let agreement = &self.agreements[*agreement];
-                self.participant(&agreement.participants[agreement.part(*contact).expect("a participant")])
+            Call::Change { contact, name, email } => {
+                json!({"id": self.contacts[*contact].id, "display_name": name, "email": email})
             }
+            Call::NewAgreement { .. } => self.agreement(self.agreements.len() - 1),
+            Call::AddParticipant { contact, .. } => self.participant(*contact),
             Call::Propose { .. } => self.proposal(self.proposals.len() - 1),
         }
-    }
-
-    fn contact(&self, at: usize) -> Value {
-        let Contact { id, name, email, .. } = &self.contacts[at];
-        json!({"id": id, "display_name": name, "email": email})
     }
 
     fn agreement(&self, at: usize) -> Value {
@@ -643,6 +572,8 @@ impl Model {
         let blockers = (!workspace.is_activated).then_some("workspace_not_activated").into_iter();
         let blockers = blockers.chain(self.blockers(agreement)).map(|code| json!({"code": code}));
         let blockers: Vec<Value> = blockers.collect();
+        let publish = ProposalAction::PublishAgreement;
+        let is_ready = self.in_the_way(at, publish).is_empty() && !self.is_proposed(at, publish);
         let place = |place: usize| match agreement.done {
             done if place < done => ("done", "cleared"),
             done if place == done && agreement.was_published => ("current", "open"),
@@ -654,33 +585,26 @@ impl Model {
             "workspace_id": workspace.id,
             "name": agreement.name,
             "lifecycle": agreement.lifecycle.as_str(),
-            "proposal_ready": self.is_ready(at),
+            "proposal_ready": is_ready,
             "published_at": agreement.was_published,
             "completed_at": agreement.lifecycle == Lifecycle::Completed,
             "cancelled_at": agreement.lifecycle == Lifecycle::Cancelled,
             "expires_at": agreement.expiry != Expiry::Never,
             "publishable": is_draft.then_some(blockers.is_empty()),
             "publish_blockers": is_draft.then_some(blockers),
-            "participants": agreement.participants.iter().map(|part| self.participant(part)).collect::<Vec<_>>(),
+            "participants": agreement.participants.iter().map(|part| self.participant(*part)).collect::<Vec<_>>(),
             "stages": (0..agreement.stages.len()).map(place).map(stage).collect::<Vec<_>>(),
         })
     }
 
-    fn participant(&self, (contact, roles): &(usize, BTreeSet<usize>)) -> Value {
-        let roles: Vec<&str> = roles.iter().map(|place| ROLES[*place]).collect();
-        let Contact { id, name, .. } = &self.contacts[*contact];
-        json!({"contact_id": id, "display_name": name, "roles": roles})
+    fn participant(&self, contact: usize) -> Value {
+        let Contact { id, name, .. } = &self.contacts[contact];
+        json!({"contact_id": id, "display_name": name, "roles": ["approver"]})
     }
 
     pub fn proposal(&self, at: usize) -> Value {
-        let Proposal { id, action, agreement, end, expires_at, decided } = &self.proposals[at];
+        let Proposal { id, action, agreement, state, expires_at, decided, .. } = &self.proposals[at];
         let (by, note) = decided.as_ref().map(|(by, note)| (by, note)).unzip();
-        let state = match end {
-            End::Pending => ProposalState::Pending,
-            End::Confirmed => ProposalState::Confirmed,
-            End::Declined => ProposalState::Declined,
-            End::Over | End::Expired => ProposalState::Expired,
-        };
         json!({
             "id": id,
             "action": action.as_str(),
@@ -708,4 +632,9 @@ pub fn as_known(shown: &Value, known: &Value) -> Value {
         (Value::Object(_), Value::String(_)) => shown["id"].clone(),
         _ => shown.clone(),
     }
+}
+
+/// What a member notes who decides.
+pub fn note_of(choice: &str) -> String {
+    format!("We {choice} it.")
 }
