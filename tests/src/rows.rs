@@ -142,6 +142,23 @@ pub async fn age_session(table: &Table, secret: &str, created_at: Timestamp, see
     update.send().await.expect("the session is there");
 }
 
+/// Makes the last wrong password for an account one that is made in a minute, so that the next has to wait for longer
+/// than a test takes.
+///
+/// # Panics
+/// When nobody has guessed there.
+pub async fn postpone_guess(table: &Table, email: &str) {
+    let update = table
+        .client()
+        .update_item()
+        .table_name(&table.name)
+        .set_key(Some(shared::store::keys::guesses("account", email).into_item()))
+        .update_expression("SET last_at_ms = last_at_ms + :minute")
+        .condition_expression("attribute_exists(pk)")
+        .expression_attribute_values(":minute", AttributeValue::N("60000".to_owned()));
+    update.send().await.expect("somebody has guessed");
+}
+
 /// Gives a member another role, as nothing in the app does yet.
 ///
 /// # Panics
