@@ -16,7 +16,7 @@ use fastrand::Rng;
 use futures_util::future::join;
 use serde_json::Value;
 use shared::domain::agreement::gate::{Countdown, GateRule};
-use shared::domain::agreement::{Label, Lifecycle};
+use shared::domain::agreement::{Agreement, Label, Lifecycle};
 use shared::domain::proposal::ProposalState;
 use shared::domain::time::Timestamp;
 use tests::app::{Browser, Page};
@@ -52,7 +52,7 @@ enum Act {
 
 /// What a deed was answered with.
 struct Got {
-    /// Of whom it is, as on record, and what they did.
+    /// What was done, and the token or member who did it, as they have to be on record.
     operation: String,
     actor: String,
     status: u16,
@@ -272,7 +272,7 @@ impl History {
                     request_id: answer.request_id(),
                     is_replay: answer.is_replay(),
                     status: answer.status,
-                    bytes: answer.bytes.to_vec(),
+                    bytes: answer.bytes,
                 }
             }
             Deed::Decide { who, sheet, choice } => {
@@ -346,7 +346,7 @@ impl History {
             Stage::Hours(hours) => GateRule::Countdown { until: Some(Countdown::AfterHours(*hours)) },
         };
         let rules: Vec<GateRule> = stages.iter().map(rule_of).collect();
-        let change = |draft: &mut shared::domain::agreement::Agreement| {
+        let change = |draft: &mut Agreement| {
             draft.stages.clear();
             for rule in rules {
                 let (with_stage, stage) = draft.add_stage(label.clone(), BTreeSet::new(), now).expect("a stage");
@@ -375,10 +375,10 @@ impl History {
     async fn read(&mut self) {
         let lifecycles = ["", "draft", "active", "completed", "cancelled", "expired"];
         let states = ["", "pending", "confirmed", "declined", "expired"];
-        for (kind, filter, states, known) in [
-            ("agreement", "lifecycle", &lifecycles[..], self.model.all_agreements()),
-            ("proposal", "state", &states[..], self.model.all_proposals()),
-        ] {
+        let [agreements, proposals] = self.model.records();
+        for (kind, filter, states, known) in
+            [("agreement", "lifecycle", &lifecycles[..], agreements), ("proposal", "state", &states[..], proposals)]
+        {
             let path = format!("/api/v1/{kind}s");
             for state in states {
                 let request = self.ours.read_only().get(&path).query("limit", 200).query(filter, state);
@@ -519,7 +519,7 @@ fn on_record(row: &Value) -> String {
 
 /// When time takes an agreement further, as its record has it.
 fn next_moment(record: &Value) -> Timestamp {
-    let gates = record["stages"].as_array().expect("stages").iter().flat_map(|stage| stage["gates"].as_array());
+    let gates = record["stages"].as_array().expect("stages").iter().filter_map(|stage| stage["gates"].as_array());
     let moments = gates.flatten().map(|gate| &gate["state"]["due_at"]).chain([&record["expires_at"]]);
     moments.filter_map(|moment| moment.as_str()?.parse().ok()).min().expect("a moment")
 }
