@@ -16,7 +16,7 @@ use fastrand::Rng;
 use futures_util::future::join;
 use serde_json::Value;
 use shared::domain::agreement::gate::{Countdown, GateRule};
-use shared::domain::agreement::{Label, Lifecycle};
+use shared::domain::agreement::{Agreement, Label, Lifecycle};
 use shared::domain::proposal::ProposalState;
 use shared::domain::time::Timestamp;
 use tests::app::{Browser, Page};
@@ -52,7 +52,7 @@ enum Act {
 
 /// What a deed was answered with.
 struct Got {
-    /// Of whom it is, as on record, and what they did.
+    /// What was done, and the token or member who did it, as they have to be on record.
     operation: String,
     actor: String,
     status: u16,
@@ -272,7 +272,7 @@ impl History {
                     request_id: answer.request_id(),
                     is_replay: answer.is_replay(),
                     status: answer.status,
-                    bytes: answer.bytes.to_vec(),
+                    bytes: answer.bytes,
                 }
             }
             Deed::Decide { who, sheet, choice } => {
@@ -346,7 +346,7 @@ impl History {
             Stage::Hours(hours) => GateRule::Countdown { until: Some(Countdown::AfterHours(*hours)) },
         };
         let rules: Vec<GateRule> = stages.iter().map(rule_of).collect();
-        let change = |draft: &mut shared::domain::agreement::Agreement| {
+        let change = |draft: &mut Agreement| {
             draft.stages.clear();
             for rule in rules {
                 let (with_stage, stage) = draft.add_stage(label.clone(), BTreeSet::new(), now).expect("a stage");
@@ -375,10 +375,10 @@ impl History {
     async fn read(&mut self) {
         let lifecycles = ["", "draft", "active", "completed", "cancelled", "expired"];
         let states = ["", "pending", "confirmed", "declined", "expired"];
-        for (kind, filter, states, known) in [
-            ("agreement", "lifecycle", &lifecycles[..], self.model.all_agreements()),
-            ("proposal", "state", &states[..], self.model.all_proposals()),
-        ] {
+        let [agreements, proposals] = self.model.records();
+        for (kind, filter, states, known) in
+            [("agreement", "lifecycle", &lifecycles[..], agreements), ("proposal", "state", &states[..], proposals)]
+        {
             let path = format!("/api/v1/{kind}s");
             for state in states {
                 let request = self.ours.read_only().get(&path).query("limit", 200).query(filter, state);
@@ -519,7 +519,7 @@ fn on_record(row: &Value) -> String {
 
 /// When time takes an agreement further, as its record has it.
 fn next_moment(record: &Value) -> Timestamp {
-    let gates = record["stages"].as_array().expect("stages").iter().flat_map(|stage| stage["gates"].as_array());
+    let gates = record["stages"].as_array().expect("stages").iter().filter_map(|stage| stage["gates"].as_array());
     let moments = gates.flatten().map(|gate| &gate["state"]["due_at"]).chain([&record["expires_at"]]);
     moments.filter_map(|moment| moment.as_str()?.parse().ok()).min().expect("a moment")
 }
@@ -602,7 +602,14 @@ impl History {
             84..93 => {
                 let coming = one_of(&mut self.rng, [Coming::Countdown, Coming::Countdown, Coming::Expiry])?;
                 let can = |at: &usize| self.model.agreements[*at].can_come(coming);
-                vec![Act::LetCome(one_of(&mut self.rng, (0..self.model.agreements.len()).filter(can))?, coming)]
+                let at = one_of(&mut self.rng, (0..self.model.agreements.len()).filter(can))?;
+                let let_come = Act::LetCome(at, coming);
+                // Rather while somebody has a decision about it before them.
+                let waiting = self.pending().into_iter().find(|waiting| self.model.proposals[*waiting].agreement == at);
+                match waiting.filter(|_| self.rng.bool()) {
+                    Some(waiting) => vec![Act::Open(waiting), let_come, Act::One(decide(who, "confirm"))],
+                    None => vec![let_come],
+                }
             }
             93..99 => vec![Act::Tick],
             _ => vec![Act::Read],
@@ -624,19 +631,17 @@ impl History {
         Some(Act::SetUp(at, stages, one_of(&mut self.rng, expiry)?))
     }
 
-    /// A proposal, mostly one that can be made; else mostly of a draft in whose way something is.
+    /// A proposal, mostly one that can be made, and rather a publication.
     fn draw_propose(&mut self) -> Option<Call> {
-        let is_draft = |at: &usize| self.model.agreements[*at].lifecycle == Lifecycle::Draft;
-        let (drafts, others): (Vec<usize>, Vec<usize>) = (0..self.model.agreements.len()).partition(is_draft);
-        let of = |agreement: &usize| ACTIONS.map(|action| Call::Propose { agreement: *agreement, action });
-        let can_be =
-            |call: &Call| matches!(self.model.reply(&Deed::Write { call: call.clone(), key: None }), Reply::Done(_));
-        let (good, blocked): (Vec<Call>, Vec<Call>) = drafts.iter().flat_map(of).partition(can_be);
-        match self.rng.u8(..10) {
-            0..6 => one_of(&mut self.rng, good),
-            6..8 => one_of(&mut self.rng, blocked),
-            _ => one_of(&mut self.rng, others.iter().flat_map(of)),
-        }
+        let [publish, cancel] = ACTIONS;
+        let all = (0..self.model.agreements.len())
+            .flat_map(|agreement| [publish, publish, cancel].map(|action| Call::Propose { agreement, action }));
+        let can_be = |call: &Call| {
+            let deed = Deed::Write { call: call.clone(), key: None };
+            matches!(self.model.reply(&deed), Reply::Done(_))
+        };
+        let (good, refused): (Vec<Call>, Vec<Call>) = all.partition(can_be);
+        one_of(&mut self.rng, if self.rng.u8(..10) < 7 { good } else { refused })
     }
 
     fn draw_call(&mut self) -> Option<Call> {
@@ -678,8 +683,13 @@ impl History {
     }
 
     fn draw_pending(&mut self) -> Option<usize> {
+        let pending = self.pending();
+        one_of(&mut self.rng, pending)
+    }
+
+    fn pending(&self) -> Vec<usize> {
         let is_pending = |at: &usize| self.model.proposals[*at].state == ProposalState::Pending;
-        one_of(&mut self.rng, (0..self.model.proposals.len()).filter(is_pending))
+        self.model.open_proposals().filter(is_pending).collect()
     }
 }
 

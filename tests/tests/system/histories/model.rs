@@ -208,7 +208,7 @@ impl Model {
                 Some(_) => Reply::KeyConflict,
                 None => self.reply_to_call(call),
             },
-            Deed::Decide { sheet, choice, .. } => self.reply_to_decision(&self.sheets[*sheet], *choice),
+            Deed::Decide { sheet, choice, .. } => self.reply_to_decision(&self.sheets[*sheet], choice),
             Deed::Activate { .. } => Reply::Done(303),
         }
     }
@@ -545,12 +545,10 @@ impl Model {
 
 // What is shown.
 impl Model {
-    pub fn all_agreements(&self) -> Vec<Value> {
-        (0..self.agreements.len()).map(|at| self.agreement(at)).collect()
-    }
-
-    pub fn all_proposals(&self) -> Vec<Value> {
-        (0..self.proposals.len()).map(|at| self.proposal(at)).collect()
+    /// All agreements and all proposals.
+    pub fn records(&self) -> [Vec<Value>; 2] {
+        let agreements = (0..self.agreements.len()).map(|at| self.agreement(at));
+        [agreements.collect(), (0..self.proposals.len()).map(|at| self.proposal(at)).collect()]
     }
 
     /// The record that the success of a call shows.
