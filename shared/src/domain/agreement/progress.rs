@@ -429,8 +429,8 @@ mod tests {
         let cleared = GateState::Cleared { opened_at: published_at, cleared_at: published_at };
         let states: Vec<_> = live.stages.iter().map(|stage| &stage.gates[0].state).collect();
         assert_eq!((states, live.stages[0].gates[0].due_at()), (vec![&cleared, &cleared], Some(past)));
-        let life = published(&[&[until(past)]], &[], None).life;
-        assert_eq!(life, Life::Completed { published_at, completed_at: published_at });
+        let all_over = published(&[&[until(past)]], &[], None);
+        assert_eq!(all_over.life, Life::Completed { published_at, completed_at: published_at });
     }
 
     #[test]
