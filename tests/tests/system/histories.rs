@@ -602,7 +602,14 @@ impl History {
             84..93 => {
                 let coming = one_of(&mut self.rng, [Coming::Countdown, Coming::Countdown, Coming::Expiry])?;
                 let can = |at: &usize| self.model.agreements[*at].can_come(coming);
-                vec![Act::LetCome(one_of(&mut self.rng, (0..self.model.agreements.len()).filter(can))?, coming)]
+                let at = one_of(&mut self.rng, (0..self.model.agreements.len()).filter(can))?;
+                let let_come = Act::LetCome(at, coming);
+                // Rather while somebody has a decision about it before them.
+                let waiting = self.pending().into_iter().find(|waiting| self.model.proposals[*waiting].agreement == at);
+                match waiting.filter(|_| self.rng.bool()) {
+                    Some(waiting) => vec![Act::Open(waiting), let_come, Act::One(decide(who, "confirm"))],
+                    None => vec![let_come],
+                }
             }
             93..99 => vec![Act::Tick],
             _ => vec![Act::Read],
@@ -624,19 +631,18 @@ impl History {
         Some(Act::SetUp(at, stages, one_of(&mut self.rng, expiry)?))
     }
 
-    /// A proposal, mostly one that can be made; else mostly of a draft in whose way something is.
+    /// A proposal, mostly one that can be made, and rather a publication.
     fn draw_propose(&mut self) -> Option<Call> {
-        let is_draft = |at: &usize| self.model.agreements[*at].lifecycle == Lifecycle::Draft;
-        let (drafts, others): (Vec<usize>, Vec<usize>) = (0..self.model.agreements.len()).partition(is_draft);
-        let of = |agreement: &usize| ACTIONS.map(|action| Call::Propose { agreement: *agreement, action });
-        let can_be =
-            |call: &Call| matches!(self.model.reply(&Deed::Write { call: call.clone(), key: None }), Reply::Done(_));
-        let (good, blocked): (Vec<Call>, Vec<Call>) = drafts.iter().flat_map(of).partition(can_be);
-        match self.rng.u8(..10) {
-            0..6 => one_of(&mut self.rng, good),
-            6..8 => one_of(&mut self.rng, blocked),
-            _ => one_of(&mut self.rng, others.iter().flat_map(of)),
-        }
+        let [publish, cancel] = ACTIONS;
+        let all = (0..self.model.agreements.len())
+            .flat_map(|agreement| [publish, publish, cancel].map(|action| Call::Propose { agreement, action }));
+        let can_be = |call: &Call| {
+            let deed = Deed::Write { call: call.clone(), key: None };
+            matches!(self.model.reply(&deed), Reply::Done(_))
+        };
+        let (good, refused): (Vec<Call>, Vec<Call>) = all.partition(can_be);
+        let wanted = if self.rng.u8(..10) < 7 { good } else { refused };
+        one_of(&mut self.rng, wanted)
     }
 
     fn draw_call(&mut self) -> Option<Call> {
@@ -678,8 +684,13 @@ impl History {
     }
 
     fn draw_pending(&mut self) -> Option<usize> {
+        let pending = self.pending();
+        one_of(&mut self.rng, pending)
+    }
+
+    fn pending(&self) -> Vec<usize> {
         let is_pending = |at: &usize| self.model.proposals[*at].state == ProposalState::Pending;
-        one_of(&mut self.rng, (0..self.model.proposals.len()).filter(is_pending))
+        self.model.open_proposals().filter(is_pending).collect()
     }
 }
 
