@@ -2,7 +2,7 @@
 
 use askama::Template;
 use shared::domain::agreement::view::AgreementView;
-use shared::domain::agreement::{Agreement, AgreementKind, Lifecycle};
+use shared::domain::agreement::{Agreement, AgreementKind, Life, Lifecycle};
 use shared::domain::ids::AgreementId;
 use shared::domain::proposal::ProposalAction;
 use shared::domain::sentences;
@@ -96,11 +96,11 @@ fn dates(agreement: &Agreement, view: &AgreementView) -> Vec<(&'static str, Mome
         ("Published", view.published_at),
         ("Completed", view.completed_at),
         ("Cancelled", view.cancelled_at),
-        match agreement.lifecycle() {
-            Lifecycle::Draft | Lifecycle::Active => ("Expires", view.expires_at),
-            Lifecycle::Expired => ("Expired", view.expires_at),
+        match agreement.life() {
+            Life::Draft | Life::Active { .. } => ("Expires", view.expires_at),
+            Life::Expired { expired_at, .. } => ("Expired", Some(expired_at)),
             // It ended before.
-            Lifecycle::Completed | Lifecycle::Cancelled => ("Expires", None),
+            Life::Completed { .. } | Life::Cancelled { .. } => ("Expires", None),
         },
     ];
     dates.extend(later.into_iter().filter_map(|(name, moment)| Some((name, moment?.into()))));

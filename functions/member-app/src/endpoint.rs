@@ -17,7 +17,7 @@ use shared::webhook::secret::SigningSecret;
 
 use crate::Page;
 use crate::developers::{EndpointForm, endpoint_badge, link, reachable, refused, told, webhooks};
-use crate::frame::{Answer, Frame, Moment, Notice};
+use crate::frame::{Answer, Frame, Moment, Notice, in_query};
 use crate::once::{self, Once};
 use crate::outline::{Badge, who_is};
 
@@ -236,6 +236,8 @@ enum Act {
     Resume,
     Rotate,
     Delete,
+    /// Changes nothing: a form of the page, so that its token is not part of an address.
+    Count,
     ReplayAll,
 }
 
@@ -247,6 +249,7 @@ impl Act {
             "resume" => Self::Resume,
             "rotate" => Self::Rotate,
             "delete" => Self::Delete,
+            "count" => Self::Count,
             "replay" => Self::ReplayAll,
             _ => return None,
         })
@@ -264,6 +267,7 @@ impl Page for Change {
             Some(Act::Resume) => "resume_endpoint",
             Some(Act::Rotate) => "rotate_secret",
             Some(Act::Delete) => "delete_endpoint",
+            Some(Act::Count) => "count_undelivered",
             Some(Act::ReplayAll) => "replay_undelivered",
             None => "change_endpoint",
         }
@@ -327,6 +331,10 @@ async fn change(
         Act::Delete => {
             commit.with(endpoints::delete(admin, before, now)).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
             Ok(Answer::see_other("/app/developers").recorded())
+        }
+        Act::Count => {
+            let since = in_query(posted.form().get("since"));
+            Ok(Answer::see_other(format!("{}?since={since}#replay", link(id))))
         }
         Act::ReplayAll => {
             let Some(since) = read_moment(posted.form().get("since")) else {

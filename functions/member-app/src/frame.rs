@@ -5,7 +5,7 @@ use askama::Template;
 use axum::body::Body;
 use axum::response::Response;
 use http::uri::PathAndQuery;
-use http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use http::{HeaderName, HeaderValue, StatusCode, header};
 use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::pipeline::REQUEST_ID;
@@ -230,8 +230,7 @@ fn sign_in_for(visit: &Visit, address: Address) -> String {
 /// The page that was asked for, or on which the form was that was sent.
 fn page_of(visit: &Visit, address: Address) -> Option<&str> {
     let page = match address {
-        Address::Page if visit.method() == Method::GET => visit.uri().path_and_query().map(PathAndQuery::as_str),
-        Address::Page => Some(visit.uri().path()),
+        Address::Page => visit.uri().path_and_query().map(PathAndQuery::as_str),
         Address::ActOnly => visit.came_from(),
     };
     page.and_then(safe_next)

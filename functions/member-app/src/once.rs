@@ -13,7 +13,8 @@ use shared::visit::{Posted, Visit};
 
 use crate::developers::webhooks;
 
-/// What is shown once. Each kind has a cookie of its own, so that one does not take the place of the other unseen.
+/// What is shown once. Each kind has a cookie of its own, so that a removal does not take the place of a secret that
+/// nobody has seen yet; the secret of another endpoint does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Once {
     /// An endpoint's new signing secret.

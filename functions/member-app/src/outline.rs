@@ -130,7 +130,7 @@ impl Outline {
             badge: match document.state {
                 _ if document.sha256.is_none() => Badge { text: "File missing", look: "amber" },
                 DocumentState::Draft if is_draft => Badge { text: "Draft", look: "quiet" },
-                DocumentState::Draft if kept.blocks.is_empty() => Badge { text: "To read", look: "quiet" },
+                DocumentState::Draft if kept.blocks.is_empty() => Badge { text: "For reading", look: "quiet" },
                 DocumentState::Draft | DocumentState::Out if has_ended => Badge { text: "Not signed", look: "quiet" },
                 DocumentState::Draft => Badge { text: "Not out yet", look: "quiet" },
                 DocumentState::Out => Badge { text: "Out for signing", look: "blue" },

@@ -383,6 +383,8 @@ fn people_changes(before: &[ProposedPerson], contacts: &[Contact]) -> Vec<String
 fn stage_changes(before: &Agreement, after: &Agreement) -> Vec<String> {
     let mut changes = Vec::new();
     let was = |stage: &Stage| before.stages.iter().position(|other| other.id == stage.id);
+    // Where it has ended, nothing is open or waited for any more.
+    let goes_on = matches!(after.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
     for (index, stage) in after.stages.iter().enumerate() {
         let name = stage.name.as_str();
         let Some(earlier) = was(stage) else {
@@ -402,13 +404,13 @@ fn stage_changes(before: &Agreement, after: &Agreement) -> Vec<String> {
             changes.push(format!("What step {}, {name}, asks for or does was changed.", index + 1));
         }
         match (old.state, stage.state) {
-            (StageState::Upcoming, StageState::Current) => {
+            (StageState::Upcoming, StageState::Current) if goes_on => {
                 changes.push(format!("Step {}, {name}, is open now.", index + 1));
             }
             (StageState::Upcoming | StageState::Current, StageState::Done) => {
                 changes.push(format!("Step {}, {name}, is done.", index + 1));
             }
-            (StageState::Current, StageState::Current) if states(old) != states(stage) => {
+            (StageState::Current, StageState::Current) if goes_on && states(old) != states(stage) => {
                 changes.push(format!("What step {}, {name}, still waits for has changed.", index + 1));
             }
             _ => {}
@@ -537,6 +539,10 @@ mod tests {
         further.documents[0].state = DocumentState::Signed;
         let sentences = ["Step 1, Step 0, is done.", "Step 2, Step 1, is open now.", "“SAFE” was signed by everybody."];
         assert_eq!(told(&further), sentences);
+        let ended = further.cancelled(noon());
+        let sentences =
+            ["It was active and is cancelled now.", "Step 1, Step 0, is done.", "“SAFE” was signed by everybody."];
+        assert_eq!(told(&ended), sentences);
     }
 
     #[test]

@@ -641,7 +641,8 @@ impl History {
             matches!(self.model.reply(&deed), Reply::Done(_))
         };
         let (good, refused): (Vec<Call>, Vec<Call>) = all.partition(can_be);
-        one_of(&mut self.rng, if self.rng.u8(..10) < 7 { good } else { refused })
+        let wanted = if self.rng.u8(..10) < 7 { good } else { refused };
+        one_of(&mut self.rng, wanted)
     }
 
     fn draw_call(&mut self) -> Option<Call> {
@@ -800,7 +801,7 @@ async fn the_histories_know_every_end() {
         (Act::Open(5), ""),
         (Act::LetCome(1, countdown), ""),
         // It has ended, though nobody has written that down.
-        (confirm(7), "It can’t be confirmed yet"),
+        (confirm(7), "It can’t be confirmed any more"),
         (cancel(1), "wrong_state"),
         (Act::LetCome(1, Coming::Expiry), ""),
         (Act::Tick, ""),

@@ -18,7 +18,8 @@ use crate::domain::movement::MovementState;
 use crate::domain::time::Timestamp;
 
 /// What the gates of an agreement wait for, as far as it has come about: what has been recorded of its documents,
-/// participants and movements. Whoever records another fact lets the agreement go on to that moment first.
+/// participants and movements. Whoever records another fact lets the agreement go on to that moment first without it,
+/// and then with it, in the transaction that records it.
 ///
 /// Only the domain makes facts; all others know none:
 ///

@@ -253,8 +253,10 @@ impl Model {
             if sheet.around != now.1 {
                 return Reply::Undecided(409, "Something that the agreement refers to has changed");
             }
-            if !self.in_the_way(proposal.agreement, proposal.action).is_empty() {
-                return Reply::Undecided(422, "It can’t be confirmed yet");
+            match self.in_the_way(proposal.agreement, proposal.action).as_slice() {
+                [] => {}
+                ["wrong_state"] => return Reply::Undecided(422, "It can’t be confirmed any more"),
+                _ => return Reply::Undecided(422, "It can’t be confirmed yet"),
             }
         }
         Reply::Done(303)
