@@ -705,7 +705,7 @@ const NEW: &str = "COUNTERSIGN_TEST_HISTORIES";
 
 #[test]
 fn every_history_is_sound() {
-    const FIXED: [u64; 4] = [4, 9, 17, 19];
+    const FIXED: [u64; 4] = [2, 4, 7, 10];
     const AT_A_TIME: usize = 3;
     let asked = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let new = (0..asked(NEW).unwrap_or_default()).map(|_| Rng::new().u64(..));
