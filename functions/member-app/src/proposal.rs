@@ -227,7 +227,6 @@ async fn decide(
         changed: shown.changed_to(&loaded.shown),
         workspace: &loaded.workspace,
         blockers: &loaded.blockers,
-        // What participants do and payments come with their own resources; until then only time takes it further.
         facts: &Facts::none(),
         waits: posted.waits(),
     };

@@ -475,7 +475,7 @@ pub fn event_type(event_type: EventType) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::super::agreement::AgreementKind;
-    use super::super::agreement::fixtures::{Deal, draft, label, noon};
+    use super::super::agreement::fixtures::{Deal, draft, label, noon, published};
     use super::super::workspace::{NewWorkspace, WorkspaceName, WorkspaceNumber};
     use super::*;
 
@@ -523,7 +523,7 @@ mod tests {
     #[test]
     fn what_time_and_people_did_since_is_told() {
         let deal = Deal::complete();
-        let live = Agreement { expires_at: None, ..deal.draft }.published(&Facts::none(), Waits::default(), noon());
+        let live = published(&Agreement { expires_at: None, ..deal.draft });
         let proposed = Proposed { agreement: live.clone(), people: Vec::new() };
         let told = |after: &Agreement| changes_since(&proposed, after, &[]);
         assert_eq!(told(&live), Vec::<String>::new());

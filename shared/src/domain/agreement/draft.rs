@@ -72,7 +72,7 @@ impl Agreement {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixtures::{Deal, label, noon};
+    use super::super::fixtures::{Deal, label, noon, published};
     use super::*;
 
     fn refused(agreement: &Agreement) -> FieldCode {
@@ -85,10 +85,7 @@ mod tests {
     fn only_a_draft_is_one() {
         let draft = Deal::complete().draft;
         assert_eq!(*draft.as_draft("agreement_id").unwrap(), draft);
-        assert_eq!(
-            refused(&draft.published(&super::super::progress::Facts::none(), crate::config::Waits::default(), noon())),
-            FieldCode::WrongState
-        );
+        assert_eq!(refused(&published(&draft)), FieldCode::WrongState);
         assert_eq!(refused(&draft.cancelled(noon())), FieldCode::WrongState);
     }
 

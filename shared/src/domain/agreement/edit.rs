@@ -428,7 +428,7 @@ fn is_rate(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixtures::{Deal, draft, label, noon, question};
+    use super::super::fixtures::{Deal, draft, label, noon, published, question};
     use super::super::{ConversionTiming, DocumentContent};
     use super::*;
     use crate::domain::ids::MovementId;
@@ -444,11 +444,7 @@ mod tests {
 
     #[test]
     fn only_a_draft_can_be_changed() {
-        let live = Deal::complete().draft.published(
-            &super::super::progress::Facts::none(),
-            crate::config::Waits::default(),
-            noon(),
-        );
+        let live = published(&Deal::complete().draft);
         let (stage, document) = (live.stages[0].id, live.documents[0].id);
         let (gate, participant) = (live.stages[0].gates[0].id, live.participants[0].id);
         let rule = GateRule::Countdown { until: None };

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use super::blockers::{Blocker, DraftPayment, Surroundings, blockers};
 use super::gate::{Countdown, FieldType, GateRule, InformationField};
+use super::progress::Facts;
 use super::{
     Agreement, AgreementKind, AgreementName, ConversionTiming, DocumentContent, Label, NewAgreement, NewParticipant,
     ParticipantRole, Roles, SafeTerms,
 };
+use crate::config::Waits;
 use crate::domain::actor::Actor;
 use crate::domain::contact::{Contact, ContactKind, DisplayName, Email};
 use crate::domain::ids::{ContactId, FieldId, FundingItemId, MovementId, ParticipantId, WorkspaceId};
@@ -42,6 +44,11 @@ pub(crate) fn draft(kind: AgreementKind) -> Agreement {
     let name = AgreementName::parse("Seed round").unwrap();
     let new = NewAgreement { workspace_id: WorkspaceId::new(), name, kind };
     Agreement::draft(new, Actor::system(), noon())
+}
+
+/// A draft, published at noon with nothing recorded.
+pub(crate) fn published(draft: &Agreement) -> Agreement {
+    draft.published(&Facts::none(), Waits::default(), noon())
 }
 
 pub(crate) fn question(label_text: &str) -> InformationField {
