@@ -202,7 +202,10 @@ pub fn effects(
                         let open = stage.gates.iter().filter(|gate| matches!(gate.state, GateState::Open { .. }));
                         let asked: Vec<String> =
                             open.map(|gate| requirement(&gate.rule, agreement, contacts)).collect();
-                        effects.push(format!("Step {number}, {name}, opens. It asks for: {}.", asked.join("; ")));
+                        let asked = asked.join("; ");
+                        // A name such as “Inc.” ends with what a sentence ends with.
+                        let stop = if asked.ends_with('.') { "" } else { "." };
+                        effects.push(format!("Step {number}, {name}, opens. It asks for: {asked}{stop}"));
                     }
                     StageState::Upcoming => {}
                 }
@@ -475,7 +478,8 @@ pub fn event_type(event_type: EventType) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::super::agreement::AgreementKind;
-    use super::super::agreement::fixtures::{Deal, draft, label, noon, published};
+    use super::super::agreement::fixtures::{Deal, contact, draft, label, noon, part, published};
+    use super::super::contact::DisplayName;
     use super::super::workspace::{NewWorkspace, WorkspaceName, WorkspaceNumber};
     use super::*;
 
@@ -518,6 +522,16 @@ mod tests {
         assert_eq!(says(&with(&[over, later])), [done, opens, end]);
         let completed = "Nothing is left to wait for: the agreement is completed.";
         assert_eq!(says(&with(&[over])), [done, completed, end]);
+        let northwind =
+            Contact { display_name: DisplayName::parse("Northwind, Inc.").unwrap(), ..contact("Northwind") };
+        let added = draft(AgreementKind::General).add_participant(part(&northwind, &[ParticipantRole::Approver]), now);
+        let added = added.unwrap();
+        let (one, stage) = added.agreement.add_stage(label("Terms"), [].into(), now).unwrap();
+        let rule = GateRule::ParticipantApproval { participant_ids: [added.participant.id].into() };
+        let one = one.add_gate(stage, rule, now).unwrap().0;
+        let moment = (&Facts::none(), Waits::default(), now);
+        let effects = effects(ProposalAction::PublishAgreement, &one, &workspace, &[northwind], moment);
+        assert_eq!(effects[2], "Step 1, Terms, opens. It asks for: Approval by Northwind, Inc.");
     }
 
     #[test]
