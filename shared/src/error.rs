@@ -8,10 +8,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::crypto::NoRandomness;
+use crate::crypto::keyring::SealError;
 use crate::domain::ids::RequestId;
-use crate::input::{FieldError, FieldErrors};
-use crate::seal::SealError;
-use crate::store::StoreError;
+use crate::wire::fields::{FieldError, FieldErrors};
 
 /// Why a call did not succeed.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +50,7 @@ pub enum Error {
     StaleMatch,
     /// Somebody else's write came between reading and committing; the pipeline decides anew.
     #[error("raced")]
-    Raced,
+    Conflict,
     /// Not the client's fault. The cause is for the log.
     #[error("internal: {0}")]
     Internal(String),
@@ -74,7 +73,7 @@ impl Error {
             Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, ErrorCode::MethodNotAllowed),
             Self::Invalid(_) => (StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::InvalidRequest),
             Self::KeyReused | Self::StaleMatch => (StatusCode::CONFLICT, ErrorCode::Conflict),
-            Self::Raced | Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError),
+            Self::Conflict | Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError),
         }
     }
 
@@ -82,7 +81,7 @@ impl Error {
     #[must_use]
     pub fn cause(&self) -> Option<String> {
         match self {
-            Self::Raced => Some("the records kept changing until the deadline".to_owned()),
+            Self::Conflict => Some("the records kept changing until the deadline".to_owned()),
             Self::Internal(cause) => Some(cause.clone()),
             _ => None,
         }
@@ -104,7 +103,7 @@ impl Error {
                 "This Idempotency-Key was used for a different request; use a new key for a new request."
             }
             Self::StaleMatch => "The record has changed since the version that If-Match names; fetch it and try again.",
-            Self::Raced | Self::Internal(_) => {
+            Self::Conflict | Self::Internal(_) => {
                 "Something went wrong on our side. Try again, with the same Idempotency-Key if you sent one; quote the request_id to support."
             }
         }
@@ -132,15 +131,6 @@ impl From<SealError> for Error {
 impl From<NoRandomness> for Error {
     fn from(error: NoRandomness) -> Self {
         Self::Internal(error.to_string())
-    }
-}
-
-impl From<StoreError> for Error {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Raced => Self::Raced,
-            StoreError::Failed(cause) | StoreError::Unreadable(cause) => Self::Internal(cause),
-        }
     }
 }
 

@@ -1,31 +1,20 @@
-//! What every Countersign function shares: the pipeline each call goes through, the rules of the domain, and the store.
+//! What every Countersign function shares, in layers: a layer uses only those below it (`tests/layers.rs` holds it).
 //!
-//! One direction: function main → [`pipeline`] → operation → [`domain`] → [`store`] → response. Only the outermost file
-//! of a function knows Lambda, only [`store`] knows `DynamoDB`, and [`domain`] does no I/O.
+//! [`lambda`], [`api`] and [`web`] are the entrances; [`platform`] has the adapters to the outside world; [`service`] has
+//! the use cases; [`webhook`] tells subscribers; [`store`] alone knows `DynamoDB`; [`domain`] has the rules and does no
+//! I/O; [`wire`], [`crypto`] and [`limits`] are what all of them are made of.
 
-mod app;
-pub mod aws;
-pub mod caller;
-pub mod config;
+pub mod api;
 pub mod crypto;
 pub mod domain;
-pub mod draft;
 pub mod error;
-pub mod function;
-pub mod input;
-mod json;
+pub mod lambda;
 pub mod limits;
-pub mod membership;
-pub mod openapi;
-pub mod operation;
-pub mod page;
-pub mod pipeline;
-pub mod seal;
-pub mod session;
+pub mod platform;
+pub mod service;
 pub mod store;
-pub mod telemetry;
-pub mod text;
-pub mod visit;
+pub mod web;
 pub mod webhook;
+pub mod wire;
 
-pub use app::{App, Webhooks};
+pub use platform::app_state::{AppState, Webhooks};

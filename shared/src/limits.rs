@@ -137,28 +137,28 @@ pub const PASSWORD_BYTES_MAX: usize = 1024;
 pub const NEXT_PATH_CHARS_MAX: usize = 3000;
 /// Wrong passwords for one account, from browsers that have not signed in to it before, until the next has to wait: what
 /// NIST SP 800-63B (5.2.2) allows. More than one address has, so that no single one can keep an account slow.
-pub const GUESSES_AT_ACCOUNT: u32 = 100;
+pub const LOGIN_ATTEMPTS_AT_ACCOUNT: u32 = 100;
 /// Wrong passwords from one address before the next has to wait: an office has many people behind one.
-pub const GUESSES_FROM_ADDRESS: u32 = 50;
+pub const LOGIN_ATTEMPTS_FROM_ADDRESS: u32 = 50;
 /// Wrong passwords for one account in a browser that has signed in to it before, until the next has to wait.
-pub const GUESSES_IN_BROWSER: u32 = 10;
+pub const LOGIN_ATTEMPTS_ON_DEVICE: u32 = 10;
 /// How long a browser is known after signing in, in seconds: half a year.
-pub const BROWSER_KNOWN_S: i64 = 180 * 24 * 3600;
+pub const DEVICE_COOKIE_LIFETIME_S: i64 = 180 * 24 * 3600;
 /// How often counting a guess is tried while others are counted at the same moment. More of them than get through are
 /// guessing, and are refused.
-pub const GUESS_ATTEMPTS_MAX: u32 = 12;
+pub const LOGIN_COUNT_ATTEMPTS_MAX: u32 = 12;
 /// The longest wait after a wrong password, in seconds; the first is one, and each is twice the one before. No longer,
 /// since it keeps out people too who have nothing to do with the guesses.
-pub const GUESS_WAIT_MAX_S: i64 = 300;
+pub const LOGIN_WAIT_MAX_S: i64 = 300;
 /// After how long wrong passwords are forgotten, in seconds.
-pub const GUESSES_FORGOTTEN_S: i64 = 3600;
+pub const FAILED_LOGINS_FORGOTTEN_S: i64 = 3600;
 
 /// How often an operator's removal of a member is decided anew while others change the same records.
 pub const REMOVAL_ATTEMPTS_MAX: u32 = 5;
 
 /// How long what a page shows once may take from the act that made it to the page, in seconds: a redirect, also when
 /// the connection is slow.
-pub const SHOWN_ONCE_S: i64 = 120;
+pub const FLASH_LIFETIME_S: i64 = 120;
 
 /// A stored file, in bytes: it comes and goes through a function, and Lambda's bodies stop at 6 MB, encoded.
 pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;

@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
-use shared::aws::AwsSettings;
+use shared::platform::aws::AwsSettings;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clock::{Hearing, Tick};
 use futures_util::future::BoxFuture;
 use local::PublicOrLoopback;
-use shared::App;
-use shared::config::{BaseUrl, Waits};
-use shared::seal::FixedKeys;
+use shared::AppState;
+use shared::domain::time_scale::TimeScale;
+use shared::platform::config::BaseUrl;
+use shared::platform::secrets::FixedKeys;
+use shared::platform::telemetry::Log;
 use shared::store::Store;
-use shared::telemetry::Log;
 use shared::webhook::client::Client;
 use shared::webhook::queue::{Queue, QueueError, Wake};
 use shared::webhook::relay::Relay;
@@ -22,7 +23,7 @@ use crate::stack::Stack;
 /// A clock with a relay and a queue of its own, which keeps what it is given.
 #[derive(Debug)]
 pub struct Clockwork {
-    app: App,
+    app: AppState,
     relay: Relay,
     /// The messages of the queue.
     pub queue: Arc<Kept>,
@@ -62,7 +63,7 @@ impl Clockwork {
     pub fn on(stack: &Stack) -> Self {
         let log = Log::file(stack.log_file()).expect("the log");
         let base_url = BaseUrl::parse(&stack.base_url).expect("an origin");
-        let app = App::new(stack.table().store(), base_url, log, Waits::default());
+        let app = AppState::new(stack.table().store(), base_url, log, TimeScale::default());
         let queue = Arc::new(Kept::default());
         Self { relay: Relay::new(app.store.clone(), queue.clone()), app, queue }
     }
@@ -85,7 +86,7 @@ impl Clockwork {
     pub fn sender(&self, org: &Org) -> Sender<Store> {
         let client = Client::new(Arc::new(PublicOrLoopback), Arc::new(SystemResolver::new())).expect("a client");
         let keys = FixedKeys::new(org.stack().keyring().clone());
-        Sender::new(self.app.store.clone(), self.queue.clone(), keys, client, self.app.waits, self.app.log.clone())
+        Sender::new(self.app.store.clone(), self.queue.clone(), keys, client, self.app.time_scale, self.app.log.clone())
     }
 
     /// Its relay.

@@ -4,17 +4,17 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::json;
+use shared::crypto::keyring::Keyring;
+use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::delivery::{Claim, Delivery};
 use shared::domain::endpoint::Endpoint;
 use shared::domain::event::EventType;
 use shared::domain::ids::{EndpointId, EventId, OrgId};
 use shared::domain::time::Timestamp;
-use shared::seal::Keyring;
 use shared::store::deliveries::DeliveryKey;
-use shared::store::events::KeptEvent;
+use shared::store::events::StoredEvent;
 use shared::store::{StoreError, Versioned};
 use shared::webhook::queue::Wake;
-use shared::webhook::secret::SigningSecret;
 use webhook_sender::Deliveries;
 
 /// The deliveries of one organization.
@@ -28,7 +28,7 @@ pub struct Memory {
 #[derive(Debug, Default)]
 struct Kept {
     endpoints: HashMap<EndpointId, Versioned<Endpoint>>,
-    events: HashMap<EventId, KeptEvent>,
+    events: HashMap<EventId, StoredEvent>,
     deliveries: HashMap<DeliveryKey, Versioned<Delivery>>,
     due: BTreeSet<(Timestamp, EventId, EndpointId)>,
     aside: HashSet<DeliveryKey>,
@@ -70,7 +70,7 @@ impl Memory {
         let (event, event_type) = (EventId::new(), EventType::ProposalCreated);
         let key = DeliveryKey { org: self.org, endpoint, event };
         let mut kept = self.kept();
-        kept.events.insert(event, KeptEvent { id: event, event_type, created_at: now, body, only: None });
+        kept.events.insert(event, StoredEvent { id: event, event_type, created_at: now, body, only: None });
         let value = Delivery::new(endpoint, event, event_type, now, now);
         kept.put(key, value, 1);
         key
@@ -153,7 +153,7 @@ impl Deliveries for Memory {
         Ok(Some(found.clone()))
     }
 
-    async fn load(&self, wake: Wake) -> Result<(Option<Versioned<Endpoint>>, Option<KeptEvent>), StoreError> {
+    async fn load(&self, wake: Wake) -> Result<(Option<Versioned<Endpoint>>, Option<StoredEvent>), StoreError> {
         let kept = self.kept();
         let (endpoint, event) = (kept.endpoints.get(&wake.delivery.endpoint), kept.events.get(&wake.delivery.event));
         Ok((endpoint.cloned(), event.cloned()))

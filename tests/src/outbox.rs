@@ -7,7 +7,7 @@ use shared::domain::ids::{EndpointId, EventId, WorkspaceId};
 use shared::domain::time::Timestamp;
 use shared::store::Item;
 use shared::store::deliveries::DeliveryKey;
-use shared::store::events::KeptEvent;
+use shared::store::events::StoredEvent;
 use shared::store::keys::{self, Due};
 use uuid::Uuid;
 
@@ -15,7 +15,7 @@ use crate::org::Org;
 
 /// An event of now, with an id of its own time.
 #[must_use]
-pub fn event() -> KeptEvent {
+pub fn event() -> StoredEvent {
     let now = Timestamp::now();
     kept(&Event::new(activation(), now))
 }
@@ -25,7 +25,7 @@ pub fn event() -> KeptEvent {
 /// # Panics
 /// When the time is before 1970.
 #[must_use]
-pub fn event_at(at: Timestamp) -> KeptEvent {
+pub fn event_at(at: Timestamp) -> StoredEvent {
     let ms = u64::try_from(at.unix_ms()).expect("a time since 1970");
     let random: [u8; 10] = *Uuid::new_v4().as_bytes().first_chunk().expect("16 bytes");
     let id: EventId = uuid::Builder::from_unix_timestamp_millis(ms, &random).into_uuid().into();
@@ -39,18 +39,18 @@ fn activation() -> EventKind {
     EventKind::WorkspaceActivated(WorkspaceData { workspace_id: WorkspaceId::new(), authorization })
 }
 
-fn kept(event: &Event) -> KeptEvent {
+fn kept(event: &Event) -> StoredEvent {
     let body = serde_json::to_string(event).expect("an event as JSON");
-    KeptEvent { id: event.id, event_type: event.event_type(), created_at: event.created_at, body, only: None }
+    StoredEvent { id: event.id, event_type: event.event_type(), created_at: event.created_at, body, only: None }
 }
 
 /// Writes events into the outbox, where nobody hears of them.
 ///
 /// # Panics
 /// When the table does not take them.
-pub async fn tell(org: &Org, events: &[KeptEvent]) {
+pub async fn tell(org: &Org, events: &[StoredEvent]) {
     keep(org, events).await;
-    let due = |event: &KeptEvent| keys::due(event.created_at, Due::Event, org.id, event.id.uuid()).into_item();
+    let due = |event: &StoredEvent| keys::due(event.created_at, Due::Event, org.id, event.id.uuid()).into_item();
     put(org, events.iter().map(due)).await;
 }
 
@@ -58,8 +58,8 @@ pub async fn tell(org: &Org, events: &[KeptEvent]) {
 ///
 /// # Panics
 /// When the table does not take them.
-pub async fn keep(org: &Org, events: &[KeptEvent]) {
-    let row = |event: &KeptEvent| {
+pub async fn keep(org: &Org, events: &[StoredEvent]) {
+    let row = |event: &StoredEvent| {
         let mut item: Item = serde_dynamo::aws_sdk_dynamodb_1::to_item(event).expect("an event as an item");
         keys::event(org.id, event.id).insert_into(&mut item);
         item
@@ -71,7 +71,7 @@ pub async fn keep(org: &Org, events: &[KeptEvent]) {
 ///
 /// # Panics
 /// When the table does not answer.
-pub async fn lose(org: &Org, event: &KeptEvent) {
+pub async fn lose(org: &Org, event: &StoredEvent) {
     let table = org.stack().table();
     let key = Some(keys::event(org.id, event.id).into_item());
     table.client().delete_item().table_name(&table.name).set_key(key).send().await.expect("it goes");
@@ -91,7 +91,7 @@ async fn put(org: &Org, items: impl IntoIterator<Item = Item>) {
 pub async fn deliver(
     org: &Org,
     endpoint: EndpointId,
-    event: &KeptEvent,
+    event: &StoredEvent,
     change: impl FnOnce(&mut Delivery),
 ) -> Delivery {
     let store = org.stack().table().store();

@@ -129,7 +129,7 @@ pub async fn all(table: &Table) -> Vec<Value> {
 /// # Panics
 /// When there is no such session.
 pub async fn age_session(table: &Table, secret: &str, created_at: Timestamp, seen_at: Timestamp) {
-    let secret = shared::crypto::BrowserSecret::parse(secret).expect("a session's secret");
+    let secret = shared::crypto::CookieSecret::parse(secret).expect("a session's secret");
     let update = table
         .client()
         .update_item()
@@ -152,7 +152,7 @@ pub async fn postpone_guess(table: &Table, email: &str) {
         .client()
         .update_item()
         .table_name(&table.name)
-        .set_key(Some(shared::store::keys::guesses("account", email).into_item()))
+        .set_key(Some(shared::store::keys::failed_logins("account", email).into_item()))
         .update_expression("SET last_at_ms = last_at_ms + :minute")
         .condition_expression("attribute_exists(pk)")
         .expression_attribute_values(":minute", AttributeValue::N("60000".to_owned()));

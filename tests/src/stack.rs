@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, Weak};
 
 use aws_sdk_dynamodb::Client;
 use local::{Options, Seed, StoreAt};
-use shared::aws::{self, AwsSettings};
-use shared::seal::Keyring;
+use shared::crypto::keyring::Keyring;
+use shared::platform::aws::{self, AwsSettings};
 use shared::store::Store;
 use tempfile::TempDir;
 

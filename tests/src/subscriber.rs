@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use ops::{NewMember, Role};
+use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::ids::{EndpointId, EventId};
 use shared::domain::time::Timestamp;
 use shared::store::Versioned;
 use shared::store::deliveries::DeliveryKey;
-use shared::webhook::secret::SigningSecret;
 
 use crate::app::{Browser, Page, Person};
 use crate::org::Org;

@@ -10,14 +10,14 @@ use std::time::Instant;
 
 use futures_util::future::join_all;
 use serde::Serialize;
-use shared::App;
-use shared::caller::ServiceAct;
+use shared::AppState;
+use shared::api::caller::SystemContext;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::limits;
+use shared::platform::telemetry::{CallLine, Metric, metrics};
 use shared::store::due::DueEntry;
 use shared::store::keys::{DUE_SHARDS, Due};
-use shared::telemetry::{CallLine, Metric, metrics};
 use shared::webhook::relay::Relay;
 
 /// What a tick did.
@@ -76,7 +76,7 @@ pub enum Hearing {
 }
 
 /// Does what is due now. One act that fails, or one shard that can't be read, does not keep the others.
-pub async fn tick(app: &App, relay: &Relay, hearing: Hearing) -> Tick {
+pub async fn tick(app: &AppState, relay: &Relay, hearing: Hearing) -> Tick {
     let (now, started) = (Timestamp::now(), Instant::now());
     let sweep = Sweep { app, relay, now, started, hearing };
     let tick = join_all((0..DUE_SHARDS).map(|shard| sweep.shard(shard)));
@@ -107,7 +107,7 @@ struct TickLine {
 /// A tick while it goes on.
 #[derive(Debug, Clone, Copy)]
 struct Sweep<'a> {
-    app: &'a App,
+    app: &'a AppState,
     relay: &'a Relay,
     now: Timestamp,
     started: Instant,
@@ -131,7 +131,7 @@ impl Sweep<'_> {
             let entries = match due.next().await {
                 Ok(entries) => entries,
                 Err(error) => {
-                    tell(self.app, None, &Err(error.into()), Instant::now());
+                    log_outcome(self.app, None, &Err(error.into()), Instant::now());
                     tick.failed += 1;
                     return tick;
                 }
@@ -151,7 +151,7 @@ impl Sweep<'_> {
     /// What of a kind is due is at most as late as this.
     fn due_until(self, what: Due) -> Timestamp {
         let is_heard = matches!(what, Due::Event | Due::Endpoint) && self.hearing == Hearing::Somebody;
-        let grace_ms = if is_heard { self.app.waits.relay_grace_ms() } else { 0 };
+        let grace_ms = if is_heard { self.app.time_scale.relay_grace_ms() } else { 0 };
         Timestamp::from_unix_ms(self.now.unix_ms() - grace_ms).unwrap_or(self.now)
     }
 
@@ -162,7 +162,7 @@ impl Sweep<'_> {
         match self.relay.wake(entries).await {
             Ok(_) => tick.woken += u32::try_from(entries.len()).unwrap_or(u32::MAX),
             Err(error) => {
-                tell(self.app, None, &Err(error), Instant::now());
+                log_outcome(self.app, None, &Err(error), Instant::now());
                 tick.failed += 1;
             }
         }
@@ -176,7 +176,7 @@ impl Sweep<'_> {
             match self.relay.pass_on(entry, until).await {
                 Ok(_) => tick.passed_on += 1,
                 Err(error) => {
-                    tell(self.app, None, &Err(error), Instant::now());
+                    log_outcome(self.app, None, &Err(error), Instant::now());
                     tick.failed += 1;
                 }
             }
@@ -220,17 +220,17 @@ impl Task {
     }
 
     /// Settles an entry, deciding anew while others change the same records.
-    async fn settle(self, app: &App, entry: DueEntry) -> Result<Done, ()> {
+    async fn settle(self, app: &AppState, entry: DueEntry) -> Result<Done, ()> {
         let started = Instant::now();
-        let act = ServiceAct::begin(&app.store, entry.org, self.operation());
+        let act = SystemContext::begin(&app.store, entry.org, self.operation());
         let mut attempts = 1;
         let done = loop {
             let done = match self {
                 Self::Expire => proposals::expire(&act, &entry).await,
-                Self::Proceed => agreements::proceed(&act, app.waits, &entry).await,
+                Self::Proceed => agreements::proceed(&act, app.time_scale, &entry).await,
             };
             match done {
-                Err(Error::Raced) if attempts < limits::SWEEP_ATTEMPTS_MAX => attempts += 1,
+                Err(Error::Conflict) if attempts < limits::SWEEP_ATTEMPTS_MAX => attempts += 1,
                 done => break done,
             }
         };
@@ -240,14 +240,14 @@ impl Task {
             done => done,
         };
         if !matches!(done, Ok(Done::Stale | Done::Early)) {
-            tell(app, Some((self, &act)), &done, started);
+            log_outcome(app, Some((self, &act)), &done, started);
         }
         done.map_err(|_| ())
     }
 }
 
 /// Tells the log of an act.
-fn tell(app: &App, act: Option<(Task, &ServiceAct)>, done: &Result<Done, Error>, started: Instant) {
+fn log_outcome(app: &AppState, act: Option<(Task, &SystemContext)>, done: &Result<Done, Error>, started: Instant) {
     let (status, code) = match done {
         Ok(_) => (200, "ok"),
         Err(error) => {
@@ -257,9 +257,9 @@ fn tell(app: &App, act: Option<(Task, &ServiceAct)>, done: &Result<Done, Error>,
     };
     let operation = act.map_or("tick", |(task, _)| task.operation());
     let act = act.map(|(_, act)| act);
-    let request_id = act.map_or_else(shared::domain::ids::RequestId::new, ServiceAct::request_id);
+    let request_id = act.map_or_else(shared::domain::ids::RequestId::new, SystemContext::request_id);
     let duration_ms = started.elapsed().as_secs_f64() * 1000.0;
-    let usage = act.map(ServiceAct::usage).unwrap_or_default();
+    let usage = act.map(SystemContext::usage).unwrap_or_default();
     let mut line = CallLine::new(request_id, operation, status, code, duration_ms, usage);
     line.organization_id = act.map(|act| act.org());
     line.cause = done.as_ref().err().and_then(Error::cause);

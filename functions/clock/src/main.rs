@@ -4,14 +4,14 @@ use clock::Hearing;
 use lambda_http::Error;
 use lambda_http::lambda_runtime::{self, LambdaEvent, service_fn};
 use serde_json::Value;
-use shared::App;
+use shared::AppState;
+use shared::platform::sqs::SqsQueue;
 use shared::webhook::relay::Relay;
-use shared::webhook::sqs::SqsQueue;
 
 // One thread: Lambda gives a function one call at a time, and a runtime with more starts slower.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    let app = App::from_env()?;
+    let app = AppState::from_env()?;
     let relay = Relay::new(app.store.clone(), SqsQueue::from_env()?);
     let (app, relay) = (&app, &relay);
     lambda_runtime::run(service_fn(move |_: LambdaEvent<Value>| async move {

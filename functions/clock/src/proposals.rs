@@ -1,6 +1,6 @@
 //! Proposals that nobody decided in time.
 
-use shared::caller::ServiceAct;
+use shared::api::caller::SystemContext;
 use shared::domain::proposal::Decision;
 use shared::error::Error;
 use shared::store::due::DueEntry;
@@ -11,8 +11,8 @@ use crate::Done;
 /// Writes down that a proposal has expired, and tells subscribers, if nobody decided it meanwhile.
 ///
 /// # Errors
-/// [`Error::Raced`] when it changed meanwhile: decide anew. Otherwise when the store can't be read or written.
-pub(crate) async fn expire(act: &ServiceAct, entry: &DueEntry) -> Result<Done, Error> {
+/// [`Error::Conflict`] when it changed meanwhile: decide anew. Otherwise when the store can't be read or written.
+pub(crate) async fn expire(act: &SystemContext, entry: &DueEntry) -> Result<Done, Error> {
     let Some(found) = act.store().proposal(entry.id.into()).await? else { return Ok(Done::Stale) };
     let Some(settled) = found.value.settled(act.now()) else {
         // Its own entry stays while it is pending: this act's clock may be behind the one that found it.
@@ -21,6 +21,6 @@ pub(crate) async fn expire(act: &ServiceAct, entry: &DueEntry) -> Result<Done, E
     };
     let changes = stored::settle(act.org(), &found, &settled, false)?;
     let objects = [settled.id.uuid(), settled.agreement_id.uuid()];
-    act.commit().with(changes).tell([stored::expired_event(&settled)])?.done(&objects).await?;
+    act.commit().with(changes).emit([stored::expired_event(&settled)])?.done(&objects).await?;
     Ok(Done::Settled)
 }

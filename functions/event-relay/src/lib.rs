@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use shared::domain::ids::OrgId;
 use shared::error::Error;
 use shared::limits;
+use shared::platform::telemetry::{Log, Metric, metrics};
 use shared::store::due::DueEntry;
 use shared::store::keys::{Due, Key};
-use shared::telemetry::{Log, Metric, metrics};
 use shared::webhook::relay::{Passed, Relay};
 
 /// A batch of the stream, as far as it matters: the keys of what was written. The stream has nothing else.
@@ -79,7 +79,7 @@ pub async fn pass_on(relay: &Relay, log: &Log, entries: Vec<DueEntry>) {
     let (deliveries, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.what == Due::Delivery);
     let wake = async {
         if !deliveries.is_empty() {
-            tell(log, deliveries.first(), &relay.wake(&deliveries).await);
+            log_outcome(log, deliveries.first(), &relay.wake(&deliveries).await);
         }
     };
     let pass = async {
@@ -91,10 +91,10 @@ pub async fn pass_on(relay: &Relay, log: &Log, entries: Vec<DueEntry>) {
 }
 
 async fn pass_one(relay: &Relay, log: &Log, entry: &DueEntry, until: Instant) {
-    tell(log, Some(entry), &relay.pass_on(entry.clone(), until).await);
+    log_outcome(log, Some(entry), &relay.pass_on(entry.clone(), until).await);
 }
 
-fn tell(log: &Log, entry: Option<&DueEntry>, passed: &Result<Passed, Error>) {
+fn log_outcome(log: &Log, entry: Option<&DueEntry>, passed: &Result<Passed, Error>) {
     if let (Err(error), Some(entry)) = (passed, entry) {
         log.line(&FailureLine {
             metrics: metrics(&[Metric::count("faults")]),

@@ -3,16 +3,16 @@
 use askama::Template;
 use shared::domain::organization::Role;
 use shared::error::Error;
-use shared::session::{self, Cookie};
-use shared::visit::Visit;
+use shared::web::Request;
+use shared::web::session::{self, Cookie};
 
 use crate::Page;
-use crate::frame::{Answer, Frame};
+use crate::layout::{Answer, Layout};
 
 #[derive(Template)]
 #[template(path = "account.html")]
 struct AccountPage {
-    frame: Frame,
+    layout: Layout,
     email: String,
     role: &'static str,
     organizations: Vec<OrganizationLine>,
@@ -28,12 +28,12 @@ struct OrganizationLine {
 pub(crate) struct Account;
 
 impl Page for Account {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "view_account"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let signed_in = visit.signed_in()?;
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        let signed_in = request.signed_in()?;
         let current = signed_in.organization().id;
         let organizations = signed_in.organizations().await?.into_iter().map(|organization| OrganizationLine {
             id: organization.id.to_string(),
@@ -41,7 +41,7 @@ impl Page for Account {
             is_current: organization.id == current,
         });
         Answer::page(&AccountPage {
-            frame: Frame::new(visit),
+            layout: Layout::new(request),
             email: signed_in.email().as_str().to_owned(),
             role: match signed_in.member().role() {
                 Role::Admin => "Admin",
@@ -56,14 +56,14 @@ impl Page for Account {
 pub(crate) struct SignOut;
 
 impl Page for SignOut {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "sign_out"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let posted = visit.posted()?;
-        posted.until_settled(|| session::sign_out(&posted)).await?;
-        Ok(out(visit))
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        let submitted = request.submitted()?;
+        submitted.retry_on_conflict(|| session::sign_out(&submitted)).await?;
+        Ok(out(request))
     }
 }
 
@@ -71,32 +71,32 @@ impl Page for SignOut {
 pub(crate) struct SignOutEverywhere;
 
 impl Page for SignOutEverywhere {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "sign_out_everywhere"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let posted = visit.posted()?;
-        posted.until_settled(|| session::sign_out_everywhere(&posted)).await?;
-        Ok(out(visit))
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        let submitted = request.submitted()?;
+        submitted.retry_on_conflict(|| session::sign_out_everywhere(&submitted)).await?;
+        Ok(out(request))
     }
 }
 
-fn out(visit: &Visit) -> Answer {
-    Answer::see_other("/app/sign-in").with_cookie(Cookie::Session.set(visit.app(), None)).recorded()
+fn out(request: &Request) -> Answer {
+    Answer::see_other("/app/sign-in").with_cookie(Cookie::Session.set(request.app(), None)).recorded()
 }
 
 /// Goes on in another organization.
 pub(crate) struct Switch;
 
 impl Page for Switch {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "switch_organization"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let to = visit.posted()?.form().get("organization").parse().map_err(|_| Error::not_found())?;
-        let secret = session::switch(visit, to).await?;
-        Ok(Answer::see_other("/app").with_cookie(Cookie::Session.set(visit.app(), Some(&secret))).recorded())
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        let to = request.submitted()?.form().get("organization").parse().map_err(|_| Error::not_found())?;
+        let secret = session::switch(request, to).await?;
+        Ok(Answer::see_other("/app").with_cookie(Cookie::Session.set(request.app(), Some(&secret))).recorded())
     }
 }

@@ -6,19 +6,19 @@ use shared::domain::agreement::{Agreement, AgreementKind, Life, Lifecycle};
 use shared::domain::ids::AgreementId;
 use shared::domain::proposal::ProposalAction;
 use shared::domain::sentences;
-use shared::draft;
 use shared::error::Error;
-use shared::visit::Visit;
+use shared::service::drafts;
+use shared::web::Request;
 
 use crate::Page;
-use crate::frame::{Answer, Frame, Moment};
+use crate::agreement_summary::{AgreementSummary, Badge, lifecycle_badge, who_is};
 use crate::home::verb;
-use crate::outline::{Badge, Outline, lifecycle_badge, who_is};
+use crate::layout::{Answer, Layout, Moment};
 
 #[derive(Template)]
 #[template(path = "agreement.html")]
 struct AgreementPage {
-    frame: Frame,
+    layout: Layout,
     name: String,
     kind: &'static str,
     badge: Badge,
@@ -26,7 +26,7 @@ struct AgreementPage {
     workspace: (String, String),
     dates: Vec<(&'static str, Moment)>,
     made_by: String,
-    outline: Outline,
+    agreement_summary: AgreementSummary,
     blockers: Vec<&'static str>,
     is_ready: bool,
     proposals: Vec<PendingLine>,
@@ -43,25 +43,25 @@ struct PendingLine {
 pub(crate) struct Show;
 
 impl Page for Show {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "view_agreement"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let act = visit.signed_in()?.act();
-        let id: AgreementId = visit.path_id("id")?;
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        let act = request.signed_in()?.act();
+        let id: AgreementId = request.path_id("id")?;
         let agreement = act.store().agreement(id).await?.ok_or_else(Error::not_found)?.value;
-        let workspace = draft::workspace_of(act, &agreement).await?.value;
-        let contacts = draft::contacts_of(act, [&agreement]).await?;
-        let pending = act.store().pending_proposals(id, visit.now()).await?;
+        let workspace = drafts::workspace_of(act, &agreement).await?.value;
+        let contacts = drafts::contacts_of(act, [&agreement]).await?;
+        let pending = act.store().pending_proposals(id, request.now()).await?;
         let blockers = match agreement.lifecycle() {
-            Lifecycle::Draft => draft::blockers_of(act, &agreement, &workspace, &contacts),
+            Lifecycle::Draft => drafts::blockers_of(act, &agreement, &workspace, &contacts),
             _ => Vec::new(),
         };
         let is_proposed = pending.iter().any(|proposal| proposal.action == ProposalAction::PublishAgreement);
-        let view = AgreementView::in_full(&agreement, &contacts, &blockers, is_proposed, &visit.app().base_url);
+        let view = AgreementView::in_full(&agreement, &contacts, &blockers, is_proposed, &request.app().base_url);
         let page = AgreementPage {
-            frame: Frame::new(visit),
+            layout: Layout::new(request),
             name: agreement.name.as_str().to_owned(),
             kind: match agreement.kind {
                 AgreementKind::General => "Agreement",
@@ -73,7 +73,7 @@ impl Page for Show {
             dates: dates(&agreement, &view),
             made_by: who_is(&agreement.created_by),
             is_ready: view.proposal_ready,
-            outline: Outline::new(&agreement, &view, &contacts),
+            agreement_summary: AgreementSummary::new(&agreement, &view, &contacts),
             blockers: blockers.iter().map(shared::domain::agreement::blockers::Blocker::message).collect(),
             proposals: pending
                 .iter()
@@ -81,7 +81,7 @@ impl Page for Show {
                     url: format!("/app/proposals/{}", proposal.id),
                     verb: verb(proposal.action),
                     by: who_is(&proposal.created_by),
-                    left: sentences::time_left(visit.now(), proposal.expires_at),
+                    left: sentences::time_left(request.now(), proposal.expires_at),
                 })
                 .collect(),
         };

@@ -8,18 +8,18 @@ use shared::domain::member::Admin;
 use shared::error::Error;
 use shared::limits;
 use shared::store::deliveries;
-use shared::visit::{Posted, Visit};
+use shared::web::request::{Request, SubmittedForm};
 
 use crate::Page;
+use crate::agreement_summary::Badge;
 use crate::developers::link;
 use crate::endpoint::{delivery_badge, delivery_link, find};
-use crate::frame::{Answer, Frame, Moment};
-use crate::outline::Badge;
+use crate::layout::{Answer, Layout, Moment};
 
 #[derive(Template)]
 #[template(path = "delivery.html")]
 struct DeliveryPage {
-    frame: Frame,
+    layout: Layout,
     path: String,
     endpoint: (String, String),
     event_type: &'static str,
@@ -73,36 +73,36 @@ impl AttemptLine {
 pub(crate) struct Show;
 
 impl Page for Show {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "view_delivery"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        visit.check_admin()?;
-        let store = visit.signed_in()?.act().store();
-        let state = find(visit).await?;
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        request.check_admin()?;
+        let store = request.signed_in()?.act().store();
+        let state = find(request).await?;
         let endpoint = &state.endpoint.value;
-        let event_id: EventId = visit.path_id("event")?;
+        let event_id: EventId = request.path_id("event")?;
         let event = store.event(event_id).await?.ok_or_else(Error::not_found)?;
         let delivery = match store.delivery(endpoint.id(), event_id).await? {
             Some(found) => found.value,
             // An event that was told a moment ago has no delivery yet.
             None if event.is_for(endpoint) => {
-                Delivery::new(endpoint.id(), event.id, event.event_type, event.created_at, visit.now())
+                Delivery::new(endpoint.id(), event.id, event.event_type, event.created_at, request.now())
             }
             None => return Err(Error::not_found()),
         };
-        let is_aside = state.stuck.iter().any(|stuck| stuck.event_id == event_id);
+        let is_aside = state.quarantined.iter().any(|quarantined| quarantined.event_id == event_id);
         let kept = u32::try_from(delivery.attempts.len()).unwrap_or(u32::MAX);
         let page = DeliveryPage {
-            frame: Frame::new(visit),
+            layout: Layout::new(request),
             path: delivery_link(endpoint.id(), event_id),
             endpoint: (link(endpoint.id()), endpoint.url().as_str().to_owned()),
             event_type: event.event_type.as_str(),
             event_id: event_id.to_string(),
             at: event.created_at.into(),
             badge: delivery_badge(delivery.state()),
-            explanation: if is_aside { ASIDE.to_owned() } else { explanation(&delivery) },
+            explanation: if is_aside { QUARANTINED.to_owned() } else { explanation(&delivery) },
             due_at: delivery.due_at().filter(|_| delivery.state() == DeliveryState::Waiting).map(Into::into),
             attempts: delivery.attempts.iter().rev().map(AttemptLine::new).collect(),
             left_out: delivery.attempted.saturating_sub(kept),
@@ -135,7 +135,7 @@ fn failure(class: FailureClass, status: Option<u16>) -> String {
 }
 
 /// Of one that the sender could not process.
-const ASIDE: &str = "It could not be processed. That is our fault. Nothing is lost: replay it once it is mended.";
+const QUARANTINED: &str = "It could not be processed. That is our fault. Nothing is lost: replay it once it is mended.";
 
 /// Attempts of the schedule: the first, and one after each wait.
 const ATTEMPTS: usize = 1 + limits::RETRY_WAITS_S.len();
@@ -158,24 +158,24 @@ fn explanation(delivery: &Delivery) -> String {
 pub(crate) struct Replay;
 
 impl Page for Replay {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "replay_delivery"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let posted = visit.posted()?.by_admin()?;
-        let endpoint = find(visit).await?.endpoint.value.id();
-        let event: EventId = visit.path_id("event")?;
-        posted.until_settled(|| replay(&posted, endpoint, event)).await?;
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        let submitted = request.submitted()?.by_admin()?;
+        let endpoint = find(request).await?.endpoint.value.id();
+        let event: EventId = request.path_id("event")?;
+        submitted.retry_on_conflict(|| replay(&submitted, endpoint, event)).await?;
         Ok(Answer::see_other(delivery_link(endpoint, event)).recorded())
     }
 }
 
-async fn replay(posted: &Posted<'_, Admin<'_>>, endpoint: EndpointId, event: EventId) -> Result<(), Error> {
-    let act = posted.act();
+async fn replay(submitted: &SubmittedForm<'_, Admin<'_>>, endpoint: EndpointId, event: EventId) -> Result<(), Error> {
+    let act = submitted.act();
     let before = act.store().delivery(endpoint, event).await?.ok_or_else(Error::not_found)?;
     let after = before.value.replayed(act.now());
     let mut changes = deliveries::replace(act.org(), &before, &after)?;
     changes.push(deliveries::no_longer_aside(act.org(), &after));
-    posted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[endpoint.uuid(), event.uuid()]).await
+    submitted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[endpoint.uuid(), event.uuid()]).await
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use http::StatusCode;
+use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::endpoint::{Endpoint, Subscription};
 use shared::domain::event::EventType;
 use shared::domain::ids::EndpointId;
@@ -11,21 +12,20 @@ use shared::domain::sentences;
 use shared::error::Error;
 use shared::limits;
 use shared::store::endpoints::{self, EndpointState};
-use shared::visit::{Form, Visit};
+use shared::web::request::{Form, Request};
 use shared::webhook::guard::{AddressError, EndpointUrl, check};
 use shared::webhook::resolve::ResolveError;
-use shared::webhook::secret::SigningSecret;
-use shared::{App, Webhooks};
+use shared::{AppState, Webhooks};
 
 use crate::Page;
-use crate::frame::{Answer, Frame, Moment, Notice};
-use crate::once::{self, Once};
-use crate::outline::Badge;
+use crate::agreement_summary::Badge;
+use crate::flash::{self, Flash};
+use crate::layout::{Answer, Layout, Moment, Notice};
 
 #[derive(Template)]
 #[template(path = "developers.html")]
 struct DevelopersPage {
-    frame: Frame,
+    layout: Layout,
     notice: Option<Notice>,
     endpoints: Vec<EndpointLine>,
     is_full: bool,
@@ -115,7 +115,7 @@ pub(crate) async fn reachable(url: &EndpointUrl, webhooks: &Webhooks) -> Result<
 }
 
 /// What it takes to change endpoints.
-pub(crate) fn webhooks(app: &App) -> Result<&Webhooks, Error> {
+pub(crate) fn webhooks(app: &AppState) -> Result<&Webhooks, Error> {
     let webhooks = app.webhooks.as_ref();
     webhooks.ok_or_else(|| Error::Internal("this function is not set up for webhooks".to_owned()))
 }
@@ -145,18 +145,18 @@ pub(crate) fn told(events: &Subscription) -> String {
 pub(crate) struct Show;
 
 impl Page for Show {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "view_developers"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        visit.check_admin()?;
-        page(visit, None, None).await
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        request.check_admin()?;
+        page(request, None, None).await
     }
 }
 
-async fn page(visit: &Visit, typed: Option<EndpointForm>, notice: Option<Notice>) -> Result<Answer, Error> {
-    let endpoints = visit.signed_in()?.act().store().endpoints().await?;
+async fn page(request: &Request, typed: Option<EndpointForm>, notice: Option<Notice>) -> Result<Answer, Error> {
+    let endpoints = request.signed_in()?.act().store().endpoints().await?;
     let is_full = endpoints.len() >= limits::ENDPOINTS_MAX;
     let line = |state: &EndpointState| {
         let endpoint = &state.endpoint.value;
@@ -170,7 +170,7 @@ async fn page(visit: &Visit, typed: Option<EndpointForm>, notice: Option<Notice>
         }
     };
     let page = DevelopersPage {
-        frame: Frame::new(visit),
+        layout: Layout::new(request),
         notice,
         is_full,
         endpoints: endpoints.iter().map(line).collect(),
@@ -188,31 +188,31 @@ pub(crate) fn link(id: EndpointId) -> String {
 pub(crate) struct Add;
 
 impl Page for Add {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "add_endpoint"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let posted = visit.posted()?.by_admin()?;
-        let webhooks = webhooks(visit.app())?;
-        let (url, events) = match EndpointForm::read(posted.form(), webhooks).await {
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        let submitted = request.submitted()?.by_admin()?;
+        let webhooks = webhooks(request.app())?;
+        let (url, events) = match EndpointForm::read(submitted.form(), webhooks).await {
             Ok(read) => read,
-            Err(again) => return refused(page(visit, Some(*again), None).await),
+            Err(again) => return refused(page(request, Some(*again), None).await),
         };
         let keys = webhooks.keys.keyring().await?;
         let secret = SigningSecret::generate()?;
-        let added = Endpoint::new(posted.by(), url, events, &secret, &keys, posted.act().now())?;
-        let cookie = once::hide(&posted, Once::Secret(added.id()), &secret.expose()).await?;
-        let is_added = posted
-            .until_settled(|| async {
-                let endpoints = posted.act().store().endpoints().await?;
+        let added = Endpoint::new(submitted.by(), url, events, &secret, &keys, submitted.act().now())?;
+        let cookie = flash::set(&submitted, Flash::Secret(added.id()), &secret.expose()).await?;
+        let is_added = submitted
+            .retry_on_conflict(|| async {
+                let endpoints = submitted.act().store().endpoints().await?;
                 // An attempt whose answer was lost may have added this one.
                 let others = endpoints.iter().filter(|state| state.endpoint.value.id() != added.id());
                 if others.count() >= limits::ENDPOINTS_MAX {
                     return Ok(false);
                 }
-                let changes = endpoints::create(posted.by(), &added)?;
-                posted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[added.id().uuid()]).await?;
+                let changes = endpoints::create(submitted.by(), &added)?;
+                submitted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[added.id().uuid()]).await?;
                 Ok(true)
             })
             .await?;
@@ -227,7 +227,7 @@ impl Page for Add {
                 limits::ENDPOINTS_MAX
             )],
         };
-        refused(page(visit, Some(EndpointForm::typed(posted.form())), Some(notice)).await)
+        refused(page(request, Some(EndpointForm::typed(submitted.form())), Some(notice)).await)
     }
 }
 

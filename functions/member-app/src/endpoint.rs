@@ -2,6 +2,7 @@
 
 use askama::Template;
 use http::StatusCode;
+use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::delivery::{Delivery, DeliveryState};
 use shared::domain::endpoint::{Endpoint, Rotation};
 use shared::domain::event::{Event, EventKind, EventType, TestData};
@@ -9,17 +10,16 @@ use shared::domain::ids::{EndpointId, EventId};
 use shared::domain::member::Admin;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
-use shared::input::{FieldCode, FieldErrors};
 use shared::store::deliveries::DeliveryFilter;
 use shared::store::endpoints::{self, EndpointState, Replay};
-use shared::visit::{Form, Posted, Visit};
-use shared::webhook::secret::SigningSecret;
+use shared::web::request::{Form, Request, SubmittedForm};
+use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::Page;
+use crate::agreement_summary::{Badge, who_is};
 use crate::developers::{EndpointForm, endpoint_badge, link, reachable, refused, told, webhooks};
-use crate::frame::{Answer, Frame, Moment, Notice, in_query};
-use crate::once::{self, Once};
-use crate::outline::{Badge, who_is};
+use crate::flash::{self, Flash};
+use crate::layout::{Answer, Layout, Moment, Notice, in_query};
 
 /// Deliveries on a page.
 const DELIVERIES: usize = 25;
@@ -27,7 +27,7 @@ const DELIVERIES: usize = 25;
 #[derive(Template)]
 #[template(path = "endpoint.html")]
 struct EndpointPage {
-    frame: Frame,
+    layout: Layout,
     path: String,
     url: String,
     badge: Badge,
@@ -42,7 +42,7 @@ struct EndpointPage {
     failures_in_a_row: u32,
     added: (String, Moment),
     /// Since when, and where to look.
-    stuck: Vec<(Moment, String)>,
+    quarantined: Vec<(Moment, String)>,
     replay: Option<ReplayForm>,
     states: Vec<Choice>,
     types: Vec<Choice>,
@@ -111,9 +111,9 @@ pub(crate) fn delivery_badge(state: DeliveryState) -> Badge {
 }
 
 /// An endpoint of the organization.
-pub(crate) async fn find(visit: &Visit) -> Result<EndpointState, Error> {
-    let id: EndpointId = visit.path_id("id")?;
-    let endpoints = visit.signed_in()?.act().store().endpoints().await?;
+pub(crate) async fn find(request: &Request) -> Result<EndpointState, Error> {
+    let id: EndpointId = request.path_id("id")?;
+    let endpoints = request.signed_in()?.act().store().endpoints().await?;
     endpoints.into_iter().find(|state| state.endpoint.value.id() == id).ok_or_else(Error::not_found)
 }
 
@@ -121,31 +121,31 @@ pub(crate) async fn find(visit: &Visit) -> Result<EndpointState, Error> {
 pub(crate) struct Show;
 
 impl Page for Show {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "view_endpoint"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        visit.check_admin()?;
-        let state = find(visit).await?;
-        page(visit, &state, None).await
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        request.check_admin()?;
+        let state = find(request).await?;
+        page(request, &state, None).await
     }
 }
 
-async fn page(visit: &Visit, state: &EndpointState, notice: Option<Notice>) -> Result<Answer, Error> {
-    let store = visit.signed_in()?.act().store();
+async fn page(request: &Request, state: &EndpointState, notice: Option<Notice>) -> Result<Answer, Error> {
+    let store = request.signed_in()?.act().store();
     let endpoint = &state.endpoint.value;
-    let chosen_state = visit.query("state").and_then(|text| DeliveryState::parse(&text));
-    let chosen_type = visit.query("type").and_then(|text| EventType::parse(&text));
-    let before: Option<EventId> = visit.query("before").and_then(|text| text.parse().ok());
+    let chosen_state = request.query("state").and_then(|text| DeliveryState::parse(&text));
+    let chosen_type = request.query("type").and_then(|text| EventType::parse(&text));
+    let before: Option<EventId> = request.query("before").and_then(|text| text.parse().ok());
     let filter = DeliveryFilter { state: chosen_state, event_type: chosen_type };
     let found = store.deliveries(endpoint.id(), filter, before, DELIVERIES).await?;
-    let (secret, cookie) = once::show(visit, Once::Secret(endpoint.id())).await?.unzip();
+    let (secret, cookie) = flash::take(request, Flash::Secret(endpoint.id())).await?.unzip();
     let path = link(endpoint.id());
     let state_name = chosen_state.map_or("", DeliveryState::as_str);
     let type_name = chosen_type.map_or("", EventType::as_str);
     let page = EndpointPage {
-        frame: Frame::new(visit),
+        layout: Layout::new(request),
         url: endpoint.url().as_str().to_owned(),
         badge: endpoint_badge(state),
         notice,
@@ -153,17 +153,17 @@ async fn page(visit: &Visit, state: &EndpointState, notice: Option<Notice>) -> R
         events: told(endpoint.events()),
         failing: Some(state.health.failures_in_a_row).filter(|failures| *failures > 0 && state.is_failing()),
         paused_at: endpoint.paused_at().map(Into::into),
-        overlaps_until: endpoint.overlaps_until(visit.now()).map(Into::into),
+        overlaps_until: endpoint.overlaps_until(request.now()).map(Into::into),
         last_success_at: state.health.last_success_at.map(Into::into),
         last_failure_at: state.health.last_failure_at.map(Into::into),
         failures_in_a_row: state.health.failures_in_a_row,
         added: (who_is(endpoint.created_by()), endpoint.created_at().into()),
-        stuck: state
-            .stuck
+        quarantined: state
+            .quarantined
             .iter()
-            .map(|stuck| (stuck.at.into(), delivery_link(endpoint.id(), stuck.event_id)))
+            .map(|quarantined| (quarantined.at.into(), delivery_link(endpoint.id(), quarantined.event_id)))
             .collect(),
-        replay: replay_form(visit, state).await?,
+        replay: replay_form(request, state).await?,
         states: DeliveryState::ALL
             .into_iter()
             .map(|state| Choice {
@@ -192,18 +192,18 @@ async fn page(visit: &Visit, state: &EndpointState, notice: Option<Notice>) -> R
 }
 
 /// The form with its count: of what somebody asked about, in the address or in the form itself, or of everything.
-async fn replay_form(visit: &Visit, state: &EndpointState) -> Result<Option<ReplayForm>, Error> {
-    let store = visit.signed_in()?.act().store();
-    let typed = visit.typed();
-    let typed = Some(typed.get("since").to_owned()).filter(|_| Act::of(&typed) == Some(Act::ReplayAll));
-    let asked = typed.or_else(|| visit.query("since"));
+async fn replay_form(request: &Request, state: &EndpointState) -> Result<Option<ReplayForm>, Error> {
+    let store = request.signed_in()?.act().store();
+    let typed = request.typed();
+    let typed = Some(typed.get("since").to_owned()).filter(|_| CallContext::of(&typed) == Some(CallContext::ReplayAll));
+    let asked = typed.or_else(|| request.query("since"));
     let since = asked.as_deref().map(read_moment);
     let from = since.flatten().unwrap_or_else(the_beginning);
-    let found = store.undelivered(state.endpoint.value.id(), &state.stuck, from).await?;
+    let found = store.undelivered(state.endpoint.value.id(), &state.quarantined, from).await?;
     if found.count == 0 && asked.is_none() {
         return Ok(None);
     }
-    let from = since.flatten().or(found.earliest).unwrap_or(visit.now());
+    let from = since.flatten().or(found.earliest).unwrap_or(request.now());
     // To the second below, so that the first is among them.
     let from = Timestamp::from_unix_ms(from.unix_ms().div_euclid(1000) * 1000).unwrap_or(from);
     let text = from.to_string().chars().take("2026-03-14T09:26:53".len()).collect();
@@ -230,7 +230,7 @@ fn read_moment(text: &str) -> Option<Timestamp> {
 
 /// What a button of the page does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Act {
+enum CallContext {
     Test,
     Pause,
     Resume,
@@ -241,7 +241,7 @@ enum Act {
     ReplayAll,
 }
 
-impl Act {
+impl CallContext {
     fn of(form: &Form) -> Option<Self> {
         Some(match form.get("act") {
             "test" => Self::Test,
@@ -260,90 +260,93 @@ impl Act {
 pub(crate) struct Change;
 
 impl Page for Change {
-    fn operation(visit: &Visit) -> &'static str {
-        match Act::of(&visit.typed()) {
-            Some(Act::Test) => "send_test_event",
-            Some(Act::Pause) => "pause_endpoint",
-            Some(Act::Resume) => "resume_endpoint",
-            Some(Act::Rotate) => "rotate_secret",
-            Some(Act::Delete) => "delete_endpoint",
-            Some(Act::Count) => "count_undelivered",
-            Some(Act::ReplayAll) => "replay_undelivered",
+    fn operation(request: &Request) -> &'static str {
+        match CallContext::of(&request.typed()) {
+            Some(CallContext::Test) => "send_test_event",
+            Some(CallContext::Pause) => "pause_endpoint",
+            Some(CallContext::Resume) => "resume_endpoint",
+            Some(CallContext::Rotate) => "rotate_secret",
+            Some(CallContext::Delete) => "delete_endpoint",
+            Some(CallContext::Count) => "count_undelivered",
+            Some(CallContext::ReplayAll) => "replay_undelivered",
             None => "change_endpoint",
         }
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let posted = visit.posted()?.by_admin()?;
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        let submitted = request.submitted()?.by_admin()?;
         let unknown = || FieldErrors::one("act", FieldCode::InvalidValue, "must be one of the page's buttons");
-        let act = Act::of(posted.form()).ok_or_else(|| Error::Invalid(unknown()))?;
+        let act = CallContext::of(submitted.form()).ok_or_else(|| Error::Invalid(unknown()))?;
         // One for all attempts: what is shown must be what was written by whichever took effect.
         let secret = SigningSecret::generate()?;
-        posted.until_settled(|| change(visit, &posted, act, &secret)).await
+        submitted.retry_on_conflict(|| change(request, &submitted, act, &secret)).await
     }
 }
 
 async fn change(
-    visit: &Visit,
-    posted: &Posted<'_, Admin<'_>>,
-    act: Act,
+    request: &Request,
+    submitted: &SubmittedForm<'_, Admin<'_>>,
+    act: CallContext,
     secret: &SigningSecret,
 ) -> Result<Answer, Error> {
-    let (admin, now) = (posted.by(), posted.act().now());
-    let state = find(visit).await?;
+    let (admin, now) = (submitted.by(), submitted.act().now());
+    let state = find(request).await?;
     let before = &state.endpoint;
     let id = before.value.id();
     let there = Answer::see_other(link(id));
-    let commit = posted.commit();
+    let commit = submitted.commit();
     match act {
-        Act::Test => {
-            if let Err(refusal) = reachable(before.value.url(), webhooks(visit.app())?).await {
+        CallContext::Test => {
+            if let Err(refusal) = reachable(before.value.url(), webhooks(request.app())?).await {
                 let notice = Notice {
                     look: "bad",
                     title: "No test was sent".to_owned(),
                     lines: vec![format!("The address can’t be used: it {refusal}.")],
                 };
-                return refused(page(visit, &state, Some(notice)).await);
+                return refused(page(request, &state, Some(notice)).await);
             }
             let event = Event::new(EventKind::WebhookTest(TestData::NOTHING_HAPPENED), now);
             let objects = [id.uuid(), event.id.uuid()];
-            commit.tell_only(id, &event)?.done_as(StatusCode::SEE_OTHER, &objects).await?;
+            commit.emit_to(id, &event)?.done_as(StatusCode::SEE_OTHER, &objects).await?;
             Ok(Answer::see_other(delivery_link(id, event.id)).recorded())
         }
-        Act::Pause | Act::Resume => {
-            let after =
-                if act == Act::Pause { before.value.paused(admin, now) } else { before.value.resumed(admin, now) };
+        CallContext::Pause | CallContext::Resume => {
+            let after = if act == CallContext::Pause {
+                before.value.paused(admin, now)
+            } else {
+                before.value.resumed(admin, now)
+            };
             // It is so already: what was wanted, and nothing to record but the call.
             let Some(after) = after else { return Ok(there) };
             let changes = endpoints::replace(admin, before, &after)?;
             commit.with(changes).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
             Ok(there.recorded())
         }
-        Act::Rotate => {
-            let how = if posted.form().get("old") == "keep" { Rotation::Overlapping } else { Rotation::AtOnce };
-            let keys = webhooks(visit.app())?.keys.keyring().await?;
+        CallContext::Rotate => {
+            let how = if submitted.form().get("old") == "keep" { Rotation::Overlapping } else { Rotation::AtOnce };
+            let keys = webhooks(request.app())?.keys.keyring().await?;
             let after = before.value.rotated(admin, how, secret, &keys, now)?;
-            let cookie = once::hide(posted, Once::Secret(id), &secret.expose()).await?;
+            let cookie = flash::set(submitted, Flash::Secret(id), &secret.expose()).await?;
             let changes = endpoints::replace(admin, before, &after)?;
             commit.with(changes).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
             Ok(there.with_cookie(cookie).recorded())
         }
-        Act::Delete => {
+        CallContext::Delete => {
             commit.with(endpoints::delete(admin, before, now)).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
             Ok(Answer::see_other("/app/developers").recorded())
         }
-        Act::Count => {
-            let since = in_query(posted.form().get("since"));
+        CallContext::Count => {
+            let since = in_query(submitted.form().get("since"));
             Ok(Answer::see_other(format!("{}?since={since}#replay", link(id))))
         }
-        Act::ReplayAll => {
-            let Some(since) = read_moment(posted.form().get("since")) else {
+        CallContext::ReplayAll => {
+            let Some(since) = read_moment(submitted.form().get("since")) else {
                 let notice = Notice {
                     look: "bad",
                     title: "Nothing was replayed".to_owned(),
                     lines: vec!["Since must be a date with a time, such as 2026-03-14T09:26.".to_owned()],
                 };
-                return refused(page(visit, &state, Some(notice)).await);
+                return refused(page(request, &state, Some(notice)).await);
             };
             // One that is under way goes on with this one.
             let since = state.replay.as_ref().map_or(since, |earlier| earlier.since.min(since));
@@ -357,7 +360,7 @@ async fn change(
 #[derive(Template)]
 #[template(path = "endpoint_edit.html")]
 struct EditPage {
-    frame: Frame,
+    layout: Layout,
     path: String,
     url: String,
     form: EndpointForm,
@@ -367,21 +370,21 @@ struct EditPage {
 pub(crate) struct Edit;
 
 impl Page for Edit {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "view_endpoint"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        visit.check_admin()?;
-        let endpoint = find(visit).await?.endpoint.value;
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        request.check_admin()?;
+        let endpoint = find(request).await?.endpoint.value;
         let form = EndpointForm::of(endpoint.url().as_str(), endpoint.events());
-        edit_page(visit, &endpoint, form)
+        edit_page(request, &endpoint, form)
     }
 }
 
-fn edit_page(visit: &Visit, endpoint: &Endpoint, form: EndpointForm) -> Result<Answer, Error> {
+fn edit_page(request: &Request, endpoint: &Endpoint, form: EndpointForm) -> Result<Answer, Error> {
     let (path, url) = (link(endpoint.id()), endpoint.url().as_str().to_owned());
-    let page = EditPage { frame: Frame::new(visit), path, url, form };
+    let page = EditPage { layout: Layout::new(request), path, url, form };
     Ok(Answer::page(&page)?.showing([endpoint.id().uuid()]))
 }
 
@@ -389,24 +392,24 @@ fn edit_page(visit: &Visit, endpoint: &Endpoint, form: EndpointForm) -> Result<A
 pub(crate) struct Save;
 
 impl Page for Save {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "edit_endpoint"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let posted = visit.posted()?.by_admin()?;
-        let before = find(visit).await?.endpoint.value;
-        let (url, events) = match EndpointForm::read(posted.form(), webhooks(visit.app())?).await {
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        let submitted = request.submitted()?.by_admin()?;
+        let before = find(request).await?.endpoint.value;
+        let (url, events) = match EndpointForm::read(submitted.form(), webhooks(request.app())?).await {
             Ok(read) => read,
-            Err(again) => return refused(edit_page(visit, &before, *again)),
+            Err(again) => return refused(edit_page(request, &before, *again)),
         };
-        let (admin, now) = (posted.by(), posted.act().now());
-        posted
-            .until_settled(|| async {
-                let before = find(visit).await?.endpoint;
+        let (admin, now) = (submitted.by(), submitted.act().now());
+        submitted
+            .retry_on_conflict(|| async {
+                let before = find(request).await?.endpoint;
                 let after = before.value.edited(admin, url.clone(), events.clone(), now);
                 let changes = endpoints::replace(admin, &before, &after)?;
-                posted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[after.id().uuid()]).await
+                submitted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[after.id().uuid()]).await
             })
             .await?;
         Ok(Answer::see_other(link(before.id())).recorded())

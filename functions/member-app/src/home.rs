@@ -6,12 +6,12 @@ use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::store::endpoints::EndpointState;
-use shared::visit::Visit;
+use shared::web::Request;
 
 use crate::Page;
+use crate::agreement_summary::{Badge, proposal_badge, who_is};
 use crate::developers::link;
-use crate::frame::{Answer, Frame, Moment};
-use crate::outline::{Badge, proposal_badge, who_is};
+use crate::layout::{Answer, Layout, Moment};
 
 /// How many proposals that wait are shown: more than somebody decides in one go are on a page of their own.
 const SHOWN: usize = 20;
@@ -23,7 +23,7 @@ const FAILING_SHOWN: usize = 3;
 #[derive(Template)]
 #[template(path = "home.html")]
 struct HomePage {
-    frame: Frame,
+    layout: Layout,
     failing: Vec<Failing>,
     more_failing: usize,
     waiting: Vec<Waiting>,
@@ -64,13 +64,13 @@ pub(crate) struct ProposalLine {
 pub(crate) struct Home;
 
 impl Page for Home {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "view_home"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let now = visit.now();
-        let signed_in = visit.signed_in()?;
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        let now = request.now();
+        let signed_in = request.signed_in()?;
         let store = signed_in.act().store();
         let endpoints = async { if signed_in.member().is_admin() { store.endpoints().await } else { Ok(Vec::new()) } };
         let (found, endpoints) = tokio::try_join!(store.proposals_for_home(now, SHOWN, DECIDED_SHOWN), endpoints)?;
@@ -79,7 +79,7 @@ impl Page for Home {
         let proposals = found.pending.iter().map(|proposal| proposal.id.uuid());
         let shown: Vec<_> = proposals.chain(failing.iter().map(|state| state.endpoint.value.id().uuid())).collect();
         let page = HomePage {
-            frame: Frame::new(visit),
+            layout: Layout::new(request),
             failing: failing.iter().map(|state| Failing::new(state)).collect(),
             more_failing: rest.len(),
             more: found.pending_total - found.pending.len().min(found.pending_total),
@@ -93,9 +93,9 @@ impl Page for Home {
 impl Failing {
     fn new(state: &EndpointState) -> Self {
         let endpoint = &state.endpoint.value;
-        let how = match (state.health.failures_in_a_row, state.stuck.len()) {
+        let how = match (state.health.failures_in_a_row, state.quarantined.len()) {
             (0, 1) => "one delivery could not be processed".to_owned(),
-            (0, stuck) => format!("{stuck} deliveries could not be processed"),
+            (0, quarantined) => format!("{quarantined} deliveries could not be processed"),
             (1, _) => "its last attempt failed".to_owned(),
             (failures, _) => format!("{failures} failures in a row"),
         };

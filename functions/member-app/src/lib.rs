@@ -1,19 +1,19 @@
 //! The app: server-rendered pages on which members read and decide. It works without JavaScript; whatever changes
 //! anything is a form, which carries the token of the session that it was shown in.
 //!
-//! One file per page. `frame` has what all of them share; `shared::visit` has the session, the check of forms and the
+//! One file per page. `layout` has what all of them share; `shared::web::request` has the session, the check of forms and the
 //! audit row.
 
 mod account;
 mod agreement;
+mod agreement_summary;
 mod delivery;
 mod developers;
 mod endpoint;
-mod frame;
+mod flash;
 mod home;
+mod layout;
 mod members;
-mod once;
-mod outline;
 mod pager;
 mod proposal;
 mod proposals;
@@ -28,27 +28,27 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
-use http::Request;
-use shared::App;
+use shared::AppState;
+use shared::api::pipeline::catch_panic_and_overrun;
 use shared::error::Error;
-use shared::pipeline::contained;
-use shared::visit::Visit;
+use shared::web::Request;
 
-use frame::Answer;
+use layout::Answer;
 
 /// A page, or what a form does.
 trait Page: 'static {
     /// What the call is called in audit rows and logs.
-    fn operation(visit: &Visit) -> &'static str;
+    fn operation(request: &Request) -> &'static str;
 
     /// Finds the answer.
-    fn answer(visit: &mut Visit) -> impl Future<Output = Result<Answer, Error>> + Send;
+    fn answer(request: &mut Request) -> impl Future<Output = Result<Answer, Error>> + Send;
 }
 
 /// The pages. Everything else under `/app` is answered with a page that says so.
-pub fn router(app: Arc<App>) -> Router {
-    let unrouted = |State(app): State<Arc<App>>, request| handle::<NoSuchPage>(app, request, Address::Page);
-    let wrong_method = |State(app): State<Arc<App>>, request| handle::<WrongMethod>(app, request, Address::ActOnly);
+pub fn router(app: Arc<AppState>) -> Router {
+    let unrouted = |State(app): State<Arc<AppState>>, request| handle::<NoSuchPage>(app, request, Address::Page);
+    let wrong_method =
+        |State(app): State<Arc<AppState>>, request| handle::<WrongMethod>(app, request, Address::ActOnly);
     Router::new()
         .route("/app", show::<home::Home>())
         .route("/app/", show::<home::Home>())
@@ -83,41 +83,41 @@ enum Address {
 }
 
 /// A page.
-fn show<P: Page>() -> MethodRouter<Arc<App>> {
-    get(|State(app): State<Arc<App>>, request| handle::<P>(app, request, Address::Page))
+fn show<P: Page>() -> MethodRouter<Arc<AppState>> {
+    get(|State(app): State<Arc<AppState>>, request| handle::<P>(app, request, Address::Page))
 }
 
 /// What a form on another page does.
-fn act<P: Page>() -> MethodRouter<Arc<App>> {
-    post(|State(app): State<Arc<App>>, request| handle::<P>(app, request, Address::ActOnly))
+fn act<P: Page>() -> MethodRouter<Arc<AppState>> {
+    post(|State(app): State<Arc<AppState>>, request| handle::<P>(app, request, Address::ActOnly))
 }
 
 /// A page with a form, and what that does.
-fn form<P: Page, A: Page>() -> MethodRouter<Arc<App>> {
-    show::<P>().post(|State(app): State<Arc<App>>, request| handle::<A>(app, request, Address::Page))
+fn form<P: Page, A: Page>() -> MethodRouter<Arc<AppState>> {
+    show::<P>().post(|State(app): State<Arc<AppState>>, request| handle::<A>(app, request, Address::Page))
 }
 
-async fn handle<P: Page>(app: Arc<App>, request: Request<Body>, address: Address) -> Response {
-    let mut visit = Visit::receive(app, request).await;
-    let operation = P::operation(&visit);
-    let ended = contained(async {
-        visit.recognize(operation).await?;
-        P::answer(&mut visit).await
+async fn handle<P: Page>(app: Arc<AppState>, request: http::Request<Body>, address: Address) -> Response {
+    let mut request = Request::receive(app, request).await;
+    let operation = P::operation(&request);
+    let ended = catch_panic_and_overrun(async {
+        request.recognize(operation).await?;
+        P::answer(&mut request).await
     })
     .await;
-    frame::finish(&visit, address, ended).await
+    layout::finish(&request, address, ended).await
 }
 
 /// What is at no address.
 struct NoSuchPage;
 
 impl Page for NoSuchPage {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "none"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        visit.signed_in()?;
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        request.signed_in()?;
         Err(Error::NoSuchRoute)
     }
 }
@@ -126,12 +126,12 @@ impl Page for NoSuchPage {
 struct WrongMethod;
 
 impl Page for WrongMethod {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "none"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        visit.signed_in()?;
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        request.signed_in()?;
         // The router, which knows them, lists the methods that there are.
         Err(Error::MethodNotAllowed { allow: String::new() })
     }

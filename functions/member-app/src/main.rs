@@ -6,5 +6,5 @@ use shared::Webhooks;
 // One thread: Lambda gives a function one call at a time, and a runtime with more starts slower.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    shared::function::serve(|app| Ok(member_app::router(app.with_webhooks(Webhooks::from_env()?).into()))).await
+    shared::lambda::serve(|app| Ok(member_app::router(app.with_webhooks(Webhooks::from_env()?).into()))).await
 }

@@ -6,14 +6,14 @@ use shared::domain::ids::MemberId;
 use shared::domain::member::NotRemoved;
 use shared::domain::organization::{MemberRecord, Role};
 use shared::error::Error;
-use shared::membership;
-use shared::page::Page as PageOf;
-use shared::visit::Visit;
+use shared::service::members;
+use shared::web::Request;
+use shared::wire::page::Page as PageOf;
 
 use crate::Page;
-use crate::frame::{Answer, Frame, Moment, Notice};
-use crate::once::{self, Once};
-use crate::outline::Badge;
+use crate::agreement_summary::Badge;
+use crate::flash::{self, Flash};
+use crate::layout::{Answer, Layout, Moment, Notice};
 use crate::pager::{Pager, page_of, page_within};
 
 /// Where the page is.
@@ -27,7 +27,7 @@ fn page_at(offset: u64) -> String {
 #[derive(Template)]
 #[template(path = "members.html")]
 struct MembersPage {
-    frame: Frame,
+    layout: Layout,
     notice: Option<Notice>,
     organization: String,
     members: Vec<MemberLine>,
@@ -66,34 +66,34 @@ impl MemberLine {
 pub(crate) struct Show;
 
 impl Page for Show {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "view_members"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        visit.signed_in()?;
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        request.signed_in()?;
         // Without keys it can't be said who was removed; the page shows who is left.
-        let (name, cookie) = once::show(visit, Once::Removed).await.ok().flatten().unzip();
+        let (name, cookie) = flash::take(request, Flash::Removed).await.ok().flatten().unzip();
         let notice = name.map(|name| Notice {
             look: "good",
             title: format!("{name} was removed"),
             lines: vec!["They are signed out of this organization, and can’t sign in to it any more.".to_owned()],
         });
-        Ok(page(visit, notice).await?.with_cookie(cookie.flatten()))
+        Ok(page(request, notice).await?.with_cookie(cookie.flatten()))
     }
 }
 
-async fn page(visit: &Visit, notice: Option<Notice>) -> Result<Answer, Error> {
-    let signed_in = visit.signed_in()?;
+async fn page(request: &Request, notice: Option<Notice>) -> Result<Answer, Error> {
+    let signed_in = request.signed_in()?;
     let members = signed_in.act().store().members().await?;
     let count = u64::try_from(members.len()).unwrap_or(u64::MAX);
-    let request = page_within(page_of(visit, "offset"), count);
-    let positions = request.positions();
+    let page_request = page_within(page_of(request, "offset"), count);
+    let positions = page_request.positions();
     let here: Vec<_> = (0..).zip(&members).filter(|(at, _)| positions.contains(at)).map(|(_, one)| one).collect();
-    let here = PageOf::new(here, count, request);
+    let here = PageOf::new(here, count, page_request);
     let you = signed_in.member().id();
     let page = MembersPage {
-        frame: Frame::new(visit),
+        layout: Layout::new(request),
         notice,
         organization: signed_in.organization().name.as_str().to_owned(),
         members: here.data.iter().map(|member| MemberLine::new(member, you)).collect(),
@@ -109,30 +109,30 @@ async fn page(visit: &Visit, notice: Option<Notice>) -> Result<Answer, Error> {
 pub(crate) struct Remove;
 
 impl Page for Remove {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "remove_member"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let posted = visit.posted()?;
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        let submitted = request.submitted()?;
         // What is no id is no member's.
-        let asked: Option<MemberId> = posted.form().get("member").parse().ok();
-        let posted = match posted.by_admin() {
-            Err(Error::AdminsOnly) => return refused(visit, asked, &Refusal::AdminsOnly).await,
-            posted => posted?,
+        let asked: Option<MemberId> = submitted.form().get("member").parse().ok();
+        let submitted = match submitted.by_admin() {
+            Err(Error::AdminsOnly) => return refused(request, asked, &Refusal::AdminsOnly).await,
+            submitted => submitted?,
         };
         let Some(who) = asked else {
-            return refused(visit, None, &Refusal::NotRemoved(NotRemoved::Unknown)).await;
+            return refused(request, None, &Refusal::NotRemoved(NotRemoved::Unknown)).await;
         };
-        match posted.until_settled(|| membership::remove(&posted, who)).await {
+        match submitted.retry_on_conflict(|| members::remove(&submitted, who)).await {
             Ok(Ok(gone)) => {
                 // They are gone, whether or not there are keys to say so with.
-                let cookie = once::hide(&posted, Once::Removed, gone.name.as_str()).await.ok().flatten();
-                let back = page_at(page_of(visit, "offset").positions().start);
+                let cookie = flash::set(&submitted, Flash::Removed, gone.name.as_str()).await.ok().flatten();
+                let back = page_at(page_of(request, "offset").positions().start);
                 Ok(Answer::see_other(back).with_cookie(cookie).recorded())
             }
-            Ok(Err(why)) => refused(visit, asked, &Refusal::NotRemoved(why)).await,
-            Err(Error::AdminsOnly) => refused(visit, asked, &Refusal::AdminsOnly).await,
+            Ok(Err(why)) => refused(request, asked, &Refusal::NotRemoved(why)).await,
+            Err(Error::AdminsOnly) => refused(request, asked, &Refusal::AdminsOnly).await,
             Err(error) => Err(error),
         }
     }
@@ -146,7 +146,7 @@ enum Refusal {
 }
 
 /// The page as it is now, with why nobody was removed. On record with whom it was about.
-async fn refused(visit: &Visit, who: Option<MemberId>, why: &Refusal) -> Result<Answer, Error> {
+async fn refused(request: &Request, who: Option<MemberId>, why: &Refusal) -> Result<Answer, Error> {
     let (status, code, title, line) = match why {
         Refusal::AdminsOnly => (
             StatusCode::FORBIDDEN,
@@ -168,5 +168,5 @@ async fn refused(visit: &Visit, who: Option<MemberId>, why: &Refusal) -> Result<
         ),
     };
     let notice = Notice { look: "bad", title: title.to_owned(), lines: vec![line.to_owned()] };
-    Ok(page(visit, Some(notice)).await?.showing(who.map(MemberId::uuid)).refused(status, code))
+    Ok(page(request, Some(notice)).await?.showing(who.map(MemberId::uuid)).refused(status, code))
 }

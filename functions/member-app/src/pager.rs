@@ -1,8 +1,8 @@
 //! Lists over several pages.
 
 use shared::limits;
-use shared::page::{PageRequest, Pagination};
-use shared::visit::Visit;
+use shared::web::Request;
+use shared::wire::page::{PageRequest, Pagination};
 
 /// Where a page is in its list, with the ways to those before and after it.
 pub(crate) struct Pager {
@@ -28,8 +28,8 @@ impl Pager {
 }
 
 /// The page that a parameter of the query names by its first position; the first one, if it names none.
-pub(crate) fn page_of(visit: &Visit, parameter: &str) -> PageRequest {
-    let offset = visit.query(parameter).and_then(|text| text.parse().ok()).unwrap_or_default();
+pub(crate) fn page_of(request: &Request, parameter: &str) -> PageRequest {
+    let offset = request.query(parameter).and_then(|text| text.parse().ok()).unwrap_or_default();
     PageRequest::new(limits::PAGE_LIMIT_DEFAULT, offset)
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn is_past_the_end(at: Pagination) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::page::Page;
+    use shared::wire::page::Page;
 
     fn pager(total: u64, offset: u64) -> Option<(String, Option<String>, Option<String>)> {
         let at = Page::<u8>::new(Vec::new(), total, PageRequest::new(50, offset)).pagination;

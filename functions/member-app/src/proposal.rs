@@ -4,35 +4,35 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use http::StatusCode;
-use shared::caller::Act;
+use shared::api::caller::CallContext;
 use shared::domain::agreement::blockers::Blocker;
 use shared::domain::agreement::progress::Facts;
 use shared::domain::agreement::view::AgreementView;
 use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{ContactId, ProposalId};
-use shared::domain::member::{self, Case, Changed, Refusal};
+use shared::domain::member::{self, Changed, DecisionContext, Refusal};
 use shared::domain::proposal::{
-    Decided, Decision, Note, Proposal, ProposalAction, ProposalState, Proposed, check_state,
+    Decided, Decision, Note, Proposal, ProposalAction, ProposalSnapshot, ProposalState, check_state,
 };
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::domain::workspace::Workspace;
-use shared::draft::{self, Shown};
 use shared::error::Error;
+use shared::service::drafts::{self, ReviewFingerprint};
 use shared::store::commit::Change;
 use shared::store::{Versioned, agreements, contacts, proposals, workspaces};
-use shared::visit::{Posted, Visit};
+use shared::web::request::{Request, SubmittedForm};
 
 use crate::Page;
-use crate::frame::{Answer, Frame, Moment, Notice};
+use crate::agreement_summary::{AgreementSummary, Badge, lifecycle_badge, proposal_badge, who_is};
 use crate::home::verb;
-use crate::outline::{Badge, Outline, lifecycle_badge, proposal_badge, who_is};
+use crate::layout::{Answer, Layout, Moment, Notice};
 
 #[derive(Template)]
 #[template(path = "proposal.html")]
 struct ReviewPage {
-    frame: Frame,
+    layout: Layout,
     path: String,
     verb: &'static str,
     name: String,
@@ -49,7 +49,7 @@ struct ReviewPage {
     effects: Vec<String>,
     changes: Vec<String>,
     blockers: Vec<String>,
-    outline: Outline,
+    agreement_summary: AgreementSummary,
     /// Whether a decision can be taken at all.
     is_pending: bool,
     /// Whether it can't be confirmed, and never again.
@@ -78,7 +78,7 @@ struct Loaded {
     contacts: Vec<Contact>,
     blockers: Vec<Blocker>,
     /// All of that as a form carries it.
-    shown: Shown,
+    shown: ReviewFingerprint,
     /// The looks at the contacts, for a transaction: they must be what they are here.
     checks: Vec<Change>,
     /// When that was so.
@@ -89,33 +89,33 @@ struct Loaded {
 struct Reviewed {
     loaded: Loaded,
     /// What was proposed; none where that was confirmed: its page shows the agreement itself.
-    proposed: Option<Proposed>,
+    proposed: Option<ProposalSnapshot>,
     /// Of those who took part when it was proposed, and take part no more.
     gone: Vec<Contact>,
 }
 
-async fn found(act: &Act, id: ProposalId) -> Result<Versioned<Proposal>, Error> {
+async fn found(act: &CallContext, id: ProposalId) -> Result<Versioned<Proposal>, Error> {
     act.store().proposal(id).await?.ok_or_else(Error::not_found)
 }
 
-async fn load(act: &Act, proposal: Versioned<Proposal>) -> Result<Loaded, Error> {
+async fn load(act: &CallContext, proposal: Versioned<Proposal>) -> Result<Loaded, Error> {
     // Each attempt at a decision loads anew, and by then its time may be over.
     let at = act.attempted_now();
     let agreement = act.store().agreement(proposal.value.agreement_id).await?;
     let agreement = agreement.ok_or_else(|| Error::Internal("a proposal without its agreement".to_owned()))?;
-    let workspace = draft::workspace_of(act, &agreement.value);
-    let contacts = draft::versioned_contacts_of(act, [&agreement.value]);
+    let workspace = drafts::workspace_of(act, &agreement.value);
+    let contacts = drafts::versioned_contacts_of(act, [&agreement.value]);
     let (workspace, contacts) = tokio::try_join!(workspace, contacts)?;
     let workspace = workspace.value;
-    let shown = Shown::of(&agreement, &workspace, &contacts);
+    let shown = ReviewFingerprint::of(&agreement, &workspace, &contacts);
     let checks = contacts.iter().map(|contact| contacts::check(act.org(), contact)).collect();
     let contacts: Vec<Contact> = contacts.into_iter().map(|contact| contact.value).collect();
-    let blockers = draft::blockers_at(at, &agreement.value, &workspace, &contacts);
+    let blockers = drafts::blockers_at(at, &agreement.value, &workspace, &contacts);
     Ok(Loaded { proposal, agreement, workspace, contacts, blockers, shown, checks, at })
 }
 
 /// Loads what the page shows: what was proposed, too, which is large, and which no decision needs.
-async fn review(act: &Act, id: ProposalId) -> Result<Reviewed, Error> {
+async fn review(act: &CallContext, id: ProposalId) -> Result<Reviewed, Error> {
     let proposal = found(act, id).await?;
     let is_confirmed = matches!(proposal.value.decision(), Decision::Confirmed(_));
     let proposed = async {
@@ -138,14 +138,14 @@ async fn review(act: &Act, id: ProposalId) -> Result<Reviewed, Error> {
 pub(crate) struct Review;
 
 impl Page for Review {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "view_proposal"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let act = visit.signed_in()?.act();
-        let reviewed = review(act, visit.path_id("id")?).await?;
-        show(visit, &reviewed, &Typed::default())
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        let act = request.signed_in()?.act();
+        let reviewed = review(act, request.path_id("id")?).await?;
+        show(request, &reviewed, &Typed::default())
     }
 }
 
@@ -153,42 +153,42 @@ impl Page for Review {
 pub(crate) struct Decide;
 
 impl Page for Decide {
-    fn operation(visit: &Visit) -> &'static str {
-        match Choice::read(visit.typed().get("decision")) {
+    fn operation(request: &Request) -> &'static str {
+        match Choice::read(request.typed().get("decision")) {
             Some(Choice::Confirm) => "confirm_proposal",
             Some(Choice::Decline) => "decline_proposal",
             None => "decide_proposal",
         }
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let posted = visit.posted()?;
-        let id: ProposalId = visit.path_id("id")?;
-        let form = posted.form();
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        let submitted = request.submitted()?;
+        let id: ProposalId = request.path_id("id")?;
+        let form = submitted.form();
         let mut typed = Typed { note: form.get("note").to_owned(), ..Typed::default() };
         let note = match typed.note.trim() {
             "" => Ok(None),
             text => Note::parse(text).map(Some),
         };
         let choice = Choice::read(form.get("decision"));
-        let shown = Shown::parse(form.get("version"));
+        let shown = ReviewFingerprint::parse(form.get("version"));
         let (Ok(note), Some(choice), Some(shown)) = (&note, choice, &shown) else {
-            let reviewed = review(posted.act(), id).await?;
+            let reviewed = review(submitted.act(), id).await?;
             typed.note_error = note.err().map(|(_, message)| message);
             typed.notice = Some(Notice {
                 look: "bad",
                 title: "Nothing was decided".to_owned(),
                 lines: vec!["Check what is marked below, then choose again.".to_owned()],
             });
-            return Ok(show(visit, &reviewed, &typed)?.refused(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"));
+            return Ok(show(request, &reviewed, &typed)?.refused(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"));
         };
-        match posted.until_settled(|| decide(&posted, id, choice, note.clone(), shown)).await? {
+        match submitted.retry_on_conflict(|| decide(&submitted, id, choice, note.clone(), shown)).await? {
             Ok(()) => Ok(Answer::see_other(path_of(id)).recorded()),
             Err(refusal) => {
-                let reviewed = review(posted.act(), id).await?;
+                let reviewed = review(submitted.act(), id).await?;
                 let (status, code, notice) = refused(choice, &refusal);
                 typed.notice = Some(notice);
-                Ok(show(visit, &reviewed, &typed)?.refused(status, code))
+                Ok(show(request, &reviewed, &typed)?.refused(status, code))
             }
         }
     }
@@ -213,22 +213,22 @@ impl Choice {
 
 /// Takes the decision, with all that it does, or nothing.
 async fn decide(
-    posted: &Posted<'_>,
+    submitted: &SubmittedForm<'_>,
     id: ProposalId,
     choice: Choice,
     note: Option<Note>,
-    shown: &Shown,
+    shown: &ReviewFingerprint,
 ) -> Result<Result<(), Refusal>, Error> {
-    let (act, member) = (posted.act(), posted.by());
+    let (act, member) = (submitted.act(), submitted.by());
     let loaded = load(act, found(act, id).await?).await?;
-    let case = Case {
+    let case = DecisionContext {
         proposal: &loaded.proposal.value,
         agreement: &loaded.agreement.value,
         changed: shown.changed_to(&loaded.shown),
         workspace: &loaded.workspace,
         blockers: &loaded.blockers,
         facts: &Facts::none(),
-        waits: posted.waits(),
+        time_scale: submitted.time_scale(),
     };
     let decided = match choice {
         Choice::Confirm => member::confirm(member, case, note, loaded.at),
@@ -242,7 +242,7 @@ async fn decide(
             // has just made of it.
             let now = act.store().proposal(id).await?.map(|proposal| proposal.version);
             let is_same = now == Some(loaded.proposal.version);
-            return if is_same { Ok(Err(refusal)) } else { Err(Error::Raced) };
+            return if is_same { Ok(Err(refusal)) } else { Err(Error::Conflict) };
         }
     };
     let mut changes = proposals::decide(act.org(), &loaded.proposal, &outcome.proposal)?;
@@ -252,7 +252,7 @@ async fn decide(
     changes.extend(outcome.workspace.as_ref().map(|workspace| workspaces::activate(act.org(), workspace)));
     let workspace = outcome.workspace.as_ref().map(|workspace| workspace.id.uuid());
     let objects: Vec<uuid::Uuid> = [id.uuid(), loaded.agreement.value.id.uuid()].into_iter().chain(workspace).collect();
-    let mut commit = posted.commit().at(loaded.at).with(changes).tell(outcome.events)?;
+    let mut commit = submitted.commit().at(loaded.at).with(changes).emit(outcome.events)?;
     if choice == Choice::Confirm {
         // A transaction has room for some 85 of them. Of more, the rest was seen a moment ago, by strongly consistent
         // reads: who is renamed after those is as good as renamed after the decision, which names nobody.
@@ -341,11 +341,11 @@ fn path_of(id: ProposalId) -> String {
     format!("/app/proposals/{id}")
 }
 
-fn show(visit: &Visit, reviewed: &Reviewed, typed: &Typed) -> Result<Answer, Error> {
+fn show(request: &Request, reviewed: &Reviewed, typed: &Typed) -> Result<Answer, Error> {
     let Reviewed { loaded, proposed, gone } = reviewed;
-    let (proposal, facts, waits) = (&loaded.proposal.value, Facts::none(), visit.app().waits);
+    let (proposal, facts, time_scale) = (&loaded.proposal.value, Facts::none(), request.app().time_scale);
     // What is decided on, whether or not the clock has written it down.
-    let now_agreement = &*loaded.agreement.value.as_of(&facts, waits, loaded.at);
+    let now_agreement = &*loaded.agreement.value.as_of(&facts, time_scale, loaded.at);
     let is_pending = proposal.state_at(loaded.at) == ProposalState::Pending;
     // Of those who are gone, too: the page says who they were.
     let contacts: Vec<Contact> = loaded.contacts.iter().chain(gone).cloned().collect();
@@ -355,7 +355,7 @@ fn show(visit: &Visit, reviewed: &Reviewed, typed: &Typed) -> Result<Answer, Err
         Some(before) => (&before.agreement, Vec::new()),
         None => (now_agreement, Vec::new()),
     };
-    let view = AgreementView::in_full(agreement, &contacts, &[], true, &visit.app().base_url);
+    let view = AgreementView::in_full(agreement, &contacts, &[], true, &request.app().base_url);
     let is_publication = proposal.action == ProposalAction::PublishAgreement;
     let is_too_late = is_pending && check_state(proposal.action, now_agreement).is_err();
     let in_the_way: Vec<String> = if is_too_late {
@@ -372,7 +372,7 @@ fn show(visit: &Visit, reviewed: &Reviewed, typed: &Typed) -> Result<Answer, Err
         Decision::Pending | Decision::Expired { .. } => None,
     };
     let page = ReviewPage {
-        frame: Frame::new(visit),
+        layout: Layout::new(request),
         path: path_of(proposal.id),
         verb: verb(proposal.action),
         name: agreement.name.as_str().to_owned(),
@@ -387,14 +387,14 @@ fn show(visit: &Visit, reviewed: &Reviewed, typed: &Typed) -> Result<Answer, Err
         agreement_badge: lifecycle_badge(now_agreement.lifecycle()),
         workspace: (format!("/app/workspaces/{}", loaded.workspace.id), loaded.workspace.name.as_str().to_owned()),
         effects: if is_pending && !is_too_late {
-            let moment = (&facts, waits, loaded.at);
+            let moment = (&facts, time_scale, loaded.at);
             sentences::effects(proposal.action, agreement, &loaded.workspace, &contacts, moment)
         } else {
             Vec::new()
         },
         changes,
         blockers: in_the_way,
-        outline: Outline::new(agreement, &view, &contacts),
+        agreement_summary: AgreementSummary::new(agreement, &view, &contacts),
         is_pending,
         is_too_late,
         shows_proposed: !is_pending && proposed.is_some(),

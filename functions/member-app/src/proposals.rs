@@ -4,11 +4,11 @@ use askama::Template;
 use shared::domain::proposal::ProposalState;
 use shared::error::Error;
 use shared::store::proposals::ProposalFilter;
-use shared::visit::Visit;
+use shared::web::Request;
 
 use crate::Page;
-use crate::frame::{Answer, Frame};
 use crate::home::{ProposalLine, line};
+use crate::layout::{Answer, Layout};
 use crate::pager::{Pager, is_past_the_end, page_of};
 
 /// What can be asked for, with its name on the page.
@@ -23,7 +23,7 @@ const STATES: [(Option<ProposalState>, &str); 5] = [
 #[derive(Template)]
 #[template(path = "proposals.html")]
 struct ListPage {
-    frame: Frame,
+    layout: Layout,
     states: Vec<StateLink>,
     proposals: Vec<ProposalLine>,
     pager: Option<Pager>,
@@ -39,16 +39,16 @@ struct StateLink {
 pub(crate) struct List;
 
 impl Page for List {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "view_proposals"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let (now, act) = (visit.now(), visit.signed_in()?.act());
-        let wanted = visit.query("state").unwrap_or_default();
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        let (now, act) = (request.now(), request.signed_in()?.act());
+        let wanted = request.query("state").unwrap_or_default();
         let state = STATES.iter().find_map(|(state, _)| state.filter(|state| state.as_str() == wanted));
         let filter = ProposalFilter { state, agreement: None };
-        let found = act.store().newest_proposals(filter, now, page_of(visit, "offset")).await?;
+        let found = act.store().newest_proposals(filter, now, page_of(request, "offset")).await?;
         let page_at = |offset: u64| match (state, offset) {
             (None, 0) => "/app/proposals".to_owned(),
             (None, offset) => format!("/app/proposals?offset={offset}"),
@@ -58,7 +58,7 @@ impl Page for List {
             return Ok(Answer::see_other(page_at(0)));
         }
         let page = ListPage {
-            frame: Frame::new(visit),
+            layout: Layout::new(request),
             states: STATES
                 .iter()
                 .map(|&(choice, name)| StateLink {

@@ -2,13 +2,13 @@
 
 use askama::Template;
 use http::StatusCode;
-use shared::crypto::BrowserSecret;
+use shared::crypto::CookieSecret;
 use shared::error::Error;
-use shared::session::{self, Cookie, safe_next};
-use shared::visit::Visit;
+use shared::web::Request;
+use shared::web::session::{self, Cookie, safe_next};
 
 use crate::Page;
-use crate::frame::{Answer, Frame, Notice};
+use crate::layout::{Answer, Layout, Notice};
 
 /// Where somebody goes who did not want anything else.
 const HOME: &str = "/app";
@@ -16,7 +16,7 @@ const HOME: &str = "/app";
 #[derive(Template)]
 #[template(path = "sign_in.html")]
 struct SignInPage {
-    frame: Frame,
+    layout: Layout,
     form_token: String,
     next: String,
     email: String,
@@ -27,16 +27,16 @@ struct SignInPage {
 pub(crate) struct Form;
 
 impl Page for Form {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "view_sign_in"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let next = next_of(visit.query("next").as_deref());
-        if visit.signed_in().is_ok() {
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        let next = next_of(request.query("next").as_deref());
+        if request.signed_in().is_ok() {
             return Ok(Answer::see_other(next));
         }
-        form(visit, next, String::new(), None)
+        form(request, next, String::new(), None)
     }
 }
 
@@ -44,15 +44,15 @@ impl Page for Form {
 pub(crate) struct SignIn;
 
 impl Page for SignIn {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "sign_in"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let typed = visit.typed();
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        let typed = request.typed();
         let (email, next) = (typed.get("email").to_owned(), next_of(Some(typed.get("next"))));
-        let secret = visit.cookie(Cookie::Form);
-        let password = match secret.as_ref().map(|secret| visit.form_of(secret)) {
+        let secret = request.cookie(Cookie::Form);
+        let password = match secret.as_ref().map(|secret| request.form_of(secret)) {
             Some(Ok(form)) => form.get("password").to_owned(),
             Some(Err(Error::ForgedForm)) | None => {
                 let notice = Notice {
@@ -60,15 +60,15 @@ impl Page for SignIn {
                     title: "Please sign in again".to_owned(),
                     lines: vec!["This form had expired, or your browser does not keep cookies.".to_owned()],
                 };
-                return Ok(form(visit, next, email, Some(notice))?.refused(StatusCode::FORBIDDEN, "forbidden"));
+                return Ok(form(request, next, email, Some(notice))?.refused(StatusCode::FORBIDDEN, "forbidden"));
             }
             Some(Err(error)) => return Err(error),
         };
-        if let Some(entered) = session::sign_in(visit, &email, &password).await? {
+        if let Some(entered) = session::sign_in(request, &email, &password).await? {
             let cookies = [
-                Cookie::Session.set(visit.app(), Some(&entered.session)),
-                Cookie::Browser.set(visit.app(), Some(&entered.browser)),
-                Cookie::Form.set(visit.app(), None),
+                Cookie::Session.set(request.app(), Some(&entered.session)),
+                Cookie::Browser.set(request.app(), Some(&entered.browser)),
+                Cookie::Form.set(request.app(), None),
             ];
             return Ok(cookies.into_iter().fold(Answer::see_other(next), Answer::with_cookie).recorded());
         }
@@ -80,7 +80,7 @@ impl Page for SignIn {
                 "Check the e-mail address and the password. After several tries, wait a few minutes.".to_owned(),
             ],
         };
-        let page = form(visit, next, email, Some(notice))?;
+        let page = form(request, next, email, Some(notice))?;
         Ok(page.refused(StatusCode::UNPROCESSABLE_ENTITY, "unauthenticated"))
     }
 }
@@ -89,13 +89,13 @@ fn next_of(next: Option<&str>) -> String {
     next.and_then(safe_next).unwrap_or(HOME).to_owned()
 }
 
-fn form(visit: &Visit, next: String, email: String, notice: Option<Notice>) -> Result<Answer, Error> {
+fn form(request: &Request, next: String, email: String, notice: Option<Notice>) -> Result<Answer, Error> {
     // Kept, so that the form in another tab works too.
-    let known = visit.cookie(Cookie::Form);
+    let known = request.cookie(Cookie::Form);
     let secret = match known {
         Some(secret) => secret,
-        None => BrowserSecret::new().map_err(|error| Error::Internal(error.to_string()))?,
+        None => CookieSecret::new().map_err(|error| Error::Internal(error.to_string()))?,
     };
-    let page = SignInPage { frame: Frame::new(visit), form_token: secret.form_token(), next, email, notice };
-    Ok(Answer::page(&page)?.with_cookie(Cookie::Form.set(visit.app(), Some(&secret))))
+    let page = SignInPage { layout: Layout::new(request), form_token: secret.form_token(), next, email, notice };
+    Ok(Answer::page(&page)?.with_cookie(Cookie::Form.set(request.app(), Some(&secret))))
 }

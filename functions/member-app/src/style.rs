@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderValue, Request, header};
+use shared::api::pipeline::REQUEST_ID;
 use shared::crypto;
 use shared::domain::ids::RequestId;
-use shared::pipeline::REQUEST_ID;
 
 const STYLE: &str = include_str!("../assets/style.css");
 

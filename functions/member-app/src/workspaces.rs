@@ -6,23 +6,23 @@ use shared::domain::agreement::Agreement;
 use shared::domain::ids::WorkspaceId;
 use shared::domain::member;
 use shared::domain::sentences;
-use shared::draft;
 use shared::error::Error;
-use shared::input;
-use shared::page::{Page as PageOf, SearchQuery};
+use shared::service::drafts;
 use shared::store::agreements::AgreementFilter;
 use shared::store::workspaces;
-use shared::visit::{Posted, Visit};
+use shared::web::request::{Request, SubmittedForm};
+use shared::wire::input;
+use shared::wire::page::{Page as PageOf, SearchQuery};
 
 use crate::Page;
-use crate::frame::{Answer, Frame, Moment, in_query};
-use crate::outline::{Badge, lifecycle_badge};
+use crate::agreement_summary::{Badge, lifecycle_badge};
+use crate::layout::{Answer, Layout, Moment, in_query};
 use crate::pager::{Pager, is_past_the_end, page_of};
 
 #[derive(Template)]
 #[template(path = "workspaces.html")]
 struct ListPage {
-    frame: Frame,
+    layout: Layout,
     search: String,
     workspaces: Vec<Line>,
     pager: Option<Pager>,
@@ -40,21 +40,21 @@ struct Line {
 pub(crate) struct List;
 
 impl Page for List {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "view_workspaces"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let signed_in = visit.signed_in()?;
-        let query: SearchQuery = input::read_query(visit.uri().query()).map_err(Error::Invalid)?;
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        let signed_in = request.signed_in()?;
+        let query: SearchQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
         let found = signed_in.act().store().list_workspaces(query.search.needle(), query.page()).await?;
-        let search = visit.query("search").unwrap_or_default();
+        let search = request.query("search").unwrap_or_default();
         let page_at = |offset: u64| format!("/app/workspaces?search={}&offset={offset}", in_query(&search));
         if is_past_the_end(found.pagination) {
             return Ok(Answer::see_other(page_at(0)));
         }
         let page = ListPage {
-            frame: Frame::new(visit),
+            layout: Layout::new(request),
             pager: Pager::new("workspaces", found.pagination, page_at),
             workspaces: found
                 .data
@@ -76,7 +76,7 @@ impl Page for List {
 #[derive(Template)]
 #[template(path = "workspace.html")]
 struct WorkspacePage {
-    frame: Frame,
+    layout: Layout,
     name: String,
     reference: String,
     activated_at: Option<Moment>,
@@ -105,27 +105,27 @@ struct AgreementLine {
 pub(crate) struct Show;
 
 impl Page for Show {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "view_workspace"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let act = visit.signed_in()?.act();
-        let id: WorkspaceId = visit.path_id("id")?;
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        let act = request.signed_in()?.act();
+        let id: WorkspaceId = request.path_id("id")?;
         let workspace = act.store().workspace(id).await?.ok_or_else(Error::not_found)?.value;
         let path = format!("/app/workspaces/{id}");
-        let request = page_of(visit, "people");
-        let positions = request.positions();
+        let people_page = page_of(request, "people");
+        let positions = people_page.positions();
         let ids = (0..).zip(&workspace.people).filter(|(at, _)| positions.contains(at)).map(|(_, id)| *id);
         let people = act.store().contacts(ids.collect::<Vec<_>>()).await?;
-        let people = PageOf::new(people, u64::try_from(workspace.people.len()).unwrap_or(u64::MAX), request);
+        let people = PageOf::new(people, u64::try_from(workspace.people.len()).unwrap_or(u64::MAX), people_page);
         let filter = AgreementFilter { workspace: Some(id), ..AgreementFilter::default() };
-        let agreements = act.store().list_agreements(filter, page_of(visit, "agreements")).await?;
+        let agreements = act.store().list_agreements(filter, page_of(request, "agreements")).await?;
         if is_past_the_end(people.pagination) || is_past_the_end(agreements.pagination) {
             return Ok(Answer::see_other(path));
         }
         let (at_people, at_agreements) = (people.pagination.offset, agreements.pagination.offset);
-        let ready = draft::ready_to_be_proposed(act, &agreements.data).await?;
+        let ready = drafts::ready_to_be_proposed(act, &agreements.data).await?;
         let line = |agreement: &Agreement| AgreementLine {
             url: format!("/app/agreements/{}", agreement.id),
             name: agreement.name.as_str().to_owned(),
@@ -134,7 +134,7 @@ impl Page for Show {
             participants: agreement.participants.len(),
         };
         let page = WorkspacePage {
-            frame: Frame::new(visit),
+            layout: Layout::new(request),
             name: workspace.name.as_str().to_owned(),
             reference: workspace.number.to_string(),
             activated_at: workspace.activated_at().map(Into::into),
@@ -165,14 +165,14 @@ impl Page for Show {
 pub(crate) struct Activate;
 
 impl Page for Activate {
-    fn operation(_: &Visit) -> &'static str {
+    fn operation(_: &Request) -> &'static str {
         "activate_workspace"
     }
 
-    async fn answer(visit: &mut Visit) -> Result<Answer, Error> {
-        let posted = visit.posted()?;
-        let id: WorkspaceId = visit.path_id("id")?;
-        let has_changed = posted.until_settled(|| activate(&posted, id)).await?;
+    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+        let submitted = request.submitted()?;
+        let id: WorkspaceId = request.path_id("id")?;
+        let has_changed = submitted.retry_on_conflict(|| activate(&submitted, id)).await?;
         let shown = Answer::see_other(format!("/app/workspaces/{id}"));
         // It was activated already: what was wanted is so, and nothing has changed.
         Ok(if has_changed { shown.recorded() } else { shown })
@@ -180,11 +180,11 @@ impl Page for Activate {
 }
 
 /// Activates a workspace. Tells whether it was not.
-async fn activate(posted: &Posted<'_>, id: WorkspaceId) -> Result<bool, Error> {
-    let act = posted.act();
+async fn activate(submitted: &SubmittedForm<'_>, id: WorkspaceId) -> Result<bool, Error> {
+    let act = submitted.act();
     let before = act.store().workspace(id).await?.ok_or_else(Error::not_found)?.value;
-    let Some((after, told)) = member::activate(posted.by(), &before, act.now()) else { return Ok(false) };
-    let commit = posted.commit().with([workspaces::activate(act.org(), &after)]).tell([told])?;
+    let Some((after, told)) = member::activate(submitted.by(), &before, act.now()) else { return Ok(false) };
+    let commit = submitted.commit().with([workspaces::activate(act.org(), &after)]).emit([told])?;
     commit.done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
     Ok(true)
 }

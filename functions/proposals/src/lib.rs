@@ -2,7 +2,7 @@
 
 mod proposals;
 
-use shared::operation::Register;
+use shared::api::operation::Register;
 
 /// Tells this function's operations.
 pub fn operations(to: &mut impl Register) {

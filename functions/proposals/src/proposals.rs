@@ -1,25 +1,26 @@
 //! Operations 18 to 20.
 
 use http::{Method, StatusCode};
-use shared::caller::{ReadCaller, WriteCaller};
+use shared::api::caller::{ReadCaller, WriteCaller};
+use shared::api::operation::{OperationSpec, ReadOperation, ReadResult, WriteOperation};
 use shared::domain::agreement::progress::Facts;
 use shared::domain::event::{EventKind, ProposalData};
 use shared::domain::proposal::{self, NewProposal, ProposalAction, ProposalPath, ProposalQuery, ProposalView};
-use shared::draft;
 use shared::error::Error;
-use shared::input::{FieldCode, FieldErrors, Nothing};
-use shared::operation::{About, Found, ReadOperation, WriteOperation};
-use shared::page::Page;
+use shared::service::drafts;
 use shared::store::commit::Committed;
 use shared::store::proposals::ProposalFilter;
 use shared::store::{agreements, proposals as stored};
+use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::input::Empty;
+use shared::wire::page::Page;
 use uuid::Uuid;
 
 /// Proposes a protected effect.
 pub struct CreateProposal;
 
 impl WriteOperation for CreateProposal {
-    const ABOUT: About = About {
+    const SPEC: OperationSpec = OperationSpec {
         id: "create_proposal",
         method: Method::POST,
         path: "/api/v1/proposals",
@@ -29,7 +30,7 @@ impl WriteOperation for CreateProposal {
         success: &[(201, "The proposal.")],
         has_etag: false,
     };
-    type Path = Nothing;
+    type Path = Empty;
     type Body = NewProposal;
     type Output = ProposalView;
 
@@ -37,23 +38,23 @@ impl WriteOperation for CreateProposal {
         vec![body.agreement_id.uuid()]
     }
 
-    async fn run(caller: &WriteCaller, _: Nothing, new: NewProposal) -> Result<Committed<ProposalView>, Error> {
+    async fn run(caller: &WriteCaller, _: Empty, new: NewProposal) -> Result<Committed<ProposalView>, Error> {
         let store = caller.store();
         let Some(agreement) = store.agreement(new.agreement_id).await? else {
             let message = "is no agreement of your organization";
             return Err(Error::NotFound(FieldErrors::one("agreement_id", FieldCode::NotFound, message)));
         };
         let claiming = store.claiming_proposal(new.agreement_id, new.action).await?;
-        let contacts = draft::contacts_of(caller, [&agreement.value]).await?;
+        let contacts = drafts::contacts_of(caller, [&agreement.value]).await?;
         let blockers = if new.action == ProposalAction::PublishAgreement {
-            let workspace = draft::workspace_of(caller, &agreement.value).await?.value;
-            draft::blockers_of(caller, &agreement.value, &workspace, &contacts)
+            let workspace = drafts::workspace_of(caller, &agreement.value).await?.value;
+            drafts::blockers_of(caller, &agreement.value, &workspace, &contacts)
         } else {
             Vec::new()
         };
-        let (by, now, waits) = (caller.actor().clone(), caller.now(), caller.waits());
-        let current = agreement.value.as_of(&Facts::none(), waits, now);
-        let made = proposal::propose(new, &current, &contacts, &blockers, by, now, waits.proposal_expiry(now))
+        let (by, now, time_scale) = (caller.actor().clone(), caller.now(), caller.time_scale());
+        let current = agreement.value.as_of(&Facts::none(), time_scale, now);
+        let made = proposal::propose(new, &current, &contacts, &blockers, by, now, time_scale.proposal_expiry(now))
             .map_err(Error::Invalid)?;
 
         let mut changes = vec![agreements::check(caller.org(), agreement.value.id, agreement.version)];
@@ -69,7 +70,7 @@ impl WriteOperation for CreateProposal {
         let made = made.into_proposal();
         events.push(EventKind::ProposalCreated(ProposalData::from(&made)));
         let view = ProposalView::new(made, now, caller.base_url());
-        caller.commit().with(changes).tell(events)?.respond(StatusCode::CREATED, &view, None).await
+        caller.commit().with(changes).emit(events)?.respond(StatusCode::CREATED, &view, None).await
     }
 }
 
@@ -77,7 +78,7 @@ impl WriteOperation for CreateProposal {
 pub struct ListProposals;
 
 impl ReadOperation for ListProposals {
-    const ABOUT: About = About {
+    const SPEC: OperationSpec = OperationSpec {
         id: "list_proposals",
         method: Method::GET,
         path: "/api/v1/proposals",
@@ -87,11 +88,11 @@ impl ReadOperation for ListProposals {
         success: &[(200, "A page of proposals.")],
         has_etag: false,
     };
-    type Path = Nothing;
+    type Path = Empty;
     type Query = ProposalQuery;
     type Output = Page<ProposalView>;
 
-    async fn run(caller: &ReadCaller, _: Nothing, query: ProposalQuery) -> Result<Found<Page<ProposalView>>, Error> {
+    async fn run(caller: &ReadCaller, _: Empty, query: ProposalQuery) -> Result<ReadResult<Page<ProposalView>>, Error> {
         let filter = ProposalFilter { state: query.state.get(), agreement: query.agreement_id };
         let page = caller.store().list_proposals(filter, caller.now(), query.page()).await?;
         Ok(page.map(|found| ProposalView::new(found, caller.now(), caller.base_url())).into())
@@ -102,7 +103,7 @@ impl ReadOperation for ListProposals {
 pub struct GetProposal;
 
 impl ReadOperation for GetProposal {
-    const ABOUT: About = About {
+    const SPEC: OperationSpec = OperationSpec {
         id: "get_proposal",
         method: Method::GET,
         path: "/api/v1/proposals/{proposal_id}",
@@ -113,10 +114,10 @@ impl ReadOperation for GetProposal {
         has_etag: false,
     };
     type Path = ProposalPath;
-    type Query = Nothing;
+    type Query = Empty;
     type Output = ProposalView;
 
-    async fn run(caller: &ReadCaller, path: ProposalPath, _: Nothing) -> Result<Found<ProposalView>, Error> {
+    async fn run(caller: &ReadCaller, path: ProposalPath, _: Empty) -> Result<ReadResult<ProposalView>, Error> {
         let found = caller.store().proposal(path.proposal_id).await?.ok_or_else(Error::not_found)?.value;
         Ok(ProposalView::new(found, caller.now(), caller.base_url()).into())
     }

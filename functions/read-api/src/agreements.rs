@@ -1,21 +1,21 @@
 //! Operations 10 and 12.
 
 use http::Method;
-use shared::caller::ReadCaller;
+use shared::api::caller::ReadCaller;
+use shared::api::operation::{OperationSpec, ReadOperation, ReadResult};
 use shared::domain::agreement::view::AgreementView;
 use shared::domain::agreement::{AgreementPath, AgreementQuery};
-use shared::draft;
 use shared::error::Error;
-use shared::input::Nothing;
-use shared::operation::{About, Found, ReadOperation};
-use shared::page::Page;
+use shared::service::drafts;
 use shared::store::agreements::AgreementFilter;
+use shared::wire::input::Empty;
+use shared::wire::page::Page;
 
 /// A page of the organization's agreements.
 pub struct ListAgreements;
 
 impl ReadOperation for ListAgreements {
-    const ABOUT: About = About {
+    const SPEC: OperationSpec = OperationSpec {
         id: "list_agreements",
         method: Method::GET,
         path: "/api/v1/agreements",
@@ -25,18 +25,22 @@ impl ReadOperation for ListAgreements {
         success: &[(200, "A page of agreements.")],
         has_etag: false,
     };
-    type Path = Nothing;
+    type Path = Empty;
     type Query = AgreementQuery;
     type Output = Page<AgreementView>;
 
-    async fn run(caller: &ReadCaller, _: Nothing, query: AgreementQuery) -> Result<Found<Page<AgreementView>>, Error> {
+    async fn run(
+        caller: &ReadCaller,
+        _: Empty,
+        query: AgreementQuery,
+    ) -> Result<ReadResult<Page<AgreementView>>, Error> {
         let filter = AgreementFilter {
             needle: query.search.needle(),
             workspace: query.workspace_id,
             lifecycle: query.lifecycle.get(),
         };
         let page = caller.store().list_agreements(filter, query.page()).await?;
-        let ready = draft::ready_to_be_proposed(caller, &page.data).await?;
+        let ready = drafts::ready_to_be_proposed(caller, &page.data).await?;
         let show = |agreement| AgreementView::in_list(&agreement, ready.contains(&agreement.id), caller.base_url());
         Ok(page.map(show).into())
     }
@@ -46,7 +50,7 @@ impl ReadOperation for ListAgreements {
 pub struct GetAgreement;
 
 impl ReadOperation for GetAgreement {
-    const ABOUT: About = About {
+    const SPEC: OperationSpec = OperationSpec {
         id: "get_agreement",
         method: Method::GET,
         path: "/api/v1/agreements/{agreement_id}",
@@ -57,11 +61,11 @@ impl ReadOperation for GetAgreement {
         has_etag: false,
     };
     type Path = AgreementPath;
-    type Query = Nothing;
+    type Query = Empty;
     type Output = AgreementView;
 
-    async fn run(caller: &ReadCaller, path: AgreementPath, _: Nothing) -> Result<Found<AgreementView>, Error> {
+    async fn run(caller: &ReadCaller, path: AgreementPath, _: Empty) -> Result<ReadResult<AgreementView>, Error> {
         let agreement = caller.store().agreement(path.agreement_id).await?.ok_or_else(Error::not_found)?.value;
-        Ok(draft::in_full(caller, caller.base_url(), &agreement).await?.into())
+        Ok(drafts::in_full(caller, caller.base_url(), &agreement).await?.into())
     }
 }

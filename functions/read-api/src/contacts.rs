@@ -1,18 +1,18 @@
 //! Operations 2 and 4.
 
 use http::Method;
-use shared::caller::ReadCaller;
+use shared::api::caller::ReadCaller;
+use shared::api::operation::{OperationSpec, ReadOperation, ReadResult};
 use shared::domain::contact::{Contact, ContactPath};
 use shared::error::Error;
-use shared::input::Nothing;
-use shared::operation::{About, Found, ReadOperation};
-use shared::page::{Page, SearchQuery};
+use shared::wire::input::Empty;
+use shared::wire::page::{Page, SearchQuery};
 
 /// A page of the organization's contacts.
 pub struct ListContacts;
 
 impl ReadOperation for ListContacts {
-    const ABOUT: About = About {
+    const SPEC: OperationSpec = OperationSpec {
         id: "list_contacts",
         method: Method::GET,
         path: "/api/v1/contacts",
@@ -22,11 +22,11 @@ impl ReadOperation for ListContacts {
         success: &[(200, "A page of contacts.")],
         has_etag: false,
     };
-    type Path = Nothing;
+    type Path = Empty;
     type Query = SearchQuery;
     type Output = Page<Contact>;
 
-    async fn run(caller: &ReadCaller, _: Nothing, query: Self::Query) -> Result<Found<Page<Contact>>, Error> {
+    async fn run(caller: &ReadCaller, _: Empty, query: Self::Query) -> Result<ReadResult<Page<Contact>>, Error> {
         Ok(caller.store().list_contacts(query.search.needle(), query.page()).await?.into())
     }
 }
@@ -35,7 +35,7 @@ impl ReadOperation for ListContacts {
 pub struct GetContact;
 
 impl ReadOperation for GetContact {
-    const ABOUT: About = About {
+    const SPEC: OperationSpec = OperationSpec {
         id: "get_contact",
         method: Method::GET,
         path: "/api/v1/contacts/{contact_id}",
@@ -46,10 +46,10 @@ impl ReadOperation for GetContact {
         has_etag: true,
     };
     type Path = ContactPath;
-    type Query = Nothing;
+    type Query = Empty;
     type Output = Contact;
 
-    async fn run(caller: &ReadCaller, path: ContactPath, _: Nothing) -> Result<Found<Contact>, Error> {
+    async fn run(caller: &ReadCaller, path: ContactPath, _: Empty) -> Result<ReadResult<Contact>, Error> {
         Ok(caller.store().contact(path.contact_id).await?.ok_or_else(Error::not_found)?.into())
     }
 }

@@ -1,17 +1,17 @@
 //! Operation 1.
 
 use http::Method;
-use shared::caller::ReadCaller;
+use shared::api::caller::ReadCaller;
+use shared::api::operation::{OperationSpec, ReadOperation, ReadResult};
 use shared::domain::organization::Identity;
 use shared::error::Error;
-use shared::input::Nothing;
-use shared::operation::{About, Found, ReadOperation};
+use shared::wire::input::Empty;
 
 /// Who the token speaks for.
 pub struct GetIdentity;
 
 impl ReadOperation for GetIdentity {
-    const ABOUT: About = About {
+    const SPEC: OperationSpec = OperationSpec {
         id: "get_identity",
         method: Method::GET,
         path: "/api/v1/me",
@@ -21,11 +21,11 @@ impl ReadOperation for GetIdentity {
         success: &[(200, "Who the token speaks for.")],
         has_etag: false,
     };
-    type Path = Nothing;
-    type Query = Nothing;
+    type Path = Empty;
+    type Query = Empty;
     type Output = Identity;
 
-    async fn run(caller: &ReadCaller, _: Nothing, _: Nothing) -> Result<Found<Identity>, Error> {
+    async fn run(caller: &ReadCaller, _: Empty, _: Empty) -> Result<ReadResult<Identity>, Error> {
         let organization = caller.store().organization().await?;
         Ok(Identity::new(organization, caller.token()).into())
     }

@@ -5,7 +5,7 @@ mod contacts;
 mod identity;
 mod workspaces;
 
-use shared::operation::Register;
+use shared::api::operation::Register;
 
 /// Tells this function's operations.
 pub fn operations(to: &mut impl Register) {

@@ -1,18 +1,18 @@
 //! Operations 6 and 8.
 
 use http::Method;
-use shared::caller::ReadCaller;
+use shared::api::caller::ReadCaller;
+use shared::api::operation::{OperationSpec, ReadOperation, ReadResult};
 use shared::domain::workspace::{WorkspacePath, WorkspaceView};
 use shared::error::Error;
-use shared::input::Nothing;
-use shared::operation::{About, Found, ReadOperation};
-use shared::page::{Page, SearchQuery};
+use shared::wire::input::Empty;
+use shared::wire::page::{Page, SearchQuery};
 
 /// A page of the organization's workspaces.
 pub struct ListWorkspaces;
 
 impl ReadOperation for ListWorkspaces {
-    const ABOUT: About = About {
+    const SPEC: OperationSpec = OperationSpec {
         id: "list_workspaces",
         method: Method::GET,
         path: "/api/v1/workspaces",
@@ -22,11 +22,11 @@ impl ReadOperation for ListWorkspaces {
         success: &[(200, "A page of workspaces.")],
         has_etag: false,
     };
-    type Path = Nothing;
+    type Path = Empty;
     type Query = SearchQuery;
     type Output = Page<WorkspaceView>;
 
-    async fn run(caller: &ReadCaller, _: Nothing, query: Self::Query) -> Result<Found<Page<WorkspaceView>>, Error> {
+    async fn run(caller: &ReadCaller, _: Empty, query: Self::Query) -> Result<ReadResult<Page<WorkspaceView>>, Error> {
         let page = caller.store().list_workspaces(query.search.needle(), query.page()).await?;
         let people = caller.store().people_of(&page.data).await?;
         Ok(page.map(|workspace| WorkspaceView::new(workspace, &people, caller.base_url())).into())
@@ -37,7 +37,7 @@ impl ReadOperation for ListWorkspaces {
 pub struct GetWorkspace;
 
 impl ReadOperation for GetWorkspace {
-    const ABOUT: About = About {
+    const SPEC: OperationSpec = OperationSpec {
         id: "get_workspace",
         method: Method::GET,
         path: "/api/v1/workspaces/{workspace_id}",
@@ -48,10 +48,10 @@ impl ReadOperation for GetWorkspace {
         has_etag: false,
     };
     type Path = WorkspacePath;
-    type Query = Nothing;
+    type Query = Empty;
     type Output = WorkspaceView;
 
-    async fn run(caller: &ReadCaller, path: WorkspacePath, _: Nothing) -> Result<Found<WorkspaceView>, Error> {
+    async fn run(caller: &ReadCaller, path: WorkspacePath, _: Empty) -> Result<ReadResult<WorkspaceView>, Error> {
         let workspace = caller.store().workspace(path.workspace_id).await?.ok_or_else(Error::not_found)?.value;
         let people = caller.store().people_of([&workspace]).await?;
         Ok(WorkspaceView::new(workspace, &people, caller.base_url()).into())

@@ -11,19 +11,21 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use serde::Serialize;
+use shared::crypto::keyring::SealError;
+use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::delivery::{Attempt, Claim, Delivery, Outcome, Schedule};
 use shared::domain::endpoint::Endpoint;
 use shared::domain::ids::{EndpointId, EventId, OrgId};
 use shared::domain::time::Timestamp;
-use shared::seal::{Keys, SealError};
-use shared::store::events::KeptEvent;
+use shared::domain::time_scale::TimeScale;
+use shared::limits;
+use shared::platform::secrets::Keys;
+use shared::platform::telemetry::{Log, Metric, metrics};
+use shared::store::events::StoredEvent;
 use shared::store::{StoreError, Versioned};
-use shared::telemetry::{Log, Metric, metrics};
 use shared::webhook::client::Client;
 use shared::webhook::queue::{Queue, Wake};
-use shared::webhook::secret::SigningSecret;
 use shared::webhook::signature;
-use shared::{config::Waits, limits};
 
 use port::SystemTime;
 pub use port::{Deliveries, Post, Time};
@@ -35,7 +37,7 @@ pub struct Sender<D, P = Client> {
     queue: Arc<dyn Queue>,
     keys: Arc<dyn Keys>,
     client: P,
-    waits: Waits,
+    time_scale: TimeScale,
     log: Log,
     time: Arc<dyn Time>,
     noted: Noted,
@@ -62,7 +64,7 @@ enum Prepared {
     /// There is nothing to send.
     Already(Handled),
     /// This is to be sent, signed with these.
-    ToSend(Box<Endpoint>, KeptEvent, Vec<SigningSecret>),
+    ToSend(Box<Endpoint>, StoredEvent, Vec<SigningSecret>),
 }
 
 /// Why a message could not be handled.
@@ -96,8 +98,15 @@ impl From<SealError> for Failure {
 impl<D: Deliveries, P: Post> Sender<D, P> {
     /// A sender.
     #[must_use]
-    pub fn new(deliveries: D, queue: Arc<dyn Queue>, keys: Arc<dyn Keys>, client: P, waits: Waits, log: Log) -> Self {
-        Self { deliveries, queue, keys, client, waits, log, time: Arc::new(SystemTime), noted: Noted::default() }
+    pub fn new(
+        deliveries: D,
+        queue: Arc<dyn Queue>,
+        keys: Arc<dyn Keys>,
+        client: P,
+        time_scale: TimeScale,
+        log: Log,
+    ) -> Self {
+        Self { deliveries, queue, keys, client, time_scale, log, time: Arc::new(SystemTime), noted: Noted::default() }
     }
 
     /// The same in another time, for those who simulate one.
@@ -188,7 +197,7 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
                 Ok(true) => return Ok(Prepared::Already(Handled::Held)),
                 Ok(false) => {}
                 // Others of the same endpoint are held at the same time.
-                Err(StoreError::Raced) => {
+                Err(StoreError::Conflict) => {
                     tokio::time::sleep(limits::WRITE_BACKOFF_FIRST.mul_f64(fastrand::f64())).await;
                 }
                 Err(error) => return Err(error.into()),
@@ -235,7 +244,7 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
         claim: Claim,
         delivery: Versioned<Delivery>,
         endpoint: &Endpoint,
-        event: KeptEvent,
+        event: StoredEvent,
         secrets: &[SigningSecret],
     ) -> Result<Handled, Failure> {
         let begun_at = self.time.now();
@@ -250,7 +259,7 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
             dialled: attempted.dialled,
             excerpt: attempted.excerpt,
         };
-        let schedule = Schedule { waits: self.waits, jitter: fastrand::f64() };
+        let schedule = Schedule { time_scale: self.time_scale, jitter: fastrand::f64() };
         let (after, is_there) = self.settle(wake, claim, delivery, &attempt, ended_at, schedule).await?;
         self.log.line(&AttemptLine::new(wake, &event.id, &after, &attempt, event.created_at));
         let is_success = matches!(attempt.outcome, Outcome::Delivered { .. });
@@ -286,7 +295,7 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
                     Some(found) => before = found,
                     None => return Ok((after, false)),
                 },
-                Err(StoreError::Raced) => {}
+                Err(StoreError::Conflict) => {}
                 Err(error) if deadline <= Instant::now() => return Err(error.into()),
                 Err(StoreError::Unreadable(cause)) => return Err(Failure::Poison(cause)),
                 // An answer of the store that was lost.

@@ -6,22 +6,22 @@ use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::future::join_all;
 use lambda_http::Error;
 use lambda_http::lambda_runtime::{self, LambdaEvent, service_fn};
-use shared::App;
-use shared::config::Waits;
-use shared::seal::SecretsManagerKeys;
+use shared::AppState;
+use shared::domain::time_scale::TimeScale;
+use shared::platform::secrets::SecretsManagerKeys;
+use shared::platform::sqs::SqsQueue;
 use shared::webhook::client::Client;
 use shared::webhook::guard::PublicOnly;
 use shared::webhook::resolve::SystemResolver;
-use shared::webhook::sqs::SqsQueue;
 use webhook_sender::Sender;
 
 // One thread: attempts of a batch wait for subscribers, not for the processor.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    let app = App::from_env()?;
+    let app = AppState::from_env()?;
     let client = Client::new(Arc::new(PublicOnly), Arc::new(SystemResolver::new()))?;
     let (queue, keys) = (SqsQueue::from_env()?, SecretsManagerKeys::from_env()?);
-    let sender = Sender::new(app.store.clone(), queue, keys, client, Waits::default(), app.log.clone());
+    let sender = Sender::new(app.store.clone(), queue, keys, client, TimeScale::default(), app.log.clone());
     let sender = &sender;
     lambda_runtime::run(service_fn(move |event: LambdaEvent<SqsEvent>| async move {
         // Each message by itself: the queue sees again only those that failed.

@@ -11,7 +11,7 @@ use http::HeaderMap;
 use shared::domain::delivery::{Claim, Delivery};
 use shared::domain::endpoint::Endpoint;
 use shared::domain::time::Timestamp;
-use shared::store::events::KeptEvent;
+use shared::store::events::StoredEvent;
 use shared::store::{Store, StoreError, Versioned};
 use shared::webhook::client::{Attempted, Client};
 use shared::webhook::guard::EndpointUrl;
@@ -67,7 +67,7 @@ pub trait Deliveries: Send + Sync {
     fn load(
         &self,
         wake: Wake,
-    ) -> impl Future<Output = Result<(Option<Versioned<Endpoint>>, Option<KeptEvent>), StoreError>> + Send;
+    ) -> impl Future<Output = Result<(Option<Versioned<Endpoint>>, Option<StoredEvent>), StoreError>> + Send;
 
     /// The delivery as it is.
     fn find(&self, wake: Wake) -> impl Future<Output = Result<Option<Versioned<Delivery>>, StoreError>> + Send;
@@ -100,7 +100,7 @@ impl Deliveries for Store {
         self.claim_delivery(wake.delivery, claim, now).await
     }
 
-    async fn load(&self, wake: Wake) -> Result<(Option<Versioned<Endpoint>>, Option<KeptEvent>), StoreError> {
+    async fn load(&self, wake: Wake) -> Result<(Option<Versioned<Endpoint>>, Option<StoredEvent>), StoreError> {
         self.endpoint_and_event(wake.delivery).await
     }
 

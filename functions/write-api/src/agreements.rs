@@ -1,22 +1,23 @@
 //! Operations 11 and 14.
 
 use http::{Method, StatusCode};
-use shared::caller::WriteCaller;
+use shared::api::caller::WriteCaller;
+use shared::api::operation::{OperationSpec, WriteOperation};
 use shared::domain::agreement::view::{AgreementView, ParticipantView};
 use shared::domain::agreement::{Agreement, AgreementPath, NewAgreement, NewParticipant};
-use shared::draft;
 use shared::error::Error;
-use shared::input::{FieldCode, FieldErrors, Nothing};
-use shared::operation::{About, WriteOperation};
+use shared::service::drafts;
 use shared::store::commit::Committed;
 use shared::store::{agreements, workspaces};
+use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::input::Empty;
 use uuid::Uuid;
 
 /// Drafts an agreement.
 pub struct CreateAgreement;
 
 impl WriteOperation for CreateAgreement {
-    const ABOUT: About = About {
+    const SPEC: OperationSpec = OperationSpec {
         id: "create_agreement",
         method: Method::POST,
         path: "/api/v1/agreements",
@@ -26,7 +27,7 @@ impl WriteOperation for CreateAgreement {
         success: &[(201, "The draft.")],
         has_etag: false,
     };
-    type Path = Nothing;
+    type Path = Empty;
     type Body = NewAgreement;
     type Output = AgreementView;
 
@@ -34,14 +35,14 @@ impl WriteOperation for CreateAgreement {
         vec![body.workspace_id.uuid()]
     }
 
-    async fn run(caller: &WriteCaller, _: Nothing, new: NewAgreement) -> Result<Committed<AgreementView>, Error> {
+    async fn run(caller: &WriteCaller, _: Empty, new: NewAgreement) -> Result<Committed<AgreementView>, Error> {
         // Read before the transaction rather than in it: workspaces are never deleted.
         let Some(workspace) = caller.store().workspace(new.workspace_id).await? else {
             let message = "is no workspace of your organization";
             return Err(Error::NotFound(FieldErrors::one("workspace_id", FieldCode::NotFound, message)));
         };
         let agreement = Agreement::draft(new, caller.actor().clone(), caller.now());
-        let blockers = draft::blockers_of(caller, &agreement, &workspace.value, &[]);
+        let blockers = drafts::blockers_of(caller, &agreement, &workspace.value, &[]);
         let view = AgreementView::in_full(&agreement, &[], &blockers, false, caller.base_url());
         let draft = agreement.as_draft("body").map_err(Error::Invalid)?;
         let changes = agreements::create(caller.org(), &draft)?;
@@ -53,7 +54,7 @@ impl WriteOperation for CreateAgreement {
 pub struct AddParticipant;
 
 impl WriteOperation for AddParticipant {
-    const ABOUT: About = About {
+    const SPEC: OperationSpec = OperationSpec {
         id: "add_agreement_participant",
         method: Method::POST,
         path: "/api/v1/agreements/{agreement_id}/participants",
@@ -94,7 +95,7 @@ impl WriteOperation for AddParticipant {
         if *draft != before.value {
             changes.extend(agreements::edit(caller.org(), &before, &draft)?);
         }
-        let workspace = draft::workspace_of(caller, &before.value).await?.value;
+        let workspace = drafts::workspace_of(caller, &before.value).await?.value;
         let joined = workspace.add_person(contact_id, caller.now()).map_err(Error::Invalid)?;
         if joined != workspace {
             changes.push(workspaces::add_person(caller.org(), &joined, contact_id));

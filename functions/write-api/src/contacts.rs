@@ -1,19 +1,20 @@
 //! Operations 3 and 5.
 
 use http::{Method, StatusCode};
-use shared::caller::WriteCaller;
+use shared::api::caller::WriteCaller;
+use shared::api::operation::{OperationSpec, WriteOperation};
 use shared::domain::contact::{Contact, ContactChanges, ContactPath, NewContact};
 use shared::error::Error;
-use shared::input::{FieldCode, FieldErrors, Nothing};
-use shared::operation::{About, WriteOperation};
 use shared::store::commit::Committed;
 use shared::store::contacts;
+use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::input::Empty;
 
 /// Creates a contact, or finds the one that has the reference.
 pub struct CreateContact;
 
 impl WriteOperation for CreateContact {
-    const ABOUT: About = About {
+    const SPEC: OperationSpec = OperationSpec {
         id: "create_contact",
         method: Method::POST,
         path: "/api/v1/contacts",
@@ -23,18 +24,18 @@ impl WriteOperation for CreateContact {
         success: &[(201, "The new contact."), (200, "The contact that has this reference already, unchanged.")],
         has_etag: true,
     };
-    type Path = Nothing;
+    type Path = Empty;
     type Body = NewContact;
     type Output = Contact;
 
-    async fn run(caller: &WriteCaller, _: Nothing, new: NewContact) -> Result<Committed<Contact>, Error> {
+    async fn run(caller: &WriteCaller, _: Empty, new: NewContact) -> Result<Committed<Contact>, Error> {
         if let Some(reference) = &new.external_reference
             && let Some(id) = caller.store().contact_with_reference(reference).await?
         {
-            let existing = caller.store().contact(id).await?.ok_or(Error::Raced)?;
+            let existing = caller.store().contact(id).await?.ok_or(Error::Conflict)?;
             if existing.value.external_reference != new.external_reference {
                 // The contact was given another reference between the two reads.
-                return Err(Error::Raced);
+                return Err(Error::Conflict);
             }
             return caller.commit().respond(StatusCode::OK, &existing.value, Some(existing.version)).await;
         }
@@ -48,7 +49,7 @@ impl WriteOperation for CreateContact {
 pub struct UpdateContact;
 
 impl WriteOperation for UpdateContact {
-    const ABOUT: About = About {
+    const SPEC: OperationSpec = OperationSpec {
         id: "update_contact",
         method: Method::PATCH,
         path: "/api/v1/contacts/{contact_id}",
@@ -79,7 +80,7 @@ impl WriteOperation for UpdateContact {
         {
             if holder == after.id {
                 // Somebody gave it to this contact since it was read.
-                return Err(Error::Raced);
+                return Err(Error::Conflict);
             }
             let message = "is the reference of another contact";
             return Err(Error::Invalid(FieldErrors::one("external_reference", FieldCode::Taken, message)));

@@ -4,7 +4,7 @@ mod agreements;
 mod contacts;
 mod workspaces;
 
-use shared::operation::Register;
+use shared::api::operation::Register;
 
 /// Tells this function's operations.
 pub fn operations(to: &mut impl Register) {

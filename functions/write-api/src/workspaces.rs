@@ -1,20 +1,21 @@
 //! Operations 7 and 9.
 
 use http::{Method, StatusCode};
-use shared::caller::WriteCaller;
+use shared::api::caller::WriteCaller;
+use shared::api::operation::{OperationSpec, WriteOperation};
 use shared::domain::workspace::{NewPerson, NewWorkspace, Workspace, WorkspacePath, WorkspaceView};
 use shared::error::Error;
-use shared::input::{FieldCode, FieldErrors, Nothing};
-use shared::operation::{About, WriteOperation};
 use shared::store::commit::Committed;
 use shared::store::workspaces;
+use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::input::Empty;
 use uuid::Uuid;
 
 /// Creates a workspace.
 pub struct CreateWorkspace;
 
 impl WriteOperation for CreateWorkspace {
-    const ABOUT: About = About {
+    const SPEC: OperationSpec = OperationSpec {
         id: "create_workspace",
         method: Method::POST,
         path: "/api/v1/workspaces",
@@ -24,11 +25,11 @@ impl WriteOperation for CreateWorkspace {
         success: &[(201, "The new workspace.")],
         has_etag: false,
     };
-    type Path = Nothing;
+    type Path = Empty;
     type Body = NewWorkspace;
     type Output = WorkspaceView;
 
-    async fn run(caller: &WriteCaller, _: Nothing, new: NewWorkspace) -> Result<Committed<WorkspaceView>, Error> {
+    async fn run(caller: &WriteCaller, _: Empty, new: NewWorkspace) -> Result<Committed<WorkspaceView>, Error> {
         let number = caller.next_workspace_number().await?;
         let workspace = Workspace::create(new, number, caller.now());
         let changes = workspaces::create(caller.org(), &workspace)?;
@@ -41,7 +42,7 @@ impl WriteOperation for CreateWorkspace {
 pub struct AddWorkspaceContact;
 
 impl WriteOperation for AddWorkspaceContact {
-    const ABOUT: About = About {
+    const SPEC: OperationSpec = OperationSpec {
         id: "add_workspace_contact",
         method: Method::POST,
         path: "/api/v1/workspaces/{workspace_id}/contacts",

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use clock::Hearing;
-use shared::App;
-use shared::seal::Keys;
+use shared::AppState;
+use shared::platform::secrets::Keys;
 use shared::store::due::DueEntry;
 use shared::store::keys::Due;
 use shared::webhook::client::Client;
@@ -30,14 +30,14 @@ pub(crate) struct Background {
 impl Background {
     /// Starts it. `heard` is what the store tells of.
     pub(crate) fn start(
-        app: Arc<App>,
+        app: Arc<AppState>,
         heard: UnboundedReceiver<DueEntry>,
         keys: Arc<dyn Keys>,
         client: Client,
     ) -> Self {
         let queue = Arc::new(LocalQueue::default());
         let relay = Relay::new(app.store.clone(), queue.clone());
-        let sender = Sender::new(app.store.clone(), queue.clone(), keys, client, app.waits, app.log.clone());
+        let sender = Sender::new(app.store.clone(), queue.clone(), keys, client, app.time_scale, app.log.clone());
         let sending = Sending::start(queue, sender, app.log.clone());
         let tasks = vec![tokio::spawn(pass_on(app.clone(), relay.clone(), heard)), tokio::spawn(keep_time(app, relay))];
         Self { _sending: sending, tasks }
@@ -56,7 +56,7 @@ impl Drop for Background {
 }
 
 /// The stream's part.
-async fn pass_on(app: Arc<App>, relay: Relay, mut heard: UnboundedReceiver<DueEntry>) {
+async fn pass_on(app: Arc<AppState>, relay: Relay, mut heard: UnboundedReceiver<DueEntry>) {
     let mut batches = JoinSet::new();
     let mut entries = Vec::new();
     while heard.recv_many(&mut entries, BATCH).await > 0 {
@@ -72,8 +72,8 @@ async fn pass_on(app: Arc<App>, relay: Relay, mut heard: UnboundedReceiver<DueEn
 }
 
 /// The schedule's part: the clock ticks at the start, for what became due while nothing ran, and then again and again.
-async fn keep_time(app: Arc<App>, relay: Relay) {
-    let mut schedule = tokio::time::interval(app.waits.sweep_interval());
+async fn keep_time(app: Arc<AppState>, relay: Relay) {
+    let mut schedule = tokio::time::interval(app.time_scale.sweep_interval());
     schedule.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut hearing = Hearing::Nobody;
     loop {

@@ -64,7 +64,7 @@ fn text(stack: &Stack, to_a_person: bool) -> String {
     format!(
         "\n{GREEN}{BOLD}Countersign is ready{RESET}\n\n  \
          API     {BOLD}{url}/api/v1{RESET}\n  \
-         App     {BOLD}{app}{RESET}  {DIM}(members and passwords: see Access){RESET}\n  \
+         AppState     {BOLD}{app}{RESET}  {DIM}(members and passwords: see Access){RESET}\n  \
          Spec    {url}/openapi.json\n  \
          Access  {ready_file}  {DIM}(organizations, tokens, members){RESET}\n  \
          Log     {}\n\n\

@@ -15,7 +15,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use shared::seal::Keyring;
+use shared::crypto::keyring::Keyring;
 
 use crate::error::StartError;
 use crate::private_file;

@@ -10,7 +10,7 @@ use files::Files;
 use http::{Request, StatusCode, header};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
-use shared::caller::ServiceAct;
+use shared::api::caller::SystemContext;
 use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, InformationField};
 use shared::domain::agreement::{
     Agreement, ConversionTiming, DocumentContent, Label, ParticipantRole, SafeTerms, StageAction,
@@ -18,8 +18,8 @@ use shared::domain::agreement::{
 use shared::domain::ids::{AgreementId, DocumentId, FieldId, OrgId, ParticipantId, SignatureBlockId};
 use shared::domain::time::Timestamp;
 use shared::error::Error;
-use shared::input::FieldErrors;
 use shared::store::{Store, agreements};
+use shared::wire::fields::FieldErrors;
 use tower::ServiceExt;
 
 use crate::browser::Browser;
@@ -200,7 +200,7 @@ async fn set_up(
     change: SetUp,
     file: Option<DocumentContent>,
 ) -> Result<(), Error> {
-    let act = ServiceAct::begin(store, org, "set_up_demo");
+    let act = SystemContext::begin(store, org, "set_up_demo");
     let before = act.store().agreement(id).await?.ok_or_else(Error::not_found)?;
     let after = change(&before.value, file, act.now()).map_err(Error::Invalid)?;
     let changes = agreements::edit(org, &before, &after.as_draft("agreement_id").map_err(Error::Invalid)?)?;

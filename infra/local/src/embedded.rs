@@ -105,8 +105,8 @@ async fn sweep(database: Database) {
 #[cfg(test)]
 mod tests {
     use aws_sdk_dynamodb::types::AttributeValue;
-    use shared::aws::{self, AwsSettings};
     use shared::domain::time::Timestamp;
+    use shared::platform::aws::{self, AwsSettings};
     use shared::store::Store;
     use shared::store::keys::{DROP_AT, PARTITION, SORT};
 

@@ -32,7 +32,7 @@ pub use queue::{LocalQueue, Sending};
 pub use ready::{Member, Organization, ReadyFile};
 pub use stack::Stack;
 
-use shared::operation::Register;
+use shared::api::operation::Register;
 
 /// The whole HTTP API: the operations of all functions together, as the gateway shows them.
 pub fn operations(to: &mut impl Register) {
@@ -44,7 +44,7 @@ pub fn operations(to: &mut impl Register) {
 /// The description of the whole API, as `shared/openapi.json` keeps it.
 #[must_use]
 pub fn openapi_json() -> String {
-    let mut description = shared::openapi::Description::new();
+    let mut description = shared::api::openapi::Description::new();
     operations(&mut description);
     description.into_json()
 }

@@ -11,9 +11,9 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{Method, Request, StatusCode};
 use serde_json::Value;
+use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::time::Timestamp;
 use shared::webhook::client::excerpt;
-use shared::webhook::secret::SigningSecret;
 use shared::webhook::signature::{TIMESTAMP, verify};
 
 use crate::error::StartError;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use http::StatusCode;
-use shared::seal::Keyring;
-use shared::webhook::secret::{InvalidSecret, SigningSecret};
+use shared::crypto::keyring::Keyring;
+use shared::crypto::signing_secret::{InvalidSecret, SigningSecret};
 
 use crate::listen::Settings;
 

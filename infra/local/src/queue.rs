@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use shared::domain::ids::{EndpointId, OrgId};
 use shared::domain::time::Timestamp;
 use shared::limits;
-use shared::telemetry::Log;
+use shared::platform::telemetry::Log;
 use shared::webhook::queue::{Queue, QueueError, Wake};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::{JoinHandle, JoinSet};

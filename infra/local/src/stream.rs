@@ -10,10 +10,10 @@ use aws_sdk_dynamodbstreams::Client;
 use aws_sdk_dynamodbstreams::error::DisplayErrorContext;
 use aws_sdk_dynamodbstreams::types::{AttributeValue, Record, ShardIteratorType};
 use event_relay::{Batch, Keys, Text, Written};
-use shared::aws::{self, AwsSettings};
+use shared::platform::aws::{self, AwsSettings};
+use shared::platform::telemetry::Log;
 use shared::store::due::DueEntry;
 use shared::store::keys::{PARTITION, SORT};
-use shared::telemetry::Log;
 use tokio::sync::mpsc::UnboundedSender;
 
 /// How often each shard is read, as Lambda does: AWS lets a shard be read five times a second.

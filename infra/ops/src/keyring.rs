@@ -22,8 +22,8 @@
 //! when its people rotate it. If an old key is known to somebody, they have to; only when no record names a key any more
 //! may it be taken out.
 
+use shared::crypto::keyring::{Keyring, SealError};
 use shared::domain::time::Timestamp;
-use shared::seal::{Keyring, SealError};
 
 #[cfg(doc)]
 use shared::limits;

@@ -5,8 +5,9 @@ pub mod keyring;
 
 use std::fmt;
 
-use shared::caller::ServiceAct;
+use shared::api::caller::SystemContext;
 use shared::crypto::{self, HashingFailed, NoRandomness, TokenHash};
+use shared::domain::account::{Account, Membership};
 use shared::domain::contact::{DisplayName, Email};
 use shared::domain::ids::{MemberId, OrgId, TokenId};
 use shared::domain::member::NotRemovedByOperator;
@@ -14,8 +15,7 @@ use shared::domain::organization::{MemberRecord, Organization};
 use shared::domain::time::Timestamp;
 use shared::domain::token::Token;
 use shared::error::Error;
-use shared::membership;
-use shared::store::accounts::{Account, Membership};
+use shared::service::members;
 use shared::store::operator::Operator;
 use shared::store::{Store, StoreError};
 
@@ -128,10 +128,10 @@ pub async fn add_membership(
 /// # Errors
 /// When the organization has no such member or no other admin, or the store can't be read or written.
 pub async fn remove_member(store: &Store, org: OrgId, member: MemberId) -> Result<(), OpsError> {
-    let act = ServiceAct::begin(store, org, "remove_member");
-    match membership::remove_as_operator(&act, member).await {
+    let act = SystemContext::begin(store, org, "remove_member");
+    match members::remove_as_operator(&act, member).await {
         Ok(removed) => Ok(removed?),
-        Err(Error::Raced) => Err(StoreError::Raced.into()),
+        Err(Error::Conflict) => Err(StoreError::Conflict.into()),
         Err(error) => Err(StoreError::Failed(error.cause().unwrap_or_else(|| error.to_string())).into()),
     }
 }

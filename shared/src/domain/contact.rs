@@ -6,10 +6,11 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::ids::ContactId;
 use super::time::Timestamp;
-use crate::input::{FieldCode, FieldErrors, Given, Patch, texts};
+use crate::api::operation::Output;
 use crate::limits;
-use crate::operation::Output;
-use crate::text::Folded;
+use crate::wire::fields::{FieldCode, FieldErrors};
+use crate::wire::input::{Given, Patch, texts};
+use crate::wire::text::Folded;
 
 texts! {
     /// What a person or entity is called.
@@ -183,7 +184,7 @@ impl Contact {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::read_body;
+    use crate::wire::input::read_body;
 
     #[test]
     fn an_address_is_local_part_and_domain() {

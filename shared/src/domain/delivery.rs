@@ -251,7 +251,7 @@ impl std::fmt::Display for FailureClass {
 #[derive(Debug, Clone, Copy)]
 pub struct Schedule {
     /// What the waits are divided by, on the local stack.
-    pub waits: crate::config::Waits,
+    pub time_scale: crate::domain::time_scale::TimeScale,
     /// How much later, from 0 to 1: at 1 it is a tenth of the wait.
     pub jitter: f64,
 }
@@ -261,7 +261,7 @@ impl Schedule {
     #[must_use]
     pub fn next(self, failures: u32, ended_at: Timestamp) -> Option<Timestamp> {
         let after = usize::try_from(failures).ok()?.checked_sub(1)?;
-        let wait_ms = self.waits.scaled_ms(limits::RETRY_WAITS_S.get(after)?.saturating_mul(1000));
+        let wait_ms = self.time_scale.scaled_ms(limits::RETRY_WAITS_S.get(after)?.saturating_mul(1000));
         // In whole numbers, so that what is later is never earlier: up to a tenth.
         let part = (self.jitter.clamp(0.0, 1.0) * 1000.0).round();
         #[allow(clippy::cast_possible_truncation, reason = "from 0 to 1000")]
@@ -425,7 +425,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::config::Waits;
+    use crate::domain::time_scale::TimeScale;
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_unix_ms(1_800_000_000_000 + seconds * 1000).unwrap()
@@ -448,7 +448,7 @@ mod tests {
     }
 
     fn schedule(jitter: f64) -> Schedule {
-        Schedule { waits: Waits::default(), jitter }
+        Schedule { time_scale: TimeScale::default(), jitter }
     }
 
     fn try_once(before: &Delivery, outcome: Attempt, now: Timestamp, jitter: f64) -> Delivery {
@@ -555,11 +555,11 @@ mod tests {
     proptest! {
         #[test]
         fn never_early_and_at_most_a_tenth_late(failures in 0_u32..8, jitter in -1.0_f64..2.0, scale in 0_u32..100_000) {
-            let schedule = Schedule { waits: Waits::scaled(scale), jitter };
+            let schedule = Schedule { time_scale: TimeScale::scaled(scale), jitter };
             let next = schedule.next(failures, at(0));
             prop_assert_eq!(next.is_some(), (1..=4).contains(&failures));
             if let Some(next) = next {
-                let exact = Waits::scaled(scale).scaled_ms([60, 300, 1800, 7200][failures as usize - 1] * 1000);
+                let exact = TimeScale::scaled(scale).scaled_ms([60, 300, 1800, 7200][failures as usize - 1] * 1000);
                 let waited = next.unix_ms() - at(0).unix_ms();
                 prop_assert!(waited >= exact && waited <= exact + exact / 10, "{} of {}", waited, exact);
             }

@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::actor::Actor;
+use super::endpoint_url::EndpointUrl;
 use super::event::EventType;
 use super::ids::{EndpointId, OrgId};
 use super::member::Admin;
 use super::time::Timestamp;
+use crate::crypto::keyring::{Keyring, SealError, Sealed};
+use crate::crypto::signing_secret::SigningSecret;
 use crate::limits;
-use crate::seal::{Keyring, SealError, Sealed};
-use crate::webhook::guard::EndpointUrl;
-use crate::webhook::secret::SigningSecret;
 
 /// Where subscribers are told, as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

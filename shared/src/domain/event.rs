@@ -8,7 +8,7 @@ use super::agreement::AgreementName;
 use super::ids::{AgreementId, EventId, ProposalId, WorkspaceId};
 use super::proposal::{Proposal, ProposalAction};
 use super::time::Timestamp;
-use crate::input::FieldCode;
+use crate::wire::fields::FieldCode;
 
 /// What kinds of things are told (specification, "Event types and data fields"). More come with their resources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]

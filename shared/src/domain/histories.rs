@@ -12,14 +12,14 @@ use super::agreement::{Agreement, AgreementKind, DocumentContent, Life, Lifecycl
 use super::contact::{DisplayName, Email};
 use super::event::{AgreementData, Authorization, EventKind, ProposalData, WorkspaceData};
 use super::ids::{MemberId, OrgId};
-use super::member::{self, Case, Changed, Member, Outcome, Refusal};
+use super::member::{self, Changed, DecisionContext, Member, Outcome, Refusal};
 use super::organization::{MemberRecord, Role};
 use super::proposal::{Decision, NewProposal, Proposal, ProposalAction, ProposalState, propose, take_place_of};
 use super::time::Timestamp;
 use super::workspace::{NewWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
-use crate::config::Waits;
-use crate::input::{FieldCode, FieldErrors};
+use crate::domain::time_scale::TimeScale;
 use crate::limits;
+use crate::wire::fields::{FieldCode, FieldErrors};
 
 /// Something that somebody tries.
 #[derive(Debug, Clone)]
@@ -192,7 +192,7 @@ impl World {
 
     /// The agreement as it is now, whether or not the clock has been there.
     fn current(&self) -> Agreement {
-        self.deal.draft.as_of(&Facts::none(), Waits::default(), self.now).into_owned()
+        self.deal.draft.as_of(&Facts::none(), TimeScale::default(), self.now).into_owned()
     }
 
     fn change(&mut self, agreement: Agreement) {
@@ -301,14 +301,14 @@ impl World {
     fn confirm(&mut self, which: usize, age: u64) {
         let (proposal, before) = (self.proposals[which].clone(), self.deal.draft.clone());
         let blockers = self.blockers();
-        let case = Case {
+        let case = DecisionContext {
             proposal: &proposal,
             agreement: &before,
             changed: (age > 0).then_some(Changed::Agreement),
             workspace: &self.workspace,
             blockers: &blockers,
             facts: &Facts::none(),
-            waits: Waits::default(),
+            time_scale: TimeScale::default(),
         };
         let data = ProposalData::from(&proposal);
         let state = proposal.state_at(self.now);
@@ -399,7 +399,7 @@ impl World {
                 self.told.push(EventKind::ProposalExpired(ProposalData::from(&*proposal)));
             }
         }
-        if let Some(after) = self.deal.draft.proceeded(&Facts::none(), Waits::default(), self.now) {
+        if let Some(after) = self.deal.draft.proceeded(&Facts::none(), TimeScale::default(), self.now) {
             self.told.extend(after.events());
             self.change((*after).clone());
         }

@@ -6,7 +6,7 @@ use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::input::{FieldCode, FieldErrors};
+use crate::wire::fields::{FieldCode, FieldErrors};
 
 /// Reads a uuid as the API writes it: hyphenated, upper case accepted.
 fn parse_uuid(text: &str) -> Option<Uuid> {

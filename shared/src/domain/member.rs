@@ -15,15 +15,15 @@ use super::organization::{MemberRecord, Role};
 use super::proposal::{self, Decided, Decision, Note, Proposal, ProposalAction, ProposalState};
 use super::time::Timestamp;
 use super::workspace::Workspace;
-use crate::config::Waits;
-use crate::input::{FieldCode, FieldErrors};
+use crate::domain::time_scale::TimeScale;
+use crate::wire::fields::{FieldCode, FieldErrors};
 
 /// A member, signed in.
 ///
 /// Nobody else can be made into one, a caller of the API who may write least of all:
 ///
 /// ```
-/// use shared::caller::WriteCaller;
+/// use shared::api::caller::WriteCaller;
 /// use shared::domain::contact::DisplayName;
 ///
 /// fn name(caller: &WriteCaller) -> Option<DisplayName> {
@@ -32,7 +32,7 @@ use crate::input::{FieldCode, FieldErrors};
 /// ```
 ///
 /// ```compile_fail
-/// use shared::caller::WriteCaller;
+/// use shared::api::caller::WriteCaller;
 /// use shared::domain::contact::DisplayName;
 /// use shared::domain::ids::MemberId;
 /// use shared::domain::member::Member;
@@ -44,7 +44,7 @@ use crate::input::{FieldCode, FieldErrors};
 /// ```
 ///
 /// ```compile_fail
-/// use shared::caller::WriteCaller;
+/// use shared::api::caller::WriteCaller;
 /// use shared::domain::member::Member;
 /// use shared::domain::organization::MemberRecord;
 ///
@@ -98,7 +98,7 @@ impl Member {
 }
 
 /// A member who may change the organization's settings. Only a form that they sent makes one, with a commit that holds
-/// only while they are one still (`visit::Posted::by_admin`):
+/// only while they are one still (`visit::SubmittedForm::by_admin`):
 ///
 /// ```compile_fail
 /// use shared::domain::member::{Admin, Member};
@@ -146,7 +146,7 @@ impl Member {
 /// The acts take no other caller:
 ///
 /// ```compile_fail
-/// use shared::caller::WriteCaller;
+/// use shared::api::caller::WriteCaller;
 /// use shared::domain::member::{self, ByMember};
 /// use shared::domain::workspace::Workspace;
 ///
@@ -235,7 +235,7 @@ pub enum Changed {
 
 /// What a decision is taken about.
 #[derive(Debug, Clone, Copy)]
-pub struct Case<'a> {
+pub struct DecisionContext<'a> {
     /// The proposal.
     pub proposal: &'a Proposal,
     /// The agreement as it is now.
@@ -249,7 +249,7 @@ pub struct Case<'a> {
     /// What is recorded of what its gates wait for, and of its money.
     pub facts: &'a Facts,
     /// How long the service waits for what.
-    pub waits: Waits,
+    pub time_scale: TimeScale,
 }
 
 /// Confirms a proposal and executes its effect, in one act (contract, section 3). Completes the workspace's
@@ -257,13 +257,13 @@ pub struct Case<'a> {
 ///
 /// # Errors
 /// [`Refusal`]: nothing has changed then.
-pub fn confirm(by: &Member, case: Case<'_>, note: Option<Note>, now: Timestamp) -> Result<Outcome, Refusal> {
+pub fn confirm(by: &Member, case: DecisionContext<'_>, note: Option<Note>, now: Timestamp) -> Result<Outcome, Refusal> {
     check_pending(case.proposal, now)?;
     if let Some(changed) = case.changed {
         return Err(Refusal::Changed(changed));
     }
     // What time has done to it counts, whether or not the clock has been there: it is written down with the decision.
-    let agreement = case.agreement.as_of(case.facts, case.waits, now);
+    let agreement = case.agreement.as_of(case.facts, case.time_scale, now);
     if proposal::check_state(case.proposal.action, &agreement).is_err() {
         return Err(Refusal::TooLate(agreement.lifecycle()));
     }
@@ -278,7 +278,7 @@ pub fn confirm(by: &Member, case: Case<'_>, note: Option<Note>, now: Timestamp) 
                 authorization: Authorization::Proposal,
             }));
             let data = AgreementData { agreement_id: agreement.id, name: agreement.name.clone() };
-            let published = agreement.published(case.facts, case.waits, now);
+            let published = agreement.published(case.facts, case.time_scale, now);
             let events = [told, EventKind::AgreementPublished(data)].into_iter().chain(published.completion());
             Ok(Outcome {
                 proposal: confirmed,

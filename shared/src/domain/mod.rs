@@ -1,10 +1,12 @@
 //! The rules, without I/O: types that are valid when they exist, and what may become of them.
 
+pub mod account;
 pub mod actor;
 pub mod agreement;
 pub mod contact;
 pub mod delivery;
 pub mod endpoint;
+pub mod endpoint_url;
 pub mod event;
 #[cfg(test)]
 mod histories;
@@ -14,6 +16,8 @@ pub mod movement;
 pub mod organization;
 pub mod proposal;
 pub mod sentences;
+pub mod session;
 pub mod time;
+pub mod time_scale;
 pub mod token;
 pub mod workspace;

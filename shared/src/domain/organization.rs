@@ -7,7 +7,7 @@ use super::contact::{DisplayName, Email};
 use super::ids::{MemberId, OrgId, TokenId};
 use super::time::Timestamp;
 use super::token::{Scope, Token};
-use crate::operation::Output;
+use crate::api::operation::Output;
 
 /// An organization: the tenant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,11 +12,11 @@ use super::agreement::{Agreement, AgreementName, Lifecycle};
 use super::contact::{Contact, DisplayName, Email};
 use super::ids::{AgreementId, ContactId, ProposalId};
 use super::time::Timestamp;
-use crate::config::BaseUrl;
-use crate::input::{FieldCode, FieldErrors};
+use crate::api::operation::Output;
 use crate::limits;
-use crate::operation::Output;
-use crate::page::{Filter, Limit, Offset, PageRequest};
+use crate::platform::config::BaseUrl;
+use crate::wire::fields::{FieldCode, FieldErrors};
+use crate::wire::page::{Filter, Limit, Offset, PageRequest};
 
 /// What is proposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Deserr, ToSchema)]
@@ -165,7 +165,7 @@ pub struct Proposal {
     pub(super) decision: Decision,
 }
 
-/// The agreement of a proposal in short, as it was proposed: what lists and sentences say of it. [`Proposed`] has all.
+/// The agreement of a proposal in short, as it was proposed: what lists and sentences say of it. [`ProposalSnapshot`] has all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
     /// What it was called.
@@ -186,16 +186,16 @@ impl Subject {
 /// changed since, and to see later what came to nothing. As large as an agreement can be, so it is no part of the
 /// proposal, and read only for that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Proposed {
+pub struct ProposalSnapshot {
     /// The agreement as it was.
     pub agreement: Agreement,
     /// Who took part in it, as they were: an agreement only refers to them.
-    pub people: Vec<ProposedPerson>,
+    pub people: Vec<SnapshotPerson>,
 }
 
 /// Somebody who takes part in an agreement that is proposed, as they were then.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProposedPerson {
+pub struct SnapshotPerson {
     /// Who.
     pub contact_id: ContactId,
     /// What they were called.
@@ -204,7 +204,7 @@ pub struct ProposedPerson {
     pub email: Option<Email>,
 }
 
-impl ProposedPerson {
+impl SnapshotPerson {
     fn new(contact: &Contact) -> Self {
         Self { contact_id: contact.id, display_name: contact.display_name.clone(), email: contact.email.clone() }
     }
@@ -270,16 +270,16 @@ impl ProposalQuery {
 /// that no proposal is written without its copy, or with another's.
 ///
 /// ```compile_fail
-/// use shared::domain::proposal::{Made, Proposal, Proposed};
+/// use shared::domain::proposal::{Made, Proposal, ProposalSnapshot};
 ///
-/// fn again(proposal: Proposal, proposed: Proposed) -> Made {
+/// fn again(proposal: Proposal, proposed: ProposalSnapshot) -> Made {
 ///     Made { proposal, proposed }
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Made {
     proposal: Proposal,
-    proposed: Proposed,
+    proposed: ProposalSnapshot,
 }
 
 impl Made {
@@ -291,7 +291,7 @@ impl Made {
 
     /// What was proposed.
     #[must_use]
-    pub fn proposed(&self) -> &Proposed {
+    pub fn proposed(&self) -> &ProposalSnapshot {
         &self.proposed
     }
 
@@ -331,8 +331,8 @@ pub fn propose(
         expires_at,
         decision: Decision::Pending,
     };
-    let people = people.iter().map(ProposedPerson::new).collect();
-    Ok(Made { proposal, proposed: Proposed { agreement: agreement.clone(), people } })
+    let people = people.iter().map(SnapshotPerson::new).collect();
+    Ok(Made { proposal, proposed: ProposalSnapshot { agreement: agreement.clone(), people } })
 }
 
 /// Whether the agreement's state allows an action.

@@ -13,10 +13,10 @@ use super::agreement::{
 use super::contact::{Contact, Email};
 use super::event::EventType;
 use super::ids::ParticipantId;
-use super::proposal::{Proposal, ProposalAction, Proposed, ProposedPerson, Subject};
+use super::proposal::{Proposal, ProposalAction, ProposalSnapshot, SnapshotPerson, Subject};
 use super::time::Timestamp;
 use super::workspace::Workspace;
-use crate::config::Waits;
+use crate::domain::time_scale::TimeScale;
 
 /// An agreement's `status`.
 #[must_use]
@@ -180,7 +180,7 @@ pub fn effects(
     agreement: &Agreement,
     workspace: &Workspace,
     contacts: &[Contact],
-    (facts, waits, now): (&Facts, Waits, Timestamp),
+    (facts, time_scale, now): (&Facts, TimeScale, Timestamp),
 ) -> Vec<String> {
     match action {
         ProposalAction::CancelAgreement => vec![
@@ -193,7 +193,7 @@ pub fn effects(
                 effects.push(format!("The workspace “{}” is activated.", workspace.name.as_str()));
             }
             effects.push("The draft becomes an active agreement and can no longer be edited.".to_owned());
-            let published = agreement.published(facts, waits, now);
+            let published = agreement.published(facts, time_scale, now);
             for (index, stage) in published.stages.iter().enumerate() {
                 let (number, name) = (index + 1, stage.name.as_str());
                 match stage.state {
@@ -305,7 +305,7 @@ fn percent(rate: &str) -> String {
 
 /// What is different in an agreement now from what was proposed, one sentence each: who takes part included.
 #[must_use]
-pub fn changes_since(proposed: &Proposed, after: &Agreement, contacts: &[Contact]) -> Vec<String> {
+pub fn changes_since(proposed: &ProposalSnapshot, after: &Agreement, contacts: &[Contact]) -> Vec<String> {
     let before = &proposed.agreement;
     let mut changes = Vec::new();
     if before.lifecycle() != after.lifecycle() {
@@ -361,7 +361,7 @@ fn participant_changes(before: &Agreement, after: &Agreement, contacts: &[Contac
 }
 
 /// An agreement refers to people, who can be called otherwise by now, or be reached elsewhere.
-fn people_changes(before: &[ProposedPerson], contacts: &[Contact]) -> Vec<String> {
+fn people_changes(before: &[SnapshotPerson], contacts: &[Contact]) -> Vec<String> {
     let mut changes = Vec::new();
     for was in before {
         let Some(contact) = contacts.iter().find(|contact| contact.id == was.contact_id) else { continue };
@@ -510,7 +510,7 @@ mod tests {
             })
         };
         let says = |draft: &Agreement| {
-            let moment = (&Facts::none(), Waits::default(), now);
+            let moment = (&Facts::none(), TimeScale::default(), now);
             effects(ProposalAction::PublishAgreement, draft, &workspace, &[], moment)[2..].to_vec()
         };
         let (over, later) = (Countdown::At(now), Countdown::AfterHours(48));
@@ -529,7 +529,7 @@ mod tests {
         let (one, stage) = added.agreement.add_stage(label("Terms"), [].into(), now).unwrap();
         let rule = GateRule::ParticipantApproval { participant_ids: [added.participant.id].into() };
         let one = one.add_gate(stage, rule, now).unwrap().0;
-        let moment = (&Facts::none(), Waits::default(), now);
+        let moment = (&Facts::none(), TimeScale::default(), now);
         let effects = effects(ProposalAction::PublishAgreement, &one, &workspace, &[northwind], moment);
         assert_eq!(effects[2], "Step 1, Terms, opens. It asks for: Approval by Northwind, Inc.");
     }
@@ -538,7 +538,7 @@ mod tests {
     fn what_time_and_people_did_since_is_told() {
         let deal = Deal::complete();
         let live = published(&Agreement { expires_at: None, ..deal.draft });
-        let proposed = Proposed { agreement: live.clone(), people: Vec::new() };
+        let proposed = ProposalSnapshot { agreement: live.clone(), people: Vec::new() };
         let told = |after: &Agreement| changes_since(&proposed, after, &[]);
         assert_eq!(told(&live), Vec::<String>::new());
         let mut one_met = live.clone();

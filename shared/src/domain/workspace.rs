@@ -10,11 +10,12 @@ use utoipa::{IntoParams, ToSchema};
 use super::contact::{Contact, ContactKind, DisplayName};
 use super::ids::{ContactId, WorkspaceId};
 use super::time::Timestamp;
-use crate::config::BaseUrl;
-use crate::input::{FieldCode, FieldErrors, texts};
+use crate::api::operation::Output;
 use crate::limits;
-use crate::operation::Output;
-use crate::text::Folded;
+use crate::platform::config::BaseUrl;
+use crate::wire::fields::{FieldCode, FieldErrors};
+use crate::wire::input::texts;
+use crate::wire::text::Folded;
 
 texts! {
     /// What a workspace is called.

@@ -13,8 +13,8 @@ use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::ids::{AgreementId, OrgId, WorkspaceId};
 use crate::domain::member::ByMember;
 use crate::domain::time::Timestamp;
-use crate::page::{Page, PageRequest};
-use crate::text::Folded;
+use crate::wire::page::{Page, PageRequest};
+use crate::wire::text::Folded;
 
 /// The attribute of a row that holds the lifecycle.
 const LIFECYCLE: &str = "l";
@@ -106,8 +106,8 @@ fn replace(org: OrgId, before: &Versioned<Agreement>, after: &Agreement) -> Resu
     let mut changes = vec![Change::Replace(item, before.version), agreement_row(org, after)];
     let (was_due, is_due) = (before.value.next_due(), after.next_due());
     if was_due != is_due {
-        changes.extend(was_due.map(|at| Change::Remove(due(org, after.id, at))));
-        changes.extend(is_due.map(|at| Change::Follow(due(org, after.id, at).into_item())));
+        changes.extend(was_due.map(|at| Change::Delete(due(org, after.id, at))));
+        changes.extend(is_due.map(|at| Change::Put(due(org, after.id, at).into_item())));
     }
     Ok(changes)
 }
@@ -119,7 +119,7 @@ fn due(org: OrgId, id: AgreementId, at: Timestamp) -> keys::Key {
 /// The look at an agreement that must not have changed.
 #[must_use]
 pub fn check(org: OrgId, id: AgreementId, version: u64) -> Change {
-    Change::Check(keys::agreement(org, id), version)
+    Change::CheckVersion(keys::agreement(org, id), version)
 }
 
 fn record(org: OrgId, agreement: &Agreement, version: u64) -> Result<Item, StoreError> {

@@ -11,7 +11,7 @@ use http::StatusCode;
 use super::keys::{self, DROP_AT, Key};
 use super::table::PutIf;
 use super::{Item, Store, StoreError};
-use crate::caller::Act;
+use crate::api::caller::CallContext;
 use crate::domain::actor::ActorType;
 use crate::domain::ids::RequestId;
 use crate::domain::time::Timestamp;
@@ -43,7 +43,7 @@ fn row(key: Key, operation: &str, outcome: Outcome<'_>, at: Timestamp) -> Item {
     item
 }
 
-fn of_act(act: &Act, outcome: Outcome<'_>) -> Item {
+fn of_act(act: &CallContext, outcome: Outcome<'_>) -> Item {
     let key = keys::audit(act.store.org, act.now, act.request_id);
     let mut item = row(key, act.operation, outcome, act.now);
     // Who, by id only: names are what people wrote.
@@ -60,7 +60,7 @@ fn of_act(act: &Act, outcome: Outcome<'_>) -> Item {
 }
 
 /// The row of an act that takes effect, for its transaction, with the number of the attempt that it belongs to.
-pub(super) fn of_success(act: &Act, status: StatusCode, answered: &[u8], attempt: usize) -> Item {
+pub(super) fn of_success(act: &CallContext, status: StatusCode, answered: &[u8], attempt: usize) -> Item {
     let objects = act.objects_with(answered);
     let mut item = of_act(act, Outcome { status: status.as_u16(), code: "ok", objects: &objects });
     item.insert(ATTEMPT.to_owned(), AttributeValue::N(attempt.to_string()));
@@ -68,7 +68,7 @@ pub(super) fn of_success(act: &Act, status: StatusCode, answered: &[u8], attempt
 }
 
 /// Which attempt of an act took effect.
-pub(super) async fn attempt(act: &Act) -> Result<Option<usize>, StoreError> {
+pub(super) async fn attempt(act: &CallContext) -> Result<Option<usize>, StoreError> {
     let row = act.store.store.get(keys::audit(act.store.org, act.now, act.request_id)).await?;
     Ok(row.and_then(|row| row.get(ATTEMPT)?.as_n().ok()?.parse().ok()))
 }
@@ -78,7 +78,7 @@ pub(super) async fn attempt(act: &Act) -> Result<Option<usize>, StoreError> {
 ///
 /// # Errors
 /// When it can't be written: then the call must fail.
-pub(crate) async fn write(act: &Act, outcome: Outcome<'_>) -> Result<Option<usize>, StoreError> {
+pub(crate) async fn write(act: &CallContext, outcome: Outcome<'_>) -> Result<Option<usize>, StoreError> {
     if act.store.store.put(of_act(act, outcome), PutIf::Absent).await? {
         return Ok(None);
     }

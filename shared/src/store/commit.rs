@@ -10,14 +10,14 @@ use uuid::Uuid;
 use super::keys::{self, Key, PARTITION};
 use super::table::Transacted;
 use super::{Item, StoreError, VERSION, audit, events, idempotency};
-use crate::caller::{Act, WriteCaller};
+use crate::api::caller::{CallContext, WriteCaller};
+use crate::api::operation::{Output, StoredResponse};
 use crate::domain::event::{Event, EventKind};
 use crate::domain::ids::{EndpointId, OrgId};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
-use crate::operation::{Output, Reply};
-use crate::text::Folded;
+use crate::wire::text::Folded;
 
 /// The attribute of a claim that holds until when it counts, in milliseconds since 1970.
 pub(super) const CLAIMED_UNTIL: &str = "until";
@@ -30,7 +30,7 @@ pub(super) const CLAIMED_UNTIL: &str = "until";
 /// use shared::store::commit::Change;
 ///
 /// fn whatever(item: Item) -> Change {
-///     Change::Follow(item)
+///     Change::Put(item)
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -46,25 +46,25 @@ pub enum Change {
     Update(Update),
     /// An item that follows its record, whose condition guards it too.
     #[non_exhaustive]
-    Follow(Item),
+    Put(Item),
     /// An item that takes the place of none, or of one whose time, in milliseconds, was over at a moment.
     #[non_exhaustive]
-    Claim(Item, Timestamp),
+    PutIfExpired(Item, Timestamp),
     /// A record that is only looked at: it must still have this version.
     #[non_exhaustive]
-    Check(Key, u64),
+    CheckVersion(Key, u64),
     /// A record that goes: the one at its key must have this version.
     #[non_exhaustive]
-    Delete(Key, u64),
+    DeleteVersion(Key, u64),
     /// A record that goes, whatever its version: one must be there.
     #[non_exhaustive]
-    DeleteAny(Key),
+    DeleteExisting(Key),
     /// A record that is only looked at: a condition must hold, whatever its version.
     #[non_exhaustive]
-    Expect(Expectation),
+    Check(Expectation),
     /// An item that goes.
     #[non_exhaustive]
-    Remove(Key),
+    Delete(Key),
 }
 
 /// A change in place: expressions with `#name` and `:value` for what they speak of. An empty condition is none.
@@ -89,7 +89,7 @@ pub struct Expectation {
 /// Who may change an organization's records: a caller of the API who may write, a member in the app, the clock.
 pub trait Author {
     /// What the change is recorded under.
-    fn act(&self) -> &Act;
+    fn act(&self) -> &CallContext;
 }
 
 /// What an act changes, all of it or nothing. It exists only for an author, and always has an audit row.
@@ -104,7 +104,7 @@ pub struct Commit<'a, By> {
 /// The response of a write that took effect. Only a commit makes one.
 #[derive(Debug)]
 pub struct Committed<T> {
-    pub(crate) reply: Reply,
+    pub(crate) reply: StoredResponse,
     output: PhantomData<T>,
 }
 
@@ -147,7 +147,7 @@ impl<'a, By: Author> Commit<'a, By> {
     ///
     /// # Errors
     /// When an event can't be encoded.
-    pub fn tell(mut self, events: impl IntoIterator<Item = EventKind>) -> Result<Self, StoreError> {
+    pub fn emit(mut self, events: impl IntoIterator<Item = EventKind>) -> Result<Self, StoreError> {
         let act = self.author.act();
         for kind in events {
             self.changes.extend(events::emit(act.store.org, &Event::new(kind, self.now), None)?);
@@ -159,7 +159,7 @@ impl<'a, By: Author> Commit<'a, By> {
     ///
     /// # Errors
     /// When the event can't be encoded.
-    pub fn tell_only(mut self, endpoint: EndpointId, event: &Event) -> Result<Self, StoreError> {
+    pub fn emit_to(mut self, endpoint: EndpointId, event: &Event) -> Result<Self, StoreError> {
         self.changes.extend(events::emit(self.author.act().store.org, event, Some(endpoint))?);
         Ok(self)
     }
@@ -178,7 +178,7 @@ impl<'a, By: Author> Commit<'a, By> {
             Transacted::Committed => Ok(Landed::Now),
             // An audit row of this act can only be there if an attempt of it took effect.
             Transacted::Refused(refused) if refused.contains(&0) => Ok(Landed::Before),
-            Transacted::Refused(_) => Err(Error::Raced),
+            Transacted::Refused(_) => Err(Error::Conflict),
         }
     }
 }
@@ -187,14 +187,14 @@ impl Commit<'_, WriteCaller> {
     /// Commits, and answers with the output. The version is that of the answered record, where it has an `ETag`.
     ///
     /// # Errors
-    /// [`Error::Raced`] if something has changed since it was read: nothing is done, and the pipeline decides anew.
+    /// [`Error::Conflict`] if something has changed since it was read: nothing is done, and the pipeline decides anew.
     pub async fn respond<T: Output>(
         self,
         status: StatusCode,
         output: &T,
         version: Option<u64>,
     ) -> Result<Committed<T>, Error> {
-        let reply = Reply::new(status, output, version)?;
+        let reply = StoredResponse::new(status, output, version)?;
         let caller = self.author;
         let attempt = caller.remember(&reply);
         let row = audit::of_success(caller.act(), reply.status, &reply.objects, attempt);
@@ -211,11 +211,11 @@ impl Commit<'_, WriteCaller> {
     }
 }
 
-impl Commit<'_, Act> {
+impl Commit<'_, CallContext> {
     /// Commits an act that has no response of its own, with the ids of what it changed.
     ///
     /// # Errors
-    /// [`Error::Raced`] if something has changed since it was read: nothing is done; decide anew.
+    /// [`Error::Conflict`] if something has changed since it was read: nothing is done; decide anew.
     pub async fn done(self, objects: &[Uuid]) -> Result<(), Error> {
         self.done_as(StatusCode::OK, objects).await
     }
@@ -231,14 +231,14 @@ impl Commit<'_, Act> {
     }
 }
 
-impl Author for Act {
-    fn act(&self) -> &Act {
+impl Author for CallContext {
+    fn act(&self) -> &CallContext {
         self
     }
 }
 
 impl Author for WriteCaller {
-    fn act(&self) -> &Act {
+    fn act(&self) -> &CallContext {
         self
     }
 }
@@ -276,8 +276,8 @@ impl Change {
                     .set_expression_attribute_values(Some(values));
                 write.update(update.build().map_err(build)?)
             }
-            Self::Follow(item) => write.put(put(item).build().map_err(build)?),
-            Self::Claim(item, now) => write.put(
+            Self::Put(item) => write.put(put(item).build().map_err(build)?),
+            Self::PutIfExpired(item, now) => write.put(
                 put(item)
                     .condition_expression("attribute_not_exists(#pk) OR #until <= :now")
                     .expression_attribute_names("#pk", PARTITION)
@@ -286,7 +286,7 @@ impl Change {
                     .build()
                     .map_err(build)?,
             ),
-            Self::Check(key, version) => write.condition_check(
+            Self::CheckVersion(key, version) => write.condition_check(
                 ConditionCheck::builder()
                     .table_name(table)
                     .set_key(Some(key.into_item()))
@@ -296,7 +296,7 @@ impl Change {
                     .build()
                     .map_err(build)?,
             ),
-            Self::Delete(key, version) => write.delete(
+            Self::DeleteVersion(key, version) => write.delete(
                 Delete::builder()
                     .table_name(table)
                     .set_key(Some(key.into_item()))
@@ -306,7 +306,7 @@ impl Change {
                     .build()
                     .map_err(build)?,
             ),
-            Self::DeleteAny(key) => write.delete(
+            Self::DeleteExisting(key) => write.delete(
                 Delete::builder()
                     .table_name(table)
                     .set_key(Some(key.into_item()))
@@ -315,7 +315,7 @@ impl Change {
                     .build()
                     .map_err(build)?,
             ),
-            Self::Expect(Expectation { key, condition, names, values }) => {
+            Self::Check(Expectation { key, condition, names, values }) => {
                 let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
                 let values: std::collections::HashMap<_, _> =
                     values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
@@ -328,7 +328,7 @@ impl Change {
                     .set_expression_attribute_values((!values.is_empty()).then_some(values));
                 write.condition_check(check.build().map_err(build)?)
             }
-            Self::Remove(key) => {
+            Self::Delete(key) => {
                 write.delete(Delete::builder().table_name(table).set_key(Some(key.into_item())).build().map_err(build)?)
             }
         }
@@ -347,5 +347,5 @@ pub(super) fn row<'a>(
     let mut item = keys::row(org, kind, id).into_item();
     item.insert(super::list::TEXT.to_owned(), AttributeValue::S(text.as_str().to_owned()));
     item.extend(filters.into_iter().map(|(name, value)| (name.to_owned(), value)));
-    Change::Follow(item)
+    Change::Put(item)
 }

@@ -8,7 +8,7 @@ use super::list::Order;
 use super::{OrgStore, StoreError, Versioned, from_versioned_item, to_versioned_item};
 use crate::domain::contact::{Contact, ExternalReference};
 use crate::domain::ids::{ContactId, OrgId};
-use crate::page::{Page, PageRequest};
+use crate::wire::page::{Page, PageRequest};
 
 /// The attribute of a reference's item that holds the contact's id.
 const CONTACT: &str = "contact_id";
@@ -84,7 +84,7 @@ pub fn replace(org: OrgId, before: &Versioned<Contact>, after: &Contact) -> Resu
     let mut changes = vec![Change::Replace(item, before.version), contact_row(org, after)];
     let (old, new) = (&before.value.external_reference, &after.external_reference);
     if old != new {
-        changes.extend(old.as_ref().map(|reference| Change::Remove(keys::contact_reference(org, reference))));
+        changes.extend(old.as_ref().map(|reference| Change::Delete(keys::contact_reference(org, reference))));
         changes.extend(new.as_ref().map(|reference| claim(org, reference, after.id)));
     }
     Ok(changes)
@@ -93,7 +93,7 @@ pub fn replace(org: OrgId, before: &Versioned<Contact>, after: &Contact) -> Resu
 /// The look at a contact that must not have changed.
 #[must_use]
 pub fn check(org: OrgId, contact: &Versioned<Contact>) -> Change {
-    Change::Check(keys::contact(org, contact.value.id), contact.version)
+    Change::CheckVersion(keys::contact(org, contact.value.id), contact.version)
 }
 
 fn contact_row(org: OrgId, contact: &Contact) -> Change {

@@ -18,8 +18,8 @@ use crate::domain::event::EventType;
 use crate::domain::ids::{EndpointId, EventId, OrgId};
 use crate::domain::time::Timestamp;
 use crate::limits;
-use crate::store::endpoints::Stuck;
-use crate::store::events::KeptEvent;
+use crate::store::endpoints::Quarantined;
+use crate::store::events::StoredEvent;
 
 /// The attribute of a delivery that holds its state.
 const STATE: &str = "state";
@@ -62,7 +62,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let item = to_versioned_item(key.key(), delivery, 1)?;
         let due = key.due(delivery.due_at().unwrap_or(now)).into_item();
-        self.change([Change::Create(item), Change::Follow(due)]).await.map(|_| ())
+        self.change([Change::Create(item), Change::Put(due)]).await.map(|_| ())
     }
 
     /// Claims the next attempt at a delivery, if one is due and nobody else has it.
@@ -116,7 +116,7 @@ impl Store {
     pub async fn endpoint_and_event(
         &self,
         key: DeliveryKey,
-    ) -> Result<(Option<Versioned<Endpoint>>, Option<KeptEvent>), StoreError> {
+    ) -> Result<(Option<Versioned<Endpoint>>, Option<StoredEvent>), StoreError> {
         let keys = [keys::endpoint(key.org, key.endpoint), keys::event(key.org, key.event)];
         let (mut endpoint, mut event) = (None, None);
         for item in self.get_all(&keys).await? {
@@ -141,8 +141,9 @@ impl Store {
         after: &Delivery,
         decided_from: Option<&Versioned<Endpoint>>,
     ) -> Result<bool, StoreError> {
-        let unchanged =
-            |endpoint: &Versioned<Endpoint>| Change::Check(keys::endpoint(org, endpoint.value.id()), endpoint.version);
+        let unchanged = |endpoint: &Versioned<Endpoint>| {
+            Change::CheckVersion(keys::endpoint(org, endpoint.value.id()), endpoint.version)
+        };
         self.change(replace(org, before, after)?.into_iter().chain(decided_from.map(unchanged))).await
     }
 
@@ -151,8 +152,8 @@ impl Store {
     /// # Errors
     /// When the store can't be written.
     pub async fn drop_delivery(&self, key: DeliveryKey, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
-        let rest = [Change::Remove(key.key()), Change::Remove(keys::undelivered_row(key.org, key.endpoint, key.event))];
-        self.change(rest.into_iter().chain(due_at.map(|at| Change::Remove(key.due(at))))).await
+        let rest = [Change::Delete(key.key()), Change::Delete(keys::undelivered_row(key.org, key.endpoint, key.event))];
+        self.change(rest.into_iter().chain(due_at.map(|at| Change::Delete(key.due(at))))).await
     }
 
     /// Takes an entry off the due index that no delivery has any more.
@@ -168,7 +169,7 @@ impl Store {
     /// # Errors
     /// When the store can't be read or written.
     pub async fn take_up_delivery(&self, key: DeliveryKey, due_at: Timestamp) -> Result<(), StoreError> {
-        let aside = Change::Remove(keys::stuck_delivery(key.org, key.endpoint, key.event));
+        let aside = Change::Delete(keys::quarantined_delivery(key.org, key.endpoint, key.event));
         let mut changes = vec![aside];
         let is_open = |state| !matches!(state, DeliveryState::Delivered | DeliveryState::Held);
         if let Some(before) = self.delivery(key).await?.filter(|before| is_open(before.value.state())) {
@@ -188,9 +189,11 @@ impl Store {
         due_at: Timestamp,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let stuck =
-            to_item(keys::stuck_delivery(key.org, key.endpoint, key.event), &Stuck { event_id: key.event, at: now })?;
-        self.change([Change::Follow(stuck), Change::Remove(key.due(due_at))]).await.map(|_| ())
+        let quarantined = to_item(
+            keys::quarantined_delivery(key.org, key.endpoint, key.event),
+            &Quarantined { event_id: key.event, at: now },
+        )?;
+        self.change([Change::Put(quarantined), Change::Delete(key.due(due_at))]).await.map(|_| ())
     }
 
     /// The next of an endpoint's deliveries that have not arrived and are not on their way, from an event on, of those in
@@ -375,14 +378,17 @@ impl OrgStore {
     pub async fn undelivered(
         &self,
         endpoint: EndpointId,
-        stuck: &[Stuck],
+        quarantined: &[Quarantined],
         since: Timestamp,
     ) -> Result<Undelivered, StoreError> {
         let partition = keys::undelivered(self.org, endpoint);
         let from = first_id_at(since).to_string();
         let states: Vec<&str> = undelivered().map(DeliveryState::as_str).collect();
-        let mut stuck: BTreeSet<Uuid> =
-            stuck.iter().map(|stuck| stuck.event_id.uuid()).filter(|id| first_id_at(since) <= *id).collect();
+        let mut quarantined: BTreeSet<Uuid> = quarantined
+            .iter()
+            .map(|quarantined| quarantined.event_id.uuid())
+            .filter(|id| first_id_at(since) <= *id)
+            .collect();
         let mut found = Undelivered::default();
         let mut start = None;
         loop {
@@ -400,11 +406,12 @@ impl OrgStore {
             let mut ids = items.iter().filter_map(|item| item.get(SORT)?.as_s().ok()?.parse::<Uuid>().ok()).peekable();
             found.earliest = found.earliest.or(ids.peek().copied().and_then(moment_of));
             ids.for_each(|id| {
-                stuck.remove(&id);
+                quarantined.remove(&id);
             });
             if more.is_none() {
-                found.count += stuck.len() as u64;
-                found.earliest = found.earliest.into_iter().chain(stuck.first().copied().and_then(moment_of)).min();
+                found.count += quarantined.len() as u64;
+                found.earliest =
+                    found.earliest.into_iter().chain(quarantined.first().copied().and_then(moment_of)).min();
                 return Ok(found);
             }
             start = more;
@@ -440,14 +447,14 @@ pub fn replace(org: OrgId, before: &Versioned<Delivery>, after: &Delivery) -> Re
     let mut changes = vec![Change::Replace(item, before.version)];
     let (was_open, is_open) = (before.value.state().is_open(), after.state().is_open());
     if is_open {
-        changes.push(Change::Follow(open_row(key, after.state())));
+        changes.push(Change::Put(open_row(key, after.state())));
     } else if was_open {
-        changes.push(Change::Remove(keys::undelivered_row(org, key.endpoint, key.event)));
+        changes.push(Change::Delete(keys::undelivered_row(org, key.endpoint, key.event)));
     }
     let (was_due, is_due) = (before.value.due_at(), after.due_at());
     if was_due != is_due {
-        changes.extend(was_due.map(|at| Change::Remove(key.due(at))));
-        changes.extend(is_due.map(|at| Change::Follow(key.due(at).into_item())));
+        changes.extend(was_due.map(|at| Change::Delete(key.due(at))));
+        changes.extend(is_due.map(|at| Change::Put(key.due(at).into_item())));
     }
     Ok(changes)
 }
@@ -462,7 +469,7 @@ fn open_row(key: DeliveryKey, state: DeliveryState) -> Item {
 /// The changes that put a delivery that was put aside back among the others.
 #[must_use]
 pub fn no_longer_aside(org: OrgId, delivery: &Delivery) -> Change {
-    Change::Remove(keys::stuck_delivery(org, delivery.endpoint_id, delivery.event_id))
+    Change::Delete(keys::quarantined_delivery(org, delivery.endpoint_id, delivery.event_id))
 }
 
 /// The event that a row is of.

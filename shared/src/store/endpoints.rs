@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 
 use super::commit::{Change, Update};
-use super::keys::{self, Due, HEALTH, REPLAY, SORT, STUCK};
+use super::keys::{self, Due, HEALTH, QUARANTINED, REPLAY, SORT};
 use super::list::Order;
 use super::{Item, OrgStore, Store, StoreError, Versioned, from_item, from_versioned_item, to_versioned_item};
 use crate::domain::endpoint::{Endpoint, Health};
@@ -26,7 +26,7 @@ pub struct EndpointState {
     /// The replay that goes on, if one does.
     pub replay: Option<Replay>,
     /// Deliveries that could not be processed: the service is at fault.
-    pub stuck: Vec<Stuck>,
+    pub quarantined: Vec<Quarantined>,
 }
 
 impl EndpointState {
@@ -34,7 +34,7 @@ impl EndpointState {
     /// over a delivery.
     #[must_use]
     pub fn is_failing(&self) -> bool {
-        let has_trouble = self.health.failures_in_a_row > 0 || !self.stuck.is_empty();
+        let has_trouble = self.health.failures_in_a_row > 0 || !self.quarantined.is_empty();
         has_trouble && self.endpoint.value.paused_at().is_none()
     }
 }
@@ -57,7 +57,7 @@ impl Replay {
 
 /// A delivery that could not be processed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stuck {
+pub struct Quarantined {
     /// Of which event.
     pub event_id: EventId,
     /// Since when.
@@ -96,7 +96,7 @@ impl Store {
     /// # Errors
     /// When the store can't be written.
     pub async fn end_endpoint_replay(&self, org: OrgId, id: EndpointId, replay: &Replay) -> Result<(), StoreError> {
-        let ended = Change::Delete(keys::endpoint_replay(org, id), replay.version());
+        let ended = Change::DeleteVersion(keys::endpoint_replay(org, id), replay.version());
         self.transact(vec![ended.into_write(self.table())?]).await.map(|_| ())
     }
 
@@ -153,7 +153,7 @@ fn assemble(items: Vec<Item>) -> Result<Vec<EndpointState>, StoreError> {
         let sort = item.get(SORT).and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
         let Some((id, _)) = sort.split_once('#') else {
             let endpoint = from_versioned_item(item)?;
-            found.push(EndpointState { endpoint, health: Health::default(), replay: None, stuck: Vec::new() });
+            found.push(EndpointState { endpoint, health: Health::default(), replay: None, quarantined: Vec::new() });
             continue;
         };
         let last = found.last_mut().filter(|state| state.endpoint.value.id().to_string() == id);
@@ -162,8 +162,8 @@ fn assemble(items: Vec<Item>) -> Result<Vec<EndpointState>, StoreError> {
             state.health = from_item(item)?;
         } else if sort.ends_with(REPLAY) {
             state.replay = Some(from_item(item)?);
-        } else if sort.contains(STUCK) {
-            state.stuck.push(from_item(item)?);
+        } else if sort.contains(QUARANTINED) {
+            state.quarantined.push(from_item(item)?);
         }
     }
     Ok(found)
@@ -197,7 +197,7 @@ pub fn replace(by: Admin<'_>, before: &Versioned<Endpoint>, after: &Endpoint) ->
 #[must_use]
 pub fn delete(by: Admin<'_>, before: &Versioned<Endpoint>, now: Timestamp) -> [Change; 3] {
     let (org, id) = (by.member().org(), before.value.id());
-    [Change::Delete(keys::endpoint(org, id), before.version), leave(org, id), follow_up(org, id, now)]
+    [Change::DeleteVersion(keys::endpoint(org, id), before.version), leave(org, id), follow_up(org, id, now)]
 }
 
 /// Which endpoints there are is a set too, for the limit: admins who add one at the same moment meet there.
@@ -232,10 +232,10 @@ fn leave(org: OrgId, id: EndpointId) -> Change {
 pub fn ask_for_replay(by: Admin<'_>, id: EndpointId, replay: &Replay) -> Result<[Change; 2], StoreError> {
     let org = by.member().org();
     let item = to_versioned_item(keys::endpoint_replay(org, id), replay, replay.version())?;
-    Ok([Change::Follow(item), follow_up(org, id, replay.asked_at)])
+    Ok([Change::Put(item), follow_up(org, id, replay.asked_at)])
 }
 
 /// What has to follow is on the due index until it has.
 fn follow_up(org: OrgId, id: EndpointId, now: Timestamp) -> Change {
-    Change::Follow(keys::due_anew(now, Due::Endpoint, org, id.uuid()).into_item())
+    Change::Put(keys::due_anew(now, Due::Endpoint, org, id.uuid()).into_item())
 }

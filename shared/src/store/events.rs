@@ -13,7 +13,7 @@ use crate::domain::time::Timestamp;
 
 /// An event as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptEvent {
+pub struct StoredEvent {
     /// Its id.
     pub id: EventId,
     /// Its type.
@@ -28,7 +28,7 @@ pub struct KeptEvent {
     pub only: Option<EndpointId>,
 }
 
-impl KeptEvent {
+impl StoredEvent {
     /// Whether it is for an endpoint.
     #[must_use]
     pub fn is_for(&self, endpoint: &Endpoint) -> bool {
@@ -44,7 +44,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store can't be read.
-    pub async fn event(&self, org: OrgId, id: EventId) -> Result<Option<KeptEvent>, StoreError> {
+    pub async fn event(&self, org: OrgId, id: EventId) -> Result<Option<StoredEvent>, StoreError> {
         self.get(keys::event(org, id)).await?.map(from_item).transpose()
     }
 }
@@ -54,7 +54,7 @@ impl OrgStore {
     ///
     /// # Errors
     /// When the store can't be read.
-    pub async fn event(&self, id: EventId) -> Result<Option<KeptEvent>, StoreError> {
+    pub async fn event(&self, id: EventId) -> Result<Option<StoredEvent>, StoreError> {
         self.store.event(self.org, id).await
     }
 }
@@ -63,8 +63,8 @@ impl OrgStore {
 pub(super) fn emit(org: OrgId, event: &Event, only: Option<EndpointId>) -> Result<[Change; 2], StoreError> {
     let body =
         serde_json::to_string(event).map_err(|error| StoreError::Failed(format!("encoding an event: {error}")))?;
-    let kept = KeptEvent { id: event.id, event_type: event.event_type(), created_at: event.created_at, body, only };
+    let kept = StoredEvent { id: event.id, event_type: event.event_type(), created_at: event.created_at, body, only };
     let item = to_item(keys::event(org, event.id), &kept)?;
     let due = keys::due(event.created_at, Due::Event, org, event.id.uuid());
-    Ok([Change::Create(item), Change::Follow(due.into_item())])
+    Ok([Change::Create(item), Change::Put(due.into_item())])
 }

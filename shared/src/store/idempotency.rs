@@ -6,10 +6,10 @@ use http::StatusCode;
 
 use super::keys::{self, DROP_AT, PARTITION};
 use super::{Item, OrgStore, StoreError, compressed, decompressed};
-use crate::caller::{IdempotencyKey, WriteCaller};
+use crate::api::caller::{IdempotencyKey, WriteCaller};
+use crate::api::operation::StoredResponse;
 use crate::domain::time::Timestamp;
 use crate::limits;
-use crate::operation::Reply;
 
 const FINGERPRINT: &str = "fingerprint";
 const STATUS: &str = "status";
@@ -23,7 +23,7 @@ pub struct Recorded {
     /// What the request was: method, path and body.
     pub fingerprint: [u8; 32],
     /// What was answered.
-    pub reply: Reply,
+    pub reply: StoredResponse,
 }
 
 impl OrgStore {
@@ -40,7 +40,7 @@ impl OrgStore {
 fn read(item: &Item) -> Option<(Recorded, i64)> {
     let number = |name| item.get(name)?.as_n().ok();
     let blob = |name| Some(item.get(name)?.as_b().ok()?.as_ref());
-    let reply = Reply {
+    let reply = StoredResponse {
         status: StatusCode::from_u16(number(STATUS)?.parse().ok()?).ok()?,
         body: decompressed(item, BODY, limits::RESPONSE_BYTES_MAX)?,
         etag: item.get(ETAG).and_then(|value| value.as_s().ok()).cloned(),
@@ -58,7 +58,7 @@ fn read(item: &Item) -> Option<(Recorded, i64)> {
 pub(super) fn record(
     caller: &WriteCaller,
     key: &IdempotencyKey,
-    reply: &Reply,
+    reply: &StoredResponse,
 ) -> Result<TransactWriteItem, StoreError> {
     let mut item = keys::idempotency(caller.store.org, &key.key).into_item();
     item.insert(FINGERPRINT.to_owned(), AttributeValue::B(Blob::new(key.fingerprint)));

@@ -12,7 +12,7 @@ use crate::domain::ids::{
 };
 use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
-use crate::text::Folded;
+use crate::wire::text::Folded;
 
 /// The attribute of the partition key.
 pub const PARTITION: &str = "pk";
@@ -102,14 +102,14 @@ pub fn session(hash: SecretHash) -> Key {
 
 /// That a browser has signed in to an account, since the person has last signed out everywhere.
 #[must_use]
-pub fn known_browser(secret: SecretHash, email: &str, epoch: u64) -> Key {
+pub fn known_device(secret: SecretHash, email: &str, epoch: u64) -> Key {
     Key::alone(format!("BROWSER#{}#{epoch}", of_browser(secret, email)))
 }
 
 /// How often somebody has guessed wrong in a browser that has signed in to the account before.
 #[must_use]
-pub fn guesses_in_browser(secret: SecretHash, email: &str) -> Key {
-    guesses("browser", &of_browser(secret, email))
+pub fn failed_logins_on_device(secret: SecretHash, email: &str) -> Key {
+    failed_logins("browser", &of_browser(secret, email))
 }
 
 fn of_browser(secret: SecretHash, email: &str) -> String {
@@ -118,7 +118,7 @@ fn of_browser(secret: SecretHash, email: &str) -> String {
 
 /// How often somebody has guessed wrong: at an account, or from an address. Hashed, since anybody can type anything.
 #[must_use]
-pub fn guesses(at: &str, of: &str) -> Key {
+pub fn failed_logins(at: &str, of: &str) -> Key {
     let hash = crate::crypto::hex(&crate::crypto::fingerprint(&[at.as_bytes(), of.as_bytes()]));
     Key::alone(format!("GUESSES#{hash}"))
 }
@@ -251,8 +251,8 @@ pub fn endpoint_replay(org: OrgId, endpoint: EndpointId) -> Key {
 
 /// A delivery that the sender could not process.
 #[must_use]
-pub fn stuck_delivery(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
-    Key::new(endpoints(org), format_args!("{endpoint}{STUCK}{event}"))
+pub fn quarantined_delivery(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
+    Key::new(endpoints(org), format_args!("{endpoint}{QUARANTINED}{event}"))
 }
 
 /// What the sort keys of an endpoint's companions end with, or have between two ids.
@@ -260,7 +260,7 @@ pub(super) const HEALTH: &str = "#HEALTH";
 /// See [`HEALTH`].
 pub(super) const REPLAY: &str = "#REPLAY";
 /// See [`HEALTH`].
-pub(super) const STUCK: &str = "#STUCK#";
+pub(super) const QUARANTINED: &str = "#STUCK#";
 
 /// The partition of an endpoint's deliveries, in the order of their events.
 #[must_use]

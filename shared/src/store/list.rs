@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::keys::{self, Rows, SORT};
 use super::{Item, OrgStore, StoreError};
-use crate::page::PageRequest;
+use crate::wire::page::PageRequest;
 
 /// The attribute of a row that holds the folded text.
 pub(super) const TEXT: &str = "s";

@@ -2,11 +2,11 @@
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::accounts::Account;
 use super::commit::{Change, Expectation, Update};
 use super::keys::{self, PARTITION};
 use super::list::Order;
 use super::{OrgStore, StoreError, from_item};
+use crate::domain::account::Account;
 use crate::domain::ids::{MemberId, OrgId};
 use crate::domain::member::Removal;
 use crate::domain::organization::MemberRecord;
@@ -48,7 +48,7 @@ impl OrgStore {
 /// When the account can't be encoded.
 pub(crate) fn remove(org: OrgId, removal: &Removal, account: Option<&Account>) -> Result<Vec<Change>, StoreError> {
     let gone = removal.gone();
-    let mut changes = vec![Change::DeleteAny(keys::member(org, gone.id))];
+    let mut changes = vec![Change::DeleteExisting(keys::member(org, gone.id))];
     changes.extend(removal.stays().map(|admin| is_admin(org, admin)));
     if let Some(account) = account {
         let encoded = |memberships: &[_]| {
@@ -71,7 +71,7 @@ pub(crate) fn remove(org: OrgId, removal: &Removal, account: Option<&Account>) -
 
 /// The look at a member who must not have been removed.
 pub(crate) fn is_there(org: OrgId, member: MemberId) -> Change {
-    Change::Expect(Expectation {
+    Change::Check(Expectation {
         key: keys::member(org, member),
         condition: "attribute_exists(#pk)",
         names: vec![("#pk", PARTITION)],
@@ -81,7 +81,7 @@ pub(crate) fn is_there(org: OrgId, member: MemberId) -> Change {
 
 /// The look at an admin who must be one still.
 pub(crate) fn is_admin(org: OrgId, member: MemberId) -> Change {
-    Change::Expect(Expectation {
+    Change::Check(Expectation {
         key: keys::member(org, member),
         condition: "#role = :admin",
         names: vec![("#role", "role")],

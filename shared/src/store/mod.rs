@@ -3,7 +3,6 @@
 //! [`keys`] has every key, [`table`] every call of the SDK, [`commit`] the one way to change an organization's
 //! records, [`list`] the one way to read lists; the other files turn items into domain types and back.
 
-pub mod accounts;
 pub mod agreements;
 pub mod audit;
 pub mod commit;
@@ -34,6 +33,7 @@ use serde::de::DeserializeOwned;
 pub use table::{Store, Usage};
 
 use crate::domain::ids::OrgId;
+use crate::error::Error;
 use keys::Key;
 
 /// An item as the SDK has it.
@@ -44,13 +44,22 @@ pub type Item = HashMap<String, AttributeValue>;
 pub enum StoreError {
     /// A condition did not hold, a transaction met another one, or the table was busy: read again, decide again.
     #[error("the records have changed meanwhile")]
-    Raced,
+    Conflict,
     /// Anything else, for the log: error codes only, no values.
     #[error("{0}")]
     Failed(String),
     /// What is there can't be read, however often it is tried.
     #[error("{0}")]
     Unreadable(String),
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Conflict => Self::Conflict,
+            StoreError::Failed(cause) | StoreError::Unreadable(cause) => Self::Internal(cause),
+        }
+    }
 }
 
 /// The store as one organization sees it. There is no way from it to another organization's records.

@@ -4,11 +4,11 @@
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::accounts::{Account, Membership};
 use super::commit::{Change, Update};
 use super::table::{PutIf, Transacted};
 use super::{Store, StoreError, keys, to_item};
 use crate::crypto::TokenHash;
+use crate::domain::account::{Account, Membership};
 use crate::domain::ids::{OrgId, TokenId};
 use crate::domain::organization::{MemberRecord, Organization};
 use crate::domain::time::Timestamp;
@@ -103,13 +103,13 @@ impl<'a> Operator<'a> {
     /// that nobody uses yet: an error leaves the transactions before it in effect.
     ///
     /// # Errors
-    /// [`StoreError::Raced`] when a change did not find what it needs; otherwise when the store can't be written.
+    /// [`StoreError::Conflict`] when a change did not find what it needs; otherwise when the store can't be written.
     pub async fn load(self, changes: impl IntoIterator<Item = Change>) -> Result<(), StoreError> {
         let mut changes = changes.into_iter().map(|change| change.into_write(self.0.table())).peekable();
         while changes.peek().is_some() {
             let items = changes.by_ref().take(limits::TRANSACTION_ITEMS_MAX).collect::<Result<_, _>>()?;
             if self.0.transact(items).await? != Transacted::Committed {
-                return Err(StoreError::Raced);
+                return Err(StoreError::Conflict);
             }
         }
         Ok(())

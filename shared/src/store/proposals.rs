@@ -14,11 +14,11 @@ use super::{
 use crate::domain::event::{EventKind, ProposalData};
 use crate::domain::ids::{AgreementId, OrgId, ProposalId};
 use crate::domain::member::ByMember;
-use crate::domain::proposal::{Decision, Made, Proposal, ProposalAction, ProposalState, Proposed, Settled};
+use crate::domain::proposal::{Decision, Made, Proposal, ProposalAction, ProposalSnapshot, ProposalState, Settled};
 use crate::domain::time::Timestamp;
 use crate::limits;
-use crate::page::{Page, PageRequest};
-use crate::text::Folded;
+use crate::wire::page::{Page, PageRequest};
+use crate::wire::text::Folded;
 
 /// The attribute of a row that holds the agreement.
 const AGREEMENT: &str = "a";
@@ -55,7 +55,7 @@ impl OrgStore {
     ///
     /// # Errors
     /// When the store can't be read.
-    pub async fn proposed(&self, id: ProposalId) -> Result<Option<Proposed>, StoreError> {
+    pub async fn proposed(&self, id: ProposalId) -> Result<Option<ProposalSnapshot>, StoreError> {
         let Some(item) = self.store.get(keys::proposed(self.org, id)).await? else { return Ok(None) };
         let copy = decompressed(&item, COPY, limits::PROPOSED_BYTES_MAX);
         // serde's own text can quote a value.
@@ -238,8 +238,8 @@ pub fn create(org: OrgId, made: &Made) -> Result<Vec<Change>, StoreError> {
         Change::Create(to_versioned_item(keys::proposal(org, proposal.id), proposal, 1)?),
         Change::Create(copy),
         proposal_row(org, proposal),
-        Change::Claim(claim, proposal.created_at),
-        Change::Follow(due(org, proposal).into_item()),
+        Change::PutIfExpired(claim, proposal.created_at),
+        Change::Put(due(org, proposal).into_item()),
     ])
 }
 
@@ -273,9 +273,9 @@ fn end(
 ) -> Result<Vec<Change>, StoreError> {
     let version = before.version;
     let item = to_versioned_item(keys::proposal(org, after.id), after, version + 1)?;
-    let mut changes = vec![Change::Replace(item, version), proposal_row(org, after), Change::Remove(due(org, after))];
+    let mut changes = vec![Change::Replace(item, version), proposal_row(org, after), Change::Delete(due(org, after))];
     if !keeps_claim {
-        changes.push(Change::Remove(keys::pending(org, after.agreement_id, after.action)));
+        changes.push(Change::Delete(keys::pending(org, after.agreement_id, after.action)));
     }
     Ok(changes)
 }

@@ -5,17 +5,17 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::accounts::Account;
 use super::commit::{Change, Update};
 use super::keys::{self, DROP_AT, Key, PARTITION};
 use super::table::{PutIf, Transacted};
 use super::{Item, Store, StoreError, VERSION, Versioned, from_item, from_versioned_item, to_item, to_versioned_item};
 use crate::crypto::SecretHash;
+use crate::domain::account::Account;
 use crate::domain::contact::Email;
 use crate::domain::organization::{MemberRecord, Organization};
+use crate::domain::session::{FailedLogins, Session};
 use crate::domain::time::Timestamp;
 use crate::limits;
-use crate::session::{Guesses, Session};
 
 impl Store {
     /// The session whose secret has this hash, whether or not its time is over.
@@ -67,43 +67,43 @@ impl Store {
     }
 
     /// Whether a browser has signed in to an account before.
-    pub(crate) async fn knows_browser(&self, at: &Key) -> Result<bool, StoreError> {
+    pub(crate) async fn knows_device(&self, at: &Key) -> Result<bool, StoreError> {
         Ok(self.get(at.clone()).await?.is_some())
     }
 
     /// How often somebody has guessed wrong, with the version that the next count must name.
-    pub(crate) async fn guesses(&self, at: &Key) -> Result<Option<Versioned<Guesses>>, StoreError> {
+    pub(crate) async fn failed_logins(&self, at: &Key) -> Result<Option<Versioned<FailedLogins>>, StoreError> {
         self.get(at.clone()).await?.map(from_versioned_item).transpose()
     }
 
     /// Counts a guess, if no other one was counted since the last look.
-    pub(crate) async fn put_guesses(
+    pub(crate) async fn put_failed_logins(
         &self,
         at: &Key,
-        guesses: Guesses,
+        failed_logins: FailedLogins,
         version: Option<u64>,
     ) -> Result<bool, StoreError> {
-        let mut item = to_versioned_item(at.clone(), &guesses, version.unwrap_or_default() + 1)?;
-        let last = Timestamp::from_unix_ms(guesses.last_at_ms).unwrap_or_else(|_| Timestamp::now());
-        drop_at(&mut item, last.plus_seconds(limits::GUESSES_FORGOTTEN_S));
+        let mut item = to_versioned_item(at.clone(), &failed_logins, version.unwrap_or_default() + 1)?;
+        let last = Timestamp::from_unix_ms(failed_logins.last_at_ms).unwrap_or_else(|_| Timestamp::now());
+        drop_at(&mut item, last.plus_seconds(limits::FAILED_LOGINS_FORGOTTEN_S));
         let change = match version {
             Some(version) => Change::Replace(item, version),
             None => Change::Create(item),
         };
         match self.transact(vec![change.into_write(self.table())?]).await {
             Ok(Transacted::Committed) => Ok(true),
-            Ok(Transacted::Refused(_)) | Err(StoreError::Raced) => Ok(false),
+            Ok(Transacted::Refused(_)) | Err(StoreError::Conflict) => Ok(false),
             Err(error) => Err(error),
         }
     }
 
     /// Forgets wrong guesses: the right password came. Best effort; what stays is forgotten within the hour.
-    pub(crate) async fn forget_guesses(&self, at: &Key) {
-        self.change_guesses(Change::Remove(at.clone())).await;
+    pub(crate) async fn forget_failed_logins(&self, at: &Key) {
+        self.change_failed_logins(Change::Delete(at.clone())).await;
     }
 
     /// Takes back one guess that was right. Best effort.
-    pub(crate) async fn take_back_guess(&self, at: &Key) {
+    pub(crate) async fn take_back_failed_login(&self, at: &Key) {
         let change = Update {
             key: at.clone(),
             expression: "ADD #failures :less, #version :one",
@@ -113,14 +113,16 @@ impl Store {
                 .map(|(name, value)| (name, AttributeValue::N(value.to_owned())))
                 .into(),
         };
-        self.change_guesses(Change::Update(change)).await;
+        self.change_failed_logins(Change::Update(change)).await;
     }
 
-    async fn change_guesses(&self, change: Change) {
+    async fn change_failed_logins(&self, change: Change) {
         for _ in 0..limits::AWS_ATTEMPTS_MAX {
             let Ok(write) = change.clone().into_write(self.table()) else { return };
             match self.transact(vec![write]).await {
-                Err(StoreError::Raced) => tokio::time::sleep(super::table::jittered(limits::AWS_BACKOFF_FIRST)).await,
+                Err(StoreError::Conflict) => {
+                    tokio::time::sleep(super::table::jittered(limits::AWS_BACKOFF_FIRST)).await
+                }
                 Ok(_) | Err(_) => return,
             }
         }
@@ -136,15 +138,15 @@ pub(crate) fn create(hash: SecretHash, session: &Session) -> Result<Change, Stor
 }
 
 /// The change that keeps that a browser has signed in to an account.
-pub(crate) fn know_browser(at: Key, now: Timestamp) -> Change {
+pub(crate) fn remember_device(at: Key, now: Timestamp) -> Change {
     let mut item = at.into_item();
-    drop_at(&mut item, now.plus_seconds(limits::BROWSER_KNOWN_S));
-    Change::Follow(item)
+    drop_at(&mut item, now.plus_seconds(limits::DEVICE_COOKIE_LIFETIME_S));
+    Change::Put(item)
 }
 
 /// The change that ends a session.
 pub(crate) fn remove(hash: SecretHash) -> Change {
-    Change::Remove(keys::session(hash))
+    Change::Delete(keys::session(hash))
 }
 
 /// The change that ends all sessions of an account.

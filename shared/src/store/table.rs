@@ -497,7 +497,7 @@ impl Store {
                     decide_cancelled(cancelled.cancellation_reasons())
                 }
                 // The SDK has been patient already; another transaction of the same items may be through by now.
-                refusal if refusal.code().is_some_and(|code| THROTTLING.contains(&code)) => Err(StoreError::Raced),
+                refusal if refusal.code().is_some_and(|code| THROTTLING.contains(&code)) => Err(StoreError::Conflict),
                 _ => Err(failed(SdkError::ServiceError(error))),
             },
             Err(error) => Err(failed(error)),
@@ -646,7 +646,7 @@ fn decide_cancelled(reasons: &[CancellationReason]) -> Result<Transacted, StoreE
         .map(|(index, _)| index)
         .collect();
     // Without a condition that failed, another transaction or a full partition was in the way.
-    if refused.is_empty() { Err(StoreError::Raced) } else { Ok(Transacted::Refused(refused)) }
+    if refused.is_empty() { Err(StoreError::Conflict) } else { Ok(Transacted::Refused(refused)) }
 }
 
 /// An error for the log: its code, or what kind of failure it was. Messages are left out, since they can quote values.
@@ -694,8 +694,8 @@ mod tests {
 
     #[test]
     fn only_races_and_throttling_are_worth_another_try() {
-        assert!(matches!(decide_cancelled(&reasons(&["None", "TransactionConflict"])), Err(StoreError::Raced)));
-        assert!(matches!(decide_cancelled(&reasons(&["ThrottlingError", "None"])), Err(StoreError::Raced)));
+        assert!(matches!(decide_cancelled(&reasons(&["None", "TransactionConflict"])), Err(StoreError::Conflict)));
+        assert!(matches!(decide_cancelled(&reasons(&["ThrottlingError", "None"])), Err(StoreError::Conflict)));
         assert!(
             matches!(decide_cancelled(&reasons(&["None", "ConditionalCheckFailed"])), Ok(Transacted::Refused(at)) if at == [1])
         );

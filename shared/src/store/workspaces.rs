@@ -9,14 +9,14 @@ use super::commit::{Change, Update, row};
 use super::keys::{self, Rows};
 use super::list::Order;
 use super::{OrgStore, StoreError, VERSION, Versioned, from_item, from_versioned_item, to_versioned_item};
-use crate::caller::WriteCaller;
+use crate::api::caller::WriteCaller;
 use crate::domain::contact::Contact;
 use crate::domain::ids::{ContactId, OrgId, WorkspaceId};
 use crate::domain::member::ByMember;
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::{Workspace, WorkspaceName, WorkspaceNumber};
 use crate::limits;
-use crate::page::{Page, PageRequest};
+use crate::wire::page::{Page, PageRequest};
 
 /// A workspace as it is written.
 #[derive(Serialize, Deserialize)]

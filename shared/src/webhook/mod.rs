@@ -5,8 +5,6 @@ pub mod guard;
 pub mod queue;
 pub mod relay;
 pub mod resolve;
-pub mod secret;
 pub mod signature;
-pub mod sqs;
 #[cfg(test)]
 mod testing;

@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::limits;
 use crate::store::deliveries::{DeliveryKey, first_id_at, undelivered};
 use crate::store::due::DueEntry;
-use crate::store::endpoints::{Replay, Stuck};
+use crate::store::endpoints::{Quarantined, Replay};
 use crate::store::keys::Due;
 use crate::store::table::jittered;
 use crate::store::{Store, StoreError};
@@ -84,7 +84,7 @@ impl Relay {
             try_join_all(wanting.map(|endpoint| {
                 let key = DeliveryKey { org, endpoint: endpoint.id(), event: event.id };
                 let delivery = Delivery::new(endpoint.id(), event.id, event.event_type, event.created_at, now);
-                async move { patiently(|| self.store.create_delivery(key, &delivery, now)).await }
+                async move { retry_on_conflict(|| self.store.create_delivery(key, &delivery, now)).await }
             }))
             .await?;
         }
@@ -121,15 +121,18 @@ impl Relay {
     /// Replays what had been put aside. Tells whether it came to the end in time.
     async fn take_up(&self, org: OrgId, id: EndpointId, replay: &Replay, until: Instant) -> Result<bool, Error> {
         let endpoints = self.store.endpoints(org).await?;
-        let stuck = endpoints.into_iter().find(|state| state.endpoint.value.id() == id).map(|state| state.stuck);
-        let wanted = |stuck: &Stuck| first_id_at(replay.since) <= stuck.event_id.uuid() && stuck.at <= replay.asked_at;
+        let quarantined =
+            endpoints.into_iter().find(|state| state.endpoint.value.id() == id).map(|state| state.quarantined);
+        let wanted = |quarantined: &Quarantined| {
+            first_id_at(replay.since) <= quarantined.event_id.uuid() && quarantined.at <= replay.asked_at
+        };
         let mut due_at = Timestamp::now();
-        for stuck in stuck.into_iter().flatten().filter(wanted) {
+        for quarantined in quarantined.into_iter().flatten().filter(wanted) {
             if until <= Instant::now() {
                 return Ok(false);
             }
-            let key = DeliveryKey { org, endpoint: id, event: stuck.event_id };
-            patiently(|| self.store.take_up_delivery(key, due_at)).await?;
+            let key = DeliveryKey { org, endpoint: id, event: quarantined.event_id };
+            retry_on_conflict(|| self.store.take_up_delivery(key, due_at)).await?;
             due_at = later(due_at);
         }
         Ok(true)
@@ -155,7 +158,7 @@ impl Relay {
                 };
                 if let Some(after) = after {
                     // One that has changed meanwhile has moved on by itself.
-                    patiently(|| self.store.settle_delivery(org, &delivery, &after, None)).await?;
+                    retry_on_conflict(|| self.store.settle_delivery(org, &delivery, &after, None)).await?;
                     due_at = later(due_at);
                 }
             }
@@ -173,7 +176,7 @@ impl Relay {
         while let Some(at) = from {
             let (keys, next) = self.store.delivery_keys_from(org, endpoint, at).await?;
             for (key, due_at) in keys {
-                patiently(|| self.store.drop_delivery(key, due_at)).await?;
+                retry_on_conflict(|| self.store.drop_delivery(key, due_at)).await?;
             }
             if until <= Instant::now() {
                 return Ok(next.is_none());
@@ -198,14 +201,14 @@ fn later(due_at: Timestamp) -> Timestamp {
 }
 
 /// Tries a write again that met another one.
-async fn patiently<T, F>(mut write: impl FnMut() -> F) -> Result<T, StoreError>
+async fn retry_on_conflict<T, F>(mut write: impl FnMut() -> F) -> Result<T, StoreError>
 where
     F: Future<Output = Result<T, StoreError>>,
 {
     let mut pause = limits::WRITE_BACKOFF_FIRST;
     for _ in 1..limits::SWEEP_ATTEMPTS_MAX {
         match write().await {
-            Err(StoreError::Raced) => {
+            Err(StoreError::Conflict) => {
                 tokio::time::sleep(jittered(pause)).await;
                 pause = (pause * 2).min(limits::WRITE_BACKOFF_MAX);
             }

@@ -9,8 +9,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use sha2::Sha256;
 
-use super::secret::SigningSecret;
 use crate::crypto::hex;
+use crate::crypto::signing_secret::SigningSecret;
 use crate::domain::ids::EventId;
 use crate::limits::WEBHOOK_FRESHNESS_S;
 

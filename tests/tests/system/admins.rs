@@ -7,7 +7,7 @@ use tests::subscriber::{DEVELOPERS, Subscriber};
 use tests::{Org, Rule, Shaky, Stack, outbox, rows};
 
 /// An act of an admin: what is done, where, with which form.
-type Act = (&'static str, String, Vec<(&'static str, String)>);
+type AdminAct = (&'static str, String, Vec<(&'static str, String)>);
 
 /// An admin with an endpoint, on a stack whose every call of the store can be broken. No clock is near, since the whole
 /// organization is compared.
@@ -29,7 +29,7 @@ impl Admin {
     }
 
     /// Every act that only admins may do. The endpoint is paused first where that is what the act needs.
-    async fn acts(&self) -> Vec<Act> {
+    async fn acts(&self) -> Vec<AdminAct> {
         let event = outbox::event();
         outbox::keep(&self.org, std::slice::from_ref(&event)).await;
         outbox::deliver(&self.org, self.subscriber.id, &event, |_| {}).await;
@@ -50,7 +50,7 @@ impl Admin {
         ]
     }
 
-    async fn send(&self, (_, path, fields): &Act) -> Page {
+    async fn send(&self, (_, path, fields): &AdminAct) -> Page {
         let browser = &self.subscriber.admin;
         let token = browser.get("/app").await.hidden("form_token");
         let fields = fields.iter().map(|(name, value)| (*name, value.as_str()));
@@ -58,7 +58,7 @@ impl Admin {
     }
 
     /// Sends an act's form, with something that is done when it has been decided and is about to be written.
-    async fn send_after(&self, act: &Act, meanwhile: impl Future<Output = ()>) -> Page {
+    async fn send_after(&self, act: &AdminAct, meanwhile: impl Future<Output = ()>) -> Page {
         let writes = Rule::on("TransactWriteItems").containing(self.org.id);
         self.shaky.meanwhile(writes, self.send(act), meanwhile).await
     }

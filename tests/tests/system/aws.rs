@@ -6,15 +6,16 @@ use std::time::Duration;
 
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName, QueueAttributeName};
 use serde_json::json;
-use shared::aws;
+use shared::crypto::keyring::{Keyring, SealError};
 use shared::domain::delivery::DeliveryState;
 use shared::domain::ids::{EndpointId, EventId, OrgId};
 use shared::domain::time::Timestamp;
 use shared::limits;
-use shared::seal::{Keyring, Keys, SealError, SecretsManagerKeys};
+use shared::platform::aws;
+use shared::platform::secrets::{Keys, SecretsManagerKeys};
+use shared::platform::sqs::SqsQueue;
 use shared::store::deliveries::DeliveryKey;
 use shared::webhook::queue::{Queue, Wake};
-use shared::webhook::sqs::SqsQueue;
 use tests::aws_services::{AWS, KEYRING, real};
 
 use crate::webhook_lambda::{Cloud, body, call, failures, in_s, sqs_batch, start};

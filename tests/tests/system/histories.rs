@@ -32,7 +32,7 @@ const DAY_S: i64 = 24 * 3600;
 
 /// Something that happens.
 #[derive(Debug, Clone)]
-enum Act {
+enum Step {
     One(Deed),
     /// Two things are done at once.
     Both([Deed; 2]),
@@ -177,7 +177,7 @@ impl History {
         };
         history.act(write(Call::NewAgreement { workspace: 0, name: "Deal 0".to_owned() })).await;
         history.act(write(Call::AddParticipant { agreement: 0, contact: 0 })).await;
-        history.act(Act::SetUp(0, vec![Stage::Approval(0)], Expiry::Never)).await;
+        history.act(Step::SetUp(0, vec![Stage::Approval(0)], Expiry::Never)).await;
         history
     }
 
@@ -193,7 +193,7 @@ impl History {
     /// In the end all is read, once before the clock has written down what time did and once after that; and whoever hears
     /// of what is due passes all of it on.
     async fn finish(&mut self) {
-        for act in [Act::Read, Act::Tick, Act::Read] {
+        for act in [Step::Read, Step::Tick, Step::Read] {
             self.act(act).await;
         }
         assert_eq!(self.clock.first_tick().await.failed, 0);
@@ -202,28 +202,28 @@ impl History {
         self.check_due(&now);
     }
 
-    async fn act(&mut self, act: Act) {
+    async fn act(&mut self, act: Step) {
         self.acts.push(format!("{act:?}"));
         // In which order the clock told what it told is seen, not foretold: so that is looked at at once.
-        let is_looked_at = matches!(act, Act::Tick | Act::Read) || self.acts.len().is_multiple_of(self.stride);
+        let is_looked_at = matches!(act, Step::Tick | Step::Read) || self.acts.len().is_multiple_of(self.stride);
         match act {
-            Act::One(deed) => self.one(deed).await,
-            Act::Both([one, other]) => self.both(one, other).await,
-            Act::Open(proposal) => self.open(proposal).await,
-            Act::SetUp(agreement, stages, expiry) => {
+            Step::One(deed) => self.one(deed).await,
+            Step::Both([one, other]) => self.both(one, other).await,
+            Step::Open(proposal) => self.open(proposal).await,
+            Step::SetUp(agreement, stages, expiry) => {
                 self.set_up(agreement, &stages, expiry).await;
                 self.model.set_up(agreement, &stages, expiry);
             }
-            Act::LetExpire(at) => {
+            Step::LetExpire(at) => {
                 let ended = drafts::let_expire(&self.ours, &self.model.proposal(at)).await;
                 self.model.let_expire(at, ended);
             }
-            Act::LetCome(at, coming) => {
+            Step::LetCome(at, coming) => {
                 drafts::let_come(&self.ours, &self.model.agreements[at].id, coming).await;
                 self.model.let_come(at, coming);
             }
-            Act::Tick => self.tick().await,
-            Act::Read => self.read().await,
+            Step::Tick => self.tick().await,
+            Step::Read => self.read().await,
         }
         if is_looked_at {
             self.check().await;
@@ -498,8 +498,8 @@ impl History {
     }
 }
 
-fn write(call: Call) -> Act {
-    Act::One(Deed::Write { call, key: None })
+fn write(call: Call) -> Step {
+    Step::One(Deed::Write { call, key: None })
 }
 
 fn sorted<T: Ord>(mut all: Vec<T>) -> Vec<T> {
@@ -545,11 +545,11 @@ fn one_of<T>(rng: &mut Rng, all: impl IntoIterator<Item = T>) -> Option<T> {
 // What is drawn.
 impl History {
     /// Something that can happen now; where members decide on a page that is opened for that, with its opening.
-    fn draw(&mut self) -> Vec<Act> {
+    fn draw(&mut self) -> Vec<Step> {
         std::iter::repeat_with(|| self.try_draw()).flatten().next().expect("something can always happen")
     }
 
-    fn try_draw(&mut self) -> Option<Vec<Act>> {
+    fn try_draw(&mut self) -> Option<Vec<Step>> {
         let (who, newest) = (self.rng.usize(..2), self.model.sheets.len());
         let [choice, other] = [(); 2].map(|()| if self.rng.u8(..4) > 0 { "confirm" } else { "decline" });
         let decide = |who, choice| Deed::Decide { who, sheet: newest, choice };
@@ -557,13 +557,13 @@ impl History {
             0..25 => {
                 let call = self.draw_call()?;
                 let key = self.draw_key(&call);
-                vec![Act::One(Deed::Write { call, key })]
+                vec![Step::One(Deed::Write { call, key })]
             }
             25..30 => {
                 // Again with its key, or with one that was used for something else.
                 let (again, key) = one_of(&mut self.rng, &self.keyed)?.clone();
                 let call = if self.rng.bool() { again } else { self.draw_call().filter(takes_key)? };
-                vec![Act::One(Deed::Write { call, key: Some(key) })]
+                vec![Step::One(Deed::Write { call, key: Some(key) })]
             }
             30..34 => {
                 let call = self.draw_call()?;
@@ -572,51 +572,51 @@ impl History {
                 let is_same = matches!(call, Call::Propose { .. } | Call::AddParticipant { .. });
                 (is_same || key.is_some()).then_some(())?;
                 let write = Deed::Write { call, key };
-                vec![Act::Both([write.clone(), write])]
+                vec![Step::Both([write.clone(), write])]
             }
-            34..40 => vec![Act::Open(self.draw_pending()?)],
+            34..40 => vec![Step::Open(self.draw_pending()?)],
             40..62 => {
                 let proposal = self.draw_pending()?;
                 let act = match self.rng.u8(..6) {
-                    0 => Act::Both([decide(0, choice), decide(1, other)]),
+                    0 => Step::Both([decide(0, choice), decide(1, other)]),
                     1 => {
                         let call = self.draw_change(self.model.proposals[proposal].agreement)?;
-                        Act::Both([decide(who, choice), Deed::Write { call, key: None }])
+                        Step::Both([decide(who, choice), Deed::Write { call, key: None }])
                     }
-                    _ => Act::One(decide(who, choice)),
+                    _ => Step::One(decide(who, choice)),
                 };
-                vec![Act::Open(proposal), act]
+                vec![Step::Open(proposal), act]
             }
             62..70 => {
                 // Rather one that was opened lately.
                 let sheet = one_of(&mut self.rng, newest.saturating_sub(4)..newest)?;
-                vec![Act::One(Deed::Decide { who, sheet, choice })]
+                vec![Step::One(Deed::Decide { who, sheet, choice })]
             }
             70..72 => {
                 let workspace = one_of(&mut self.rng, 0..self.model.workspaces.len())?;
                 let activate = |who| Deed::Activate { who, workspace };
-                vec![if self.rng.bool() { Act::One(activate(who)) } else { Act::Both([0, 1].map(activate)) }]
+                vec![if self.rng.bool() { Step::One(activate(who)) } else { Step::Both([0, 1].map(activate)) }]
             }
             72..81 => vec![self.draw_set_up()?],
-            81..84 => vec![Act::LetExpire(self.draw_pending()?)],
+            81..84 => vec![Step::LetExpire(self.draw_pending()?)],
             84..93 => {
                 let coming = one_of(&mut self.rng, [Coming::Countdown, Coming::Countdown, Coming::Expiry])?;
                 let can = |at: &usize| self.model.agreements[*at].can_come(coming);
                 let at = one_of(&mut self.rng, (0..self.model.agreements.len()).filter(can))?;
-                let let_come = Act::LetCome(at, coming);
+                let let_come = Step::LetCome(at, coming);
                 // Rather while somebody has a decision about it before them.
                 let waiting = self.pending().into_iter().find(|waiting| self.model.proposals[*waiting].agreement == at);
                 match waiting.filter(|_| self.rng.bool()) {
-                    Some(waiting) => vec![Act::Open(waiting), let_come, Act::One(decide(who, "confirm"))],
+                    Some(waiting) => vec![Step::Open(waiting), let_come, Step::One(decide(who, "confirm"))],
                     None => vec![let_come],
                 }
             }
-            93..99 => vec![Act::Tick],
-            _ => vec![Act::Read],
+            93..99 => vec![Step::Tick],
+            _ => vec![Step::Read],
         })
     }
 
-    fn draw_set_up(&mut self) -> Option<Act> {
+    fn draw_set_up(&mut self) -> Option<Step> {
         let at = self.draw_draft()?;
         let people = self.model.agreements[at].participants.clone();
         let mut stages = Vec::new();
@@ -628,7 +628,7 @@ impl History {
             });
         }
         let expiry = [Expiry::Never, Expiry::Never, Expiry::Never, Expiry::Later, Expiry::Later, Expiry::Over];
-        Some(Act::SetUp(at, stages, one_of(&mut self.rng, expiry)?))
+        Some(Step::SetUp(at, stages, one_of(&mut self.rng, expiry)?))
     }
 
     /// A proposal, mostly one that can be made, and rather a publication.
@@ -733,15 +733,15 @@ async fn the_histories_know_every_end() {
     let [publish, cancel] = ACTIONS.map(|action| move |agreement| write(Call::Propose { agreement, action }));
     let keyed = |action| {
         let call = Call::Propose { agreement: 0, action };
-        Act::One(Deed::Write { call, key: Some("one".to_owned()) })
+        Step::One(Deed::Write { call, key: Some("one".to_owned()) })
     };
     let new = |n| write(Call::NewAgreement { workspace: 0, name: format!("Deal {n}") });
     let add = |agreement, contact| write(Call::AddParticipant { agreement, contact });
     let change = |name: &str, email: Option<&str>| {
         write(Call::Change { contact: 0, name: name.to_owned(), email: email.map(str::to_owned) })
     };
-    let confirm = |sheet| Act::One(Deed::Decide { who: 0, sheet, choice: "confirm" });
-    let decline = |sheet| Act::One(Deed::Decide { who: 1, sheet, choice: "decline" });
+    let confirm = |sheet| Step::One(Deed::Decide { who: 0, sheet, choice: "confirm" });
+    let decline = |sheet| Step::One(Deed::Decide { who: 1, sheet, choice: "decline" });
     let (email, hours, countdown) = (Some("ada@people.example"), Stage::Hours(1), Coming::Countdown);
     let mut history = History::begin(0, 4).await;
     for (act, said) in [
@@ -749,7 +749,7 @@ async fn the_histories_know_every_end() {
         (new(1), "ok"),
         (publish(1), "no_participants no_stages"),
         (add(1, 0), "ok"),
-        (Act::SetUp(1, vec![Stage::Approval(0)], Expiry::Over), ""),
+        (Step::SetUp(1, vec![Stage::Approval(0)], Expiry::Over), ""),
         (change("Ada", None), "ok"),
         (publish(1), "expiry_in_past participant_email_missing"),
         (change("Ada", email), "ok"),
@@ -759,84 +759,84 @@ async fn the_histories_know_every_end() {
         (keyed(ACTIONS[1]), "conflict"),
         (publish(0), "proposal_pending"),
         // Pages of which something has changed.
-        (Act::Open(0), ""),
+        (Step::Open(0), ""),
         (change("Ada Okafor", email), "ok"),
         (confirm(0), "Something that the agreement refers to has changed"),
-        (Act::Open(0), ""),
+        (Step::Open(0), ""),
         (add(0, 1), "ok"),
         (confirm(1), "The agreement has changed"),
         (change("Ada Okafor", None), "ok"),
-        (Act::Open(0), ""),
+        (Step::Open(0), ""),
         (confirm(2), "It can’t be confirmed yet"),
         (change("Ada Okafor", email), "ok"),
         // Proposals whose time is over: written down with what takes the place, and by the clock.
-        (Act::LetExpire(0), ""),
+        (Step::LetExpire(0), ""),
         (confirm(2), "The time to decide is over"),
-        (Act::Read, ""),
+        (Step::Read, ""),
         (publish(0), "ok"),
-        (Act::LetExpire(1), ""),
-        (Act::Tick, ""),
+        (Step::LetExpire(1), ""),
+        (Step::Tick, ""),
         // Every decision, and what comes after it.
         (publish(0), "ok"),
         (cancel(0), "ok"),
-        (Act::Open(2), ""),
+        (Step::Open(2), ""),
         (confirm(3), "ok"),
         (decline(3), "It was already confirmed"),
         (add(0, 1), "wrong_state"),
         (publish(0), "wrong_state"),
-        (Act::Open(3), ""),
+        (Step::Open(3), ""),
         (decline(4), "ok"),
         (confirm(4), "It was already declined"),
-        (Act::One(Deed::Activate { who: 0, workspace: 0 }), "ok"),
+        (Step::One(Deed::Activate { who: 0, workspace: 0 }), "ok"),
         // Time takes an agreement from stage to stage to its completion.
-        (Act::SetUp(1, vec![Stage::Past, hours, Stage::Past, hours], Expiry::Later), ""),
+        (Step::SetUp(1, vec![Stage::Past, hours, Stage::Past, hours], Expiry::Later), ""),
         (publish(1), "ok"),
-        (Act::Open(4), ""),
+        (Step::Open(4), ""),
         (confirm(5), "ok"),
         (cancel(1), "ok"),
-        (Act::Open(5), ""),
-        (Act::LetCome(1, countdown), ""),
-        (Act::Tick, ""),
+        (Step::Open(5), ""),
+        (Step::LetCome(1, countdown), ""),
+        (Step::Tick, ""),
         (confirm(6), "The agreement has changed"),
-        (Act::Open(5), ""),
-        (Act::LetCome(1, countdown), ""),
+        (Step::Open(5), ""),
+        (Step::LetCome(1, countdown), ""),
         // It has ended, though nobody has written that down.
         (confirm(7), "It can’t be confirmed any more"),
         (cancel(1), "wrong_state"),
-        (Act::LetCome(1, Coming::Expiry), ""),
-        (Act::Tick, ""),
+        (Step::LetCome(1, Coming::Expiry), ""),
+        (Step::Tick, ""),
         (publish(1), "wrong_state"),
         // One expires, as a draft and when it is active.
         (new(2), "ok"),
         (add(2, 0), "ok"),
-        (Act::SetUp(2, vec![hours], Expiry::Later), ""),
+        (Step::SetUp(2, vec![hours], Expiry::Later), ""),
         (publish(2), "ok"),
-        (Act::Open(6), ""),
-        (Act::LetCome(2, Coming::Expiry), ""),
+        (Step::Open(6), ""),
+        (Step::LetCome(2, Coming::Expiry), ""),
         (confirm(8), "It can’t be confirmed yet"),
-        (Act::SetUp(2, vec![hours, hours], Expiry::Later), ""),
-        (Act::Open(6), ""),
+        (Step::SetUp(2, vec![hours, hours], Expiry::Later), ""),
+        (Step::Open(6), ""),
         (confirm(9), "ok"),
-        (Act::LetCome(2, Coming::Expiry), ""),
+        (Step::LetCome(2, Coming::Expiry), ""),
         (cancel(2), "wrong_state"),
-        (Act::Tick, ""),
+        (Step::Tick, ""),
         // One is cancelled when its first stage is done, which nobody has written down.
         (new(3), "ok"),
         (add(3, 0), "ok"),
-        (Act::SetUp(3, vec![hours, hours], Expiry::Never), ""),
+        (Step::SetUp(3, vec![hours, hours], Expiry::Never), ""),
         (publish(3), "ok"),
-        (Act::Open(7), ""),
+        (Step::Open(7), ""),
         (confirm(10), "ok"),
-        (Act::LetCome(3, countdown), ""),
+        (Step::LetCome(3, countdown), ""),
         (cancel(3), "ok"),
-        (Act::Open(8), ""),
+        (Step::Open(8), ""),
         (confirm(11), "ok"),
         // One is completed with its publication.
         (new(4), "ok"),
         (add(4, 0), "ok"),
-        (Act::SetUp(4, vec![Stage::Past, Stage::Past], Expiry::Never), ""),
+        (Step::SetUp(4, vec![Stage::Past, Stage::Past], Expiry::Never), ""),
         (publish(4), "ok"),
-        (Act::Open(9), ""),
+        (Step::Open(9), ""),
         (confirm(12), "ok"),
     ] {
         history.said.clear();

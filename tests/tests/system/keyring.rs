@@ -1,8 +1,8 @@
 //! The keyring that signing secrets are sealed with, and its rotation.
 
 use serde_json::Value;
+use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::time::Timestamp;
-use shared::webhook::secret::SigningSecret;
 use shared::webhook::signature;
 use tests::app::Browser;
 use tests::receiver::Arrival;

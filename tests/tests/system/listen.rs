@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use http::HeaderMap;
 use local::PublicOrLoopback;
+use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::ids::EventId;
 use shared::domain::time::Timestamp;
 use shared::webhook::client::{Attempted, Client, FailureClass, Outcome};
 use shared::webhook::guard::EndpointUrl;
 use shared::webhook::resolve::SystemResolver;
-use shared::webhook::secret::SigningSecret;
 use shared::webhook::signature;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStdout, Command};

@@ -13,17 +13,18 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::HeaderMap;
-use shared::config::Waits;
+use shared::crypto::keyring::Keyring;
 use shared::domain::delivery::{Claim, Delivery, DeliveryState, FailureClass, Outcome};
 use shared::domain::endpoint::Endpoint;
 use shared::domain::ids::EventId;
 use shared::domain::time::Timestamp;
+use shared::domain::time_scale::TimeScale;
 use shared::limits;
-use shared::seal::{FixedKeys, Keyring};
+use shared::platform::secrets::FixedKeys;
+use shared::platform::telemetry::Log;
 use shared::store::deliveries::DeliveryKey;
-use shared::store::events::KeptEvent;
+use shared::store::events::StoredEvent;
 use shared::store::{StoreError, Versioned};
-use shared::telemetry::Log;
 use shared::webhook::client::Attempted;
 use shared::webhook::guard::EndpointUrl;
 use shared::webhook::queue::{Queue, QueueError, Wake};
@@ -140,7 +141,7 @@ impl World {
         match fault {
             None => call.await,
             Some(0) => Err(StoreError::Failed("no answer".to_owned())),
-            Some(1) => Err(StoreError::Raced),
+            Some(1) => Err(StoreError::Conflict),
             Some(_) => {
                 call.await?;
                 Err(StoreError::Failed("the answer was lost".to_owned()))
@@ -291,7 +292,7 @@ impl Deliveries for Shaken {
         Ok(claimed)
     }
 
-    async fn load(&self, wake: Wake) -> Result<(Option<Versioned<Endpoint>>, Option<KeptEvent>), StoreError> {
+    async fn load(&self, wake: Wake) -> Result<(Option<Versioned<Endpoint>>, Option<StoredEvent>), StoreError> {
         self.world.store(wake, self.memory.load(wake)).await
     }
 
@@ -412,7 +413,7 @@ impl History {
             Arc::new(world.clone()),
             FixedKeys::new(keyring),
             world.clone(),
-            Waits::default(),
+            TimeScale::default(),
             log.clone(),
         );
         let sender = Arc::new(sender.in_time(Arc::new(world.clone())));

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use shared::crypto::keyring::Keyring;
 use shared::domain::delivery::{Delivery, DeliveryState, FailureClass, Outcome};
 use shared::domain::ids::{EndpointId, EventId};
 use shared::domain::time::Timestamp;
-use shared::seal::Keyring;
 use shared::store::Item;
 use shared::store::deliveries::DeliveryKey;
 use shared::store::keys::{self, Due, Key};
@@ -343,9 +343,9 @@ async fn without_its_keys_the_sender_fails_for_now_and_with_others_for_good() {
     let (batch, ids) = sqs_batch(&[body(wakes[1])]);
     assert_eq!(failures(&call(&mut sender, &batch).await), [ids[0].as_str()]);
     let endpoints = cloud.org.stack().table().store().endpoints(cloud.org.id).await.expect("the store answers");
-    let stuck: Vec<_> =
-        endpoints.iter().flat_map(|state| state.stuck.iter().map(|_| state.endpoint.value.id())).collect();
-    assert_eq!(stuck, [wakes[1].delivery.endpoint]);
+    let quarantined: Vec<_> =
+        endpoints.iter().flat_map(|state| state.quarantined.iter().map(|_| state.endpoint.value.id())).collect();
+    assert_eq!(quarantined, [wakes[1].delivery.endpoint]);
     assert_eq!(cloud.due(Due::Delivery).await.len(), 1);
 }
 

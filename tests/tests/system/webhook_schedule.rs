@@ -234,8 +234,8 @@ async fn ten_thousand_that_wait_for_one_moment_arrive_once_each() {
     });
 
     let folder = tempfile::tempdir().expect("a folder");
-    let log = shared::telemetry::Log::file(&folder.path().join("log")).expect("a log");
-    let keyring = shared::seal::Keyring::new("a").expect("randomness");
+    let log = shared::platform::telemetry::Log::file(&folder.path().join("log")).expect("a log");
+    let keyring = shared::crypto::keyring::Keyring::new("a").expect("randomness");
     let memory = tests::memory::Memory::default();
     let endpoint = memory.add_endpoint(&url, &keyring);
     let due_at = Timestamp::from_unix_ms(Timestamp::now().unix_ms() + 1000).expect("a moment");
@@ -245,9 +245,9 @@ async fn ten_thousand_that_wait_for_one_moment_arrive_once_each() {
     let queue = Arc::new(LocalQueue::default());
     let resolver = Arc::new(shared::webhook::resolve::SystemResolver::new());
     let client = shared::webhook::client::Client::new(Arc::new(PublicOrLoopback), resolver).expect("TLS");
-    let keys = shared::seal::FixedKeys::new(keyring);
-    let waits = shared::config::Waits::default();
-    let sender = webhook_sender::Sender::new(memory.clone(), queue.clone(), keys, client, waits, log.clone());
+    let keys = shared::platform::secrets::FixedKeys::new(keyring);
+    let time_scale = shared::domain::time_scale::TimeScale::default();
+    let sender = webhook_sender::Sender::new(memory.clone(), queue.clone(), keys, client, time_scale, log.clone());
     let sending = Sending::start(queue.clone(), sender, log);
     // Twice, as when the clock comes by too.
     queue.send(&wakes).await.expect("the queue takes them");

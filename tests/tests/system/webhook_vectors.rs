@@ -8,7 +8,7 @@ use std::process::Command;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
-use shared::webhook::secret::SigningSecret;
+use shared::crypto::signing_secret::SigningSecret;
 use shared::webhook::signature;
 use tempfile::TempDir;
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
-use shared::webhook::secret::SigningSecret;
 use shared::webhook::signature::{self, Unverified};
 use tests::app::Browser;
 use tests::receiver::{Arrival, Reaction};

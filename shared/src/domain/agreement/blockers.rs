@@ -11,7 +11,7 @@ use super::{Agreement, AgreementKind, ParticipantRole, SafeTerms};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{ContactId, DocumentId, FundingItemId, GateId, MovementId, ParticipantId, StageId};
 use crate::domain::time::Timestamp;
-use crate::input::FieldCode;
+use crate::wire::fields::FieldCode;
 
 /// One thing that is in the way, and what it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]

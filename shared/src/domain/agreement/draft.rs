@@ -3,8 +3,8 @@
 use std::ops::Deref;
 
 use super::{Agreement, Lifecycle};
-use crate::input::{FieldCode, FieldErrors};
 use crate::limits;
+use crate::wire::fields::{FieldCode, FieldErrors};
 
 /// An agreement that is a draft, and not larger than one may be. It is all that can be written of an agreement without
 /// a member's act, and it has one state: no edit, and so no operation of the API, can publish or cancel.

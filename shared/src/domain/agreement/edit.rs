@@ -13,8 +13,8 @@ use super::{
 };
 use crate::domain::ids::{DocumentId, GateId, ParticipantId, SignatureBlockId, StageId};
 use crate::domain::time::Timestamp;
-use crate::input::{FieldCode, FieldErrors};
 use crate::limits;
+use crate::wire::fields::{FieldCode, FieldErrors};
 
 /// What an edit gives: the draft after it, and the id of what it made.
 pub type Made<Id> = Result<(Agreement, Id), FieldErrors>;
@@ -370,10 +370,9 @@ fn check_questions(fields: &[InformationField]) -> Result<(), FieldErrors> {
             _ if !takes_options => wrong(FieldCode::InvalidValue, "only for a choice"),
             count if count > limits::FIELD_OPTIONS_MAX => wrong(FieldCode::LimitReached, "too many options"),
             count if count != distinct.len() => wrong(FieldCode::InvalidValue, "each option once"),
-            _ if field
-                .options
-                .iter()
-                .any(|option| crate::input::check_text(option, limits::NAME_CHARS_MAX).as_ref() != Ok(option)) =>
+            _ if field.options.iter().any(|option| {
+                crate::wire::input::check_text(option, limits::NAME_CHARS_MAX).as_ref() != Ok(option)
+            }) =>
             {
                 wrong(FieldCode::InvalidValue, "an option is one line of 1 to 200 characters");
             }
@@ -408,7 +407,7 @@ fn check_terms(terms: &SafeTerms) -> Result<(), FieldErrors> {
         );
     }
     let law = terms.governing_law.as_ref();
-    if law.is_some_and(|law| crate::input::check_text(law, limits::NAME_CHARS_MAX).as_ref() != Ok(law)) {
+    if law.is_some_and(|law| crate::wire::input::check_text(law, limits::NAME_CHARS_MAX).as_ref() != Ok(law)) {
         wrong("governing_law", FieldCode::InvalidValue, "must be one line of 1 to 200 characters");
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }

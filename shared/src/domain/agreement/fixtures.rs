@@ -9,11 +9,11 @@ use super::{
     Agreement, AgreementKind, AgreementName, ConversionTiming, DocumentContent, Label, NewAgreement, NewParticipant,
     ParticipantRole, Roles, SafeTerms,
 };
-use crate::config::Waits;
 use crate::domain::actor::Actor;
 use crate::domain::contact::{Contact, ContactKind, DisplayName, Email};
 use crate::domain::ids::{ContactId, FieldId, FundingItemId, MovementId, ParticipantId, WorkspaceId};
 use crate::domain::time::Timestamp;
+use crate::domain::time_scale::TimeScale;
 
 /// The moment of a test that does not care.
 pub(crate) fn noon() -> Timestamp {
@@ -48,7 +48,7 @@ pub(crate) fn draft(kind: AgreementKind) -> Agreement {
 
 /// A draft, published at noon with nothing recorded.
 pub(crate) fn published(draft: &Agreement) -> Agreement {
-    draft.published(&Facts::none(), Waits::default(), noon())
+    draft.published(&Facts::none(), TimeScale::default(), noon())
 }
 
 pub(crate) fn question(label_text: &str) -> InformationField {

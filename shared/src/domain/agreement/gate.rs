@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{Agreement, Label};
-use crate::config::Waits;
 use crate::domain::ids::{DocumentId, FieldId, GateId, MovementId, ParticipantId, SignatureBlockId};
 use crate::domain::time::Timestamp;
+use crate::domain::time_scale::TimeScale;
 
 /// A condition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -231,12 +231,12 @@ impl GateRule {
     }
 
     /// When time meets the rule if its gate opens at a moment; nothing unless it is a countdown.
-    pub(super) fn due_at(&self, waits: Waits, opened_at: Timestamp) -> Option<Timestamp> {
+    pub(super) fn due_at(&self, time_scale: TimeScale, opened_at: Timestamp) -> Option<Timestamp> {
         match self {
             // What was over before it opened is met with that, and not before.
             Self::Countdown { until: Some(Countdown::At(moment)) } => Some(opened_at.max(*moment)),
             Self::Countdown { until: Some(Countdown::AfterHours(hours)) } => {
-                Some(waits.countdown_end(opened_at, *hours))
+                Some(time_scale.countdown_end(opened_at, *hours))
             }
             _ => None,
         }

@@ -25,9 +25,10 @@ use super::ids::{
     AgreementId, ContactId, DocumentId, FundingItemId, ParticipantId, SignatureBlockId, StageId, WorkspaceId,
 };
 use super::time::Timestamp;
-use crate::input::{FieldErrors, texts};
 use crate::limits;
-use crate::page::{Filter, Limit, Offset, PageRequest, Search};
+use crate::wire::fields::FieldErrors;
+use crate::wire::input::texts;
+use crate::wire::page::{Filter, Limit, Offset, PageRequest, Search};
 use gate::Gate;
 
 texts! {
@@ -400,7 +401,11 @@ impl deserr::Deserr<FieldErrors> for Roles {
     ) -> Result<Self, FieldErrors> {
         let roles = Vec::<ParticipantRole>::deserialize_from_value(value, location)?;
         if roles.is_empty() {
-            return Err(FieldErrors::at(location, crate::input::FieldCode::TooShort, "must have one role or more"));
+            return Err(FieldErrors::at(
+                location,
+                crate::wire::fields::FieldCode::TooShort,
+                "must have one role or more",
+            ));
         }
         // The same role twice says the same as once.
         Ok(Self(roles.into_iter().collect()))

@@ -3,8 +3,8 @@
 use super::{Agreement, Life, NewParticipant, Participant};
 use crate::domain::ids::ParticipantId;
 use crate::domain::time::Timestamp;
-use crate::input::{FieldCode, FieldErrors};
 use crate::limits;
+use crate::wire::fields::{FieldCode, FieldErrors};
 
 /// What adding a participant did.
 #[derive(Debug, Clone, PartialEq, Eq)]

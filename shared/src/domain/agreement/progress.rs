@@ -11,11 +11,11 @@ use std::ops::Deref;
 
 use super::gate::{Gate, GateRule, GateState, GateStatus};
 use super::{Agreement, Document, DocumentState, Life, StageAction, StageState};
-use crate::config::Waits;
 use crate::domain::event::{AgreementData, EventKind};
 use crate::domain::ids::{GateId, MovementId, ParticipantId, SignatureBlockId};
 use crate::domain::movement::MovementState;
 use crate::domain::time::Timestamp;
+use crate::domain::time_scale::TimeScale;
 
 /// What the gates of an agreement wait for, as far as it has come about: what has been recorded of its documents,
 /// participants and movements. Whoever records another fact lets the agreement go on to that moment first without it,
@@ -115,9 +115,9 @@ impl Agreement {
 
     /// The agreement after all that has become due or was met by a moment; nothing when that is how it is already.
     #[must_use]
-    pub fn proceeded(&self, facts: &Facts, waits: Waits, now: Timestamp) -> Option<Proceeded> {
+    pub fn proceeded(&self, facts: &Facts, time_scale: TimeScale, now: Timestamp) -> Option<Proceeded> {
         let mut after = self.clone();
-        after.go_on(facts, waits, now);
+        after.go_on(facts, time_scale, now);
         if after == *self {
             return None;
         }
@@ -127,19 +127,19 @@ impl Agreement {
 
     /// The agreement as it is at a moment, whether or not that is written down. All decisions are taken on this.
     #[must_use]
-    pub fn as_of(&self, facts: &Facts, waits: Waits, now: Timestamp) -> Cow<'_, Self> {
-        self.proceeded(facts, waits, now).map_or(Cow::Borrowed(self), |after| Cow::Owned(after.0))
+    pub fn as_of(&self, facts: &Facts, time_scale: TimeScale, now: Timestamp) -> Cow<'_, Self> {
+        self.proceeded(facts, time_scale, now).map_or(Cow::Borrowed(self), |after| Cow::Owned(after.0))
     }
 
     /// The published agreement: its first stage is current, that stage's gates are open, and what is met already is
     /// cleared.
     #[must_use]
-    pub(in crate::domain) fn published(&self, facts: &Facts, waits: Waits, now: Timestamp) -> Self {
+    pub(in crate::domain) fn published(&self, facts: &Facts, time_scale: TimeScale, now: Timestamp) -> Self {
         let mut agreement = self.clone();
         agreement.life = Life::Active { published_at: now };
         agreement.updated_at = now.max(self.updated_at);
-        agreement.open(0, waits, now);
-        agreement.go_on(facts, waits, now);
+        agreement.open(0, time_scale, now);
+        agreement.go_on(facts, time_scale, now);
         agreement
     }
 
@@ -176,14 +176,14 @@ impl Agreement {
     }
 
     /// Goes through the moments at which something is due, the earliest first, up to now.
-    fn go_on(&mut self, facts: &Facts, waits: Waits, now: Timestamp) {
+    fn go_on(&mut self, facts: &Facts, time_scale: TimeScale, now: Timestamp) {
         while self.is_active() {
             // Money that is on its way keeps an agreement that would have expired.
             let expiry = self.expiry().filter(|_| !facts.has_movement_in_flight());
             let due = self.next_countdown().into_iter().chain(expiry).min();
             // What is due at a moment before the last fact was held up until then: by money that was on its way.
             let at = due.max(facts.recorded_at.filter(|_| due.is_some())).map_or(now, |at| at.min(now));
-            self.run(facts, waits, at);
+            self.run(facts, time_scale, at);
             // What is completed at the very moment at which it would expire is completed.
             if let Life::Active { published_at } = self.life
                 && expiry.is_some_and(|due| due <= at)
@@ -197,7 +197,7 @@ impl Agreement {
     }
 
     /// Clears what is met at a moment, and goes from stage to stage as far as that leads.
-    fn run(&mut self, facts: &Facts, waits: Waits, at: Timestamp) {
+    fn run(&mut self, facts: &Facts, time_scale: TimeScale, at: Timestamp) {
         while let (Life::Active { published_at }, Some(index)) = (self.life, self.current_stage()) {
             let Self { stages, documents, .. } = self;
             sign(documents, facts);
@@ -214,7 +214,7 @@ impl Agreement {
                 send_out(documents, |_| true);
             }
             if index + 1 < self.stages.len() {
-                self.open(index + 1, waits, at);
+                self.open(index + 1, time_scale, at);
             } else {
                 self.life = Life::Completed { published_at, completed_at: at };
             }
@@ -226,12 +226,12 @@ impl Agreement {
     }
 
     /// Makes a stage the current one. What its gates ask to be signed goes out, if it is not yet.
-    fn open(&mut self, index: usize, waits: Waits, at: Timestamp) {
+    fn open(&mut self, index: usize, time_scale: TimeScale, at: Timestamp) {
         let Self { stages, documents, .. } = self;
         let Some(stage) = stages.get_mut(index) else { return };
         stage.state = StageState::Current;
         for gate in &mut stage.gates {
-            gate.open(waits, at);
+            gate.open(time_scale, at);
         }
         send_out(documents, |document| stage.gates.iter().any(|gate| asks_to_sign(gate, document)));
     }
@@ -275,8 +275,8 @@ impl Gate {
         }
     }
 
-    fn open(&mut self, waits: Waits, at: Timestamp) {
-        self.state = GateState::Open { opened_at: at, due_at: self.rule.due_at(waits, at) };
+    fn open(&mut self, time_scale: TimeScale, at: Timestamp) {
+        self.state = GateState::Open { opened_at: at, due_at: self.rule.due_at(time_scale, at) };
     }
 
     /// Clears it if its rule is met, and opens it again if it waited for money that turns out not to have arrived.
@@ -332,8 +332,8 @@ mod tests {
     use super::super::{AgreementKind, Lifecycle, Stage};
     use super::*;
 
-    fn waits() -> Waits {
-        Waits::default()
+    fn time_scale() -> TimeScale {
+        TimeScale::default()
     }
 
     fn after(hours: i64) -> Timestamp {
@@ -348,7 +348,7 @@ mod tests {
             let (more, stage) = draft.add_stage(label("Step"), actions.iter().copied().collect(), noon()).unwrap();
             draft = rules.iter().fold(more, |draft, rule| draft.add_gate(stage, rule.clone(), noon()).unwrap().0);
         }
-        draft.published(&Facts::none(), waits(), noon())
+        draft.published(&Facts::none(), time_scale(), noon())
     }
 
     fn waiting(hours: u32) -> GateRule {
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn publishing_opens_the_first_stage_and_no_other() {
         let draft = Deal::complete().draft;
-        let live = draft.published(&Facts::none(), waits(), noon());
+        let live = draft.published(&Facts::none(), time_scale(), noon());
         assert_eq!(live.life, Life::Active { published_at: noon() });
         for (n, stage) in live.stages.iter().enumerate() {
             let (state, gates) = if n == 0 {
@@ -387,7 +387,7 @@ mod tests {
     fn cancelling_keeps_when_it_was_published() {
         let draft = Deal::complete().draft;
         let (published_at, cancelled_at) = (noon(), after(1));
-        let live = draft.published(&Facts::none(), waits(), published_at);
+        let live = draft.published(&Facts::none(), time_scale(), published_at);
         assert_eq!(draft.cancelled(cancelled_at).life, Life::Cancelled { published_at: None, cancelled_at });
         let published_at = Some(published_at);
         assert_eq!(live.cancelled(cancelled_at).life, Life::Cancelled { published_at, cancelled_at });
@@ -398,9 +398,9 @@ mod tests {
         let live = published(&[&[waiting(24)], &[waiting(2), until(after(3))], &[waiting(1)]], &[], None);
         assert_eq!(live.next_due(), Some(after(24)));
         let just_before = Timestamp::from_unix_ms(after(24).unix_ms() - 1).unwrap();
-        assert_eq!(live.proceeded(&Facts::none(), waits(), just_before), None);
+        assert_eq!(live.proceeded(&Facts::none(), time_scale(), just_before), None);
 
-        let second = live.proceeded(&Facts::none(), waits(), after(25)).unwrap();
+        let second = live.proceeded(&Facts::none(), time_scale(), after(25)).unwrap();
         assert_eq!(states(&second), [StageState::Done, StageState::Current, StageState::Upcoming]);
         let gates: Vec<_> = second.stages[1].gates.iter().map(|gate| (gate.state.clone(), gate.due_at())).collect();
         let opened_at = after(24);
@@ -414,13 +414,13 @@ mod tests {
         );
         assert_eq!((second.next_due(), second.updated_at, second.events()), (Some(after(26)), after(25), Vec::new()));
 
-        let done = second.proceeded(&Facts::none(), waits(), after(1000)).unwrap();
+        let done = second.proceeded(&Facts::none(), time_scale(), after(1000)).unwrap();
         let (published_at, completed_at) = (noon(), after(27));
         assert_eq!(done.life, Life::Completed { published_at, completed_at });
         assert_eq!((done.next_due(), done.stages[2].gates[0].due_at()), (None, Some(completed_at)));
         let data = AgreementData { agreement_id: live.id, name: live.name.clone() };
         assert_eq!(done.events(), [EventKind::AgreementCompleted(data)]);
-        assert_eq!(done.proceeded(&Facts::none(), waits(), after(2000)), None, "once");
+        assert_eq!(done.proceeded(&Facts::none(), time_scale(), after(2000)), None, "once");
     }
 
     #[test]
@@ -438,7 +438,7 @@ mod tests {
     fn an_agreement_ends_when_its_time_is_over_unless_it_is_completed_by_then_or_money_is_on_its_way() {
         let ends_at = |rule, expires_at| {
             let live = published(&[&[rule]], &[], Some(expires_at));
-            let ended = live.proceeded(&Facts::none(), waits(), after(100)).unwrap();
+            let ended = live.proceeded(&Facts::none(), time_scale(), after(100)).unwrap();
             assert_eq!(ended.next_due(), None);
             ended
         };
@@ -463,7 +463,7 @@ mod tests {
             (MovementState::Returned, Lifecycle::Expired),
             (MovementState::InstructionsReady, Lifecycle::Expired),
         ] {
-            assert_eq!(live.as_of(&with(state), waits(), after(6)).lifecycle(), life, "{state:?}");
+            assert_eq!(live.as_of(&with(state), time_scale(), after(6)).lifecycle(), life, "{state:?}");
         }
         assert_eq!(live.next_due(), Some(after(5)), "the clock keeps looking");
     }
@@ -479,13 +479,13 @@ mod tests {
             ..Facts::none()
         };
         // The money was on its way at the end, and the stage that waits for it opened later.
-        let held = live.as_of(&recorded(MovementState::Processing, 1), waits(), after(5)).into_owned();
+        let held = live.as_of(&recorded(MovementState::Processing, 1), time_scale(), after(5)).into_owned();
         assert_eq!(states(&held), [StageState::Done, StageState::Current]);
-        let arrived = held.as_of(&recorded(MovementState::Reconciled, 5), waits(), after(9)).into_owned();
+        let arrived = held.as_of(&recorded(MovementState::Reconciled, 5), time_scale(), after(9)).into_owned();
         assert_eq!(arrived.life, Life::Completed { published_at: noon(), completed_at: after(5) });
         let cleared = GateState::Cleared { opened_at: after(3), cleared_at: after(5) };
         assert_eq!(arrived.stages[1].gates[0].state, cleared);
-        let returned = held.as_of(&recorded(MovementState::Returned, 5), waits(), after(9)).into_owned();
+        let returned = held.as_of(&recorded(MovementState::Returned, 5), time_scale(), after(9)).into_owned();
         assert_eq!(returned.life, Life::Expired { published_at: noon(), expired_at: after(5) });
     }
 
@@ -500,10 +500,11 @@ mod tests {
         for rule in rules {
             let (with_stage, stage) = live.add_stage(label("Step"), [].into(), noon()).unwrap();
             let (draft, gate) = with_stage.add_gate(stage, rule.clone(), noon()).unwrap();
-            let live = draft.published(&Facts::none(), waits(), noon());
+            let live = draft.published(&Facts::none(), time_scale(), noon());
             let done = |participants: &[ParticipantId]| participants.iter().map(|id| (gate, *id)).collect();
-            let met =
-                |facts: &Facts, hours| live.as_of(facts, waits(), after(hours)).lifecycle() == Lifecycle::Completed;
+            let met = |facts: &Facts, hours| {
+                live.as_of(facts, time_scale(), after(hours)).lifecycle() == Lifecycle::Completed
+            };
             let all = |of: &[ParticipantId], movement_state| Facts {
                 recorded_at: None,
                 signed: [block].into(),
@@ -582,14 +583,14 @@ mod tests {
             let (more, stage) = draft.add_stage(label("Step"), actions.into_iter().collect(), noon()).unwrap();
             draft = more.add_gate(stage, rule, noon()).unwrap().0;
         }
-        let live = draft.published(&Facts::none(), waits(), noon());
+        let live = draft.published(&Facts::none(), time_scale(), noon());
         let state = |live: &Agreement, id| live.document(id).unwrap().state;
-        let at = |facts: &Facts, hours| live.as_of(facts, waits(), after(hours)).into_owned();
+        let at = |facts: &Facts, hours| live.as_of(facts, time_scale(), after(hours)).into_owned();
         let nothing = Facts::none();
         assert_eq!(state(&at(&nothing, 1), document), DocumentState::Draft);
         assert_eq!(state(&at(&nothing, 2), document), DocumentState::Out);
         let signed = Facts { signed: [block].into(), ..Facts::none() };
-        let later = at(&nothing, 2).as_of(&signed, waits(), after(5)).into_owned();
+        let later = at(&nothing, 2).as_of(&signed, time_scale(), after(5)).into_owned();
         assert_eq!((state(&later, document), state(&later, unsigned)), (DocumentState::Signed, DocumentState::Draft));
         assert_eq!(later.next_due(), Some(after(6)), "the stage after opened when the fact was recorded");
     }
@@ -601,17 +602,17 @@ mod tests {
         let authorized = GateRule::MovementAuthorized { movement_id: Some(movement) };
         let with = |state| Facts { movements: vec![(movement, state)], ..Facts::none() };
         let live = published(&[&[paid, authorized, waiting(2)], &[waiting(9)]], &[], None);
-        let reconciled = live.as_of(&with(MovementState::Reconciled), waits(), after(1)).into_owned();
+        let reconciled = live.as_of(&with(MovementState::Reconciled), time_scale(), after(1)).into_owned();
         let gates = |live: &Agreement| live.stages[0].gates.iter().map(|gate| gate.state.status()).collect::<Vec<_>>();
         assert_eq!(gates(&reconciled), [GateStatus::Cleared, GateStatus::Cleared, GateStatus::Open]);
-        let exception = reconciled.as_of(&with(MovementState::Exception), waits(), after(1)).into_owned();
+        let exception = reconciled.as_of(&with(MovementState::Exception), time_scale(), after(1)).into_owned();
         assert_eq!(gates(&exception), [GateStatus::Open, GateStatus::Cleared, GateStatus::Open]);
-        let later = exception.as_of(&with(MovementState::Exception), waits(), after(3)).into_owned();
+        let later = exception.as_of(&with(MovementState::Exception), time_scale(), after(3)).into_owned();
         assert_eq!(states(&later), [StageState::Current, StageState::Upcoming]);
 
-        let done = reconciled.as_of(&with(MovementState::Reconciled), waits(), after(2)).into_owned();
+        let done = reconciled.as_of(&with(MovementState::Reconciled), time_scale(), after(2)).into_owned();
         assert_eq!(states(&done), [StageState::Done, StageState::Current]);
-        assert_eq!(done.proceeded(&with(MovementState::Exception), waits(), after(3)), None);
+        assert_eq!(done.proceeded(&with(MovementState::Exception), time_scale(), after(3)), None);
     }
 
     #[test]
@@ -619,7 +620,7 @@ mod tests {
         let draft = draft(AgreementKind::General);
         let live = published(&[&[waiting(1)]], &[], Some(after(2)));
         for still in [draft.clone(), draft.cancelled(noon()), live.cancelled(noon())] {
-            assert_eq!((still.next_due(), still.proceeded(&Facts::none(), waits(), after(9))), (None, None));
+            assert_eq!((still.next_due(), still.proceeded(&Facts::none(), time_scale(), after(9))), (None, None));
         }
     }
 
@@ -628,7 +629,7 @@ mod tests {
         let mut draft = Agreement { stages: Vec::new(), ..Deal::complete().draft };
         let (more, stage) = draft.add_stage(label("Step"), [].into(), noon()).unwrap();
         draft = more.add_gate(stage, waiting(1), noon()).unwrap().0;
-        let live = draft.published(&Facts::none(), Waits::scaled(3600), noon());
+        let live = draft.published(&Facts::none(), TimeScale::scaled(3600), noon());
         assert_eq!(live.stages[0].gates[0].due_at(), Some(noon().plus_seconds(1)));
     }
 
@@ -680,11 +681,11 @@ mod tests {
         /// Goes on to a moment, and checks what is true of every agreement at every moment.
         fn go(&mut self, now: Timestamp) {
             let before = self.live.clone();
-            if let Some(after) = before.proceeded(&self.facts, waits(), now) {
+            if let Some(after) = before.proceeded(&self.facts, time_scale(), now) {
                 self.completions += after.events().len();
                 self.live = after.0;
             }
-            assert_eq!(self.live.proceeded(&self.facts, waits(), now), None, "once is enough");
+            assert_eq!(self.live.proceeded(&self.facts, time_scale(), now), None, "once is enough");
             self.check(&before, now);
         }
 
@@ -772,7 +773,7 @@ mod tests {
                 let (more, stage) = draft.add_stage(label("Step"), [].into(), noon()).unwrap();
                 draft = rules.into_iter().fold(more, |draft, rule| draft.add_gate(stage, rule, noon()).unwrap().0);
             }
-            let live = draft.published(&Facts::none(), waits(), noon());
+            let live = draft.published(&Facts::none(), time_scale(), noon());
             let completions = usize::from(live.lifecycle() == Lifecycle::Completed);
             let start = World { live, facts: Facts::none(), approved_at: BTreeMap::new(), completions };
             let (mut seldom, mut often) = (start.clone(), start);

@@ -9,7 +9,7 @@ use super::{
     Agreement, AgreementKind, AgreementName, Document, DocumentState, Label, Life, Lifecycle, Participant,
     ParticipantRole, SafeTerms, SignatureBlock, Stage, StageAction, StageState,
 };
-use crate::config::BaseUrl;
+use crate::api::operation::Output;
 use crate::domain::contact::{Contact, DisplayName};
 use crate::domain::ids::{
     AgreementId, ContactId, DocumentId, FundingItemId, GateId, MovementId, ParticipantId, SignatureBlockId, StageId,
@@ -17,7 +17,7 @@ use crate::domain::ids::{
 };
 use crate::domain::sentences;
 use crate::domain::time::Timestamp;
-use crate::operation::Output;
+use crate::platform::config::BaseUrl;
 
 /// An agreement. In lists `stages`, `documents`, `participants`, `terms`, `publishable` and `publish_blockers` are
 /// `null`.
@@ -370,10 +370,10 @@ fn stages(agreement: &Agreement, contacts: &[Contact]) -> Vec<StageView> {
 impl GateView {
     fn new(gate: &Gate, agreement: &Agreement, contacts: &[Contact]) -> Self {
         // Nobody is waited for once it has ended.
-        let waits = matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
+        let time_scale = matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
             && matches!(gate.state, GateState::Locked | GateState::Open { .. });
         let waited_for: Vec<ParticipantId> =
-            if waits { gate.rule.named(agreement).into_iter().collect() } else { Vec::new() };
+            if time_scale { gate.rule.named(agreement).into_iter().collect() } else { Vec::new() };
         Self {
             id: gate.id,
             gate_type: gate.rule.gate_type(),

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use local::{LocalQueue, PublicOrLoopback, Sending};
 use serde_json::{Value, json};
-use shared::config::Waits;
+use shared::crypto::keyring::Keyring;
 use shared::domain::time::Timestamp;
-use shared::seal::{FixedKeys, Keyring};
-use shared::telemetry::Log;
+use shared::domain::time_scale::TimeScale;
+use shared::platform::secrets::FixedKeys;
+use shared::platform::telemetry::Log;
 use shared::webhook::client::Client;
 use shared::webhook::queue::{Queue, Wake};
 use shared::webhook::resolve::SystemResolver;
@@ -62,7 +63,7 @@ pub async fn send(url: &str) -> Value {
     let client = Client::new(Arc::new(PublicOrLoopback), Arc::new(SystemResolver::new())).expect("a client");
     let queue = Arc::new(LocalQueue::default());
     let sender =
-        Sender::new(memory.clone(), queue.clone(), FixedKeys::new(keyring), client, Waits::default(), log.clone());
+        Sender::new(memory.clone(), queue.clone(), FixedKeys::new(keyring), client, TimeScale::default(), log.clone());
     let before = resident_mib("VmRSS:");
     let began = Instant::now();
     queue.send(&wakes).await.expect("room");

@@ -9,20 +9,20 @@ use serde_json::{Map, Value, json};
 use utoipa::openapi::path::ParameterIn;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::api::operation::{OperationSpec, ReadOperation, Register, WriteOperation};
 use crate::domain::event::{AgreementData, Event, EventType, ProposalData, TestData, WorkspaceData};
 use crate::domain::ids::RequestId;
 use crate::domain::sentences;
 use crate::error::{Envelope, Error, ErrorBody, ErrorCode};
-use crate::input::{FieldCode, FieldError, FieldErrors};
 use crate::limits;
-use crate::operation::{About, ReadOperation, Register, WriteOperation};
+use crate::wire::fields::{FieldCode, FieldError, FieldErrors};
 
 /// Where the description is.
 pub const PATH: &str = "/openapi.json";
 /// The operation that gives it.
 pub const OPERATION: &str = "get_openapi";
 /// The description.
-pub const DOCUMENT: &str = include_str!("../openapi.json");
+pub const DOCUMENT: &str = include_str!("../../openapi.json");
 
 /// The methods that a path answers, as an `Allow` header lists them; nothing when there is no such path.
 #[must_use]
@@ -208,7 +208,7 @@ impl Description {
         self.webhooks.insert(name.to_owned(), json!({"post": delivery}));
     }
 
-    fn add(&mut self, about: &About, mut parameters: Vec<Value>, body: Option<Value>, output: &Value) {
+    fn add(&mut self, about: &OperationSpec, mut parameters: Vec<Value>, body: Option<Value>, output: &Value) {
         let is_write = body.is_some();
         let is_post = about.method == http::Method::POST;
         if is_post {
@@ -289,7 +289,7 @@ impl Register for Description {
         let mut found = parameters::<O::Path>(&ParameterIn::Path);
         found.extend(parameters::<O::Query>(&ParameterIn::Query));
         let output = self.add_schema::<O::Output>();
-        self.add(&O::ABOUT, found, None, &output);
+        self.add(&O::SPEC, found, None, &output);
     }
 
     fn write<O: WriteOperation>(&mut self) {
@@ -298,12 +298,12 @@ impl Register for Description {
         // Bodies are read strictly: an unknown field is refused.
         self.schemas[&*O::Body::name()]["additionalProperties"] = json!(false);
         let output = self.add_schema::<O::Output>();
-        self.add(&O::ABOUT, found, Some(body), &output);
+        self.add(&O::SPEC, found, Some(body), &output);
     }
 }
 
 const ABOUT_DELIVERIES: &str = "Delivered at least once: dedupe by `id`. A failure is tried again after 1 minute, 5 \
-minutes, 30 minutes and 2 hours; after the fifth it waits for a manual replay. Every attempt sends the same bytes with a \
+minutes, 30 minutes and 2 hours; after the fifth it time_scale for a manual replay. Every attempt sends the same bytes with a \
 signature of its own. Acknowledge types that you don't know. `data` only gains fields.";
 
 const ABOUT_API: &str = "Coordinates agreements, the conditions under which their stages run, and evidence about money \

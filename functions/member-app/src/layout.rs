@@ -6,17 +6,17 @@ use axum::body::Body;
 use axum::response::Response;
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, StatusCode, header};
+use shared::api::pipeline::REQUEST_ID;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
-use shared::pipeline::REQUEST_ID;
-use shared::session::{Cookie, safe_next};
-use shared::visit::Visit;
+use shared::web::Request;
+use shared::web::session::{Cookie, safe_next};
 use uuid::Uuid;
 
 use crate::{Address, style};
 
 /// What is around every page.
-pub(crate) struct Frame {
+pub(crate) struct Layout {
     pub style: String,
     /// Which of the navigation's pages it is, or belongs to.
     pub section: &'static str,
@@ -32,15 +32,15 @@ pub(crate) struct Who {
     pub is_admin: bool,
 }
 
-impl Frame {
-    pub fn new(visit: &Visit) -> Self {
-        let who = visit.signed_in().ok().map(|signed_in| Who {
+impl Layout {
+    pub fn new(request: &Request) -> Self {
+        let who = request.signed_in().ok().map(|signed_in| Who {
             name: signed_in.member().name().as_str().to_owned(),
             organization: signed_in.organization().name.as_str().to_owned(),
             form_token: signed_in.form_token(),
             is_admin: signed_in.member().is_admin(),
         });
-        let path = visit.uri().path();
+        let path = request.uri().path();
         let section = match path.trim_end_matches('/') {
             "/app" => "home",
             "/app/account" => "account",
@@ -49,7 +49,7 @@ impl Frame {
             "/app/developers" => "developers",
             _ => "",
         };
-        Self { style: style::link(), section, request_id: visit.request_id().to_string(), who }
+        Self { style: style::link(), section, request_id: request.request_id().to_string(), who }
     }
 
     /// What forms on the page carry.
@@ -146,7 +146,7 @@ impl Answer {
 #[derive(Template)]
 #[template(path = "message.html")]
 struct Message {
-    frame: Frame,
+    layout: Layout,
     title: &'static str,
     text: &'static str,
     link: (&'static str, &'static str),
@@ -154,28 +154,28 @@ struct Message {
 }
 
 /// Puts a call on record, tells the log, and makes the response.
-pub(crate) async fn finish(visit: &Visit, address: Address, ended: Result<Answer, Error>) -> Response {
-    let mut answer = ended.unwrap_or_else(|error| failure(visit, address, &error));
+pub(crate) async fn finish(request: &Request, address: Address, ended: Result<Answer, Error>) -> Response {
+    let mut answer = ended.unwrap_or_else(|error| failure(request, address, &error));
     if !answer.is_recorded {
-        match visit.record(answer.status, answer.code, &answer.objects).await {
+        match request.record(answer.status, answer.code, &answer.objects).await {
             Ok(false) => {}
             // An act that seemed to have failed took effect, its answer lost on the way: the page shows what is.
-            Ok(true) => answer = Answer::see_other(page_of(visit, address).unwrap_or("/app")),
+            Ok(true) => answer = Answer::see_other(page_of(request, address).unwrap_or("/app")),
             // What is not on record must not be answered.
-            Err(error) => answer = failure(visit, address, &error),
+            Err(error) => answer = failure(request, address, &error),
         }
     }
-    visit.log(answer.status, answer.code, answer.cause.clone());
-    respond(visit, answer)
+    request.log(answer.status, answer.code, answer.cause.clone());
+    respond(request, answer)
 }
 
 /// How a failure is shown.
-fn failure(visit: &Visit, address: Address, error: &Error) -> Answer {
+fn failure(request: &Request, address: Address, error: &Error) -> Answer {
     let (status, code) = error.status();
     if matches!(error, Error::Unauthenticated) {
-        let to = Answer::see_other(sign_in_for(visit, address)).refused(StatusCode::SEE_OTHER, code.as_str());
+        let to = Answer::see_other(sign_in_for(request, address)).refused(StatusCode::SEE_OTHER, code.as_str());
         // A cookie that names no session any more is of no use.
-        let dead = visit.cookie(Cookie::Session).and_then(|_| Cookie::Session.set(visit.app(), None));
+        let dead = request.cookie(Cookie::Session).and_then(|_| Cookie::Session.set(request.app(), None));
         return to.with_cookie(dead);
     }
     let home = ("/app", "Go to Home");
@@ -214,24 +214,24 @@ fn failure(visit: &Visit, address: Address, error: &Error) -> Answer {
             true,
         ),
     };
-    let message = Message { frame: Frame::new(visit), title, text, link, shows_id };
+    let message = Message { layout: Layout::new(request), title, text, link, shows_id };
     let page = Answer::page(&message).unwrap_or_else(|_| Answer::see_other("/app"));
     Answer { cause: error.cause(), ..page.refused(status, code.as_str()) }
 }
 
 /// Where somebody signs in to come back to what they wanted.
-fn sign_in_for(visit: &Visit, address: Address) -> String {
-    match page_of(visit, address).filter(|page| *page != "/app") {
+fn sign_in_for(request: &Request, address: Address) -> String {
+    match page_of(request, address).filter(|page| *page != "/app") {
         Some(page) => format!("/app/sign-in?next={}", in_query(page)),
         None => "/app/sign-in".to_owned(),
     }
 }
 
 /// The page that was asked for, or on which the form was that was sent.
-fn page_of(visit: &Visit, address: Address) -> Option<&str> {
+fn page_of(request: &Request, address: Address) -> Option<&str> {
     let page = match address {
-        Address::Page => visit.uri().path_and_query().map(PathAndQuery::as_str),
-        Address::ActOnly => visit.came_from(),
+        Address::Page => request.uri().path_and_query().map(PathAndQuery::as_str),
+        Address::ActOnly => request.came_from(),
     };
     page.and_then(safe_next)
 }
@@ -247,7 +247,7 @@ const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
-fn respond(visit: &Visit, answer: Answer) -> Response {
+fn respond(request: &Request, answer: Answer) -> Response {
     let mut response = Response::new(Body::from(answer.body));
     *response.status_mut() = answer.status;
     let headers = response.headers_mut();
@@ -261,11 +261,11 @@ fn respond(visit: &Visit, answer: Answer) -> Response {
         (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
     ];
     headers.extend(fixed);
-    if !visit.app().insecure_cookies {
+    if !request.app().insecure_cookies {
         let a_year = HeaderValue::from_static("max-age=31536000");
         headers.insert(header::STRICT_TRANSPORT_SECURITY, a_year);
     }
-    if let Ok(id) = HeaderValue::try_from(visit.request_id().to_string()) {
+    if let Ok(id) = HeaderValue::try_from(request.request_id().to_string()) {
         headers.insert(REQUEST_ID, id);
     }
     if let Some(location) = answer.location.and_then(|to| HeaderValue::try_from(to).ok()) {

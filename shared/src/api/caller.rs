@@ -8,25 +8,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 use http::HeaderMap;
 use http::header::IF_MATCH;
 
-use crate::config::{BaseUrl, Waits};
+use crate::api::operation::{StoredResponse, etag};
 use crate::crypto;
 use crate::domain::actor::Actor;
 use crate::domain::ids::{OrgId, RequestId};
 use crate::domain::time::Timestamp;
+use crate::domain::time_scale::TimeScale;
 use crate::domain::token::{Scope, Token};
 use crate::error::Error;
-use crate::input::{FieldCode, FieldErrors};
 use crate::limits;
-use crate::operation::{Reply, etag};
+use crate::platform::config::BaseUrl;
 use crate::store::commit::Commit;
 use crate::store::{OrgStore, Store, Usage};
+use crate::wire::fields::{FieldCode, FieldErrors};
 
 /// The header that makes a POST repeatable.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// One act in an organization, from whoever it comes: what its audit row says, and what it sees of the store.
 #[derive(Debug, Clone)]
-pub struct Act {
+pub struct CallContext {
     pub(crate) request_id: RequestId,
     pub(crate) operation: &'static str,
     pub(crate) now: Timestamp,
@@ -36,7 +37,7 @@ pub struct Act {
     pub(crate) asked: Vec<u8>,
 }
 
-impl Act {
+impl CallContext {
     /// The organization.
     #[must_use]
     pub fn org(&self) -> OrgId {
@@ -84,13 +85,13 @@ impl Act {
 /// An act of the service itself in an organization: when time has come, or when the local stack sets up its demo. What
 /// is called has no [`Store`] and so can't make one.
 #[derive(Debug)]
-pub struct ServiceAct(Act);
+pub struct SystemContext(CallContext);
 
-impl ServiceAct {
+impl SystemContext {
     /// An act that begins now, with a count of its own of what it uses.
     #[must_use]
     pub fn begin(store: &Store, org: OrgId, operation: &'static str) -> Self {
-        Self(Act {
+        Self(CallContext {
             request_id: RequestId::new(),
             operation,
             now: Timestamp::now(),
@@ -101,7 +102,7 @@ impl ServiceAct {
     }
 
     /// Begins a change.
-    pub fn commit(&self) -> Commit<'_, Act> {
+    pub fn commit(&self) -> Commit<'_, CallContext> {
         Commit::new(&self.0)
     }
 
@@ -118,10 +119,10 @@ impl ServiceAct {
     }
 }
 
-impl Deref for ServiceAct {
-    type Target = Act;
+impl Deref for SystemContext {
+    type Target = CallContext;
 
-    fn deref(&self) -> &Act {
+    fn deref(&self) -> &CallContext {
         &self.0
     }
 }
@@ -129,18 +130,18 @@ impl Deref for ServiceAct {
 /// The caller of one call of the API.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    pub(crate) act: Act,
+    pub(crate) act: CallContext,
     pub(crate) token: Token,
     pub(crate) base_url: BaseUrl,
-    pub(crate) waits: Waits,
+    pub(crate) time_scale: TimeScale,
     /// The responses of the attempts to commit, in their order.
-    pub(crate) attempts: Arc<Mutex<Vec<Reply>>>,
+    pub(crate) attempts: Arc<Mutex<Vec<StoredResponse>>>,
 }
 
 impl Deref for Caller {
-    type Target = Act;
+    type Target = CallContext;
 
-    fn deref(&self) -> &Act {
+    fn deref(&self) -> &CallContext {
         &self.act
     }
 }
@@ -159,21 +160,21 @@ impl Caller {
     }
 
     /// Keeps the response of an attempt to commit, and tells the attempt's number.
-    pub(crate) fn remember(&self, reply: &Reply) -> usize {
+    pub(crate) fn remember(&self, reply: &StoredResponse) -> usize {
         let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
         attempts.push(reply.clone());
         attempts.len() - 1
     }
 
     /// The response of an attempt.
-    pub(crate) fn recall(&self, attempt: usize) -> Option<Reply> {
+    pub(crate) fn recall(&self, attempt: usize) -> Option<StoredResponse> {
         self.attempts.lock().unwrap_or_else(PoisonError::into_inner).get(attempt).cloned()
     }
 
     /// How long the service waits for what.
     #[must_use]
-    pub fn waits(&self) -> Waits {
-        self.waits
+    pub fn time_scale(&self) -> TimeScale {
+        self.time_scale
     }
 }
 

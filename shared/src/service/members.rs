@@ -4,7 +4,7 @@
 use http::StatusCode;
 use uuid::Uuid;
 
-use crate::caller::{Act, ServiceAct};
+use crate::api::caller::{CallContext, SystemContext};
 use crate::domain::ids::MemberId;
 use crate::domain::member::{self, Admin, NotRemoved, NotRemovedByOperator, Removal};
 use crate::domain::organization::MemberRecord;
@@ -13,13 +13,16 @@ use crate::limits;
 use crate::store::commit::Change;
 use crate::store::members;
 use crate::store::table::jittered;
-use crate::visit::Posted;
+use crate::web::request::SubmittedForm;
 
-/// Removes a member, as an admin does: one attempt, for [`Posted::until_settled`]. Gives who is gone.
+/// Removes a member, as an admin does: one attempt, for [`SubmittedForm::retry_on_conflict`]. Gives who is gone.
 ///
 /// # Errors
-/// [`Error::Raced`] when something has changed meanwhile; otherwise when the store can't be read or written.
-pub async fn remove(posted: &Posted<'_, Admin<'_>>, who: MemberId) -> Result<Result<MemberRecord, NotRemoved>, Error> {
+/// [`Error::Conflict`] when something has changed meanwhile; otherwise when the store can't be read or written.
+pub async fn remove(
+    posted: &SubmittedForm<'_, Admin<'_>>,
+    who: MemberId,
+) -> Result<Result<MemberRecord, NotRemoved>, Error> {
     let found = posted.act().store().member(who).await?;
     let removal = match member::remove(posted.by(), found) {
         Ok(removal) => removal,
@@ -34,18 +37,18 @@ pub async fn remove(posted: &Posted<'_, Admin<'_>>, who: MemberId) -> Result<Res
 /// joins or leaves at the same moment.
 ///
 /// # Errors
-/// [`Error::Raced`] when that did not end; otherwise when the store can't be read or written.
-pub async fn remove_as_operator(act: &ServiceAct, who: MemberId) -> Result<Result<(), NotRemovedByOperator>, Error> {
+/// [`Error::Conflict`] when that did not end; otherwise when the store can't be read or written.
+pub async fn remove_as_operator(act: &SystemContext, who: MemberId) -> Result<Result<(), NotRemovedByOperator>, Error> {
     for _ in 1..limits::REMOVAL_ATTEMPTS_MAX {
         match try_as_operator(act, who).await {
-            Err(Error::Raced) => tokio::time::sleep(jittered(limits::WRITE_BACKOFF_FIRST)).await,
+            Err(Error::Conflict) => tokio::time::sleep(jittered(limits::WRITE_BACKOFF_FIRST)).await,
             ended => return ended,
         }
     }
     try_as_operator(act, who).await
 }
 
-async fn try_as_operator(act: &ServiceAct, who: MemberId) -> Result<Result<(), NotRemovedByOperator>, Error> {
+async fn try_as_operator(act: &SystemContext, who: MemberId) -> Result<Result<(), NotRemovedByOperator>, Error> {
     let all = act.store().members().await?;
     let removal = match Removal::by_operator(&all, who) {
         Ok(removal) => removal,
@@ -56,7 +59,7 @@ async fn try_as_operator(act: &ServiceAct, who: MemberId) -> Result<Result<(), N
     Ok(Ok(()))
 }
 
-async fn changes(act: &Act, removal: &Removal) -> Result<Vec<Change>, Error> {
+async fn changes(act: &CallContext, removal: &Removal) -> Result<Vec<Change>, Error> {
     let account = act.store().account_of(removal.gone()).await?;
     Ok(members::remove(act.org(), removal, account.as_ref())?)
 }

@@ -6,16 +6,16 @@ use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use crate::caller::{ReadCaller, WriteCaller};
+use crate::api::caller::{ReadCaller, WriteCaller};
 use crate::error::Error;
-use crate::input::FieldErrors;
 use crate::limits;
 use crate::store::Versioned;
 use crate::store::commit::Committed;
+use crate::wire::fields::FieldErrors;
 
 /// What everybody may know about an operation.
 #[derive(Debug)]
-pub struct About {
+pub struct OperationSpec {
     /// Its id in the description, in logs and in audit rows.
     pub id: &'static str,
     /// Its method.
@@ -40,7 +40,7 @@ pub trait Output: Serialize + ToSchema + Send {
     fn objects(&self) -> Vec<Uuid>;
 }
 
-impl<T: Output> Output for crate::page::Page<T> {
+impl<T: Output> Output for crate::wire::page::Page<T> {
     fn objects(&self) -> Vec<Uuid> {
         self.data.iter().flat_map(Output::objects).collect()
     }
@@ -48,18 +48,18 @@ impl<T: Output> Output for crate::page::Page<T> {
 
 /// What a read found.
 #[derive(Debug)]
-pub struct Found<T> {
+pub struct ReadResult<T> {
     pub(crate) output: T,
     pub(crate) version: Option<u64>,
 }
 
-impl<T> From<T> for Found<T> {
+impl<T> From<T> for ReadResult<T> {
     fn from(output: T) -> Self {
         Self { output, version: None }
     }
 }
 
-impl<T> From<Versioned<T>> for Found<T> {
+impl<T> From<Versioned<T>> for ReadResult<T> {
     fn from(versioned: Versioned<T>) -> Self {
         Self { output: versioned.value, version: Some(versioned.version) }
     }
@@ -68,7 +68,7 @@ impl<T> From<Versioned<T>> for Found<T> {
 /// An operation that changes nothing: a GET.
 pub trait ReadOperation: 'static {
     /// What everybody may know.
-    const ABOUT: About;
+    const SPEC: OperationSpec;
     /// The parameters of its path.
     type Path: Deserr<FieldErrors> + IntoParams + Send;
     /// The parameters of its query.
@@ -84,13 +84,13 @@ pub trait ReadOperation: 'static {
         caller: &ReadCaller,
         path: Self::Path,
         query: Self::Query,
-    ) -> impl Future<Output = Result<Found<Self::Output>, Error>> + Send;
+    ) -> impl Future<Output = Result<ReadResult<Self::Output>, Error>> + Send;
 }
 
 /// An operation that changes something: a POST or a PATCH.
 pub trait WriteOperation: 'static {
     /// What everybody may know.
-    const ABOUT: About;
+    const SPEC: OperationSpec;
     /// The parameters of its path.
     type Path: Deserr<FieldErrors> + IntoParams + Clone + Send + Sync;
     /// Its body.
@@ -104,7 +104,7 @@ pub trait WriteOperation: 'static {
         Vec::new()
     }
 
-    /// Loads, decides and commits. On [`Error::Raced`] the pipeline calls it again.
+    /// Loads, decides and commits. On [`Error::Conflict`] the pipeline calls it again.
     ///
     /// # Errors
     /// See [`Error`].
@@ -125,7 +125,7 @@ pub trait Register {
 
 /// A successful response, ready to be sent, recorded and repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
+pub struct StoredResponse {
     pub(crate) status: StatusCode,
     pub(crate) body: Vec<u8>,
     pub(crate) etag: Option<String>,
@@ -133,7 +133,7 @@ pub struct Reply {
     pub(crate) objects: Vec<u8>,
 }
 
-impl Reply {
+impl StoredResponse {
     pub(crate) fn new<T: Output>(status: StatusCode, output: &T, version: Option<u64>) -> Result<Self, Error> {
         let body =
             serde_json::to_vec(output).map_err(|error| Error::Internal(format!("encoding a response: {error}")))?;
@@ -142,7 +142,7 @@ impl Reply {
     }
 }
 
-impl Reply {
+impl StoredResponse {
     /// Whether Lambda would refuse to hand it on.
     pub(crate) fn is_too_large(&self) -> bool {
         let escaped = || self.body.iter().filter(|byte| matches!(byte, b'"' | b'\\')).count();

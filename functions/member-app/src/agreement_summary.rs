@@ -15,7 +15,7 @@ pub(crate) struct Badge {
 }
 
 /// What an agreement consists of.
-pub(crate) struct Outline {
+pub(crate) struct AgreementSummary {
     pub participants: Vec<Party>,
     pub steps: Vec<Step>,
     pub documents: Vec<Paper>,
@@ -62,7 +62,7 @@ pub(crate) struct Paper {
     pub badge: Badge,
 }
 
-impl Outline {
+impl AgreementSummary {
     pub fn new(agreement: &Agreement, view: &AgreementView, contacts: &[Contact]) -> Self {
         let parties = view.participants.iter().flatten().map(|participant| {
             let contact = contacts.iter().find(|contact| contact.id == participant.contact_id);

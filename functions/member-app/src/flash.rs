@@ -3,27 +3,27 @@
 
 use http::{HeaderValue, header};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use shared::crypto::keyring::{Keyring, Sealed};
 use shared::domain::ids::EndpointId;
 use shared::domain::member::Admin;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::limits;
-use shared::seal::{Keyring, Sealed};
-use shared::visit::{Posted, Visit};
+use shared::web::request::{Request, SubmittedForm};
 
 use crate::developers::webhooks;
 
 /// What is shown once. Each kind has a cookie of its own, so that a removal does not take the place of a secret that
 /// nobody has seen yet; the secret of another endpoint does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Once {
+pub(crate) enum Flash {
     /// An endpoint's new signing secret.
     Secret(EndpointId),
     /// The name of whoever was removed.
     Removed,
 }
 
-impl Once {
+impl Flash {
     /// With https, browsers see to it that a `__Host-` cookie can be set by this very host only.
     fn cookie_name(self, is_local: bool) -> &'static str {
         match (self, is_local) {
@@ -62,7 +62,7 @@ impl Once {
     fn open(self, keys: &Keyring, sealed: &Sealed, form_token: &str, now: Timestamp) -> Option<String> {
         let opened = keys.open(sealed, &self.place(form_token)).ok()?;
         let (at, text): (Timestamp, String) = serde_json::from_str(&opened).ok()?;
-        (now <= at.plus_seconds(limits::SHOWN_ONCE_S)).then_some(text)
+        (now <= at.plus_seconds(limits::FLASH_LIFETIME_S)).then_some(text)
     }
 }
 
@@ -70,24 +70,28 @@ impl Once {
 ///
 /// # Errors
 /// When it can't be sealed.
-pub(crate) async fn hide(posted: &Posted<'_, Admin<'_>>, what: Once, text: &str) -> Result<Option<HeaderValue>, Error> {
-    let keys = webhooks(posted.app())?.keys.keyring().await?;
-    let sealed = what.seal(&keys, text, &posted.form_token(), posted.act().now())?;
-    Ok(what.cookie(posted.app().insecure_cookies, &sealed, limits::SHOWN_ONCE_S))
+pub(crate) async fn set(
+    submitted: &SubmittedForm<'_, Admin<'_>>,
+    what: Flash,
+    text: &str,
+) -> Result<Option<HeaderValue>, Error> {
+    let keys = webhooks(submitted.app())?.keys.keyring().await?;
+    let sealed = what.seal(&keys, text, &submitted.form_token(), submitted.act().now())?;
+    Ok(what.cookie(submitted.app().insecure_cookies, &sealed, limits::FLASH_LIFETIME_S))
 }
 
 /// The text, where the browser brings it in time, with the header that takes it away.
 ///
 /// # Errors
 /// When nobody is signed in, or there is a text and no key.
-pub(crate) async fn show(visit: &Visit, what: Once) -> Result<Option<(String, Option<HeaderValue>)>, Error> {
-    let is_local = visit.app().insecure_cookies;
-    let lines = visit.headers().get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+pub(crate) async fn take(request: &Request, what: Flash) -> Result<Option<(String, Option<HeaderValue>)>, Error> {
+    let is_local = request.app().insecure_cookies;
+    let lines = request.headers().get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let Some((_, value)) = pairs.find(|(name, _)| *name == what.cookie_name(is_local)) else { return Ok(None) };
     let Some(sealed) = read(value) else { return Ok(None) };
-    let keys = webhooks(visit.app())?.keys.keyring().await?;
-    let text = what.open(&keys, &sealed, &visit.signed_in()?.form_token(), visit.now());
+    let keys = webhooks(request.app())?.keys.keyring().await?;
+    let text = what.open(&keys, &sealed, &request.signed_in()?.form_token(), request.now());
     Ok(text.map(|text| (text, what.cookie(is_local, "", 0))))
 }
 
@@ -104,15 +108,15 @@ mod tests {
         let keys = Keyring::new("one").unwrap();
         let (ours, other) = (EndpointId::new(), EndpointId::new());
         let now = Timestamp::from_unix_ms(1_800_000_000_000).unwrap();
-        let what = Once::Secret(ours);
+        let what = Flash::Secret(ours);
         let sealed = read(&what.seal(&keys, "whsec_; é", "token", now).unwrap()).unwrap();
         for (what, token, seconds, opens) in [
             (what, "token", 0, true),
             (what, "token", 120, true),
             (what, "token", 121, false),
             (what, "another", 0, false),
-            (Once::Secret(other), "token", 0, false),
-            (Once::Removed, "token", 0, false),
+            (Flash::Secret(other), "token", 0, false),
+            (Flash::Removed, "token", 0, false),
         ] {
             let opened = what.open(&keys, &sealed, token, now.plus_seconds(seconds));
             assert_eq!(opened.as_deref(), opens.then_some("whsec_; é"), "{what:?} {token} {seconds}");
@@ -122,7 +126,7 @@ mod tests {
     #[test]
     fn one_does_not_take_the_place_of_the_other() {
         for is_local in [true, false] {
-            assert_ne!(Once::Secret(EndpointId::new()).cookie_name(is_local), Once::Removed.cookie_name(is_local));
+            assert_ne!(Flash::Secret(EndpointId::new()).cookie_name(is_local), Flash::Removed.cookie_name(is_local));
         }
     }
 }

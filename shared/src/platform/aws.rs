@@ -8,12 +8,12 @@ use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider, SharedHtt
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore};
 
-use crate::config::{self, ConfigError};
 use crate::limits;
+use crate::platform::config::{self, ConfigError};
 
 /// The roots that AWS's endpoints chain to (Amazon Trust Services). Loading the system's hundred and more instead
 /// costs 3 ms at every cold start.
-const AMAZON_ROOTS: &[u8] = include_bytes!("../roots/amazon.pem");
+const AMAZON_ROOTS: &[u8] = include_bytes!("../../roots/amazon.pem");
 
 /// Where AWS's services are and as whom they are called.
 #[derive(Debug, Clone)]

@@ -13,91 +13,25 @@
 use std::net::IpAddr;
 
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use serde::{Deserialize, Serialize};
 
-use crate::app::App;
-use crate::caller::Act;
-use crate::crypto::{self, BrowserSecret};
+use crate::api::caller::CallContext;
+use crate::crypto::{self, CookieSecret};
+use crate::domain::account::{Account, Membership};
 use crate::domain::contact::Email;
-use crate::domain::ids::{MemberId, OrgId};
+use crate::domain::ids::OrgId;
 use crate::domain::member::Member;
 use crate::domain::organization::{MemberRecord, Organization};
+use crate::domain::session::{FailedLogins, Session};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
-use crate::store::accounts::{Account, Membership};
+use crate::platform::app_state::AppState;
 use crate::store::commit::{Change, Commit};
 use crate::store::keys;
 use crate::store::table::jittered;
 use crate::store::{OrgStore, Store, members, sessions};
-use crate::text::Folded;
-use crate::visit::{Posted, Visit};
-
-/// A session as it is kept, under the hash of its secret.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Session {
-    /// The organization that it is in.
-    pub organization_id: OrgId,
-    /// Who the person is there.
-    pub member_id: MemberId,
-    /// The person's account.
-    pub email: Email,
-    /// The account's count of signing out everywhere when it began.
-    pub epoch: u64,
-    /// When it began.
-    pub created_at: Timestamp,
-    /// When it was last used, to the minute.
-    pub seen_at: Timestamp,
-}
-
-impl Session {
-    /// Whether its time is not over yet.
-    #[must_use]
-    pub fn is_alive(&self, now: Timestamp) -> bool {
-        now < self.ends_at() && now < self.seen_at.plus_seconds(limits::SESSION_IDLE_S)
-    }
-
-    /// When it ends at the latest.
-    #[must_use]
-    pub fn ends_at(&self) -> Timestamp {
-        self.created_at.plus_seconds(limits::SESSION_LIFETIME_S)
-    }
-
-    /// Whether it is time to keep that it is used.
-    #[must_use]
-    pub fn is_to_be_refreshed(&self, now: Timestamp) -> bool {
-        self.seen_at.plus_seconds(limits::SESSION_REFRESH_S) <= now
-    }
-}
-
-/// Wrong passwords for one account, or from one address.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Guesses {
-    /// How many.
-    pub failures: u32,
-    /// When the last one was, in milliseconds since 1970.
-    pub last_at_ms: i64,
-}
-
-impl Guesses {
-    /// How long the next guess has to wait, in milliseconds, where so many are free.
-    #[must_use]
-    pub fn wait_ms(self, free: u32, now: Timestamp) -> i64 {
-        if self.failures < free {
-            return 0;
-        }
-        let doublings = (self.failures - free).min(30);
-        let wait_s = (1_i64 << doublings).min(limits::GUESS_WAIT_MAX_S);
-        (self.last_at_ms.saturating_add(wait_s * 1000) - now.unix_ms()).max(0)
-    }
-
-    /// What is still held against somebody at a moment.
-    #[must_use]
-    pub fn remembered(self, now: Timestamp) -> Self {
-        let forgotten_at = self.last_at_ms.saturating_add(limits::GUESSES_FORGOTTEN_S * 1000);
-        if forgotten_at <= now.unix_ms() { Self::default() } else { self }
-    }
-}
+use crate::web::request::{Request, SubmittedForm};
+use crate::wire::text::Folded;
 
 /// The cookies of the app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,7 +46,7 @@ pub enum Cookie {
 
 impl Cookie {
     /// With https, browsers see to it that a `__Host-` cookie can be set by this very host only.
-    fn name(self, app: &App) -> &'static str {
+    fn name(self, app: &AppState) -> &'static str {
         match (self, app.insecure_cookies) {
             (Self::Session, false) => "__Host-session",
             (Self::Session, true) => "session",
@@ -125,18 +59,18 @@ impl Cookie {
 
     /// The secret that a request has in it.
     #[must_use]
-    pub fn read(self, app: &App, headers: &HeaderMap) -> Option<BrowserSecret> {
+    pub fn read(self, app: &AppState, headers: &HeaderMap) -> Option<CookieSecret> {
         let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
         let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.find(|(name, _)| *name == self.name(app)).and_then(|(_, value)| BrowserSecret::parse(value))
+        pairs.find(|(name, _)| *name == self.name(app)).and_then(|(_, value)| CookieSecret::parse(value))
     }
 
     /// The header that sets it, or takes it away.
     #[must_use]
-    pub fn set(self, app: &App, secret: Option<&BrowserSecret>) -> Option<HeaderValue> {
+    pub fn set(self, app: &AppState, secret: Option<&CookieSecret>) -> Option<HeaderValue> {
         let lifetime_s = match self {
             Self::Session | Self::Form => limits::SESSION_LIFETIME_S,
-            Self::Browser => limits::BROWSER_KNOWN_S,
+            Self::Browser => limits::DEVICE_COOKIE_LIFETIME_S,
         };
         let (value, seconds) = secret.map_or(("", 0), |secret| (secret.reveal(), lifetime_s));
         let secure = if app.insecure_cookies { "" } else { "; Secure" };
@@ -170,9 +104,9 @@ pub struct SignedIn {
     pub(crate) member: Member,
     pub(crate) organization: Organization,
     pub(crate) account: Account,
-    pub(crate) secret: BrowserSecret,
+    pub(crate) secret: CookieSecret,
     pub(crate) session: Session,
-    pub(crate) act: Act,
+    pub(crate) act: CallContext,
 }
 
 impl SignedIn {
@@ -196,7 +130,7 @@ impl SignedIn {
 
     /// What the request is recorded under, with the store as the organization sees it.
     #[must_use]
-    pub fn act(&self) -> &Act {
+    pub fn act(&self) -> &CallContext {
         &self.act
     }
 
@@ -217,19 +151,19 @@ impl SignedIn {
 }
 
 /// Finds out who a request is from, by its session's cookie. Nobody, if the session has ended in any way.
-pub(crate) async fn recognize(visit: &Visit) -> Result<Option<SignedIn>, Error> {
-    let Some(secret) = Cookie::Session.read(&visit.app, visit.headers()) else { return Ok(None) };
-    let Some(session) = visit.store.session(secret.hash()).await? else { return Ok(None) };
-    if !session.is_alive(visit.now) {
+pub(crate) async fn recognize(request: &Request) -> Result<Option<SignedIn>, Error> {
+    let Some(secret) = Cookie::Session.read(&request.app, request.headers()) else { return Ok(None) };
+    let Some(session) = request.store.session(secret.hash()).await? else { return Ok(None) };
+    if !session.is_alive(request.now) {
         return Ok(None);
     }
-    let Some((account, organization, record)) = person_of(&visit.store, &session).await? else { return Ok(None) };
-    if session.is_to_be_refreshed(visit.now) {
-        let seen = Session { seen_at: visit.now, ..session.clone() };
+    let Some((account, organization, record)) = person_of(&request.store, &session).await? else { return Ok(None) };
+    if session.is_to_be_refreshed(request.now) {
+        let seen = Session { seen_at: request.now, ..session.clone() };
         // If it can't be kept that the session is used, it ends earlier, and nothing else.
-        let _ = visit.store.refresh_session(secret.hash(), &seen).await;
+        let _ = request.store.refresh_session(secret.hash(), &seen).await;
     }
-    Ok(Some(signed_in(visit, account, organization, &record, secret, session)))
+    Ok(Some(signed_in(request, account, organization, &record, secret, session)))
 }
 
 /// Who a session is of, unless they have been removed or signed out everywhere.
@@ -245,27 +179,28 @@ async fn person_of(store: &Store, session: &Session) -> Result<Option<(Account, 
 ///
 /// # Errors
 /// [`Error::Unauthenticated`] when they are signed out by now; otherwise when the store can't be read.
-pub(crate) async fn member_now(visit: &Visit, signed_in: &SignedIn) -> Result<Member, Error> {
-    let (_, organization, record) = person_of(&visit.store, &signed_in.session).await?.ok_or(Error::Unauthenticated)?;
+pub(crate) async fn member_now(request: &Request, signed_in: &SignedIn) -> Result<Member, Error> {
+    let (_, organization, record) =
+        person_of(&request.store, &signed_in.session).await?.ok_or(Error::Unauthenticated)?;
     Ok(Member::of_session(organization.id, &record))
 }
 
 fn signed_in(
-    visit: &Visit,
+    request: &Request,
     account: Account,
     organization: Organization,
     record: &MemberRecord,
-    secret: BrowserSecret,
+    secret: CookieSecret,
     session: Session,
 ) -> SignedIn {
     let member = Member::of_session(organization.id, record);
-    let act = Act {
-        request_id: visit.request_id,
-        operation: visit.operation,
-        now: visit.now,
+    let act = CallContext {
+        request_id: request.request_id,
+        operation: request.operation,
+        now: request.now,
         actor: member.actor(),
-        store: OrgStore::new(visit.store.clone(), organization.id),
-        asked: visit.asked(),
+        store: OrgStore::new(request.store.clone(), organization.id),
+        asked: request.asked(),
     };
     SignedIn { member, organization, account, secret, session, act }
 }
@@ -291,9 +226,9 @@ impl ClientAddress {
 #[derive(Debug)]
 pub struct Entered {
     /// The session's secret.
-    pub session: BrowserSecret,
+    pub session: CookieSecret,
     /// The browser's.
-    pub browser: BrowserSecret,
+    pub browser: CookieSecret,
 }
 
 /// Signs somebody in, if the password is the account's. Nothing when something is not right or too much was guessed:
@@ -301,67 +236,67 @@ pub struct Entered {
 ///
 /// # Errors
 /// When the store can't be read or written.
-pub async fn sign_in(visit: &mut Visit, email: &str, password: &str) -> Result<Option<Entered>, Error> {
+pub async fn sign_in(request: &mut Request, email: &str, password: &str) -> Result<Option<Entered>, Error> {
     let account = match Email::parse(email) {
-        Ok(email) => visit.store.account(&email).await?,
+        Ok(email) => request.store.account(&email).await?,
         Err(_) => None,
     };
     let typed = Folded::new(email.trim());
     // Whoever signs out everywhere, having lost a device, makes browsers unknown too.
     let epoch = account.as_ref().map_or(0, |account| account.epoch);
-    let known = |browser: &BrowserSecret| keys::known_browser(browser.hash(), typed.as_str(), epoch);
-    let guess = Guess::by(visit, typed.as_str(), known).await?;
+    let known = |browser: &CookieSecret| keys::known_device(browser.hash(), typed.as_str(), epoch);
+    let guess = LoginAttempt::by(request, typed.as_str(), known).await?;
     // Counted before it is looked at, so that guesses at the same time count too.
-    if !guess.count(&visit.store, visit.now).await? {
+    if !guess.count(&request.store, request.now).await? {
         return Ok(None);
     }
     if !is_password_of(account.as_ref(), password).await? {
         return Ok(None);
     }
     let Some(account) = account else { return Ok(None) };
-    let fresh = || BrowserSecret::new().map_err(|error| Error::Internal(error.to_string()));
-    let browser = Cookie::Browser.read(&visit.app, visit.headers()).map_or_else(fresh, Ok)?;
+    let fresh = || CookieSecret::new().map_err(|error| Error::Internal(error.to_string()));
+    let browser = Cookie::Browser.read(&request.app, request.headers()).map_or_else(fresh, Ok)?;
     // One for all attempts: one whose answer was lost may have begun the session.
     let session = fresh()?;
     let attempt = async || {
-        let Some(first) = visit.store.memberships(&account).await?.into_iter().next() else { return Ok(None) };
-        let known = sessions::know_browser(known(&browser), visit.now);
-        let old = Cookie::Session.read(&visit.app, visit.headers());
-        enter(visit, &account, first, &session, old.as_ref(), visit.now, Some(known)).await.map(Some)
+        let Some(first) = request.store.memberships(&account).await?.into_iter().next() else { return Ok(None) };
+        let known = sessions::remember_device(known(&browser), request.now);
+        let old = Cookie::Session.read(&request.app, request.headers());
+        enter(request, &account, first, &session, old.as_ref(), request.now, Some(known)).await.map(Some)
     };
-    let Some(signed_in) = visit.until_settled(attempt).await? else { return Ok(None) };
-    guess.was_right(&visit.store).await;
-    visit.signed_in = Some(signed_in);
+    let Some(signed_in) = request.retry_on_conflict(attempt).await? else { return Ok(None) };
+    guess.was_right(&request.store).await;
+    request.signed_in = Some(signed_in);
     Ok(Some(Entered { session, browser }))
 }
 
 /// Where a guess counts.
-enum Guess {
+enum LoginAttempt {
     /// In a browser that has signed in to the account before.
     InBrowser(keys::Key),
     /// Anywhere else: at the account, and with all others from the same address.
     Anywhere { at_account: keys::Key, from_address: keys::Key },
 }
 
-impl Guess {
-    async fn by(visit: &Visit, email: &str, known: impl Fn(&BrowserSecret) -> keys::Key) -> Result<Self, Error> {
-        if let Some(secret) = Cookie::Browser.read(&visit.app, visit.headers())
-            && visit.store.knows_browser(&known(&secret)).await?
+impl LoginAttempt {
+    async fn by(request: &Request, email: &str, known: impl Fn(&CookieSecret) -> keys::Key) -> Result<Self, Error> {
+        if let Some(secret) = Cookie::Browser.read(&request.app, request.headers())
+            && request.store.knows_device(&known(&secret)).await?
         {
-            return Ok(Self::InBrowser(keys::guesses_in_browser(secret.hash(), email)));
+            return Ok(Self::InBrowser(keys::failed_logins_on_device(secret.hash(), email)));
         }
-        let address = visit.client_address().map_or_else(|| "unknown".to_owned(), ClientAddress::counted);
-        let from_address = keys::guesses("address", &address);
-        Ok(Self::Anywhere { at_account: keys::guesses("account", email), from_address })
+        let address = request.client_address().map_or_else(|| "unknown".to_owned(), ClientAddress::counted);
+        let from_address = keys::failed_logins("address", &address);
+        Ok(Self::Anywhere { at_account: keys::failed_logins("account", email), from_address })
     }
 
     /// Counts it, if it may be made now.
     async fn count(&self, store: &Store, now: Timestamp) -> Result<bool, Error> {
         match self {
-            Self::InBrowser(at) => count_guess(store, at, limits::GUESSES_IN_BROWSER, now).await,
+            Self::InBrowser(at) => count_attempt(store, at, limits::LOGIN_ATTEMPTS_ON_DEVICE, now).await,
             Self::Anywhere { at_account, from_address } => {
-                Ok(count_guess(store, from_address, limits::GUESSES_FROM_ADDRESS, now).await?
-                    && count_guess(store, at_account, limits::GUESSES_AT_ACCOUNT, now).await?)
+                Ok(count_attempt(store, from_address, limits::LOGIN_ATTEMPTS_FROM_ADDRESS, now).await?
+                    && count_attempt(store, at_account, limits::LOGIN_ATTEMPTS_AT_ACCOUNT, now).await?)
             }
         }
     }
@@ -369,10 +304,10 @@ impl Guess {
     /// It was no wrong guess after all.
     async fn was_right(&self, store: &Store) {
         match self {
-            Self::InBrowser(at) => store.forget_guesses(at).await,
+            Self::InBrowser(at) => store.forget_failed_logins(at).await,
             Self::Anywhere { at_account, from_address } => {
-                store.forget_guesses(at_account).await;
-                store.take_back_guess(from_address).await;
+                store.forget_failed_logins(at_account).await;
+                store.take_back_failed_login(from_address).await;
             }
         }
     }
@@ -381,11 +316,11 @@ impl Guess {
 /// Begins a session with a secret, in the place of the one that the browser had, together with another change. It takes
 /// effect only while the person is a member there.
 async fn enter(
-    visit: &Visit,
+    request: &Request,
     account: &Account,
     (organization, record): (Organization, MemberRecord),
-    secret: &BrowserSecret,
-    old: Option<&BrowserSecret>,
+    secret: &CookieSecret,
+    old: Option<&CookieSecret>,
     created_at: Timestamp,
     with: Option<Change>,
 ) -> Result<SignedIn, Error> {
@@ -395,9 +330,9 @@ async fn enter(
         email: account.email.clone(),
         epoch: account.epoch,
         created_at,
-        seen_at: visit.now,
+        seen_at: request.now,
     };
-    let signed_in = signed_in(visit, account.clone(), organization, &record, secret.clone(), session);
+    let signed_in = signed_in(request, account.clone(), organization, &record, secret.clone(), session);
     let begun = sessions::create(secret.hash(), &signed_in.session)?;
     let is_there = members::is_there(signed_in.act.org(), record.id);
     let changes = [Some(begun), Some(is_there), old.map(|old| sessions::remove(old.hash())), with];
@@ -418,17 +353,17 @@ async fn is_password_of(account: Option<&Account>, password: &str) -> Result<boo
 }
 
 /// Counts a guess, if one is free now.
-async fn count_guess(store: &Store, at: &keys::Key, free: u32, now: Timestamp) -> Result<bool, Error> {
+async fn count_attempt(store: &Store, at: &keys::Key, free: u32, now: Timestamp) -> Result<bool, Error> {
     let mut pause = limits::WRITE_BACKOFF_FIRST;
-    for _ in 0..limits::GUESS_ATTEMPTS_MAX {
-        let kept = store.guesses(at).await?;
+    for _ in 0..limits::LOGIN_COUNT_ATTEMPTS_MAX {
+        let kept = store.failed_logins(at).await?;
         let version = kept.as_ref().map(|kept| kept.version);
-        let guesses = kept.map(|kept| kept.value.remembered(now)).unwrap_or_default();
-        if guesses.wait_ms(free, now) > 0 {
+        let failed_logins = kept.map(|kept| kept.value.remembered(now)).unwrap_or_default();
+        if failed_logins.wait_ms(free, now) > 0 {
             return Ok(false);
         }
-        let counted = Guesses { failures: guesses.failures.saturating_add(1), last_at_ms: now.unix_ms() };
-        if store.put_guesses(at, counted, version).await? {
+        let counted = FailedLogins { failures: failed_logins.failures.saturating_add(1), last_at_ms: now.unix_ms() };
+        if store.put_failed_logins(at, counted, version).await? {
             return Ok(true);
         }
         tokio::time::sleep(jittered(pause)).await;
@@ -442,71 +377,43 @@ async fn count_guess(store: &Store, at: &keys::Key, free: u32, now: Timestamp) -
 ///
 /// # Errors
 /// When the store can't be written.
-pub async fn sign_out(posted: &Posted<'_>) -> Result<(), Error> {
-    let changes = [sessions::remove(posted.signed_in().secret.hash())];
-    posted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[]).await
+pub async fn sign_out(submitted: &SubmittedForm<'_>) -> Result<(), Error> {
+    let changes = [sessions::remove(submitted.signed_in().secret.hash())];
+    submitted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[]).await
 }
 
 /// Ends all sessions of the account, in every organization.
 ///
 /// # Errors
 /// When the store can't be written.
-pub async fn sign_out_everywhere(posted: &Posted<'_>) -> Result<(), Error> {
-    let signed_in = posted.signed_in();
+pub async fn sign_out_everywhere(submitted: &SubmittedForm<'_>) -> Result<(), Error> {
+    let signed_in = submitted.signed_in();
     let changes = [sessions::end_all(&signed_in.account.email), sessions::remove(signed_in.secret.hash())];
-    posted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[]).await
+    submitted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[]).await
 }
 
 /// Goes on in another organization of the same account, with a new session.
 ///
 /// # Errors
 /// [`Error::NotFound`] if the person does not belong to it; otherwise when the store can't be read or written.
-pub async fn switch(visit: &mut Visit, to: OrgId) -> Result<BrowserSecret, Error> {
-    let SignedIn { account, secret: old, session, .. } = visit.posted()?.signed_in();
-    let secret = BrowserSecret::new().map_err(|error| Error::Internal(error.to_string()))?;
+pub async fn switch(request: &mut Request, to: OrgId) -> Result<CookieSecret, Error> {
+    let SignedIn { account, secret: old, session, .. } = request.submitted()?.signed_in();
+    let secret = CookieSecret::new().map_err(|error| Error::Internal(error.to_string()))?;
     let attempt = async || {
-        let memberships = visit.store.memberships(account).await?;
+        let memberships = request.store.memberships(account).await?;
         let found = memberships.into_iter().find(|(organization, _)| organization.id == to);
         let into = found.ok_or_else(Error::not_found)?;
         // The twelve hours go on.
-        enter(visit, account, into, &secret, Some(old), session.created_at, None).await
+        enter(request, account, into, &secret, Some(old), session.created_at, None).await
     };
-    let signed_in = visit.until_settled(attempt).await?;
-    visit.signed_in = Some(signed_in);
+    let signed_in = request.retry_on_conflict(attempt).await?;
+    request.signed_in = Some(signed_in);
     Ok(secret)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn session(created_at: Timestamp, seen_at: Timestamp) -> Session {
-        Session {
-            organization_id: OrgId::new(),
-            member_id: MemberId::new(),
-            email: Email::parse("ada@okafor.example").unwrap(),
-            epoch: 0,
-            created_at,
-            seen_at,
-        }
-    }
-
-    #[test]
-    fn a_session_ends_after_twelve_hours_or_two_without_a_request() {
-        let begun = Timestamp::from_unix_ms(1_800_000_000_000).unwrap();
-        let hours = |hours: i64, ms: i64| Timestamp::from_unix_ms(begun.unix_ms() + hours * 3_600_000 + ms).unwrap();
-        for (seen, now, alive) in [
-            (hours(0, 0), hours(0, 0), true),
-            (hours(0, 0), hours(2, -1), true),
-            (hours(0, 0), hours(2, 0), false),
-            (hours(11, 0), hours(12, -1), true),
-            (hours(11, 0), hours(12, 0), false),
-        ] {
-            assert_eq!(session(begun, seen).is_alive(now), alive, "{seen} {now}");
-        }
-        assert!(!session(begun, begun).is_to_be_refreshed(hours(0, 59_999)));
-        assert!(session(begun, begun).is_to_be_refreshed(hours(0, 60_000)));
-    }
 
     #[test]
     fn only_pages_of_the_app_are_come_back_to() {
@@ -551,18 +458,6 @@ mod tests {
         ] {
             assert_eq!(safe_next(path), None, "{path}");
         }
-    }
-
-    #[test]
-    fn each_wrong_guess_beyond_the_free_ones_waits_twice_as_long() {
-        let now = Timestamp::from_unix_ms(1_800_000_000_000).unwrap();
-        let wait = |failures| Guesses { failures, last_at_ms: now.unix_ms() }.wait_ms(5, now);
-        assert_eq!([0, 4, 5, 6, 8].map(wait), [0, 0, 1000, 2000, 8000]);
-        assert_eq!(wait(u32::MAX), limits::GUESS_WAIT_MAX_S * 1000);
-        let guesses = Guesses { failures: 6, last_at_ms: now.unix_ms() };
-        assert_eq!(guesses.wait_ms(5, now.plus_seconds(2)), 0);
-        assert_eq!(guesses.remembered(now.plus_seconds(3599)), guesses);
-        assert_eq!(guesses.remembered(now.plus_seconds(3600)), Guesses::default());
     }
 
     #[test]

@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::aws::{self, AwsSettings, Service};
-use crate::config::{self, BaseUrl, ConfigError, Waits};
-use crate::seal::{Keys, SecretsManagerKeys};
+use crate::domain::time_scale::TimeScale;
+use crate::platform::aws::{self, AwsSettings, Service};
+use crate::platform::config::{self, BaseUrl, ConfigError};
+use crate::platform::secrets::{Keys, SecretsManagerKeys};
+use crate::platform::telemetry::Log;
 use crate::store::Store;
-use crate::telemetry::Log;
 use crate::webhook::guard::{Guard, PublicOnly};
 use crate::webhook::resolve::{Resolve, SystemResolver};
 
 /// The parts that all calls of a process share.
 #[derive(Debug)]
-pub struct App {
+pub struct AppState {
     /// The table.
     pub store: Store,
     /// The origin of links.
@@ -20,7 +21,7 @@ pub struct App {
     /// Where log lines go.
     pub log: Log,
     /// How long the service waits for what.
-    pub waits: Waits,
+    pub time_scale: TimeScale,
     /// Whether cookies go over plain http too: on the local stack only.
     pub insecure_cookies: bool,
     /// What it takes to set up endpoints of webhooks: only the app does.
@@ -49,18 +50,18 @@ impl Webhooks {
     }
 }
 
-impl App {
+impl AppState {
     /// Puts the parts together.
     #[must_use]
-    pub fn new(store: Store, base_url: BaseUrl, log: Log, waits: Waits) -> Self {
-        Self { store, base_url, log, waits, insecure_cookies: false, webhooks: None }
+    pub fn new(store: Store, base_url: BaseUrl, log: Log, time_scale: TimeScale) -> Self {
+        Self { store, base_url, log, time_scale, insecure_cookies: false, webhooks: None }
     }
 
     /// The same on a person's own machine, where there is no https: cookies go without `Secure`. Only the local stack
     /// calls this.
     #[must_use]
-    pub fn without_https(store: Store, base_url: BaseUrl, log: Log, waits: Waits) -> Self {
-        Self { store, base_url, log, waits, insecure_cookies: true, webhooks: None }
+    pub fn without_https(store: Store, base_url: BaseUrl, log: Log, time_scale: TimeScale) -> Self {
+        Self { store, base_url, log, time_scale, insecure_cookies: true, webhooks: None }
     }
 
     /// The same, able to set up endpoints of webhooks.
@@ -78,6 +79,6 @@ impl App {
         let base_url = BaseUrl::parse(&config::required("BASE_URL")?)
             .map_err(|error| ConfigError::Invalid { name: "BASE_URL", why: error.to_string() })?;
         let client = aws::dynamodb(&AwsSettings::from_env(Service::DynamoDb)?);
-        Ok(Self::new(Store::new(client, table), base_url, Log::stdout(), Waits::default()))
+        Ok(Self::new(Store::new(client, table), base_url, Log::stdout(), TimeScale::default()))
     }
 }

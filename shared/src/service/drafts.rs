@@ -3,8 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
-use crate::caller::Act;
-use crate::config::BaseUrl;
+use crate::api::caller::CallContext;
 use crate::crypto;
 use crate::domain::agreement::blockers::{self, Blocker, Surroundings};
 use crate::domain::agreement::view::AgreementView;
@@ -15,11 +14,17 @@ use crate::domain::member::Changed;
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
+use crate::platform::config::BaseUrl;
 use crate::store::Versioned;
 
 /// What is in the way of publishing a draft, given its workspace and the contacts of its participants.
 #[must_use]
-pub fn blockers_of(act: &Act, agreement: &Agreement, workspace: &Workspace, contacts: &[Contact]) -> Vec<Blocker> {
+pub fn blockers_of(
+    act: &CallContext,
+    agreement: &Agreement,
+    workspace: &Workspace,
+    contacts: &[Contact],
+) -> Vec<Blocker> {
     blockers_at(act.now(), agreement, workspace, contacts)
 }
 
@@ -39,7 +44,10 @@ fn blockers(now: Timestamp, agreement: &Agreement, workspace_activated: bool, co
 ///
 /// # Errors
 /// When the store can't be read.
-pub async fn contacts_of(act: &Act, agreements: impl IntoIterator<Item = &Agreement>) -> Result<Vec<Contact>, Error> {
+pub async fn contacts_of(
+    act: &CallContext,
+    agreements: impl IntoIterator<Item = &Agreement>,
+) -> Result<Vec<Contact>, Error> {
     Ok(versioned_contacts_of(act, agreements).await?.into_iter().map(|contact| contact.value).collect())
 }
 
@@ -48,7 +56,7 @@ pub async fn contacts_of(act: &Act, agreements: impl IntoIterator<Item = &Agreem
 /// # Errors
 /// When the store can't be read.
 pub async fn versioned_contacts_of(
-    act: &Act,
+    act: &CallContext,
     agreements: impl IntoIterator<Item = &Agreement>,
 ) -> Result<Vec<Versioned<Contact>>, Error> {
     let participants = agreements.into_iter().flat_map(|agreement| &agreement.participants);
@@ -59,14 +67,14 @@ pub async fn versioned_contacts_of(
 /// What a page showed of an agreement and of what it refers to, so that nobody confirms anything else: the form carries
 /// it, and the decision compares it with what is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct ReviewFingerprint {
     /// The agreement's version.
     agreement: u64,
     /// A fingerprint of who takes part and of the workspace.
     surroundings: String,
 }
 
-impl Shown {
+impl ReviewFingerprint {
     /// What a page shows that is made of these.
     #[must_use]
     pub fn of(agreement: &Versioned<Agreement>, workspace: &Workspace, contacts: &[Versioned<Contact>]) -> Self {
@@ -98,7 +106,7 @@ impl Shown {
     }
 }
 
-impl fmt::Display for Shown {
+impl fmt::Display for ReviewFingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}", self.agreement, self.surroundings)
     }
@@ -108,7 +116,7 @@ impl fmt::Display for Shown {
 ///
 /// # Errors
 /// When the store can't be read.
-pub async fn workspace_of(act: &Act, agreement: &Agreement) -> Result<Versioned<Workspace>, Error> {
+pub async fn workspace_of(act: &CallContext, agreement: &Agreement) -> Result<Versioned<Workspace>, Error> {
     let workspace = act.store().workspace(agreement.workspace_id).await?;
     workspace.ok_or_else(|| Error::Internal("an agreement without its workspace".to_owned()))
 }
@@ -117,7 +125,7 @@ pub async fn workspace_of(act: &Act, agreement: &Agreement) -> Result<Versioned<
 ///
 /// # Errors
 /// When the store can't be read.
-pub async fn in_full(act: &Act, base_url: &BaseUrl, agreement: &Agreement) -> Result<AgreementView, Error> {
+pub async fn in_full(act: &CallContext, base_url: &BaseUrl, agreement: &Agreement) -> Result<AgreementView, Error> {
     let contacts = contacts_of(act, [agreement]).await?;
     if agreement.lifecycle() != Lifecycle::Draft {
         return Ok(AgreementView::in_full(agreement, &contacts, &[], false, base_url));
@@ -132,7 +140,7 @@ pub async fn in_full(act: &Act, base_url: &BaseUrl, agreement: &Agreement) -> Re
 ///
 /// # Errors
 /// When the store can't be read.
-pub async fn ready_to_be_proposed(act: &Act, agreements: &[Agreement]) -> Result<HashSet<AgreementId>, Error> {
+pub async fn ready_to_be_proposed(act: &CallContext, agreements: &[Agreement]) -> Result<HashSet<AgreementId>, Error> {
     let drafts: Vec<&Agreement> =
         agreements.iter().filter(|agreement| agreement.lifecycle() == Lifecycle::Draft).collect();
     // Activation does not keep a draft from being proposed, so that the workspaces need not be read; and the contacts

@@ -10,10 +10,10 @@ use lambda_http::request::{LambdaRequest, RequestContext};
 use lambda_http::{Adapter, Request, RequestExt};
 use tower::ServiceExt;
 
-use crate::app::App;
-use crate::config::ConfigError;
-use crate::pipeline::Routes;
-use crate::session::ClientAddress;
+use crate::api::pipeline::Routes;
+use crate::platform::app_state::AppState;
+use crate::platform::config::ConfigError;
+use crate::web::session::ClientAddress;
 
 /// The stage that stands in no path.
 const DEFAULT_STAGE: &str = "$default";
@@ -30,8 +30,8 @@ pub async fn run(routes: Routes) -> Result<(), lambda_http::Error> {
 ///
 /// # Errors
 /// Those of [`run`].
-pub async fn serve(router: impl FnOnce(App) -> Result<Router, ConfigError>) -> Result<(), lambda_http::Error> {
-    let router = router(App::from_env()?)?;
+pub async fn serve(router: impl FnOnce(AppState) -> Result<Router, ConfigError>) -> Result<(), lambda_http::Error> {
+    let router = router(AppState::from_env()?)?;
     let service = Adapter::from(router.map_request(|request| with_address(without_stage(request))));
     lambda_runtime::run(service.map_request(as_sent)).await
 }

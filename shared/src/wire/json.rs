@@ -7,7 +7,7 @@ use deserr::ValuePointerRef;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use crate::input::{FieldCode, FieldErrors};
+use crate::wire::fields::{FieldCode, FieldErrors};
 
 /// Parses one JSON value.
 ///

@@ -8,34 +8,34 @@ use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams};
 use futures_util::StreamExt;
 use http::header::{self, CONTENT_TYPE};
-use http::{HeaderMap, Method, Request, StatusCode, Uri, request};
+use http::{HeaderMap, Method, StatusCode, Uri, request};
 use uuid::Uuid;
 
-use crate::app::App;
-use crate::caller::Act;
-use crate::config::Waits;
-use crate::crypto::BrowserSecret;
+use crate::api::caller::CallContext;
+use crate::crypto::CookieSecret;
 use crate::domain::ids::RequestId;
 use crate::domain::member::{Admin, Member};
 use crate::domain::time::Timestamp;
+use crate::domain::time_scale::TimeScale;
 use crate::error::Error;
-use crate::input::{self, FieldCode, FieldErrors};
 use crate::limits;
-use crate::session::{self, ClientAddress, Cookie, SignedIn};
+use crate::platform::app_state::AppState;
+use crate::platform::telemetry::CallLine;
 use crate::store::Store;
 use crate::store::audit::{self, Outcome};
 use crate::store::commit::{Change, Commit};
 use crate::store::members;
 use crate::store::table::jittered;
-use crate::telemetry::CallLine;
+use crate::web::session::{self, ClientAddress, Cookie, SignedIn};
+use crate::wire::fields::{BODY, FieldCode, FieldErrors};
 
 /// The field of a form that says that it is this browser's.
 pub const FORM_TOKEN: &str = "form_token";
 
 /// One request to the app.
 #[derive(Debug)]
-pub struct Visit {
-    pub(crate) app: Arc<App>,
+pub struct Request {
+    pub(crate) app: Arc<AppState>,
     pub(crate) request_id: RequestId,
     pub(crate) operation: &'static str,
     pub(crate) now: Timestamp,
@@ -107,28 +107,28 @@ impl Sender for Admin<'_> {
 }
 
 /// A form that somebody sent from a page of their own session. Only this can change anything. Taking it as an admin's
-/// ([`Posted::by_admin`]) uses it up, so that no change is begun with it as a member's.
+/// ([`SubmittedForm::by_admin`]) uses it up, so that no change is begun with it as a member's.
 #[derive(Debug)]
-pub struct Posted<'a, By = &'a Member> {
-    visit: &'a Visit,
+pub struct SubmittedForm<'a, By = &'a Member> {
+    request: &'a Request,
     signed_in: &'a SignedIn,
     form: &'a Form,
     by: By,
 }
 
-impl<'a> Posted<'a> {
+impl<'a> SubmittedForm<'a> {
     /// The form as an admin's: for acts that change the organization's settings.
     ///
     /// # Errors
     /// [`Error::AdminsOnly`] when who sent it is none.
-    pub fn by_admin(self) -> Result<Posted<'a, Admin<'a>>, Error> {
-        let Self { visit, signed_in, form, by } = self;
+    pub fn by_admin(self) -> Result<SubmittedForm<'a, Admin<'a>>, Error> {
+        let Self { request, signed_in, form, by } = self;
         let by = by.as_admin().ok_or(Error::AdminsOnly)?;
-        Ok(Posted { visit, signed_in, form, by })
+        Ok(SubmittedForm { request, signed_in, form, by })
     }
 }
 
-impl<'a, By: Sender> Posted<'a, By> {
+impl<'a, By: Sender> SubmittedForm<'a, By> {
     /// Who sent it.
     #[must_use]
     pub fn by(&self) -> By {
@@ -137,13 +137,13 @@ impl<'a, By: Sender> Posted<'a, By> {
 
     /// How long the service waits for what.
     #[must_use]
-    pub fn waits(&self) -> Waits {
-        self.visit.app.waits
+    pub fn time_scale(&self) -> TimeScale {
+        self.request.app.time_scale
     }
 
     /// What it is recorded under.
     #[must_use]
-    pub fn act(&self) -> &'a Act {
+    pub fn act(&self) -> &'a CallContext {
         &self.signed_in.act
     }
 
@@ -155,8 +155,8 @@ impl<'a, By: Sender> Posted<'a, By> {
 
     /// What all functions share.
     #[must_use]
-    pub fn app(&self) -> &'a App {
-        &self.visit.app
+    pub fn app(&self) -> &'a AppState {
+        &self.request.app
     }
 
     /// What it was filled in with.
@@ -166,7 +166,7 @@ impl<'a, By: Sender> Posted<'a, By> {
     }
 
     /// Begins a change, which holds only while who sent the form is a member, or an admin, still.
-    pub fn commit(&self) -> Commit<'a, Act> {
+    pub fn commit(&self) -> Commit<'a, CallContext> {
         Commit::new(&self.signed_in.act).with([self.by.is_still()])
     }
 
@@ -177,26 +177,26 @@ impl<'a, By: Sender> Posted<'a, By> {
     /// Decides until nobody else's write comes between.
     ///
     /// # Errors
-    /// Those of [`Visit::until_settled`]; [`Error::Unauthenticated`] when the member has been removed or signed out
+    /// Those of [`Request::retry_on_conflict`]; [`Error::Unauthenticated`] when the member has been removed or signed out
     /// everywhere meanwhile, [`Error::AdminsOnly`] when it was an admin's form and they are none any more.
-    pub async fn until_settled<T, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, Error>
+    pub async fn retry_on_conflict<T, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<T, Error>>,
     {
         let still_in = |ended: F| async {
             let ended = ended.await;
-            if matches!(ended, Err(Error::Raced)) {
-                self.by.check(&session::member_now(self.visit, self.signed_in).await?)?;
+            if matches!(ended, Err(Error::Conflict)) {
+                self.by.check(&session::member_now(self.request, self.signed_in).await?)?;
             }
             ended
         };
-        self.visit.until_settled(|| still_in(attempt())).await
+        self.request.retry_on_conflict(|| still_in(attempt())).await
     }
 }
 
-impl Visit {
+impl Request {
     /// Receives a request whole.
-    pub async fn receive(app: Arc<App>, request: Request<Body>) -> Self {
+    pub async fn receive(app: Arc<AppState>, request: http::Request<Body>) -> Self {
         let started = Instant::now();
         let (mut parts, body) = request.into_parts();
         let path = RawPathParams::from_request_parts(&mut parts, &()).await.ok();
@@ -247,17 +247,17 @@ impl Visit {
     ///
     /// # Errors
     /// [`Error::Unauthenticated`], [`Error::ForgedForm`], or what is wrong with it.
-    pub fn posted(&self) -> Result<Posted<'_>, Error> {
+    pub fn submitted(&self) -> Result<SubmittedForm<'_>, Error> {
         let signed_in = self.signed_in()?;
         let form = self.form_of(&signed_in.secret)?;
-        Ok(Posted { visit: self, signed_in, form, by: &signed_in.member })
+        Ok(SubmittedForm { request: self, signed_in, form, by: &signed_in.member })
     }
 
     /// The form, if it was sent from a page that a browser with this secret was shown.
     ///
     /// # Errors
     /// [`Error::ForgedForm`], or what is wrong with it.
-    pub fn form_of(&self, secret: &BrowserSecret) -> Result<&Form, Error> {
+    pub fn form_of(&self, secret: &CookieSecret) -> Result<&Form, Error> {
         if !is_from_here(&self.app, &self.parts.headers) {
             return Err(Error::ForgedForm);
         }
@@ -268,15 +268,15 @@ impl Visit {
     /// Decides until nobody else's write comes between, as the pipeline does for the API.
     ///
     /// # Errors
-    /// Those of an attempt; [`Error::Raced`] when it has taken too long.
-    pub async fn until_settled<T, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, Error>
+    /// Those of an attempt; [`Error::Conflict`] when it has taken too long.
+    pub async fn retry_on_conflict<T, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<T, Error>>,
     {
         let mut pause = limits::WRITE_BACKOFF_FIRST;
         loop {
             match attempt().await {
-                Err(Error::Raced) if self.started.elapsed() < limits::WRITE_DEADLINE => {
+                Err(Error::Conflict) if self.started.elapsed() < limits::WRITE_DEADLINE => {
                     tokio::time::sleep(jittered(pause)).await;
                     pause = (pause * 2).min(limits::WRITE_BACKOFF_MAX);
                 }
@@ -318,7 +318,7 @@ impl Visit {
 
     /// What all functions share.
     #[must_use]
-    pub fn app(&self) -> &App {
+    pub fn app(&self) -> &AppState {
         &self.app
     }
 
@@ -354,7 +354,7 @@ impl Visit {
 
     /// The secret that a cookie of the request has.
     #[must_use]
-    pub fn cookie(&self, cookie: Cookie) -> Option<BrowserSecret> {
+    pub fn cookie(&self, cookie: Cookie) -> Option<CookieSecret> {
         cookie.read(&self.app, &self.parts.headers)
     }
 
@@ -411,17 +411,17 @@ async fn receive_form(headers: &HeaderMap, body: Body) -> Result<Form, FieldErro
     let mut chunks = body.into_data_stream();
     let mut received = Vec::new();
     while let Some(chunk) = chunks.next().await {
-        let broke_off = |_| FieldErrors::one(input::BODY, FieldCode::InvalidFormat, "broke off before its end");
+        let broke_off = |_| FieldErrors::one(BODY, FieldCode::InvalidFormat, "broke off before its end");
         received.extend_from_slice(&chunk.map_err(broke_off)?);
         if received.len() > limits::FORM_BYTES_MAX {
-            return Err(FieldErrors::one(input::BODY, FieldCode::TooLong, "is more than a form can have"));
+            return Err(FieldErrors::one(BODY, FieldCode::TooLong, "is more than a form can have"));
         }
     }
     Form::parse(&received)
 }
 
 /// Whether what the browser says about where a form comes from, if it says so, is this very host.
-fn is_from_here(app: &App, headers: &HeaderMap) -> bool {
+fn is_from_here(app: &AppState, headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     let site_fits = text(header::HeaderName::from_static("sec-fetch-site")).is_none_or(|site| site == "same-origin");
     let origin_fits = text(header::ORIGIN).is_none_or(|origin| is_here(app, headers, origin));
@@ -429,7 +429,7 @@ fn is_from_here(app: &App, headers: &HeaderMap) -> bool {
 }
 
 /// Whether an origin is this host, under whichever of its names: a person may have opened the local stack under another.
-fn is_here(app: &App, headers: &HeaderMap, origin: &str) -> bool {
+fn is_here(app: &AppState, headers: &HeaderMap, origin: &str) -> bool {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).filter(|host| !host.is_empty());
     let is_host = host.is_some_and(|host| origin.split_once("://").is_some_and(|(_, authority)| authority == host));
     origin == app.base_url.to_string() || is_host

@@ -9,9 +9,9 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema};
 use utoipa::openapi::{Ref, RefOr};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use crate::input::{FieldCode, FieldErrors};
 use crate::limits;
-use crate::text::Folded;
+use crate::wire::fields::{FieldCode, FieldErrors};
+use crate::wire::text::Folded;
 
 /// How many rows a page has: 1 to 200 (specification, "Limits").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
@@ -273,7 +273,7 @@ impl<T: ToSchema> ToSchema for Page<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::read_query;
+    use crate::wire::input::read_query;
 
     #[derive(Debug, Deserr)]
     #[deserr(error = FieldErrors, deny_unknown_fields)]

@@ -7,11 +7,11 @@ use aws_sdk_sqs::error::ProvideErrorMetadata;
 use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
 use futures_util::future::BoxFuture;
 
-use super::queue::{Queue, QueueError, Wake};
-use crate::aws::{self, AwsSettings, Service};
-use crate::config::{self, ConfigError};
 use crate::domain::time::Timestamp;
 use crate::limits;
+use crate::platform::aws::{self, AwsSettings, Service};
+use crate::platform::config::{self, ConfigError};
+use crate::webhook::queue::{Queue, QueueError, Wake};
 
 /// The queues.
 #[derive(Debug)]

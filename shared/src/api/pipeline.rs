@@ -19,20 +19,21 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, requ
 use tower::ServiceExt;
 use uuid::Uuid;
 
-use crate::app::App;
-use crate::caller::{Act, Caller, IdempotencyKey, IfMatch, ReadCaller, WriteCaller};
+use crate::api::caller::{CallContext, Caller, IdempotencyKey, IfMatch, ReadCaller, WriteCaller};
+use crate::api::openapi;
+use crate::api::operation::{OperationSpec, ReadOperation, Register, StoredResponse, WriteOperation};
 use crate::crypto::TokenHash;
 use crate::domain::ids::RequestId;
 use crate::domain::time::Timestamp;
 use crate::error::Error;
-use crate::input::{self, FieldCode, FieldErrors, Nothing};
 use crate::limits;
-use crate::openapi;
-use crate::operation::{About, ReadOperation, Register, Reply, WriteOperation};
+use crate::platform::app_state::AppState;
+use crate::platform::telemetry::CallLine;
 use crate::store::audit::{self, Outcome};
 use crate::store::table::jittered;
 use crate::store::{OrgStore, Store, Usage};
-use crate::telemetry::CallLine;
+use crate::wire::fields::{BODY, FieldCode, FieldErrors};
+use crate::wire::input::{self, Empty};
 
 /// The header that carries the request id.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -44,7 +45,7 @@ const UNROUTED: &str = "none";
 
 /// The routes of a function's operations.
 #[derive(Default)]
-pub struct Routes(Router<Arc<App>>);
+pub struct Routes(Router<Arc<AppState>>);
 
 impl Routes {
     /// None yet.
@@ -56,13 +57,13 @@ impl Routes {
     /// Adds the description of the whole API at `/openapi.json`: public, and not audited.
     #[must_use]
     pub fn with_description(self) -> Self {
-        let describe = |axum::extract::State(app): axum::extract::State<Arc<App>>, request| describe(app, request);
+        let describe = |axum::extract::State(app): axum::extract::State<Arc<AppState>>, request| describe(app, request);
         Self(self.0.route(openapi::PATH, on(MethodFilter::GET, describe)))
     }
 
     /// A service that answers them, and everything else with the envelope.
-    pub fn into_router(self, app: Arc<App>) -> Router {
-        let unrouted = |axum::extract::State(app): axum::extract::State<Arc<App>>, request| unrouted(app, request);
+    pub fn into_router(self, app: Arc<AppState>) -> Router {
+        let unrouted = |axum::extract::State(app): axum::extract::State<Arc<AppState>>, request| unrouted(app, request);
         let router = self.0.fallback(unrouted).method_not_allowed_fallback(unrouted).with_state(app);
         let service = ServiceExt::<Request<Body>>::map_response(router, only_allow_with_405);
         Router::new().fallback_service(service)
@@ -71,14 +72,15 @@ impl Routes {
 
 impl Register for Routes {
     fn read<O: ReadOperation>(&mut self) {
-        let handler = |axum::extract::State(app): axum::extract::State<Arc<App>>, request| read::<O>(app, request);
-        self.0 = std::mem::take(&mut self.0).route(O::ABOUT.path, on(MethodFilter::GET, handler));
+        let handler = |axum::extract::State(app): axum::extract::State<Arc<AppState>>, request| read::<O>(app, request);
+        self.0 = std::mem::take(&mut self.0).route(O::SPEC.path, on(MethodFilter::GET, handler));
     }
 
     fn write<O: WriteOperation>(&mut self) {
-        let method = if O::ABOUT.method == Method::PATCH { MethodFilter::PATCH } else { MethodFilter::POST };
-        let handler = |axum::extract::State(app): axum::extract::State<Arc<App>>, request| write::<O>(app, request);
-        self.0 = std::mem::take(&mut self.0).route(O::ABOUT.path, on(method, handler));
+        let method = if O::SPEC.method == Method::PATCH { MethodFilter::PATCH } else { MethodFilter::POST };
+        let handler =
+            |axum::extract::State(app): axum::extract::State<Arc<AppState>>, request| write::<O>(app, request);
+        self.0 = std::mem::take(&mut self.0).route(O::SPEC.path, on(method, handler));
     }
 }
 
@@ -93,11 +95,11 @@ fn only_allow_with_405(mut response: Response) -> Response {
 /// How a call ended well.
 enum Answer {
     /// It changed nothing; its audit row is still to be written.
-    Read(Reply),
+    Read(StoredResponse),
     /// It was answered before; its audit row is still to be written.
-    Replayed(Reply),
+    Replayed(StoredResponse),
     /// It took effect, and its audit row with it.
-    Written(Reply),
+    Written(StoredResponse),
 }
 
 /// A request that has been received whole.
@@ -123,7 +125,7 @@ impl Incoming {
         values.filter_map(|value| Uuid::try_parse(value).ok()).flat_map(Uuid::into_bytes).collect()
     }
 
-    fn read_path<T: deserr::Deserr<FieldErrors>>(&self, about: &About) -> Result<T, FieldErrors> {
+    fn read_path<T: deserr::Deserr<FieldErrors>>(&self, about: &OperationSpec) -> Result<T, FieldErrors> {
         if let Some(path) = &self.path {
             return input::read_path(path.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         }
@@ -153,8 +155,7 @@ async fn receive_body(body: Body) -> Result<Vec<u8>, FieldErrors> {
     let mut received = Vec::new();
     let mut bytes = 0;
     while let Some(chunk) = chunks.next().await {
-        let chunk =
-            chunk.map_err(|_| FieldErrors::one(input::BODY, FieldCode::MalformedJson, "broke off before its end"))?;
+        let chunk = chunk.map_err(|_| FieldErrors::one(BODY, FieldCode::MalformedJson, "broke off before its end"))?;
         bytes += chunk.len();
         if bytes <= limits::BODY_BYTES_MAX {
             received.extend_from_slice(&chunk);
@@ -179,7 +180,7 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), FieldErrors> {
 
 /// One call from its first moment to its last.
 struct Exchange {
-    app: Arc<App>,
+    app: Arc<AppState>,
     operation: &'static str,
     request_id: RequestId,
     now: Timestamp,
@@ -191,7 +192,7 @@ struct Exchange {
 }
 
 impl Exchange {
-    fn begin(app: Arc<App>, operation: &'static str) -> Self {
+    fn begin(app: Arc<AppState>, operation: &'static str) -> Self {
         Self {
             operation,
             request_id: RequestId::new(),
@@ -209,7 +210,7 @@ impl Exchange {
         let token = self.store.token(hash).await?.ok_or(Error::Unauthenticated)?;
         let works = token.is_valid_at(self.now);
         let caller = Caller {
-            act: Act {
+            act: CallContext {
                 request_id: self.request_id,
                 operation: self.operation,
                 now: self.now,
@@ -218,7 +219,7 @@ impl Exchange {
                 asked: incoming.asked(),
             },
             base_url: self.app.base_url.clone(),
-            waits: self.app.waits,
+            time_scale: self.app.time_scale,
             attempts: Arc::default(),
             token,
         };
@@ -253,7 +254,7 @@ impl Exchange {
 
     /// Puts the call on record, unless its commit has done so. Gives the response of an attempt that has taken effect
     /// without the call's knowledge.
-    async fn record(&self, ended: &Result<Answer, Error>) -> Result<Option<Reply>, Error> {
+    async fn record(&self, ended: &Result<Answer, Error>) -> Result<Option<StoredResponse>, Error> {
         let (status, code) = outcome(ended);
         let Some(caller) = &self.caller else {
             let outcome = Outcome { status: status.as_u16(), code, objects: &[] };
@@ -292,13 +293,13 @@ fn bearer_token(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// A call of an operation that reads.
-async fn read<O: ReadOperation>(app: Arc<App>, request: Request<Body>) -> Response {
+async fn read<O: ReadOperation>(app: Arc<AppState>, request: Request<Body>) -> Response {
     // axum gives HEAD to the handlers of GET; the API has no HEAD.
     if request.method() != Method::GET {
         return unrouted(app, request).await;
     }
-    let mut exchange = Exchange::begin(app, O::ABOUT.id);
-    let ended = contained(run_read::<O>(&mut exchange, request)).await;
+    let mut exchange = Exchange::begin(app, O::SPEC.id);
+    let ended = catch_panic_and_overrun(run_read::<O>(&mut exchange, request)).await;
     exchange.finish(ended).await
 }
 
@@ -306,9 +307,9 @@ async fn run_read<O: ReadOperation>(exchange: &mut Exchange, request: Request<Bo
     let incoming = Incoming::receive(request).await;
     let caller = ReadCaller::new(exchange.authenticate(&incoming).await?);
     let (path, query) =
-        both(incoming.read_path::<O::Path>(&O::ABOUT), incoming.read_query::<O::Query>()).map_err(Error::Invalid)?;
+        both(incoming.read_path::<O::Path>(&O::SPEC), incoming.read_query::<O::Query>()).map_err(Error::Invalid)?;
     let found = O::run(&caller, path, query).await?;
-    let reply = Reply::new(StatusCode::OK, &found.output, found.version)?;
+    let reply = StoredResponse::new(StatusCode::OK, &found.output, found.version)?;
     if reply.is_too_large() {
         // Only a page gets that large.
         let message = "would make too large a response; ask for a smaller page";
@@ -318,22 +319,22 @@ async fn run_read<O: ReadOperation>(exchange: &mut Exchange, request: Request<Bo
 }
 
 /// A call of an operation that writes.
-async fn write<O: WriteOperation>(app: Arc<App>, request: Request<Body>) -> Response {
-    let mut exchange = Exchange::begin(app, O::ABOUT.id);
-    let ended = contained(run_write::<O>(&mut exchange, request)).await;
+async fn write<O: WriteOperation>(app: Arc<AppState>, request: Request<Body>) -> Response {
+    let mut exchange = Exchange::begin(app, O::SPEC.id);
+    let ended = catch_panic_and_overrun(run_write::<O>(&mut exchange, request)).await;
     exchange.finish(ended).await
 }
 
 async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<Body>) -> Result<Answer, Error> {
     let incoming = Incoming::receive(request).await;
     let mut caller = WriteCaller::new(exchange.authenticate(&incoming).await?)?;
-    let is_post = O::ABOUT.method == Method::POST;
+    let is_post = O::SPEC.method == Method::POST;
     let key = if is_post { incoming.idempotency_key() } else { Ok(None) };
     let if_match = if is_post { Ok(None) } else { IfMatch::read(&incoming.parts.headers) };
     let preconditions = both(key, if_match);
-    let where_to = both(incoming.read_path::<O::Path>(&O::ABOUT), incoming.read_query::<Nothing>());
+    let where_to = both(incoming.read_path::<O::Path>(&O::SPEC), incoming.read_query::<Empty>());
     let input = both(both(where_to, preconditions), incoming.read_body::<O::Body>()).map_err(Error::Invalid)?;
-    let (((path, Nothing {}), (key, if_match)), body) = input;
+    let (((path, Empty {}), (key, if_match)), body) = input;
     (caller.idempotency, caller.if_match) = (key, if_match);
     let references = O::references(&body);
     caller.ask(&references);
@@ -347,7 +348,7 @@ async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<
             return Ok(Answer::Replayed(reply));
         }
         match O::run(&caller, path.clone(), body.clone()).await {
-            Err(Error::Raced) if exchange.started.elapsed() < limits::WRITE_DEADLINE => {
+            Err(Error::Conflict) if exchange.started.elapsed() < limits::WRITE_DEADLINE => {
                 tokio::time::sleep(jittered(pause)).await;
                 pause = (pause * 2).min(limits::WRITE_BACKOFF_MAX);
             }
@@ -360,7 +361,7 @@ async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<
 }
 
 /// What was answered to this request's key before, if it was this request.
-async fn replay(caller: &WriteCaller) -> Result<Option<Reply>, Error> {
+async fn replay(caller: &WriteCaller) -> Result<Option<StoredResponse>, Error> {
     let Some(key) = &caller.idempotency else { return Ok(None) };
     match caller.store.recorded(&key.key, caller.now).await? {
         Some(recorded) if recorded.fingerprint == key.fingerprint => Ok(Some(recorded.reply)),
@@ -370,7 +371,7 @@ async fn replay(caller: &WriteCaller) -> Result<Option<Reply>, Error> {
 }
 
 /// A call whose route there is not, or not with this method. The description of the whole API says which.
-async fn unrouted(app: Arc<App>, request: Request<Body>) -> Response {
+async fn unrouted(app: Arc<AppState>, request: Request<Body>) -> Response {
     let mut exchange = Exchange::begin(app, UNROUTED);
     let incoming = Incoming::receive(request).await;
     let ended = match exchange.authenticate(&incoming).await {
@@ -384,15 +385,15 @@ async fn unrouted(app: Arc<App>, request: Request<Body>) -> Response {
 }
 
 /// The description of the whole API. Public, so that a newcomer can read it before they have a token.
-async fn describe(app: Arc<App>, request: Request<Body>) -> Response {
+async fn describe(app: Arc<AppState>, request: Request<Body>) -> Response {
     if request.method() != Method::GET {
         return unrouted(app, request).await;
     }
     let (request_id, started) = (RequestId::new(), Instant::now());
-    let ended = match input::read_query::<Nothing>(request.uri().query()) {
-        Ok(Nothing {}) => {
+    let ended = match input::read_query::<Empty>(request.uri().query()) {
+        Ok(Empty {}) => {
             let body = openapi::DOCUMENT.as_bytes().to_vec();
-            Ok(Answer::Read(Reply { status: StatusCode::OK, body, etag: None, objects: Vec::new() }))
+            Ok(Answer::Read(StoredResponse { status: StatusCode::OK, body, etag: None, objects: Vec::new() }))
         }
         Err(errors) => Err(Error::Invalid(errors)),
     };
@@ -419,7 +420,7 @@ fn both<A, B>(left: Result<A, FieldErrors>, right: Result<B, FieldErrors>) -> Re
 ///
 /// # Errors
 /// Those of the call, and [`Error::Internal`].
-pub async fn contained<T>(call: impl Future<Output = Result<T, Error>> + Send) -> Result<T, Error> {
+pub async fn catch_panic_and_overrun<T>(call: impl Future<Output = Result<T, Error>> + Send) -> Result<T, Error> {
     let call = AssertUnwindSafe(call).catch_unwind();
     match tokio::time::timeout(limits::CALL_DEADLINE, call).await {
         Ok(Ok(ended)) => ended,

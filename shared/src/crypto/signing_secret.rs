@@ -51,7 +51,7 @@ impl SigningSecret {
     }
 
     /// The random bytes alone, which Standard Webhooks signs with.
-    pub(super) fn bytes(&self) -> &[u8; BYTES] {
+    pub(crate) fn bytes(&self) -> &[u8; BYTES] {
         &self.0
     }
 }

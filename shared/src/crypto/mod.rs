@@ -1,5 +1,8 @@
 //! Secrets: tokens as they are given out, and what is kept of them and of passwords.
 
+pub mod keyring;
+pub mod signing_secret;
+
 use std::fmt;
 
 use argon2::Argon2;
@@ -145,13 +148,13 @@ pub fn verify_password(password: &str, kept: Option<&str>) -> bool {
 
 /// The secret of a browser: of a session, or of a form that is shown before there is one. 256 bits, in hexadecimal.
 #[derive(Clone, PartialEq, Eq)]
-pub struct BrowserSecret(String);
+pub struct CookieSecret(String);
 
 /// What is kept of a session's secret: its SHA-256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecretHash([u8; 32]);
 
-impl BrowserSecret {
+impl CookieSecret {
     const BYTES: usize = 32;
 
     /// A new secret.
@@ -210,7 +213,7 @@ impl BrowserSecret {
     }
 }
 
-impl fmt::Debug for BrowserSecret {
+impl fmt::Debug for CookieSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("BrowserSecret")
     }
@@ -293,15 +296,15 @@ mod tests {
 
     #[test]
     fn a_form_goes_with_the_secret_of_its_browser() {
-        let (mine, foreign) = (BrowserSecret::new().unwrap(), BrowserSecret::new().unwrap());
+        let (mine, foreign) = (CookieSecret::new().unwrap(), CookieSecret::new().unwrap());
         assert!(mine.fits(&mine.form_token()));
-        assert_eq!(BrowserSecret::parse(mine.reveal()), Some(mine.clone()));
+        assert_eq!(CookieSecret::parse(mine.reveal()), Some(mine.clone()));
         assert_ne!(mine.form_token(), mine.hash().to_string());
         for token in ["", "0", "é", &foreign.form_token(), &mine.form_token()[..62], &(mine.form_token() + "00")] {
             assert!(!mine.fits(token), "{token}");
         }
         for text in ["", "00", &mine.reveal().to_uppercase(), &format!("{}0", mine.reveal())] {
-            assert!(BrowserSecret::parse(text).is_none() || text == mine.reveal(), "{text}");
+            assert!(CookieSecret::parse(text).is_none() || text == mine.reveal(), "{text}");
         }
     }
 }

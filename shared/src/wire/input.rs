@@ -1,269 +1,14 @@
 //! Reading input: typed path, query and body, with *all* errors of a request reported at once.
 //!
-//! Types say what is valid and read themselves with `deserr`; this file has the errors they collect, and the way from
-//! bytes to a value that they can read.
+//! Types say what is valid and read themselves with `deserr`; this file has the way from bytes to a value that they can
+//! read, [`fields`](super::fields) the errors that they collect.
 
-use std::fmt;
-use std::ops::ControlFlow;
-
-use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, MergeWithError, Value, ValueKind, ValuePointerRef};
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use percent_encoding::percent_decode_str;
-use serde::Serialize;
 use serde_json::{Map, Value as Json};
-use utoipa::ToSchema;
 
 use crate::limits;
-
-/// What is wrong with a field (contract, section 1, "`errors[].code`").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FieldCode {
-    /// It is missing or `null`.
-    Required,
-    /// It is of another JSON type, or no number where one is needed.
-    InvalidType,
-    /// It is not written as it must be.
-    InvalidFormat,
-    /// It is none of the values that are allowed.
-    InvalidValue,
-    /// It is empty or blank.
-    TooShort,
-    /// It is longer than allowed.
-    TooLong,
-    /// It is a number outside of the bounds.
-    OutOfRange,
-    /// The body has no such field.
-    UnknownField,
-    /// The query has no such parameter.
-    UnknownParameter,
-    /// The body is no JSON that can be read.
-    MalformedJson,
-    /// It names a record that is not in the organization.
-    NotFound,
-    /// The reference is in use by another record.
-    Taken,
-    /// The record belongs to another workspace.
-    WrongWorkspace,
-    /// The record's state does not allow it.
-    WrongState,
-    /// There are as many as there may be.
-    LimitReached,
-    /// Money is on its way.
-    MovementInFlight,
-    /// A proposal is waiting for a decision already.
-    ProposalPending,
-    /// The verb does not fit the asset.
-    VerbNotAllowed,
-    /// Facts are missing.
-    MissingFacts,
-    /// The item is on hold.
-    OnHold,
-    /// It looks like an account number, a card number or a key.
-    SensitiveValue,
-    /// Blocker: the workspace is not activated.
-    WorkspaceNotActivated,
-    /// Blocker: nobody takes part.
-    NoParticipants,
-    /// Blocker: someone who must act has no e-mail.
-    ParticipantEmailMissing,
-    /// Blocker: there is no stage.
-    NoStages,
-    /// Blocker: a stage is empty.
-    StageEmpty,
-    /// Blocker: a gate lacks its document, movement, date or questions.
-    GateIncomplete,
-    /// Blocker: a gate names nobody.
-    GateParticipantMissing,
-    /// Blocker: a document is missing.
-    DocumentMissing,
-    /// Blocker: a payment is incomplete.
-    PaymentIncomplete,
-    /// Blocker: a payment lacks its parties.
-    PaymentPartiesMissing,
-    /// Blocker: the terms of the SAFE are incomplete.
-    SafeTermsIncomplete,
-    /// Blocker: the SAFE lacks its parties.
-    SafePartiesMissing,
-    /// Blocker: a funding item has changed since it was papered.
-    FundingItemChanged,
-    /// Blocker: the expiry is in the past.
-    ExpiryInPast,
-}
-
-/// One field that is wrong.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct FieldError {
-    /// Where: a dotted path into the body, a query parameter, `path.…`, `header.…`, or `body` as a whole.
-    #[schema(example = "display_name")]
-    pub field: String,
-    /// Branch on this.
-    pub code: FieldCode,
-    /// What would be right, for a person.
-    #[schema(example = "must have 1 to 200 characters")]
-    pub message: String,
-}
-
-/// What is wrong with a request: any number of fields, of which the first are kept and the rest are counted.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct FieldErrors {
-    first: Vec<FieldError>,
-    more: usize,
-}
-
-impl FieldErrors {
-    /// One field that is wrong.
-    #[must_use]
-    pub fn one(field: impl Into<String>, code: FieldCode, message: impl Into<String>) -> Self {
-        let mut errors = Self::default();
-        errors.push(FieldError { field: field.into(), code, message: message.into() });
-        errors
-    }
-
-    /// One value that is wrong, where `deserr` stands.
-    #[must_use]
-    pub fn at(location: ValuePointerRef<'_>, code: FieldCode, message: impl Into<String>) -> Self {
-        Self::one(field_path(location), code, message)
-    }
-
-    /// Adds a value that is wrong. Where it stands is only written out as long as it is kept.
-    pub fn add_at(&mut self, location: ValuePointerRef<'_>, code: FieldCode, message: &str) {
-        if self.first.len() < limits::FIELD_ERRORS_MAX {
-            self.extend(Self::at(location, code, message));
-        } else {
-            self.more += 1;
-        }
-    }
-
-    /// Adds those of another part of the request.
-    pub fn extend(&mut self, other: Self) {
-        self.more += other.more;
-        for error in other.first {
-            self.push(error);
-        }
-    }
-
-    fn push(&mut self, mut error: FieldError) {
-        if self.first.len() >= limits::FIELD_ERRORS_MAX {
-            self.more += 1;
-            return;
-        }
-        if error.field.chars().nth(limits::FIELD_PATH_CHARS_MAX).is_some() {
-            error.field = error.field.chars().take(limits::FIELD_PATH_CHARS_MAX).chain(['…']).collect();
-        }
-        self.first.push(error);
-    }
-
-    /// Whether nothing is wrong.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.first.is_empty()
-    }
-
-    /// The fields, in the order in which they were found: as many as a response should carry, with a last entry that
-    /// says how many more there are.
-    #[must_use]
-    pub fn into_list(self) -> Vec<FieldError> {
-        let mut list = self.first;
-        if self.more > 0 {
-            let message = format!("has {} more errors", self.more);
-            list.push(FieldError { field: BODY.to_owned(), code: FieldCode::LimitReached, message });
-        }
-        list
-    }
-
-    fn map(mut self, change: impl Fn(&mut FieldError)) -> Self {
-        self.first.iter_mut().for_each(change);
-        self
-    }
-}
-
-impl fmt::Display for FieldErrors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (n, error) in self.first.iter().enumerate() {
-            let separator = if n == 0 { "" } else { "; " };
-            write!(f, "{separator}{} {}", error.field, error.message)?;
-        }
-        Ok(())
-    }
-}
-
-/// A dotted path such as `item_ids[2]`; `body` for the whole.
-fn field_path(location: ValuePointerRef<'_>) -> String {
-    fn written(location: ValuePointerRef<'_>) -> String {
-        match location {
-            ValuePointerRef::Origin => String::new(),
-            ValuePointerRef::Key { key, prev } => {
-                let before = written(*prev);
-                if before.is_empty() { key.to_owned() } else { format!("{before}.{key}") }
-            }
-            ValuePointerRef::Index { index, prev } => format!("{}[{index}]", written(*prev)),
-        }
-    }
-    let path = written(location);
-    if path.is_empty() { BODY.to_owned() } else { path }
-}
-
-/// The field of errors of a body as a whole.
-pub(crate) const BODY: &str = "body";
-
-impl MergeWithError<FieldErrors> for FieldErrors {
-    fn merge(self_: Option<Self>, other: Self, _: ValuePointerRef<'_>) -> ControlFlow<Self, Self> {
-        let mut all = self_.unwrap_or_default();
-        all.extend(other);
-        ControlFlow::Continue(all)
-    }
-}
-
-impl DeserializeError for FieldErrors {
-    fn error<V: IntoValue>(
-        self_: Option<Self>,
-        error: ErrorKind<'_, V>,
-        location: ValuePointerRef<'_>,
-    ) -> ControlFlow<Self, Self> {
-        let found = match error {
-            ErrorKind::IncorrectValueKind { actual: Value::Null, .. } => {
-                Self::at(location, FieldCode::Required, "is required")
-            }
-            ErrorKind::IncorrectValueKind { accepted, .. } => {
-                Self::at(location, FieldCode::InvalidType, format!("must be {}", kinds(accepted)))
-            }
-            ErrorKind::MissingField { field } => Self::at(location.push_key(field), FieldCode::Required, "is required"),
-            ErrorKind::UnknownKey { key, accepted } => Self::at(
-                location.push_key(key),
-                FieldCode::UnknownField,
-                format!("is not known here; known: {}", listed(accepted)),
-            ),
-            ErrorKind::UnknownValue { accepted, .. } => {
-                Self::at(location, FieldCode::InvalidValue, format!("must be one of {}", listed(accepted)))
-            }
-            ErrorKind::BadSequenceLen { expected, .. } => {
-                Self::at(location, FieldCode::OutOfRange, format!("must have {expected} elements"))
-            }
-            ErrorKind::Unexpected { msg } => Self::at(location, FieldCode::InvalidValue, msg),
-        };
-        Self::merge(self_, found, location)
-    }
-}
-
-fn listed(names: &[&str]) -> String {
-    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
-}
-
-fn kinds(kinds: &[ValueKind]) -> String {
-    let names: Vec<&str> = kinds
-        .iter()
-        .map(|kind| match kind {
-            ValueKind::Null => "null",
-            ValueKind::Boolean => "a boolean",
-            ValueKind::Integer | ValueKind::NegativeInteger => "an integer",
-            ValueKind::Float => "a number",
-            ValueKind::String => "a string",
-            ValueKind::Sequence => "an array",
-            ValueKind::Map => "an object",
-        })
-        .collect();
-    names.join(" or ")
-}
+use crate::wire::fields::{BODY, FieldCode, FieldErrors};
 
 /// Reads a type from a JSON value.
 ///
@@ -337,7 +82,7 @@ pub fn read_body<T: Deserr<FieldErrors>>(bytes: &[u8]) -> Result<T, FieldErrors>
     if bytes.is_empty() {
         return Err(FieldErrors::one(BODY, FieldCode::Required, "must be a JSON object"));
     }
-    match crate::json::parse(bytes)? {
+    match crate::wire::json::parse(bytes)? {
         object @ Json::Object(_) => read(object),
         _ => Err(FieldErrors::one(BODY, FieldCode::InvalidType, "must be a JSON object")),
     }
@@ -364,7 +109,7 @@ pub(crate) fn finish<T>(read: Result<T, FieldErrors>, mut errors: FieldErrors) -
 /// No input of this kind: any parameter or field is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, utoipa::IntoParams)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
-pub struct Nothing {}
+pub struct Empty {}
 
 /// A field of a PATCH: left alone when absent, cleared by `null`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -476,8 +221,8 @@ macro_rules! texts {
             ///
             /// # Errors
             /// What would be right.
-            pub fn parse(text: &str) -> Result<Self, ($crate::input::FieldCode, String)> {
-                let text = $crate::input::check_text(text, $max)?;
+            pub fn parse(text: &str) -> Result<Self, ($crate::wire::fields::FieldCode, String)> {
+                let text = $crate::wire::input::check_text(text, $max)?;
                 $($also(&text)?;)?
                 Ok(Self(text))
             }
@@ -489,13 +234,13 @@ macro_rules! texts {
             }
         }
 
-        impl deserr::Deserr<$crate::input::FieldErrors> for $name {
+        impl deserr::Deserr<$crate::wire::fields::FieldErrors> for $name {
             fn deserialize_from_value<V: deserr::IntoValue>(
                 value: deserr::Value<V>,
                 location: deserr::ValuePointerRef<'_>,
-            ) -> Result<Self, $crate::input::FieldErrors> {
+            ) -> Result<Self, $crate::wire::fields::FieldErrors> {
                 let text = String::deserialize_from_value(value, location)?;
-                Self::parse(&text).map_err(|(code, message)| $crate::input::FieldErrors::at(location, code, message))
+                Self::parse(&text).map_err(|(code, message)| $crate::wire::fields::FieldErrors::at(location, code, message))
             }
         }
     )+};

@@ -1,0 +1,6 @@
+//! What a call of the API goes through.
+
+pub mod caller;
+pub mod openapi;
+pub mod operation;
+pub mod pipeline;

@@ -1,0 +1,83 @@
+//! How long the service waits for what, and how the local stack shortens it.
+
+use std::time::Duration;
+
+use crate::domain::time::Timestamp;
+use crate::limits;
+
+/// What the service waits for, divided by a scale so that a person can watch it on the local stack. Token and session
+/// lifetimes, time-outs and leases are not waits and are never scaled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeScale {
+    scale: u32,
+}
+
+impl Default for TimeScale {
+    fn default() -> Self {
+        Self { scale: 1 }
+    }
+}
+
+impl TimeScale {
+    /// No scaled interval is shorter than this, in milliseconds.
+    const MS_MIN: i64 = 100;
+
+    /// Waits divided by a scale; 0 counts as 1.
+    #[must_use]
+    pub fn scaled(scale: u32) -> Self {
+        Self { scale: scale.max(1) }
+    }
+
+    /// The moment when a proposal that is made now expires.
+    #[must_use]
+    pub fn proposal_expiry(self, now: Timestamp) -> Timestamp {
+        self.after(now, limits::PROPOSAL_LIFETIME_S)
+    }
+
+    /// The moment when a countdown of some hours ends that begins at a moment.
+    #[must_use]
+    pub fn countdown_end(self, from: Timestamp, hours: u32) -> Timestamp {
+        self.after(from, i64::from(hours) * 3600)
+    }
+
+    /// How often the clock looks for what is due.
+    #[must_use]
+    pub fn sweep_interval(self) -> Duration {
+        (limits::SWEEP_INTERVAL / self.scale).max(Duration::from_millis(Self::MS_MIN.unsigned_abs()))
+    }
+
+    /// How long what was written to be passed on is left to whoever hears of it, before the clock does it.
+    #[must_use]
+    pub fn relay_grace_ms(self) -> i64 {
+        self.scaled_ms(limits::RELAY_GRACE_S * 1000)
+    }
+
+    /// A wait in milliseconds, scaled.
+    #[must_use]
+    pub fn scaled_ms(self, ms: i64) -> i64 {
+        (ms / i64::from(self.scale)).max(Self::MS_MIN)
+    }
+
+    fn after(self, now: Timestamp, seconds: i64) -> Timestamp {
+        let ms = self.scaled_ms(seconds.saturating_mul(1000));
+        // Beyond the last moment there is: never, rather than at once.
+        Timestamp::from_unix_ms(now.unix_ms().saturating_add(ms)).unwrap_or_else(|_| now.plus_seconds(i64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_scaled_but_never_below_a_tenth_of_a_second() {
+        let now = Timestamp::now();
+        for (scale, lifetime_ms, sweep_ms) in
+            [(0, 259_200_000, 60_000), (1, 259_200_000, 60_000), (60, 4_320_000, 1_000), (u32::MAX, 100, 100)]
+        {
+            let time_scale = TimeScale::scaled(scale);
+            assert_eq!(time_scale.proposal_expiry(now).unix_ms() - now.unix_ms(), lifetime_ms, "{scale}");
+            assert_eq!(time_scale.sweep_interval(), Duration::from_millis(sweep_ms), "{scale}");
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The adapters to the outside world: AWS, the environment, the log.
+
+pub mod app_state;
+pub mod aws;
+pub mod config;
+pub mod secrets;
+pub mod sqs;
+pub mod telemetry;
