@@ -9,7 +9,7 @@ use tokio::process::Command;
 
 use crate::STACK;
 
-const README: &str = include_str!("../../../README.md");
+const README: &str = include_str!("../../../../README.md");
 
 /// The shell blocks of a section.
 fn blocks(section: &str) -> Vec<&'static str> {
