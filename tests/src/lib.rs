@@ -30,9 +30,11 @@ pub mod shaky;
 pub mod spec;
 pub mod stack;
 pub mod subscriber;
+pub mod wait;
 
 pub use client::{Answer, Client};
 pub use faults::{Fault, Faults, Rule};
 pub use org::Org;
 pub use shaky::Shaky;
-pub use stack::Stack;
+pub use stack::{Needs, Stack};
+pub use wait::eventually;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
-use tests::{Answer, Org, Stack};
+use tests::{Answer, Needs, Org, Stack};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::members;
@@ -216,7 +216,7 @@ fn check<Case: Strategy>(cases: u32, strategy: &Case, check: impl AsyncFn(Case::
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     // Held for all cases, so that they share one stack.
-    let _stack = Stack::shared();
+    let _stack = Stack::with(Needs::SHARED);
     let outcome = runner.run(strategy, |case| {
         runtime.block_on(check(case));
         Ok(())

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use tests::spec::{self, Operation};
-use tests::{Answer, Client, Org, Stack};
+use tests::{Answer, Client, Needs, Org, Stack};
 
 use crate::members;
 
@@ -16,7 +16,7 @@ fn golden() -> Value {
 
 #[tokio::test]
 async fn the_golden_copy_is_what_is_served() {
-    let stack = Stack::shared();
+    let stack = Stack::with(Needs::SHARED);
     let answer = Client::new(&stack.base_url).get("/openapi.json").send().await;
     answer.ok(200);
     assert_eq!(String::from_utf8_lossy(&answer.bytes), GOLDEN);
