@@ -17,6 +17,7 @@ pub mod client;
 pub mod clockwork;
 pub mod drafts;
 pub mod faults;
+pub mod fixture;
 pub mod log;
 pub mod memory;
 pub mod org;
@@ -34,6 +35,7 @@ pub mod wait;
 
 pub use client::{Answer, Client};
 pub use faults::{Fault, Faults, Rule};
+pub use fixture::Fixture;
 pub use org::Org;
 pub use shaky::Shaky;
 pub use stack::{Needs, Stack};
