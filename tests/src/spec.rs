@@ -204,18 +204,40 @@ pub fn assert_delivery(body: &Value) {
         let document = golden();
         let webhooks = document["webhooks"].as_object().expect("webhooks");
         let validator = |(name, webhook): (&String, &Value)| {
-            let schema = &webhook["post"]["requestBody"]["content"]["application/json"]["schema"];
-            // References are to the document's components.
-            let root = json!({"components": document["components"], "allOf": [schema], "unevaluatedProperties": false});
-            let validator = jsonschema::options().should_validate_formats(true).build(&root).expect("a schema");
-            (name.clone(), validator)
+            (
+                name.clone(),
+                validator(&document, &webhook["post"]["requestBody"]["content"]["application/json"]["schema"]),
+            )
         };
         webhooks.iter().map(validator).collect()
     });
     let event_type = body["type"].as_str().unwrap_or_default();
     let validator = validators.get(event_type).unwrap_or_else(|| panic!("a type that is not described: {body}"));
-    let errors: Vec<String> = validator.iter_errors(body).map(|error| error.to_string()).collect();
-    assert!(errors.is_empty(), "{errors:?} in {body}");
+    assert_valid(validator, body);
+}
+
+/// Asserts that the answer to an operation is as the description says of its status.
+///
+/// # Panics
+/// When it is not.
+#[track_caller]
+pub fn assert_answer(operation: &Operation, status: u16, body: &Value) {
+    let schema = &operation.about["responses"][status.to_string()]["content"]["application/json"]["schema"];
+    assert!(schema.is_object(), "{} describes no status {status}", operation.id);
+    assert_valid(&validator(&operation.document, schema), body);
+}
+
+/// What holds a value to a schema of the document, and to no more members than that has.
+fn validator(document: &Value, schema: &Value) -> Validator {
+    // References are to the document's components.
+    let root = json!({"components": document["components"], "allOf": [schema], "unevaluatedProperties": false});
+    jsonschema::options().should_validate_formats(true).build(&root).expect("a schema")
+}
+
+#[track_caller]
+fn assert_valid(validator: &Validator, value: &Value) {
+    let errors: Vec<String> = validator.iter_errors(value).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?} in {value}");
 }
 
 /// All operations under `/api/v1`.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tests::Org;
 use tests::client::Request;
 use tests::fixture::{self, Fixture};
-use tests::spec::Operation;
+use tests::spec::{Field, Operation};
 
 use crate::unknown_id;
 
@@ -55,15 +55,22 @@ async fn limit_and_offset_have_bounds() {
 #[tokio::test]
 async fn a_parameter_is_given_once() {
     let fixture = Fixture::new().await;
-    let parameters: Vec<(&Operation, String)> = fixture
+    let parameters: Vec<(&Operation, Field)> = fixture
         .operations()
-        .flat_map(|operation| operation.parameters("query").into_iter().map(move |field| (operation, field.name)))
+        .flat_map(|operation| operation.parameters("query").into_iter().map(move |field| (operation, field)))
         .collect();
+    let value = |field: &Field, n: usize| match field.schema["enum"][n].as_str() {
+        Some(value) => value.to_owned(),
+        None if field.schema["format"] == "uuid" => unknown_id(),
+        None => (10 + n).to_string(),
+    };
     let mut cases = Vec::new();
-    for (operation, name) in &parameters {
-        for second in [10, 20] {
-            let twice = fixture.call(operation).query(name, 10).query(name, second);
-            cases.push((twice, vec![(name.as_str(), "invalid_value")]));
+    for (operation, field) in &parameters {
+        let name = field.name.as_str();
+        let first = value(field, 0);
+        for second in [first.clone(), value(field, 1)] {
+            let twice = fixture.call(operation).query(name, &first).query(name, second);
+            cases.push((twice, vec![(name, "invalid_value")]));
         }
     }
     refused(&fixture.org, cases).await;
