@@ -41,7 +41,7 @@ impl Org {
         let email = format!("m-{}@members.example", uuid::Uuid::now_v7().simple());
         let password = "correct horse battery".to_owned();
         let new = NewMember { name, email: &email, password: &password, role: Role::Member };
-        let id = ops::create_member(&self.stack().table().store(), self.id, new).await.expect("a member");
+        let id = ops::create_member(self.store(), self.id, new).await.expect("a member");
         Person { id, email, password }
     }
 
@@ -124,10 +124,9 @@ impl Org {
         ];
         draft.documents = vec![document];
         change(&mut draft);
-        let store = self.stack().table().store();
         let kept = draft.as_draft("agreement_id").expect("a draft");
         let changes = agreements::create(self.id, &kept).expect("an agreement as items");
-        Operator::new(&store).load(changes).await.expect("the draft is written");
+        Operator::new(self.store()).load(changes).await.expect("the draft is written");
         draft
     }
 
@@ -139,7 +138,7 @@ impl Org {
         let (before, after) =
             (Versioned { value: after.clone(), version }, after.as_draft("agreement_id").expect("a draft"));
         let changes = agreements::edit(self.id, &before, &after).expect("an agreement as items");
-        Operator::new(&self.stack().table().store()).load(changes).await.expect("the draft is written");
+        Operator::new(self.store()).load(changes).await.expect("the draft is written");
     }
 
     /// Proposes something for an agreement.

@@ -261,5 +261,5 @@ fn made(agreement: &Agreement, action: ProposalAction, expires_at: Timestamp) ->
 }
 
 async fn load(org: &Org, changes: Vec<shared::store::commit::Change>) {
-    Operator::new(&org.stack().table().store()).load(changes).await.expect("the table takes it");
+    Operator::new(org.store()).load(changes).await.expect("the table takes it");
 }

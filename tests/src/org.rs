@@ -64,6 +64,12 @@ impl Org {
         &self.stack
     }
 
+    /// The store that the organization is in, past the service.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// A caller that may only read.
     #[must_use]
     pub fn read_only(&self) -> Client {
