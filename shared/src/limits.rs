@@ -98,6 +98,14 @@ pub const WRITE_DEADLINE: Duration = Duration::from_secs(15);
 pub const WRITE_BACKOFF_FIRST: Duration = Duration::from_millis(10);
 /// See [`WRITE_BACKOFF_FIRST`].
 pub const WRITE_BACKOFF_MAX: Duration = Duration::from_secs(2);
+/// How long a call is attempted while the table refuses because it is too busy: callers who pile up make it worse.
+pub const THROTTLED_DEADLINE: Duration = Duration::from_secs(3);
+/// The first and the longest pause between two attempts while the table is too busy.
+pub const THROTTLED_BACKOFF_FIRST: Duration = Duration::from_millis(100);
+/// See [`THROTTLED_BACKOFF_FIRST`].
+pub const THROTTLED_BACKOFF_MAX: Duration = Duration::from_secs(1);
+/// What `Retry-After` tells a client whose call was given up because the table was too busy, in seconds.
+pub const THROTTLED_RETRY_AFTER_S: u32 = 2;
 
 /// How long a call may take in all, before it is answered as failed. What is left of the gateway's 30 s is for its
 /// audit row.

@@ -2,6 +2,7 @@
 
 pub mod app_state;
 pub mod aws;
+pub mod call_record;
 pub mod config;
 pub mod secrets;
 pub mod sqs;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::Item;
+use super::item::Item;
 use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::{Email, ExternalReference};
 use crate::domain::ids::{

@@ -132,7 +132,7 @@ impl Relay {
                 return Ok(false);
             }
             let key = DeliveryKey { org, endpoint: id, event: quarantined.event_id };
-            retry_on_conflict(|| self.store.take_up_delivery(key, due_at)).await?;
+            retry_on_conflict(|| self.store.release_delivery(key, due_at)).await?;
             due_at = later(due_at);
         }
         Ok(true)
