@@ -4,3 +4,4 @@ pub mod caller;
 pub mod openapi;
 pub mod operation;
 pub mod pipeline;
+pub mod views;

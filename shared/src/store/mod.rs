@@ -86,6 +86,13 @@ pub struct Versioned<T> {
     pub version: u64,
 }
 
+impl<T> Versioned<T> {
+    /// Another form of the same version.
+    pub fn map<U>(self, form: impl FnOnce(T) -> U) -> Versioned<U> {
+        Versioned { value: form(self.value), version: self.version }
+    }
+}
+
 /// The attribute that holds a record's version.
 const VERSION: &str = "v";
 
