@@ -125,7 +125,7 @@ impl Org {
         draft.documents = vec![document];
         change(&mut draft);
         let store = self.stack().table().store();
-        let kept = draft.as_draft("agreement_id").expect("a draft");
+        let kept = draft.as_draft().expect("a draft");
         let changes = agreements::create(self.id, &kept).expect("an agreement as items");
         Operator::new(&store).load(changes).await.expect("the draft is written");
         draft
@@ -136,8 +136,7 @@ impl Org {
     /// # Panics
     /// When it cannot be written.
     pub async fn edit(&self, version: u64, after: &Agreement) {
-        let (before, after) =
-            (Versioned { value: after.clone(), version }, after.as_draft("agreement_id").expect("a draft"));
+        let (before, after) = (Versioned { value: after.clone(), version }, after.as_draft().expect("a draft"));
         let changes = agreements::edit(self.id, &before, &after).expect("an agreement as items");
         Operator::new(&self.stack().table().store()).load(changes).await.expect("the draft is written");
     }

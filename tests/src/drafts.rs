@@ -65,7 +65,7 @@ impl Drafted {
     pub async fn change(&mut self, org: &Org, change: impl FnOnce(&mut Agreement)) {
         let before = Versioned { value: self.agreement.clone(), version: self.version };
         change(&mut self.agreement);
-        let draft = self.agreement.as_draft("agreement_id").expect("a draft");
+        let draft = self.agreement.as_draft().expect("a draft");
         load(org, agreements::edit(org.id, &before, &draft).expect("an agreement")).await;
         self.version += 1;
     }
@@ -106,7 +106,7 @@ pub fn ready(workspace: &Value, name: &str, contact: &Value) -> Agreement {
 /// # Panics
 /// When the table does not take it.
 pub async fn write(org: &Org, agreement: Agreement) -> Drafted {
-    let draft = in_life(&agreement, Life::Draft).as_draft("agreement_id").expect("a draft");
+    let draft = in_life(&agreement, Life::Draft).as_draft().expect("a draft");
     load(org, agreements::create(org.id, &draft).expect("an agreement")).await;
     if agreement.life() != Life::Draft {
         let life = serde_dynamo::to_attribute_value(agreement.life()).expect("a state");

@@ -1,7 +1,7 @@
 //! An agreement in full.
 
 use askama::Template;
-use shared::domain::agreement::view::AgreementView;
+use shared::api::views::agreements::AgreementView;
 use shared::domain::agreement::{Agreement, AgreementKind, Life, Lifecycle};
 use shared::domain::ids::AgreementId;
 use shared::domain::proposal::ProposalAction;

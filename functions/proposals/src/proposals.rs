@@ -3,9 +3,10 @@
 use http::{Method, StatusCode};
 use shared::api::caller::{ReadCaller, WriteCaller};
 use shared::api::operation::{OperationSpec, ReadOperation, ReadResult, WriteOperation};
+use shared::api::views::proposals::{ProposalPath, ProposalQuery, ProposalView};
 use shared::domain::agreement::progress::Facts;
 use shared::domain::event::{EventKind, ProposalData};
-use shared::domain::proposal::{self, NewProposal, ProposalAction, ProposalPath, ProposalQuery, ProposalView};
+use shared::domain::proposal::{self, NewProposal, ProposalAction};
 use shared::error::Error;
 use shared::service::drafts;
 use shared::store::commit::Committed;

@@ -3,8 +3,7 @@
 use http::Method;
 use shared::api::caller::ReadCaller;
 use shared::api::operation::{OperationSpec, ReadOperation, ReadResult};
-use shared::domain::agreement::view::AgreementView;
-use shared::domain::agreement::{AgreementPath, AgreementQuery};
+use shared::api::views::agreements::{AgreementPath, AgreementQuery, AgreementView};
 use shared::error::Error;
 use shared::service::drafts;
 use shared::store::agreements::AgreementFilter;

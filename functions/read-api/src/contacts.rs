@@ -3,7 +3,7 @@
 use http::Method;
 use shared::api::caller::ReadCaller;
 use shared::api::operation::{OperationSpec, ReadOperation, ReadResult};
-use shared::domain::contact::{Contact, ContactPath};
+use shared::api::views::contacts::{ContactPath, ContactView};
 use shared::error::Error;
 use shared::wire::input::Empty;
 use shared::wire::page::{Page, SearchQuery};
@@ -24,10 +24,11 @@ impl ReadOperation for ListContacts {
     };
     type Path = Empty;
     type Query = SearchQuery;
-    type Output = Page<Contact>;
+    type Output = Page<ContactView>;
 
-    async fn run(caller: &ReadCaller, _: Empty, query: Self::Query) -> Result<ReadResult<Page<Contact>>, Error> {
-        Ok(caller.store().list_contacts(query.search.needle(), query.page()).await?.into())
+    async fn run(caller: &ReadCaller, _: Empty, query: Self::Query) -> Result<ReadResult<Page<ContactView>>, Error> {
+        let page = caller.store().list_contacts(query.search.needle(), query.page()).await?;
+        Ok(page.map(ContactView::from).into())
     }
 }
 
@@ -47,9 +48,10 @@ impl ReadOperation for GetContact {
     };
     type Path = ContactPath;
     type Query = Empty;
-    type Output = Contact;
+    type Output = ContactView;
 
-    async fn run(caller: &ReadCaller, path: ContactPath, _: Empty) -> Result<ReadResult<Contact>, Error> {
-        Ok(caller.store().contact(path.contact_id).await?.ok_or_else(Error::not_found)?.into())
+    async fn run(caller: &ReadCaller, path: ContactPath, _: Empty) -> Result<ReadResult<ContactView>, Error> {
+        let contact = caller.store().contact(path.contact_id).await?.ok_or_else(Error::not_found)?;
+        Ok(contact.map(ContactView::from).into())
     }
 }

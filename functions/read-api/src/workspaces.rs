@@ -3,7 +3,7 @@
 use http::Method;
 use shared::api::caller::ReadCaller;
 use shared::api::operation::{OperationSpec, ReadOperation, ReadResult};
-use shared::domain::workspace::{WorkspacePath, WorkspaceView};
+use shared::api::views::workspaces::{WorkspacePath, WorkspaceView};
 use shared::error::Error;
 use shared::wire::input::Empty;
 use shared::wire::page::{Page, SearchQuery};

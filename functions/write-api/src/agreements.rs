@@ -3,8 +3,8 @@
 use http::{Method, StatusCode};
 use shared::api::caller::WriteCaller;
 use shared::api::operation::{OperationSpec, WriteOperation};
-use shared::domain::agreement::view::{AgreementView, ParticipantView};
-use shared::domain::agreement::{Agreement, AgreementPath, NewAgreement, NewParticipant};
+use shared::api::views::agreements::{AgreementPath, AgreementView, ParticipantView};
+use shared::domain::agreement::{Agreement, NewAgreement, NewParticipant};
 use shared::error::Error;
 use shared::service::drafts;
 use shared::store::commit::Committed;
@@ -12,6 +12,9 @@ use shared::store::{agreements, workspaces};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input::Empty;
 use uuid::Uuid;
+
+/// The field that names the agreement.
+const AGREEMENT: &str = "path.agreement_id";
 
 /// Drafts an agreement.
 pub struct CreateAgreement;
@@ -44,7 +47,7 @@ impl WriteOperation for CreateAgreement {
         let agreement = Agreement::draft(new, caller.actor().clone(), caller.now());
         let blockers = drafts::blockers_of(caller, &agreement, &workspace.value, &[]);
         let view = AgreementView::in_full(&agreement, &[], &blockers, false, caller.base_url());
-        let draft = agreement.as_draft("body").map_err(Error::Invalid)?;
+        let draft = agreement.as_draft().map_err(|error| Error::Invalid(error.at("body")))?;
         let changes = agreements::create(caller.org(), &draft)?;
         caller.commit().with(changes).respond(StatusCode::CREATED, &view, None).await
     }
@@ -88,8 +91,9 @@ impl WriteOperation for AddParticipant {
             let message = "is no contact of your organization";
             return Err(Error::NotFound(FieldErrors::one("contact_id", FieldCode::NotFound, message)));
         };
-        let added = before.value.add_participant(new, caller.now()).map_err(Error::Invalid)?;
-        let draft = added.agreement.as_draft("path.agreement_id").map_err(Error::Invalid)?;
+        let added = before.value.add_participant(new, caller.now());
+        let added = added.map_err(|error| Error::Invalid(error.at(AGREEMENT)))?;
+        let draft = added.agreement.as_draft().map_err(|error| Error::Invalid(error.at(AGREEMENT)))?;
         let status = if added.is_new { StatusCode::CREATED } else { StatusCode::OK };
         let mut changes = Vec::new();
         if *draft != before.value {

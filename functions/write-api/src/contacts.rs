@@ -3,7 +3,8 @@
 use http::{Method, StatusCode};
 use shared::api::caller::WriteCaller;
 use shared::api::operation::{OperationSpec, WriteOperation};
-use shared::domain::contact::{Contact, ContactChanges, ContactPath, NewContact};
+use shared::api::views::contacts::{ContactPath, ContactView};
+use shared::domain::contact::{Contact, ContactChanges, NewContact};
 use shared::error::Error;
 use shared::store::commit::Committed;
 use shared::store::contacts;
@@ -26,9 +27,9 @@ impl WriteOperation for CreateContact {
     };
     type Path = Empty;
     type Body = NewContact;
-    type Output = Contact;
+    type Output = ContactView;
 
-    async fn run(caller: &WriteCaller, _: Empty, new: NewContact) -> Result<Committed<Contact>, Error> {
+    async fn run(caller: &WriteCaller, _: Empty, new: NewContact) -> Result<Committed<ContactView>, Error> {
         if let Some(reference) = &new.external_reference
             && let Some(id) = caller.store().contact_with_reference(reference).await?
         {
@@ -37,11 +38,12 @@ impl WriteOperation for CreateContact {
                 // The contact was given another reference between the two reads.
                 return Err(Error::Conflict);
             }
-            return caller.commit().respond(StatusCode::OK, &existing.value, Some(existing.version)).await;
+            let view = existing.value.into();
+            return caller.commit().respond(StatusCode::OK, &view, Some(existing.version)).await;
         }
         let contact = Contact::create(new, caller.now());
         let changes = contacts::create(caller.org(), &contact)?;
-        caller.commit().with(changes).respond(StatusCode::CREATED, &contact, Some(1)).await
+        caller.commit().with(changes).respond(StatusCode::CREATED, &contact.into(), Some(1)).await
     }
 }
 
@@ -61,18 +63,18 @@ impl WriteOperation for UpdateContact {
     };
     type Path = ContactPath;
     type Body = ContactChanges;
-    type Output = Contact;
+    type Output = ContactView;
 
     async fn run(
         caller: &WriteCaller,
         path: ContactPath,
         changes: ContactChanges,
-    ) -> Result<Committed<Contact>, Error> {
+    ) -> Result<Committed<ContactView>, Error> {
         let before = caller.store().contact(path.contact_id).await?.ok_or_else(Error::not_found)?;
         caller.check_match(before.version)?;
         let after = before.value.change(changes, caller.now());
         if after == before.value {
-            return caller.commit().respond(StatusCode::OK, &after, Some(before.version)).await;
+            return caller.commit().respond(StatusCode::OK, &after.into(), Some(before.version)).await;
         }
         if let Some(reference) = &after.external_reference
             && after.external_reference != before.value.external_reference
@@ -86,6 +88,6 @@ impl WriteOperation for UpdateContact {
             return Err(Error::Invalid(FieldErrors::one("external_reference", FieldCode::Taken, message)));
         }
         let written = contacts::replace(caller.org(), &before, &after)?;
-        caller.commit().with(written).respond(StatusCode::OK, &after, Some(before.version + 1)).await
+        caller.commit().with(written).respond(StatusCode::OK, &after.into(), Some(before.version + 1)).await
     }
 }

@@ -3,7 +3,8 @@
 use http::{Method, StatusCode};
 use shared::api::caller::WriteCaller;
 use shared::api::operation::{OperationSpec, WriteOperation};
-use shared::domain::workspace::{NewPerson, NewWorkspace, Workspace, WorkspacePath, WorkspaceView};
+use shared::api::views::workspaces::{WorkspacePath, WorkspaceView};
+use shared::domain::workspace::{NewPerson, NewWorkspace, Workspace};
 use shared::error::Error;
 use shared::store::commit::Committed;
 use shared::store::workspaces;

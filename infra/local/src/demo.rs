@@ -203,7 +203,8 @@ async fn set_up(
     let act = SystemContext::begin(store, org, "set_up_demo");
     let before = act.store().agreement(id).await?.ok_or_else(Error::not_found)?;
     let after = change(&before.value, file, act.now()).map_err(Error::Invalid)?;
-    let changes = agreements::edit(org, &before, &after.as_draft("agreement_id").map_err(Error::Invalid)?)?;
+    let draft = after.as_draft().map_err(|error| Error::Invalid(error.at("agreement_id")))?;
+    let changes = agreements::edit(org, &before, &draft)?;
     act.commit().with(changes).done(&[id.uuid()]).await
 }
 

@@ -6,3 +6,4 @@ pub mod openapi;
 pub mod operation;
 pub mod pipeline;
 pub mod preconditions;
+pub mod views;

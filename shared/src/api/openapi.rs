@@ -303,7 +303,7 @@ impl Register for Description {
 }
 
 const ABOUT_DELIVERIES: &str = "Delivered at least once: dedupe by `id`. A failure is tried again after 1 minute, 5 \
-minutes, 30 minutes and 2 hours; after the fifth it time_scale for a manual replay. Every attempt sends the same bytes with a \
+minutes, 30 minutes and 2 hours; after the fifth it waits for a manual replay. Every attempt sends the same bytes with a \
 signature of its own. Acknowledge types that you don't know. `data` only gains fields.";
 
 const ABOUT_API: &str = "Coordinates agreements, the conditions under which their stages run, and evidence about money \

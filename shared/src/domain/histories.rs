@@ -238,7 +238,7 @@ impl World {
             && blocks.len() <= limits::AGREEMENT_BLOCKS_MAX
             && draft.participants.len() <= limits::AGREEMENT_PARTICIPANTS_MAX;
         assert!(fits);
-        assert_eq!(draft.as_draft("agreement_id").is_ok(), draft.life == Life::Draft);
+        assert_eq!(draft.as_draft().is_ok(), draft.life == Life::Draft);
     }
 
     /// Changes a draft; anything else must refuse.

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
 use crate::api::caller::CallContext;
+use crate::api::views::agreements::AgreementView;
 use crate::crypto;
 use crate::domain::agreement::blockers::{self, Blocker, Surroundings};
-use crate::domain::agreement::view::AgreementView;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId};

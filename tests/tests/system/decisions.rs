@@ -173,7 +173,7 @@ async fn the_largest_agreement_can_be_proposed_and_confirmed() {
         org,
         |draft| {
             draft.participants.extend(crowd.iter().map(somebody));
-            while draft.as_draft("agreement_id").is_ok() {
+            while draft.as_draft().is_ok() {
                 let label = || Label::parse(&name()).expect("a label");
                 let last = draft.stages.last_mut().expect("a stage");
                 if last.gates.len() < 20 {

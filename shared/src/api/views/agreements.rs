@@ -1,15 +1,16 @@
-//! An agreement as the API shows it.
+//! What the API shows of agreements and of what is in them, how a call names one, and which of them a list shows.
 
+use deserr::Deserr;
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
-use super::blockers::{Blocker, BlockerView};
-use super::gate::{Gate, GateRule, GateState, GateStatus, GateType, InformationField};
-use super::{
+use crate::api::operation::Output;
+use crate::domain::agreement::blockers::Blocker;
+use crate::domain::agreement::gate::{Gate, GateRule, GateState, GateStatus, GateType, InformationField};
+use crate::domain::agreement::{
     Agreement, AgreementKind, AgreementName, Document, DocumentState, Label, Life, Lifecycle, Participant,
     ParticipantRole, SafeTerms, SignatureBlock, Stage, StageAction, StageState,
 };
-use crate::api::operation::Output;
 use crate::domain::contact::{Contact, DisplayName};
 use crate::domain::ids::{
     AgreementId, ContactId, DocumentId, FundingItemId, GateId, MovementId, ParticipantId, SignatureBlockId, StageId,
@@ -17,7 +18,51 @@ use crate::domain::ids::{
 };
 use crate::domain::sentences;
 use crate::domain::time::Timestamp;
+use crate::limits;
 use crate::platform::config::BaseUrl;
+use crate::wire::fields::{FieldCode, FieldErrors};
+use crate::wire::page::{Filter, Limit, Offset, PageRequest, Search};
+
+/// Which agreement, in a path.
+#[derive(Debug, Clone, Copy, Deserr, IntoParams)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct AgreementPath {
+    /// The agreement.
+    pub agreement_id: AgreementId,
+}
+
+/// Which agreements are listed.
+#[derive(Debug, Clone, Deserr, IntoParams)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct AgreementQuery {
+    /// Of this workspace only.
+    #[deserr(default)]
+    pub workspace_id: Option<WorkspaceId>,
+    /// In this state only; empty means any.
+    #[deserr(default)]
+    #[param(required = false, inline, value_type = Lifecycle)]
+    pub lifecycle: Filter<Lifecycle>,
+    /// A part of the name, whatever its case or composition.
+    #[deserr(default)]
+    #[param(required = false, inline)]
+    pub search: Search<{ limits::AGREEMENT_SEARCH_CHARS_MAX }>,
+    /// Page size.
+    #[deserr(default)]
+    #[param(required = false, inline)]
+    pub limit: Limit,
+    /// Start position.
+    #[deserr(default)]
+    #[param(required = false, inline)]
+    pub offset: Offset,
+}
+
+impl AgreementQuery {
+    /// Which page is asked for.
+    #[must_use]
+    pub fn page(&self) -> PageRequest {
+        PageRequest { limit: self.limit, offset: self.offset }
+    }
+}
 
 /// An agreement. In lists `stages`, `documents`, `participants`, `terms`, `publishable` and `publish_blockers` are
 /// `null`.
@@ -282,7 +327,7 @@ impl AgreementView {
     /// Shows an agreement in a list.
     #[must_use]
     pub fn in_list(agreement: &Agreement, proposal_ready: bool, base_url: &BaseUrl) -> Self {
-        let (published_at, completed_at, cancelled_at) = match agreement.life {
+        let (published_at, completed_at, cancelled_at) = match agreement.life() {
             Life::Draft => (None, None, None),
             Life::Active { published_at } | Life::Expired { published_at, .. } => (Some(published_at), None, None),
             Life::Completed { published_at, completed_at } => (Some(published_at), Some(completed_at), None),
@@ -323,7 +368,7 @@ impl AgreementView {
         is_proposed: bool,
         base_url: &BaseUrl,
     ) -> Self {
-        let is_draft = agreement.life == Life::Draft;
+        let is_draft = agreement.life() == Life::Draft;
         let is_ready = is_draft && !is_proposed && blockers.iter().all(Blocker::allows_proposal);
         let url = app_url(agreement.id, base_url);
         let participants = agreement.participants.iter().filter_map(|participant| {
@@ -369,11 +414,11 @@ fn stages(agreement: &Agreement, contacts: &[Contact]) -> Vec<StageView> {
 
 impl GateView {
     fn new(gate: &Gate, agreement: &Agreement, contacts: &[Contact]) -> Self {
-        // Nobody is waited for once it has ended.
-        let time_scale = matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
+        // An agreement that has ended waits for nobody.
+        let is_waiting = matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
             && matches!(gate.state, GateState::Locked | GateState::Open { .. });
         let waited_for: Vec<ParticipantId> =
-            if time_scale { gate.rule.named(agreement).into_iter().collect() } else { Vec::new() };
+            if is_waiting { gate.rule.named(agreement).into_iter().collect() } else { Vec::new() };
         Self {
             id: gate.id,
             gate_type: gate.rule.gate_type(),
@@ -418,4 +463,107 @@ fn all_blocks(agreement: &Agreement) -> impl Iterator<Item = SignatureBlockView>
             label: label.clone(),
         })
     })
+}
+
+/// A blocker as the API shows it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Blocker)]
+pub struct BlockerView {
+    /// Branch on this.
+    pub code: FieldCode,
+    /// For a person.
+    pub message: &'static str,
+    /// Where a person sets it right.
+    pub url: String,
+    /// The stage that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage_id: Option<StageId>,
+    /// The gate that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate_id: Option<GateId>,
+    /// The participant that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub participant_id: Option<ParticipantId>,
+    /// The document that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document_id: Option<DocumentId>,
+    /// The movement that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub movement_id: Option<MovementId>,
+}
+
+impl BlockerView {
+    /// Shows a blocker of the draft at a link.
+    #[must_use]
+    pub fn new(blocker: &Blocker, url: String) -> Self {
+        let mut view = Self {
+            code: blocker.code(),
+            message: blocker.message(),
+            url,
+            stage_id: None,
+            gate_id: None,
+            participant_id: None,
+            document_id: None,
+            movement_id: None,
+        };
+        match blocker {
+            Blocker::ParticipantEmailMissing { participant_id } => view.participant_id = Some(*participant_id),
+            Blocker::StageEmpty { stage_id } => view.stage_id = Some(*stage_id),
+            Blocker::GateIncomplete { stage_id, gate_id } | Blocker::GateParticipantMissing { stage_id, gate_id } => {
+                (view.stage_id, view.gate_id) = (Some(*stage_id), Some(*gate_id));
+            }
+            Blocker::DocumentMissing { document_id } => view.document_id = Some(*document_id),
+            Blocker::PaymentIncomplete { movement_id } | Blocker::PaymentPartiesMissing { movement_id } => {
+                view.movement_id = Some(*movement_id);
+            }
+            Blocker::WorkspaceNotActivated
+            | Blocker::NoParticipants
+            | Blocker::NoStages
+            | Blocker::SafeTermsIncomplete
+            | Blocker::SafePartiesMissing
+            | Blocker::FundingItemChanged
+            | Blocker::ExpiryInPast => {}
+        }
+        view
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every kind of blocker, with the members that its view has beside `code`, `message` and `url`.
+    fn blockers() -> Vec<(Blocker, &'static [&'static str])> {
+        let (stage_id, gate_id) = (StageId::new(), GateId::new());
+        let (document_id, movement_id) = (DocumentId::new(), MovementId::new());
+        vec![
+            (Blocker::WorkspaceNotActivated, &[]),
+            (Blocker::NoParticipants, &[]),
+            (Blocker::ParticipantEmailMissing { participant_id: ParticipantId::new() }, &["participant_id"]),
+            (Blocker::NoStages, &[]),
+            (Blocker::StageEmpty { stage_id }, &["stage_id"]),
+            (Blocker::GateIncomplete { stage_id, gate_id }, &["stage_id", "gate_id"]),
+            (Blocker::GateParticipantMissing { stage_id, gate_id }, &["stage_id", "gate_id"]),
+            (Blocker::DocumentMissing { document_id }, &["document_id"]),
+            (Blocker::PaymentIncomplete { movement_id }, &["movement_id"]),
+            (Blocker::PaymentPartiesMissing { movement_id }, &["movement_id"]),
+            (Blocker::SafeTermsIncomplete, &[]),
+            (Blocker::SafePartiesMissing, &[]),
+            (Blocker::FundingItemChanged, &[]),
+            (Blocker::ExpiryInPast, &[]),
+        ]
+    }
+
+    #[test]
+    fn a_blocker_says_what_it_is_about() {
+        for (blocker, expected) in blockers() {
+            let view = serde_json::to_value(BlockerView::new(&blocker, "u".to_owned())).unwrap();
+            let about: Vec<&str> = ["stage_id", "gate_id", "participant_id", "document_id", "movement_id"]
+                .into_iter()
+                .filter(|name| view.get(*name).is_some())
+                .collect();
+            assert_eq!(about, expected, "{blocker:?}");
+            assert_eq!((&view["url"], view["message"].as_str().is_some_and(str::is_empty)), (&"u".into(), false));
+        }
+    }
 }
