@@ -11,7 +11,7 @@ use crate::crypto::NoRandomness;
 use crate::crypto::keyring::SealError;
 use crate::domain::ids::RequestId;
 use crate::retry::{Obstacle, Transient};
-use crate::wire::fields::{FieldError, FieldErrors};
+use crate::wire::fields::{FieldCode, FieldError, FieldErrors};
 
 /// Why a call did not succeed.
 #[derive(Debug, thiserror::Error)]
@@ -67,6 +67,13 @@ impl Error {
         Self::NotFound(FieldErrors::default())
     }
 
+    /// A record that a field of the body names is not there.
+    #[must_use]
+    pub fn unknown_reference(field: &str, what: &str) -> Self {
+        let message = format!("is no {what} of your organization");
+        Self::NotFound(FieldErrors::one(field, FieldCode::NotFound, message))
+    }
+
     /// The HTTP status, and the code that goes with it (contract, section 1, "Status ↔ code").
     #[must_use]
     pub fn status(&self) -> (StatusCode, ErrorCode) {
@@ -77,7 +84,9 @@ impl Error {
             Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, ErrorCode::MethodNotAllowed),
             Self::Invalid(_) => (StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::InvalidRequest),
             Self::KeyReused | Self::StaleMatch => (StatusCode::CONFLICT, ErrorCode::Conflict),
-            Self::Conflict | Self::Throttled(_) | Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError),
+            Self::Conflict | Self::Throttled(_) | Self::Internal(_) => {
+                (StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError)
+            }
         }
     }
 

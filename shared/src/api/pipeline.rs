@@ -304,9 +304,7 @@ fn respond(ended: Result<Answer, Error>, request_id: RequestId) -> Response {
         Err(error) => {
             let (status, _) = error.status();
             let extra = match &error {
-                Error::Throttled(_) => {
-                    Some((header::RETRY_AFTER, HeaderValue::from(limits::THROTTLED_RETRY_AFTER_S)))
-                }
+                Error::Throttled(_) => Some((header::RETRY_AFTER, HeaderValue::from(limits::THROTTLED_RETRY_AFTER_S))),
                 Error::Unauthenticated => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
                 Error::MethodNotAllowed { allow } => {
                     HeaderValue::try_from(allow).ok().map(|value| (header::ALLOW, value))

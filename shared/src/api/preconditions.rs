@@ -14,7 +14,12 @@ pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 impl IdempotencyKey {
     /// Reads the header: 1 to 255 printable ASCII characters, bare or quoted.
-    pub(super) fn read(headers: &HeaderMap, method: &str, path: &str, body: &[u8]) -> Result<Option<Self>, FieldErrors> {
+    pub(super) fn read(
+        headers: &HeaderMap,
+        method: &str,
+        path: &str,
+        body: &[u8],
+    ) -> Result<Option<Self>, FieldErrors> {
         let wrong = |code, message: &str| FieldErrors::one("header.idempotency-key", code, message);
         let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
         let Some(value) = values.next() else { return Ok(None) };

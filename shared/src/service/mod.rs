@@ -4,10 +4,16 @@
 //! ([`scope::Plan`]): changes, checks, events, the ids shown, and its output. The entrance that called it commits the plan
 //! and makes a response of the output.
 
-pub mod drafts;
+pub mod agreements;
+pub mod contacts;
+pub mod deliveries;
+pub mod due;
+pub mod endpoints;
 pub mod members;
 pub mod precondition;
+pub mod proposals;
 pub mod scope;
 pub mod system;
+pub mod workspaces;
 
 pub use scope::{Plan, Scope, Writer};

@@ -169,3 +169,14 @@ impl<T> Plan<T> {
         (commit, shown, output)
     }
 }
+
+impl<T, R> Plan<Result<T, R>> {
+    /// The plan of a use case that its rules allowed, or their refusal: a refusal changes nothing.
+    ///
+    /// # Errors
+    /// The refusal.
+    pub fn accepted(self) -> Result<Plan<T>, R> {
+        let Self { output, now, changes, checks, events, test, shown } = self;
+        output.map(|output| Plan { output, now, changes, checks, events, test, shown })
+    }
+}

@@ -27,8 +27,7 @@ impl SystemContext {
     /// A call that begins now, with a count of its own of what it uses.
     #[must_use]
     pub fn begin(store: &Store, org: OrgId, operation: &'static str, time_scale: TimeScale) -> Self {
-        let call =
-            CallContext::new(RequestId::new(), operation, Timestamp::now(), Actor::system(), org, Vec::new());
+        let call = CallContext::new(RequestId::new(), operation, Timestamp::now(), Actor::system(), org, Vec::new());
         let scope = Scope::new(call, OrgStore::new(store.metered(), org), time_scale);
         Self { scope, started: Instant::now() }
     }

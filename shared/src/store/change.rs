@@ -191,9 +191,7 @@ impl Expression {
     }
 }
 
-pub(super) fn owned_names(
-    names: impl IntoIterator<Item = (&'static str, &'static str)>,
-) -> HashMap<String, String> {
+pub(super) fn owned_names(names: impl IntoIterator<Item = (&'static str, &'static str)>) -> HashMap<String, String> {
     names.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 

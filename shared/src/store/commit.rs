@@ -64,15 +64,7 @@ enum Landed {
 impl<'a> Commit<'a> {
     /// A commit of a call, with nothing in it yet.
     pub(crate) fn new(store: &'a OrgStore, call: &'a CallContext) -> Self {
-        Self {
-            store,
-            call,
-            now: call.now(),
-            changes: Vec::new(),
-            events: Vec::new(),
-            test: None,
-            checks: Vec::new(),
-        }
+        Self { store, call, now: call.now(), changes: Vec::new(), events: Vec::new(), test: None, checks: Vec::new() }
     }
 
     /// The moment of the attempt that this commits, where it was decided later than the call began: events added from

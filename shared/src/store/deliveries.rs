@@ -389,11 +389,7 @@ pub(crate) fn undelivered() -> impl Iterator<Item = DeliveryState> {
 }
 
 /// The changes that send a delivery again, and take it out of quarantine.
-pub fn replay(
-    call: &CallContext,
-    before: &Versioned<Delivery>,
-    after: &Delivery,
-) -> Result<Changes, StoreError> {
+pub fn replay(call: &CallContext, before: &Versioned<Delivery>, after: &Delivery) -> Result<Changes, StoreError> {
     let org = call.org();
     let mut changes = next_state(org, before, after)?;
     changes.push(Change::Delete(keys::quarantined_delivery(org, after.endpoint_id, after.event_id)));

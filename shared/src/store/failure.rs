@@ -33,11 +33,7 @@ pub(super) fn decide_cancelled(reasons: &[CancellationReason]) -> Result<Transac
     Err(throttled.map_or(StoreError::Conflict, |code| StoreError::Throttled(format!("TransactWriteItems: {code}"))))
 }
 
-/// An error for the log: its code, or what kind of failure it was. Messages are left out, since they can quote values.
-pub(super) fn failed(error: impl Into<StoreError>) -> StoreError {
-    error.into()
-}
-
+// For the log: its code, or what kind of failure it was. Messages are left out, since they can quote values.
 impl<E: ProvideErrorMetadata, R> From<SdkError<E, R>> for StoreError {
     fn from(error: SdkError<E, R>) -> Self {
         let kind = match &error {

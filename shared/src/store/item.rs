@@ -110,8 +110,8 @@ pub(super) fn from_item<T: DeserializeOwned>(item: Item) -> Result<T, StoreError
 
 /// An item as a record at its version.
 pub(super) fn from_versioned_item<T: DeserializeOwned>(item: Item) -> Result<Versioned<T>, StoreError> {
-    let version = number(&item, VERSION)
-        .ok_or_else(|| StoreError::Unreadable("decoding an item: no version".to_owned()))?;
+    let version =
+        number(&item, VERSION).ok_or_else(|| StoreError::Unreadable("decoding an item: no version".to_owned()))?;
     Ok(Versioned { value: from_item(item)?, version })
 }
 

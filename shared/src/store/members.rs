@@ -36,11 +36,7 @@ impl OrgStore {
 /// The changes that remove a member, whose sessions in the organization end with that: their record goes, and their
 /// account, which stays, forgets the membership. They hold only while the member is there, and the admin who has to stay
 /// is one.
-pub(crate) fn remove(
-    call: &CallContext,
-    removal: &Removal,
-    account: Option<&Account>,
-) -> Result<Changes, StoreError> {
+pub(crate) fn remove(call: &CallContext, removal: &Removal, account: Option<&Account>) -> Result<Changes, StoreError> {
     let (org, gone) = (call.org(), removal.gone());
     let mut changes = vec![Change::DeleteExisting(keys::member(org, gone.id))];
     changes.extend(removal.stays().map(|admin| has_admin_role(org, admin)));

@@ -91,7 +91,8 @@ impl<'a> Operator<'a> {
     /// # Errors
     /// [`StoreError::Conflict`] when a change did not find what it needs; otherwise when the store can't be written.
     pub async fn load(self, changes: impl IntoIterator<Item = Changes>) -> Result<(), StoreError> {
-        let mut changes = changes.into_iter().flat_map(Changes::into_list).map(|change| change.into_write(self.0.table())).peekable();
+        let mut changes =
+            changes.into_iter().flat_map(Changes::into_list).map(|change| change.into_write(self.0.table())).peekable();
         while changes.peek().is_some() {
             let items = changes.by_ref().take(limits::TRANSACTION_ITEMS_MAX).collect::<Result<_, _>>()?;
             if self.0.transact(items).await? != Transacted::Committed {

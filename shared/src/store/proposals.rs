@@ -85,7 +85,7 @@ impl OrgStore {
     }
 
     /// What was proposed with a proposal: as large as an agreement can be.
-    pub async fn proposed(&self, id: ProposalId) -> Result<Option<ProposalSnapshot>, StoreError> {
+    pub async fn proposal_snapshot(&self, id: ProposalId) -> Result<Option<ProposalSnapshot>, StoreError> {
         let Some(item) = self.store.get(keys::proposed(self.org, id)).await? else { return Ok(None) };
         let copy = decompressed(&item, COPY, limits::PROPOSED_BYTES_MAX);
         // serde's own text can quote a value.
@@ -172,8 +172,7 @@ impl OrgStore {
         let attributes = [keys::SORT, STATE, EXPIRES, ENDED];
         self.store
             .scan_partition(&keys::rows(self.org, Rows::Proposals), Order::OldestFirst, &attributes, |row| {
-                let Some(id) = text(&row, keys::SORT).and_then(|id| id.parse::<ProposalId>().ok())
-                else {
+                let Some(id) = text(&row, keys::SORT).and_then(|id| id.parse::<ProposalId>().ok()) else {
                     return;
                 };
                 let key = keys::proposal(self.org, id);

@@ -1,5 +1,6 @@
 //! The table itself, for those who make it by hand: the local stack and tests. The cloud's table comes from the template.
 
+use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType, StreamSpecification,
     StreamViewType, TableStatus, TimeToLiveSpecification, TimeToLiveStatus,
@@ -7,7 +8,6 @@ use aws_sdk_dynamodb::types::{
 use tokio::time::Instant;
 
 use super::keys::{DROP_AT, PARTITION, SORT};
-use super::table::failed;
 use super::{Store, StoreError};
 use crate::limits;
 
@@ -28,7 +28,7 @@ impl Store {
     pub async fn create_table_with_stream(&self) -> Result<(), StoreError> {
         let keys_only =
             StreamSpecification::builder().stream_enabled(true).stream_view_type(StreamViewType::KeysOnly).build();
-        self.create(Some(keys_only.map_err(failed)?)).await
+        self.create(Some(keys_only?)).await
     }
 
     /// The name of the table's stream, if it has one.
@@ -36,7 +36,7 @@ impl Store {
     /// # Errors
     /// When the store can't be reached.
     pub async fn stream(&self) -> Result<Option<String>, StoreError> {
-        let output = self.client.describe_table().table_name(&*self.table).send().await.map_err(failed)?;
+        let output = self.client.describe_table().table_name(&*self.table).send().await?;
         Ok(output.table.and_then(|table| table.latest_stream_arn))
     }
 
@@ -46,9 +46,11 @@ impl Store {
                 .attribute_name(name)
                 .attribute_type(ScalarAttributeType::S)
                 .build()
-                .map_err(failed)
+                .map_err(StoreError::from)
         };
-        let key = |name, kind| KeySchemaElement::builder().attribute_name(name).key_type(kind).build().map_err(failed);
+        let key = |name, kind| {
+            KeySchemaElement::builder().attribute_name(name).key_type(kind).build().map_err(StoreError::from)
+        };
         let created = self
             .client
             .create_table()
@@ -64,7 +66,7 @@ impl Store {
         match created {
             Ok(_) => {}
             Err(SdkError::ServiceError(error)) if error.err().is_resource_in_use_exception() => {}
-            Err(error) => return Err(failed(error)),
+            Err(error) => return Err(error.into()),
         }
         self.wait_until_active().await?;
         self.enable_expiry().await
@@ -73,7 +75,7 @@ impl Store {
     async fn wait_until_active(&self) -> Result<(), StoreError> {
         let deadline = Instant::now() + limits::TABLE_CREATION_WAIT;
         loop {
-            let output = self.client.describe_table().table_name(&*self.table).send().await.map_err(failed)?;
+            let output = self.client.describe_table().table_name(&*self.table).send().await?;
             if output.table.and_then(|table| table.table_status) == Some(TableStatus::Active) {
                 return Ok(());
             }
@@ -85,14 +87,13 @@ impl Store {
     }
 
     async fn enable_expiry(&self) -> Result<(), StoreError> {
-        let output = self.client.describe_time_to_live().table_name(&*self.table).send().await.map_err(failed)?;
+        let output = self.client.describe_time_to_live().table_name(&*self.table).send().await?;
         let status = output.time_to_live_description.and_then(|description| description.time_to_live_status);
         if matches!(status, Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling)) {
             return Ok(());
         }
-        let expiry =
-            TimeToLiveSpecification::builder().attribute_name(DROP_AT).enabled(true).build().map_err(failed)?;
+        let expiry = TimeToLiveSpecification::builder().attribute_name(DROP_AT).enabled(true).build()?;
         let request = self.client.update_time_to_live().table_name(&*self.table).time_to_live_specification(expiry);
-        request.send().await.map(|_| ()).map_err(failed)
+        request.send().await.map(|_| ()).map_err(StoreError::from)
     }
 }

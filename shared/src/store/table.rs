@@ -11,22 +11,22 @@ use aws_sdk_dynamodb::types::{
     AttributeValue, KeysAndAttributes, ReturnConsumedCapacity, ReturnValue, TransactWriteItem,
 };
 
+use super::StoreError;
 use super::change::{Update, owned_names};
 use super::due::DueEntry;
-use super::failure::{IN_PROGRESS, decide_cancelled, failed};
+use super::failure::{IN_PROGRESS, decide_cancelled};
 use super::item::Item;
 use super::keys::{Key, PARTITION, SORT};
 use super::list::Order;
 use super::usage::{Meter, Usage};
-use super::StoreError;
 use crate::limits;
 use crate::retry::{Backoff, Budget, Obstacle};
 
 /// The table, and what the calls through this handle have used of it.
 #[derive(Debug, Clone)]
 pub struct Store {
-    client: Client,
-    table: Arc<str>,
+    pub(super) client: Client,
+    pub(super) table: Arc<str>,
     meter: Meter,
     watch: Option<Watch>,
 }
@@ -136,8 +136,7 @@ impl Store {
             .customize()
             .interceptor(meter)
             .send()
-            .await
-            .map_err(failed)?;
+            .await?;
         self.meter.read(output.consumed_capacity());
         Ok(output.item)
     }
@@ -164,8 +163,7 @@ impl Store {
     }
 
     async fn get_batch(&self, keys: Vec<Item>) -> Result<(Vec<Item>, Vec<Item>), StoreError> {
-        let request =
-            KeysAndAttributes::builder().set_keys(Some(keys)).consistent_read(true).build().map_err(failed)?;
+        let request = KeysAndAttributes::builder().set_keys(Some(keys)).consistent_read(true).build()?;
         let meter = self.meter.call();
         let output = self
             .client
@@ -175,8 +173,7 @@ impl Store {
             .customize()
             .interceptor(meter)
             .send()
-            .await
-            .map_err(failed)?;
+            .await?;
         output.consumed_capacity().iter().for_each(|capacity| self.meter.read(Some(capacity)));
         let items = output.responses.unwrap_or_default().remove(&*self.table).unwrap_or_default();
         let unprocessed = output.unprocessed_keys.unwrap_or_default().remove(&*self.table);
@@ -210,8 +207,7 @@ impl Store {
                 .customize()
                 .interceptor(meter)
                 .send()
-                .await
-                .map_err(failed)?;
+                .await?;
             self.meter.read(output.consumed_capacity());
             output.items.unwrap_or_default().into_iter().for_each(&mut visit);
             match output.last_evaluated_key {
@@ -247,8 +243,7 @@ impl Store {
             .customize()
             .interceptor(meter)
             .send()
-            .await
-            .map_err(failed)?;
+            .await?;
         self.meter.read(output.consumed_capacity());
         Ok(output.items.unwrap_or_default().iter().filter_map(Key::of).collect())
     }
@@ -293,7 +288,7 @@ impl Store {
                 request = request.expression_attribute_names(name, *attribute);
             }
         }
-        let output = request.customize().interceptor(meter).send().await.map_err(failed)?;
+        let output = request.customize().interceptor(meter).send().await?;
         self.meter.read(output.consumed_capacity());
         Ok((output.items.unwrap_or_default(), output.last_evaluated_key.filter(|key| !key.is_empty())))
     }
@@ -325,7 +320,7 @@ impl Store {
                 Ok(output.attributes)
             }
             Err(SdkError::ServiceError(error)) if error.err().is_conditional_check_failed_exception() => Ok(None),
-            Err(error) => Err(failed(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -341,8 +336,7 @@ impl Store {
             .customize()
             .interceptor(meter)
             .send()
-            .await
-            .map_err(failed)?;
+            .await?;
         self.meter.written(output.consumed_capacity.as_slice());
         Ok(())
     }
@@ -370,7 +364,7 @@ impl Store {
                 Ok(true)
             }
             Err(SdkError::ServiceError(error)) if error.err().is_conditional_check_failed_exception() => Ok(false),
-            Err(error) => Err(failed(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -390,8 +384,7 @@ impl Store {
             .customize()
             .interceptor(meter)
             .send()
-            .await
-            .map_err(failed)?;
+            .await?;
         self.meter.written(output.consumed_capacity.as_slice());
         output
             .attributes
@@ -432,9 +425,9 @@ impl Store {
                     decide_cancelled(cancelled.cancellation_reasons())
                 }
                 refusal if refusal.code() == Some(IN_PROGRESS) => Err(StoreError::Conflict),
-                _ => Err(failed(SdkError::ServiceError(error))),
+                _ => Err(SdkError::ServiceError(error).into()),
             },
-            Err(error) => Err(failed(error)),
+            Err(error) => Err(error.into()),
         }
     }
 }
