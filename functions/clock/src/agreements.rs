@@ -16,12 +16,12 @@ use crate::Done;
 /// [`Error::Conflict`] when it changed meanwhile: decide anew. Otherwise when the store can't be read or written.
 pub(crate) async fn proceed(act: &SystemContext, time_scale: TimeScale, entry: &DueEntry) -> Result<Done, Error> {
     let Some(found) = act.store().agreement(entry.id.into()).await? else { return Ok(Done::Stale) };
-    let Some(after) = found.value.proceeded(&Facts::none(), time_scale, act.now()) else {
+    let Some(after) = found.value.proceeded(&Facts::none(), time_scale, act.moment()) else {
         // Its own entry stays while it waits: this act's clock may be behind the one that found it.
         let is_its_own = found.value.next_due() == Some(entry.at);
         return Ok(if is_its_own { Done::Early } else { Done::Stale });
     };
     let changes = stored::proceed(act.org(), &found, &after)?;
-    act.commit().with(changes).emit(after.events())?.done(&[after.id.uuid()]).await?;
+    act.commit().with(changes).emit(after.events())?.done(&[after.id().uuid()]).await?;
     Ok(Done::Settled)
 }

@@ -12,11 +12,11 @@ use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{ContactId, ProposalId};
 use shared::domain::member::{self, Changed, DecisionContext, Refusal};
+use shared::domain::moment::Moment as DecisionMoment;
 use shared::domain::proposal::{
     Decided, Decision, Note, Proposal, ProposalAction, ProposalSnapshot, ProposalState, check_state,
 };
 use shared::domain::sentences;
-use shared::domain::time::Timestamp;
 use shared::domain::workspace::Workspace;
 use shared::error::Error;
 use shared::service::drafts::{self, ReviewFingerprint};
@@ -82,7 +82,7 @@ struct Loaded {
     /// The looks at the contacts, for a transaction: they must be what they are here.
     checks: Vec<Change>,
     /// When that was so.
-    at: Timestamp,
+    at: DecisionMoment,
 }
 
 /// What the page shows.
@@ -100,7 +100,7 @@ async fn found(act: &CallContext, id: ProposalId) -> Result<Versioned<Proposal>,
 
 async fn load(act: &CallContext, proposal: Versioned<Proposal>) -> Result<Loaded, Error> {
     // Each attempt at a decision loads anew, and by then its time may be over.
-    let at = act.attempted_now();
+    let at = act.attempt_moment();
     let agreement = act.store().agreement(proposal.value.agreement_id).await?;
     let agreement = agreement.ok_or_else(|| Error::Internal("a proposal without its agreement".to_owned()))?;
     let workspace = drafts::workspace_of(act, &agreement.value);
@@ -110,7 +110,7 @@ async fn load(act: &CallContext, proposal: Versioned<Proposal>) -> Result<Loaded
     let shown = ReviewFingerprint::of(&agreement, &workspace, &contacts);
     let checks = contacts.iter().map(|contact| contacts::check(act.org(), contact)).collect();
     let contacts: Vec<Contact> = contacts.into_iter().map(|contact| contact.value).collect();
-    let blockers = drafts::blockers_at(at, &agreement.value, &workspace, &contacts);
+    let blockers = drafts::blockers_at(at.at(), &agreement.value, &workspace, &contacts);
     Ok(Loaded { proposal, agreement, workspace, contacts, blockers, shown, checks, at })
 }
 
@@ -250,9 +250,10 @@ async fn decide(
         changes.extend(agreements::execute(act.org(), &loaded.agreement, agreement)?);
     }
     changes.extend(outcome.workspace.as_ref().map(|workspace| workspaces::activate(act.org(), workspace)));
-    let workspace = outcome.workspace.as_ref().map(|workspace| workspace.id.uuid());
-    let objects: Vec<uuid::Uuid> = [id.uuid(), loaded.agreement.value.id.uuid()].into_iter().chain(workspace).collect();
-    let mut commit = submitted.commit().at(loaded.at).with(changes).emit(outcome.events)?;
+    let workspace = outcome.workspace.as_ref().map(|workspace| workspace.id().uuid());
+    let objects: Vec<uuid::Uuid> =
+        [id.uuid(), loaded.agreement.value.id().uuid()].into_iter().chain(workspace).collect();
+    let mut commit = submitted.commit().at(loaded.at.at()).with(changes).emit(outcome.events)?;
     if choice == Choice::Confirm {
         // A transaction has room for some 85 of them. Of more, the rest was seen a moment ago, by strongly consistent
         // reads: who is renamed after those is as good as renamed after the decision, which names nobody.
@@ -343,10 +344,11 @@ fn path_of(id: ProposalId) -> String {
 
 fn show(request: &Request, reviewed: &Reviewed, typed: &Typed) -> Result<Answer, Error> {
     let Reviewed { loaded, proposed, gone } = reviewed;
+    let now = loaded.at.at();
     let (proposal, facts, time_scale) = (&loaded.proposal.value, Facts::none(), request.app().time_scale);
     // What is decided on, whether or not the clock has written it down.
-    let now_agreement = &*loaded.agreement.value.as_of(&facts, time_scale, loaded.at);
-    let is_pending = proposal.state_at(loaded.at) == ProposalState::Pending;
+    let now_agreement = &*loaded.agreement.value.as_of(&facts, time_scale, now);
+    let is_pending = proposal.state_at(now) == ProposalState::Pending;
     // Of those who are gone, too: the page says who they were.
     let contacts: Vec<Contact> = loaded.contacts.iter().chain(gone).cloned().collect();
     let (agreement, changes) = match proposed {
@@ -373,21 +375,21 @@ fn show(request: &Request, reviewed: &Reviewed, typed: &Typed) -> Result<Answer,
     };
     let page = ReviewPage {
         layout: Layout::new(request),
-        path: path_of(proposal.id),
+        path: path_of(proposal.id()),
         verb: verb(proposal.action),
         name: agreement.name.as_str().to_owned(),
-        badge: proposal_badge(proposal.state_at(loaded.at)),
+        badge: proposal_badge(proposal.state_at(now)),
         summary: sentences::proposal_summary(proposal),
         by: who_is(&proposal.created_by),
         since: proposal.created_at.into(),
         until: proposal.expires_at.into(),
-        left: sentences::time_left(loaded.at, proposal.expires_at),
+        left: sentences::time_left(now, proposal.expires_at),
         note: proposal.note.as_ref().map(|note| note.as_str().to_owned()),
-        agreement: (format!("/app/agreements/{}", now_agreement.id), now_agreement.name.as_str().to_owned()),
+        agreement: (format!("/app/agreements/{}", now_agreement.id()), now_agreement.name.as_str().to_owned()),
         agreement_badge: lifecycle_badge(now_agreement.lifecycle()),
-        workspace: (format!("/app/workspaces/{}", loaded.workspace.id), loaded.workspace.name.as_str().to_owned()),
+        workspace: (format!("/app/workspaces/{}", loaded.workspace.id()), loaded.workspace.name.as_str().to_owned()),
         effects: if is_pending && !is_too_late {
-            let moment = (&facts, time_scale, loaded.at);
+            let moment = (&facts, time_scale, now);
             sentences::effects(proposal.action, agreement, &loaded.workspace, &contacts, moment)
         } else {
             Vec::new()
@@ -408,5 +410,5 @@ fn show(request: &Request, reviewed: &Reviewed, typed: &Typed) -> Result<Answer,
             lines: notice.lines.clone(),
         }),
     };
-    Ok(Answer::page(&page)?.showing([proposal.id.uuid(), now_agreement.id.uuid()]))
+    Ok(Answer::page(&page)?.showing([proposal.id().uuid(), now_agreement.id().uuid()]))
 }

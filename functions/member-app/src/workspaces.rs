@@ -60,7 +60,7 @@ impl Page for List {
                 .data
                 .iter()
                 .map(|workspace| Line {
-                    url: format!("/app/workspaces/{}", workspace.id),
+                    url: format!("/app/workspaces/{}", workspace.id()),
                     name: workspace.name.as_str().to_owned(),
                     reference: workspace.number.to_string(),
                     people: workspace.people.len(),
@@ -69,7 +69,7 @@ impl Page for List {
                 .collect(),
             search,
         };
-        Ok(Answer::page(&page)?.showing(found.data.iter().map(|workspace| workspace.id.uuid())))
+        Ok(Answer::page(&page)?.showing(found.data.iter().map(|workspace| workspace.id().uuid())))
     }
 }
 
@@ -127,9 +127,9 @@ impl Page for Show {
         let (at_people, at_agreements) = (people.pagination.offset, agreements.pagination.offset);
         let ready = drafts::ready_to_be_proposed(act, &agreements.data).await?;
         let line = |agreement: &Agreement| AgreementLine {
-            url: format!("/app/agreements/{}", agreement.id),
+            url: format!("/app/agreements/{}", agreement.id()),
             name: agreement.name.as_str().to_owned(),
-            status: sentences::agreement_status(agreement, ready.contains(&agreement.id)),
+            status: sentences::agreement_status(agreement, ready.contains(&agreement.id())),
             badge: lifecycle_badge(agreement.lifecycle()),
             participants: agreement.participants.len(),
         };
@@ -156,7 +156,7 @@ impl Page for Show {
                 .collect(),
             agreements: agreements.data.iter().map(line).collect(),
         };
-        let shown = agreements.data.iter().map(|agreement| agreement.id.uuid());
+        let shown = agreements.data.iter().map(|agreement| agreement.id().uuid());
         Ok(Answer::page(&page)?.showing(std::iter::once(id.uuid()).chain(shown)))
     }
 }
@@ -183,7 +183,7 @@ impl Page for Activate {
 async fn activate(submitted: &SubmittedForm<'_>, id: WorkspaceId) -> Result<bool, Error> {
     let act = submitted.act();
     let before = act.store().workspace(id).await?.ok_or_else(Error::not_found)?.value;
-    let Some((after, told)) = member::activate(submitted.by(), &before, act.now()) else { return Ok(false) };
+    let Some((after, told)) = member::activate(submitted.by(), &before, act.moment()) else { return Ok(false) };
     let commit = submitted.commit().with([workspaces::activate(act.org(), &after)]).emit([told])?;
     commit.done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
     Ok(true)

@@ -55,13 +55,14 @@ impl WriteOperation for CreateProposal {
         };
         let (by, now, time_scale) = (caller.actor().clone(), caller.now(), caller.time_scale());
         let current = agreement.value.as_of(&Facts::none(), time_scale, now);
-        let made = proposal::propose(new, &current, &contacts, &blockers, by, now, time_scale.proposal_expiry(now))
-            .map_err(Error::Invalid)?;
+        let (moment, expires_at) = (caller.moment(), time_scale.proposal_expiry(now));
+        let made =
+            proposal::propose(new, &current, &contacts, &blockers, by, moment, expires_at).map_err(Error::Invalid)?;
 
-        let mut changes = vec![agreements::check(caller.org(), agreement.value.id, agreement.version)];
+        let mut changes = vec![agreements::check(caller.org(), agreement.value.id(), agreement.version)];
         let mut events = Vec::new();
         let settled =
-            proposal::take_place_of(claiming.as_ref().map(|other| &other.value), now).map_err(Error::Invalid)?;
+            proposal::take_place_of(claiming.as_ref().map(|other| &other.value), moment).map_err(Error::Invalid)?;
         if let (Some(before), Some(settled)) = (&claiming, &settled) {
             // The clock has not been there: settled here, and its claim is taken over.
             events.push(stored::expired_event(settled));

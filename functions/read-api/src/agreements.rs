@@ -40,7 +40,7 @@ impl ReadOperation for ListAgreements {
         };
         let page = caller.store().list_agreements(filter, query.page()).await?;
         let ready = drafts::ready_to_be_proposed(caller, &page.data).await?;
-        let show = |agreement| AgreementView::in_list(&agreement, ready.contains(&agreement.id), caller.base_url());
+        let show = |agreement| AgreementView::in_list(&agreement, ready.contains(&agreement.id()), caller.base_url());
         Ok(page.map(show).into())
     }
 }

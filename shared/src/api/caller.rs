@@ -12,6 +12,7 @@ use crate::api::operation::{StoredResponse, etag};
 use crate::crypto;
 use crate::domain::actor::Actor;
 use crate::domain::ids::{OrgId, RequestId};
+use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 use crate::domain::token::{Scope, Token};
@@ -54,6 +55,18 @@ impl CallContext {
     #[must_use]
     pub fn attempted_now(&self) -> Timestamp {
         Timestamp::now().max(self.now)
+    }
+
+    /// The call's own time, as protected transitions take it.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        Moment::of_call(self.request_id, self.now)
+    }
+
+    /// The time of an attempt that begins now, as protected transitions take it.
+    #[must_use]
+    pub fn attempt_moment(&self) -> Moment {
+        Moment::of_call(self.request_id, self.attempted_now())
     }
 
     /// Who acts.

@@ -80,7 +80,7 @@ impl ReviewFingerprint {
     pub fn of(agreement: &Versioned<Agreement>, workspace: &Workspace, contacts: &[Versioned<Contact>]) -> Self {
         // Of the workspace only what is shown: its version counts whoever joins it, too.
         let mut parts = vec![
-            workspace.id.to_string(),
+            workspace.id().to_string(),
             workspace.name.as_str().to_owned(),
             workspace.activated_at().is_some().to_string(),
         ];
@@ -132,7 +132,7 @@ pub async fn in_full(act: &CallContext, base_url: &BaseUrl, agreement: &Agreemen
     }
     let workspace = workspace_of(act, agreement).await?.value;
     let blockers = blockers_of(act, agreement, &workspace, &contacts);
-    let proposed = act.store().proposed_for_publication([agreement.id], act.now()).await?;
+    let proposed = act.store().proposed_for_publication([agreement.id()], act.now()).await?;
     Ok(AgreementView::in_full(agreement, &contacts, &blockers, !proposed.is_empty(), base_url))
 }
 
@@ -149,7 +149,7 @@ pub async fn ready_to_be_proposed(act: &CallContext, agreements: &[Agreement]) -
     let drafts: Vec<&Agreement> = drafts.into_iter().filter(needs_contacts).collect();
     let contacts = contacts_of(act, drafts.iter().copied()).await?;
     let is_ready = |draft: &&&Agreement| blockers(act.now(), draft, true, &contacts).is_empty();
-    let ready: Vec<AgreementId> = drafts.iter().filter(is_ready).map(|draft| draft.id).collect();
+    let ready: Vec<AgreementId> = drafts.iter().filter(is_ready).map(|draft| draft.id()).collect();
     let proposed = act.store().proposed_for_publication(ready.iter().copied(), act.now()).await?;
     Ok(ready.into_iter().filter(|id| !proposed.contains(id)).collect())
 }

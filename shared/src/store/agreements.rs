@@ -75,7 +75,7 @@ pub fn create(org: OrgId, draft: &Draft) -> Result<Vec<Change>, StoreError> {
 /// # Errors
 /// When what was there is another agreement or no draft, or it can't be encoded.
 pub fn edit(org: OrgId, before: &Versioned<Agreement>, after: &Draft) -> Result<Vec<Change>, StoreError> {
-    if before.value.id != after.id || before.value.lifecycle() != Lifecycle::Draft {
+    if before.value.id() != after.id() || before.value.lifecycle() != Lifecycle::Draft {
         return Err(StoreError::Failed("an edit of what is not that draft".to_owned()));
     }
     replace(org, before, after)
@@ -106,8 +106,8 @@ fn replace(org: OrgId, before: &Versioned<Agreement>, after: &Agreement) -> Resu
     let mut changes = vec![Change::Replace(item, before.version), agreement_row(org, after)];
     let (was_due, is_due) = (before.value.next_due(), after.next_due());
     if was_due != is_due {
-        changes.extend(was_due.map(|at| Change::Delete(due(org, after.id, at))));
-        changes.extend(is_due.map(|at| Change::Put(due(org, after.id, at).into_item())));
+        changes.extend(was_due.map(|at| Change::Delete(due(org, after.id(), at))));
+        changes.extend(is_due.map(|at| Change::Put(due(org, after.id(), at).into_item())));
     }
     Ok(changes)
 }
@@ -123,7 +123,7 @@ pub fn check(org: OrgId, id: AgreementId, version: u64) -> Change {
 }
 
 fn record(org: OrgId, agreement: &Agreement, version: u64) -> Result<Item, StoreError> {
-    to_versioned_item(keys::agreement(org, agreement.id), agreement, version)
+    to_versioned_item(keys::agreement(org, agreement.id()), agreement, version)
 }
 
 fn agreement_row(org: OrgId, agreement: &Agreement) -> Change {
@@ -132,5 +132,5 @@ fn agreement_row(org: OrgId, agreement: &Agreement) -> Change {
         (LIFECYCLE, AttributeValue::S(agreement.lifecycle().as_str().to_owned())),
         (WORKSPACE, AttributeValue::S(agreement.workspace_id.to_string())),
     ];
-    row(org, Rows::Agreements, agreement.id.uuid(), &text, filters)
+    row(org, Rows::Agreements, agreement.id().uuid(), &text, filters)
 }

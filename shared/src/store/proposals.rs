@@ -228,14 +228,14 @@ fn number(item: &Item, name: &str) -> Option<i64> {
 pub fn create(org: OrgId, made: &Made) -> Result<Vec<Change>, StoreError> {
     let proposal = made.proposal();
     let mut claim = keys::pending(org, proposal.agreement_id, proposal.action).into_item();
-    claim.insert(PROPOSAL.to_owned(), AttributeValue::S(proposal.id.to_string()));
+    claim.insert(PROPOSAL.to_owned(), AttributeValue::S(proposal.id().to_string()));
     claim.insert(CLAIMED_UNTIL.to_owned(), AttributeValue::N(proposal.expires_at.unix_ms().to_string()));
     let proposed = serde_json::to_vec(made.proposed())
         .map_err(|error| StoreError::Failed(format!("encoding what was proposed: {error}")))?;
-    let mut copy = keys::proposed(org, proposal.id).into_item();
+    let mut copy = keys::proposed(org, proposal.id()).into_item();
     copy.insert(COPY.to_owned(), compressed(&proposed));
     Ok(vec![
-        Change::Create(to_versioned_item(keys::proposal(org, proposal.id), proposal, 1)?),
+        Change::Create(to_versioned_item(keys::proposal(org, proposal.id()), proposal, 1)?),
         Change::Create(copy),
         proposal_row(org, proposal),
         Change::PutIfExpired(claim, proposal.created_at),
@@ -272,7 +272,7 @@ fn end(
     keeps_claim: bool,
 ) -> Result<Vec<Change>, StoreError> {
     let version = before.version;
-    let item = to_versioned_item(keys::proposal(org, after.id), after, version + 1)?;
+    let item = to_versioned_item(keys::proposal(org, after.id()), after, version + 1)?;
     let mut changes = vec![Change::Replace(item, version), proposal_row(org, after), Change::Delete(due(org, after))];
     if !keeps_claim {
         changes.push(Change::Delete(keys::pending(org, after.agreement_id, after.action)));
@@ -287,7 +287,7 @@ pub fn expired_event(proposal: &Proposal) -> EventKind {
 }
 
 fn due(org: OrgId, proposal: &Proposal) -> keys::Key {
-    keys::due(proposal.expires_at, Due::Proposal, org, proposal.id.uuid())
+    keys::due(proposal.expires_at, Due::Proposal, org, proposal.id().uuid())
 }
 
 fn proposal_row(org: OrgId, proposal: &Proposal) -> Change {
@@ -308,5 +308,5 @@ fn proposal_row(org: OrgId, proposal: &Proposal) -> Change {
         Decision::Pending | Decision::Expired { .. } => None,
     };
     let ended = ended_at.map(|at| (ENDED, AttributeValue::N(at.unix_ms().to_string())));
-    row(org, Rows::Proposals, proposal.id.uuid(), &Folded::join([]), filters.into_iter().chain(ended))
+    row(org, Rows::Proposals, proposal.id().uuid(), &Folded::join([]), filters.into_iter().chain(ended))
 }

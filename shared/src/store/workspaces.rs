@@ -106,7 +106,7 @@ impl WriteCaller {
 /// When it can't be encoded.
 pub fn create(org: OrgId, workspace: &Workspace) -> Result<Vec<Change>, StoreError> {
     let record = Record { activated_at: None, ..Record::from(workspace) };
-    let item = to_versioned_item(keys::workspace(org, workspace.id), &record, 1)?;
+    let item = to_versioned_item(keys::workspace(org, workspace.id()), &record, 1)?;
     Ok(vec![Change::Create(item), workspace_row(org, workspace)])
 }
 
@@ -115,7 +115,7 @@ pub fn create(org: OrgId, workspace: &Workspace) -> Result<Vec<Change>, StoreErr
 #[must_use]
 pub fn add_person(org: OrgId, after: &Workspace, contact: ContactId) -> Change {
     Change::Update(Update {
-        key: keys::workspace(org, after.id),
+        key: keys::workspace(org, after.id()),
         expression: "ADD #people :contact, #version :one SET #updated_at = :updated_at",
         // The time too: who came first and arrives last must not turn it back.
         condition: "attribute_exists(#pk) AND (attribute_not_exists(#people) OR size(#people) < :max) AND #updated_at <= :updated_at",
@@ -140,7 +140,7 @@ pub fn add_person(org: OrgId, after: &Workspace, contact: ContactId) -> Change {
 pub fn activate(org: OrgId, after: &ByMember<Workspace>) -> Change {
     let at = after.activated_at().unwrap_or(after.updated_at).to_string();
     Change::Update(Update {
-        key: keys::workspace(org, after.id),
+        key: keys::workspace(org, after.id()),
         expression: "ADD #version :one SET #activated_at = :at, #updated_at = :updated_at",
         condition: "attribute_exists(#pk) AND attribute_not_exists(#activated_at) AND #updated_at <= :updated_at",
         names: vec![
@@ -158,5 +158,5 @@ pub fn activate(org: OrgId, after: &ByMember<Workspace>) -> Change {
 }
 
 fn workspace_row(org: OrgId, workspace: &Workspace) -> Change {
-    row(org, Rows::Workspaces, workspace.id.uuid(), &workspace.search_text(), [])
+    row(org, Rows::Workspaces, workspace.id().uuid(), &workspace.search_text(), [])
 }
