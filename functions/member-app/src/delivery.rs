@@ -102,7 +102,7 @@ impl Page for Show {
             event_id: event_id.to_string(),
             at: event.created_at.into(),
             badge: delivery_badge(delivery.state()),
-            explanation: if is_aside { QUARANTINED.to_owned() } else { explanation(&delivery) },
+            explanation: if is_aside { QUARANTINED_EXPLANATION.to_owned() } else { explanation(&delivery) },
             due_at: delivery.due_at().filter(|_| delivery.state() == DeliveryState::Waiting).map(Into::into),
             attempts: delivery.attempts.iter().rev().map(AttemptLine::new).collect(),
             left_out: delivery.attempted.saturating_sub(kept),
@@ -135,7 +135,7 @@ fn failure(class: FailureClass, status: Option<u16>) -> String {
 }
 
 /// Of one that the sender could not process.
-const QUARANTINED: &str = "It could not be processed. That is our fault. Nothing is lost: replay it once it is mended.";
+const QUARANTINED_EXPLANATION: &str = "It could not be processed. That is our fault. Nothing is lost: replay it once it is mended.";
 
 /// Attempts of the schedule: the first, and one after each wait.
 const ATTEMPTS: usize = 1 + limits::RETRY_WAITS_S.len();

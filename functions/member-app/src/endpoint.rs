@@ -195,7 +195,7 @@ async fn page(request: &Request, state: &EndpointState, notice: Option<Notice>) 
 async fn replay_form(request: &Request, state: &EndpointState) -> Result<Option<ReplayForm>, Error> {
     let store = request.signed_in()?.act().store();
     let typed = request.typed();
-    let typed = Some(typed.get("since").to_owned()).filter(|_| CallContext::of(&typed) == Some(CallContext::ReplayAll));
+    let typed = Some(typed.get("since").to_owned()).filter(|_| Button::of(&typed) == Some(Button::ReplayAll));
     let asked = typed.or_else(|| request.query("since"));
     let since = asked.as_deref().map(read_moment);
     let from = since.flatten().unwrap_or_else(the_beginning);
@@ -230,7 +230,7 @@ fn read_moment(text: &str) -> Option<Timestamp> {
 
 /// What a button of the page does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CallContext {
+enum Button {
     Test,
     Pause,
     Resume,
@@ -241,7 +241,7 @@ enum CallContext {
     ReplayAll,
 }
 
-impl CallContext {
+impl Button {
     fn of(form: &Form) -> Option<Self> {
         Some(match form.get("act") {
             "test" => Self::Test,
@@ -261,14 +261,14 @@ pub(crate) struct Change;
 
 impl Page for Change {
     fn operation(request: &Request) -> &'static str {
-        match CallContext::of(&request.typed()) {
-            Some(CallContext::Test) => "send_test_event",
-            Some(CallContext::Pause) => "pause_endpoint",
-            Some(CallContext::Resume) => "resume_endpoint",
-            Some(CallContext::Rotate) => "rotate_secret",
-            Some(CallContext::Delete) => "delete_endpoint",
-            Some(CallContext::Count) => "count_undelivered",
-            Some(CallContext::ReplayAll) => "replay_undelivered",
+        match Button::of(&request.typed()) {
+            Some(Button::Test) => "send_test_event",
+            Some(Button::Pause) => "pause_endpoint",
+            Some(Button::Resume) => "resume_endpoint",
+            Some(Button::Rotate) => "rotate_secret",
+            Some(Button::Delete) => "delete_endpoint",
+            Some(Button::Count) => "count_undelivered",
+            Some(Button::ReplayAll) => "replay_undelivered",
             None => "change_endpoint",
         }
     }
@@ -276,7 +276,7 @@ impl Page for Change {
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
         let submitted = request.submitted()?.by_admin()?;
         let unknown = || FieldErrors::one("act", FieldCode::InvalidValue, "must be one of the page's buttons");
-        let act = CallContext::of(submitted.form()).ok_or_else(|| Error::Invalid(unknown()))?;
+        let act = Button::of(submitted.form()).ok_or_else(|| Error::Invalid(unknown()))?;
         // One for all attempts: what is shown must be what was written by whichever took effect.
         let secret = SigningSecret::generate()?;
         submitted.retry_on_conflict(|| change(request, &submitted, act, &secret)).await
@@ -286,7 +286,7 @@ impl Page for Change {
 async fn change(
     request: &Request,
     submitted: &SubmittedForm<'_, Admin<'_>>,
-    act: CallContext,
+    act: Button,
     secret: &SigningSecret,
 ) -> Result<Answer, Error> {
     let (admin, now) = (submitted.by(), submitted.act().now());
@@ -296,7 +296,7 @@ async fn change(
     let there = Answer::see_other(link(id));
     let commit = submitted.commit();
     match act {
-        CallContext::Test => {
+        Button::Test => {
             if let Err(refusal) = reachable(before.value.url(), webhooks(request.app())?).await {
                 let notice = Notice {
                     look: "bad",
@@ -310,8 +310,8 @@ async fn change(
             commit.emit_to(id, &event)?.done_as(StatusCode::SEE_OTHER, &objects).await?;
             Ok(Answer::see_other(delivery_link(id, event.id)).recorded())
         }
-        CallContext::Pause | CallContext::Resume => {
-            let after = if act == CallContext::Pause {
+        Button::Pause | Button::Resume => {
+            let after = if act == Button::Pause {
                 before.value.paused(admin, now)
             } else {
                 before.value.resumed(admin, now)
@@ -322,7 +322,7 @@ async fn change(
             commit.with(changes).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
             Ok(there.recorded())
         }
-        CallContext::Rotate => {
+        Button::Rotate => {
             let how = if submitted.form().get("old") == "keep" { Rotation::Overlapping } else { Rotation::AtOnce };
             let keys = webhooks(request.app())?.keys.keyring().await?;
             let after = before.value.rotated(admin, how, secret, &keys, now)?;
@@ -331,15 +331,15 @@ async fn change(
             commit.with(changes).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
             Ok(there.with_cookie(cookie).recorded())
         }
-        CallContext::Delete => {
+        Button::Delete => {
             commit.with(endpoints::delete(admin, before, now)).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
             Ok(Answer::see_other("/app/developers").recorded())
         }
-        CallContext::Count => {
+        Button::Count => {
             let since = in_query(submitted.form().get("since"));
             Ok(Answer::see_other(format!("{}?since={since}#replay", link(id))))
         }
-        CallContext::ReplayAll => {
+        Button::ReplayAll => {
             let Some(since) = read_moment(submitted.form().get("since")) else {
                 let notice = Notice {
                     look: "bad",
