@@ -143,7 +143,7 @@ impl Org {
 
     /// Proposes something for an agreement.
     pub async fn propose(&self, action: &str, agreement: &Agreement) -> Value {
-        let body = json!({"action": action, "agreement_id": agreement.id, "note": "As agreed on Tuesday."});
+        let body = json!({"action": action, "agreement_id": agreement.id(), "note": "As agreed on Tuesday."});
         self.post("/api/v1/proposals", &body).send().await.ok(201)
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValue};
 use serde_json::{Value, json};
+use shared::api::caller::SystemContext;
 use shared::domain::actor::Actor;
 use shared::domain::agreement::gate::{GateRule, GateState};
 use shared::domain::agreement::{
@@ -43,13 +44,13 @@ impl Drafted {
     /// Its id.
     #[must_use]
     pub fn id(&self) -> String {
-        self.agreement.id.to_string()
+        self.agreement.id().to_string()
     }
 
     /// Its path.
     #[must_use]
     pub fn path(&self) -> String {
-        format!("/api/v1/agreements/{}", self.agreement.id)
+        format!("/api/v1/agreements/{}", self.agreement.id())
     }
 
     /// The body of a proposal of its publication.
@@ -110,9 +111,9 @@ pub async fn write(org: &Org, agreement: Agreement) -> Drafted {
     load(org, agreements::create(org.id, &draft).expect("an agreement")).await;
     if agreement.life() != Life::Draft {
         let life = serde_dynamo::to_attribute_value(agreement.life()).expect("a state");
-        set(org, &format!("ORG#{}#AGREEMENT#{}", org.id, agreement.id), ".", "life", life).await;
+        set(org, &format!("ORG#{}#AGREEMENT#{}", org.id, agreement.id()), ".", "life", life).await;
         let state = AttributeValue::S(agreement.lifecycle().as_str().to_owned());
-        set(org, &format!("ORG#{}#AGREEMENTS", org.id), &agreement.id.to_string(), "l", state).await;
+        set(org, &format!("ORG#{}#AGREEMENTS", org.id), &agreement.id().to_string(), "l", state).await;
     }
     Drafted { agreement, version: 1 }
 }
@@ -169,7 +170,7 @@ pub async fn propose_until(
     action: ProposalAction,
     expires_at: Timestamp,
 ) -> Proposal {
-    let made = made(agreement, action, expires_at);
+    let made = made(org, agreement, action, expires_at);
     let mut changes = proposals::create(org.id, &made).expect("a proposal");
     // What is due comes last.
     changes.pop();
@@ -182,7 +183,7 @@ pub async fn propose_until(
 /// # Panics
 /// When it may not be made.
 pub async fn propose_due(org: &Org, agreement: &Agreement, action: ProposalAction, expires_at: Timestamp) -> Proposal {
-    let made = made(agreement, action, expires_at);
+    let made = made(org, agreement, action, expires_at);
     load(org, proposals::create(org.id, &made).expect("a proposal")).await;
     made.into_proposal()
 }
@@ -239,9 +240,9 @@ pub async fn let_come(org: &Org, id: &str, coming: Coming) {
             ("expires_at", serde_dynamo::to_attribute_value(now))
         }
     };
-    set_at(org, keys::agreement(org.id, agreement.id), name, value.expect("an attribute")).await;
+    set_at(org, keys::agreement(org.id, agreement.id()), name, value.expect("an attribute")).await;
     if let (Some(before), Some(after)) = (was_due, agreement.next_due()) {
-        move_due(org, Due::Agreement, agreement.id.uuid(), [before, after]).await;
+        move_due(org, Due::Agreement, agreement.id().uuid(), [before, after]).await;
     }
 }
 
@@ -255,9 +256,10 @@ async fn move_due(org: &Org, what: Due, id: uuid::Uuid, [before, after]: [Timest
     put.send().await.expect("the table takes it");
 }
 
-fn made(agreement: &Agreement, action: ProposalAction, expires_at: Timestamp) -> Made {
-    let new = NewProposal { action, agreement_id: agreement.id, note: None };
-    propose(new, agreement, &[], &[], Actor::system(), Timestamp::now(), expires_at).expect("a proposal")
+fn made(org: &Org, agreement: &Agreement, action: ProposalAction, expires_at: Timestamp) -> Made {
+    let moment = SystemContext::begin(&org.stack().table().store(), org.id, "propose").moment();
+    let new = NewProposal { action, agreement_id: agreement.id(), note: None };
+    propose(new, agreement, &[], &[], Actor::system(), moment, expires_at).expect("a proposal")
 }
 
 async fn load(org: &Org, changes: Vec<shared::store::commit::Change>) {

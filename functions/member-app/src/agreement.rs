@@ -66,7 +66,7 @@ impl Page for Show {
             },
             badge: lifecycle_badge(agreement.lifecycle()),
             status: view.status.clone(),
-            workspace: (format!("/app/workspaces/{}", workspace.id), workspace.name.as_str().to_owned()),
+            workspace: (format!("/app/workspaces/{}", workspace.id()), workspace.name.as_str().to_owned()),
             dates: dates(agreement, &view),
             made_by: who_is(&agreement.created_by),
             is_ready: view.proposal_ready,
@@ -75,7 +75,7 @@ impl Page for Show {
             proposals: pending
                 .iter()
                 .map(|proposal| PendingLine {
-                    url: format!("/app/proposals/{}", proposal.id),
+                    url: format!("/app/proposals/{}", proposal.id()),
                     verb: verb(proposal.action),
                     by: who_is(&proposal.created_by),
                     left: sentences::time_left(request.now(), proposal.expires_at),

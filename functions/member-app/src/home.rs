@@ -76,7 +76,7 @@ impl Page for Home {
         let (found, endpoints) = tokio::try_join!(store.proposals_for_home(now, SHOWN, DECIDED_SHOWN), endpoints)?;
         let failing: Vec<&EndpointState> = endpoints.iter().filter(|state| state.is_failing()).collect();
         let (failing, rest) = failing.split_at(failing.len().min(FAILING_SHOWN));
-        let proposals = found.pending.iter().map(|proposal| proposal.id.uuid());
+        let proposals = found.pending.iter().map(|proposal| proposal.id().uuid());
         let shown: Vec<_> = proposals.chain(failing.iter().map(|state| state.endpoint.id().uuid())).collect();
         let page = HomePage {
             layout: Layout::new(request),
@@ -106,7 +106,7 @@ impl Failing {
 fn waiting(proposal: &Proposal, now: Timestamp) -> Waiting {
     const URGENT_MS: i64 = 12 * 3600 * 1000;
     Waiting {
-        url: format!("/app/proposals/{}", proposal.id),
+        url: format!("/app/proposals/{}", proposal.id()),
         verb: verb(proposal.action),
         name: proposal.subject.name.as_str().to_owned(),
         note: proposal.note.as_ref().map(|note| note.as_str().to_owned()),
@@ -129,7 +129,7 @@ pub(crate) fn line(proposal: &Proposal, now: Timestamp) -> ProposalLine {
         _ => (String::new(), proposal.expires_at),
     };
     ProposalLine {
-        url: format!("/app/proposals/{}", proposal.id),
+        url: format!("/app/proposals/{}", proposal.id()),
         what: format!("{} “{}”", verb(proposal.action), proposal.subject.name.as_str()),
         badge: proposal_badge(state),
         by,

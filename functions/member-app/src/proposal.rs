@@ -280,7 +280,7 @@ fn show(request: &Request, review: &Review, typed: Typed) -> Result<Answer, Erro
     let view = AgreementView::in_full(agreement, &shown.contacts, &[], true, &request.app().base_url);
     let page = ReviewPage {
         layout: Layout::new(request),
-        path: path_of(proposal.id),
+        path: path_of(proposal.id()),
         verb: verb(proposal.action),
         name: agreement.name.as_str().to_owned(),
         badge: proposal_badge(proposal.state_at(loaded.at())),
@@ -290,9 +290,9 @@ fn show(request: &Request, review: &Review, typed: Typed) -> Result<Answer, Erro
         until: proposal.expires_at.into(),
         left: sentences::time_left(loaded.at(), proposal.expires_at),
         note: proposal.note.as_ref().map(|note| note.as_str().to_owned()),
-        agreement: (format!("/app/agreements/{}", current.id), current.name.as_str().to_owned()),
+        agreement: (format!("/app/agreements/{}", current.id()), current.name.as_str().to_owned()),
         agreement_badge: lifecycle_badge(current.lifecycle()),
-        workspace: (format!("/app/workspaces/{}", workspace.id), workspace.name.as_str().to_owned()),
+        workspace: (format!("/app/workspaces/{}", workspace.id()), workspace.name.as_str().to_owned()),
         effects: shown.effects(loaded, time_scale),
         blockers: shown.blockers(loaded),
         agreement_summary: AgreementSummary::new(agreement, &view, &shown.contacts),
@@ -306,5 +306,5 @@ fn show(request: &Request, review: &Review, typed: Typed) -> Result<Answer, Erro
         note_error: typed.note_error,
         notice: typed.notice,
     };
-    Ok(Answer::page(&page)?.showing([proposal.id.uuid(), current.id.uuid()]))
+    Ok(Answer::page(&page)?.showing([proposal.id().uuid(), current.id().uuid()]))
 }

@@ -74,6 +74,6 @@ impl Page for List {
             proposals: found.data.iter().map(|proposal| line(proposal, now)).collect(),
             pager: Pager::new("proposals", found.pagination, page_at),
         };
-        Ok(Answer::page(&page)?.showing(found.data.iter().map(|proposal| proposal.id.uuid())))
+        Ok(Answer::page(&page)?.showing(found.data.iter().map(|proposal| proposal.id().uuid())))
     }
 }

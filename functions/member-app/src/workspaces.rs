@@ -57,7 +57,7 @@ impl Page for List {
                 .data
                 .iter()
                 .map(|workspace| Line {
-                    url: format!("/app/workspaces/{}", workspace.id),
+                    url: format!("/app/workspaces/{}", workspace.id()),
                     name: workspace.name.as_str().to_owned(),
                     reference: workspace.number.to_string(),
                     people: workspace.people.len(),
@@ -66,7 +66,7 @@ impl Page for List {
                 .collect(),
             search,
         };
-        Ok(Answer::page(&page)?.showing(found.data.iter().map(|workspace| workspace.id.uuid())))
+        Ok(Answer::page(&page)?.showing(found.data.iter().map(|workspace| workspace.id().uuid())))
     }
 }
 
@@ -123,9 +123,9 @@ impl Page for Show {
         }
         let (at_people, at_agreements) = (people.pagination.offset, agreements.pagination.offset);
         let line = |agreement: &Agreement| AgreementLine {
-            url: format!("/app/agreements/{}", agreement.id),
+            url: format!("/app/agreements/{}", agreement.id()),
             name: agreement.name.as_str().to_owned(),
-            status: sentences::agreement_status(agreement, ready.contains(&agreement.id)),
+            status: sentences::agreement_status(agreement, ready.contains(&agreement.id())),
             badge: lifecycle_badge(agreement.lifecycle()),
             participants: agreement.participants.len(),
         };
@@ -152,7 +152,7 @@ impl Page for Show {
                 .collect(),
             agreements: agreements.data.iter().map(line).collect(),
         };
-        let shown = agreements.data.iter().map(|agreement| agreement.id.uuid());
+        let shown = agreements.data.iter().map(|agreement| agreement.id().uuid());
         Ok(Answer::page(&page)?.showing(std::iter::once(id.uuid()).chain(shown)))
     }
 }

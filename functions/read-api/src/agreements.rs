@@ -41,7 +41,7 @@ impl ReadOperation for ListAgreements {
         };
         let found = agreements::list(caller, filter, query.page()).await?;
         let show = |agreement: Agreement| {
-            AgreementView::in_list(&agreement, found.ready.contains(&agreement.id), caller.base_url())
+            AgreementView::in_list(&agreement, found.ready.contains(&agreement.id()), caller.base_url())
         };
         Ok(found.page.map(show).into())
     }

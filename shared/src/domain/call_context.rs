@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use crate::domain::actor::Actor;
 use crate::domain::ids::{OrgId, RequestId};
+use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
 
 /// One call in an organization, whoever makes it: a token, a member, the clock.
@@ -66,6 +67,18 @@ impl CallContext {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.now
+    }
+
+    /// The moment of the call.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        Moment::of_call(self.request_id, self.now)
+    }
+
+    /// The moment of an attempt that begins now.
+    #[must_use]
+    pub fn attempt_moment(&self) -> Moment {
+        Moment::of_call(self.request_id, Timestamp::now().max(self.now))
     }
 
     /// Who calls.

@@ -11,6 +11,7 @@ use super::agreement::{Agreement, Lifecycle};
 use super::contact::DisplayName;
 use super::event::{AgreementData, Authorization, EventKind, ProposalData, WorkspaceData};
 use super::ids::{MemberId, OrgId};
+use super::moment::Moment;
 use super::organization::{MemberRecord, Role};
 use super::proposal::{self, Decided, Decision, Note, Proposal, ProposalAction, ProposalState};
 use super::time::Timestamp;
@@ -137,9 +138,10 @@ impl Member {
 /// ```compile_fail
 /// use shared::domain::agreement::Agreement;
 /// use shared::domain::member::ByMember;
+/// use shared::domain::moment::Moment;
 ///
-/// fn without_a_member(agreement: Agreement) -> ByMember<Agreement> {
-///     ByMember(agreement)
+/// fn without_a_member(record: Agreement, moment: Moment) -> ByMember<Agreement> {
+///     ByMember { record, moment }
 /// }
 /// ```
 ///
@@ -151,7 +153,7 @@ impl Member {
 /// use shared::domain::workspace::Workspace;
 ///
 /// fn activate(caller: &WriteCaller, workspace: &Workspace) -> Option<ByMember<Workspace>> {
-///     member::activate(caller, workspace, caller.now()).map(|(activated, _)| activated)
+///     member::activate(caller, workspace, caller.moment()).map(|(activated, _)| activated)
 /// }
 /// ```
 ///
@@ -180,12 +182,20 @@ impl Member {
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ByMember<T>(T);
+pub struct ByMember<T> {
+    record: T,
+    moment: Moment,
+}
 
 impl<T> ByMember<T> {
+    /// When the member acted, and in which call.
+    pub fn moment(&self) -> Moment {
+        self.moment
+    }
+
     /// The record as it is now.
     pub fn into_inner(self) -> T {
-        self.0
+        self.record
     }
 }
 
@@ -193,7 +203,7 @@ impl<T> Deref for ByMember<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        &self.0
+        &self.record
     }
 }
 
@@ -208,6 +218,14 @@ pub struct Outcome {
     pub workspace: Option<ByMember<Workspace>>,
     /// What subscribers are told, in order.
     pub events: Vec<EventKind>,
+}
+
+impl Outcome {
+    /// When the member decided, and in which call.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        self.proposal.moment()
+    }
 }
 
 /// Why a decision was not taken.
@@ -257,7 +275,8 @@ pub struct DecisionContext<'a> {
 ///
 /// # Errors
 /// [`Refusal`]: nothing has changed then.
-pub fn confirm(by: &Member, case: DecisionContext<'_>, note: Option<Note>, now: Timestamp) -> Result<Outcome, Refusal> {
+pub fn confirm(by: &Member, case: DecisionContext<'_>, note: Option<Note>, moment: Moment) -> Result<Outcome, Refusal> {
+    let now = moment.at();
     check_pending(case.proposal, now)?;
     if let Some(changed) = case.changed {
         return Err(Refusal::Changed(changed));
@@ -267,23 +286,24 @@ pub fn confirm(by: &Member, case: DecisionContext<'_>, note: Option<Note>, now: 
     if proposal::check_state(case.proposal.action, &agreement).is_err() {
         return Err(Refusal::TooLate(agreement.lifecycle()));
     }
-    let confirmed = decided(case.proposal, Decision::Confirmed(Decided { at: now, by: by.actor(), note }));
+    let decision = Decision::Confirmed(Decided { at: now, by: by.actor(), note });
+    let confirmed = ByMember { record: case.proposal.decided(decision), moment };
     let told = EventKind::ProposalConfirmed(ProposalData::from(case.proposal));
     match case.proposal.action {
         ProposalAction::PublishAgreement => {
             proposal::check_blockers(case.blockers, Blocker::allows_proposal).map_err(Refusal::InTheWay)?;
-            let workspace = case.workspace.activated(now).map(ByMember);
+            let workspace = case.workspace.activated(now).map(|record| ByMember { record, moment });
             let activation = workspace.is_some().then_some(EventKind::WorkspaceActivated(WorkspaceData {
-                workspace_id: case.workspace.id,
+                workspace_id: case.workspace.id(),
                 authorization: Authorization::Proposal,
             }));
-            let data = AgreementData { agreement_id: agreement.id, name: agreement.name.clone() };
+            let data = AgreementData { agreement_id: agreement.id(), name: agreement.name.clone() };
             let published = agreement.published(case.facts, case.time_scale, now);
             let events = [told, EventKind::AgreementPublished(data)].into_iter().chain(published.completion());
             Ok(Outcome {
                 proposal: confirmed,
                 events: activation.into_iter().chain(events).collect(),
-                agreement: Some(ByMember(published)),
+                agreement: Some(ByMember { record: published, moment }),
                 workspace,
             })
         }
@@ -294,7 +314,7 @@ pub fn confirm(by: &Member, case: DecisionContext<'_>, note: Option<Note>, now: 
             }
             Ok(Outcome {
                 proposal: confirmed,
-                agreement: Some(ByMember(agreement.cancelled(now))),
+                agreement: Some(ByMember { record: agreement.cancelled(now), moment }),
                 workspace: None,
                 events: vec![told],
             })
@@ -306,10 +326,11 @@ pub fn confirm(by: &Member, case: DecisionContext<'_>, note: Option<Note>, now: 
 ///
 /// # Errors
 /// [`Refusal::NotPending`].
-pub fn decline(by: &Member, proposal: &Proposal, note: Option<Note>, now: Timestamp) -> Result<Outcome, Refusal> {
-    check_pending(proposal, now)?;
+pub fn decline(by: &Member, proposal: &Proposal, note: Option<Note>, moment: Moment) -> Result<Outcome, Refusal> {
+    check_pending(proposal, moment.at())?;
+    let decision = Decision::Declined(Decided { at: moment.at(), by: by.actor(), note });
     Ok(Outcome {
-        proposal: decided(proposal, Decision::Declined(Decided { at: now, by: by.actor(), note })),
+        proposal: ByMember { record: proposal.decided(decision), moment },
         agreement: None,
         workspace: None,
         events: vec![EventKind::ProposalDeclined(ProposalData::from(proposal))],
@@ -318,10 +339,10 @@ pub fn decline(by: &Member, proposal: &Proposal, note: Option<Note>, now: Timest
 
 /// Activates a workspace by the member's own act: once, and never undone. Nothing when it is activated already.
 #[must_use]
-pub fn activate(_by: &Member, workspace: &Workspace, now: Timestamp) -> Option<(ByMember<Workspace>, EventKind)> {
-    let activated = ByMember(workspace.activated(now)?);
+pub fn activate(_by: &Member, workspace: &Workspace, moment: Moment) -> Option<(ByMember<Workspace>, EventKind)> {
+    let activated = ByMember { record: workspace.activated(moment.at())?, moment };
     let told = EventKind::WorkspaceActivated(WorkspaceData {
-        workspace_id: workspace.id,
+        workspace_id: workspace.id(),
         authorization: Authorization::Direct,
     });
     Some((activated, told))
@@ -396,10 +417,6 @@ fn check_pending(proposal: &Proposal, now: Timestamp) -> Result<(), Refusal> {
         ProposalState::Pending => Ok(()),
         state => Err(Refusal::NotPending(state)),
     }
-}
-
-fn decided(proposal: &Proposal, decision: Decision) -> ByMember<Proposal> {
-    ByMember(Proposal { decision, ..proposal.clone() })
 }
 
 #[cfg(test)]

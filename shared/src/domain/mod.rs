@@ -13,6 +13,7 @@ pub mod event;
 mod histories;
 pub mod ids;
 pub mod member;
+pub mod moment;
 pub mod movement;
 pub mod organization;
 pub mod proposal;

@@ -11,6 +11,7 @@ use super::agreement::blockers::Blocker;
 use super::agreement::{Agreement, AgreementName, Lifecycle};
 use super::contact::{Contact, DisplayName, Email};
 use super::ids::{AgreementId, ContactId, ProposalId};
+use super::moment::Moment;
 use super::time::Timestamp;
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
@@ -142,8 +143,8 @@ pub struct Decided {
 /// A proposal as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
-    /// Its id.
-    pub id: ProposalId,
+    /// Its id: private, so that one proposal can't be written in the place of another.
+    id: ProposalId,
     /// What is proposed.
     pub action: ProposalAction,
     /// For which agreement.
@@ -230,19 +231,27 @@ pub struct NewProposal {
 /// that no proposal is written without its copy, or with another's.
 ///
 /// ```compile_fail
+/// use shared::domain::moment::Moment;
 /// use shared::domain::proposal::{Made, Proposal, ProposalSnapshot};
 ///
-/// fn again(proposal: Proposal, proposed: ProposalSnapshot) -> Made {
-///     Made { proposal, proposed }
+/// fn again(proposal: Proposal, proposed: ProposalSnapshot, moment: Moment) -> Made {
+///     Made { proposal, proposed, moment }
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Made {
     proposal: Proposal,
     proposed: ProposalSnapshot,
+    moment: Moment,
 }
 
 impl Made {
+    /// When it was made, and in which call.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        self.moment
+    }
+
     /// The proposal.
     #[must_use]
     pub fn proposal(&self) -> &Proposal {
@@ -273,7 +282,7 @@ pub fn propose(
     people: &[Contact],
     blockers: &[Blocker],
     created_by: Actor,
-    now: Timestamp,
+    moment: Moment,
     expires_at: Timestamp,
 ) -> Result<Made, FieldErrors> {
     check_state(new.action, agreement)?;
@@ -283,16 +292,16 @@ pub fn propose(
     let proposal = Proposal {
         id: ProposalId::new(),
         action: new.action,
-        agreement_id: agreement.id,
+        agreement_id: agreement.id(),
         subject: Subject::new(agreement),
         note: new.note,
         created_by,
-        created_at: now,
+        created_at: moment.at(),
         expires_at,
         decision: Decision::Pending,
     };
     let people = people.iter().map(SnapshotPerson::new).collect();
-    Ok(Made { proposal, proposed: ProposalSnapshot { agreement: agreement.clone(), people } })
+    Ok(Made { proposal, proposed: ProposalSnapshot { agreement: agreement.clone(), people }, moment })
 }
 
 /// Whether the agreement's state allows an action.
@@ -326,17 +335,23 @@ const AGREEMENT: &str = "agreement_id";
 ///
 /// # Errors
 /// `proposal_pending`.
-pub fn take_place_of(claiming: Option<&Proposal>, now: Timestamp) -> Result<Option<Settled>, FieldErrors> {
+pub fn take_place_of(claiming: Option<&Proposal>, moment: Moment) -> Result<Option<Settled>, FieldErrors> {
     match claiming {
-        Some(other) if other.state_at(now) == ProposalState::Pending => {
+        Some(other) if other.state_at(moment.at()) == ProposalState::Pending => {
             let message = "a proposal of this action waits for a decision already";
             Err(FieldErrors::one(AGREEMENT, FieldCode::ProposalPending, message))
         }
-        other => Ok(other.and_then(|other| other.settled(now))),
+        other => Ok(other.and_then(|other| other.settled(moment))),
     }
 }
 
 impl Proposal {
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> ProposalId {
+        self.id
+    }
+
     /// Where it is at a moment. Decided on read, so that expiry is never late.
     #[must_use]
     pub fn state_at(&self, now: Timestamp) -> ProposalState {
@@ -362,28 +377,46 @@ impl Proposal {
 
     /// The proposal, expired; nothing unless its time is over and that is still to be written down.
     #[must_use]
-    pub fn settled(&self, now: Timestamp) -> Option<Settled> {
-        let settled = Self { decision: Decision::Expired { settled_at: now }, ..self.clone() };
-        self.is_to_be_settled(now).then_some(Settled(settled))
+    pub fn settled(&self, moment: Moment) -> Option<Settled> {
+        let decision = Decision::Expired { settled_at: moment.at() };
+        let settled = Settled { proposal: Self { decision, ..self.clone() }, moment };
+        self.is_to_be_settled(moment.at()).then_some(settled)
+    }
+
+    /// The proposal with a member's decision.
+    pub(super) fn decided(&self, decision: Decision) -> Self {
+        Self { decision, ..self.clone() }
     }
 }
 
 /// A proposal that nobody decided in time: the one end of a proposal that needs no member.
 ///
 /// ```compile_fail
+/// use shared::domain::moment::Moment;
 /// use shared::domain::proposal::{Proposal, Settled};
 ///
-/// fn end(proposal: Proposal) -> Settled {
-///     Settled(proposal)
+/// fn end(proposal: Proposal, moment: Moment) -> Settled {
+///     Settled { proposal, moment }
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settled(Proposal);
+pub struct Settled {
+    proposal: Proposal,
+    moment: Moment,
+}
+
+impl Settled {
+    /// When that was decided, and in which call.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        self.moment
+    }
+}
 
 impl Deref for Settled {
     type Target = Proposal;
 
     fn deref(&self) -> &Proposal {
-        &self.0
+        &self.proposal
     }
 }

@@ -537,7 +537,7 @@ mod tests {
     #[test]
     fn what_time_and_people_did_since_is_told() {
         let deal = Deal::complete();
-        let live = published(&Agreement { expires_at: None, ..deal.draft });
+        let live = published(&deal.draft.set_expiry(None, noon()).unwrap());
         let proposed = ProposalSnapshot { agreement: live.clone(), people: Vec::new() };
         let told = |after: &Agreement| changes_since(&proposed, after, &[]);
         assert_eq!(told(&live), Vec::<String>::new());

@@ -33,8 +33,8 @@ impl fmt::Display for WorkspaceNumber {
 /// A workspace as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
-    /// Its id.
-    pub id: WorkspaceId,
+    /// Its id: not to be set by operations, so that one workspace can't be written in the place of another.
+    pub(crate) id: WorkspaceId,
     /// Its name.
     pub name: WorkspaceName,
     /// Its number within the organization.
@@ -110,6 +110,12 @@ impl Workspace {
         let updated_at = now.max(self.updated_at);
         let activated = Self { activated_at: Some(now), updated_at, ..self.clone() };
         self.activated_at.is_none().then_some(activated)
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> WorkspaceId {
+        self.id
     }
 
     /// When a member activated it.

@@ -194,7 +194,7 @@ async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result
         drafts.filter(|draft| blockers(draft, &[]).iter().all(Blocker::is_of_contacts)).collect();
     let contacts = contacts_of(scope, drafts.iter().copied()).await?;
     let is_ready = |draft: &&&Agreement| blockers(draft, &contacts).is_empty();
-    let ready: Vec<AgreementId> = drafts.iter().filter(is_ready).map(|draft| draft.id).collect();
+    let ready: Vec<AgreementId> = drafts.iter().filter(is_ready).map(|draft| draft.id()).collect();
     let proposed = scope.store().proposed_for_publication(ready.iter().copied(), scope.now()).await?;
     Ok(ready.into_iter().filter(|id| !proposed.contains(id)).collect())
 }
@@ -212,7 +212,7 @@ pub async fn create(by: &impl Writer, new: NewAgreement) -> Result<Plan<Agreemen
     let draft = agreement.as_draft().map_err(|reason| Error::Invalid(reason.at("body")))?;
     let changes = stored::create(scope.call(), &draft)?;
     let created = AgreementInFull { agreement, contacts: Vec::new(), blockers, is_proposed: false };
-    let id = created.agreement.id.uuid();
+    let id = created.agreement.id().uuid();
     Ok(Plan::new(scope, created).change([changes]).showing([id]))
 }
 
@@ -308,13 +308,13 @@ pub async fn advance(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Se
         return Ok(Plan::new(scope, Settlement::Stale));
     };
     let facts = facts_of(scope, &found).await?;
-    let Some(after) = found.proceeded(&facts, scope.time_scale(), scope.now()) else {
+    let Some(after) = found.proceeded(&facts, scope.time_scale(), scope.moment()) else {
         // Its own entry stays while it waits: this call's clock may be behind the one that found it.
         let is_its_own = found.next_due() == Some(entry.at);
         return Ok(Plan::new(scope, if is_its_own { Settlement::Early } else { Settlement::Stale }));
     };
     let changes = stored::proceed(scope.call(), &found, &after)?;
-    Ok(Plan::new(scope, Settlement::Settled).change([changes]).emit(after.events()).showing([after.id.uuid()]))
+    Ok(Plan::new(scope, Settlement::Settled).change([changes]).emit(after.events()).showing([after.id().uuid()]))
 }
 
 /// The agreements of a workspace.

@@ -8,6 +8,7 @@ use crate::domain::contact::Contact;
 use crate::domain::event::{EventKind, ProposalData};
 use crate::domain::ids::{ContactId, ProposalId};
 use crate::domain::member::{self, Changed, DecisionContext, Member, Refusal};
+use crate::domain::moment::Moment;
 use crate::domain::proposal::{self, Decision, NewProposal, Note, Proposal, ProposalAction, ProposalSnapshot};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
@@ -39,12 +40,13 @@ pub async fn create(by: &impl Writer, new: NewProposal) -> Result<Plan<Proposal>
     };
     let current = agreement.as_of(&facts, scope.time_scale(), now);
     let expires_at = scope.time_scale().proposal_expiry(now);
-    let made = proposal::propose(new, &current, &contacts, &blockers, scope.actor().clone(), now, expires_at)
-        .map_err(Error::Invalid)?;
+    let made =
+        proposal::propose(new, &current, &contacts, &blockers, scope.actor().clone(), scope.moment(), expires_at)
+            .map_err(Error::Invalid)?;
 
     let mut changes = vec![agreements::check(scope.call(), &agreement)];
     let mut events = Vec::new();
-    let expired = proposal::take_place_of(claiming.as_deref(), now).map_err(Error::Invalid)?;
+    let expired = proposal::take_place_of(claiming.as_deref(), scope.moment()).map_err(Error::Invalid)?;
     if let (Some(before), Some(expired)) = (&claiming, &expired) {
         // The clock has not been there: the proposal is settled here, and its claim taken over.
         events.push(EventKind::ProposalExpired(ProposalData::from(&**expired)));
@@ -53,7 +55,7 @@ pub async fn create(by: &impl Writer, new: NewProposal) -> Result<Plan<Proposal>
     changes.push(stored::create(scope.call(), &made)?);
     let made = made.into_proposal();
     events.push(EventKind::ProposalCreated(ProposalData::from(&made)));
-    let id = made.id.uuid();
+    let id = made.id().uuid();
     Ok(Plan::new(scope, made).change(changes).emit(events).showing([id]))
 }
 
@@ -62,17 +64,17 @@ pub async fn create(by: &impl Writer, new: NewProposal) -> Result<Plan<Proposal>
 pub struct LoadedProposal {
     proposal: Versioned<Proposal>,
     loaded: LoadedAgreement,
-    at: Timestamp,
+    moment: Moment,
 }
 
 impl LoadedProposal {
     async fn load(scope: &Scope, proposal: Versioned<Proposal>) -> Result<Self, Error> {
         // Each attempt at a decision loads anew, and by then the proposal's time may be over.
-        let at = scope.attempted_now();
+        let moment = scope.attempt_moment();
         let agreement = scope.store().agreement(proposal.agreement_id).await?;
         let agreement = agreement.ok_or_else(|| Error::Internal("a proposal without its agreement".to_owned()))?;
         let loaded = LoadedAgreement::load(scope, agreement).await?;
-        Ok(Self { proposal, loaded, at })
+        Ok(Self { proposal, loaded, moment })
     }
 
     /// The proposal.
@@ -90,7 +92,7 @@ impl LoadedProposal {
     /// When all of that was so.
     #[must_use]
     pub fn at(&self) -> Timestamp {
-        self.at
+        self.moment.at()
     }
 
     /// What a page shows that is made of this.
@@ -174,13 +176,13 @@ pub async fn decide(
         agreement,
         changed: shown.changed_to(&loaded.fingerprint()),
         workspace,
-        blockers: &loaded.loaded.blockers(loaded.at),
+        blockers: &loaded.loaded.blockers(loaded.at()),
         facts: loaded.loaded.facts(),
         time_scale: scope.time_scale(),
     };
     let decided = match choice {
-        Choice::Confirm => member::confirm(member, context, note, loaded.at),
-        Choice::Decline => member::decline(member, context.proposal, note, loaded.at),
+        Choice::Confirm => member::confirm(member, context, note, loaded.moment),
+        Choice::Decline => member::decline(member, context.proposal, note, loaded.moment),
     };
     let outcome = match decided {
         Ok(outcome) => outcome,
@@ -199,12 +201,12 @@ pub async fn decide(
         changes.push(agreements::execute(call, agreement, after)?);
     }
     changes.extend(outcome.workspace.as_ref().map(|workspace| workspaces::activate(call, workspace)));
-    let activated = outcome.workspace.as_ref().map(|workspace| workspace.id.uuid());
+    let activated = outcome.workspace.as_ref().map(|workspace| workspace.id().uuid());
     let mut plan = Plan::new(scope, Ok(()))
-        .decided_at(loaded.at)
+        .decided_at(loaded.moment)
         .change(changes)
         .emit(outcome.events)
-        .showing([id.uuid(), agreement.id.uuid()].into_iter().chain(activated));
+        .showing([id.uuid(), agreement.id().uuid()].into_iter().chain(activated));
     if choice == Choice::Confirm {
         // A transaction has room for some 85 of them. Of more, the rest was seen a moment ago, by strongly consistent
         // reads: a contact renamed after those is as good as renamed after the decision, which names nobody.
@@ -222,7 +224,7 @@ pub async fn expire(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Set
     let Some(before) = scope.store().proposal(entry.id.into()).await? else {
         return Ok(Plan::new(scope, Settlement::Stale));
     };
-    let Some(expired) = before.settled(scope.now()) else {
+    let Some(expired) = before.settled(scope.moment()) else {
         // Its own entry stays while it is pending: this call's clock may be behind the one that found it.
         let is_its_own = entry.at == before.expires_at && *before.decision() == Decision::Pending;
         return Ok(Plan::new(scope, if is_its_own { Settlement::Early } else { Settlement::Stale }));
@@ -231,7 +233,7 @@ pub async fn expire(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Set
     Ok(Plan::new(scope, Settlement::Settled)
         .change([changes])
         .emit([EventKind::ProposalExpired(ProposalData::from(&*expired))])
-        .showing([expired.id.uuid(), expired.agreement_id.uuid()]))
+        .showing([expired.id().uuid(), expired.agreement_id.uuid()]))
 }
 
 /// What a page showed of an agreement and of what it refers to, so that nobody confirms anything else: the form carries
@@ -249,7 +251,7 @@ impl ReviewFingerprint {
         // Of the workspace only what is shown: its version also counts the contacts that join it.
         let workspace = loaded.workspace();
         let mut parts = vec![
-            workspace.id.to_string(),
+            workspace.id().to_string(),
             workspace.name.as_str().to_owned(),
             workspace.activated_at().is_some().to_string(),
         ];

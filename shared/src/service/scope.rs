@@ -6,6 +6,7 @@ use crate::domain::actor::Actor;
 use crate::domain::call_context::CallContext;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::ids::{EndpointId, OrgId};
+use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 use crate::store::OrgStore;
@@ -59,10 +60,16 @@ impl Scope {
         self.call.now()
     }
 
+    /// The moment of the call, at which its protected transitions are decided.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        self.call.moment()
+    }
+
     /// The moment of an attempt that begins now: what can expire while a call is attempted again is decided by this.
     #[must_use]
-    pub fn attempted_now(&self) -> Timestamp {
-        Timestamp::now().max(self.now())
+    pub fn attempt_moment(&self) -> Moment {
+        self.call.attempt_moment()
     }
 
     /// Who calls.
@@ -107,8 +114,8 @@ impl<T> Plan<T> {
     }
 
     /// The moment at which it was decided, where that is not when the call began: its events happen then.
-    pub(crate) fn decided_at(self, now: Timestamp) -> Self {
-        Self { now, ..self }
+    pub(crate) fn decided_at(self, moment: Moment) -> Self {
+        Self { now: moment.at(), ..self }
     }
 
     /// Adds changes.

@@ -55,7 +55,7 @@ pub async fn create(by: &impl Writer, new: NewWorkspace) -> Result<Plan<Workspac
     let number = scope.store().next_workspace_number().await?;
     let workspace = Workspace::create(new, number, scope.now());
     let changes = stored::create(scope.call(), &workspace)?;
-    let id = workspace.id.uuid();
+    let id = workspace.id().uuid();
     Ok(Plan::new(scope, workspace).change([changes]).showing([id]))
 }
 
@@ -83,7 +83,7 @@ pub async fn add_person(by: &impl Writer, id: WorkspaceId, new: NewPerson) -> Re
 pub async fn activate(scope: &Scope, member: &Member, id: WorkspaceId) -> Result<Plan<()>, Error> {
     let before = scope.store().workspace(id).await?.ok_or_else(Error::not_found)?;
     let plan = Plan::new(scope, ()).showing([id.uuid()]);
-    Ok(match member::activate(member, &before, scope.now()) {
+    Ok(match member::activate(member, &before, scope.moment()) {
         Some((after, event)) => plan.change([stored::activate(scope.call(), &after)]).emit([event]),
         None => plan,
     })

@@ -31,7 +31,7 @@ impl Record for Agreement {
     }
 
     fn record_id(&self) -> AgreementId {
-        self.id
+        self.id()
     }
 
     fn row(&self) -> Row {
@@ -92,7 +92,7 @@ pub fn edit(call: &CallContext, before: &Versioned<Agreement>, after: &Draft) ->
     if before.lifecycle() != Lifecycle::Draft {
         return Err(StoreError::Failed("an edit of what is not a draft".to_owned()));
     }
-    replace(call, before, after)
+    Ok(Changes::of(call, next_version(call, before, after)?))
 }
 
 /// The changes that execute what a member confirmed.
@@ -101,23 +101,27 @@ pub fn execute(
     before: &Versioned<Agreement>,
     after: &ByMember<Agreement>,
 ) -> Result<Changes, StoreError> {
-    replace(call, before, after)
+    Ok(Changes::decided(call, after.moment(), next_version(call, before, after)?))
 }
 
 /// The changes that write down how far an agreement went on.
 pub fn proceed(call: &CallContext, before: &Versioned<Agreement>, after: &Proceeded) -> Result<Changes, StoreError> {
-    replace(call, before, after)
+    Ok(Changes::decided(call, after.moment(), next_version(call, before, after)?))
 }
 
-fn replace(call: &CallContext, before: &Versioned<Agreement>, after: &Agreement) -> Result<Changes, StoreError> {
+fn next_version(
+    call: &CallContext,
+    before: &Versioned<Agreement>,
+    after: &Agreement,
+) -> Result<Vec<Change>, StoreError> {
     let org = call.org();
     let mut changes = record::replace(org, before, after)?;
     let (was_due, is_due) = (before.next_due(), after.next_due());
     if was_due != is_due {
-        changes.extend(was_due.map(|at| Change::Delete(due(org, after.id, at))));
-        changes.extend(is_due.map(|at| Change::Put(due(org, after.id, at).into_item())));
+        changes.extend(was_due.map(|at| Change::Delete(due(org, after.id(), at))));
+        changes.extend(is_due.map(|at| Change::Put(due(org, after.id(), at).into_item())));
     }
-    Ok(Changes::of(call, changes))
+    Ok(changes)
 }
 
 fn due(org: OrgId, id: AgreementId, at: Timestamp) -> Key {

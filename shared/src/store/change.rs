@@ -9,6 +9,7 @@ use super::item::{Item, VERSION};
 use super::keys::{Key, PARTITION};
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{OrgId, RequestId};
+use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
 
 /// The attribute of a claim that holds until when it counts, in milliseconds since 1970.
@@ -105,6 +106,11 @@ impl Changes {
     /// What a call changes.
     pub(super) fn of(call: &CallContext, list: impl IntoIterator<Item = Change>) -> Self {
         Self { org: call.org(), call: call.request_id(), list: list.into_iter().collect() }
+    }
+
+    /// What a call changes by a protected transition, which was decided at a moment.
+    pub(super) fn decided(call: &CallContext, moment: Moment, list: impl IntoIterator<Item = Change>) -> Self {
+        Self { call: moment.call(), ..Self::of(call, list) }
     }
 
     /// The changes, if they are those of this call.

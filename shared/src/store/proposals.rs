@@ -42,7 +42,7 @@ impl Record for Proposal {
     }
 
     fn record_id(&self) -> ProposalId {
-        self.id
+        self.id()
     }
 
     fn row(&self) -> Row {
@@ -209,11 +209,11 @@ fn state_of(row: &Item, now: Timestamp) -> Option<&str> {
 pub fn create(call: &CallContext, made: &Made) -> Result<Changes, StoreError> {
     let (org, proposal) = (call.org(), made.proposal());
     let mut claim = keys::pending(org, proposal.agreement_id, proposal.action).into_item();
-    claim.insert(PROPOSAL.to_owned(), AttributeValue::S(proposal.id.to_string()));
+    claim.insert(PROPOSAL.to_owned(), AttributeValue::S(proposal.id().to_string()));
     claim.insert(CLAIMED_UNTIL.to_owned(), AttributeValue::N(proposal.expires_at.unix_ms().to_string()));
     let snapshot = serde_json::to_vec(made.proposed())
         .map_err(|error| StoreError::Failed(format!("encoding what was proposed: {error}")))?;
-    let mut copy = keys::proposed(org, proposal.id).into_item();
+    let mut copy = keys::proposed(org, proposal.id()).into_item();
     copy.insert(COPY.to_owned(), compressed(&snapshot));
     let mut changes = record::create(org, proposal)?;
     changes.extend([
@@ -221,7 +221,7 @@ pub fn create(call: &CallContext, made: &Made) -> Result<Changes, StoreError> {
         Change::PutIfExpired(claim, proposal.created_at),
         Change::Put(due(org, proposal).into_item()),
     ]);
-    Ok(Changes::of(call, changes))
+    Ok(Changes::decided(call, made.moment(), changes))
 }
 
 /// The changes that end a proposal by a member's decision.
@@ -230,7 +230,7 @@ pub fn decide(
     before: &Versioned<Proposal>,
     after: &ByMember<Proposal>,
 ) -> Result<Changes, StoreError> {
-    end(call, before, after, false)
+    Ok(Changes::decided(call, after.moment(), end(call.org(), before, after, false)?))
 }
 
 /// The changes that write down that a proposal has expired. Its claim goes, unless a new proposal takes it over in the
@@ -241,24 +241,23 @@ pub fn settle(
     after: &Settled,
     keeps_claim: bool,
 ) -> Result<Changes, StoreError> {
-    end(call, before, after, keeps_claim)
+    Ok(Changes::decided(call, after.moment(), end(call.org(), before, after, keeps_claim)?))
 }
 
 fn end(
-    call: &CallContext,
+    org: OrgId,
     before: &Versioned<Proposal>,
     after: &Proposal,
     keeps_claim: bool,
-) -> Result<Changes, StoreError> {
-    let org = call.org();
+) -> Result<Vec<Change>, StoreError> {
     let mut changes = record::replace(org, before, after)?;
     changes.push(Change::Delete(due(org, after)));
     if !keeps_claim {
         changes.push(Change::Delete(keys::pending(org, after.agreement_id, after.action)));
     }
-    Ok(Changes::of(call, changes))
+    Ok(changes)
 }
 
 fn due(org: OrgId, proposal: &Proposal) -> Key {
-    keys::due(proposal.expires_at, Due::Proposal, org, proposal.id.uuid())
+    keys::due(proposal.expires_at, Due::Proposal, org, proposal.id().uuid())
 }

@@ -58,7 +58,7 @@ impl Record for Workspace {
     }
 
     fn record_id(&self) -> WorkspaceId {
-        self.id
+        self.id()
     }
 
     fn row(&self) -> Row {
@@ -118,7 +118,7 @@ pub fn create(call: &CallContext, workspace: &Workspace) -> Result<Changes, Stor
 /// there is room.
 pub fn add_person(call: &CallContext, after: &Workspace, contact: ContactId) -> Changes {
     let joined = Update {
-        key: keys::workspace(call.org(), after.id),
+        key: keys::workspace(call.org(), after.id()),
         expression: "ADD #people :contact, #version :one SET #updated_at = :updated_at",
         // The time too: a call that began first and arrives last must not turn it back.
         condition: "attribute_exists(#pk) AND (attribute_not_exists(#people) OR size(#people) < :max) AND #updated_at <= :updated_at",
@@ -143,7 +143,7 @@ pub fn add_person(call: &CallContext, after: &Workspace, contact: ContactId) -> 
 pub fn activate(call: &CallContext, after: &ByMember<Workspace>) -> Changes {
     let at = after.activated_at().unwrap_or(after.updated_at).to_string();
     let activated = Update {
-        key: keys::workspace(call.org(), after.id),
+        key: keys::workspace(call.org(), after.id()),
         expression: "ADD #version :one SET #activated_at = :at, #updated_at = :updated_at",
         condition: "attribute_exists(#pk) AND attribute_not_exists(#activated_at) AND #updated_at <= :updated_at",
         names: vec![
@@ -158,5 +158,5 @@ pub fn activate(call: &CallContext, after: &ByMember<Workspace>) -> Changes {
             (":one", AttributeValue::N("1".to_owned())),
         ],
     };
-    Changes::of(call, [Change::Update(activated)])
+    Changes::decided(call, after.moment(), [Change::Update(activated)])
 }

@@ -68,7 +68,7 @@ async fn an_expired_proposal_says_so_and_is_decided_no_more() {
     // What it makes waits for two seconds.
     let fast = org.stack().scaled(72 * 3600 / 2);
     let draft = org.ready_draft("Lease", |_| {}).await;
-    let body = json!({"action": "publish_agreement", "agreement_id": draft.id});
+    let body = json!({"action": "publish_agreement", "agreement_id": draft.id()});
     let proposal = org.at(&fast).post("/api/v1/proposals", &body).send().await.ok(201);
     let browser = at(&fast, &browser);
     let page = browser.get(&review(&proposal)).await;
@@ -285,7 +285,7 @@ async fn markup_in_any_text_is_text() {
         let path = format!("/api/v1/contacts/{}", party["id"].as_str().unwrap());
         org.patch(path, &json!({"display_name": SCRIPT})).send().await.ok(200);
     }
-    let body = json!({"action": "publish_agreement", "agreement_id": draft.id, "note": SCRIPT});
+    let body = json!({"action": "publish_agreement", "agreement_id": draft.id(), "note": SCRIPT});
     let proposal = org.post("/api/v1/proposals", &body).send().await.ok(201);
     let mut after = draft.clone();
     after.name = shared::domain::agreement::AgreementName::parse(&format!("{SCRIPT}2")).unwrap();
@@ -294,7 +294,7 @@ async fn markup_in_any_text_is_text() {
     org.edit(1, &after).await;
     let own = format!("/app/workspaces/{}", workspace["id"].as_str().unwrap());
     let of_draft = format!("/app/workspaces/{}", draft.workspace_id);
-    let agreement = format!("/app/agreements/{}", draft.id);
+    let agreement = format!("/app/agreements/{}", draft.id());
     let pages =
         ["/app", "/app/proposals", &review(&proposal), &agreement, &own, &of_draft, "/app/account", "/app/workspaces"];
     let search = "/app/workspaces?search=%3Cscript%3Ealert(1)%22%27&offset=0".to_owned();

@@ -335,7 +335,7 @@ impl AgreementView {
             Life::Cancelled { published_at, cancelled_at } => (published_at, None, Some(cancelled_at)),
         };
         Self {
-            id: agreement.id,
+            id: agreement.id(),
             workspace_id: agreement.workspace_id,
             name: agreement.name.clone(),
             kind: agreement.kind,
@@ -348,7 +348,7 @@ impl AgreementView {
             publishable: None,
             publish_blockers: None,
             proposal_ready,
-            app_url: app_url(agreement.id, base_url),
+            app_url: app_url(agreement.id(), base_url),
             expires_at: agreement.expires_at,
             published_at,
             completed_at,
@@ -377,10 +377,10 @@ impl AgreementView {
     ) -> Self {
         let is_draft = agreement.life() == Life::Draft;
         let is_ready = is_draft && !is_proposed && blockers.iter().all(Blocker::allows_proposal);
-        let url = app_url(agreement.id, base_url);
+        let url = app_url(agreement.id(), base_url);
         let participants = agreement.participants.iter().filter_map(|participant| {
             let contact = contacts.iter().find(|contact| contact.id == participant.contact_id)?;
-            Some(ParticipantView::new(agreement.id, participant.clone(), contact))
+            Some(ParticipantView::new(agreement.id(), participant.clone(), contact))
         });
         Self {
             stages: Some(stages(agreement, contacts)),

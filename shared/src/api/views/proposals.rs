@@ -116,8 +116,8 @@ impl ProposalView {
             None => (None, None, None),
         };
         Self {
-            confirm_url: base_url.link(format_args!("/app/proposals/{}", proposal.id)),
-            id: proposal.id,
+            confirm_url: base_url.link(format_args!("/app/proposals/{}", proposal.id())),
+            id: proposal.id(),
             action: proposal.action,
             agreement_id: proposal.agreement_id,
             note: proposal.note,

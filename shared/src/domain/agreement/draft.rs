@@ -31,7 +31,18 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 /// }
 /// ```
 ///
-/// Nor is there another way to one of these:
+/// Nor can its id, so that no draft is written in the place of an active agreement:
+///
+/// ```compile_fail
+/// use shared::domain::agreement::Agreement;
+///
+/// fn in_place_of(active: &Agreement, mut draft: Agreement) -> Agreement {
+///     draft.id = active.id();
+///     draft
+/// }
+/// ```
+///
+/// And there is no other way to a draft:
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::Agreement;

@@ -291,8 +291,8 @@ pub enum ConversionTiming {
 /// An agreement as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agreement {
-    /// Its id.
-    pub id: AgreementId,
+    /// Its id: private, so that one agreement can't be written in the place of another.
+    id: AgreementId,
     /// The one workspace that it belongs to.
     pub workspace_id: WorkspaceId,
     /// What it is called.
@@ -404,6 +404,12 @@ impl Agreement {
             created_at: now,
             updated_at: now,
         }
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> AgreementId {
+        self.id
     }
 
     /// Where it is in its life, with when it got there.

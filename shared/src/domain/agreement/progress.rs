@@ -13,6 +13,7 @@ use super::gate::{Gate, GateRule, GateState, GateStatus};
 use super::{Agreement, Document, DocumentState, Life, StageAction, StageState};
 use crate::domain::event::{AgreementData, EventKind};
 use crate::domain::ids::{GateId, MovementId, ParticipantId, SignatureBlockId};
+use crate::domain::moment::Moment;
 use crate::domain::movement::MovementState;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
@@ -81,27 +82,37 @@ impl Facts {
 /// ```compile_fail
 /// use shared::domain::agreement::Agreement;
 /// use shared::domain::agreement::progress::Proceeded;
+/// use shared::domain::moment::Moment;
 ///
-/// fn complete(agreement: Agreement) -> Proceeded {
-///     Proceeded(agreement)
+/// fn complete(agreement: Agreement, moment: Moment) -> Proceeded {
+///     Proceeded { agreement, moment }
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Proceeded(Agreement);
+pub struct Proceeded {
+    agreement: Agreement,
+    moment: Moment,
+}
 
 impl Deref for Proceeded {
     type Target = Agreement;
 
     fn deref(&self) -> &Agreement {
-        &self.0
+        &self.agreement
     }
 }
 
 impl Proceeded {
+    /// When it was decided, and in which call.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        self.moment
+    }
+
     /// What subscribers are told.
     #[must_use]
     pub fn events(&self) -> Vec<EventKind> {
-        self.0.completion().into_iter().collect()
+        self.agreement.completion().into_iter().collect()
     }
 }
 
@@ -115,20 +126,24 @@ impl Agreement {
 
     /// The agreement after all that has become due or was met by a moment; nothing when that is how it is already.
     #[must_use]
-    pub fn proceeded(&self, facts: &Facts, time_scale: TimeScale, now: Timestamp) -> Option<Proceeded> {
+    pub fn proceeded(&self, facts: &Facts, time_scale: TimeScale, moment: Moment) -> Option<Proceeded> {
+        self.proceeded_at(facts, time_scale, moment.at()).map(|agreement| Proceeded { agreement, moment })
+    }
+
+    /// The agreement as it is at a moment, whether or not that is written down. All decisions are taken on this.
+    #[must_use]
+    pub fn as_of(&self, facts: &Facts, time_scale: TimeScale, now: Timestamp) -> Cow<'_, Self> {
+        self.proceeded_at(facts, time_scale, now).map_or(Cow::Borrowed(self), Cow::Owned)
+    }
+
+    fn proceeded_at(&self, facts: &Facts, time_scale: TimeScale, now: Timestamp) -> Option<Self> {
         let mut after = self.clone();
         after.go_on(facts, time_scale, now);
         if after == *self {
             return None;
         }
         after.updated_at = now.max(self.updated_at);
-        Some(Proceeded(after))
-    }
-
-    /// The agreement as it is at a moment, whether or not that is written down. All decisions are taken on this.
-    #[must_use]
-    pub fn as_of(&self, facts: &Facts, time_scale: TimeScale, now: Timestamp) -> Cow<'_, Self> {
-        self.proceeded(facts, time_scale, now).map_or(Cow::Borrowed(self), |after| Cow::Owned(after.0))
+        Some(after)
     }
 
     /// The published agreement: its first stage is current, that stage's gates are open, and what is met already is
@@ -398,9 +413,9 @@ mod tests {
         let live = published(&[&[waiting(24)], &[waiting(2), until(after(3))], &[waiting(1)]], &[], None);
         assert_eq!(live.next_due(), Some(after(24)));
         let just_before = Timestamp::from_unix_ms(after(24).unix_ms() - 1).unwrap();
-        assert_eq!(live.proceeded(&Facts::none(), time_scale(), just_before), None);
+        assert_eq!(live.proceeded(&Facts::none(), time_scale(), Moment::test(just_before)), None);
 
-        let second = live.proceeded(&Facts::none(), time_scale(), after(25)).unwrap();
+        let second = live.proceeded(&Facts::none(), time_scale(), Moment::test(after(25))).unwrap();
         assert_eq!(states(&second), [StageState::Done, StageState::Current, StageState::Upcoming]);
         let gates: Vec<_> = second.stages[1].gates.iter().map(|gate| (gate.state.clone(), gate.due_at())).collect();
         let opened_at = after(24);
@@ -414,13 +429,13 @@ mod tests {
         );
         assert_eq!((second.next_due(), second.updated_at, second.events()), (Some(after(26)), after(25), Vec::new()));
 
-        let done = second.proceeded(&Facts::none(), time_scale(), after(1000)).unwrap();
+        let done = second.proceeded(&Facts::none(), time_scale(), Moment::test(after(1000))).unwrap();
         let (published_at, completed_at) = (noon(), after(27));
         assert_eq!(done.life, Life::Completed { published_at, completed_at });
         assert_eq!((done.next_due(), done.stages[2].gates[0].due_at()), (None, Some(completed_at)));
         let data = AgreementData { agreement_id: live.id, name: live.name.clone() };
         assert_eq!(done.events(), [EventKind::AgreementCompleted(data)]);
-        assert_eq!(done.proceeded(&Facts::none(), time_scale(), after(2000)), None, "once");
+        assert_eq!(done.proceeded(&Facts::none(), time_scale(), Moment::test(after(2000))), None, "once");
     }
 
     #[test]
@@ -438,7 +453,7 @@ mod tests {
     fn an_agreement_ends_when_its_time_is_over_unless_it_is_completed_by_then_or_money_is_on_its_way() {
         let ends_at = |rule, expires_at| {
             let live = published(&[&[rule]], &[], Some(expires_at));
-            let ended = live.proceeded(&Facts::none(), time_scale(), after(100)).unwrap();
+            let ended = live.proceeded(&Facts::none(), time_scale(), Moment::test(after(100))).unwrap();
             assert_eq!(ended.next_due(), None);
             ended
         };
@@ -612,7 +627,7 @@ mod tests {
 
         let done = reconciled.as_of(&with(MovementState::Reconciled), time_scale(), after(2)).into_owned();
         assert_eq!(states(&done), [StageState::Done, StageState::Current]);
-        assert_eq!(done.proceeded(&with(MovementState::Exception), time_scale(), after(3)), None);
+        assert_eq!(done.proceeded(&with(MovementState::Exception), time_scale(), Moment::test(after(3))), None);
     }
 
     #[test]
@@ -620,7 +635,10 @@ mod tests {
         let draft = draft(AgreementKind::General);
         let live = published(&[&[waiting(1)]], &[], Some(after(2)));
         for still in [draft.clone(), draft.cancelled(noon()), live.cancelled(noon())] {
-            assert_eq!((still.next_due(), still.proceeded(&Facts::none(), time_scale(), after(9))), (None, None));
+            assert_eq!(
+                (still.next_due(), still.proceeded(&Facts::none(), time_scale(), Moment::test(after(9)))),
+                (None, None)
+            );
         }
     }
 
@@ -681,11 +699,11 @@ mod tests {
         /// Goes on to a moment, and checks what is true of every agreement at every moment.
         fn go(&mut self, now: Timestamp) {
             let before = self.live.clone();
-            if let Some(after) = before.proceeded(&self.facts, time_scale(), now) {
+            if let Some(after) = before.proceeded(&self.facts, time_scale(), Moment::test(now)) {
                 self.completions += after.events().len();
-                self.live = after.0;
+                self.live = after.agreement;
             }
-            assert_eq!(self.live.proceeded(&self.facts, time_scale(), now), None, "once is enough");
+            assert_eq!(self.live.proceeded(&self.facts, time_scale(), Moment::test(now)), None, "once is enough");
             self.check(&before, now);
         }
 
