@@ -1,4 +1,13 @@
 //! Every limit of the service, in one place, each with its unit and the reason for its value.
+//!
+//! Decision: a page of more than 6.2 MB, as Lambda gets it, is refused with 422 `limit`, because Lambda refuses larger
+//! responses without an envelope. Only pages of workspaces with hundreds of people each get there.
+//!
+//! Decision: a response has at most 100 field errors, with a last entry that counts the rest, for the same limit: a
+//! body of nothing but errors would make a response that Lambda refuses.
+//!
+//! Decision: bodies of up to 8 MiB are received before the 422, so that an honest client sees the refusal rather than a
+//! broken connection.
 
 use std::time::Duration;
 

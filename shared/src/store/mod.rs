@@ -3,6 +3,18 @@
 //! [`keys`] has every key, [`table`] every call of the SDK, [`change`] and [`commit`] the one way to change an
 //! organization's records, `record` what a kind of record declares, [`list`] the one way to read lists; the other files
 //! turn items into domain types and back.
+//!
+//! Decision: responses kept for idempotency are compressed, because a large one would cost many write units, and the
+//! largest would not fit into an item.
+//!
+//! Decision: what operators write without an audit row is on [`operator::Operator`], which takes the bare [`Store`]. A
+//! caller only ever has an [`OrgStore`], so no operation can write around the audit row.
+//!
+//! Decision: the `objects` of an audit row are 16 bytes each in one attribute, because a default page of fifty records
+//! then fits into the single write unit of its row.
+//!
+//! Decision: the audit row fences a call, because responses that are lost after a commit then need no other mechanism.
+//! The SDK's client request token works too, but only for ten minutes.
 
 pub mod agreements;
 pub mod audit;
