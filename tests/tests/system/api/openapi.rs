@@ -8,7 +8,7 @@ use tests::{Answer, Client, Org, Stack};
 
 use crate::members;
 
-const GOLDEN: &str = include_str!("../../../shared/openapi.json");
+const GOLDEN: &str = include_str!("../../../../shared/openapi.json");
 
 fn golden() -> Value {
     serde_json::from_str(GOLDEN).expect("JSON")

@@ -18,7 +18,7 @@ use shared::store::deliveries::DeliveryKey;
 use shared::webhook::queue::{Queue, Wake};
 use tests::aws_services::{AWS, KEYRING, real};
 
-use crate::webhook_lambda::{Cloud, body, call, failures, in_s, sqs_batch, start};
+use crate::webhooks::lambda::{Cloud, body, call, failures, in_s, sqs_batch, start};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 

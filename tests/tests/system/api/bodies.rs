@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tests::{Org, raw};
 
-use crate::input::{Fixture, refused};
+use crate::api::input::{Fixture, refused};
 
 const CONTACTS: &str = "/api/v1/contacts";
 const WORKSPACES: &str = "/api/v1/workspaces";

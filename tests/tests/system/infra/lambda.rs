@@ -10,7 +10,7 @@ use tests::app::{self, Page};
 use tests::runtime_api::{self, EVENTS, Function, event, recorded};
 use tests::{Answer, Org, drafts};
 
-use crate::webhook_lambda::{self, Cloud};
+use crate::webhooks::lambda::{self as webhook_lambda, Cloud};
 
 /// Where the links of the answers lead.
 const BASE_URL: &str = "https://api.countersign.example";

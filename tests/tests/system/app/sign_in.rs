@@ -6,7 +6,7 @@ use shared::domain::time::Timestamp;
 use tests::app::{Browser, Page, Person};
 use tests::{Fault, Org, rows};
 
-use crate::faults::Broken;
+use crate::store::faults::Broken;
 use crate::unknown_id;
 
 const WRITE: &str = "TransactWriteItems";

@@ -12,7 +12,7 @@ use shared::domain::time::Timestamp;
 use tests::app::{Browser, Person};
 use tests::{Fault, Org, Rule, Stack, drafts};
 
-use crate::faults::Broken;
+use crate::store::faults::Broken;
 
 const WRITE: &str = "TransactWriteItems";
 

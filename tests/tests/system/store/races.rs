@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tests::client::Request;
 use tests::{Answer, Fault, Org, Rule};
 
-use crate::faults::Broken;
+use crate::store::faults::Broken;
 
 const CONTACTS: &str = "/api/v1/contacts";
 const WORKSPACES: &str = "/api/v1/workspaces";
