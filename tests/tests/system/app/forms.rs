@@ -226,7 +226,7 @@ async fn a_draft_that_changed_under_the_page_is_not_decided() {
     let (token, version) = (page.hidden("form_token"), page.hidden("version"));
     let mut after = draft.clone();
     after.stages.pop();
-    org.edit(1, &after).await;
+    org.edit(&after).await;
     let form = [("form_token", token.as_str()), ("version", &version), ("note", "Typed <b>"), ("decision", "confirm")];
     let refused = browser.post(&review(&proposal), &form).await;
     assert_eq!(refused.status, 409);
@@ -246,7 +246,7 @@ async fn blockers_that_appeared_are_listed_and_the_proposal_keeps_waiting() {
     let proposal = org.propose("publish_agreement", &draft).await;
     let mut after = draft.clone();
     after.documents[0].content = None;
-    org.edit(1, &after).await;
+    org.edit(&after).await;
     let refused = browser.decide(&review(&proposal), "confirm", "").await;
     assert_eq!(refused.status, 422);
     assert!(refused.says("A document has no file. Upload it."), "{}", refused.body);
@@ -476,7 +476,7 @@ async fn who_was_removed_since_the_proposal_is_named() {
         proposals.push(org.propose("publish_agreement", &draft).await);
         let mut after = draft.clone();
         after.participants.pop();
-        org.edit(1, &after).await;
+        org.edit(&after).await;
     }
     let [lease, option] = &proposals[..] else { panic!("two") };
     assert_eq!(lease["summary_sentence"], "Publish “Lease”: 3 participants, 3 steps.");

@@ -211,7 +211,7 @@ async fn a_decided_proposal_says_which_agreement_it_shows() {
     assert_eq!(browser.decide(&review(&declined), "decline", "").await.status, 303);
     let mut after = draft.clone();
     after.stages[2].name = label("Handover");
-    org.edit(1, &after).await;
+    org.edit(&after).await;
     let page = browser.get(&review(&declined)).await;
     assert!(page.says("What follows is the agreement as it was proposed."), "{}", page.body);
     assert!(page.says("Closing") && !page.says("Handover"));
@@ -291,7 +291,7 @@ async fn markup_in_any_text_is_text() {
     after.name = shared::domain::agreement::AgreementName::parse(&format!("{SCRIPT}2")).unwrap();
     after.stages[1].name = label(&format!("{SCRIPT}3"));
     after.documents[0].name = label(&format!("{SCRIPT}4"));
-    org.edit(1, &after).await;
+    org.edit(&after).await;
     let own = format!("/app/workspaces/{}", workspace["id"].as_str().unwrap());
     let of_draft = format!("/app/workspaces/{}", draft.workspace_id);
     let agreement = format!("/app/agreements/{}", draft.id());

@@ -112,8 +112,8 @@ async fn set_url(org: &Org, subscriber: &Subscriber, url: &str) {
 
 async fn wait_until(org: &Org, subscriber: &Subscriber, event: EventId, is_so: impl Fn(&Delivery) -> bool) -> Delivery {
     for _ in 0..2000 {
-        if let Some(found) = subscriber.delivery(org, event).await.filter(|found| is_so(&found.value)) {
-            return found.value;
+        if let Some(found) = subscriber.delivery(org, event).await.filter(|found| is_so(&found)) {
+            return found.into_inner();
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -482,7 +482,7 @@ async fn what_was_not_delivered_since_a_moment_is_counted_and_replayed() {
     clockwork.first_tick().await;
     let mut due = Vec::new();
     for before in &history.deliveries {
-        let after = subscriber.delivery(org, before.event_id).await.expect("a delivery").value;
+        let after = subscriber.delivery(org, before.event_id).await.expect("a delivery").into_inner();
         if replayed.contains(&before.event_id) {
             assert_eq!((after.state().as_str(), after.failures), ("queued", 0));
             due.push(after.due_at().expect("it is due"));

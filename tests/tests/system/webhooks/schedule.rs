@@ -80,7 +80,7 @@ async fn due(org: &Org, subscriber: &Subscriber) -> (Clockwork, Wake) {
     let clockwork = Clockwork::of(org);
     // The first relays it, the second finds its delivery.
     clockwork.first_tick().await;
-    assert_eq!(subscriber.delivery(org, event.id).await.expect("a delivery").value.state().as_str(), "queued");
+    assert_eq!(subscriber.delivery(org, event.id).await.expect("a delivery").state().as_str(), "queued");
     clockwork.first_tick().await;
     let wake = *clockwork.queue.wakes().last().expect("a message");
     assert_eq!(wake.delivery, DeliveryKey { org: org.id, endpoint: subscriber.id, event: event.id });
@@ -101,7 +101,7 @@ async fn copies_of_a_message_make_one_attempt() {
     // And what comes when all is done.
     assert_eq!(senders[0].handle(wake).await.ok(), Some(Handled::Passed));
     assert_eq!(subscriber.receiver.arrivals().len(), 1);
-    let delivered = subscriber.delivery(&org, wake.delivery.event).await.expect("a delivery").value;
+    let delivered = subscriber.delivery(&org, wake.delivery.event).await.expect("a delivery").into_inner();
     assert_eq!((delivered.attempted, delivered.state().as_str()), (1, "delivered"));
     assert_eq!(org.due().await, Vec::<String>::new());
 }
