@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use uuid::Uuid;
 
-use crate::api::operation::{Committed, Output, Response};
+use crate::api::response::{Committed, Output, Response};
 use crate::domain::token::{Scope as TokenScope, Token};
 use crate::error::Error;
 use crate::platform::config::BaseUrl;

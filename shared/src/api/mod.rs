@@ -16,4 +16,5 @@ pub mod openapi;
 pub mod operation;
 pub mod pipeline;
 pub mod preconditions;
+pub mod response;
 pub mod views;

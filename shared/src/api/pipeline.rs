@@ -16,7 +16,8 @@ use tower::ServiceExt;
 
 use crate::api::caller::{Caller, ReadCaller, WriteCaller};
 use crate::api::incoming::Incoming;
-use crate::api::operation::{ReadOperation, Register, WriteOperation, is_too_large};
+use crate::api::operation::{ReadOperation, Register, WriteOperation};
+use crate::api::response::is_too_large;
 use crate::api::{openapi, preconditions};
 use crate::crypto::TokenHash;
 use crate::domain::ids::RequestId;

@@ -12,8 +12,8 @@ use http::StatusCode;
 use uuid::Uuid;
 
 use super::change::{Change, Changes};
+use super::failure::Transacted;
 use super::idempotency::{self, IdempotencyKey, StoredResponse};
-use super::table::Transacted;
 use super::{Item, OrgStore, StoreError, audit, events};
 use crate::domain::call_context::CallContext;
 use crate::domain::event::{Event, EventKind};

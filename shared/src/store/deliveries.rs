@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::change::{Change, Changes, Update};
+use super::failure::Transacted;
 use super::item::{Item, VERSION, from_item, from_versioned_item, text, to_item, to_versioned_item};
 use super::keys::{self, DROP_AT, PARTITION, SORT};
-use super::table::{OneOf, PartitionQuery, Transacted};
+use super::table::{OneOf, PartitionQuery};
 use super::{OrgStore, Store, StoreError, Versioned};
 use crate::domain::call_context::CallContext;
 use crate::domain::delivery::{Claim, Delivery, DeliveryState, Progress};

@@ -4,7 +4,6 @@ use aws_sdk_dynamodb::error::{BuildError, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::CancellationReason;
 
 use super::StoreError;
-use super::table::Transacted;
 
 /// The code of a transaction that is still under way with the same request token.
 pub(super) const IN_PROGRESS: &str = "TransactionInProgressException";
@@ -12,6 +11,15 @@ pub(super) const IN_PROGRESS: &str = "TransactionInProgressException";
 /// The codes of calls that DynamoDB had no capacity for.
 const THROTTLED: [&str; 4] =
     ["ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded", "LimitExceededException"];
+
+/// What became of a transaction.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Transacted {
+    /// It took effect.
+    Committed,
+    /// It had no effect: the conditions of these items did not hold.
+    Refused(Vec<usize>),
+}
 
 /// Tells a transaction that met another one, or a busy table, from one that can't succeed.
 pub(super) fn decide_cancelled(reasons: &[CancellationReason]) -> Result<Transacted, StoreError> {

@@ -1,6 +1,5 @@
 //! Items as the SDK has them, and records as items.
 
-use std::collections::HashMap;
 use std::ops::Deref;
 
 use aws_sdk_dynamodb::primitives::Blob;
@@ -9,12 +8,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::StoreError;
+pub use super::keys::Item;
 use super::keys::Key;
 use crate::domain::delivery::Delivery;
 use crate::domain::endpoint::Endpoint;
-
-/// An item as the SDK has it.
-pub type Item = HashMap<String, AttributeValue>;
 
 /// The attribute that holds a record's version.
 pub(super) const VERSION: &str = "v";

@@ -18,11 +18,11 @@
 //! Decision: an agreement has one entry on the due index, for the next moment among all its countdowns and its end. Each
 //! change of the agreement moves the entry in the same transaction, so none is left behind.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::item::Item;
 use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::{Email, ExternalReference};
 use crate::domain::ids::{
@@ -31,6 +31,9 @@ use crate::domain::ids::{
 use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
 use crate::wire::text::Folded;
+
+/// An item as the SDK has it.
+pub type Item = HashMap<String, AttributeValue>;
 
 /// The attribute of the partition key.
 pub const PARTITION: &str = "pk";

@@ -5,8 +5,9 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::change::{Change, Changes, Update};
+use super::failure::Transacted;
 use super::item::{bytes, to_item};
-use super::table::{PutIf, Transacted};
+use super::table::PutIf;
 use super::{Store, StoreError, keys};
 use crate::crypto::TokenHash;
 use crate::domain::account::{Account, Membership};

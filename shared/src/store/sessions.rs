@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::change::{Change, Changes, Update};
+use super::failure::Transacted;
 use super::item::{VERSION, from_item, from_versioned_item, to_item, to_versioned_item};
 use super::keys::{self, DROP_AT, Key, PARTITION};
-use super::table::{PutIf, Transacted};
+use super::table::PutIf;
 use super::{Item, Store, StoreError, Versioned};
 use crate::crypto::SecretHash;
 use crate::domain::account::Account;

@@ -14,7 +14,7 @@ use aws_sdk_dynamodb::types::{
 use super::StoreError;
 use super::change::{Update, owned_names};
 use super::due::DueEntry;
-use super::failure::{IN_PROGRESS, decide_cancelled};
+use super::failure::{IN_PROGRESS, Transacted, decide_cancelled};
 use super::item::Item;
 use super::keys::{Key, PARTITION, SORT};
 use super::list::Order;
@@ -69,15 +69,6 @@ pub(super) struct OneOf<'a> {
     pub name: &'a str,
     /// The values; at most 100.
     pub values: &'a [&'a str],
-}
-
-/// What became of a transaction.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Transacted {
-    /// It took effect.
-    Committed,
-    /// It had no effect: the conditions of these items did not hold.
-    Refused(Vec<usize>),
 }
 
 /// What a write of one item asks of what is there.

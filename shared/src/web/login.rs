@@ -23,9 +23,9 @@ use crate::store::commit::Commit;
 use crate::store::{Store, StoreError, keys, members, sessions};
 use crate::web::client_address::ClientAddress;
 use crate::web::cookies::Cookie;
-use crate::web::form::SubmittedForm;
 use crate::web::request::Request;
 use crate::web::session::SignedIn;
+use crate::web::submitted_form::SubmittedForm;
 use crate::wire::text::Folded;
 
 /// The cookies of a person who has just signed in.

@@ -16,6 +16,8 @@ pub mod login;
 pub mod next;
 pub mod request;
 pub mod session;
+pub mod submitted_form;
 
-pub use form::{Form, SubmittedForm};
+pub use form::Form;
 pub use request::Request;
+pub use submitted_form::SubmittedForm;

@@ -20,7 +20,7 @@ use crate::platform::call_record::CallRecord;
 use crate::store::Store;
 use crate::web::client_address::ClientAddress;
 use crate::web::cookies::Cookie;
-use crate::web::form::{FORM_TOKEN, Form, SubmittedForm, is_from_here, is_here};
+use crate::web::form::{FORM_TOKEN, Form, is_from_here, is_here};
 use crate::web::session::{self, SignedIn};
 use crate::wire::fields::FieldErrors;
 
@@ -80,15 +80,6 @@ impl Request {
     /// [`Error::Unauthenticated`] when nobody is signed in, [`Error::AdminsOnly`] when they may not.
     pub fn check_admin(&self) -> Result<(), Error> {
         if self.signed_in()?.member().is_admin() { Ok(()) } else { Err(Error::AdminsOnly) }
-    }
-
-    /// The form, if a member sent it from a page of their own session.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`], [`Error::ForgedForm`], or what is wrong with it.
-    pub fn submitted(&self) -> Result<SubmittedForm<'_>, Error> {
-        let signed_in = self.signed_in()?;
-        Ok(SubmittedForm::new(self, signed_in, self.form_of(signed_in.secret())?))
     }
 
     /// The form, if it was sent from a page that a browser with this secret was shown.
