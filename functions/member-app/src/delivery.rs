@@ -135,7 +135,8 @@ fn failure(class: FailureClass, status: Option<u16>) -> String {
 }
 
 /// Of one that the sender could not process.
-const QUARANTINED_EXPLANATION: &str = "It could not be processed. That is our fault. Nothing is lost: replay it once it is mended.";
+const QUARANTINED_EXPLANATION: &str =
+    "It could not be processed. That is our fault. Nothing is lost: replay it once it is mended.";
 
 /// Attempts of the schedule: the first, and one after each wait.
 const ATTEMPTS: usize = 1 + limits::RETRY_WAITS_S.len();

@@ -311,11 +311,8 @@ async fn change(
             Ok(Answer::see_other(delivery_link(id, event.id)).recorded())
         }
         Button::Pause | Button::Resume => {
-            let after = if act == Button::Pause {
-                before.value.paused(admin, now)
-            } else {
-                before.value.resumed(admin, now)
-            };
+            let after =
+                if act == Button::Pause { before.value.paused(admin, now) } else { before.value.resumed(admin, now) };
             // It is so already: what was wanted, and nothing to record but the call.
             let Some(after) = after else { return Ok(there) };
             let changes = endpoints::replace(admin, before, &after)?;
