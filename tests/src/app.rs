@@ -16,8 +16,7 @@ use shared::domain::agreement::{
 };
 use shared::domain::ids::{DocumentId, GateId, MemberId, ParticipantId, SignatureBlockId, StageId};
 use shared::domain::time::Timestamp;
-use shared::store::operator::Operator;
-use shared::store::{Versioned, agreements};
+use shared::store::agreements;
 
 use crate::org::Org;
 
@@ -124,10 +123,8 @@ impl Org {
         ];
         draft.documents = vec![document];
         change(&mut draft);
-        let store = self.stack().table().store();
         let kept = draft.as_draft().expect("a draft");
-        let changes = agreements::create(self.id, &kept).expect("an agreement as items");
-        Operator::new(&store).load(changes).await.expect("the draft is written");
+        self.load([agreements::create(self.system().call(), &kept).expect("an agreement as items")]).await;
         draft
     }
 
@@ -135,10 +132,11 @@ impl Org {
     ///
     /// # Panics
     /// When it cannot be written.
-    pub async fn edit(&self, version: u64, after: &Agreement) {
-        let (before, after) = (Versioned { value: after.clone(), version }, after.as_draft().expect("a draft"));
-        let changes = agreements::edit(self.id, &before, &after).expect("an agreement as items");
-        Operator::new(&self.stack().table().store()).load(changes).await.expect("the draft is written");
+    pub async fn edit(&self, after: &Agreement) {
+        let system = self.system();
+        let before = system.store().agreement(after.id()).await.expect("the table answers").expect("a draft");
+        let after = after.as_draft().expect("a draft");
+        self.load([agreements::edit(system.call(), &before, &after).expect("an agreement as items")]).await;
     }
 
     /// Proposes something for an agreement.

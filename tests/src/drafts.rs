@@ -4,27 +4,24 @@ use std::collections::BTreeSet;
 
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValue};
 use serde_json::{Value, json};
-use shared::api::caller::SystemContext;
 use shared::domain::actor::Actor;
 use shared::domain::agreement::gate::{GateRule, GateState};
 use shared::domain::agreement::{
     Agreement, AgreementKind, AgreementName, Label, Life, NewAgreement, NewParticipant, ParticipantRole, Roles,
 };
 use shared::domain::ids::{AgreementId, ContactId, ProposalId};
-use shared::domain::proposal::{Made, NewProposal, Proposal, ProposalAction, propose};
+use shared::domain::proposal::{NewProposal, Proposal, ProposalAction, propose};
 use shared::domain::time::Timestamp;
 use shared::store::keys::{self, Due, Key, Rows};
-use shared::store::operator::Operator;
-use shared::store::{Versioned, agreements, proposals};
+use shared::store::{agreements, proposals};
 
 use crate::org::Org;
 
-/// An agreement that a test has written, and the version that its next change must name.
+/// An agreement that a test has written.
 #[derive(Debug, Clone)]
 pub struct Drafted {
     /// The agreement.
     pub agreement: Agreement,
-    version: u64,
 }
 
 impl Drafted {
@@ -37,8 +34,7 @@ impl Drafted {
         let key = keys::agreement(org.id, id.parse().expect("an id")).into_item();
         let get = table.client().get_item().table_name(&table.name).set_key(Some(key)).consistent_read(true);
         let item = get.send().await.expect("the table answers").item.expect("an agreement");
-        let version = item["v"].as_n().expect("a number").parse().expect("a number");
-        Self { agreement: serde_dynamo::from_item(item).expect("an agreement"), version }
+        Self { agreement: serde_dynamo::from_item(item).expect("an agreement") }
     }
 
     /// Its id.
@@ -64,11 +60,8 @@ impl Drafted {
     /// # Panics
     /// When it is none.
     pub async fn change(&mut self, org: &Org, change: impl FnOnce(&mut Agreement)) {
-        let before = Versioned { value: self.agreement.clone(), version: self.version };
         change(&mut self.agreement);
-        let draft = self.agreement.as_draft().expect("a draft");
-        load(org, agreements::edit(org.id, &before, &draft).expect("an agreement")).await;
-        self.version += 1;
+        org.edit(&self.agreement).await;
     }
 }
 
@@ -108,14 +101,14 @@ pub fn ready(workspace: &Value, name: &str, contact: &Value) -> Agreement {
 /// When the table does not take it.
 pub async fn write(org: &Org, agreement: Agreement) -> Drafted {
     let draft = in_life(&agreement, Life::Draft).as_draft().expect("a draft");
-    load(org, agreements::create(org.id, &draft).expect("an agreement")).await;
+    org.load([agreements::create(org.system().call(), &draft).expect("an agreement")]).await;
     if agreement.life() != Life::Draft {
         let life = serde_dynamo::to_attribute_value(agreement.life()).expect("a state");
         set(org, &format!("ORG#{}#AGREEMENT#{}", org.id, agreement.id()), ".", "life", life).await;
         let state = AttributeValue::S(agreement.lifecycle().as_str().to_owned());
         set(org, &format!("ORG#{}#AGREEMENTS", org.id), &agreement.id().to_string(), "l", state).await;
     }
-    Drafted { agreement, version: 1 }
+    Drafted { agreement }
 }
 
 /// Sets an attribute of an item that is there.
@@ -170,12 +163,11 @@ pub async fn propose_until(
     action: ProposalAction,
     expires_at: Timestamp,
 ) -> Proposal {
-    let made = made(org, agreement, action, expires_at);
-    let mut changes = proposals::create(org.id, &made).expect("a proposal");
-    // What is due comes last.
-    changes.pop();
-    load(org, changes).await;
-    made.into_proposal()
+    let proposal = propose_due(org, agreement, action, expires_at).await;
+    let (table, due) = (org.stack().table(), keys::due(expires_at, Due::Proposal, org.id, proposal.id().uuid()));
+    let delete = table.client().delete_item().table_name(&table.name).set_key(Some(due.into_item()));
+    delete.send().await.expect("the table takes it");
+    proposal
 }
 
 /// Writes a proposal with a lifetime of the test's choosing, of which the clock learns.
@@ -183,8 +175,10 @@ pub async fn propose_until(
 /// # Panics
 /// When it may not be made.
 pub async fn propose_due(org: &Org, agreement: &Agreement, action: ProposalAction, expires_at: Timestamp) -> Proposal {
-    let made = made(org, agreement, action, expires_at);
-    load(org, proposals::create(org.id, &made).expect("a proposal")).await;
+    let system = org.system();
+    let new = NewProposal { action, agreement_id: agreement.id(), note: None };
+    let made = propose(new, agreement, &[], &[], Actor::system(), system.moment(), expires_at).expect("a proposal");
+    org.load([proposals::create(system.call(), &made).expect("a proposal")]).await;
     made.into_proposal()
 }
 
@@ -254,14 +248,4 @@ async fn move_due(org: &Org, what: Due, id: uuid::Uuid, [before, after]: [Timest
     assert!(deleted.attributes.is_some(), "the clock knew of it");
     let put = table.client().put_item().table_name(&table.name).set_item(Some(due(after)));
     put.send().await.expect("the table takes it");
-}
-
-fn made(org: &Org, agreement: &Agreement, action: ProposalAction, expires_at: Timestamp) -> Made {
-    let moment = SystemContext::begin(&org.stack().table().store(), org.id, "propose").moment();
-    let new = NewProposal { action, agreement_id: agreement.id(), note: None };
-    propose(new, agreement, &[], &[], Actor::system(), moment, expires_at).expect("a proposal")
-}
-
-async fn load(org: &Org, changes: Vec<shared::store::commit::Change>) {
-    Operator::new(&org.stack().table().store()).load(changes).await.expect("the table takes it");
 }

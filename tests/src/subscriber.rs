@@ -153,7 +153,7 @@ impl Subscriber {
         loop {
             let found = self.delivery(org, event).await;
             match found {
-                Some(found) if found.value.state().as_str() == state => return found.value,
+                Some(found) if found.state().as_str() == state => return found.into_inner(),
                 found if until < Timestamp::now() => panic!("not {state}: {found:?}"),
                 _ => tokio::time::sleep(Duration::from_millis(10)).await,
             }

@@ -2,9 +2,10 @@
 
 use http::Method;
 use shared::api::caller::ReadCaller;
-use shared::api::operation::{OperationSpec, ReadOperation, ReadResult};
+use shared::api::operation::{OperationSpec, ReadOperation, ReadResult, Response};
 use shared::api::views::contacts::{ContactPath, ContactView};
 use shared::error::Error;
+use shared::store::contacts::ContactFilter;
 use shared::wire::input::Empty;
 use shared::wire::page::{Page, SearchQuery};
 
@@ -27,7 +28,8 @@ impl ReadOperation for ListContacts {
     type Output = Page<ContactView>;
 
     async fn run(caller: &ReadCaller, _: Empty, query: Self::Query) -> Result<ReadResult<Page<ContactView>>, Error> {
-        let page = caller.store().list_contacts(query.search.needle(), query.page()).await?;
+        let filter = ContactFilter { needle: query.search.needle(), ..ContactFilter::default() };
+        let page = caller.store().list_contacts(filter, query.page()).await?;
         Ok(page.map(ContactView::from).into())
     }
 }
@@ -52,6 +54,7 @@ impl ReadOperation for GetContact {
 
     async fn run(caller: &ReadCaller, path: ContactPath, _: Empty) -> Result<ReadResult<ContactView>, Error> {
         let contact = caller.store().contact(path.contact_id).await?.ok_or_else(Error::not_found)?;
-        Ok(contact.map(ContactView::from).into())
+        let version = contact.version();
+        Ok(Response::ok(ContactView::from(contact.into_inner())).at_version(version).into())
     }
 }

@@ -3,6 +3,12 @@
 //! A file is written before the record that names it, never after. So a record always has its file, and what a crash
 //! between the two leaves behind is a file that nothing names: it does no harm, and the same file comes to the same
 //! place when it is tried again. Nothing here is public, and nothing gives out a link.
+//!
+//! Decision: each organization's files lie apart, by SHA-256, and are read back against hash and size. What one
+//! organization has does not show in another, and a damaged file is reported rather than shown.
+//!
+//! Decision: chrono is in the tree for `object_store` only. That crate is what S3 and a folder have in common; `cargo
+//! deny` keeps chrono out of everything else, and no function has either yet.
 
 #[cfg(feature = "s3")]
 mod bucket;

@@ -10,15 +10,17 @@ use files::Files;
 use http::{Request, StatusCode, header};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
-use shared::api::caller::SystemContext;
 use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, InformationField};
 use shared::domain::agreement::{
     Agreement, ConversionTiming, DocumentContent, Label, ParticipantRole, SafeTerms, StageAction,
 };
 use shared::domain::ids::{AgreementId, DocumentId, FieldId, OrgId, ParticipantId, SignatureBlockId};
 use shared::domain::time::Timestamp;
+use shared::domain::time_scale::TimeScale;
 use shared::error::Error;
-use shared::store::{Store, agreements};
+use shared::service::agreements;
+use shared::service::system::SystemContext;
+use shared::store::Store;
 use shared::wire::fields::FieldErrors;
 use tower::ServiceExt;
 
@@ -200,12 +202,8 @@ async fn set_up(
     change: SetUp,
     file: Option<DocumentContent>,
 ) -> Result<(), Error> {
-    let act = SystemContext::begin(store, org, "set_up_demo");
-    let before = act.store().agreement(id).await?.ok_or_else(Error::not_found)?;
-    let after = change(&before.value, file, act.now()).map_err(Error::Invalid)?;
-    let draft = after.as_draft().map_err(|error| Error::Invalid(error.at("agreement_id")))?;
-    let changes = agreements::edit(org, &before, &draft)?;
-    act.commit().with(changes).done(&[id.uuid()]).await
+    let system = SystemContext::begin(store, org, "set_up_demo", TimeScale::default());
+    system.run(1, || agreements::edit(&system, id, |draft, now| change(draft, file.clone(), now))).await.map(|_| ())
 }
 
 /// A SAFE that is complete: the issuer approves the terms, both sides sign, the investor answers a question, and a day later it is done.

@@ -22,7 +22,7 @@ use shared::platform::config::BaseUrl;
 use shared::platform::secrets::FixedKeys;
 use shared::platform::telemetry::Log;
 use shared::store::{Store, StoreError};
-use shared::web::session::ClientAddress;
+use shared::web::client_address::ClientAddress;
 use shared::webhook::client::Client;
 use shared::webhook::resolve::SystemResolver;
 use shared::{AppState, Webhooks};

@@ -5,7 +5,6 @@ pub mod keyring;
 
 use std::fmt;
 
-use shared::api::caller::SystemContext;
 use shared::crypto::{self, HashingFailed, NoRandomness, TokenHash};
 use shared::domain::account::{Account, Membership};
 use shared::domain::contact::{DisplayName, Email};
@@ -13,9 +12,12 @@ use shared::domain::ids::{MemberId, OrgId, TokenId};
 use shared::domain::member::NotRemovedByOperator;
 use shared::domain::organization::{MemberRecord, Organization};
 use shared::domain::time::Timestamp;
+use shared::domain::time_scale::TimeScale;
+use shared::limits;
 use shared::domain::token::Token;
 use shared::error::Error;
 use shared::service::members;
+use shared::service::system::SystemContext;
 use shared::store::operator::Operator;
 use shared::store::{Store, StoreError};
 
@@ -128,8 +130,8 @@ pub async fn add_membership(
 /// # Errors
 /// When the organization has no such member or no other admin, or the store can't be read or written.
 pub async fn remove_member(store: &Store, org: OrgId, member: MemberId) -> Result<(), OpsError> {
-    let act = SystemContext::begin(store, org, "remove_member");
-    match members::remove_as_operator(&act, member).await {
+    let system = SystemContext::begin(store, org, "remove_member", TimeScale::default());
+    match system.run(limits::REMOVAL_ATTEMPTS_MAX, || members::remove_as_operator(&system, member)).await {
         Ok(removed) => Ok(removed?),
         Err(Error::Conflict) => Err(StoreError::Conflict.into()),
         Err(error) => Err(StoreError::Failed(error.cause().unwrap_or_else(|| error.to_string())).into()),

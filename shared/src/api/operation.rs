@@ -1,5 +1,7 @@
 //! What an operation is. It is declared once, as a type; its route, its scope and its description derive from that.
 
+use std::marker::PhantomData;
+
 use deserr::Deserr;
 use http::{Method, StatusCode};
 use serde::Serialize;
@@ -7,10 +9,10 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::api::caller::{ReadCaller, WriteCaller};
+use crate::api::preconditions::etag;
 use crate::error::Error;
 use crate::limits;
-use crate::store::Versioned;
-use crate::store::commit::Committed;
+use crate::store::idempotency::StoredResponse;
 use crate::wire::fields::FieldErrors;
 
 /// What everybody may know about an operation.
@@ -48,20 +50,23 @@ impl<T: Output> Output for crate::wire::page::Page<T> {
 
 /// What a read found.
 #[derive(Debug)]
-pub struct ReadResult<T> {
-    pub(crate) output: T,
-    pub(crate) version: Option<u64>,
-}
+pub struct ReadResult<T>(Response<T>);
 
-impl<T> From<T> for ReadResult<T> {
+impl<T: Output> From<T> for ReadResult<T> {
     fn from(output: T) -> Self {
-        Self { output, version: None }
+        Self(Response::ok(output))
     }
 }
 
-impl<T> From<Versioned<T>> for ReadResult<T> {
-    fn from(versioned: Versioned<T>) -> Self {
-        Self { output: versioned.value, version: Some(versioned.version) }
+impl<T: Output> From<Response<T>> for ReadResult<T> {
+    fn from(response: Response<T>) -> Self {
+        Self(response)
+    }
+}
+
+impl<T: Output> ReadResult<T> {
+    pub(super) fn encode(&self) -> Result<StoredResponse, Error> {
+        self.0.encode()
     }
 }
 
@@ -123,34 +128,56 @@ pub trait Register {
     fn write<O: WriteOperation>(&mut self);
 }
 
-/// A successful response, ready to be sent, recorded and repeated.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredResponse {
-    pub(crate) status: StatusCode,
-    pub(crate) body: Vec<u8>,
-    pub(crate) etag: Option<String>,
-    /// The ids of the records that it shows, 16 bytes each.
-    pub(crate) objects: Vec<u8>,
+/// A successful response before it is encoded.
+#[derive(Debug)]
+pub struct Response<T> {
+    status: StatusCode,
+    output: T,
+    version: Option<u64>,
 }
 
-impl StoredResponse {
-    pub(crate) fn new<T: Output>(status: StatusCode, output: &T, version: Option<u64>) -> Result<Self, Error> {
-        let body =
-            serde_json::to_vec(output).map_err(|error| Error::Internal(format!("encoding a response: {error}")))?;
-        let objects = output.objects().into_iter().flat_map(Uuid::into_bytes).collect();
-        Ok(Self { status, body, etag: version.map(etag), objects })
+impl<T: Output> Response<T> {
+    /// 200.
+    #[must_use]
+    pub fn ok(output: T) -> Self {
+        Self { status: StatusCode::OK, output, version: None }
+    }
+
+    /// 201.
+    #[must_use]
+    pub fn created(output: T) -> Self {
+        Self { status: StatusCode::CREATED, output, version: None }
+    }
+
+    /// The same with the version of the record that it shows, for its `ETag`.
+    #[must_use]
+    pub fn at_version(self, version: u64) -> Self {
+        Self { version: Some(version), ..self }
+    }
+
+    pub(super) fn encode(&self) -> Result<StoredResponse, Error> {
+        let body = serde_json::to_vec(&self.output)
+            .map_err(|error| Error::Internal(format!("encoding a response: {error}")))?;
+        let objects = self.output.objects().into_iter().flat_map(Uuid::into_bytes).collect();
+        Ok(StoredResponse { status: self.status, body, etag: self.version.map(etag), objects })
     }
 }
 
-impl StoredResponse {
-    /// Whether Lambda would refuse to hand it on.
-    pub(crate) fn is_too_large(&self) -> bool {
-        let escaped = || self.body.iter().filter(|byte| matches!(byte, b'"' | b'\\')).count();
-        self.body.len() > limits::RESPONSE_BYTES_MAX / 2 && self.body.len() + escaped() > limits::RESPONSE_BYTES_MAX
+/// The response of a write that took effect. Only a commit makes one.
+#[derive(Debug)]
+pub struct Committed<T> {
+    pub(super) response: StoredResponse,
+    output: PhantomData<T>,
+}
+
+impl<T> Committed<T> {
+    pub(super) fn new(response: StoredResponse) -> Self {
+        Self { response, output: PhantomData }
     }
 }
 
-/// A version as an entity tag.
-pub(crate) fn etag(version: u64) -> String {
-    format!("\"{version}\"")
+/// Whether Lambda would refuse to hand a response on.
+pub(super) fn is_too_large(body: &[u8]) -> bool {
+    let escaped = || body.iter().filter(|byte| matches!(byte, b'"' | b'\\')).count();
+    body.len() > limits::RESPONSE_BYTES_MAX / 2 && body.len() + escaped() > limits::RESPONSE_BYTES_MAX
 }

@@ -1,7 +1,8 @@
 //! Tokens: kept once, under their hash, since that is how every call finds them; and under their id where that hash
 //! is, for whoever manages them.
 
-use super::{Store, StoreError, from_item, keys};
+use super::item::from_item;
+use super::{Store, StoreError, keys};
 use crate::crypto::TokenHash;
 use crate::domain::token::Token;
 

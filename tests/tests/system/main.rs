@@ -1,4 +1,5 @@
-//! The system tests: what the product answers over HTTP, and what it leaves behind. One file per subject.
+//! The system tests: what the product answers over HTTP, and what it leaves behind. One folder per part of the
+//! product, one file per subject.
 //!
 //! Each test makes its own organization and runs beside the others. Set `COUNTERSIGN_TEST_DYNAMODB` to an endpoint to
 //! run them against that store instead of the embedded one.
@@ -10,51 +11,11 @@
     reason = "a test that meets what it did not expect should fail there and then, and a table of cases may be long"
 )]
 
-mod admins;
-mod agreements;
+mod api;
 mod app;
-mod app_pages;
-mod audit;
-mod aws;
-mod bodies;
-mod canaries;
-mod capacity;
-mod concurrency;
-mod contacts;
-mod decisions;
-mod faults;
-mod gateway;
-mod histories;
-mod home_endpoints;
-mod idempotency;
-mod identity;
-mod input;
-mod keyring;
-mod lambda;
-mod listen;
-mod lists;
-mod local_stack;
-mod logs;
-mod members;
-mod openapi;
-mod pages;
-mod progress;
-mod proposals;
-mod protected;
-mod races;
-mod readme;
-mod restart;
-mod routes;
-mod sender_simulation;
-mod sign_in;
-mod tokens;
-mod webhook_endpoints;
-mod webhook_faults;
-mod webhook_lambda;
-mod webhook_schedule;
-mod webhook_vectors;
+mod infra;
+mod store;
 mod webhooks;
-mod workspaces;
 
 /// The local stack's program, built beside the tests.
 const STACK: &str = env!("CARGO_BIN_EXE_stack");

@@ -20,6 +20,7 @@ use crate::domain::sentences;
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::platform::config::BaseUrl;
+use crate::service::agreements::AgreementInFull;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::page::{Filter, Limit, Offset, PageRequest, Search};
 
@@ -356,6 +357,12 @@ impl AgreementView {
             created_at: agreement.created_at,
             updated_at: agreement.updated_at,
         }
+    }
+
+    /// An agreement in full, as a use case gives it.
+    #[must_use]
+    pub fn of(found: &AgreementInFull, base_url: &BaseUrl) -> Self {
+        Self::in_full(&found.agreement, &found.contacts, &found.blockers, found.is_proposed, base_url)
     }
 
     /// Shows an agreement in full, given the contacts of its participants, and of a draft its blockers and whether a

@@ -1,4 +1,4 @@
-//! Agreements with whatever is recorded of them, looked at seldom or often: they come to the same.
+//! A property of progress: an agreement reaches the same state however often it is advanced in between.
 
 use std::collections::BTreeMap;
 

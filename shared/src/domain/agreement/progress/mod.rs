@@ -6,6 +6,12 @@
 //!
 //! What time does happens at its own moment, however late somebody looks: settled every minute or once after a year, an
 //! agreement comes to the same.
+//!
+//! Decision: a document is out for signature from the moment a gate that asks to sign it is open, whether or not an
+//! earlier stage has `open_signing`: a person who is asked to sign can sign.
+//!
+//! Decision: the expiry of an agreement emits no event, because the specification has no event type for it. `lifecycle`
+//! and `expires_at` show it.
 
 mod facts;
 #[cfg(test)]

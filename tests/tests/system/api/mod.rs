@@ -1,0 +1,18 @@
+//! The API: what each operation answers, and what is common to all of them.
+
+mod agreements;
+mod audit;
+mod bodies;
+mod contacts;
+mod idempotency;
+mod identity;
+mod input;
+mod large_pages;
+mod lists;
+mod openapi;
+mod progress;
+mod proposals;
+mod protected;
+mod routes;
+mod tokens;
+mod workspaces;

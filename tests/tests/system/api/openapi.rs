@@ -1,0 +1,352 @@
+//! `GET /openapi.json`: the golden copy, what is served and what the declarations say are one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+use tests::spec::{self, Operation};
+use tests::{Answer, Client, Org, Stack};
+
+use crate::members;
+
+const GOLDEN: &str = include_str!("../../../../shared/openapi.json");
+
+fn golden() -> Value {
+    serde_json::from_str(GOLDEN).expect("JSON")
+}
+
+#[tokio::test]
+async fn the_golden_copy_is_what_is_served() {
+    let stack = Stack::shared();
+    let answer = Client::new(&stack.base_url).get("/openapi.json").send().await;
+    answer.ok(200);
+    assert_eq!(String::from_utf8_lossy(&answer.bytes), GOLDEN);
+}
+
+#[tokio::test]
+async fn the_description_takes_no_parameters() {
+    let org = Org::new().await;
+    for client in [&org.anonymous(), &org.read_only()] {
+        let document = || client.get("/openapi.json");
+        document().query("version", 2).send().await.refused_for(422, &[("version", "unknown_parameter")]);
+        let several = document().query("limit", 1).query("search", "x").send().await;
+        several.refused_for(422, &[("limit", "unknown_parameter"), ("search", "unknown_parameter")]);
+        document().raw_query("=x").send().await.refused_for(422, &[("query", "unknown_parameter")]);
+        document().raw_query("%ff").send().await.refused_for(422, &[("query", "invalid_format")]);
+        // A question mark and nothing behind it asks for nothing.
+        document().raw_query("").send().await.ok(200);
+    }
+}
+
+#[test]
+fn the_golden_copy_is_what_the_declarations_say() {
+    assert!(local::openapi_json() == GOLDEN, "run `make generate`: the declarations have changed");
+}
+
+/// What integrators parse: one body of each type, byte for byte. `UPDATE_GOLDEN=1` writes it anew.
+#[test]
+fn event_bodies_are_golden() {
+    const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/events.json");
+    let examples = shared::domain::event::Event::examples().expect("examples");
+    let lines: Vec<String> = examples.iter().map(|event| serde_json::to_string(event).expect("JSON")).collect();
+    let written = format!("[\n{}\n]\n", lines.join(",\n"));
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(FILE, &written).expect("the golden file is written");
+    }
+    assert_eq!(std::fs::read_to_string(FILE).unwrap_or_default(), written);
+    let webhooks = golden()["webhooks"].clone();
+    let described = members(&webhooks).into_iter().map(str::to_owned).collect::<BTreeSet<_>>();
+    let types = examples.iter().map(|event| event.event_type().as_str().to_owned()).collect();
+    assert_eq!(described, types);
+    for example in &examples {
+        spec::assert_delivery(&json!(example));
+    }
+}
+
+#[test]
+fn the_description_is_of_openapi_3_1_and_of_version_1() {
+    let golden = golden();
+    assert!(golden["openapi"].as_str().is_some_and(|version| version.starts_with("3.1.")));
+    assert_eq!(golden["info"]["version"], "1.0.0");
+    let token = &golden["components"]["securitySchemes"]["token"];
+    assert_eq!((&token["type"], &token["scheme"]), (&json!("http"), &json!("bearer")));
+    assert_eq!(golden["security"], json!([{"token": []}]));
+    assert_eq!(golden["paths"]["/openapi.json"]["get"]["security"], json!([]), "the description is public");
+}
+
+#[test]
+fn every_operation_has_its_id() {
+    let operations: BTreeMap<String, String> = spec::operations(&golden())
+        .into_iter()
+        .map(|operation| (operation.id.clone(), format!("{} {}", operation.method, operation.path)))
+        .collect();
+    let expected = [
+        ("get_identity", "GET /api/v1/me"),
+        ("list_contacts", "GET /api/v1/contacts"),
+        ("create_contact", "POST /api/v1/contacts"),
+        ("get_contact", "GET /api/v1/contacts/{contact_id}"),
+        ("update_contact", "PATCH /api/v1/contacts/{contact_id}"),
+        ("list_workspaces", "GET /api/v1/workspaces"),
+        ("create_workspace", "POST /api/v1/workspaces"),
+        ("get_workspace", "GET /api/v1/workspaces/{workspace_id}"),
+        ("add_workspace_contact", "POST /api/v1/workspaces/{workspace_id}/contacts"),
+        ("list_agreements", "GET /api/v1/agreements"),
+        ("create_agreement", "POST /api/v1/agreements"),
+        ("get_agreement", "GET /api/v1/agreements/{agreement_id}"),
+        ("add_agreement_participant", "POST /api/v1/agreements/{agreement_id}/participants"),
+        ("create_proposal", "POST /api/v1/proposals"),
+        ("list_proposals", "GET /api/v1/proposals"),
+        ("get_proposal", "GET /api/v1/proposals/{proposal_id}"),
+    ];
+    assert_eq!(operations, expected.map(|(id, route)| (id.to_owned(), route.to_owned())).into());
+}
+
+#[test]
+fn every_operation_says_how_it_succeeds_and_fails() {
+    let golden = golden();
+    for Operation { id, about, method, path, .. } in spec::operations(&golden) {
+        let is_write = method != http::Method::GET;
+        assert!(about["summary"].as_str().is_some_and(|summary| !summary.is_empty()), "{id}");
+        let responses: BTreeSet<&str> = members(&about["responses"]).into_iter().collect();
+        let mut expected: BTreeSet<&str> = ["401", "404", "405", "422", "500"].into();
+        if is_write {
+            expected.extend(["403", "409"]);
+        }
+        assert!(responses.is_superset(&expected), "{id}: {responses:?}");
+        let successes: Vec<&str> = responses.difference(&expected).copied().collect();
+        let expected = match id.as_str() {
+            "create_contact" | "add_agreement_participant" => vec!["200", "201"],
+            _ if method == http::Method::POST => vec!["201"],
+            _ => vec!["200"],
+        };
+        assert_eq!(successes, expected, "{id}");
+        for status in responses {
+            let mut response = &about["responses"][status];
+            if let Some(reference) = response["$ref"].as_str() {
+                response = spec::resolve(&golden, reference).expect("a response");
+            }
+            let content = &response["content"]["application/json"];
+            assert!(content["schema"].is_object(), "{id} {status} has no schema");
+            assert!(response["headers"]["x-request-id"].is_object(), "{id} {status}");
+            if status.starts_with(['4', '5']) {
+                assert_eq!(content["example"]["error"]["status"].to_string(), status, "{id}");
+            } else {
+                assert!(!spec::example(&golden, &content["schema"]).is_null(), "{id} {status}");
+            }
+        }
+        assert_eq!(about["requestBody"].is_object(), is_write, "{id}");
+        let in_path =
+            about["parameters"].as_array().expect("parameters").iter().filter(|parameter| parameter["in"] == "path");
+        assert_eq!(in_path.count(), path.matches('{').count(), "{id}");
+        let headers = |name: &str| about["parameters"].to_string().contains(name);
+        assert_eq!(headers("Idempotency-Key"), method == http::Method::POST, "{id}");
+        assert_eq!(headers("If-Match"), method == http::Method::PATCH, "{id}");
+    }
+}
+
+#[test]
+fn lists_say_their_bounds() {
+    for Operation { id, about, .. } in spec::operations(&golden()) {
+        if !id.starts_with("list_") {
+            continue;
+        }
+        let parameters: BTreeMap<&str, &Value> = about["parameters"]
+            .as_array()
+            .expect("parameters")
+            .iter()
+            .map(|parameter| (parameter["name"].as_str().expect("a name"), parameter))
+            .collect();
+        let (own, search_max): (&[&str], _) = match id.as_str() {
+            "list_agreements" => (&["lifecycle", "search", "workspace_id"], Some(250)),
+            "list_proposals" => (&["agreement_id", "state"], None),
+            _ => (&["search"], Some(200)),
+        };
+        let expected: BTreeSet<&str> = own.iter().chain(&["limit", "offset"]).copied().collect();
+        assert_eq!(parameters.keys().copied().collect::<BTreeSet<_>>(), expected, "{id}");
+        let document = golden();
+        let schema = |name: &str| {
+            let schema = parameters[name]["schema"].clone();
+            schema["$ref"].as_str().and_then(|reference| spec::resolve(&document, reference)).cloned().unwrap_or(schema)
+        };
+        let limit = schema("limit");
+        assert_eq!(
+            (&limit["minimum"], &limit["maximum"], &limit["default"]),
+            (&json!(1), &json!(200), &json!(50)),
+            "{id}"
+        );
+        let offset = schema("offset");
+        assert_eq!((&offset["minimum"], &offset["default"]), (&json!(0), &json!(0)), "{id}");
+        if let Some(search_max) = search_max {
+            assert_eq!(schema("search")["maxLength"], search_max, "{id}");
+        }
+        assert!(parameters.values().all(|parameter| parameter["required"] != true), "{id}");
+    }
+}
+
+#[test]
+fn the_codes_are_enumerated() {
+    let golden = golden();
+    let codes = |schema: &str, property: &str| {
+        let property = &golden["components"]["schemas"][schema]["properties"][property];
+        let schema =
+            property["$ref"].as_str().and_then(|reference| spec::resolve(&golden, reference)).unwrap_or(property);
+        let codes: BTreeSet<String> = schema["enum"]
+            .as_array()
+            .expect("an enum")
+            .iter()
+            .map(|code| code.as_str().expect("a code").to_owned())
+            .collect();
+        codes
+    };
+    let of = |codes: &[&str]| codes.iter().map(|code| (*code).to_owned()).collect::<BTreeSet<String>>();
+    let error_codes = [
+        "not_found",
+        "unauthenticated",
+        "forbidden",
+        "invalid_request",
+        "method_not_allowed",
+        "conflict",
+        "internal_error",
+    ];
+    assert_eq!(codes("ErrorBody", "code"), of(&error_codes));
+    let field_codes = [
+        "required",
+        "invalid_type",
+        "invalid_format",
+        "invalid_value",
+        "too_short",
+        "too_long",
+        "out_of_range",
+        "unknown_field",
+        "unknown_parameter",
+        "malformed_json",
+        "not_found",
+        "taken",
+        "wrong_workspace",
+        "wrong_state",
+        "limit_reached",
+        "movement_in_flight",
+        "proposal_pending",
+        "verb_not_allowed",
+        "missing_facts",
+        "on_hold",
+        "sensitive_value",
+        // Section 5: the blockers.
+        "workspace_not_activated",
+        "no_participants",
+        "participant_email_missing",
+        "no_stages",
+        "stage_empty",
+        "gate_incomplete",
+        "gate_participant_missing",
+        "document_missing",
+        "payment_incomplete",
+        "payment_parties_missing",
+        "safe_terms_incomplete",
+        "safe_parties_missing",
+        "funding_item_changed",
+        "expiry_in_past",
+    ];
+    assert_eq!(codes("FieldError", "code"), of(&field_codes));
+    assert_eq!(
+        codes("NewContact", "kind"),
+        of(&["person", "household", "trust", "llc", "corporation", "partnership", "nonprofit", "other"])
+    );
+}
+
+#[test]
+fn every_reference_leads_somewhere_and_every_schema_is_used() {
+    fn references(value: &Value, found: &mut BTreeSet<String>) {
+        match value {
+            Value::Object(members) => {
+                if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
+                    found.insert(reference.to_owned());
+                }
+                members.values().for_each(|value| references(value, found));
+            }
+            Value::Array(values) => values.iter().for_each(|value| references(value, found)),
+            _ => {}
+        }
+    }
+    let golden = golden();
+    let mut found = BTreeSet::new();
+    references(&golden, &mut found);
+    assert!(!found.is_empty());
+    for reference in &found {
+        assert!(spec::resolve(&golden, reference).is_some(), "{reference} leads nowhere");
+    }
+    for kind in ["schemas", "responses", "headers"] {
+        for name in members(&golden["components"][kind]) {
+            assert!(found.contains(&format!("#/components/{kind}/{name}")), "{kind} {name} is not used");
+        }
+    }
+}
+
+/// What is described is what is answered: the same members, and the example bodies are taken.
+#[tokio::test]
+async fn answers_are_as_described() {
+    let org = Org::new().await;
+    let document = spec::description(org.base_url()).await;
+    let operations = spec::operations(&document);
+    let operation = |id: &str| operations.iter().find(|operation| operation.id == id).expect("an operation");
+    let check = |id: &str, answer: &Answer| {
+        let described =
+            &operation(id).about["responses"][answer.status.to_string()]["content"]["application/json"]["schema"];
+        assert_like(&spec::example(&document, described), &answer.json(), id);
+    };
+    let created = operation("create_contact").call(&org, "").send().await;
+    created.ok(201);
+    check("create_contact", &created);
+    let contact = created.id(201);
+    let created = operation("create_workspace").call(&org, "").send().await;
+    check("create_workspace", &created);
+    let workspace = created.id(201);
+    let added =
+        operation("add_workspace_contact").call(&org, &workspace).json(&json!({"contact_id": contact})).send().await;
+    added.ok(201);
+    check("add_workspace_contact", &added);
+    check("update_contact", &operation("update_contact").call(&org, &contact).send().await);
+    check("get_contact", &operation("get_contact").call(&org, &contact).send().await);
+    check("get_workspace", &operation("get_workspace").call(&org, &workspace).send().await);
+    let new = json!({"workspace_id": workspace, "name": "Seed"});
+    let created = operation("create_agreement").call(&org, "").json(&new).send().await;
+    created.ok(201);
+    check("create_agreement", &created);
+    let agreement = created.id(201);
+    let new = json!({"contact_id": contact, "roles": ["signer"]});
+    let added = operation("add_agreement_participant").call(&org, &agreement).json(&new).send().await;
+    added.ok(201);
+    check("add_agreement_participant", &added);
+    check("get_agreement", &operation("get_agreement").call(&org, &agreement).send().await);
+    let new = json!({"action": "cancel_agreement", "agreement_id": agreement});
+    let proposed = operation("create_proposal").call(&org, "").json(&new).send().await;
+    proposed.ok(201);
+    check("create_proposal", &proposed);
+    check("get_proposal", &operation("get_proposal").call(&org, &proposed.id(201)).send().await);
+    for id in ["get_identity", "list_contacts", "list_workspaces", "list_agreements", "list_proposals"] {
+        check(id, &operation(id).call(&org, "").send().await);
+    }
+}
+
+/// The same members all the way down; of arrays the first element.
+fn assert_like(example: &Value, answer: &Value, place: &str) {
+    match (example, answer) {
+        (Value::Object(_), Value::Object(_)) => {
+            assert_eq!(members(example), members(answer), "{place}");
+            for name in members(example) {
+                // Blockers name what they are about, each something else.
+                if name == "publish_blockers" {
+                    continue;
+                }
+                assert_like(&example[name], &answer[name], &format!("{place}.{name}"));
+            }
+        }
+        (Value::Array(example), Value::Array(answer)) => {
+            if let (Some(example), Some(answer)) = (example.first(), answer.first()) {
+                assert_like(example, answer, &format!("{place}[0]"));
+            }
+        }
+        // An optional value may be absent.
+        (_, Value::Null) => {}
+        _ => assert_eq!(std::mem::discriminant(example), std::mem::discriminant(answer), "{place}: {example} {answer}"),
+    }
+}

@@ -1,0 +1,9 @@
+//! The app: the pages of members and their forms.
+
+mod admins;
+mod decisions;
+mod forms;
+mod home_endpoints;
+mod members;
+mod rare_states;
+mod sign_in;

@@ -1,0 +1,205 @@
+//! SQS and Secrets Manager themselves, or an emulator of them: `make test-aws` runs these tests, `make test` does not.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_sdk_sqs::types::{Message, MessageSystemAttributeName, QueueAttributeName};
+use serde_json::json;
+use shared::crypto::keyring::{Keyring, SealError};
+use shared::domain::delivery::DeliveryState;
+use shared::domain::ids::{EndpointId, EventId, OrgId};
+use shared::domain::time::Timestamp;
+use shared::limits;
+use shared::platform::aws;
+use shared::platform::secrets::{Keys, SecretsManagerKeys};
+use shared::platform::sqs::SqsQueue;
+use shared::store::deliveries::DeliveryKey;
+use shared::webhook::queue::{Queue, Wake};
+use tests::aws_services::{AWS, KEYRING, real};
+
+use crate::webhooks::lambda::{Cloud, body, call, failures, in_s, sqs_batch, start};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Queues as the template makes them, but that what was received and not deleted shows again at once.
+struct Queues {
+    client: aws_sdk_sqs::Client,
+    deliveries: String,
+    retries: String,
+    dead_letters: String,
+}
+
+impl Queues {
+    async fn new() -> Self {
+        let client = aws::sqs(&real());
+        let run = uuid::Uuid::now_v7().simple();
+        let dead_letters = make(&client, &format!("dead-letters-{run}"), &[]).await;
+        let arn = attribute(&client, &dead_letters, QueueAttributeName::QueueArn).await;
+        let redrive = json!({"deadLetterTargetArn": arn, "maxReceiveCount": limits::MESSAGE_RECEIVES_MAX}).to_string();
+        let attributes =
+            [(QueueAttributeName::RedrivePolicy, redrive), (QueueAttributeName::VisibilityTimeout, "0".to_owned())];
+        let deliveries = make(&client, &format!("deliveries-{run}"), &attributes).await;
+        let retries = make(&client, &format!("retries-{run}"), &attributes).await;
+        Self { client, deliveries, retries, dead_letters }
+    }
+
+    fn queue(&self) -> Arc<SqsQueue> {
+        SqsQueue::new(self.client.clone(), self.deliveries.clone(), self.retries.clone())
+    }
+
+    async fn receive(&self, url: &str) -> Vec<Message> {
+        let receive = self.client.receive_message().queue_url(url).max_number_of_messages(10).wait_time_seconds(1);
+        let receive = receive.message_system_attribute_names(MessageSystemAttributeName::All);
+        receive.send().await.expect("the queue answers").messages.unwrap_or_default()
+    }
+
+    async fn delete(&self, url: &str, message: &Message) {
+        let delete = self.client.delete_message().queue_url(url);
+        delete.receipt_handle(message.receipt_handle().unwrap()).send().await.expect("the queue answers");
+    }
+
+    /// What comes out within a time, each once, with its group.
+    async fn drain(&self, url: &str, count: usize, within: Duration) -> Vec<(Wake, String)> {
+        let until = tokio::time::Instant::now() + within;
+        let mut drained = Vec::new();
+        while drained.len() < count && tokio::time::Instant::now() < until {
+            for message in self.receive(url).await {
+                self.delete(url, &message).await;
+                let group = message.attributes().unwrap()[&MessageSystemAttributeName::MessageGroupId].clone();
+                drained.push((serde_json::from_str(message.body().unwrap()).expect("a wake"), group));
+            }
+        }
+        drained
+    }
+}
+
+async fn make(client: &aws_sdk_sqs::Client, name: &str, attributes: &[(QueueAttributeName, String)]) -> String {
+    let attributes: HashMap<_, _> = attributes.iter().cloned().collect();
+    let made = client.create_queue().queue_name(name).set_attributes(Some(attributes)).send().await;
+    made.expect("a queue").queue_url.expect("its address")
+}
+
+async fn attribute(client: &aws_sdk_sqs::Client, url: &str, name: QueueAttributeName) -> String {
+    let got = client.get_queue_attributes().queue_url(url).attribute_names(name.clone()).send().await;
+    got.expect("the queue answers").attributes.expect("attributes")[&name].clone()
+}
+
+fn wake(endpoint: EndpointId, seconds: i64) -> Wake {
+    Wake { delivery: DeliveryKey { org: OrgId::new(), endpoint, event: EventId::new() }, due_at: in_s(seconds) }
+}
+
+#[tokio::test]
+#[ignore = "needs SQS: make test-aws"]
+async fn messages_come_out_when_they_are_due_in_the_groups_of_their_endpoints() {
+    let queues = Queues::new().await;
+    let (one, other) = (EndpointId::new(), EndpointId::new());
+    // More than two calls take.
+    let now: Vec<Wake> = (0..23).map(|at| wake(if at % 2 == 0 { one } else { other }, -1)).collect();
+    let (soon, late) = (wake(one, 4), wake(other, 7200));
+    let mut all = now.clone();
+    all.extend([soon, late]);
+    queues.queue().send(&all).await.expect("the queues take them");
+
+    let early = queues.drain(&queues.retries, 1, Duration::ZERO).await;
+    assert_eq!(early, [], "it is not time yet");
+    let drained = queues.drain(&queues.deliveries, now.len(), PATIENCE).await;
+    assert_eq!(drained.iter().map(|(wake, _)| *wake).collect::<HashSet<_>>(), now.into_iter().collect());
+    assert_eq!(drained.len(), 23);
+    assert!(drained.iter().all(|(wake, group)| *group == wake.delivery.endpoint.to_string()), "{drained:?}");
+    assert_eq!(queues.drain(&queues.retries, 1, PATIENCE).await, [(soon, one.to_string())]);
+    assert!(soon.due_at <= Timestamp::now(), "not before it is due");
+    let delayed = QueueAttributeName::ApproximateNumberOfMessagesDelayed;
+    assert_eq!(attribute(&queues.client, &queues.retries, delayed).await, "1", "the other hops at its longest delay");
+}
+
+#[tokio::test]
+#[ignore = "needs SQS: make test-aws"]
+async fn a_poison_message_ends_among_the_dead_letters_and_keeps_no_other() {
+    let (cloud, queues) = (Cloud::new().await, Queues::new().await);
+    let secrets = aws::secrets_manager(&real());
+    let name = format!("keyring-{}", uuid::Uuid::now_v7().simple());
+    let keyring = cloud.org.stack().keyring().reveal();
+    secrets.create_secret().name(&name).secret_string(keyring).send().await.expect("a secret");
+    cloud.subscriber(&[]).await;
+    cloud.happens().await;
+    let wakes = cloud.relayed().await;
+    queues.queue().send(&wakes).await.expect("the queue takes it");
+    let poison = queues.client.send_message().queue_url(&queues.deliveries).message_body("poison");
+    poison.message_group_id("nobody").send().await.expect("the queue takes it");
+
+    let endpoint = std::env::var(AWS).expect("the endpoint");
+    let mut environment = cloud.environment();
+    environment.extend(
+        [
+            ("AWS_ENDPOINT_URL_SQS", endpoint.as_str()),
+            ("AWS_ENDPOINT_URL_SECRETS_MANAGER", &endpoint),
+            ("DELIVERY_QUEUE_URL", &queues.deliveries),
+            ("RETRY_QUEUE_URL", &queues.retries),
+            ("KEYRING_SECRET", &name),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned())),
+    );
+    let mut sender = start("webhook-sender", &environment).await;
+    // What Lambda does between a queue and a function: what did not fail is deleted.
+    let mut receives = 0;
+    let dead = loop {
+        let messages = queues.receive(&queues.deliveries).await;
+        if messages.is_empty() {
+            break queues.receive(&queues.dead_letters).await;
+        }
+        let bodies: Vec<String> = messages.iter().map(|message| message.body().unwrap().to_owned()).collect();
+        receives += bodies.iter().filter(|body| *body == "poison").count();
+        let (batch, ids) = sqs_batch(&bodies);
+        let answer = call(&mut sender, &batch).await;
+        let failed = failures(&answer);
+        for (message, id) in messages.iter().zip(&ids) {
+            assert_eq!(failed.contains(&id.as_str()), message.body() == Some("poison"));
+            if !failed.contains(&id.as_str()) {
+                queues.delete(&queues.deliveries, message).await;
+            }
+        }
+    };
+    assert_eq!(dead.iter().map(|message| message.body().unwrap()).collect::<Vec<_>>(), ["poison"]);
+    assert_eq!(receives, usize::try_from(limits::MESSAGE_RECEIVES_MAX).unwrap());
+    let delivery = cloud.delivery(wakes[0]).await;
+    assert_eq!((delivery.state(), delivery.attempted), (DeliveryState::Waiting, 1));
+    // What comes before its time goes on to the queue whose messages wait, by way of the function.
+    let early = Wake { due_at: in_s(2), ..wakes[0] };
+    assert!(failures(&call(&mut sender, &sqs_batch(&[body(early)]).0).await).is_empty());
+    let sent_on = queues.drain(&queues.retries, 1, PATIENCE).await;
+    assert_eq!(sent_on, [(early, early.delivery.endpoint.to_string())]);
+}
+
+#[tokio::test]
+#[ignore = "needs Secrets Manager: make test-aws"]
+async fn keys_are_read_kept_and_found_again_after_a_rotation() {
+    let client = aws::secrets_manager(&real());
+    let name = format!("{KEYRING}-{}", uuid::Uuid::now_v7().simple());
+    let first = ops::keyring::create(Timestamp::now()).expect("a keyring");
+    client.create_secret().name(&name).secret_string(first.reveal()).send().await.expect("a secret");
+    let keys = SecretsManagerKeys::new(client.clone(), name.clone());
+    let before = keys.keyring().await.expect("the keys");
+    let old = before.seal("a secret", "a place").expect("it is sealed");
+
+    let rotated = ops::keyring::rotate(&first.reveal(), Timestamp::now()).expect("a keyring");
+    let new = rotated.seal("another", "a place").expect("it is sealed");
+    client.put_secret_value().secret_id(&name).secret_string(rotated.reveal()).send().await.expect("a new version");
+    assert!(Arc::ptr_eq(&keys.keyring().await.expect("the keys"), &before), "they are kept for minutes");
+    assert!(matches!(before.open(&new, "a place"), Err(SealError::NoSuchKey(_))));
+    tokio::time::sleep(limits::KEYS_LOOKED_UP_EVERY).await;
+    let opens_both = |keyring: &Keyring| {
+        let opened = [&old, &new].map(|sealed| keyring.open(sealed, "a place").expect("it opens"));
+        assert_eq!(opened, ["a secret", "another"]);
+    };
+    opens_both(&keys.newest().await.expect("the keys"));
+    opens_both(&keys.keyring().await.expect("the keys"));
+    opens_both(&SecretsManagerKeys::new(client.clone(), name.clone()).keyring().await.expect("the keys"));
+
+    // Without the secret, whoever has the keys goes on with them; whoever has none says why.
+    client.delete_secret().secret_id(&name).force_delete_without_recovery(true).send().await.expect("it is deleted");
+    tokio::time::sleep(limits::KEYS_LOOKED_UP_EVERY).await;
+    opens_both(&keys.newest().await.expect("the keys"));
+    let none = SecretsManagerKeys::new(client, name).keyring().await.expect_err("no keys");
+    assert_eq!(none.to_string(), "no keys: Secrets Manager: ResourceNotFoundException");
+}

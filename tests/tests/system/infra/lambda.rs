@@ -1,0 +1,287 @@
+//! The functions as Lambda runs them: processes that take API Gateway's events from a Runtime API, on the same store as
+//! the local stack.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use tests::app::{self, Page};
+use tests::runtime_api::{self, EVENTS, Function, event, recorded};
+use tests::{Answer, Org, drafts};
+
+use crate::webhooks::lambda::{self as webhook_lambda, Cloud};
+
+/// Where the links of the answers lead.
+const BASE_URL: &str = "https://api.countersign.example";
+
+/// A recorded event, the function that the gateway gives it to, and what that answers.
+struct Recorded {
+    event: &'static str,
+    function: &'static str,
+    check: fn(&Answer, &Org),
+}
+
+/// In the order of their replay.
+const RECORDED: [Recorded; 14] = [
+    Recorded {
+        event: "get-identity",
+        function: "read-api",
+        check: |answer, org| assert_eq!(answer.ok(200)["organization_id"], org.id.to_string()),
+    },
+    Recorded {
+        event: "get-identity-without-token",
+        function: "read-api",
+        check: |answer, _| {
+            answer.refused(401);
+            assert_eq!(answer.header("www-authenticate"), "Bearer");
+        },
+    },
+    Recorded {
+        event: "get-openapi",
+        function: "read-api",
+        check: |answer, _| assert_eq!(answer.ok(200)["openapi"], "3.1.0"),
+    },
+    Recorded { event: "unknown-path", function: "read-api", check: |answer, _| answer.refused(404) },
+    Recorded {
+        event: "create-contact",
+        function: "write-api",
+        check: |answer, _| {
+            let contact = answer.ok(201);
+            assert_eq!(contact["display_name"], "Zoë Ångström");
+            assert_eq!(contact["external_reference"], "crm-1001");
+        },
+    },
+    Recorded {
+        event: "create-contact-base64",
+        function: "write-api",
+        check: |answer, _| assert_eq!(answer.ok(201)["display_name"], "Straße & Söhne LLC"),
+    },
+    Recorded { event: "create-contact-read-only", function: "write-api", check: |answer, _| answer.refused(403) },
+    Recorded {
+        event: "update-contact",
+        function: "write-api",
+        check: |answer, _| {
+            let contact = answer.ok(200);
+            assert_eq!((&contact["display_name"], &contact["email"]), (&json!("Ada"), &json!("zoe@angstrom.example")));
+            assert!(!answer.etag().is_empty());
+        },
+    },
+    Recorded { event: "list-contacts", function: "read-api", check: finds_zoe },
+    Recorded { event: "rest-list-contacts", function: "read-api", check: finds_zoe },
+    Recorded {
+        event: "rest-create-workspace",
+        function: "write-api",
+        check: |answer, _| {
+            let workspace = answer.ok(201);
+            assert_eq!(workspace["name"], "Ångström acquisition");
+            let app_url = workspace["app_url"].as_str().unwrap_or_default();
+            assert!(app_url.starts_with(BASE_URL), "a link of the stage's own origin: {app_url}");
+        },
+    },
+    Recorded {
+        event: "create-proposal",
+        function: "proposals",
+        check: |answer, _| {
+            let proposal = answer.ok(201);
+            assert_eq!((&proposal["state"], &proposal["note"]), (&json!("pending"), &json!("As agreed with Zoë.")));
+            let review = format!("{BASE_URL}/app/proposals/{}", proposal["id"].as_str().expect("an id"));
+            assert_eq!(proposal["confirm_url"], review);
+        },
+    },
+    Recorded {
+        event: "get-proposal",
+        function: "proposals",
+        check: |answer, _| assert_eq!(answer.ok(200)["action"], "cancel_agreement"),
+    },
+    Recorded {
+        event: "list-proposals",
+        function: "proposals",
+        check: |answer, _| {
+            let page = answer.ok(200);
+            assert_eq!((&page["pagination"]["total"], &page["pagination"]["limit"]), (&json!(2), &json!(10)));
+            let actions = [&page["data"][0]["action"], &page["data"][1]["action"]];
+            assert_eq!(actions, ["cancel_agreement", "publish_agreement"], "{answer}");
+        },
+    },
+];
+
+/// The recorded events of a browser.
+const PAGES: [&str; 2] = ["view-sign-in", "sign-in"];
+
+fn finds_zoe(answer: &Answer, _: &Org) {
+    let page = answer.ok(200);
+    assert_eq!((&page["pagination"]["total"], &page["pagination"]["limit"]), (&json!(1), &json!(10)), "{answer}");
+    assert_eq!(page["data"][0]["display_name"], "Zoë Ångström");
+}
+
+#[tokio::test]
+async fn every_recorded_event_gets_its_answer() {
+    let replayed = RECORDED.iter().map(|recorded| recorded.event).chain(webhook_lambda::RECORDED).chain(PAGES);
+    assert_eq!(recorded_files(), replayed.map(str::to_owned).collect());
+    let org = Org::new().await;
+    let contact_id = contact_of(&org).await;
+    let draft = drafts::written(&org, "Lease").await;
+    let cancellation = json!({"action": "cancel_agreement", "agreement_id": draft.id()});
+    let proposal_id = org.post("/api/v1/proposals", &cancellation).send().await.id(201);
+    let texts = [
+        ("read_write_token", org.token.value.as_str()),
+        ("read_only_token", &org.read_only_token.value),
+        ("contact_id", &contact_id),
+        ("agreement_id", &draft.id()),
+        ("proposal_id", &proposal_id),
+    ];
+    let mut functions: BTreeMap<&str, (Function, Vec<String>)> = BTreeMap::new();
+    for function in ["read-api", "write-api", "proposals"] {
+        functions.insert(function, (start(function, &org).await, Vec::new()));
+    }
+    for Recorded { event: name, function, check } in RECORDED {
+        let (process, answered) = functions.get_mut(function).expect("a function");
+        let answer = invoke(process, &recorded(name, &texts)).await;
+        eprintln!("{name}: {answer}");
+        check(&answer, &org);
+        answered.push(answer.request_id());
+    }
+    // The local stack's own server sees what the functions have written.
+    assert_eq!(org.total("/api/v1/contacts").await, 4);
+    assert_eq!(org.total("/api/v1/workspaces").await, 2);
+    assert_eq!(org.total("/api/v1/proposals").await, 2);
+    // The log is CloudWatch's: one line of JSON for each call, and nothing else.
+    for (name, (process, answered)) in &functions {
+        assert_eq!(logged(process), *answered, "{name}");
+    }
+}
+
+/// API Gateway hands a form on as base64, and cookies apart from the other headers, in both directions.
+#[tokio::test]
+async fn a_browser_signs_in_over_the_recorded_events() {
+    let cloud = Cloud::new().await;
+    let person = cloud.org.member("Maren Holt").await;
+    let mut process = webhook_lambda::start("member-app", &cloud.environment()).await;
+    let [view, sign_in] = PAGES;
+    let page = open(&mut process, recorded(view, &[])).await;
+    assert_eq!(page.status, 200, "{}", page.body);
+    assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
+    let [(cookie, secret)] = &cookies(&page)[..] else { panic!("one cookie: {:?}", page.headers) };
+    assert_eq!(cookie, "__Host-form");
+
+    let (token, next) = (page.hidden("form_token"), page.hidden("next"));
+    let sent = |password: &str| {
+        let fields =
+            [("form_token", token.as_str()), ("next", &next), ("email", &person.email), ("password", password)];
+        let form = app::form(&fields);
+        let texts = [
+            ("cookie", format!("{cookie}={secret}")),
+            ("form_length", form.len().to_string()),
+            ("form_base64", STANDARD.encode(&form)),
+        ];
+        recorded(sign_in, &texts.each_ref().map(|(name, text)| (*name, text.as_str())))
+    };
+    let wrong = open(&mut process, sent("a wrong password")).await;
+    assert_eq!((wrong.status, cookies(&wrong).len()), (422, 1), "{}", wrong.body);
+    let entered = open(&mut process, sent(&person.password)).await;
+    assert_eq!((entered.status, entered.location()), (303, "/app/proposals"), "{}", entered.body);
+    let given = cookies(&entered);
+    let names: Vec<&str> = given.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["__Host-session", "__Host-browser", "__Host-form"]);
+
+    // Whoever is signed in needs no form.
+    let mut again: Value = serde_json::from_str(&recorded(view, &[])).expect("an event is JSON");
+    again["cookies"] = given.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let away = open(&mut process, again.to_string()).await;
+    assert_eq!((away.status, away.location()), (303, "/app/proposals"), "{}", away.body);
+    let answered = [&page, &wrong, &entered, &away].map(|page| page.headers["x-request-id"].to_str().expect("an id"));
+    assert_eq!(logged(&process), answered);
+}
+
+/// The cookies that an answer sets, with their values.
+fn cookies(page: &Page) -> Vec<(String, String)> {
+    let lines = page.headers.get_all("set-cookie").iter().map(|line| line.to_str().expect("a cookie"));
+    let pairs =
+        lines.map(|line| line.split(';').next().and_then(|pair| pair.split_once('=')).expect("a cookie's pair"));
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+#[tokio::test]
+async fn a_key_is_remembered_by_the_next_process() {
+    let org = Org::new().await;
+    let event = event("create-contact", &org, &contact_of(&org).await);
+    let first = invoke(&mut start("write-api", &org).await, &event).await;
+    let again = invoke(&mut start("write-api", &org).await, &event).await;
+    assert_eq!((first.status, first.is_replay()), (201, false), "{first}");
+    assert_eq!((again.status, again.is_replay()), (201, true), "{again}");
+    assert_eq!(again.bytes, first.bytes);
+    assert_eq!(org.total("/api/v1/contacts").await, 2);
+}
+
+/// In a REST API the path of an event has no stage, in an HTTP API it has; the links of neither API have another origin
+/// for it.
+#[tokio::test]
+async fn a_named_stage_is_no_part_of_the_path() {
+    let org = Org::new().await;
+    let mut event = identity_event(&org);
+    event["rawPath"] = json!("/beta/api/v1/me");
+    event["requestContext"]["http"]["path"] = json!("/beta/api/v1/me");
+    event["requestContext"]["stage"] = json!("beta");
+    let answer = invoke(&mut start("read-api", &org).await, &event.to_string()).await;
+    assert_eq!(answer.ok(200)["organization_id"], org.id.to_string());
+}
+
+/// API Gateway's HTTP APIs join repeated headers with a comma; whoever sent two tokens is nobody in particular.
+#[tokio::test]
+async fn a_doubled_token_is_refused() {
+    let org = Org::new().await;
+    let mut event = identity_event(&org);
+    let token = event["headers"]["authorization"].as_str().expect("a token").to_owned();
+    event["headers"]["authorization"] = json!(format!("{token},{token}"));
+    invoke(&mut start("read-api", &org).await, &event.to_string()).await.refused(401);
+}
+
+#[tokio::test]
+async fn a_function_without_its_settings_says_which_one_it_lacks() {
+    let org = Org::new().await;
+    for function in ["read-api", "write-api", "proposals"] {
+        for missing in ["TABLE_NAME", "BASE_URL", "AWS_REGION"] {
+            let mut environment = runtime_api::environment(org.stack().table(), BASE_URL);
+            environment.retain(|(name, _)| name != missing);
+            let program = runtime_api::program(function);
+            let mut process = Function::start(&program, &environment, None).await.expect("the function's program");
+            let (failed, told) = process.refusal().await.unwrap_or_else(|error| panic!("{error}"));
+            assert!(failed && told.contains(missing), "{function} without {missing}: {told}");
+        }
+    }
+}
+
+async fn contact_of(org: &Org) -> String {
+    org.contact("Ada").await["id"].as_str().expect("an id").to_owned()
+}
+
+fn identity_event(org: &Org) -> Value {
+    serde_json::from_str(&event("get-identity", org, "")).expect("an event is JSON")
+}
+
+async fn start(function: &str, org: &Org) -> Function {
+    let environment = runtime_api::environment(org.stack().table(), BASE_URL);
+    Function::start(&runtime_api::program(function), &environment, None).await.expect("the function's program")
+}
+
+async fn invoke(function: &mut Function, event: &str) -> Answer {
+    function.invoke(event.to_owned()).await.unwrap_or_else(|error| panic!("{error}"))
+}
+
+async fn open(function: &mut Function, event: String) -> Page {
+    function.open(event).await.unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn recorded_files() -> BTreeSet<String> {
+    let files = std::fs::read_dir(EVENTS).expect("the folder of events");
+    let names = files.map(|file| file.expect("a file").path()).filter(|file| file.is_file());
+    names.filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned())).collect()
+}
+
+/// The request ids of the calls that a function has logged, in their order.
+fn logged(function: &Function) -> Vec<String> {
+    let lines = function.log();
+    let parsed = lines.iter().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")));
+    parsed.map(|line: Value| line["request_id"].as_str().unwrap_or_default().to_owned()).collect()
+}

@@ -1,0 +1,10 @@
+//! What runs the service and what it emits: the local stack, Lambda, gateways, keys, the log.
+
+mod aws;
+mod canaries;
+mod gateway;
+mod keyring;
+mod lambda;
+mod local_stack;
+mod logs;
+mod readme;

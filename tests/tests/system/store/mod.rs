@@ -1,0 +1,8 @@
+//! The table: what each call costs, what calls leave behind, and what happens when calls meet or the store fails.
+
+mod capacity;
+mod concurrency;
+pub(crate) mod faults;
+mod histories;
+mod races;
+mod restart;

@@ -1,0 +1,356 @@
+//! Goal R3: whatever fails or dies between the commit of an event and its acknowledgement, it arrives, at most twice.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use shared::domain::delivery::{Claim, Delivery};
+use shared::domain::ids::EventId;
+use shared::domain::time::Timestamp;
+use shared::store::deliveries::DeliveryKey;
+use shared::webhook::queue::Wake;
+use tempfile::TempDir;
+use tests::app::Browser;
+use tests::clockwork::Clockwork;
+use tests::process::{Process, Serve};
+use tests::receiver::{Arrival, Reaction, Receiver};
+use tests::subscriber::{DEVELOPERS, Subscriber, add};
+use tests::{Fault, Faults, Org, Rule, Stack, outbox};
+use uuid::Uuid;
+
+use crate::STACK;
+
+/// A stack at work on a table that can be broken, with a subscriber.
+struct Broken {
+    subscriber: Subscriber,
+    org: Org,
+    // Dropped before the proxy that it goes through, and that before the table that it leads to.
+    _stack: Arc<Stack>,
+    faults: Faults,
+    quiet: Arc<Stack>,
+}
+
+impl Broken {
+    async fn new(time_scale: u32) -> Self {
+        let quiet = Stack::silent();
+        let faults = Faults::before(&quiet.table().endpoint);
+        let stack = quiet.working_through(&faults, time_scale);
+        let org = Org::on(stack.clone()).await;
+        let subscriber = org.subscriber().await;
+        Self { subscriber, org, _stack: stack, faults, quiet }
+    }
+
+    /// A delivery's record, read past the proxy.
+    async fn delivery(&self, event: EventId) -> Option<Delivery> {
+        let key = DeliveryKey { org: self.org.id, endpoint: self.subscriber.id, event };
+        self.quiet.table().store().delivery(key).await.expect("the table answers").map(|found| found.into_inner())
+    }
+
+    async fn delivered(&self, event: EventId, within: Duration) -> Result<Delivery, String> {
+        let started = Instant::now();
+        loop {
+            match self.delivery(event).await {
+                Some(found) if found.state().as_str() == "delivered" => return Ok(found),
+                found if started.elapsed() > within => return Err(format!("{found:?}")),
+                _ => tokio::time::sleep(Duration::from_millis(20)).await,
+            }
+        }
+    }
+
+    fn arrivals_of(&self, event: EventId) -> usize {
+        self.subscriber.receiver.arrivals().iter().filter(|arrival| arrival.event_id() == event).count()
+    }
+}
+
+#[tokio::test]
+async fn whatever_call_of_relay_and_sender_fails_nothing_is_lost_or_recorded_twice() {
+    let broken = Broken::new(60).await;
+    // A read is never refused for what others write.
+    let can_be = |target: &str, fault| {
+        !matches!((target, fault), ("GetItem" | "Query" | "BatchGetItem", Fault::Conflict | Fault::LateCommit))
+    };
+    // Each call between the commit and the acknowledgement, by what it is and what it speaks of.
+    let calls = [
+        ("GetItem", "EVENT#"),
+        ("Query", "#ENDPOINTS"),
+        ("TransactWriteItems", "#DELIVERIES#"),
+        ("DeleteItem", "DUE#"),
+        ("UpdateItem", "#DELIVERIES#"),
+        ("BatchGetItem", "#ENDPOINTS"),
+        ("UpdateItem", "#HEALTH"),
+    ];
+    let faults = [Fault::Conflict, Fault::LateCommit, Fault::LostResponse, Fault::Throttling, Fault::ServerError];
+    let mut wrong = Vec::new();
+    for (target, needle) in calls {
+        for fault in faults.into_iter().filter(|fault| can_be(target, *fault)) {
+            // Of transactions there are two: the one that makes the delivery, and the one that settles it.
+            for every in 1..=if target == "TransactWriteItems" { 2 } else { 1 } {
+                let workspace = broken.next_workspace().await;
+                let rule = Rule::on(target).containing(broken.org.id).containing(needle).every(every).times(1);
+                let injected = broken.faults.inject(rule, fault);
+                let told = broken.tell(workspace).await;
+                let what = format!("{fault:?} of {target} {needle} {every}");
+                // A delivery that is claimed by a call that nobody heard the answer of waits for the end of the claim.
+                match broken.delivered(told, Duration::from_secs(10)).await {
+                    Ok(_) => {
+                        // What is written a second time comes a moment later.
+                        tokio::time::sleep(Duration::from_millis(150)).await;
+                        let found = broken.delivery(told).await.expect("a delivery");
+                        let arrivals = broken.arrivals_of(told);
+                        if !(1..=2).contains(&arrivals) || found.attempted as usize > arrivals {
+                            wrong.push(format!("{what}: {arrivals} arrivals, {} recorded", found.attempted));
+                        }
+                    }
+                    Err(found) => wrong.push(format!("{what}: {found}")),
+                }
+                injected.end();
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+impl Broken {
+    /// The workspace of the next event.
+    async fn next_workspace(&self) -> Value {
+        self.org.workspace("Quay").await
+    }
+
+    /// Activates a workspace, which tells an event.
+    async fn tell(&self, workspace: Value) -> EventId {
+        let path = format!("/app/workspaces/{}", workspace["id"].as_str().expect("an id"));
+        let token = self.subscriber.admin.get(&path).await.hidden("form_token");
+        assert_eq!(self.subscriber.admin.post(&path, &[("form_token", &token)]).await.status, 303);
+        let events = tests::rows::events(self.quiet.table(), self.org.id).await;
+        let told = events.iter().find(|event| event["data"]["workspace_id"] == workspace["id"]).expect("an event");
+        told["id"].as_str().expect("an id").parse().expect("a uuid")
+    }
+}
+
+/// A claim that is over soon: what would be waited for takes half a minute.
+async fn claimed_for_a_moment(org: &Org, wake: Wake) {
+    let store = org.stack().table().store();
+    let before = store.delivery(wake.delivery).await.expect("the table answers").expect("a delivery");
+    let until = Timestamp::from_unix_ms(Timestamp::now().unix_ms() + 300).expect("a moment");
+    let after = before.claimed(Claim { id: Uuid::now_v7(), until });
+    assert!(store.settle_delivery(org.id, &before, &after, None).await.expect("the table takes it"));
+}
+
+/// Each point at which everything can stop, as it leaves the table; then a stack is started over it.
+#[tokio::test]
+async fn wherever_everything_stops_it_goes_on_after_the_next_start() {
+    let org = Org::on(Stack::silent()).await;
+    let subscriber = org.subscriber().await;
+    let clockwork = Clockwork::of(&org);
+    let sender = clockwork.sender(&org);
+    let next = async || {
+        let event = outbox::event();
+        outbox::tell(&org, std::slice::from_ref(&event)).await;
+        event
+    };
+    let relayed = async |event: EventId| {
+        clockwork.first_tick().await;
+        clockwork.first_tick().await;
+        let wakes = clockwork.queue.wakes();
+        *wakes.iter().rfind(|wake| wake.delivery.event == event).expect("a message")
+    };
+
+    // The relay died between the deliveries and the end of the event's entry.
+    let half_relayed = next().await;
+    outbox::deliver(&org, subscriber.id, &half_relayed, |_| {}).await;
+    assert_eq!(org.due().await.len(), 2);
+    // The message was lost.
+    let unwoken = next().await;
+    relayed(unwoken.id).await;
+    // The sender died before it sent anything.
+    let claimed = next().await;
+    let wake = relayed(claimed.id).await;
+    claimed_for_a_moment(&org, wake).await;
+    // The sender died while it sent.
+    let sent = next().await;
+    let wake = relayed(sent.id).await;
+    subscriber.receiver.answer_once(Reaction::late(200, Duration::from_secs(2)));
+    {
+        let sending = sender.handle(wake);
+        let arrival = subscriber.receiver.wait_for(1);
+        tokio::select! {
+            ended = sending => panic!("it answers slowly: {ended:?}"),
+            arrived = arrival => assert_eq!(arrived[0].event_id(), sent.id),
+        }
+    }
+    claimed_for_a_moment(&org, wake).await;
+    // The sender died after the delivery was settled: the message comes again.
+    let settled = next().await;
+    let wake = relayed(settled.id).await;
+    assert!(sender.handle(wake).await.is_ok());
+    assert!(sender.handle(wake).await.is_ok());
+    // The relay did nothing at all.
+    let committed = next().await;
+
+    let _working = org.stack().scaled(60);
+    let mut expected: BTreeMap<EventId, usize> = BTreeMap::new();
+    for (event, times) in [(half_relayed, 1), (unwoken, 1), (claimed, 1), (sent, 2), (settled, 1), (committed, 1)] {
+        let delivered = subscriber.wait_for(&org, event.id, "delivered").await;
+        // An attempt that nobody lived to record is not on record.
+        assert_eq!(delivered.attempted, 1);
+        expected.insert(event.id, times);
+    }
+    let mut arrived: BTreeMap<EventId, usize> = BTreeMap::new();
+    for id in subscriber.receiver.arrivals().iter().map(Arrival::event_id) {
+        *arrived.entry(id).or_default() += 1;
+    }
+    assert_eq!(arrived, expected);
+    assert_eq!(org.due().await, Vec::<String>::new());
+}
+
+/// Makes workspaces and activates them until the process no longer answers. Gives those that were acknowledged.
+async fn activations(process: &Process, admin: &Browser, told: &mut Vec<String>, count: usize) {
+    for _ in 0..count {
+        let workspace = process.client().post("/api/v1/workspaces", &json!({"name": "Quay"})).send().await.id(201);
+        let path = format!("/app/workspaces/{workspace}");
+        let token = admin.get(&path).await.hidden("form_token");
+        assert_eq!(admin.post(&path, &[("form_token", &token)]).await.status, 303);
+        told.push(workspace);
+    }
+}
+
+#[tokio::test]
+async fn what_happened_before_a_kill_arrives_after_it() {
+    const ROUNDS: usize = 3;
+    const A_ROUND: usize = 12;
+    let dir = TempDir::new().expect("a directory");
+    let serve = Serve::over(STACK, dir.path().join("data")).time_scale(60);
+    let receiver = Receiver::new().await;
+    receiver.answer(Reaction::late(200, Duration::from_millis(150)));
+    let mut told = Vec::new();
+    for round in 0..=ROUNDS {
+        let process = serve.start().await;
+        let person = &process.ready["organizations"][0]["members"][0];
+        let admin = Browser::new(process.base_url());
+        let text = |name: &str| person[name].as_str().expect("a text").to_owned();
+        assert_eq!(admin.sign_in(&text("email"), &text("password"), "/app").await.status, 303);
+        if round == 0 {
+            assert_eq!(add(&admin, &receiver.url(), &[]).await.status, 303);
+        }
+        if round < ROUNDS {
+            activations(&process, &admin, &mut told, A_ROUND).await;
+            // Some have arrived, some are under way, some were not relayed yet.
+            process.kill().await;
+            continue;
+        }
+        // Claims of those who died are over after half a minute.
+        let until = Instant::now() + Duration::from_secs(50);
+        let by_workspace = || {
+            let mut times: BTreeMap<String, BTreeMap<EventId, usize>> = BTreeMap::new();
+            for arrival in receiver.arrivals() {
+                let workspace = arrival.json()["data"]["workspace_id"].as_str().expect("an id").to_owned();
+                *times.entry(workspace).or_default().entry(arrival.event_id()).or_default() += 1;
+            }
+            times
+        };
+        while by_workspace().len() < told.len() && Instant::now() < until {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let times = by_workspace();
+        for workspace in &told {
+            let events = times.get(workspace).unwrap_or_else(|| panic!("{workspace} was lost"));
+            assert_eq!(events.len(), 1, "one event each");
+            assert!(events.values().all(|times| *times <= 2), "{events:?}");
+        }
+        let twice = times.values().flat_map(BTreeMap::values).filter(|times| **times > 1).count();
+        assert!(twice <= ROUNDS * 16, "only what was under way comes twice: {twice}");
+        assert_eq!(times.len(), told.len());
+    }
+}
+
+/// What is wrong with one is put aside, shown, and mended; the others go out.
+#[tokio::test]
+async fn a_delivery_without_its_event_is_quarantine_and_replayed_once_it_is_mended() {
+    let org = Org::on(Stack::alone(600)).await;
+    let subscriber = org.subscriber().await;
+    subscriber.press("pause", &[]).await;
+    let events: Vec<_> = (0..5).map(|_| outbox::event()).collect();
+    outbox::tell(&org, &events).await;
+    for event in &events {
+        subscriber.wait_for(&org, event.id, "held").await;
+    }
+    let broken = &events[2];
+    outbox::lose(&org, broken).await;
+    subscriber.press("resume", &[]).await;
+    for event in events.iter().filter(|event| event.id != broken.id) {
+        subscriber.wait_for(&org, event.id, "delivered").await;
+    }
+    quarantine(&subscriber, 1).await;
+    assert_eq!(org.due().await, Vec::<String>::new(), "it is due no more");
+    assert_eq!(subscriber.receiver.arrivals().len(), 4);
+
+    outbox::keep(&org, std::slice::from_ref(broken)).await;
+    let page = subscriber.admin.get(&subscriber.delivery_path(broken.id)).await;
+    assert!(page.says(">Replay<"), "{}", page.body);
+    assert!(subscriber.admin.get(&subscriber.path()).await.says(&subscriber.delivery_path(broken.id)));
+    assert_eq!(subscriber.replay(broken.id).await.status, 303);
+    subscriber.wait_for(&org, broken.id, "delivered").await;
+    assert!(!subscriber.admin.get(&subscriber.path()).await.says("could not be processed"));
+}
+
+async fn quarantine(subscriber: &Subscriber, count: usize) {
+    let word = if count == 1 { "delivery" } else { "deliveries" };
+    let text = format!("{count} {word} could not be processed");
+    for _ in 0..300 {
+        if subscriber.admin.get(&subscriber.path()).await.says(&text) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("{}", subscriber.admin.get(&subscriber.path()).await.body);
+}
+
+#[tokio::test]
+async fn deliveries_whose_secret_does_not_open_are_quarantine_and_replayed_together() {
+    let org = Org::on(Stack::alone(600)).await;
+    let subscriber = org.subscriber().await;
+    let other = org.subscriber().await;
+    set_key(&org, &subscriber, "gone").await;
+    let events = [outbox::event(), outbox::event()];
+    outbox::tell(&org, &events).await;
+    other.receiver.wait_for(2).await;
+    quarantine(&subscriber, 2).await;
+    assert!(subscriber.receiver.arrivals().is_empty());
+    assert_eq!(subscriber.admin.get(DEVELOPERS).await.status, 200);
+
+    // A new secret mends it.
+    subscriber.rotate("replace").await;
+    let page = subscriber.admin.get(&subscriber.path()).await;
+    assert!(page.says("2 events since") && page.says("Replay all undelivered since"), "{}", page.body);
+    assert_eq!(subscriber.press("replay", &[("since", "2026-01-01T00:00")]).await.status, 303);
+    for event in &events {
+        subscriber.wait_for(&org, event.id, "delivered").await;
+    }
+    let mut page = subscriber.admin.get(&subscriber.path()).await;
+    for _ in 0..100 {
+        if !page.says("A replay is under way") {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        page = subscriber.admin.get(&subscriber.path()).await;
+    }
+    assert!(!page.says("could not be processed") && !page.says("2 events since"), "{}", page.body);
+    assert_eq!(other.receiver.arrivals().len(), 2);
+    assert_eq!(subscriber.receiver.arrivals().len(), 2);
+}
+
+async fn set_key(org: &Org, subscriber: &Subscriber, key: &str) {
+    use aws_sdk_dynamodb::types::AttributeValue;
+    let table = org.stack().table();
+    let update = table.client().update_item().table_name(&table.name);
+    let update = update
+        .set_key(Some(shared::store::keys::endpoint(org.id, subscriber.id).into_item()))
+        .update_expression("SET #secret.#key = :key")
+        .condition_expression("attribute_exists(pk)")
+        .expression_attribute_names("#secret", "secret")
+        .expression_attribute_names("#key", "key")
+        .expression_attribute_values(":key", AttributeValue::S(key.to_owned()));
+    update.send().await.expect("the endpoint is there");
+}

@@ -1,0 +1,10 @@
+//! Webhooks, from an event to its subscriber.
+
+mod deliveries;
+mod endpoints;
+mod faults;
+pub(crate) mod lambda;
+mod listen;
+mod schedule;
+mod sender_simulation;
+mod vectors;

@@ -1,0 +1,268 @@
+//! When deliveries go out: the schedule, what wakes them, and who waits for whom.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use shared::domain::ids::EventId;
+use shared::domain::time::Timestamp;
+use shared::store::deliveries::DeliveryKey;
+use shared::webhook::queue::Wake;
+use tests::app::Browser;
+use tests::clockwork::Clockwork;
+use tests::receiver::{Arrival, Reaction, Receiver};
+use tests::subscriber::{DEVELOPERS, Subscriber};
+use tests::{Org, Stack, outbox};
+use webhook_sender::Handled;
+
+/// Goal R4, with time passing 600 times as fast: 100 ms, 500 ms, 3 s, 12 s.
+#[tokio::test]
+async fn five_attempts_on_the_schedule_and_then_by_hand() {
+    const WAITS_MS: [i64; 4] = [100, 500, 3000, 12_000];
+    // How often the clock of this stack looks, and what a busy machine may add.
+    const LATE_MS: i64 = 100 + 2000;
+    let org = Org::on(Stack::alone(600)).await;
+    let subscriber = org.subscriber().await;
+    subscriber.receiver.answer(Reaction { body: "<b>busy</b>".to_owned(), ..Reaction::status(503) });
+    let event = subscriber.test().await;
+
+    subscriber.receiver.wait_for(4).await;
+    let waiting = subscriber.wait_for(&org, event, "waiting").await;
+    assert!(waiting.due_at().is_some());
+    let page = subscriber.admin.get(&subscriber.delivery_path(event)).await;
+    for text in [
+        "Waiting",
+        "the server answered 503",
+        "http_error",
+        "of 5 attempts failed",
+        "Next attempt",
+        "&#60;b&#62;busy&#60;/b&#62;",
+    ] {
+        assert!(page.says(text), "{text}: {}", page.body);
+    }
+    let page = subscriber.admin.get(&subscriber.path()).await;
+    assert!(page.says("Failing") && page.says("Waiting"), "{}", page.body);
+
+    let exhausted = subscriber.wait_for(&org, event, "exhausted").await;
+    assert_eq!((exhausted.attempted, exhausted.failures, exhausted.due_at()), (5, 5, None));
+    let numbers: Vec<u32> = exhausted.attempts.iter().map(|attempt| attempt.number).collect();
+    assert_eq!(numbers, [1, 2, 3, 4, 5]);
+    for (pair, wait) in exhausted.attempts.windows(2).zip(WAITS_MS) {
+        let ended = pair[0].at.unix_ms() + i64::try_from(pair[0].duration_ms).unwrap();
+        let waited = pair[1].at.unix_ms() - ended;
+        assert!(wait <= waited + 1 && waited <= wait + wait / 10 + LATE_MS, "{waited} ms instead of {wait}");
+    }
+    let page = subscriber.admin.get(&subscriber.delivery_path(event)).await;
+    assert!(page.says("All 5 attempts failed") && page.says(">Replay<"), "{}", page.body);
+    let page = subscriber.admin.get(&subscriber.path()).await;
+    assert!(page.says("<dt>Failures in a row</dt><dd>5</dd>"), "{}", page.body);
+    assert!(subscriber.admin.get(DEVELOPERS).await.says("5 failures in a row"));
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(subscriber.receiver.arrivals().len(), 5, "it waits for somebody");
+
+    subscriber.receiver.answer(Reaction::status(200));
+    assert_eq!(subscriber.replay(event).await.status, 303);
+    let delivered = subscriber.wait_for(&org, event, "delivered").await;
+    assert_eq!((delivered.attempted, delivered.failures), (6, 0));
+    let page = subscriber.admin.get(&subscriber.path()).await;
+    for text in ["Working", "<dt>Failures in a row</dt><dd>0</dd>"] {
+        assert!(page.says(text), "{text}: {}", page.body);
+    }
+    let arrivals = subscriber.receiver.arrivals();
+    assert_eq!(arrivals.len(), 6);
+    assert!(arrivals.iter().all(|arrival| arrival.body == arrivals[0].body));
+}
+
+/// A delivery that is due, on a stack where nothing runs, and what the clock would wake it with.
+async fn due(org: &Org, subscriber: &Subscriber) -> (Clockwork, Wake) {
+    let event = outbox::event();
+    outbox::tell(org, std::slice::from_ref(&event)).await;
+    let clockwork = Clockwork::of(org);
+    // The first relays it, the second finds its delivery.
+    clockwork.first_tick().await;
+    assert_eq!(subscriber.delivery(org, event.id).await.expect("a delivery").state().as_str(), "queued");
+    clockwork.first_tick().await;
+    let wake = *clockwork.queue.wakes().last().expect("a message");
+    assert_eq!(wake.delivery, DeliveryKey { org: org.id, endpoint: subscriber.id, event: event.id });
+    (clockwork, wake)
+}
+
+#[tokio::test]
+async fn copies_of_a_message_make_one_attempt() {
+    let org = Org::on(Stack::silent()).await;
+    let subscriber = org.subscriber().await;
+    subscriber.receiver.answer(Reaction::late(200, Duration::from_millis(300)));
+    let (clockwork, wake) = due(&org, &subscriber).await;
+    let senders = [clockwork.sender(&org), clockwork.sender(&org)];
+    let handled = join_all((0..20).map(|n| senders[n % 2].handle(wake))).await;
+    let attempts = handled.iter().filter(|handled| matches!(handled, Ok(Handled::Attempted(_)))).count();
+    let passed = handled.iter().filter(|handled| matches!(handled, Ok(Handled::Passed))).count();
+    assert_eq!((attempts, passed), (1, 19), "{handled:?}");
+    // And what comes when all is done.
+    assert_eq!(senders[0].handle(wake).await.ok(), Some(Handled::Passed));
+    assert_eq!(subscriber.receiver.arrivals().len(), 1);
+    let delivered = subscriber.delivery(&org, wake.delivery.event).await.expect("a delivery").into_inner();
+    assert_eq!((delivered.attempted, delivered.state().as_str()), (1, "delivered"));
+    assert_eq!(org.due().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_message_that_comes_too_early_is_sent_on_and_one_of_nothing_passes() {
+    let org = Org::on(Stack::silent()).await;
+    let subscriber = org.subscriber().await;
+    let (clockwork, wake) = due(&org, &subscriber).await;
+    let sender = clockwork.sender(&org);
+    let early = Wake { due_at: Timestamp::now().plus_seconds(60), ..wake };
+    let before = clockwork.queue.wakes().len();
+    assert_eq!(sender.handle(early).await.ok(), Some(Handled::SentOn));
+    assert_eq!(clockwork.queue.wakes()[before..], [early]);
+    let unknown = Wake { delivery: DeliveryKey { event: EventId::new(), ..wake.delivery }, ..wake };
+    assert_eq!(sender.handle(unknown).await.ok(), Some(Handled::Passed));
+    assert!(!sender.receive("{\"no\": \"delivery\"}").await && !sender.receive("").await);
+    assert!(subscriber.receiver.arrivals().is_empty());
+    // What a queue that reorders shows as due is so by the record, not by the message.
+    subscriber.receiver.answer(Reaction::status(500));
+    assert!(matches!(sender.handle(wake).await, Ok(Handled::Attempted(_))));
+    for _ in 0..3 {
+        assert_eq!(sender.handle(wake).await.ok(), Some(Handled::Passed), "the next attempt is not due yet");
+    }
+    assert_eq!(subscriber.receiver.arrivals().len(), 1);
+}
+
+/// As long as a test lasts.
+const NEVER: Duration = Duration::from_mins(10);
+/// What an undisturbed delivery may take on a busy machine; a person would wait a fraction of a second.
+const PROMPTLY: Duration = Duration::from_secs(4);
+
+#[tokio::test]
+async fn an_endpoint_that_never_answers_does_not_slow_others() {
+    const BACKLOG: usize = 200;
+    let stack = Stack::alone(60);
+    let (org, other) = (Org::on(stack.clone()).await, Org::on(stack).await);
+    let dead = org.subscriber().await;
+    dead.receiver.answer(Reaction::late(200, NEVER));
+    let events: Vec<_> = (0..BACKLOG).map(|_| outbox::event()).collect();
+    outbox::tell(&org, &events).await;
+    dead.receiver.wait_for(8).await;
+    let neighbour = org.subscriber().await;
+    let stranger = other.subscriber().await;
+    for _ in 0..3 {
+        for subscriber in [&neighbour, &stranger] {
+            let started = Instant::now();
+            let event = subscriber.test().await;
+            subscriber.receiver.wait_until(|arrivals| arrivals.iter().any(|a| a.event_id() == event)).await;
+            assert!(started.elapsed() < PROMPTLY, "{:?}", started.elapsed());
+        }
+    }
+}
+
+#[tokio::test]
+async fn all_endpoints_of_one_organization_being_dead_does_not_slow_another() {
+    let stack = Stack::alone(60);
+    let (org, other) = (Org::on(stack.clone()).await, Org::on(stack).await);
+    let dead = Receiver::new().await;
+    dead.answer(Reaction::late(200, NEVER));
+    let admin = Browser::of(&org, &org.admin("Ines Duarte").await).await;
+    for _ in 0..20 {
+        assert_eq!(tests::subscriber::add(&admin, &dead.url(), &[]).await.status, 303);
+    }
+    let events: Vec<_> = (0..20).map(|_| outbox::event()).collect();
+    outbox::tell(&org, &events).await;
+    dead.wait_for(64).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let stranger = other.subscriber().await;
+    let started = Instant::now();
+    stranger.test().await;
+    stranger.receiver.wait_for(1).await;
+    assert!(started.elapsed() < PROMPTLY, "{:?}, with {} under way", started.elapsed(), dead.arrivals().len());
+}
+
+/// The issue asks for 10,000; a build for tests on a shared machine does a part of that.
+#[tokio::test]
+async fn thousands_that_become_due_at_once_arrive_once_each() {
+    const COUNT: usize = 1000;
+    const PATIENCE: Duration = Duration::from_mins(3);
+    let org = Org::on(Stack::silent()).await;
+    let subscriber = org.subscriber().await;
+    let events: Vec<_> = (0..COUNT).map(|_| outbox::event()).collect();
+    outbox::keep(&org, &events).await;
+    for some in events.chunks(32) {
+        join_all(some.iter().map(|event| outbox::deliver(&org, subscriber.id, event, |_| {}))).await;
+    }
+    let started = Instant::now();
+    let _working = org.stack().scaled(60);
+    while subscriber.receiver.arrivals().len() < COUNT && started.elapsed() < PATIENCE {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let took = started.elapsed();
+    for event in events.iter().rev().take(20) {
+        subscriber.wait_for(&org, event.id, "delivered").await;
+    }
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let mut arrived: BTreeMap<EventId, usize> = BTreeMap::new();
+    for id in subscriber.receiver.arrivals().iter().map(Arrival::event_id) {
+        *arrived.entry(id).or_default() += 1;
+    }
+    assert!(arrived.values().all(|times| *times == 1), "one came twice");
+    let expected: BTreeSet<EventId> = events.iter().map(|event| event.id).collect();
+    assert_eq!(arrived.into_keys().collect::<BTreeSet<_>>(), expected, "after {took:?}");
+    println!("{COUNT} in {took:?}");
+}
+
+/// Ten thousand that wait for one moment: what the store takes for so many is left out, the queue, the sender and the
+/// connections are real.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_thousand_that_wait_for_one_moment_arrive_once_each() {
+    use std::collections::HashMap;
+    use std::sync::{Arc, Mutex};
+
+    use local::{LocalQueue, PublicOrLoopback, Sending};
+    use shared::webhook::queue::Queue;
+
+    const COUNT: usize = 10_000;
+    let arrived: Arc<Mutex<HashMap<String, u32>>> = Arc::default();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}/", listener.local_addr().expect("an address"));
+    let counting = arrived.clone();
+    let count = move |headers: http::HeaderMap| {
+        let id = headers["webhook-id"].to_str().expect("an id").to_owned();
+        *counting.lock().expect("a count").entry(id).or_default() += 1;
+        std::future::ready(http::StatusCode::NO_CONTENT)
+    };
+    let server = tokio::spawn(async move {
+        let _ = axum::serve(listener, axum::Router::new().fallback(count)).await;
+    });
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = shared::platform::telemetry::Log::file(&folder.path().join("log")).expect("a log");
+    let keyring = shared::crypto::keyring::Keyring::new("a").expect("randomness");
+    let memory = tests::memory::Memory::default();
+    let endpoint = memory.add_endpoint(&url, &keyring);
+    let due_at = Timestamp::from_unix_ms(Timestamp::now().unix_ms() + 1000).expect("a moment");
+    let wakes: Vec<Wake> = (0..COUNT)
+        .map(|n| Wake { delivery: memory.add_delivery(endpoint, format!("{{\"n\":{n}}}"), due_at), due_at })
+        .collect();
+    let queue = Arc::new(LocalQueue::default());
+    let resolver = Arc::new(shared::webhook::resolve::SystemResolver::new());
+    let client = shared::webhook::client::Client::new(Arc::new(PublicOrLoopback), resolver).expect("TLS");
+    let keys = shared::platform::secrets::FixedKeys::new(keyring);
+    let time_scale = shared::domain::time_scale::TimeScale::default();
+    let sender = webhook_sender::Sender::new(memory.clone(), queue.clone(), keys, client, time_scale, log.clone());
+    let sending = Sending::start(queue.clone(), sender, log);
+    // Twice, as when the clock comes by too.
+    queue.send(&wakes).await.expect("the queue takes them");
+    queue.send(&wakes).await.expect("the queue takes them");
+
+    let all = async {
+        let is_delivered = |wake: &Wake| {
+            memory.delivery(wake.delivery).is_some_and(|delivery| delivery.state().as_str() == "delivered")
+        };
+        while !wakes.iter().all(is_delivered) {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(2), all).await.expect("all arrive");
+    let arrived = arrived.lock().expect("a count");
+    assert_eq!((arrived.len(), arrived.values().sum::<u32>()), (COUNT, u32::try_from(COUNT).expect("a number")));
+    drop((sending, server));
+}
