@@ -159,25 +159,25 @@ impl Member {
 /// And the store takes nothing else:
 ///
 /// ```
-/// use shared::domain::ids::OrgId;
+/// use shared::domain::call_context::CallContext;
 /// use shared::domain::member::ByMember;
 /// use shared::domain::workspace::Workspace;
-/// use shared::store::commit::Change;
+/// use shared::store::change::Changes;
 /// use shared::store::workspaces;
 ///
-/// fn activation(org: OrgId, after: &ByMember<Workspace>) -> Change {
-///     workspaces::activate(org, after)
+/// fn activation(call: &CallContext, after: &ByMember<Workspace>) -> Changes {
+///     workspaces::activate(call, after)
 /// }
 /// ```
 ///
 /// ```compile_fail
-/// use shared::domain::ids::OrgId;
+/// use shared::domain::call_context::CallContext;
 /// use shared::domain::workspace::Workspace;
-/// use shared::store::commit::Change;
+/// use shared::store::change::Changes;
 /// use shared::store::workspaces;
 ///
-/// fn activation(org: OrgId, after: &Workspace) -> Change {
-///     workspaces::activate(org, after)
+/// fn activation(call: &CallContext, after: &Workspace) -> Changes {
+///     workspaces::activate(call, after)
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
