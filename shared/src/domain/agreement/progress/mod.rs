@@ -2,6 +2,8 @@
 //! cleared is done and the next one opens, the last one completes the agreement, and time may end it before. Pure: no
 //! I/O, and the time is an argument.
 //!
+//! `facts` has what is recorded of what gates wait for, `rules` when each of the nine types of gates is met.
+//!
 //! What time does happens at its own moment, however late somebody looks: settled every minute or once after a year, an
 //! agreement comes to the same.
 //!
@@ -11,77 +13,23 @@
 //! Decision: the expiry of an agreement emits no event, because the specification has no event type for it. `lifecycle`
 //! and `expires_at` show it.
 
+mod facts;
+#[cfg(test)]
+mod histories;
+mod rules;
+
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::ops::Deref;
 
-use super::gate::{Gate, GateRule, GateState, GateStatus};
+pub use facts::Facts;
+use rules::is_signed;
+
+use super::gate::{Gate, GateRule, GateStatus};
 use super::{Agreement, Document, DocumentState, Life, StageAction, StageState};
 use crate::domain::event::{AgreementData, EventKind};
-use crate::domain::ids::{GateId, MovementId, ParticipantId, SignatureBlockId};
 use crate::domain::moment::Moment;
-use crate::domain::movement::MovementState;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
-
-/// What the gates of an agreement wait for, as far as it has come about: what has been recorded of its documents,
-/// participants and movements. Whoever records another fact lets the agreement go on to that moment first without it,
-/// and then with it, in the transaction that records it.
-///
-/// Only the domain makes facts; all others know none:
-///
-/// ```compile_fail
-/// use shared::domain::agreement::progress::Facts;
-/// use shared::domain::ids::{GateId, ParticipantId};
-///
-/// fn approve(facts: &mut Facts, gate: GateId, participant: ParticipantId) {
-///     facts.approved.insert((gate, participant));
-/// }
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
-    /// When the last of them was recorded; they count from then on.
-    pub(in crate::domain) recorded_at: Option<Timestamp>,
-    /// The blocks that are signed.
-    pub(in crate::domain) signed: BTreeSet<SignatureBlockId>,
-    /// Who has approved, at which gate.
-    pub(in crate::domain) approved: BTreeSet<(GateId, ParticipantId)>,
-    /// Who has uploaded a file, at which gate.
-    pub(in crate::domain) uploaded: BTreeSet<(GateId, ParticipantId)>,
-    /// Whose latest answers a member has read and accepted, at which gate.
-    pub(in crate::domain) accepted: BTreeSet<(GateId, ParticipantId)>,
-    /// Of whom a verification is recorded.
-    pub(in crate::domain) verified: BTreeSet<ParticipantId>,
-    /// The agreement's movements.
-    pub(in crate::domain) movements: Vec<(MovementId, MovementState)>,
-}
-
-impl Facts {
-    /// Nothing is recorded: what participants do, and movements, come with their own resources, and with what reads them
-    /// wherever this is called. Until then only time takes an agreement further.
-    #[must_use]
-    pub fn none() -> Self {
-        Self {
-            recorded_at: None,
-            signed: BTreeSet::new(),
-            approved: BTreeSet::new(),
-            uploaded: BTreeSet::new(),
-            accepted: BTreeSet::new(),
-            verified: BTreeSet::new(),
-            movements: Vec::new(),
-        }
-    }
-
-    /// Whether money is on its way: nothing ends an agreement then.
-    #[must_use]
-    pub fn has_movement_in_flight(&self) -> bool {
-        self.movements.iter().any(|(_, state)| state.is_in_flight())
-    }
-
-    fn movement(&self, wanted: Option<MovementId>) -> Option<MovementState> {
-        self.movements.iter().find(|(id, _)| Some(*id) == wanted).map(|(_, state)| *state)
-    }
-}
 
 /// An agreement that went on by its own rules: the one change of an active agreement that needs no member.
 ///
@@ -283,83 +231,14 @@ fn sign(documents: &mut [Document], facts: &Facts) {
     }
 }
 
-fn is_signed(document: &Document, facts: &Facts) -> bool {
-    !document.blocks.is_empty() && document.blocks.iter().all(|block| facts.signed.contains(&block.id))
-}
-
-impl Gate {
-    /// When time clears it: a countdown that waits.
-    fn clears_at(&self) -> Option<Timestamp> {
-        match self.state {
-            GateState::Open { due_at, .. } => due_at,
-            _ => None,
-        }
-    }
-
-    fn open(&mut self, time_scale: TimeScale, at: Timestamp) {
-        self.state = GateState::Open { opened_at: at, due_at: self.rule.due_at(time_scale, at) };
-    }
-
-    /// Clears it if its rule is met, and opens it again if it waited for money that turns out not to have arrived.
-    fn settle(&mut self, documents: &[Document], facts: &Facts, at: Timestamp) {
-        match self.state {
-            GateState::Open { opened_at, .. } if self.is_met(documents, facts, at) => {
-                self.state = GateState::Cleared { opened_at, cleared_at: at };
-            }
-            GateState::Cleared { opened_at, .. }
-                if matches!(self.rule, GateRule::MovementReconciled { .. }) && !self.is_met(documents, facts, at) =>
-            {
-                self.state = GateState::Open { opened_at, due_at: None };
-            }
-            GateState::Locked | GateState::Open { .. } | GateState::Cleared { .. } | GateState::Declined { .. } => {}
-        }
-    }
-
-    /// Whether its rule is met (contract, section 3, "Gate rules"). One that names nothing never is.
-    fn is_met(&self, documents: &[Document], facts: &Facts, at: Timestamp) -> bool {
-        let everybody = |named: &BTreeSet<ParticipantId>, done: &BTreeSet<(GateId, ParticipantId)>| {
-            !named.is_empty() && named.iter().all(|participant| done.contains(&(self.id, *participant)))
-        };
-        match &self.rule {
-            GateRule::SignatureBlocks { block_ids } => !block_ids.is_empty() && block_ids.is_subset(&facts.signed),
-            GateRule::DocumentSigned { document_id } => {
-                documents.iter().any(|document| Some(document.id) == *document_id && is_signed(document, facts))
-            }
-            GateRule::ParticipantApproval { participant_ids } => everybody(participant_ids, &facts.approved),
-            GateRule::FileUpload { participant_ids } => everybody(participant_ids, &facts.uploaded),
-            GateRule::Countdown { .. } => self.clears_at().is_some_and(|due_at| due_at <= at),
-            GateRule::MovementAuthorized { movement_id } => {
-                facts.movement(*movement_id).is_some_and(MovementState::is_authorized)
-            }
-            GateRule::MovementReconciled { movement_id } => {
-                facts.movement(*movement_id).is_some_and(MovementState::is_reconciled)
-            }
-            GateRule::InformationRequest { participant_ids, .. } => everybody(participant_ids, &facts.accepted),
-            GateRule::IdentityVerified { participant_ids } => {
-                !participant_ids.is_empty() && participant_ids.is_subset(&facts.verified)
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use proptest::prelude::*;
-
-    use super::super::fixtures::{Deal, draft, label, noon};
-    use super::super::gate::Countdown;
-    use super::super::{AgreementKind, Lifecycle, Stage};
+    use super::super::fixtures::{Deal, after, draft, label, noon, time_scale, until, waiting};
+    use super::super::gate::GateState;
+    use super::super::{AgreementKind, Lifecycle};
     use super::*;
-
-    fn time_scale() -> TimeScale {
-        TimeScale::default()
-    }
-
-    fn after(hours: i64) -> Timestamp {
-        noon().plus_seconds(hours * 3600)
-    }
+    use crate::domain::ids::MovementId;
+    use crate::domain::movement::MovementState;
 
     /// An agreement with these stages, published at noon.
     fn published(stages: &[&[GateRule]], actions: &[StageAction], expires_at: Option<Timestamp>) -> Agreement {
@@ -370,14 +249,6 @@ mod tests {
             draft = rules.iter().fold(more, |draft, rule| draft.add_gate(stage, rule.clone(), noon()).unwrap().0);
         }
         draft.published(&Facts::none(), time_scale(), noon())
-    }
-
-    fn waiting(hours: u32) -> GateRule {
-        GateRule::Countdown { until: Some(Countdown::AfterHours(hours)) }
-    }
-
-    fn until(moment: Timestamp) -> GateRule {
-        GateRule::Countdown { until: Some(Countdown::At(moment)) }
     }
 
     fn states(agreement: &Agreement) -> Vec<StageState> {
@@ -511,85 +382,6 @@ mod tests {
     }
 
     #[test]
-    fn each_rule_is_met_by_what_it_asks_for_and_by_nothing_else() {
-        let deal = Deal::complete();
-        let rules: Vec<GateRule> =
-            deal.draft.stages.iter().flat_map(|stage| &stage.gates).map(|gate| gate.rule.clone()).collect();
-        let live = Agreement { stages: Vec::new(), expires_at: None, ..deal.draft };
-        let (both, block) = ([live.participants[0].id, live.participants[1].id], live.documents[0].blocks[0].id);
-        let movement = deal.payments[0].id;
-        for rule in rules {
-            let (with_stage, stage) = live.add_stage(label("Step"), [].into(), noon()).unwrap();
-            let (draft, gate) = with_stage.add_gate(stage, rule.clone(), noon()).unwrap();
-            let live = draft.published(&Facts::none(), time_scale(), noon());
-            let done = |participants: &[ParticipantId]| participants.iter().map(|id| (gate, *id)).collect();
-            let met = |facts: &Facts, hours| {
-                live.as_of(facts, time_scale(), after(hours)).lifecycle() == Lifecycle::Completed
-            };
-            let all = |of: &[ParticipantId], movement_state| Facts {
-                recorded_at: None,
-                signed: [block].into(),
-                approved: done(of),
-                uploaded: done(of),
-                accepted: done(of),
-                verified: of.iter().copied().collect(),
-                movements: vec![(movement, movement_state)],
-            };
-            let (nothing, everything) = (Facts::none(), all(&both, MovementState::Reconciled));
-            let is_countdown = matches!(rule, GateRule::Countdown { .. });
-            assert_eq!(met(&nothing, 24), is_countdown, "{rule:?}");
-            assert_eq!(met(&everything, 23), !is_countdown, "{rule:?}");
-            // Each fact alone.
-            let alone = [
-                Facts { signed: everything.signed.clone(), ..Facts::none() },
-                Facts { approved: everything.approved.clone(), ..Facts::none() },
-                Facts { uploaded: everything.uploaded.clone(), ..Facts::none() },
-                Facts { accepted: everything.accepted.clone(), ..Facts::none() },
-                Facts { verified: everything.verified.clone(), ..Facts::none() },
-                Facts { movements: everything.movements.clone(), ..Facts::none() },
-            ];
-            let which: Vec<bool> = alone.iter().map(|facts| met(facts, 1)).collect();
-            let expected = match rule {
-                GateRule::SignatureBlocks { .. } | GateRule::DocumentSigned { .. } => Some(0),
-                GateRule::ParticipantApproval { .. } => Some(1),
-                GateRule::FileUpload { .. } => Some(2),
-                GateRule::InformationRequest { .. } => Some(3),
-                GateRule::IdentityVerified { .. } => Some(4),
-                GateRule::MovementAuthorized { .. } | GateRule::MovementReconciled { .. } => Some(5),
-                GateRule::Countdown { .. } => None,
-            };
-            assert_eq!(which, (0..6).map(|n| Some(n) == expected).collect::<Vec<_>>(), "{rule:?}");
-            // Not by somebody else's, nor by half of those who are named.
-            let others = Facts {
-                movements: vec![(MovementId::new(), MovementState::Reconciled)],
-                ..all(&both[..1], MovementState::Reconciled)
-            };
-            assert!(rule.participant_ids().is_none() || !met(&others, 1), "{rule:?}");
-            // A claim is no proof, at any stage of the way.
-            let states = [
-                (MovementState::Draft, false, false),
-                (MovementState::Authorized, true, false),
-                (MovementState::InstructionsReady, true, false),
-                (MovementState::SenderReported, true, false),
-                (MovementState::ReceiptPending, true, false),
-                (MovementState::Processing, true, false),
-                (MovementState::Reconciled, true, true),
-                (MovementState::Exception, true, false),
-                (MovementState::Returned, true, false),
-                (MovementState::Cancelled, false, false),
-            ];
-            for (state, authorized, reconciled) in states {
-                let facts = Facts { movements: vec![(movement, state)], ..Facts::none() };
-                match rule {
-                    GateRule::MovementAuthorized { .. } => assert_eq!(met(&facts, 1), authorized, "{state:?}"),
-                    GateRule::MovementReconciled { .. } => assert_eq!(met(&facts, 1), reconciled, "{state:?}"),
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    #[test]
     fn what_is_signed_and_sent_out_shows_on_the_document() {
         let deal = Deal::complete();
         let (document, block) = (deal.draft.documents[0].id, deal.draft.documents[0].blocks[0].id);
@@ -655,165 +447,5 @@ mod tests {
         draft = more.add_gate(stage, waiting(1), noon()).unwrap().0;
         let live = draft.published(&Facts::none(), TimeScale::scaled(3600), noon());
         assert_eq!(live.stages[0].gates[0].due_at(), Some(noon().plus_seconds(1)));
-    }
-
-    /// Something that is recorded.
-    #[derive(Debug, Clone)]
-    enum Recorded {
-        Approved(usize),
-        Signed,
-        Moved(MovementState),
-    }
-
-    /// A rule by its number, of an agreement with these parts.
-    fn rule(number: usize, deal: &Deal) -> GateRule {
-        let (draft, movement_id) = (&deal.draft, Some(deal.payments[0].id));
-        match number % 6 {
-            0 => GateRule::ParticipantApproval { participant_ids: [draft.participants[0].id].into() },
-            1 => GateRule::SignatureBlocks { block_ids: [draft.documents[0].blocks[0].id].into() },
-            2 => GateRule::MovementReconciled { movement_id },
-            3 => until(after(i64::try_from(number).unwrap() - 12)),
-            _ => waiting(u32::try_from(number).unwrap()),
-        }
-    }
-
-    fn recorded() -> impl Strategy<Value = Recorded> {
-        prop_oneof![
-            4 => (0..12_usize).prop_map(Recorded::Approved),
-            1 => Just(Recorded::Signed),
-            3 => proptest::sample::select(vec![
-                MovementState::Authorized,
-                MovementState::SenderReported,
-                MovementState::Processing,
-                MovementState::Reconciled,
-                MovementState::Exception,
-            ])
-            .prop_map(Recorded::Moved),
-        ]
-    }
-
-    /// An agreement with what is recorded of it, as the store would have it.
-    #[derive(Debug, Clone)]
-    struct World {
-        live: Agreement,
-        facts: Facts,
-        approved_at: BTreeMap<GateId, Timestamp>,
-        completions: usize,
-    }
-
-    impl World {
-        /// Goes on to a moment, and checks what is true of every agreement at every moment.
-        fn go(&mut self, now: Timestamp) {
-            let before = self.live.clone();
-            if let Some(after) = before.proceeded(&self.facts, time_scale(), Moment::test(now)) {
-                self.completions += after.events().len();
-                self.live = after.agreement;
-            }
-            assert_eq!(self.live.proceeded(&self.facts, time_scale(), Moment::test(now)), None, "once is enough");
-            self.check(&before, now);
-        }
-
-        fn record(&mut self, what: &Recorded, movement: MovementId, now: Timestamp) {
-            self.go(now);
-            match what {
-                Recorded::Approved(which) => {
-                    let gates: Vec<GateId> =
-                        self.live.stages.iter().flat_map(|stage| &stage.gates).map(|gate| gate.id).collect();
-                    let approver = self.live.participants[0].id;
-                    self.facts.approved.extend(gates.get(*which).map(|gate| (*gate, approver)));
-                }
-                Recorded::Signed => drop(self.facts.signed.insert(self.live.documents[0].blocks[0].id)),
-                Recorded::Moved(state) => self.facts.movements = vec![(movement, *state)],
-            }
-            self.facts.recorded_at = Some(now);
-            for approved in &self.facts.approved {
-                self.approved_at.entry(approved.0).or_insert(now);
-            }
-            self.go(now);
-        }
-
-        fn check(&self, before: &Agreement, now: Timestamp) {
-            let live = &self.live;
-            let (current, done): (Vec<usize>, usize) = (
-                (0..live.stages.len()).filter(|n| live.stages[*n].state == StageState::Current).collect(),
-                live.stages.iter().take_while(|stage| stage.state == StageState::Done).count(),
-            );
-            match live.life {
-                Life::Completed { completed_at, .. } => {
-                    assert!(current.is_empty() && done == live.stages.len());
-                    assert!(noon() <= completed_at && completed_at <= now);
-                }
-                Life::Active { .. } => assert_eq!(current, [done], "one stage is current, the ones before it are done"),
-                Life::Expired { expired_at, .. } => {
-                    assert!(live.expires_at.is_some_and(|at| at <= expired_at) && expired_at <= now);
-                    assert_eq!(current, [done], "what had to be done still has");
-                    assert!(before.life == live.life || !self.facts.has_movement_in_flight());
-                }
-                Life::Draft | Life::Cancelled { .. } => panic!("nobody cancels here"),
-            }
-            assert_eq!(self.completions, usize::from(live.lifecycle() == Lifecycle::Completed), "told once");
-            for (n, stage) in live.stages.iter().enumerate() {
-                for gate in &stage.gates {
-                    match (&gate.state, stage.state) {
-                        (GateState::Locked, StageState::Upcoming) => {}
-                        (GateState::Open { opened_at, .. }, StageState::Current) => assert!(*opened_at <= now),
-                        (GateState::Cleared { opened_at, cleared_at }, StageState::Current | StageState::Done) => {
-                            assert!(noon() <= *opened_at && opened_at <= cleared_at && *cleared_at <= now);
-                            let arrived = self.facts.movements.iter().any(|(_, state)| state.is_reconciled());
-                            let is_settled = stage.state == StageState::Done || !live.is_active();
-                            let waits_for_money = matches!(gate.rule, GateRule::MovementReconciled { .. });
-                            assert!(!waits_for_money || arrived || is_settled, "a claim is no proof");
-                            let asks_for_approval = matches!(gate.rule, GateRule::ParticipantApproval { .. });
-                            let approved_at = self.approved_at.get(&gate.id);
-                            assert!(!asks_for_approval || approved_at.is_some_and(|at| at <= cleared_at));
-                        }
-                        (gate, stage) => panic!("{gate:?} in a stage that is {stage:?}"),
-                    }
-                }
-                let was: &Stage = &before.stages[n];
-                assert!(was.state != StageState::Done || was == stage, "what is done stays as it is");
-            }
-            if !before.is_active() {
-                assert_eq!(live, before, "what has ended stays as it is");
-            }
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(300))]
-
-        #[test]
-        fn an_agreement_comes_to_the_same_however_often_somebody_looks(
-            stages in proptest::collection::vec(proptest::collection::vec(0..48_usize, 1..4), 1..4),
-            recorded in proptest::collection::btree_map(1..150_i64, recorded(), 0..12),
-            looks in proptest::collection::btree_set(1..150_i64, 0..20),
-            expires_after in proptest::option::of(1..150_i64),
-        ) {
-            let deal = Deal::complete();
-            let rules: Vec<Vec<GateRule>> =
-                stages.iter().map(|stage| stage.iter().map(|number| rule(*number, &deal)).collect()).collect();
-            let mut draft = Agreement { stages: Vec::new(), expires_at: expires_after.map(after), ..deal.draft.clone() };
-            for rules in rules {
-                let (more, stage) = draft.add_stage(label("Step"), [].into(), noon()).unwrap();
-                draft = rules.into_iter().fold(more, |draft, rule| draft.add_gate(stage, rule, noon()).unwrap().0);
-            }
-            let live = draft.published(&Facts::none(), time_scale(), noon());
-            let completions = usize::from(live.lifecycle() == Lifecycle::Completed);
-            let start = World { live, facts: Facts::none(), approved_at: BTreeMap::new(), completions };
-            let (mut seldom, mut often) = (start.clone(), start);
-            for hour in 1..=150 {
-                if looks.contains(&hour) {
-                    often.go(after(hour));
-                }
-                if let Some(what) = recorded.get(&hour) {
-                    seldom.record(what, deal.payments[0].id, after(hour));
-                    often.record(what, deal.payments[0].id, after(hour));
-                }
-            }
-            seldom.go(after(200));
-            often.go(after(200));
-            let at = |world: World| Agreement { updated_at: noon(), ..world.live };
-            prop_assert_eq!(at(seldom), at(often));
-        }
     }
 }
