@@ -1,5 +1,5 @@
-//! A member at a browser, in process: signs in, decides and signs out with the forms that people use, so that the demo's
-//! decisions are checked and on record like theirs.
+//! A member with a browser, in process: signs in, confirms proposals and signs out through the app's forms, so that the
+//! demo's decisions are checked and audited like any member's.
 
 use axum::Router;
 use axum::body::Body;
@@ -7,10 +7,10 @@ use http::{Request, StatusCode, header};
 use http_body_util::BodyExt;
 use tower::ServiceExt;
 
+use crate::data::Member;
 use crate::error::in_one_line;
-use crate::ready::Member;
 
-/// A browser that somebody is signed in with.
+/// A browser with a signed-in member.
 pub(crate) struct Browser<'a> {
     app: &'a Router,
     cookies: Vec<(String, String)>,
@@ -28,7 +28,7 @@ impl<'a> Browser<'a> {
             ("email", &member.email),
             ("password", &member.password),
         ];
-        browser.send("/app/sign-in", &fields).await?;
+        browser.submit("/app/sign-in", &fields).await?;
         Ok(browser)
     }
 
@@ -38,29 +38,29 @@ impl<'a> Browser<'a> {
         let page = self.open(&path).await?;
         let (form_token, version) = (hidden(&page, "form_token")?, hidden(&page, "version")?);
         let decision = ("decision", "confirm");
-        self.send(&path, &[("form_token", &form_token), ("version", &version), ("note", note), decision]).await
+        self.submit(&path, &[("form_token", &form_token), ("version", &version), ("note", note), decision]).await
     }
 
-    /// Signs out: no session outlives this.
+    /// Signs out, which ends the session.
     pub(crate) async fn sign_out(mut self) -> Result<(), String> {
         let page = self.open("/app").await?;
-        self.send("/app/sign-out", &[("form_token", &hidden(&page, "form_token")?)]).await
+        self.submit("/app/sign-out", &[("form_token", &hidden(&page, "form_token")?)]).await
     }
 
     async fn open(&mut self, path: &str) -> Result<String, String> {
-        let (status, page) = self.ask(Request::get(path), Body::empty()).await?;
+        let (status, page) = self.request(Request::get(path), Body::empty()).await?;
         if status == StatusCode::OK { Ok(page) } else { Err(format!("GET {path} answered {status}")) }
     }
 
-    /// Sends a form, which leads on when it did what it should.
-    async fn send(&mut self, path: &str, fields: &[(&str, &str)]) -> Result<(), String> {
+    /// Submits a form, which must answer with a redirect.
+    async fn submit(&mut self, path: &str, fields: &[(&str, &str)]) -> Result<(), String> {
         let form = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
         let request = Request::post(path).header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
-        let (status, _) = self.ask(request, Body::from(form)).await?;
+        let (status, _) = self.request(request, Body::from(form)).await?;
         if status == StatusCode::SEE_OTHER { Ok(()) } else { Err(format!("POST {path} answered {status}")) }
     }
 
-    async fn ask(&mut self, request: http::request::Builder, body: Body) -> Result<(StatusCode, String), String> {
+    async fn request(&mut self, request: http::request::Builder, body: Body) -> Result<(StatusCode, String), String> {
         let cookies: Vec<String> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let request = request.header(header::COOKIE, cookies.join("; ")).body(body);
         let response = match self.app.clone().oneshot(request.map_err(|error| in_one_line(&error))?).await {
@@ -80,7 +80,7 @@ impl<'a> Browser<'a> {
     }
 }
 
-/// The value of a page's first hidden field with a name: a token, a number or a path, none of which is escaped.
+/// The value of the first hidden field of a page with this name: a token, a number or a path, none of which is escaped.
 fn hidden(page: &str, name: &str) -> Result<String, String> {
     let start = format!("type=\"hidden\" name=\"{name}\" value=\"");
     let value = page.split_once(&start).and_then(|(_, rest)| rest.split('"').next());
