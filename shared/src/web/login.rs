@@ -139,7 +139,8 @@ async fn count_attempt(store: &Store, at: &keys::Key, free: u32, now: Timestamp)
     }
 }
 
-async fn is_password_of(account: Option<&Account>, password: &str) -> Result<bool, Error> {
+/// Whether a password is the account's; takes as long where there is no account.
+pub(super) async fn is_password_of(account: Option<&Account>, password: &str) -> Result<bool, Error> {
     // What is too long is no account's; hashing it would cost us more than whoever sends it.
     let (password, fits) = match password.len() {
         ..=limits::PASSWORD_BYTES_MAX => (password.to_owned(), true),

@@ -13,6 +13,7 @@ pub mod client_address;
 pub mod cookies;
 pub mod form;
 pub mod login;
+pub mod member_call;
 pub mod next;
 pub mod request;
 pub mod session;

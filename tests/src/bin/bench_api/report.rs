@@ -21,7 +21,7 @@ letters, as those here; its share of hits is not on record.";
 
 /// What the table's figures are.
 const ABOUT_FIGURES: &str = "Times at the client, over HTTP on one connection. Client, service and store share this \
-machine; a write time_scale until the store's file is on disk. Units and round trips as the service logged them, of the \
+machine; a write waits until the store's file is on disk. Units and round trips as the service logged them, of the \
 call that used most; they include the token's read and the audit row.";
 
 /// Everything that is reported.

@@ -507,11 +507,11 @@ async fn nobody_is_waited_for_once_an_active_agreement_is_cancelled() {
         assert_eq!(browser.decide(&path, "confirm", "").await.status, 303);
         let agreement = org.get(format!("/api/v1/agreements/{}", draft.id())).send().await.ok(200);
         let first = &agreement["stages"][0]["gates"][0];
-        let time_scale = first["waiting_on_participant_ids"].as_array().expect("a list").len();
+        let waiting = first["waiting_on_participant_ids"].as_array().expect("a list").len();
         if action == "publish_agreement" {
-            assert_eq!((time_scale, &first["state"]), (1, &json!("open")));
+            assert_eq!((waiting, &first["state"]), (1, &json!("open")));
         } else {
-            assert_eq!((time_scale, &first["waiting_on"]), (0, &json!("Nobody: the agreement has ended")));
+            assert_eq!((waiting, &first["waiting_on"]), (0, &json!("Nobody: the agreement has ended")));
             assert_eq!(agreement["lifecycle"], "cancelled");
         }
     }

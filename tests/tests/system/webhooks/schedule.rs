@@ -216,7 +216,7 @@ async fn ten_thousand_that_wait_for_one_moment_arrive_once_each() {
     use std::collections::HashMap;
     use std::sync::{Arc, Mutex};
 
-    use local::{LocalQueue, PublicOrLoopback, Sending};
+    use local::{DeliveryWorker, LocalQueue, PublicOrLoopback};
     use shared::webhook::queue::Queue;
 
     const COUNT: usize = 10_000;
@@ -248,7 +248,7 @@ async fn ten_thousand_that_wait_for_one_moment_arrive_once_each() {
     let keys = shared::platform::secrets::FixedKeys::new(keyring);
     let time_scale = shared::domain::time_scale::TimeScale::default();
     let sender = webhook_sender::Sender::new(memory.clone(), queue.clone(), keys, client, time_scale, log.clone());
-    let sending = Sending::start(queue.clone(), sender, log);
+    let worker = DeliveryWorker::start(queue.clone(), sender, log);
     // Twice, as when the clock comes by too.
     queue.send(&wakes).await.expect("the queue takes them");
     queue.send(&wakes).await.expect("the queue takes them");
@@ -264,5 +264,5 @@ async fn ten_thousand_that_wait_for_one_moment_arrive_once_each() {
     tokio::time::timeout(Duration::from_mins(2), all).await.expect("all arrive");
     let arrived = arrived.lock().expect("a count");
     assert_eq!((arrived.len(), arrived.values().sum::<u32>()), (COUNT, u32::try_from(COUNT).expect("a number")));
-    drop((sending, server));
+    drop((worker, server));
 }

@@ -1,12 +1,12 @@
-//! Files that hold secrets, or that must be whole or absent: readable by their owner only from the
-//! first moment, and replaced in one step.
+//! Files that hold secrets, or that must be whole or absent: only their owner can read them, from their creation on, and
+//! they are replaced atomically.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes `contents` to `path` so that a reader sees the old file or the whole new one, also after
-/// a crash. The file's mode is 0600 from its creation.
+/// Replaces the file at `path` atomically: a reader sees the old file or the whole new one, also after a crash. The
+/// file's mode is 0600 from its creation.
 pub(crate) fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     let folder = folder_of(path);
     // `tempfile` creates with O_EXCL and mode 0600.
@@ -17,7 +17,7 @@ pub(crate) fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     sync_folder(folder)
 }
 
-/// Removes `path` for good; it need not be there.
+/// Removes the file at `path` durably. A missing file is no error.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match std::fs::remove_file(path) {
         Ok(()) => sync_folder(folder_of(path)),
@@ -26,7 +26,7 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The folder that `path` is in; `file.json` alone is in the current one.
+/// The folder of `path`: the current one for a bare file name.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -34,9 +34,9 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// A rename or a removal is durable once its folder is.
+/// Makes a rename or a removal in the folder durable.
 fn sync_folder(folder: &Path) -> io::Result<()> {
-    // Only Unix can open a folder like a file.
+    // Only Unix can open a folder as a file.
     if cfg!(unix) {
         File::open(folder)?.sync_all()?;
     }
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
+    fn a_write_replaces_the_file_and_leaves_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("secret.json");
         write(&path, b"a long first version").unwrap();
@@ -59,7 +59,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn only_the_owner_can_read_it_even_where_the_old_one_was_open_to_all() {
+    fn only_the_owner_can_read_a_file_that_replaces_a_public_one() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("secret.json");
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_write_leaves_the_old_file_and_no_debris() {
+    fn a_failed_write_changes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let taken = folder.path().join("taken");
         std::fs::create_dir(&taken).unwrap();
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn removing_what_is_not_there_is_fine() {
+    fn removing_a_missing_file_is_no_error() {
         let folder = tempfile::tempdir().unwrap();
         remove(&folder.path().join("nothing")).unwrap();
     }

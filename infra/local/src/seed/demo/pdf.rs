@@ -1,8 +1,8 @@
-//! A page of text as a PDF, for the demo's documents: one font, no compression, as small as such a file can be.
+//! A minimal PDF of one page of text, for the demo's documents: one font, no compression.
 
 use std::fmt::Write as _;
 
-/// A page with a title and lines.
+/// A PDF with a title and lines of text.
 pub(crate) fn page(title: &str, lines: &[&str]) -> Vec<u8> {
     let mut text = format!("BT /F1 16 Tf 56 780 Td ({}) Tj /F1 11 Tf 0 -16 Td ", escaped(title));
     for line in lines {
@@ -28,7 +28,7 @@ pub(crate) fn page(title: &str, lines: &[&str]) -> Vec<u8> {
     file.into_bytes()
 }
 
-/// A text as it stands between brackets, in plain ASCII. What the font's encoding does not have becomes a question mark.
+/// Text escaped for a PDF string, in plain ASCII. A character that the font's encoding lacks becomes a question mark.
 fn escaped(text: &str) -> String {
     text.chars().fold(String::new(), |mut escaped, char| {
         let _ = match char {
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn its_table_leads_to_its_objects() {
+    fn the_cross_reference_table_has_the_offset_of_every_object() {
         let file = String::from_utf8(page("SAFE (Weiß)", &["One \\ two", "", "three – 四"])).unwrap();
         assert!(file.is_ascii() && file.starts_with("%PDF-1.") && file.ends_with("%%EOF\n"), "{file}");
         assert!(file.contains(r"(SAFE \(Wei\337\)) Tj") && file.contains(r"(One \\ two) Tj"));

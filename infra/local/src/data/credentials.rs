@@ -1,6 +1,7 @@
-//! The organizations of a data directory with their tokens and passwords in clear. The store keeps only hashes, and a
-//! restart has to give the same ones.
+//! The tokens and passwords of a data directory in clear. The store keeps only their hashes, and a restart has to put
+//! the same ones into the ready file.
 
+use ops::{NewToken, OpsError};
 use serde::{Deserialize, Serialize};
 use shared::domain::ids::OrgId;
 use shared::domain::time::Timestamp;
@@ -8,54 +9,52 @@ use shared::domain::token::Scope;
 use shared::limits;
 use shared::store::Store;
 
-use ops::{NewToken, OpsError};
-
-use crate::data_dir::DataDir;
+use crate::data::directory::DataDir;
+use crate::data::ready_file::{Member, Organization};
 use crate::error::{StartError, in_one_line};
-use crate::ready::{Member, Organization};
 
 const FILE: &str = "credentials.json";
 
-/// A token that would die sooner than this, in seconds, is not handed out again.
-const WORTH_HANDING_OUT_S: i64 = 24 * 3600;
+/// How long before its expiry a start replaces a token, in seconds.
+const RENEW_BEFORE_EXPIRY_S: i64 = 24 * 3600;
 
-/// The organizations that the ready file names.
+/// The organizations of the ready file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Credentials {
     pub(crate) organizations: Vec<OrganizationCredentials>,
 }
 
-/// The ways into one organization.
+/// The tokens and members of one organization.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct OrganizationCredentials {
     pub(crate) id: OrgId,
     pub(crate) name: String,
-    pub(crate) read_write_token: Token,
-    pub(crate) read_only_token: Token,
+    pub(crate) read_write_token: StoredToken,
+    pub(crate) read_only_token: StoredToken,
     pub(crate) members: Vec<Member>,
 }
 
-/// A token's value.
+/// A token's secret value, and when it was issued.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Token {
+pub(crate) struct StoredToken {
     value: String,
     issued_at: Timestamp,
 }
 
 impl Credentials {
-    /// Reads what an earlier start wrote.
+    /// Reads the credentials that an earlier start wrote.
     pub(crate) fn read(data_dir: &DataDir) -> Result<Self, StartError> {
         serde_json::from_slice(&data_dir.read(FILE)?)
             .map_err(|error| data_dir.damaged(&format!("the file {FILE} cannot be read: {error}")))
     }
 
-    /// Keeps them for the next start.
+    /// Writes the credentials for the next start.
     pub(crate) fn write(&self, data_dir: &DataDir) -> Result<(), StartError> {
         let text = serde_json::to_vec_pretty(self).map_err(|error| StartError::Seed(in_one_line(&error)))?;
         data_dir.write(FILE, &text)
     }
 
-    /// Issues new tokens in the place of those that are dead, or will be within a day. Says whether there were any.
+    /// Issues new tokens for those that have expired or expire within a day. Returns whether there were any.
     pub(crate) async fn renew_tokens(&mut self, store: &Store, now: Timestamp) -> Result<bool, OpsError> {
         let mut renewed = false;
         for organization in &mut self.organizations {
@@ -63,8 +62,8 @@ impl Credentials {
                 (&mut organization.read_write_token, Scope::ReadWrite),
                 (&mut organization.read_only_token, Scope::Read),
             ] {
-                if !token.is_worth_handing_out(now) {
-                    *token = Token::issue(store, organization.id, scope, now).await?;
+                if token.needs_renewal(now) {
+                    *token = StoredToken::issue(store, organization.id, scope, now).await?;
                     renewed = true;
                 }
             }
@@ -72,7 +71,7 @@ impl Credentials {
         Ok(renewed)
     }
 
-    /// What the ready file says about them.
+    /// The organizations as the ready file shows them.
     pub(crate) fn organizations(&self) -> Vec<Organization> {
         self.organizations
             .iter()
@@ -87,7 +86,7 @@ impl Credentials {
     }
 }
 
-impl Token {
+impl StoredToken {
     /// Issues a token in an organization.
     pub(crate) async fn issue(store: &Store, org: OrgId, scope: Scope, now: Timestamp) -> Result<Self, OpsError> {
         let name = match scope {
@@ -103,8 +102,8 @@ impl Token {
         &self.value
     }
 
-    fn is_worth_handing_out(&self, now: Timestamp) -> bool {
-        self.issued_at.plus_seconds(limits::TOKEN_LIFETIME_S - WORTH_HANDING_OUT_S) > now
+    fn needs_renewal(&self, now: Timestamp) -> bool {
+        self.issued_at.plus_seconds(limits::TOKEN_LIFETIME_S - RENEW_BEFORE_EXPIRY_S) <= now
     }
 }
 
@@ -113,13 +112,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_handed_out_until_a_day_before_its_end() {
+    fn a_token_is_renewed_from_a_day_before_its_expiry_on() {
         let issued_at = Timestamp::from_unix_ms(1_800_000_000_000).unwrap();
-        let token = Token { value: "cs_x".into(), issued_at };
+        let token = StoredToken { value: "cs_x".into(), issued_at };
         let day = 24 * 3600;
-        assert!(token.is_worth_handing_out(issued_at));
-        assert!(token.is_worth_handing_out(issued_at.plus_seconds(89 * day - 1)));
-        assert!(!token.is_worth_handing_out(issued_at.plus_seconds(89 * day)));
-        assert!(!token.is_worth_handing_out(issued_at.plus_seconds(91 * day)));
+        assert!(!token.needs_renewal(issued_at));
+        assert!(!token.needs_renewal(issued_at.plus_seconds(89 * day - 1)));
+        assert!(token.needs_renewal(issued_at.plus_seconds(89 * day)));
+        assert!(token.needs_renewal(issued_at.plus_seconds(91 * day)));
     }
 }

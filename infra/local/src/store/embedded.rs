@@ -1,9 +1,9 @@
-//! DynamoDB inside this process: dynoxide on a file of `SQLite`, behind a port on 127.0.0.1 that only the real AWS client
-//! in this process uses.
+//! DynamoDB inside this process: dynoxide on an `SQLite` file, behind a port on 127.0.0.1 that only the AWS client of this
+//! process uses.
 //!
-//! A write is acknowledged after `SQLite` has committed it to the write-ahead log, with its default `synchronous=FULL`:
-//! it survives a `kill -9` and a power failure. Nothing here may turn bulk loading on, which lowers that for good.
-//! Streams stay off: with them, each write scans every stream record ever written.
+//! `SQLite` commits a write to its write-ahead log, with the default `synchronous=FULL`, before the write is acknowledged:
+//! it survives a `kill -9` and a power failure. Bulk loading must stay off, because it lowers that durability for good.
+//! Streams stay off too: with them, each write scans every stream record ever written.
 
 use std::path::Path;
 use std::thread::JoinHandle;
@@ -15,51 +15,51 @@ use tokio::sync::oneshot;
 
 use crate::error::{StartError, in_one_line};
 
-/// The name of the table. There is one.
+/// The name of the only table.
 pub(crate) const TABLE: &str = "countersign";
 
-/// Items whose time has come are removed at start and then so often; AWS promises no more than "within days".
-/// Readers never depend on it.
-const SWEEP_EVERY: Duration = Duration::from_hours(1);
+/// How often expired items are removed, from the start on. AWS promises no more than "within days", so no reader depends
+/// on it.
+const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
 
-/// A running sweep ends with its page, so this is only for a machine that is very busy.
+/// How long a stop waits for a running sweep. A sweep ends with its page, so only a very busy machine needs this long.
 const SWEEP_GRACE: Duration = Duration::from_secs(2);
 
-/// A running store. Dropping it closes the file.
+/// A running store. Dropping it closes the file, which blocks while `SQLite` folds its log into it.
 #[derive(Debug)]
 pub(crate) struct Embedded {
     url: String,
-    stop: Option<oneshot::Sender<()>>,
-    /// A thread of its own, because dynoxide works on the thread that a request came in on.
+    shutdown: Option<oneshot::Sender<()>>,
+    /// A thread of its own, because dynoxide blocks the thread that receives a request.
     thread: Option<JoinHandle<()>>,
 }
 
 impl Embedded {
-    /// Opens or makes the file and serves it. Blocks for as long as `SQLite` recovers.
+    /// Opens or creates the file and serves it. Blocks while `SQLite` recovers.
     pub(crate) fn start(file: &Path) -> Result<Self, StartError> {
-        let cannot = |error: &dyn std::error::Error| StartError::Store(in_one_line(error));
-        // SQLite would read a path that begins with `file:` as a URI; an absolute one does not.
-        let file = std::path::absolute(file).map_err(|error| cannot(&error))?;
+        let failed = |error: &dyn std::error::Error| StartError::Store(in_one_line(error));
+        // SQLite reads a path that begins with `file:` as a URI; an absolute path never does.
+        let file = std::path::absolute(file).map_err(|error| failed(&error))?;
         let path = file.to_str().ok_or_else(|| StartError::NotUnicode(file.clone()))?;
-        let database = Database::new(path).map_err(|error| cannot(&error))?;
+        let database = Database::new(path).map_err(|error| failed(&error))?;
 
-        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).map_err(|error| cannot(&error))?;
-        listener.set_nonblocking(true).map_err(|error| cannot(&error))?;
-        let address = listener.local_addr().map_err(|error| cannot(&error))?;
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).map_err(|error| failed(&error))?;
+        listener.set_nonblocking(true).map_err(|error| failed(&error))?;
+        let address = listener.local_addr().map_err(|error| failed(&error))?;
         let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| cannot(&error))?;
-        let (stop, stopped) = oneshot::channel();
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| failed(&error))?;
+        let (shutdown, shutdown_requested) = oneshot::channel();
         let thread = std::thread::Builder::new()
             .name("store".to_owned())
             .spawn(move || {
-                runtime.block_on(serve(listener, database, stopped));
+                runtime.block_on(serve(listener, database, shutdown_requested));
                 runtime.shutdown_timeout(SWEEP_GRACE);
             })
-            .map_err(|error| cannot(&error))?;
-        Ok(Self { url: format!("http://{address}"), stop: Some(stop), thread: Some(thread) })
+            .map_err(|error| failed(&error))?;
+        Ok(Self { url: format!("http://{address}"), shutdown: Some(shutdown), thread: Some(thread) })
     }
 
-    /// Where it answers.
+    /// The endpoint.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
@@ -67,38 +67,38 @@ impl Embedded {
 
 impl Drop for Embedded {
     fn drop(&mut self) {
-        drop(self.stop.take());
+        drop(self.shutdown.take());
         if let Some(thread) = self.thread.take() {
-            // It has panicked at worst, and said so.
+            // An error here is a panic, which has printed its message.
             let _ = thread.join();
         }
     }
 }
 
-async fn serve(listener: std::net::TcpListener, database: Database, stopped: oneshot::Receiver<()>) {
+async fn serve(listener: std::net::TcpListener, database: Database, shutdown: oneshot::Receiver<()>) {
     let listener = match TcpListener::from_std(listener) {
         Ok(listener) => listener,
         Err(error) => return eprintln!("error: the store does not start: {error}"),
     };
-    // A transaction never spans an await, so leaving here cuts none in two.
+    // No transaction spans an await, so leaving here interrupts none.
     tokio::select! {
         result = dynoxide::server::serve_with_shutdown(listener, database.clone(), std::future::pending()) => {
             if let Err(error) = result {
                 eprintln!("error: the store has stopped: {error}");
             }
         }
-        () = sweep(database) => {}
-        _ = stopped => {}
+        () = sweep_forever(database) => {}
+        _ = shutdown => {}
     }
 }
 
-async fn sweep(database: Database) {
+async fn sweep_forever(database: Database) {
     loop {
         let database = database.clone();
         if let Ok(Err(error)) = tokio::task::spawn_blocking(move || database.sweep_ttl()).await {
-            eprintln!("warning: what has expired could not be removed: {}", in_one_line(&error));
+            eprintln!("warning: expired items could not be removed: {}", in_one_line(&error));
         }
-        tokio::time::sleep(SWEEP_EVERY).await;
+        tokio::time::sleep(SWEEP_INTERVAL).await;
     }
 }
 
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_next_start_removes_what_has_expired_and_nothing_else() {
+    async fn a_start_removes_expired_items_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("store.sqlite");
         let embedded = Embedded::start(&file).unwrap();

@@ -1,15 +1,17 @@
-//! The data directory: who uses it, which version wrote it, and whether its first data are complete.
+//! The data directory: a lock for the process that uses it, the version that wrote it, and whether its initial data are
+//! complete.
 //!
 //! | File | |
 //! |---|---|
-//! | `lock` | locked while a process uses the directory; holds that process's number |
+//! | `lock` | locked while a process uses the directory; contains the process id |
 //! | `format` | the version of this layout |
-//! | `beginning` | is there until the first data are complete; whatever else is there then is done anew |
+//! | `beginning` | present until the initial data are complete; a start that finds it discards what else is there |
 //! | `store.sqlite` (`-wal`, `-shm`) | the records |
 //! | `files` | documents and uploads |
+//! | `keyring.json` | the keys that seal secrets in the store |
 //! | `credentials.json` | tokens and passwords in clear: the store keeps only their hashes |
 //! | `ready.json` | where the running stack answers; absent while none runs |
-//! | `log.jsonl`, `log.1.jsonl` | what happened, and what happened before |
+//! | `log.jsonl`, `log.1.jsonl` | the log, and the one before it |
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -17,26 +19,26 @@ use std::path::{Path, PathBuf};
 
 use shared::crypto::keyring::Keyring;
 
+use crate::data::private_file;
+use crate::data::ready_file::ReadyFile;
 use crate::error::StartError;
-use crate::private_file;
-use crate::ready::ReadyFile;
 
 /// The version of the layout that this program reads and writes.
 const FORMAT: u32 = 2;
 
-/// A log that has grown past this, in bytes, is set aside at the next start.
+/// The size, in bytes, past which the next start rotates the log.
 const LOG_BYTES_MAX: u64 = 50 * 1024 * 1024;
 
-/// A data directory that this process alone uses, as long as the value lives.
+/// A data directory, locked for this process as long as the value lives.
 #[derive(Debug)]
 pub(crate) struct DataDir {
     path: PathBuf,
-    /// The operating system gives the lock back when the process ends, however it ends.
+    /// The operating system releases the lock when the process ends, also after a crash.
     _lock: File,
 }
 
 impl DataDir {
-    /// Makes the directory where it is missing, and takes it for this process.
+    /// Creates the directory if it is missing, and locks it for this process.
     pub(crate) fn open(path: &Path) -> Result<Self, StartError> {
         if path.exists() && !path.is_dir() {
             return Err(StartError::NotADirectory(path.to_owned()));
@@ -47,7 +49,7 @@ impl DataDir {
         Ok(data_dir)
     }
 
-    /// Refuses what another version wrote before anything is changed, and marks a new directory.
+    /// Refuses a directory of another version, before anything is changed, and writes the version into a new one.
     fn check_format(&self) -> Result<(), StartError> {
         let format = self.file("format");
         let text = match std::fs::read_to_string(&format) {
@@ -56,8 +58,8 @@ impl DataDir {
                 if self.store_file().exists() && !self.file("beginning").exists() {
                     return Err(self.damaged("the file format is missing"));
                 }
-                // In this order: a directory with a format but without its first data is damaged.
-                self.begin()?;
+                // The mark comes first: after a crash between the two, a version without it would pass for complete data.
+                self.mark_incomplete()?;
                 let text = format!("{FORMAT}\n");
                 return private_file::write(&format, text.as_bytes()).map_err(cannot_write(&self.path));
             }
@@ -72,7 +74,8 @@ impl DataDir {
         }
     }
 
-    /// Whether the first data are complete. If not, what is left of an attempt is removed, so that they can be made.
+    /// Returns whether the initial data are complete. If not, removes what an interrupted attempt left, so that they can
+    /// be created anew.
     pub(crate) fn has_data(&self) -> Result<bool, StartError> {
         if !self.file("beginning").exists() {
             return Ok(true);
@@ -86,16 +89,16 @@ impl DataDir {
         }
     }
 
-    fn begin(&self) -> Result<(), StartError> {
+    fn mark_incomplete(&self) -> Result<(), StartError> {
         private_file::write(&self.file("beginning"), b"").map_err(cannot_write(&self.path))
     }
 
-    /// From now on the data are there to stay.
-    pub(crate) fn complete(&self) -> Result<(), StartError> {
+    /// Marks the initial data as complete: the next start keeps them.
+    pub(crate) fn mark_complete(&self) -> Result<(), StartError> {
         private_file::remove(&self.file("beginning")).map_err(cannot_write(&self.path))
     }
 
-    /// The file of the records.
+    /// The file of the embedded store.
     pub(crate) fn store_file(&self) -> PathBuf {
         self.file("store.sqlite")
     }
@@ -105,12 +108,12 @@ impl DataDir {
         self.file("files")
     }
 
-    /// Where a ready file is written unless somebody says otherwise.
+    /// The default path of the ready file.
     pub(crate) fn ready_file(&self) -> PathBuf {
         ready_file(&self.path)
     }
 
-    /// The log, the old one set aside if it is large.
+    /// The path of the log. A large log is rotated first.
     pub(crate) fn log_file(&self) -> Result<PathBuf, StartError> {
         self.log_file_within(LOG_BYTES_MAX)
     }
@@ -123,14 +126,14 @@ impl DataDir {
         Ok(log)
     }
 
-    /// Reads a file that was there when the first data were complete.
+    /// Reads a file that belongs to complete data: one that is missing is damage.
     pub(crate) fn read(&self, name: &str) -> Result<Vec<u8>, StartError> {
         std::fs::read(self.file(name))
             .map_err(|error| self.damaged(&format!("the file {name} cannot be read: {error}")))
     }
 
-    /// The keys that secrets in the store are sealed with: made at the first start, and where an earlier version that
-    /// had no such secrets has left none.
+    /// The keys that seal secrets in the store, created if the file is missing: at the first start, and after a version
+    /// that had no such secrets.
     pub(crate) fn keyring(&self) -> Result<Keyring, StartError> {
         const FILE: &str = "keyring.json";
         match std::fs::read_to_string(self.file(FILE)) {
@@ -144,12 +147,12 @@ impl DataDir {
         }
     }
 
-    /// Replaces a file that only its owner may read.
+    /// Replaces a file atomically; only its owner can read it.
     pub(crate) fn write(&self, name: &str, contents: &[u8]) -> Result<(), StartError> {
         private_file::write(&self.file(name), contents).map_err(cannot_write(&self.path))
     }
 
-    /// The error that the directory is not as it was left.
+    /// The error for a directory that is not as the last process left it.
     pub(crate) fn damaged(&self, what: &str) -> StartError {
         StartError::Damaged { path: self.path.clone(), what: what.to_owned() }
     }
@@ -159,9 +162,10 @@ impl DataDir {
     }
 }
 
-/// The store says only that a write failed. If that is because nothing can be written, a person has to know.
-pub(crate) fn or_full_disk(data_dir: &Path, error: StartError) -> StartError {
-    /// More than what a file system may still have in a block that is in use.
+/// Replaces an error of the store with "cannot be written" if the disk is full, found out by a trial write: the store
+/// reports only that a write failed.
+pub(crate) fn check_disk_full(data_dir: &Path, error: StartError) -> StartError {
+    /// More than a full file system may still have free in a block that is in use.
     const PROBE_BYTES: usize = 256 * 1024;
     if !matches!(error, StartError::Store(_) | StartError::Seed(_) | StartError::Renewal(_)) {
         return error;
@@ -180,7 +184,7 @@ fn ready_file(data_dir: &Path) -> PathBuf {
     data_dir.join("ready.json")
 }
 
-/// The records are nobody else's business on a machine that people share.
+/// Creates the directory, accessible to its owner only.
 fn create(path: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -204,7 +208,7 @@ fn lock(data_dir: &Path) -> Result<File, StartError> {
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
-            return Err(StartError::InUse { path: data_dir.to_owned(), by: user_of(data_dir, file) });
+            return Err(StartError::InUse { path: data_dir.to_owned(), by: lock_holder(data_dir, file) });
         }
         Err(TryLockError::Error(error)) => return Err(cannot_write(data_dir)(error)),
     }
@@ -212,14 +216,14 @@ fn lock(data_dir: &Path) -> Result<File, StartError> {
     Ok(file)
 }
 
-/// What a person needs to know about the process that has the directory.
-fn user_of(data_dir: &Path, mut lock: File) -> String {
+/// The process that holds the lock and where it answers, as far as known, in brackets.
+fn lock_holder(data_dir: &Path, mut lock: File) -> String {
     let mut process = String::new();
     let process = lock
         .read_to_string(&mut process)
         .ok()
         .and_then(|_| process.trim().parse::<u32>().ok())
-        .map(|number| format!("process {number}"));
+        .map(|id| format!("process {id}"));
     let address = ReadyFile::read(&ready_file(data_dir)).map(|ready| ready.base_url);
     let known: Vec<_> = [process, address].into_iter().flatten().collect();
     if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) }
@@ -230,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_process_at_a_time_and_the_next_one_learns_which() {
+    fn a_second_process_is_refused_and_learns_the_id_of_the_first() {
         let folder = tempfile::tempdir().unwrap();
         let first = DataDir::open(folder.path()).unwrap();
         let refusal = DataDir::open(folder.path()).unwrap_err();
@@ -241,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_directory_is_made_with_its_parents_and_has_no_data() {
+    fn a_new_directory_is_created_with_its_parents_and_has_no_data() {
         let folder = tempfile::tempdir().unwrap();
         let data_dir = DataDir::open(&folder.path().join("a/b")).unwrap();
         assert!(!data_dir.has_data().unwrap());
@@ -249,7 +253,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_new_directory_is_closed_to_others() {
+    fn only_the_owner_can_open_a_new_directory() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new");
@@ -258,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_version_wrote_is_refused_untouched() {
+    fn a_directory_of_another_version_is_refused_and_left_untouched() {
         for other in [FORMAT - 1, FORMAT + 1] {
             let folder = tempfile::tempdir().unwrap();
             let format = format!("{other}\n");
@@ -286,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn records_without_a_format_are_damage_and_not_overwritten() {
+    fn a_store_without_a_format_is_damage_and_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("store.sqlite"), "kept").unwrap();
         let refusal = DataDir::open(folder.path()).unwrap_err();
@@ -295,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_interrupted_beginning_left_is_removed_and_nothing_else() {
+    fn an_interrupted_first_start_is_removed_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         drop(DataDir::open(folder.path()).unwrap());
         for name in ["store.sqlite", "store.sqlite-wal", "credentials.json", "notes.txt"] {
@@ -310,11 +314,11 @@ mod tests {
     }
 
     #[test]
-    fn complete_data_stay() {
+    fn complete_data_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let data_dir = DataDir::open(folder.path()).unwrap();
         std::fs::write(data_dir.store_file(), "records").unwrap();
-        data_dir.complete().unwrap();
+        data_dir.mark_complete().unwrap();
         drop(data_dir);
         let data_dir = DataDir::open(folder.path()).unwrap();
         assert!(data_dir.has_data().unwrap());
@@ -322,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_to_something_else_or_out_of_reach_is_refused_clearly() {
+    fn a_path_that_is_no_directory_or_cannot_be_created_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         std::fs::write(&file, "").unwrap();
@@ -331,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_log_is_set_aside_and_a_small_one_kept() {
+    fn a_large_log_is_rotated_and_a_small_one_kept() {
         let folder = tempfile::tempdir().unwrap();
         let data_dir = DataDir::open(folder.path()).unwrap();
         let log = data_dir.log_file_within(4).unwrap();

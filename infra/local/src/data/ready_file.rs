@@ -1,13 +1,14 @@
-//! The ready file: where a running stack answers and as whom to call it, for people and programs.
+//! The ready file: where a running stack answers and which tokens and passwords it takes, for people and programs.
 
 use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::private_file;
+use crate::data::private_file;
+use crate::error::StartError;
 
-/// What the ready file says.
+/// The content of the ready file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadyFile {
     /// Where the API answers; the origin of every link.
@@ -18,27 +19,27 @@ pub struct ReadyFile {
     pub organizations: Vec<Organization>,
 }
 
-/// An organization and the ways into it.
+/// An organization with its tokens and members.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Organization {
     /// Its id.
     pub id: String,
     /// Its name.
     pub name: String,
-    /// A token that may write.
+    /// A token with the scope `read_write`.
     pub read_write_token: String,
-    /// A token that may only read.
+    /// A token with the scope `read`.
     pub read_only_token: String,
-    /// Who can sign in. The first is an admin.
+    /// The people who can sign in. The first is an admin.
     pub members: Vec<Member>,
 }
 
-/// Somebody who can sign in.
+/// A person who can sign in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
     /// The person's name.
     pub name: String,
-    /// The e-mail address to sign in with, in no other organization.
+    /// The e-mail address to sign in with. It is unique over all organizations.
     pub email: String,
     /// The password to sign in with.
     pub password: String,
@@ -47,17 +48,39 @@ pub struct Member {
 }
 
 impl ReadyFile {
-    /// Writes it, whole or not at all, for its owner only.
-    pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
-        let mut text = serde_json::to_vec_pretty(self)?;
-        text.push(b'\n');
-        private_file::write(path, &text)
+    /// Removes an earlier stack's file, which a program that waits for this stack would read, and checks that a new one
+    /// can be written there. Called first, so that a bad path is reported before anything else is done.
+    pub(crate) fn prepare(path: &Path) -> Result<(), StartError> {
+        if path.is_dir() {
+            return Err(cannot_write(path)(io::ErrorKind::IsADirectory.into()));
+        }
+        private_file::remove(path).map_err(cannot_write(path))?;
+        let folder = private_file::folder_of(path);
+        std::fs::create_dir_all(folder).map_err(cannot_write(path))?;
+        tempfile::tempfile_in(folder).map_err(cannot_write(path))?;
+        Ok(())
     }
 
-    /// Reads one, if there is one.
+    /// Writes the file, whole or not at all, readable by its owner only.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), StartError> {
+        let mut text = serde_json::to_vec_pretty(self).map_err(|error| cannot_write(path)(error.into()))?;
+        text.push(b'\n');
+        private_file::write(path, &text).map_err(cannot_write(path))
+    }
+
+    /// Reads the file, if it is there and valid.
     pub(crate) fn read(path: &Path) -> Option<Self> {
         serde_json::from_slice(&std::fs::read(path).ok()?).ok()
     }
+
+    /// Removes the file.
+    pub(crate) fn remove(path: &Path) -> io::Result<()> {
+        private_file::remove(path)
+    }
+}
+
+fn cannot_write(path: &Path) -> impl Fn(io::Error) -> StartError {
+    move |error| StartError::ReadyFile { path: path.to_owned(), error }
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! What a new data directory begins with: organizations, members and tokens, made by the code that an operator's
-//! commands use. The deal of `--seed demo` is in `demo`.
+//! The organizations of a new data directory, with their members and tokens. An operator would create them with the same
+//! functions.
 
 use ops::NewMember;
 use shared::domain::organization::Role;
@@ -7,13 +7,14 @@ use shared::domain::time::Timestamp;
 use shared::domain::token::Scope;
 use shared::store::Store;
 
-use crate::credentials::{Credentials, OrganizationCredentials, Token};
+use crate::data::{Credentials, Member, OrganizationCredentials, StoredToken};
 use crate::error::{StartError, in_one_line};
-use crate::ready::Member;
 
 struct NewOrganization {
     name: &'static str,
+    /// The domain of the members' e-mail addresses.
     domain: &'static str,
+    /// Name, local part of the e-mail address, and role.
     members: &'static [(&'static str, &'static str, Role)],
 }
 
@@ -31,17 +32,17 @@ const ORGANIZATIONS: &[NewOrganization] = &[
     },
 ];
 
-/// Makes the organizations. With a `tag` the e-mail addresses carry it, so that they are unique in a table that others
-/// use too.
-pub(crate) async fn organizations(store: &Store, tag: Option<&str>, now: Timestamp) -> Result<Credentials, StartError> {
+/// Creates the organizations. `email_tag` becomes part of the e-mail addresses, so that they are unique in a table that
+/// other stacks use too.
+pub(crate) async fn create(store: &Store, email_tag: Option<&str>, now: Timestamp) -> Result<Credentials, StartError> {
+    let email_tag = email_tag.map(|tag| format!("+{tag}")).unwrap_or_default();
     let mut organizations = Vec::new();
     for new in ORGANIZATIONS {
         let id = ops::create_organization(store, new.name).await.map_err(failed)?;
         let mut members = Vec::new();
         for &(name, local_part, role) in new.members {
-            let tag = tag.map(|tag| format!("+{tag}")).unwrap_or_default();
-            let email = format!("{local_part}{tag}@{}", new.domain);
-            let password = secret(4)?;
+            let email = format!("{local_part}{email_tag}@{}", new.domain);
+            let password = random_secret(4)?;
             let member = NewMember { name, email: &email, password: &password, role };
             ops::create_member(store, id, member).await.map_err(failed)?;
             let role = match role {
@@ -53,16 +54,16 @@ pub(crate) async fn organizations(store: &Store, tag: Option<&str>, now: Timesta
         organizations.push(OrganizationCredentials {
             id,
             name: new.name.to_owned(),
-            read_write_token: Token::issue(store, id, Scope::ReadWrite, now).await.map_err(failed)?,
-            read_only_token: Token::issue(store, id, Scope::Read, now).await.map_err(failed)?,
+            read_write_token: StoredToken::issue(store, id, Scope::ReadWrite, now).await.map_err(failed)?,
+            read_only_token: StoredToken::issue(store, id, Scope::Read, now).await.map_err(failed)?,
             members,
         });
     }
     Ok(Credentials { organizations })
 }
 
-/// Groups of four characters that a person can type without mistaking one for another, 20 bits each.
-pub(crate) fn secret(groups: usize) -> Result<String, StartError> {
+/// A random secret of so many groups of four characters, 20 bits each, without characters that look alike.
+pub(crate) fn random_secret(groups: usize) -> Result<String, StartError> {
     const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let mut random = vec![0; groups * 4];
     getrandom::fill(&mut random).map_err(failed)?;
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_two_organizations_with_an_admin_each_and_a_member_in_the_first() {
+    fn every_organization_has_an_admin_and_the_first_a_member_too() {
         assert!(ORGANIZATIONS.len() >= 2);
         for organization in ORGANIZATIONS {
             assert!(
@@ -98,8 +99,8 @@ mod tests {
     }
 
     #[test]
-    fn secrets_differ_and_have_the_form_that_people_can_type() {
-        let secrets: HashSet<_> = (0..1000).map(|_| secret(4).unwrap()).collect();
+    fn secrets_differ_and_have_four_groups() {
+        let secrets: HashSet<_> = (0..1000).map(|_| random_secret(4).unwrap()).collect();
         assert_eq!(secrets.len(), 1000);
         for secret in secrets {
             assert_eq!(secret.split('-').map(str::len).collect::<Vec<_>>(), [4, 4, 4, 4], "{secret}");
