@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::background::Background;
+use crate::wait::PATIENCE;
 
 /// What is done to a call instead of passing it on.
 #[derive(Debug, Clone, Copy)]
@@ -86,9 +87,6 @@ impl Rule {
 
 /// How often something that is waited for is looked at.
 const POLL: Duration = Duration::from_millis(2);
-
-/// How long a test waits for calls that it expects.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A rule at work.
 #[derive(Debug, Clone)]

@@ -1,9 +1,10 @@
 //! The log that a stack writes: one line of JSON for each call.
 
 use std::path::Path;
-use std::time::Duration;
 
 use serde_json::Value;
+
+use crate::wait::eventually;
 
 /// All lines of a log.
 ///
@@ -20,23 +21,17 @@ pub fn lines(file: &Path) -> Vec<Value> {
 /// # Panics
 /// When it does not come, or comes twice.
 pub async fn line(file: &Path, request_id: &str) -> Value {
-    const PATIENCE: Duration = Duration::from_secs(5);
-    let found = async {
-        loop {
-            // A line that is half written is read again.
-            let text = std::fs::read_to_string(file).unwrap_or_default();
-            let complete = text.rsplit_once('\n').map(|(complete, _)| complete).unwrap_or_default();
-            let found: Vec<Value> = complete
-                .lines()
-                .filter(|line| line.contains(request_id))
-                .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
-                .collect();
-            match <[Value; 1]>::try_from(found) {
-                Ok([line]) => return line,
-                Err(none) if none.is_empty() => tokio::time::sleep(Duration::from_millis(5)).await,
-                Err(several) => panic!("one call, several lines: {several:?}"),
-            }
-        }
-    };
-    tokio::time::timeout(PATIENCE, found).await.unwrap_or_else(|_| panic!("no log line for {request_id}"))
+    eventually(format!("a log line for {request_id}"), async || {
+        // A line that is half written is read again.
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let complete = text.rsplit_once('\n').map(|(complete, _)| complete).unwrap_or_default();
+        let mut found: Vec<Value> = complete
+            .lines()
+            .filter(|line| line.contains(request_id))
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+            .collect();
+        assert!(found.len() <= 1, "one call, several lines: {found:?}");
+        found.pop()
+    })
+    .await
 }

@@ -15,7 +15,7 @@ use shared::store::operator::Operator;
 
 use crate::client::Client;
 use crate::rows;
-use crate::stack::Stack;
+use crate::stack::{Needs, Stack};
 
 /// An organization with a token for reading and writing, and one for reading only. It is its own caller: calls made
 /// on it carry the token that may write.
@@ -38,9 +38,14 @@ pub struct Org {
 pub const TOKEN_NAME: &str = "Integration";
 
 impl Org {
-    /// A new organization on the shared stack.
+    /// A new organization on a stack that needs nothing in particular.
     pub async fn new() -> Self {
-        Self::on(Stack::shared()).await
+        Self::with(Needs::SHARED).await
+    }
+
+    /// A new organization on a stack that has what a test needs.
+    pub async fn with(needs: Needs) -> Self {
+        Self::on(Stack::with(needs)).await
     }
 
     /// A new organization on a stack. Its records are made past the stack's API, by what operators use.

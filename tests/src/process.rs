@@ -8,10 +8,7 @@ use serde_json::Value;
 use tokio::process::{Child, Command};
 
 use crate::client::Client;
-
-/// How long a start or an end may take on a busy machine. A person is promised 5 s on an empty data directory and 10 s
-/// after a crash; a test that asserted a timing would fail for the machine's sake.
-const PATIENCE: Duration = Duration::from_mins(1);
+use crate::wait::PATIENCE;
 
 /// What stands in a ready file that an earlier run left behind.
 pub const STALE: &[u8] = b"left behind by an earlier run";

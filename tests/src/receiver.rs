@@ -14,13 +14,11 @@ use serde_json::Value;
 use shared::domain::ids::EventId;
 use shared::domain::time::Timestamp;
 use tokio::net::TcpListener;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 use crate::spec::assert_delivery;
-
-/// How long a test waits for what has to come.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::wait::PATIENCE;
 
 /// A subscriber at an address of its own.
 #[derive(Debug)]
@@ -89,19 +87,32 @@ pub struct Reaction {
     pub body: String,
     /// How long it takes.
     pub after: Duration,
+    /// The hold that keeps it back.
+    pub held: Option<watch::Receiver<()>>,
 }
+
+/// Keeps a reaction back until it is dropped.
+#[derive(Debug)]
+#[must_use = "dropping it lets the reaction go"]
+pub struct Hold(#[expect(dead_code, reason = "the reaction waits for its end")] watch::Sender<()>);
 
 impl Reaction {
     /// This status, at once.
     #[must_use]
     pub fn status(status: u16) -> Self {
-        Self { status, headers: Vec::new(), body: String::new(), after: Duration::ZERO }
+        Self { status, headers: Vec::new(), body: String::new(), after: Duration::ZERO, held: None }
     }
 
     /// This status, after a while.
     #[must_use]
     pub fn late(status: u16, after: Duration) -> Self {
         Self { after, ..Self::status(status) }
+    }
+
+    /// This status, as soon as the other one is dropped: a test does something else first, however long that takes.
+    pub fn held(status: u16) -> (Self, Hold) {
+        let (hold, held) = watch::channel(());
+        (Self { held: Some(held), ..Self::status(status) }, Hold(hold))
     }
 }
 
@@ -206,6 +217,10 @@ async fn receive(State(inner): State<Arc<Inner>>, request: http::Request<Body>) 
     let once = lock(&inner.next).pop_front();
     let reaction = once.unwrap_or_else(|| lock(&inner.then).clone());
     tokio::time::sleep(reaction.after).await;
+    if let Some(mut held) = reaction.held {
+        // Nothing is ever sent: the error says that the hold is gone.
+        let _ = held.changed().await;
+    }
     let mut response = Response::new(Body::from(reaction.body));
     *response.status_mut() = StatusCode::from_u16(reaction.status).expect("a status");
     for (name, value) in reaction.headers {

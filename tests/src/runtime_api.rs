@@ -25,6 +25,7 @@ use crate::app::Page;
 use crate::client::Answer;
 use crate::org::Org;
 use crate::stack::Table;
+use crate::wait::PATIENCE;
 
 /// The environment variable with the folder of the functions as `cargo lambda build` leaves them, one
 /// `NAME/bootstrap` each; without it they are taken from beside the test.
@@ -32,9 +33,6 @@ pub const FUNCTIONS: &str = "COUNTERSIGN_FUNCTIONS";
 
 /// The folder of the recorded events, which `cargo lambda invoke --data-file` takes too.
 pub const EVENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../events");
-
-/// How long a call of a function may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The deadline that each call is told, as the template configures it.
 const TIMEOUT: Duration = Duration::from_secs(10);

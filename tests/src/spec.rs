@@ -39,6 +39,62 @@ impl Operation {
         self.path.contains('{')
     }
 
+    /// Whether it gives a page of records.
+    #[must_use]
+    pub fn is_list(&self) -> bool {
+        let names: Vec<String> = self.parameters("query").into_iter().map(|parameter| parameter.name).collect();
+        ["limit", "offset"].iter().all(|name| names.iter().any(|found| found == name))
+    }
+
+    /// Its parameters in the `path`, the `query` or a `header`.
+    ///
+    /// # Panics
+    /// When the description of one has no name.
+    #[must_use]
+    pub fn parameters(&self, place: &str) -> Vec<Field> {
+        let parameters = self.about["parameters"].as_array().into_iter().flatten();
+        let field = |parameter: &Value| Field {
+            name: parameter["name"].as_str().expect("a name").to_owned(),
+            is_required: parameter["required"] == true,
+            is_nullable: false,
+            schema: self.resolved(&parameter["schema"]),
+        };
+        parameters.filter(|parameter| parameter["in"] == place).map(field).collect()
+    }
+
+    /// Whether it has a parameter.
+    #[must_use]
+    pub fn has(&self, place: &str, name: &str) -> bool {
+        self.parameters(place).iter().any(|parameter| parameter.name == name)
+    }
+
+    /// The members of its body; none if it has no body.
+    #[must_use]
+    pub fn fields(&self) -> Vec<Field> {
+        let schema = self.resolved(&self.about["requestBody"]["content"]["application/json"]["schema"]);
+        let is_required = |name: &String| schema["required"].as_array().is_some_and(|all| all.contains(&json!(name)));
+        let properties = schema["properties"].as_object().into_iter().flatten();
+        let field = |(name, property): (&String, &Value)| Field {
+            name: name.clone(),
+            is_required: is_required(name),
+            is_nullable: property["oneOf"].as_array().is_some_and(|all| all.iter().any(|one| one["type"] == "null")),
+            schema: self.resolved(property),
+        };
+        properties.map(field).collect()
+    }
+
+    /// A schema without references, and without the choice to be null.
+    fn resolved(&self, schema: &Value) -> Value {
+        if let Some(reference) = schema["$ref"].as_str() {
+            return self.resolved(resolve(&self.document, reference).expect("a reference that leads somewhere"));
+        }
+        let choices = schema["oneOf"].as_array().into_iter().flatten();
+        match choices.into_iter().find(|choice| choice["type"] != "null") {
+            Some(choice) => self.resolved(choice),
+            None => schema.clone(),
+        }
+    }
+
     /// Its path with the same text for each parameter.
     #[must_use]
     pub fn path_with(&self, id: &str) -> String {
@@ -67,6 +123,19 @@ impl Operation {
         let schema = &self.about["requestBody"]["content"]["application/json"]["schema"];
         (!schema.is_null()).then(|| example(&self.document, schema))
     }
+}
+
+/// A parameter, or a member of a body.
+#[derive(Debug, Clone)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// Whether it has to be there.
+    pub is_required: bool,
+    /// Whether it may be null.
+    pub is_nullable: bool,
+    /// What is said of its value, where that is not null.
+    pub schema: Value,
 }
 
 /// A value that a schema describes, made of its examples.
@@ -106,8 +175,23 @@ pub fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
     document.pointer(reference.strip_prefix('#')?)
 }
 
+/// The description as it is kept; the tests of `api::openapi` prove that it is what is served.
+pub const GOLDEN: &str = include_str!("../../shared/openapi.json");
+
 /// The description as it is kept.
-const GOLDEN: &str = include_str!("../../shared/openapi.json");
+///
+/// # Panics
+/// When it is no JSON.
+#[must_use]
+pub fn golden() -> Value {
+    serde_json::from_str(GOLDEN).expect("the golden copy is JSON")
+}
+
+/// All operations under `/api/v1`, as the description is kept.
+#[must_use]
+pub fn all() -> Vec<Operation> {
+    operations(&golden())
+}
 
 /// Asserts that a delivery is as the description says of its type.
 ///
@@ -117,21 +201,43 @@ const GOLDEN: &str = include_str!("../../shared/openapi.json");
 pub fn assert_delivery(body: &Value) {
     static VALIDATORS: OnceLock<BTreeMap<String, Validator>> = OnceLock::new();
     let validators = VALIDATORS.get_or_init(|| {
-        let document: Value = serde_json::from_str(GOLDEN).expect("the golden copy is JSON");
+        let document = golden();
         let webhooks = document["webhooks"].as_object().expect("webhooks");
         let validator = |(name, webhook): (&String, &Value)| {
-            let schema = &webhook["post"]["requestBody"]["content"]["application/json"]["schema"];
-            // References are to the document's components.
-            let root = json!({"components": document["components"], "allOf": [schema], "unevaluatedProperties": false});
-            let validator = jsonschema::options().should_validate_formats(true).build(&root).expect("a schema");
-            (name.clone(), validator)
+            (
+                name.clone(),
+                validator(&document, &webhook["post"]["requestBody"]["content"]["application/json"]["schema"]),
+            )
         };
         webhooks.iter().map(validator).collect()
     });
     let event_type = body["type"].as_str().unwrap_or_default();
     let validator = validators.get(event_type).unwrap_or_else(|| panic!("a type that is not described: {body}"));
-    let errors: Vec<String> = validator.iter_errors(body).map(|error| error.to_string()).collect();
-    assert!(errors.is_empty(), "{errors:?} in {body}");
+    assert_valid(validator, body);
+}
+
+/// Asserts that the answer to an operation is as the description says of its status.
+///
+/// # Panics
+/// When it is not.
+#[track_caller]
+pub fn assert_answer(operation: &Operation, status: u16, body: &Value) {
+    let schema = &operation.about["responses"][status.to_string()]["content"]["application/json"]["schema"];
+    assert!(schema.is_object(), "{} describes no status {status}", operation.id);
+    assert_valid(&validator(&operation.document, schema), body);
+}
+
+/// What holds a value to a schema of the document, and to no more members than that has.
+fn validator(document: &Value, schema: &Value) -> Validator {
+    // References are to the document's components.
+    let root = json!({"components": document["components"], "allOf": [schema], "unevaluatedProperties": false});
+    jsonschema::options().should_validate_formats(true).build(&root).expect("a schema")
+}
+
+#[track_caller]
+fn assert_valid(validator: &Validator, value: &Value) {
+    let errors: Vec<String> = validator.iter_errors(value).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?} in {value}");
 }
 
 /// All operations under `/api/v1`.

@@ -1,9 +1,11 @@
-//! The system under test: the local stack in this process, shared by the tests of the process.
+//! The system under test: the local stack in this process, as a test [needs](Needs) it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 
 use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use local::{Options, Seed, StoreAt};
 use shared::crypto::keyring::Keyring;
 use shared::platform::aws::{self, AwsSettings};
@@ -12,6 +14,7 @@ use tempfile::TempDir;
 
 use crate::background::Background;
 use crate::faults::Faults;
+use crate::wait::PATIENCE;
 
 /// The environment variable with the endpoint of a `DynamoDB` to test against instead of the embedded store.
 pub const DYNAMODB: &str = "COUNTERSIGN_TEST_DYNAMODB";
@@ -31,6 +34,60 @@ pub struct Stack {
     own_dir: Option<TempDir>,
 }
 
+/// What a test needs of its stack. The default is a stack on the store that the run is configured with ([`DYNAMODB`]),
+/// with everything that runs in the background, at the service's own pace, shared with other tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[must_use = "a need does nothing until a stack is started with it"]
+pub struct Needs {
+    is_exclusive: bool,
+    is_embedded: bool,
+    has_stream: bool,
+    has_background: bool,
+    time_scale: u32,
+}
+
+impl Needs {
+    /// A stack that other tests may use too, on the store that the run is configured with.
+    pub const SHARED: Self =
+        Self { is_exclusive: false, is_embedded: false, has_stream: false, has_background: true, time_scale: 1 };
+
+    /// A stack of the test's own on an embedded store: for tests that a sweep over the whole table, or a different time
+    /// scale, would make disturb others.
+    pub const OWN: Self = Self { is_exclusive: true, is_embedded: true, ..Self::SHARED };
+
+    /// Over the table's stream where the store is not the embedded one, as events reach the relay in the cloud. It makes
+    /// each write there three times as slow, so only tests of webhooks ask for it.
+    pub const fn with_stream(self) -> Self {
+        Self { has_stream: true, ..self }
+    }
+
+    /// Without relay, sender and clock: what is written waits until the test takes it up.
+    pub const fn without_background(self) -> Self {
+        Self { has_background: false, ..self }
+    }
+
+    /// On the store that the run is configured with, for tests that say something about that store too.
+    pub const fn on_configured_store(self) -> Self {
+        Self { is_embedded: false, ..self }
+    }
+
+    /// With the service's waits divided by this.
+    pub const fn time_scale(self, time_scale: u32) -> Self {
+        Self { time_scale, ..self }
+    }
+
+    fn options(self) -> Options {
+        let store = if self.is_embedded { StoreAt::Embedded } else { new_table() };
+        Options {
+            store,
+            has_stream: self.has_stream,
+            has_background: self.has_background,
+            time_scale: self.time_scale,
+            ..Options::default()
+        }
+    }
+}
+
 /// Where the records of a stack are.
 #[derive(Debug, Clone)]
 pub struct Table {
@@ -41,11 +98,18 @@ pub struct Table {
 }
 
 impl Table {
-    /// A client for the table that does not go through the service. Each test makes its own, since a client's
-    /// connections end with the runtime that opened them.
+    /// A client for the table that does not go through the service. It waits for answers for as long as a busy machine
+    /// may take: the service's own time-outs are tested where the service calls the table. Each test makes its own, since
+    /// a client's connections end with the runtime that opened them.
     #[must_use]
     pub fn client(&self) -> Client {
-        aws::dynamodb(&AwsSettings::at(&self.endpoint))
+        let timeouts = TimeoutConfig::builder()
+            .connect_timeout(PATIENCE)
+            .operation_attempt_timeout(PATIENCE)
+            .operation_timeout(PATIENCE)
+            .build();
+        let config = aws::config(&AwsSettings::at(&self.endpoint));
+        Client::from_conf(aws_sdk_dynamodb::config::Builder::from(&config).timeout_config(timeouts).build())
     }
 
     /// The service's own store over the table, for what operators do with it.
@@ -56,25 +120,24 @@ impl Table {
 }
 
 impl Stack {
-    /// The stack of this process, started by whoever asks first. Tests of webhooks have one of their own: on a store
-    /// elsewhere its table has a stream, as in the cloud, which makes each write there three times as slow.
+    /// A stack that has what a test needs. Tests of one process that need the same share it, unless they need one of
+    /// their own.
     ///
     /// # Panics
     /// When it does not start.
     #[must_use]
-    pub fn shared() -> Arc<Self> {
-        static SHARED: Mutex<Weak<Stack>> = Mutex::new(Weak::new());
-        static STREAMED: Mutex<Weak<Stack>> = Mutex::new(Weak::new());
-        // The thread of a test has its name.
-        let has_stream = std::thread::current().name().is_some_and(|test| test.starts_with("webhook"));
-        let shared = if has_stream { &STREAMED } else { &SHARED };
-        let mut shared = shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        shared.upgrade().unwrap_or_else(|| {
-            let options = Options { store: new_table(), has_stream, ..Options::default() };
-            let stack = Arc::new(Self::in_new_dir(options));
-            *shared = Arc::downgrade(&stack);
-            stack
-        })
+    pub fn with(needs: Needs) -> Arc<Self> {
+        static SHARED: Mutex<BTreeMap<Needs, Weak<Stack>>> = Mutex::new(BTreeMap::new());
+        if needs.is_exclusive {
+            return Arc::new(Self::in_new_dir(needs.options()));
+        }
+        let mut shared = SHARED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(stack) = shared.get(&needs).and_then(Weak::upgrade) {
+            return stack;
+        }
+        let stack = Arc::new(Self::in_new_dir(needs.options()));
+        shared.insert(needs, Arc::downgrade(&stack));
+        stack
     }
 
     /// A second stack on the same table whose every call of the store passes a proxy that can break it. It is also
@@ -86,31 +149,10 @@ impl Stack {
     }
 
     /// A second stack on the same table, with all that runs in the background, and every call of the store through a
-    /// proxy that can break it. The first one should be [`Stack::silent`].
+    /// proxy that can break it. The first one should be [without a background](Needs::without_background).
     #[must_use]
     pub fn working_through(&self, faults: &Faults, time_scale: u32) -> Arc<Self> {
         self.beside(faults.url(), Options { time_scale, ..Options::default() })
-    }
-
-    /// A stack of its own, with a table of its own, on which nothing runs in the background: what is written there
-    /// waits until somebody else takes it up.
-    #[must_use]
-    pub fn silent() -> Arc<Self> {
-        Arc::new(Self::in_new_dir(Options { has_background: false, ..Options::default() }))
-    }
-
-    /// A stack of its own, with a table of its own, for which time passes faster: for what a sweep of everything that is
-    /// due would disturb in others.
-    #[must_use]
-    pub fn alone(time_scale: u32) -> Arc<Self> {
-        Arc::new(Self::in_new_dir(Options { time_scale, ..Options::default() }))
-    }
-
-    /// A stack of its own, with a table of its own, on which nothing happens by itself: for what does the work of the
-    /// background in its place.
-    #[must_use]
-    pub fn still() -> Arc<Self> {
-        Arc::new(Self::in_new_dir(Options { store: new_table(), has_background: false, ..Options::default() }))
     }
 
     /// A second stack on the same table for which time passes faster: what it makes waits for less long.

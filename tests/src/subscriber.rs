@@ -1,22 +1,19 @@
 //! Endpoints as admins set them up in the app, with a subscriber at the other end.
 
-use std::time::Duration;
-
 use ops::{NewMember, Role};
 use shared::crypto::signing_secret::SigningSecret;
+use shared::domain::delivery::Delivery;
 use shared::domain::ids::{EndpointId, EventId};
-use shared::domain::time::Timestamp;
 use shared::store::Versioned;
 use shared::store::deliveries::DeliveryKey;
 
 use crate::app::{Browser, Page, Person};
 use crate::org::Org;
 use crate::receiver::Receiver;
+use crate::wait::eventually;
 
 /// The page on which admins set up endpoints.
 pub const DEVELOPERS: &str = "/app/developers";
-/// How long a test waits for what has to come.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An endpoint, as whoever set it up knows it.
 #[derive(Debug)]
@@ -139,7 +136,7 @@ impl Subscriber {
     }
 
     /// One of its deliveries, as the store has it.
-    pub async fn delivery(&self, org: &Org, event: EventId) -> Option<Versioned<shared::domain::delivery::Delivery>> {
+    pub async fn delivery(&self, org: &Org, event: EventId) -> Option<Versioned<Delivery>> {
         let key = DeliveryKey { org: org.id, endpoint: self.id, event };
         org.stack().table().store().delivery(key).await.expect("the store answers")
     }
@@ -148,16 +145,23 @@ impl Subscriber {
     ///
     /// # Panics
     /// When it does not come to it.
-    pub async fn wait_for(&self, org: &Org, event: EventId, state: &str) -> shared::domain::delivery::Delivery {
-        let until = Timestamp::now().plus_seconds(i64::try_from(PATIENCE.as_secs()).unwrap_or(30));
-        loop {
-            let found = self.delivery(org, event).await;
-            match found {
-                Some(found) if found.state().as_str() == state => return found.into_inner(),
-                found if until < Timestamp::now() => panic!("not {state}: {found:?}"),
-                _ => tokio::time::sleep(Duration::from_millis(10)).await,
-            }
-        }
+    pub async fn wait_for(&self, org: &Org, event: EventId, state: &str) -> Delivery {
+        self.wait_until(org, event, state, |delivery| delivery.state().as_str() == state).await
+    }
+
+    /// Waits until one of its deliveries is as it should be.
+    ///
+    /// # Panics
+    /// When it does not become so.
+    pub async fn wait_until(
+        &self,
+        org: &Org,
+        event: EventId,
+        what: &str,
+        is_so: impl Fn(&Delivery) -> bool,
+    ) -> Delivery {
+        let look = async || self.delivery(org, event).await.map(Versioned::into_inner).filter(&is_so);
+        eventually(format!("the delivery of {event} is {what}"), look).await
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tests::runtime_api::{self, Function};
-use tests::{Org, Stack};
+use tests::{Needs, Org, Stack};
 
 /// Starts of each function that count, and before them some that fill the caches.
 const ROUNDS: usize = 50;
@@ -38,7 +38,7 @@ struct Case {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let stack = Stack::shared();
+    let stack = Stack::with(Needs::SHARED);
     let org = Org::on(stack).await;
     let environment = runtime_api::environment(org.stack().table(), "https://api.countersign.example");
     let case = |function, event, status| Case { function, event, status, starts: Vec::new(), resident_kib: Vec::new() };

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use shared::domain::ids::WorkspaceId;
 use tests::client::Answer;
-use tests::{Org, Stack, spec};
+use tests::{Needs, Org, Stack, spec};
 
 use measure::{ServiceLog, measure};
 use report::{ListRow, OperationRow, Report, Seeding};
@@ -37,7 +37,7 @@ async fn main() -> ExitCode {
     let full = std::env::var("FULL").is_ok_and(|value| !matches!(value.as_str(), "" | "0"));
     let sizes: &[usize] = if full { &[100, 10_000, 100_000] } else { &[100, 10_000] };
 
-    let stack = Stack::shared();
+    let stack = Stack::with(Needs::SHARED);
     let mut report = Report::default();
     eprintln!("Measuring the operations");
     let operations = operations(&stack).await;

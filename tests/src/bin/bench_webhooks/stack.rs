@@ -6,7 +6,7 @@ use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use shared::domain::ids::EventId;
 use tests::app::Browser;
-use tests::{Org, Stack, subscriber};
+use tests::{Needs, Org, Stack, subscriber};
 use tokio::net::TcpListener;
 
 use crate::receiver::Receiver;
@@ -21,7 +21,7 @@ const TOGETHER: usize = 600;
 const AT_A_TIME: usize = 16;
 
 pub async fn measure() -> Value {
-    let stack = Stack::shared();
+    let stack = Stack::with(Needs::SHARED);
     eprintln!("Measuring the local stack");
     let one = case(&stack, false).await;
     eprintln!("Measuring the local stack with a dead endpoint");

@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::{Value, json};
 use shared::domain::time::Timestamp;
 use shared::domain::token::Scope;
-use tests::{Answer, Org, log, rows};
+use tests::{Answer, Fixture, Org, log, rows};
 
 use crate::unknown_id;
 
@@ -92,6 +92,25 @@ async fn every_call_of_a_known_token_has_one_row() {
         assert!(row["at"].as_str().is_some_and(|at| at.parse::<Timestamp>().is_ok()), "{row}");
         assert_eq!(sorted(rows::objects(row)), sorted(objects.clone()), "what {operation} {code} is about");
         assert!(row.get("ttl").is_none(), "rows of an organization are kept for good");
+    }
+}
+
+#[tokio::test]
+async fn the_row_of_a_call_has_the_name_of_its_operation() {
+    let fixture = Fixture::new().await;
+    for operation in fixture.operations() {
+        let answer = fixture.call(operation).send().await;
+        let audit = fixture.org.audit().await;
+        let rows: Vec<&Value> = audit.iter().filter(|row| row["sk"] == answer.request_id()).collect();
+        assert_eq!(rows.len(), 1, "{}", operation.id);
+        assert_eq!((&rows[0]["operation"], &rows[0]["code"]), (&json!(operation.id), &json!("ok")));
+        let named = rows::objects(rows[0]);
+        let in_path = operation.parameters("path").into_iter().map(|field| field.name);
+        for name in in_path.chain(operation.fields().into_iter().map(|field| field.name)) {
+            if let Some(id) = fixture.ids.get(&name) {
+                assert!(named.contains(id), "{} does not say which {name}: {named:?}", operation.id);
+            }
+        }
     }
 }
 

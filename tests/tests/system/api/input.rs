@@ -3,48 +3,17 @@
 use serde_json::{Value, json};
 use tests::Org;
 use tests::client::Request;
+use tests::fixture::{self, Fixture};
+use tests::spec::{Field, Operation};
 
 use crate::unknown_id;
 
 const CONTACTS: &str = "/api/v1/contacts";
 const WORKSPACES: &str = "/api/v1/workspaces";
-const LISTS: [&str; 2] = [CONTACTS, WORKSPACES];
-
-/// An organization with a contact and a workspace, to be left alone.
-pub struct Fixture {
-    pub org: Org,
-    pub contact: Value,
-    pub contact_path: String,
-    pub people_path: String,
-}
-
-impl Fixture {
-    pub async fn new() -> Self {
-        let org = Org::new().await;
-        let contact = org.contact("Ada").await;
-        let workspace = org.workspace("Harbor").await;
-        Self {
-            contact_path: format!("{CONTACTS}/{}", contact["id"].as_str().expect("an id")),
-            people_path: format!("{WORKSPACES}/{}/contacts", workspace["id"].as_str().expect("an id")),
-            org,
-            contact,
-        }
-    }
-
-    /// Every call with a body: what reads it, and a body that would be taken.
-    pub fn writes(&self) -> Vec<(Request, Value)> {
-        let call = |method: &str, path: &str| self.org.call(method.parse().expect("a method"), path);
-        vec![
-            (call("POST", CONTACTS), json!({"display_name": "Ben", "kind": "person"})),
-            (call("PATCH", &self.contact_path), json!({"display_name": "Ben"})),
-            (call("POST", WORKSPACES), json!({"name": "Pine"})),
-            (call("POST", &self.people_path), json!({"contact_id": self.contact["id"]})),
-        ]
-    }
-}
 
 /// Asserts that each request is refused with 422 for exactly these fields, and that all of them together change nothing.
-pub async fn refused(org: &Org, cases: impl IntoIterator<Item = (Request, Vec<(&str, &str)>)>) {
+pub async fn refused(org: &Org, cases: Vec<(Request, Vec<(&str, &str)>)>) {
+    assert!(!cases.is_empty(), "nothing is tried");
     let before = org.state().await;
     for (request, errors) in cases {
         // A key makes sure that a refusal consumes none: there would be a row.
@@ -55,9 +24,9 @@ pub async fn refused(org: &Org, cases: impl IntoIterator<Item = (Request, Vec<(&
 
 #[tokio::test]
 async fn limit_and_offset_have_bounds() {
-    let org = Org::new().await;
+    let fixture = Fixture::new().await;
     let mut cases = Vec::new();
-    for path in LISTS {
+    for list in fixture.lists() {
         for (name, value, code) in [
             ("limit", "0", "out_of_range"),
             ("limit", "201", "out_of_range"),
@@ -77,41 +46,56 @@ async fn limit_and_offset_have_bounds() {
             ("offset", "1e2", "invalid_type"),
             ("offset", "0.5", "invalid_type"),
         ] {
-            cases.push((org.get(path).query(name, value), vec![(name, code)]));
+            cases.push((fixture.call(list).query(name, value), vec![(name, code)]));
         }
     }
-    refused(&org, cases).await;
+    refused(&fixture.org, cases).await;
 }
 
 #[tokio::test]
 async fn a_parameter_is_given_once() {
-    let org = Org::new().await;
+    let fixture = Fixture::new().await;
+    let parameters: Vec<(&Operation, Field)> = fixture
+        .operations()
+        .flat_map(|operation| operation.parameters("query").into_iter().map(move |field| (operation, field)))
+        .collect();
+    let value = |field: &Field, n: usize| match field.schema["enum"][n].as_str() {
+        Some(value) => value.to_owned(),
+        None if field.schema["format"] == "uuid" => unknown_id(),
+        None => (10 + n).to_string(),
+    };
     let mut cases = Vec::new();
-    for path in LISTS {
-        for name in ["limit", "offset", "search"] {
-            cases.push((org.get(path).query(name, 10).query(name, 10), vec![(name, "invalid_value")]));
-            cases.push((org.get(path).query(name, 10).query(name, 20), vec![(name, "invalid_value")]));
+    for (operation, field) in &parameters {
+        let name = field.name.as_str();
+        let first = value(field, 0);
+        for second in [first.clone(), value(field, 1)] {
+            let twice = fixture.call(operation).query(name, &first).query(name, second);
+            cases.push((twice, vec![(name, "invalid_value")]));
         }
     }
-    refused(&org, cases).await;
+    refused(&fixture.org, cases).await;
 }
 
 #[tokio::test]
 async fn search_is_counted_in_characters_as_sent() {
-    let org = Org::new().await;
+    let fixture = Fixture::new().await;
     let mut cases = Vec::new();
-    for path in LISTS {
-        for text in ["a".repeat(200), "日".repeat(200), "ß".repeat(200), " ".repeat(200), String::new()] {
-            org.get(path).query("search", text).send().await.ok(200);
+    for operation in fixture.operations().filter(|operation| operation.has("query", "search")) {
+        let search = operation.parameters("query").into_iter().find(|field| field.name == "search").expect("search");
+        let max = usize::try_from(search.schema["maxLength"].as_u64().expect("a length")).expect("a length");
+        for text in ["a".repeat(max), "日".repeat(max), "ß".repeat(max), " ".repeat(max), String::new()] {
+            fixture.call(operation).query("search", text).send().await.ok(200);
         }
-        for text in ["a".repeat(201), "日".repeat(201), format!("{}a", " ".repeat(200)), " ".repeat(201)] {
-            cases.push((org.get(path).query("search", text), vec![("search", "too_long")]));
+        let too_long =
+            ["a".repeat(max + 1), "日".repeat(max + 1), format!("{}a", " ".repeat(max)), " ".repeat(max + 1)];
+        for text in too_long {
+            cases.push((fixture.call(operation).query("search", text), vec![("search", "too_long")]));
         }
         for text in ["a\0", "\0", "a\u{1}b", "a\nb", "a\tb", "a\u{7f}b", "a\u{85}b"] {
-            cases.push((org.get(path).query("search", text), vec![("search", "invalid_value")]));
+            cases.push((fixture.call(operation).query("search", text), vec![("search", "invalid_value")]));
         }
     }
-    refused(&org, cases).await;
+    refused(&fixture.org, cases).await;
 }
 
 #[tokio::test]
@@ -128,20 +112,17 @@ async fn a_query_that_is_no_text_is_refused() {
 #[tokio::test]
 async fn a_parameter_without_a_readable_name_is_refused() {
     let fixture = Fixture::new().await;
-    let org = &fixture.org;
     let mut cases = Vec::new();
-    for path in [CONTACTS, WORKSPACES, "/api/v1/me", &fixture.contact_path] {
+    for operation in fixture.operations() {
+        let call = || fixture.call(operation);
         for piece in ["=x", "=", "&=x", "=x&"] {
-            cases.push((org.get(path).raw_query(piece), vec![("query", "unknown_parameter")]));
+            cases.push((call().raw_query(piece), vec![("query", "unknown_parameter")]));
         }
-        cases.push((org.get(path).raw_query("%ff=1"), vec![("query", "invalid_format")]));
-        let both = org.get(path).raw_query("=x").raw_query("%ff");
+        cases.push((call().raw_query("%ff=1"), vec![("query", "invalid_format")]));
+        let both = call().raw_query("=x").raw_query("%ff");
         cases.push((both, vec![("query", "unknown_parameter"), ("query", "invalid_format")]));
     }
-    for (request, body) in fixture.writes() {
-        cases.push((request.json(&body).raw_query("=x"), vec![("query", "unknown_parameter")]));
-    }
-    refused(org, cases).await;
+    refused(&fixture.org, cases).await;
 }
 
 #[tokio::test]
@@ -157,14 +138,17 @@ async fn a_long_name_of_a_parameter_is_cut_where_it_is_told() {
 #[tokio::test]
 async fn an_unknown_query_parameter_is_refused_everywhere() {
     let fixture = Fixture::new().await;
-    let org = &fixture.org;
     let mut cases = Vec::new();
-    for path in LISTS {
-        for name in ["q", "Limit", "page", "lifecycle", "search[]"] {
-            cases.push((org.get(path).query(name, "x"), vec![(name, "unknown_parameter")]));
+    for operation in fixture.operations() {
+        let is_unknown = |name: &&str| !operation.has("query", name);
+        let names = ["q", "Limit", "page", "lifecycle", "search[]", "limit", "fields", "upsert"];
+        for name in names.into_iter().filter(is_unknown) {
+            cases.push((fixture.call(operation).query(name, "x"), vec![(name, "unknown_parameter")]));
         }
-        cases.push((org.get(path).raw_query("cursor"), vec![("cursor", "unknown_parameter")]));
-        let several = org.get(path).query("page", 1).query("limit", 0).query("offset", "x").query("per_page", 1);
+        cases.push((fixture.call(operation).raw_query("cursor"), vec![("cursor", "unknown_parameter")]));
+    }
+    for list in fixture.lists() {
+        let several = fixture.call(list).query("page", 1).query("limit", 0).query("offset", "x").query("per_page", 1);
         let expected = vec![
             ("page", "unknown_parameter"),
             ("per_page", "unknown_parameter"),
@@ -173,22 +157,18 @@ async fn an_unknown_query_parameter_is_refused_everywhere() {
         ];
         cases.push((several, expected));
     }
-    for path in ["/api/v1/me", &fixture.contact_path] {
-        for name in ["limit", "fields"] {
-            cases.push((org.get(path).query(name, 1), vec![(name, "unknown_parameter")]));
-        }
-    }
-    for (request, body) in fixture.writes() {
-        cases.push((request.json(&body).query("upsert", true), vec![("upsert", "unknown_parameter")]));
-    }
-    refused(org, cases).await;
+    refused(&fixture.org, cases).await;
 }
 
 #[tokio::test]
 async fn an_id_in_a_path_is_a_uuid() {
     let fixture = Fixture::new().await;
-    let org = &fixture.org;
-    let id = fixture.contact["id"].as_str().expect("an id");
+    let id = &fixture.ids["contact_id"];
+    let parameters: Vec<(&Operation, String)> = fixture
+        .operations()
+        .flat_map(|operation| operation.parameters("path").into_iter().map(move |field| (operation, field.name)))
+        .map(|(operation, name)| (operation, format!("path.{name}")))
+        .collect();
     let bare = id.replace('-', "");
     let mut cases = Vec::new();
     for text in [
@@ -208,16 +188,15 @@ async fn an_id_in_a_path_is_a_uuid() {
         &bare,
         &id.replace('0', "g"),
     ] {
-        let contact = format!("{CONTACTS}/{text}");
-        let workspace = format!("{WORKSPACES}/{text}");
-        let people = format!("{workspace}/contacts");
-        let add = json!({"contact_id": id});
-        cases.push((org.get(&contact), vec![("path.contact_id", "invalid_format")]));
-        cases.push((org.patch(&contact, &json!({"kind": "llc"})), vec![("path.contact_id", "invalid_format")]));
-        cases.push((org.get(&workspace), vec![("path.workspace_id", "invalid_format")]));
-        cases.push((org.post(&people, &add), vec![("path.workspace_id", "invalid_format")]));
+        for (operation, field) in &parameters {
+            let mut ids = fixture.ids.clone();
+            ids.insert(field.trim_start_matches("path.").to_owned(), text.to_owned());
+            let request = fixture.org.call(operation.method.clone(), fixture::path(operation, &ids));
+            let request = fixture.body(operation).iter().fold(request, Request::json);
+            cases.push((request, vec![(field.as_str(), "invalid_format")]));
+        }
     }
-    refused(org, cases).await;
+    refused(&fixture.org, cases).await;
 }
 
 #[tokio::test]
@@ -294,7 +273,8 @@ async fn all_that_is_wrong_is_said_at_once() {
 async fn an_idempotency_key_is_short_printable_ascii() {
     let fixture = Fixture::new().await;
     let org = &fixture.org;
-    let posts = || fixture.writes().into_iter().filter(|(request, _)| request.method() == "POST");
+    let posts = || fixture.writes().filter(|operation| operation.has("header", "Idempotency-Key"));
+    assert!(posts().count() > 0);
     let before = org.state().await;
     for (key, code) in [
         ("k".repeat(256).into_bytes(), "too_long"),
@@ -305,13 +285,13 @@ async fn an_idempotency_key_is_short_printable_ascii() {
         (b"a\xffb".to_vec(), "invalid_format"),
         (b"a\tb".to_vec(), "invalid_format"),
     ] {
-        for (request, body) in posts() {
-            let answer = request.json(&body).header("idempotency-key", key.clone()).send().await;
+        for post in posts() {
+            let answer = fixture.call(post).header("idempotency-key", key.clone()).send().await;
             answer.refused_for(422, &[("header.idempotency-key", code)]);
         }
     }
-    for (request, body) in posts() {
-        let answer = request.json(&body).key("one").key("two").send().await;
+    for post in posts() {
+        let answer = fixture.call(post).key("one").key("two").send().await;
         assert_eq!(answer.status, 422, "{answer}");
         assert_eq!(answer.errors()[0].0, "header.idempotency-key", "{answer}");
     }
@@ -326,9 +306,11 @@ async fn if_match_is_an_entity_tag() {
     let fixture = Fixture::new().await;
     let mut cases = Vec::new();
     for tag in ["", "1", "not a tag", "\"open", "W/", "\"a\" \"b\""] {
-        let patch = fixture.org.patch(&fixture.contact_path, &json!({"kind": "llc"})).if_match(tag);
-        cases.push((patch, vec![("header.if-match", "invalid_format")]));
+        for operation in fixture.operations().filter(|operation| operation.has("header", "If-Match")) {
+            cases.push((fixture.call(operation).if_match(tag), vec![("header.if-match", "invalid_format")]));
+        }
     }
+    assert!(!cases.is_empty());
     refused(&fixture.org, cases).await;
 }
 
@@ -336,6 +318,7 @@ async fn if_match_is_an_entity_tag() {
 async fn refusals_come_in_one_order() {
     let fixture = Fixture::new().await;
     let (org, read_only) = (&fixture.org, fixture.org.read_only());
+    let contact_path = fixture.path(fixture.operation("get_contact"));
     let malformed_id = format!("{CONTACTS}/x");
     let unknown = format!("{CONTACTS}/{}", unknown_id());
     let bad = json!({"kind": "alien"});
@@ -349,7 +332,7 @@ async fn refusals_come_in_one_order() {
     anonymous.patch(&malformed_id, &bad).send().await.refused(401);
     // 404 and 405 of the route before 403.
     read_only.post("/api/v1/nowhere", &bad).send().await.refused(404);
-    read_only.post(&fixture.contact_path, &bad).send().await.refused(405);
+    read_only.post(&contact_path, &bad).send().await.refused(405);
     read_only.call(http::Method::DELETE, CONTACTS).send().await.refused(405);
     // 403 before 422, 404 and 409.
     read_only.patch(&malformed_id, &bad).if_match("x").send().await.refused(403);
@@ -367,12 +350,12 @@ async fn refusals_come_in_one_order() {
     // The 409 of If-Match before the 422 of state.
     org.post(CONTACTS, &json!({"display_name": "H", "kind": "llc", "external_reference": "held"})).send().await.ok(201);
     let taken = json!({"external_reference": "held"});
-    org.patch(&fixture.contact_path, &taken).if_match("\"stale\"").send().await.refused(409);
-    org.patch(&fixture.contact_path, &taken).send().await.refused_for(422, &[("external_reference", "taken")]);
+    org.patch(&contact_path, &taken).if_match("\"stale\"").send().await.refused(409);
+    org.patch(&contact_path, &taken).send().await.refused_for(422, &[("external_reference", "taken")]);
 
     let ours = |rows: Vec<Value>| {
         rows.into_iter()
-            .filter(|row| row.to_string().contains(fixture.contact["id"].as_str().expect("an id")))
+            .filter(|row| row["pk"].as_str().is_some_and(|key| key.contains(&fixture.ids["contact_id"])))
             .collect::<Vec<_>>()
     };
     assert_eq!(ours(org.state().await), ours(before), "the contact changed");

@@ -4,6 +4,7 @@ mod agreements;
 mod audit;
 mod bodies;
 mod contacts;
+mod fields;
 mod idempotency;
 mod identity;
 mod input;

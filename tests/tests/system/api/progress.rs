@@ -12,12 +12,9 @@ use shared::domain::ids::{GateId, StageId};
 use shared::domain::time::Timestamp;
 use tests::app::{Browser, Person};
 use tests::clockwork::Clockwork;
-use tests::{Fault, Faults, Org, Rule, Stack, rows};
+use tests::{Fault, Faults, Needs, Org, Rule, eventually, rows};
 
 use crate::unknown_id;
-
-/// How long what happens by itself may take.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// At this pace an hour takes a tenth of a second.
 const AN_HOUR_IN_100_MS: u32 = 36_000;
@@ -42,7 +39,7 @@ async fn until(moment: Timestamp) {
 
 /// Prepares something that has to be there before a moment; on a machine that is too busy for it, again with more time.
 async fn before_a_moment<T>(prepare: impl AsyncFn(Timestamp) -> Option<T>) -> (T, Timestamp) {
-    for ms in [2_000, 8_000, 32_000] {
+    for ms in [2_000, 8_000, 32_000, 128_000] {
         let moment = in_ms(ms);
         let prepared = prepare(moment).await;
         if let Some(prepared) = prepared.filter(|_| Timestamp::now() < moment) {
@@ -122,16 +119,8 @@ impl Deal {
 
     /// Waits until an agreement is in a state.
     async fn wait_for(&self, agreement: &Agreement, lifecycle: &str) -> Value {
-        let wait = async {
-            loop {
-                let shown = self.shown(agreement).await;
-                if shown["lifecycle"] == lifecycle {
-                    return shown;
-                }
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        tokio::time::timeout(PATIENCE, wait).await.expect("it comes to that")
+        let look = async || Some(self.shown(agreement).await).filter(|shown| shown["lifecycle"] == lifecycle);
+        eventually(lifecycle, look).await
     }
 
     async fn types(&self) -> Vec<String> {
@@ -179,7 +168,7 @@ fn gate_states(shown: &Value) -> Vec<Vec<&str>> {
 
 #[tokio::test]
 async fn countdowns_take_an_agreement_from_stage_to_stage_and_the_last_one_completes_it() {
-    let deal = Deal::on(Org::on(Stack::alone(AN_HOUR_IN_100_MS)).await).await;
+    let deal = Deal::on(Org::with(Needs::OWN.time_scale(AN_HOUR_IN_100_MS)).await).await;
     let subscriber = deal.org.subscriber_of(&["agreement.completed"]).await;
     let agreement =
         deal.publish(&[&[Countdown::AfterHours(2)], &[Countdown::AfterHours(1), Countdown::AfterHours(3)]], None).await;
@@ -221,7 +210,7 @@ async fn countdowns_take_an_agreement_from_stage_to_stage_and_the_last_one_compl
 
 #[tokio::test]
 async fn an_agreement_whose_time_is_over_expires_and_cannot_be_cancelled() {
-    let deal = Deal::on(Org::on(Stack::alone(600)).await).await;
+    let deal = Deal::on(Org::with(Needs::OWN.time_scale(600)).await).await;
     let ((cancellation, agreement), _) = before_a_moment(async |moment| {
         let agreement = deal.publish_in_time(&[&[Countdown::AfterHours(2000)]], Some(moment)).await?;
         Some((deal.propose_cancellation(&agreement).await?, agreement))
@@ -251,7 +240,7 @@ async fn an_agreement_whose_time_is_over_expires_and_cannot_be_cancelled() {
 /// Decisions are taken on what is so, not on what the clock has found time to write down.
 #[tokio::test]
 async fn a_decision_does_not_wait_for_the_clock() {
-    let deal = Deal::on(Org::on(Stack::silent()).await).await;
+    let deal = Deal::on(Org::with(Needs::OWN.without_background()).await).await;
     let ((ended, proposed, over, completed), moment) = before_a_moment(async |moment| {
         let ended = deal.publish_in_time(&[&[Countdown::AfterHours(2)]], Some(moment)).await?;
         let proposed = deal.propose_cancellation(&ended).await?;
@@ -333,7 +322,7 @@ async fn clocks_that_tick_at_once_write_it_down_once() {
 
 #[tokio::test]
 async fn the_clock_takes_away_what_was_left_behind_and_leaves_what_is_not_due() {
-    let deal = Deal::on(Org::on(Stack::silent()).await).await;
+    let deal = Deal::on(Org::with(Needs::OWN.without_background()).await).await;
     let waiting = deal.publish(&[&[Countdown::AfterHours(1)]], None).await;
     let (over, moment) =
         before_a_moment(async |moment| Some(deal.publish(&[&[Countdown::At(moment)]], None).await)).await;
@@ -368,7 +357,7 @@ async fn the_clock_takes_away_what_was_left_behind_and_leaves_what_is_not_due() 
 /// A member cancels at the moment at which the clock completes: one of them is right, and the other one sees that.
 #[tokio::test]
 async fn a_clock_and_a_member_do_not_both_end_an_agreement() {
-    let org = Org::on(Stack::silent()).await;
+    let org = Org::with(Needs::OWN.without_background()).await;
     let faults = Faults::before(&org.stack().table().endpoint);
     let stack = org.stack().through(&faults);
     let deal = Deal::on(org).await;
@@ -417,7 +406,7 @@ async fn a_broken_store_does_not_break_what_time_does() {
         (Fault::LateCommit, 1),
         (Fault::Conflict, 100),
     ];
-    let deal = Deal::on(Org::on(Stack::silent()).await).await;
+    let deal = Deal::on(Org::with(Needs::OWN.without_background()).await).await;
     let faults = Faults::before(&deal.org.stack().table().endpoint);
     let stack = deal.org.stack().through(&faults);
     let (published, moment) = before_a_moment(async |moment| {

@@ -1,7 +1,5 @@
 //! Proposals: made over the API, decided by nobody here; their expiry, and what the outbox holds of it.
 
-use std::time::Duration;
-
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use shared::domain::agreement::gate::GateRule;
@@ -10,12 +8,11 @@ use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 use tests::clockwork::Clockwork;
 use tests::drafts::{self, Drafted};
-use tests::{Org, rows};
+use tests::{Org, eventually, rows};
 
 use crate::{assert_moment, members, unknown_id};
 
 const PROPOSALS: &str = "/api/v1/proposals";
-const PATIENCE: Duration = Duration::from_secs(20);
 
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}"))
@@ -415,13 +412,8 @@ async fn the_clock_settles_what_nobody_reads() {
     let id = text(&proposal["id"]).to_owned();
     let lifetime = moment(&proposal["expires_at"]).unix_ms() - moment(&proposal["created_at"]).unix_ms();
     assert_eq!(lifetime, 500, "the true scaled moment");
-    let settled = async {
-        while org.events().await.len() < 2 {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, settled).await.expect("the clock comes by");
-    let events = org.events().await;
+    let events =
+        eventually("the clock settles it", async || Some(org.events().await).filter(|events| 2 <= events.len())).await;
     assert_eq!(told(&events), [("proposal.created", id.as_str()), ("proposal.expired", id.as_str())]);
     assert!(moment(&events[1]["created_at"]) >= moment(&proposal["expires_at"]), "never early");
     let due = org.due().await;

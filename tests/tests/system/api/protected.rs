@@ -7,13 +7,11 @@ use serde_json::{Value, json};
 use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 use tests::app::Browser;
+use tests::fixture::{Ids, aimed, path};
 use tests::spec::{self, Operation};
 use tests::{Org, drafts};
 
 use crate::unknown_id;
-
-/// The records that a call is tried at, by the names that ids have in paths and bodies.
-type Targets = BTreeMap<&'static str, String>;
 
 /// What only members may change, of every record: the state of agreements and proposals, activation of workspaces.
 async fn protected(org: &Org) -> BTreeMap<String, Value> {
@@ -26,23 +24,8 @@ async fn protected(org: &Org) -> BTreeMap<String, Value> {
     org.state().await.iter().filter_map(state).collect()
 }
 
-/// A body with the ids of the targets wherever it names one.
-fn aimed(body: &Value, targets: &Targets) -> Value {
-    match body {
-        Value::Object(members) => {
-            let member = |(name, value): (&String, &Value)| {
-                let id = targets.get(name.as_str()).map(|id| json!(id));
-                (name.clone(), id.unwrap_or_else(|| aimed(value, targets)))
-            };
-            Value::Object(members.iter().map(member).collect())
-        }
-        Value::Array(values) => values.iter().map(|value| aimed(value, targets)).collect(),
-        other => other.clone(),
-    }
-}
-
 /// The body that the description shows, then one more for each protected thing that somebody might try to slip in.
-fn bodies(operation: &Operation, targets: &Targets) -> Vec<Value> {
+fn bodies(operation: &Operation, targets: &Ids) -> Vec<Value> {
     let example = aimed(&operation.example_body().unwrap_or_else(|| json!({})), targets);
     let now = Timestamp::now();
     let decided = json!({"at": now, "by": {"type": "member", "id": unknown_id(), "display_name": "Maren"}});
@@ -74,13 +57,6 @@ fn bodies(operation: &Operation, targets: &Targets) -> Vec<Value> {
     std::iter::once(example.clone()).chain(smuggled.map(with)).collect()
 }
 
-fn path(operation: &Operation, targets: &Targets) -> String {
-    let fill = |path: String, (name, id): (&&str, &String)| path.replace(&format!("{{{name}}}"), id);
-    let path = targets.iter().fold(operation.path.clone(), fill);
-    assert!(!path.contains('{'), "a kind of record that this test has none of: {path}");
-    path
-}
-
 #[tokio::test]
 async fn no_operation_of_the_api_does_what_only_members_may() {
     let org = Org::new().await;
@@ -97,12 +73,12 @@ async fn no_operation_of_the_api_does_what_only_members_may() {
         targets.push((drafted, proposal.id().to_string()));
     }
     targets.push((&fresh, targets[0].1.clone()));
-    let of = |(drafted, proposal): &(&drafts::Drafted, String)| -> Targets {
+    let of = |(drafted, proposal): &(&drafts::Drafted, String)| -> Ids {
         BTreeMap::from([
-            ("agreement_id", drafted.id()),
-            ("contact_id", id(&ada)),
-            ("proposal_id", proposal.clone()),
-            ("workspace_id", id(&workspace)),
+            ("agreement_id".to_owned(), drafted.id()),
+            ("contact_id".to_owned(), id(&ada)),
+            ("proposal_id".to_owned(), proposal.clone()),
+            ("workspace_id".to_owned(), id(&workspace)),
         ])
     };
 

@@ -1,11 +1,14 @@
 //! Who may call: every operation of the registry × every kind of token.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use shared::domain::time::Timestamp;
 use shared::domain::token::Scope;
 use shared::store::Store;
+use tests::client::Request;
 use tests::spec::{self, Operation};
-use tests::{Answer, Org, raw};
+use tests::{Answer, Fixture, Org, fixture, raw};
 
 use crate::unknown_id;
 
@@ -152,29 +155,16 @@ async fn a_token_that_is_revoked_stops_and_the_others_go_on() {
 
 #[tokio::test]
 async fn a_read_only_token_reads_everything_and_writes_nothing() {
-    let org = Org::new().await;
-    let (contact, workspace) = (org.contact("Ada").await, org.workspace("Harbor").await);
-    let read_only = org.read_only();
-    let draft = tests::drafts::written(&org, "Seed").await;
-    let proposal = org.post("/api/v1/proposals", &draft.publication()).send().await.id(201);
-    for path in [
-        "/api/v1/me".to_owned(),
-        "/api/v1/agreements".to_owned(),
-        draft.path(),
-        "/api/v1/proposals".to_owned(),
-        format!("/api/v1/proposals/{proposal}"),
-        "/api/v1/contacts".to_owned(),
-        "/api/v1/workspaces".to_owned(),
-        format!("/api/v1/contacts/{}", contact["id"].as_str().expect("an id")),
-        format!("/api/v1/workspaces/{}", workspace["id"].as_str().expect("an id")),
-    ] {
-        read_only.get(path).send().await.ok(200);
+    let fixture = Fixture::new().await;
+    let (org, read_only) = (&fixture.org, fixture.org.read_only());
+    for read in fixture.operations().filter(|operation| !operation.is_write()) {
+        fixture.call_by(&read_only, read).send().await.ok(200);
     }
     let before = org.state().await;
-    let existing = contact["id"].as_str().expect("an id");
-    for operation in operations(&org).await.into_iter().filter(Operation::is_write) {
-        for id in [existing, &unknown_id(), "not-a-uuid"] {
-            let call = operation.call(&read_only, id);
+    for write in fixture.writes() {
+        let unknown = write.call(&read_only, &unknown_id());
+        let malformed = write.call(&read_only, "not-a-uuid");
+        for call in [fixture.call_by(&read_only, write), unknown, malformed] {
             for request in [
                 call.clone(),
                 call.clone().json(&json!({})),
@@ -196,42 +186,56 @@ async fn a_read_only_token_reads_everything_and_writes_nothing() {
     assert_eq!(org.state().await, before);
 }
 
+/// The answers to calls that name a foreign record and one that does not exist, in the place of the same name.
+async fn foreign_and_unknown(ours: &Fixture, operation: &Operation, name: &str, foreign: &str) -> [Answer; 2] {
+    let call = async |id: &str| {
+        let (mut path, mut body) = (ours.ids.clone(), ours.body(operation));
+        if operation.has("path", name) {
+            path.insert(name.to_owned(), id.to_owned());
+        } else {
+            body.as_mut().expect("a body")[name] = json!(id);
+        }
+        let request = ours.org.call(operation.method.clone(), fixture::path(operation, &path));
+        body.iter().fold(request, Request::json).send().await
+    };
+    [call(foreign).await, call(&unknown_id()).await]
+}
+
 /// A record of another organization answers exactly as one that does not exist, in the path and in the body.
 #[tokio::test]
 async fn a_foreign_record_does_not_exist() {
-    let (org, other) = (Org::new().await, Org::new().await);
-    let (contact, workspace) = (other.contact("Theirs").await, other.workspace("Theirs").await);
-    let draft = tests::drafts::write(&other, tests::drafts::ready(&workspace, "Theirs", &contact)).await;
-    let cancel = json!({"action": "cancel_agreement", "agreement_id": draft.id()});
-    let proposal = other.post("/api/v1/proposals", &cancel).send().await.ok(201);
-    let agreement = json!({"id": draft.id()});
-    let foreign_ids: Vec<&str> = [&contact, &workspace, &agreement, &proposal]
-        .iter()
-        .map(|record| record["id"].as_str().expect("an id"))
-        .collect();
-    let (before, before_other) = (org.state().await, other.state().await);
-    let mut covered = 0;
-    for operation in operations(&org).await.into_iter().filter(Operation::has_path_id) {
-        for id in &foreign_ids {
-            let foreign = operation.call(&org, id).send().await;
-            let unknown = operation.call(&org, &unknown_id()).send().await;
-            assert_eq!((foreign.status, unknown.status), (404, 404), "{} {foreign}", operation.id);
-            assert_eq!(foreign.without_request_id(), unknown.without_request_id(), "{}", operation.id);
-            covered += 1;
+    let (ours, theirs) = (Fixture::new().await, Fixture::new().await);
+    let (before, before_theirs) = (ours.org.state().await, theirs.org.state().await);
+    let mut covered = BTreeSet::new();
+    for operation in ours.operations() {
+        let in_path = operation.parameters("path").into_iter().map(|field| (field.name, None));
+        let in_body = operation.fields().into_iter().filter(|field| ours.ids.contains_key(&field.name));
+        let in_body = in_body.map(|field| (field.name.clone(), Some(field.name)));
+        for (name, field) in in_path.chain(in_body) {
+            for foreign in theirs.ids.values() {
+                let [foreign, unknown] = foreign_and_unknown(&ours, operation, &name, foreign).await;
+                assert_eq!((foreign.status, unknown.status), (404, 404), "{} {foreign}", operation.id);
+                assert_eq!(foreign.without_request_id(), unknown.without_request_id(), "{}", operation.id);
+                let errors: Vec<_> = field.iter().map(|field| (field.clone(), "not_found".to_owned())).collect();
+                assert_eq!(foreign.errors(), errors, "{}", operation.id);
+            }
+            covered.insert(format!("{} {name}", operation.id));
         }
     }
-    assert!(covered > 0);
-    assert_eq!(org.state().await, before);
-    assert_eq!(other.state().await, before_other);
-    assert_eq!(other.all("/api/v1/contacts").await, [contact]);
+    for place in ["get_contact contact_id", "add_workspace_contact contact_id", "create_proposal agreement_id"] {
+        assert!(covered.contains(place), "{place} is not among {covered:?}");
+    }
+    assert_eq!(ours.org.state().await, before);
+    assert_eq!(theirs.org.state().await, before_theirs);
 }
 
 #[tokio::test]
 async fn no_answer_carries_a_token() {
-    let org = Org::new().await;
-    let contact = org.contact("Ada").await;
-    for operation in operations(&org).await {
-        let answer = operation.call(&org, contact["id"].as_str().expect("an id")).send().await;
+    let fixture = Fixture::new().await;
+    let org = &fixture.org;
+    for operation in fixture.operations() {
+        let answer = fixture.call(operation).send().await;
+        assert!(answer.status < 300, "{answer}");
         let text = String::from_utf8_lossy(&answer.bytes).into_owned() + &format!("{:?}", answer.headers);
         assert!(!text.contains(&org.token.value[3..]), "{}", operation.id);
     }

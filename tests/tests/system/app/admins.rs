@@ -4,7 +4,7 @@ use serde_json::json;
 use tests::app::{Browser, Page, Person};
 use tests::receiver::Receiver;
 use tests::subscriber::{DEVELOPERS, Subscriber};
-use tests::{Org, Rule, Shaky, Stack, outbox, rows};
+use tests::{Needs, Org, Rule, Shaky, outbox, rows};
 
 /// An act of an admin: what is done, where, with which form.
 type AdminAct = (&'static str, String, Vec<(&'static str, String)>);
@@ -21,7 +21,7 @@ struct Admin {
 
 impl Admin {
     async fn new() -> Self {
-        let org = Org::on(Stack::still()).await;
+        let org = Org::with(Needs::OWN.without_background().on_configured_store()).await;
         let person = org.admin("Ines Duarte").await;
         let shaky = Shaky::beside(&org);
         let subscriber = Subscriber::add(shaky.browser_of(&person).await, Receiver::new().await, &[]).await;

@@ -1,9 +1,8 @@
 //! Home tells admins of endpoints that fail.
 
-use std::time::Duration;
-
 use tests::Org;
 use tests::app::{Browser, Page};
+use tests::eventually;
 use tests::log;
 use tests::receiver::Reaction;
 use tests::subscriber::Subscriber;
@@ -12,14 +11,7 @@ const FAILING: &str = "An endpoint is failing: ";
 
 /// Opens Home until it is as it should be: what people see of an endpoint's health comes a moment after the attempt.
 async fn home_until(browser: &Browser, fits: impl Fn(&Page) -> bool) -> Page {
-    for _ in 0..1000 {
-        let page = browser.get("/app").await;
-        if fits(&page) {
-            return page;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("Home stays: {}", browser.get("/app").await.body);
+    eventually("Home is as it should be", async || Some(browser.get("/app").await).filter(&fits)).await
 }
 
 async fn send_test(subscriber: &Subscriber) -> String {

@@ -10,7 +10,7 @@ use shared::domain::ids::{FieldId, GateId, StageId};
 use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 use tests::app::{Browser, Person};
-use tests::{Fault, Org, Rule, Stack, drafts};
+use tests::{Fault, Org, Rule, drafts};
 
 use crate::store::faults::Broken;
 
@@ -21,13 +21,6 @@ async fn signed_in() -> (Org, Person, Browser) {
     let person = org.member("Maren Holt").await;
     let browser = Browser::of(&org, &person).await;
     (org, person, browser)
-}
-
-/// The same session at another stack over the same table.
-fn at(stack: &Stack, browser: &Browser) -> Browser {
-    let other = Browser::new(&stack.base_url);
-    other.set_cookie("session", &browser.cookie("session").expect("a session"));
-    other
 }
 
 fn review(proposal: &Value) -> String {
@@ -65,19 +58,13 @@ fn questions(draft: &Agreement) -> Stage {
 #[tokio::test]
 async fn an_expired_proposal_says_so_and_is_decided_no_more() {
     let (org, _, browser) = signed_in().await;
-    // What it makes waits for two seconds.
-    let fast = org.stack().scaled(72 * 3600 / 2);
     let draft = org.ready_draft("Lease", |_| {}).await;
-    let body = json!({"action": "publish_agreement", "agreement_id": draft.id()});
-    let proposal = org.at(&fast).post("/api/v1/proposals", &body).send().await.ok(201);
-    let browser = at(&fast, &browser);
+    let proposal = org.propose("publish_agreement", &draft).await;
     let page = browser.get(&review(&proposal)).await;
     let (token, version) = (page.hidden("form_token"), page.hidden("version"));
     let expires_at: Timestamp = proposal["expires_at"].as_str().unwrap().parse().unwrap();
     assert!(page.says(&expires_at.to_string()), "{}", page.body);
-    while Timestamp::now() <= expires_at {
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
+    drafts::let_expire(&org, &proposal).await;
     for decision in ["confirm", "decline"] {
         let form = [("form_token", token.as_str()), ("version", &version), ("note", "Late"), ("decision", decision)];
         let late = browser.post(&review(&proposal), &form).await;

@@ -7,7 +7,7 @@ use shared::webhook::signature;
 use tests::app::Browser;
 use tests::receiver::Arrival;
 use tests::subscriber::{Subscriber, secret_on};
-use tests::{Org, Stack, drafts, rows};
+use tests::{Needs, Org, Stack, drafts, rows};
 
 /// The names of the keys that an endpoint's secrets are sealed with: the current one's, and that of the one before.
 async fn sealed_with(org: &Org, subscriber: &Subscriber) -> (Value, Value) {
@@ -24,7 +24,7 @@ fn verifies(arrival: &Arrival, secret: &SigningSecret) -> bool {
 
 #[tokio::test]
 async fn after_a_rotation_endpoints_sign_as_before_and_new_secrets_get_the_new_key() {
-    let before = Stack::still();
+    let before = Stack::with(Needs::OWN.without_background().on_configured_store());
     let org = Org::on(before.clone()).await;
     let admin = org.admin("Ines Duarte").await;
     let receiver = tests::receiver::Receiver::new().await;

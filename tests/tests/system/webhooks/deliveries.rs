@@ -11,7 +11,7 @@ use shared::webhook::signature::{self, Unverified};
 use tests::app::Browser;
 use tests::receiver::{Arrival, Reaction};
 use tests::subscriber::{DEVELOPERS, secret_on};
-use tests::{Org, Stack, drafts, outbox, rows};
+use tests::{Needs, Org, drafts, outbox, rows};
 
 use crate::members;
 
@@ -41,7 +41,7 @@ async fn activate(admin: &Browser, workspace: &Value) {
 
 #[tokio::test]
 async fn what_happens_arrives_signed() {
-    let org = Org::new().await;
+    let org = Org::with(Needs::SHARED.with_stream()).await;
     let subscriber = org.subscriber().await;
     let draft = drafts::written(&org, "Seed round").await;
     let proposal = org.post(PROPOSALS, &draft.publication()).send().await.ok(201);
@@ -68,7 +68,7 @@ async fn what_happens_arrives_signed() {
 
 #[tokio::test]
 async fn a_secret_is_shown_once_and_to_whoever_added_the_endpoint() {
-    let org = Org::new().await;
+    let org = Org::with(Needs::SHARED.with_stream()).await;
     let subscriber = org.subscriber().await;
     let again = subscriber.admin.get(&subscriber.path()).await;
     assert!(secret_on(&again).is_none(), "{}", again.body);
@@ -81,7 +81,7 @@ async fn a_secret_is_shown_once_and_to_whoever_added_the_endpoint() {
 
 #[tokio::test]
 async fn every_type_of_event_arrives_as_the_specification_has_it() {
-    let org = Org::on(Stack::alone(30)).await;
+    let org = Org::with(Needs::OWN.time_scale(30)).await;
     let first = org.subscriber().await;
     let second = org.subscriber().await;
     let admin = &first.admin;
@@ -163,8 +163,8 @@ async fn every_type_of_event_arrives_as_the_specification_has_it() {
 
 #[tokio::test]
 async fn an_endpoint_is_told_what_it_asked_for_from_then_on_and_of_its_organization_only() {
-    let org = Org::new().await;
-    let other = Org::new().await;
+    let org = Org::with(Needs::SHARED.with_stream()).await;
+    let other = Org::with(Needs::SHARED.with_stream()).await;
     let stranger = other.subscriber().await;
     let all = org.subscriber().await;
     let some = org.subscriber_of(&["proposal.declined", "agreement.published"]).await;
@@ -203,7 +203,7 @@ async fn an_endpoint_is_told_what_it_asked_for_from_then_on_and_of_its_organizat
 
 #[tokio::test]
 async fn a_secret_is_replaced_at_once() {
-    let org = Org::new().await;
+    let org = Org::with(Needs::SHARED.with_stream()).await;
     let subscriber = org.subscriber().await;
     let new = subscriber.rotate("replace").await;
     assert!(new != subscriber.secret);
@@ -216,7 +216,7 @@ async fn a_secret_is_replaced_at_once() {
 
 #[tokio::test]
 async fn a_secret_that_is_kept_for_a_day_signs_too_until_it_is_replaced_for_good() {
-    let org = Org::new().await;
+    let org = Org::with(Needs::SHARED.with_stream()).await;
     let subscriber = org.subscriber().await;
     let second = subscriber.rotate("keep").await;
     subscriber.test().await;
@@ -246,7 +246,7 @@ async fn a_secret_that_is_kept_for_a_day_signs_too_until_it_is_replaced_for_good
 /// Goal S3, of signing secrets.
 #[tokio::test]
 async fn a_signing_secret_is_on_the_page_that_shows_it_once_and_nowhere_else() {
-    let org = Org::on(Stack::alone(600)).await;
+    let org = Org::with(Needs::OWN.time_scale(600)).await;
     let subscriber = org.subscriber().await;
     // A failure, with a response on record, and a success.
     subscriber.receiver.answer_once(Reaction { body: "no".to_owned(), ..Reaction::status(500) });
@@ -285,7 +285,7 @@ async fn a_signing_secret_is_on_the_page_that_shows_it_once_and_nowhere_else() {
 
 #[tokio::test]
 async fn an_event_that_nobody_heard_of_is_relayed_by_the_clock() {
-    let org = Org::on(Stack::alone(60)).await;
+    let org = Org::with(Needs::OWN.time_scale(60)).await;
     let subscriber = org.subscriber().await;
     let events = [outbox::event(), outbox::event(), outbox::event()];
     outbox::tell(&org, &events).await;

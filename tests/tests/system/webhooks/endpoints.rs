@@ -12,9 +12,10 @@ use shared::domain::time::Timestamp;
 use shared::webhook::signature;
 use tests::app::{Browser, Page};
 use tests::clockwork::Clockwork;
-use tests::receiver::{Arrival, Reaction, Receiver};
+use tests::receiver::{Arrival, Hold, Reaction, Receiver};
 use tests::subscriber::{DEVELOPERS, Subscriber, add};
-use tests::{Fault, Org, Rule, Shaky, Stack, outbox, rows};
+use tests::wait::in_time;
+use tests::{Fault, Needs, Org, Rule, Shaky, eventually, outbox, rows};
 
 /// Ways into a network, and what is no endpoint for another reason.
 const REFUSED: [&str; 26] = [
@@ -55,7 +56,7 @@ fn said(page: &Page, url: &str) {
 /// Goal S2, at the app.
 #[tokio::test]
 async fn an_address_that_is_not_public_is_refused_and_what_was_typed_is_kept() {
-    let org = Org::new().await;
+    let org = Org::with(Needs::SHARED.with_stream()).await;
     let subscriber = org.subscriber().await;
     let before = org.state().await;
     let long = format!("https://8.8.8.8/{}", "x".repeat(2000));
@@ -79,7 +80,7 @@ async fn an_address_that_is_not_public_is_refused_and_what_was_typed_is_kept() {
 /// An endpoint whose address was fine once: its name leads elsewhere now, or the guard has become stricter.
 #[tokio::test]
 async fn an_address_is_judged_again_by_a_test_and_by_every_attempt() {
-    let org = Org::on(Stack::alone(600)).await;
+    let org = Org::with(Needs::OWN.time_scale(600)).await;
     let subscriber = org.subscriber().await;
     set_url(&org, &subscriber, "https://10.0.0.7/hook").await;
     let before = org.events().await.len();
@@ -90,7 +91,7 @@ async fn an_address_is_judged_again_by_a_test_and_by_every_attempt() {
 
     let events = [outbox::event()];
     outbox::tell(&org, &events).await;
-    let waiting = wait_until(&org, &subscriber, events[0].id, |delivery| delivery.attempted > 0).await;
+    let waiting = subscriber.wait_until(&org, events[0].id, "attempted", |delivery| delivery.attempted > 0).await;
     let attempt = serde_json::to_value(&waiting.attempts[0]).unwrap();
     assert_eq!((&attempt["result"], &attempt["class"]), (&"failed".into(), &"address_refused".into()));
     assert!(attempt.get("dialled").is_none(), "{attempt}");
@@ -110,19 +111,9 @@ async fn set_url(org: &Org, subscriber: &Subscriber, url: &str) {
     update.send().await.expect("the endpoint is there");
 }
 
-async fn wait_until(org: &Org, subscriber: &Subscriber, event: EventId, is_so: impl Fn(&Delivery) -> bool) -> Delivery {
-    for _ in 0..2000 {
-        if let Some(found) = subscriber.delivery(org, event).await.filter(|found| is_so(&found)) {
-            return found.into_inner();
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("it does not become so: {:?}", subscriber.delivery(org, event).await);
-}
-
 #[tokio::test]
 async fn there_is_room_for_twenty() {
-    let org = Org::new().await;
+    let org = Org::with(Needs::SHARED.with_stream()).await;
     let admin = Browser::of(&org, &org.admin("Ines Duarte").await).await;
     let receiver = Receiver::new().await;
     for _ in 0..20 {
@@ -146,7 +137,7 @@ async fn there_is_room_for_twenty() {
 /// Whoever is overtaken can still see what they typed, to put it where there is room.
 #[tokio::test]
 async fn what_was_typed_stays_when_somebody_else_takes_the_last_place() {
-    let org = Org::new().await;
+    let org = Org::with(Needs::SHARED.with_stream()).await;
     let admin = Browser::of(&org, &org.admin("Ines Duarte").await).await;
     let receiver = Receiver::new().await;
     for _ in 0..19 {
@@ -177,7 +168,7 @@ async fn what_was_typed_stays_when_somebody_else_takes_the_last_place() {
 async fn there_is_room_for_twenty_also_when_more_are_added_at_once() {
     const ADMINS: usize = 3;
     const EACH: usize = 9;
-    let org = Org::new().await;
+    let org = Org::with(Needs::SHARED.with_stream()).await;
     let receiver = Receiver::new().await;
     let mut admins = Vec::new();
     for n in 0..ADMINS {
@@ -212,7 +203,7 @@ async fn there_is_room_for_twenty_also_when_more_are_added_at_once() {
 /// The twentieth is added, though the store seems to refuse it: it does not stand in its own way.
 #[tokio::test]
 async fn the_last_endpoint_there_is_room_for_is_added_also_when_the_answer_is_lost() {
-    let org = Org::new().await;
+    let org = Org::with(Needs::SHARED.with_stream()).await;
     let person = org.admin("Ines Duarte").await;
     let shaky = Shaky::beside(&org);
     let admin = shaky.browser_of(&person).await;
@@ -230,7 +221,7 @@ async fn the_last_endpoint_there_is_room_for_is_added_also_when_the_answer_is_lo
 #[tokio::test]
 async fn while_it_is_paused_deliveries_are_held_and_then_go_out_in_the_order_of_time() {
     const COUNT: usize = 30;
-    let org = Org::on(Stack::alone(600)).await;
+    let org = Org::with(Needs::OWN.time_scale(600)).await;
     let subscriber = org.subscriber().await;
     assert_eq!(subscriber.press("pause", &[]).await.status, 303);
     // Written in another order than that of their time.
@@ -265,45 +256,45 @@ async fn while_it_is_paused_deliveries_are_held_and_then_go_out_in_the_order_of_
     assert!(!subscriber.admin.get(&subscriber.path()).await.says("Deliveries are held"));
 }
 
-const SLOW: Duration = Duration::from_millis(1500);
-
-/// A subscriber that answers slowly, with an attempt at a test under way.
-async fn under_way(org: &Org, status: u16) -> (Subscriber, EventId) {
+/// A subscriber with an attempt at a test under way, which is answered when the hold is dropped.
+async fn under_way(org: &Org, status: u16) -> (Subscriber, EventId, Hold) {
     let subscriber = org.subscriber().await;
-    let event = begin(&subscriber, Reaction::late(status, SLOW)).await;
-    (subscriber, event)
+    let (event, hold) = begin(&subscriber, status).await;
+    (subscriber, event, hold)
 }
 
-async fn begin(subscriber: &Subscriber, reaction: Reaction) -> EventId {
+async fn begin(subscriber: &Subscriber, status: u16) -> (EventId, Hold) {
     let before = subscriber.receiver.arrivals().len();
+    let (reaction, hold) = Reaction::held(status);
     subscriber.receiver.answer_once(reaction);
     let event = subscriber.test().await;
     subscriber.receiver.wait_for(before + 1).await;
-    event
+    (event, hold)
 }
 
 #[tokio::test]
 async fn an_attempt_that_is_under_way_when_the_endpoint_is_paused_is_recorded() {
-    let org = Org::new().await;
-    let (subscriber, event) = under_way(&org, 200).await;
+    let org = Org::with(Needs::SHARED.with_stream()).await;
+    let (subscriber, event, hold) = under_way(&org, 200).await;
     assert_eq!(subscriber.press("pause", &[]).await.status, 303);
+    drop(hold);
     let delivered = subscriber.wait_for(&org, event, "delivered").await;
     assert_eq!(delivered.attempted, 1);
 }
 
 #[tokio::test]
 async fn an_endpoint_that_is_deleted_is_gone_with_all_that_was_its_own() {
-    let org = Org::on(Stack::alone(600)).await;
+    let org = Org::with(Needs::OWN.time_scale(600)).await;
     let (subscriber, other) = (org.subscriber().await, org.subscriber().await);
     // One of each kind besides the one under way.
     subscriber.receiver.answer(Reaction::status(503));
     let waiting = subscriber.test().await;
-    wait_until(&org, &subscriber, waiting, |delivery| delivery.attempted > 0).await;
+    subscriber.wait_until(&org, waiting, "attempted", |delivery| delivery.attempted > 0).await;
     subscriber.press("pause", &[]).await;
     let held = outbox::event();
     outbox::tell(&org, std::slice::from_ref(&held)).await;
     subscriber.wait_for(&org, held.id, "held").await;
-    let event = begin(&subscriber, Reaction::late(200, 2 * SLOW)).await;
+    let (event, hold) = begin(&subscriber, 200).await;
 
     let gone = subscriber.press("delete", &[]).await;
     assert_eq!((gone.status, gone.location()), (303, DEVELOPERS));
@@ -315,26 +306,20 @@ async fn an_endpoint_that_is_deleted_is_gone_with_all_that_was_its_own() {
     other.test().await;
     other.receiver.wait_for(2).await;
     // Also after the attempt that was under way has ended.
-    tokio::time::sleep(2 * SLOW + Duration::from_millis(500)).await;
-    let mut left = subscriber.rows(&org).await;
-    for _ in 0..200 {
-        if left.is_empty() {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        left = subscriber.rows(&org).await;
-    }
-    assert!(left.is_empty(), "{left:#?}");
+    drop(hold);
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    eventually("nothing is left", async || subscriber.rows(&org).await.is_empty().then_some(())).await;
     assert_eq!(subscriber.receiver.arrivals().len(), before, "nothing more is sent");
 }
 
 #[tokio::test]
 async fn the_next_attempt_goes_to_the_new_address_and_is_signed_with_the_new_secret() {
-    let org = Org::on(Stack::alone(60)).await;
-    let (subscriber, event) = under_way(&org, 500).await;
+    let org = Org::with(Needs::OWN.time_scale(60)).await;
+    let (subscriber, event, hold) = under_way(&org, 500).await;
     let elsewhere = Receiver::new().await;
     assert_eq!(subscriber.edit(&elsewhere.url(), &[]).await.status, 303);
     let new = subscriber.rotate("replace").await;
+    drop(hold);
     let arrival = elsewhere.wait_for(1).await.remove(0);
     assert_eq!(arrival.event_id(), event);
     let now = Timestamp::now().unix_s();
@@ -346,12 +331,13 @@ async fn the_next_attempt_goes_to_the_new_address_and_is_signed_with_the_new_sec
 
 #[tokio::test]
 async fn a_replay_while_an_attempt_is_under_way_makes_one_more() {
-    let org = Org::new().await;
-    let (subscriber, event) = under_way(&org, 500).await;
+    let org = Org::with(Needs::SHARED.with_stream()).await;
+    let (subscriber, event, hold) = under_way(&org, 500).await;
     assert_eq!(subscriber.replay(event).await.status, 303);
     let arrivals = subscriber.receiver.wait_for(2).await;
+    drop(hold);
     assert_eq!(arrivals[1].event_id(), event);
-    let both = wait_until(&org, &subscriber, event, |delivery| delivery.attempted == 2).await;
+    let both = subscriber.wait_until(&org, event, "attempted twice", |delivery| delivery.attempted == 2).await;
     assert_eq!(both.state().as_str(), "delivered", "the failure of the one that was overtaken changes nothing");
 }
 
@@ -366,7 +352,7 @@ const STATES: [&str; 3] = ["delivered", "exhausted", "waiting"];
 
 impl History {
     async fn of(count: usize) -> Self {
-        let org = Org::on(Stack::silent()).await;
+        let org = Org::with(Needs::OWN.without_background()).await;
         let subscriber = org.subscriber().await;
         let now = Timestamp::now();
         let events: Vec<_> = (0..count)
@@ -502,7 +488,7 @@ async fn what_was_not_delivered_since_a_moment_is_counted_and_replayed() {
             }
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(30), arriving).await.expect("all arrive");
+    in_time("all arrive", arriving).await;
     let arrived: Vec<EventId> = subscriber.receiver.arrivals().iter().map(Arrival::event_id).collect();
     assert_eq!(arrived.len(), replayed.len());
     assert_eq!(arrived.into_iter().collect::<BTreeSet<_>>(), replayed);
@@ -510,7 +496,7 @@ async fn what_was_not_delivered_since_a_moment_is_counted_and_replayed() {
 
 #[tokio::test]
 async fn only_admins_of_the_organization_come_near() {
-    let (org, other) = (Org::new().await, Org::new().await);
+    let (org, other) = (Org::with(Needs::SHARED.with_stream()).await, Org::with(Needs::SHARED.with_stream()).await);
     let subscriber = org.subscriber().await;
     let event = subscriber.test().await;
     subscriber.wait_for(&org, event, "delivered").await;
@@ -533,12 +519,8 @@ async fn only_admins_of_the_organization_come_near() {
         browser.post_with(path, &fields, headers).await
     };
     // How the attempt went is noted a moment after it.
-    let noted = async {
-        while !subscriber.admin.get(&subscriber.path()).await.says(">Working</span>") {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(30), noted).await.expect("it is noted");
+    let noted = async || subscriber.admin.get(&subscriber.path()).await.says(">Working</span>").then_some(());
+    eventually("the success is noted", noted).await;
     let before = org.state().await;
 
     let member = Browser::of(&org, &org.member("Maren Holt").await).await;
@@ -598,7 +580,7 @@ async fn only_admins_of_the_organization_come_near() {
 
 #[tokio::test]
 async fn each_act_is_on_record_once_with_what_it_was_about() {
-    let org = Org::new().await;
+    let org = Org::with(Needs::SHARED.with_stream()).await;
     let admin = Browser::of(&org, &org.admin("Ines Duarte").await).await;
     let receiver = Receiver::new().await;
     let added = add(&admin, &receiver.url(), &[]).await;

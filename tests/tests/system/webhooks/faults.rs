@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use shared::domain::delivery::{Claim, Delivery};
@@ -16,7 +16,7 @@ use tests::clockwork::Clockwork;
 use tests::process::{Process, Serve};
 use tests::receiver::{Arrival, Reaction, Receiver};
 use tests::subscriber::{DEVELOPERS, Subscriber, add};
-use tests::{Fault, Faults, Org, Rule, Stack, outbox};
+use tests::{Fault, Faults, Needs, Org, Rule, Stack, eventually, outbox};
 use uuid::Uuid;
 
 use crate::STACK;
@@ -33,7 +33,7 @@ struct Broken {
 
 impl Broken {
     async fn new(time_scale: u32) -> Self {
-        let quiet = Stack::silent();
+        let quiet = Stack::with(Needs::OWN.without_background());
         let faults = Faults::before(&quiet.table().endpoint);
         let stack = quiet.working_through(&faults, time_scale);
         let org = Org::on(stack.clone()).await;
@@ -47,15 +47,10 @@ impl Broken {
         self.quiet.table().store().delivery(key).await.expect("the table answers").map(|found| found.into_inner())
     }
 
-    async fn delivered(&self, event: EventId, within: Duration) -> Result<Delivery, String> {
-        let started = Instant::now();
-        loop {
-            match self.delivery(event).await {
-                Some(found) if found.state().as_str() == "delivered" => return Ok(found),
-                found if started.elapsed() > within => return Err(format!("{found:?}")),
-                _ => tokio::time::sleep(Duration::from_millis(20)).await,
-            }
-        }
+    async fn delivered(&self, event: EventId, what: &str) {
+        let is_delivered =
+            async || self.delivery(event).await.filter(|found| found.state().as_str() == "delivered").map(|_| ());
+        eventually(format!("delivered after {what}"), is_delivered).await;
     }
 
     fn arrivals_of(&self, event: EventId) -> usize {
@@ -92,17 +87,13 @@ async fn whatever_call_of_relay_and_sender_fails_nothing_is_lost_or_recorded_twi
                 let told = broken.tell(workspace).await;
                 let what = format!("{fault:?} of {target} {needle} {every}");
                 // A delivery that is claimed by a call that nobody heard the answer of waits for the end of the claim.
-                match broken.delivered(told, Duration::from_secs(10)).await {
-                    Ok(_) => {
-                        // What is written a second time comes a moment later.
-                        tokio::time::sleep(Duration::from_millis(150)).await;
-                        let found = broken.delivery(told).await.expect("a delivery");
-                        let arrivals = broken.arrivals_of(told);
-                        if !(1..=2).contains(&arrivals) || found.attempted as usize > arrivals {
-                            wrong.push(format!("{what}: {arrivals} arrivals, {} recorded", found.attempted));
-                        }
-                    }
-                    Err(found) => wrong.push(format!("{what}: {found}")),
+                broken.delivered(told, &what).await;
+                // What is written a second time comes a moment later.
+                tokio::time::sleep(Duration::from_millis(150)).await;
+                let found = broken.delivery(told).await.expect("a delivery");
+                let arrivals = broken.arrivals_of(told);
+                if !(1..=2).contains(&arrivals) || found.attempted as usize > arrivals {
+                    wrong.push(format!("{what}: {arrivals} arrivals, {} recorded", found.attempted));
                 }
                 injected.end();
             }
@@ -140,7 +131,7 @@ async fn claimed_for_a_moment(org: &Org, wake: Wake) {
 /// Each point at which everything can stop, as it leaves the table; then a stack is started over it.
 #[tokio::test]
 async fn wherever_everything_stops_it_goes_on_after_the_next_start() {
-    let org = Org::on(Stack::silent()).await;
+    let org = Org::with(Needs::OWN.without_background()).await;
     let subscriber = org.subscriber().await;
     let clockwork = Clockwork::of(&org);
     let sender = clockwork.sender(&org);
@@ -170,15 +161,17 @@ async fn wherever_everything_stops_it_goes_on_after_the_next_start() {
     // The sender died while it sent.
     let sent = next().await;
     let wake = relayed(sent.id).await;
-    subscriber.receiver.answer_once(Reaction::late(200, Duration::from_secs(2)));
+    let (reaction, hold) = Reaction::held(200);
+    subscriber.receiver.answer_once(reaction);
     {
         let sending = sender.handle(wake);
         let arrival = subscriber.receiver.wait_for(1);
         tokio::select! {
-            ended = sending => panic!("it answers slowly: {ended:?}"),
+            ended = sending => panic!("it does not answer yet: {ended:?}"),
             arrived = arrival => assert_eq!(arrived[0].event_id(), sent.id),
         }
     }
+    drop(hold);
     claimed_for_a_moment(&org, wake).await;
     // The sender died after the delivery was settled: the message comes again.
     let settled = next().await;
@@ -239,8 +232,6 @@ async fn what_happened_before_a_kill_arrives_after_it() {
             process.kill().await;
             continue;
         }
-        // Claims of those who died are over after half a minute.
-        let until = Instant::now() + Duration::from_secs(50);
         let by_workspace = || {
             let mut times: BTreeMap<String, BTreeMap<EventId, usize>> = BTreeMap::new();
             for arrival in receiver.arrivals() {
@@ -249,9 +240,8 @@ async fn what_happened_before_a_kill_arrives_after_it() {
             }
             times
         };
-        while by_workspace().len() < told.len() && Instant::now() < until {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        // Claims of those who died are over after half a minute.
+        eventually("all arrive", async || (told.len() <= by_workspace().len()).then_some(())).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
         let times = by_workspace();
         for workspace in &told {
@@ -267,8 +257,8 @@ async fn what_happened_before_a_kill_arrives_after_it() {
 
 /// What is wrong with one is put aside, shown, and mended; the others go out.
 #[tokio::test]
-async fn a_delivery_without_its_event_is_quarantine_and_replayed_once_it_is_mended() {
-    let org = Org::on(Stack::alone(600)).await;
+async fn a_delivery_without_its_event_is_quarantined_and_replayed_once_it_is_mended() {
+    let org = Org::with(Needs::OWN.time_scale(600)).await;
     let subscriber = org.subscriber().await;
     subscriber.press("pause", &[]).await;
     let events: Vec<_> = (0..5).map(|_| outbox::event()).collect();
@@ -282,7 +272,7 @@ async fn a_delivery_without_its_event_is_quarantine_and_replayed_once_it_is_mend
     for event in events.iter().filter(|event| event.id != broken.id) {
         subscriber.wait_for(&org, event.id, "delivered").await;
     }
-    quarantine(&subscriber, 1).await;
+    shows_quarantined(&subscriber, 1).await;
     assert_eq!(org.due().await, Vec::<String>::new(), "it is due no more");
     assert_eq!(subscriber.receiver.arrivals().len(), 4);
 
@@ -295,28 +285,22 @@ async fn a_delivery_without_its_event_is_quarantine_and_replayed_once_it_is_mend
     assert!(!subscriber.admin.get(&subscriber.path()).await.says("could not be processed"));
 }
 
-async fn quarantine(subscriber: &Subscriber, count: usize) {
+async fn shows_quarantined(subscriber: &Subscriber, count: usize) {
     let word = if count == 1 { "delivery" } else { "deliveries" };
     let text = format!("{count} {word} could not be processed");
-    for _ in 0..300 {
-        if subscriber.admin.get(&subscriber.path()).await.says(&text) {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("{}", subscriber.admin.get(&subscriber.path()).await.body);
+    eventually(&text, async || subscriber.admin.get(&subscriber.path()).await.says(&text).then_some(())).await;
 }
 
 #[tokio::test]
-async fn deliveries_whose_secret_does_not_open_are_quarantine_and_replayed_together() {
-    let org = Org::on(Stack::alone(600)).await;
+async fn deliveries_whose_secret_does_not_open_are_quarantined_and_replayed_together() {
+    let org = Org::with(Needs::OWN.time_scale(600)).await;
     let subscriber = org.subscriber().await;
     let other = org.subscriber().await;
     set_key(&org, &subscriber, "gone").await;
     let events = [outbox::event(), outbox::event()];
     outbox::tell(&org, &events).await;
     other.receiver.wait_for(2).await;
-    quarantine(&subscriber, 2).await;
+    shows_quarantined(&subscriber, 2).await;
     assert!(subscriber.receiver.arrivals().is_empty());
     assert_eq!(subscriber.admin.get(DEVELOPERS).await.status, 200);
 
@@ -328,14 +312,10 @@ async fn deliveries_whose_secret_does_not_open_are_quarantine_and_replayed_toget
     for event in &events {
         subscriber.wait_for(&org, event.id, "delivered").await;
     }
-    let mut page = subscriber.admin.get(&subscriber.path()).await;
-    for _ in 0..100 {
-        if !page.says("A replay is under way") {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        page = subscriber.admin.get(&subscriber.path()).await;
-    }
+    let page = eventually("the replay ends", async || {
+        Some(subscriber.admin.get(&subscriber.path()).await).filter(|page| !page.says("A replay is under way"))
+    })
+    .await;
     assert!(!page.says("could not be processed") && !page.says("2 events since"), "{}", page.body);
     assert_eq!(other.receiver.arrivals().len(), 2);
     assert_eq!(subscriber.receiver.arrivals().len(), 2);

@@ -20,7 +20,7 @@ use tests::clockwork::Clockwork;
 use tests::receiver::Receiver;
 use tests::runtime_api::{self, Function, recorded};
 use tests::subscriber::Subscriber;
-use tests::{Org, Stack, drafts, rows};
+use tests::{Needs, Org, Stack, drafts, rows};
 
 /// The recorded events that these functions get.
 pub const RECORDED: [&str; 3] = ["schedule", "sqs-deliveries", "stream-batch"];
@@ -35,7 +35,7 @@ pub(crate) struct Cloud {
 
 impl Cloud {
     pub(crate) async fn new() -> Self {
-        Self::on(Stack::still()).await
+        Self::on(Stack::with(Needs::OWN.without_background().on_configured_store())).await
     }
 
     async fn on(stack: Arc<Stack>) -> Self {

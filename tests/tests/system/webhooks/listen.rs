@@ -57,7 +57,7 @@ impl Listener {
         let client = Client::new(Arc::new(PublicOrLoopback), Arc::new(SystemResolver::new())).expect("a client");
         let url = format!("http://localhost:{}/hooks", self.port);
         let url = EndpointUrl::parse(&url, &PublicOrLoopback).expect("a URL");
-        client.with_deadline(Duration::from_secs(10)).post(&url, headers, body.to_owned().into()).await
+        client.with_deadline(tests::wait::PATIENCE).post(&url, headers, body.to_owned().into()).await
     }
 
     /// Ends it as Ctrl-C does, and gives what it printed.

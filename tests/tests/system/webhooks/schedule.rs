@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use shared::domain::delivery::Attempt;
 use shared::domain::ids::EventId;
 use shared::domain::time::Timestamp;
 use shared::store::deliveries::DeliveryKey;
@@ -12,23 +13,28 @@ use tests::app::Browser;
 use tests::clockwork::Clockwork;
 use tests::receiver::{Arrival, Reaction, Receiver};
 use tests::subscriber::{DEVELOPERS, Subscriber};
-use tests::{Org, Stack, outbox};
+use tests::{Needs, Org, Stack, eventually, outbox};
 use webhook_sender::Handled;
 
 /// Goal R4, with time passing 600 times as fast: 100 ms, 500 ms, 3 s, 12 s.
 #[tokio::test]
 async fn five_attempts_on_the_schedule_and_then_by_hand() {
     const WAITS_MS: [i64; 4] = [100, 500, 3000, 12_000];
-    // How often the clock of this stack looks, and what a busy machine may add.
-    const LATE_MS: i64 = 100 + 2000;
-    let org = Org::on(Stack::alone(600)).await;
+    let org = Org::with(Needs::OWN.time_scale(600)).await;
     let subscriber = org.subscriber().await;
     subscriber.receiver.answer(Reaction { body: "<b>busy</b>".to_owned(), ..Reaction::status(503) });
     let event = subscriber.test().await;
 
     subscriber.receiver.wait_for(4).await;
-    let waiting = subscriber.wait_for(&org, event, "waiting").await;
-    assert!(waiting.due_at().is_some());
+    let ended_ms = |attempt: &Attempt| attempt.at.unix_ms() + i64::try_from(attempt.duration_ms).unwrap();
+    let waiting = subscriber
+        .wait_until(&org, event, "waiting for its last attempt", |delivery| {
+            delivery.state().as_str() == "waiting" && delivery.attempts.len() == 4
+        })
+        .await;
+    let (due_at, wait) = (waiting.due_at().expect("it is due"), WAITS_MS[3]);
+    let waits = due_at.unix_ms() - ended_ms(&waiting.attempts[3]);
+    assert!((wait - 1..=wait + wait / 10 + 1).contains(&waits), "{waits} ms instead of {wait}");
     let page = subscriber.admin.get(&subscriber.delivery_path(event)).await;
     for text in [
         "Waiting",
@@ -48,9 +54,9 @@ async fn five_attempts_on_the_schedule_and_then_by_hand() {
     let numbers: Vec<u32> = exhausted.attempts.iter().map(|attempt| attempt.number).collect();
     assert_eq!(numbers, [1, 2, 3, 4, 5]);
     for (pair, wait) in exhausted.attempts.windows(2).zip(WAITS_MS) {
-        let ended = pair[0].at.unix_ms() + i64::try_from(pair[0].duration_ms).unwrap();
-        let waited = pair[1].at.unix_ms() - ended;
-        assert!(wait <= waited + 1 && waited <= wait + wait / 10 + LATE_MS, "{waited} ms instead of {wait}");
+        // How late it may be is a matter of the machine, and proven where time is simulated.
+        let waited = pair[1].at.unix_ms() - ended_ms(&pair[0]);
+        assert!(wait <= waited + 1, "{waited} ms instead of {wait}");
     }
     let page = subscriber.admin.get(&subscriber.delivery_path(event)).await;
     assert!(page.says("All 5 attempts failed") && page.says(">Replay<"), "{}", page.body);
@@ -89,7 +95,7 @@ async fn due(org: &Org, subscriber: &Subscriber) -> (Clockwork, Wake) {
 
 #[tokio::test]
 async fn copies_of_a_message_make_one_attempt() {
-    let org = Org::on(Stack::silent()).await;
+    let org = Org::with(Needs::OWN.without_background()).await;
     let subscriber = org.subscriber().await;
     subscriber.receiver.answer(Reaction::late(200, Duration::from_millis(300)));
     let (clockwork, wake) = due(&org, &subscriber).await;
@@ -108,7 +114,7 @@ async fn copies_of_a_message_make_one_attempt() {
 
 #[tokio::test]
 async fn a_message_that_comes_too_early_is_sent_on_and_one_of_nothing_passes() {
-    let org = Org::on(Stack::silent()).await;
+    let org = Org::with(Needs::OWN.without_background()).await;
     let subscriber = org.subscriber().await;
     let (clockwork, wake) = due(&org, &subscriber).await;
     let sender = clockwork.sender(&org);
@@ -129,15 +135,18 @@ async fn a_message_that_comes_too_early_is_sent_on_and_one_of_nothing_passes() {
     assert_eq!(subscriber.receiver.arrivals().len(), 1);
 }
 
-/// As long as a test lasts.
-const NEVER: Duration = Duration::from_mins(10);
-/// What an undisturbed delivery may take on a busy machine; a person would wait a fraction of a second.
-const PROMPTLY: Duration = Duration::from_secs(4);
+/// Longer than a test lasts.
+const NEVER: Duration = Duration::from_hours(1);
+
+/// How many different events have arrived.
+fn distinct(receiver: &Receiver) -> usize {
+    receiver.arrivals().iter().map(Arrival::event_id).collect::<BTreeSet<_>>().len()
+}
 
 #[tokio::test]
 async fn an_endpoint_that_never_answers_does_not_slow_others() {
     const BACKLOG: usize = 200;
-    let stack = Stack::alone(60);
+    let stack = Stack::with(Needs::OWN.time_scale(60));
     let (org, other) = (Org::on(stack.clone()).await, Org::on(stack).await);
     let dead = org.subscriber().await;
     dead.receiver.answer(Reaction::late(200, NEVER));
@@ -148,41 +157,44 @@ async fn an_endpoint_that_never_answers_does_not_slow_others() {
     let stranger = other.subscriber().await;
     for _ in 0..3 {
         for subscriber in [&neighbour, &stranger] {
-            let started = Instant::now();
             let event = subscriber.test().await;
             subscriber.receiver.wait_until(|arrivals| arrivals.iter().any(|a| a.event_id() == event)).await;
-            assert!(started.elapsed() < PROMPTLY, "{:?}", started.elapsed());
         }
     }
+    // Whoever waited behind the backlog would arrive after all of it.
+    let begun = distinct(&dead.receiver);
+    assert!(begun < BACKLOG, "the others arrived after {begun} of {BACKLOG}");
 }
 
 #[tokio::test]
 async fn all_endpoints_of_one_organization_being_dead_does_not_slow_another() {
-    let stack = Stack::alone(60);
+    const ENDPOINTS: usize = 20;
+    const EVENTS: usize = 40;
+    let stack = Stack::with(Needs::OWN.time_scale(60));
     let (org, other) = (Org::on(stack.clone()).await, Org::on(stack).await);
     let dead = Receiver::new().await;
     dead.answer(Reaction::late(200, NEVER));
     let admin = Browser::of(&org, &org.admin("Ines Duarte").await).await;
-    for _ in 0..20 {
+    for _ in 0..ENDPOINTS {
         assert_eq!(tests::subscriber::add(&admin, &dead.url(), &[]).await.status, 303);
     }
-    let events: Vec<_> = (0..20).map(|_| outbox::event()).collect();
+    let events: Vec<_> = (0..EVENTS).map(|_| outbox::event()).collect();
     outbox::tell(&org, &events).await;
     dead.wait_for(64).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let stranger = other.subscriber().await;
-    let started = Instant::now();
     stranger.test().await;
     stranger.receiver.wait_for(1).await;
-    assert!(started.elapsed() < PROMPTLY, "{:?}, with {} under way", started.elapsed(), dead.arrivals().len());
+    // Whoever waited behind the backlog would arrive after all of it, of which no attempt ends by itself.
+    let begun = dead.arrivals().len();
+    assert!(begun < ENDPOINTS * EVENTS, "the other one arrived after {begun} attempts");
 }
 
 /// The issue asks for 10,000; a build for tests on a shared machine does a part of that.
 #[tokio::test]
 async fn thousands_that_become_due_at_once_arrive_once_each() {
     const COUNT: usize = 1000;
-    const PATIENCE: Duration = Duration::from_mins(3);
-    let org = Org::on(Stack::silent()).await;
+    let org = Org::with(Needs::OWN.without_background()).await;
     let subscriber = org.subscriber().await;
     let events: Vec<_> = (0..COUNT).map(|_| outbox::event()).collect();
     outbox::keep(&org, &events).await;
@@ -191,9 +203,7 @@ async fn thousands_that_become_due_at_once_arrive_once_each() {
     }
     let started = Instant::now();
     let _working = org.stack().scaled(60);
-    while subscriber.receiver.arrivals().len() < COUNT && started.elapsed() < PATIENCE {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    subscriber.receiver.wait_for(COUNT).await;
     let took = started.elapsed();
     for event in events.iter().rev().take(20) {
         subscriber.wait_for(&org, event.id, "delivered").await;
@@ -253,15 +263,9 @@ async fn ten_thousand_that_wait_for_one_moment_arrive_once_each() {
     queue.send(&wakes).await.expect("the queue takes them");
     queue.send(&wakes).await.expect("the queue takes them");
 
-    let all = async {
-        let is_delivered = |wake: &Wake| {
-            memory.delivery(wake.delivery).is_some_and(|delivery| delivery.state().as_str() == "delivered")
-        };
-        while !wakes.iter().all(is_delivered) {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_mins(2), all).await.expect("all arrive");
+    let is_delivered =
+        |wake: &Wake| memory.delivery(wake.delivery).is_some_and(|delivery| delivery.state().as_str() == "delivered");
+    eventually("all arrive", async || wakes.iter().all(is_delivered).then_some(())).await;
     let arrived = arrived.lock().expect("a count");
     assert_eq!((arrived.len(), arrived.values().sum::<u32>()), (COUNT, u32::try_from(COUNT).expect("a number")));
     drop((worker, server));

@@ -24,7 +24,7 @@ use tests::client::Request;
 use tests::clockwork::Clockwork;
 use tests::drafts::{self, Coming, Drafted};
 use tests::rows::{self, Shot};
-use tests::{Org, Stack};
+use tests::{Needs, Org, Stack};
 
 use model::{ACTIONS, Call, Contact, Deed, Expiry, Model, Reply, Stage, Workspace, as_known, note_of};
 
@@ -144,7 +144,7 @@ impl Drop for History {
 impl History {
     /// A history that has a draft that can be proposed.
     async fn begin(seed: u64, stride: usize) -> Self {
-        let stack = Stack::still();
+        let stack = Stack::with(Needs::OWN.without_background().on_configured_store());
         let (ours, theirs) = (Org::on(stack.clone()).await, Org::on(stack.clone()).await);
         let draft = drafts::written(&theirs, "Theirs").await;
         theirs.post("/api/v1/proposals", &draft.publication()).send().await.ok(201);

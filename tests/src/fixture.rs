@@ -1,0 +1,156 @@
+//! An organization with a record of each kind, and for every operation of the description a call that succeeds there.
+//!
+//! Tests that walk all operations call them through it, so a new operation is walked as soon as it is described. When its
+//! path or its body names a kind of record that the fixture does not have, each of those tests fails and says which.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use shared::domain::proposal::ProposalAction;
+use shared::domain::time::Timestamp;
+
+use crate::client::{Client, Request};
+use crate::drafts;
+use crate::org::Org;
+use crate::spec::{self, Operation};
+
+/// Ids of records, by the names that ids have in paths and bodies.
+pub type Ids = BTreeMap<String, String>;
+
+/// The organization, its records, and the operations.
+#[derive(Debug)]
+pub struct Fixture {
+    /// The organization.
+    pub org: Org,
+    /// The records that paths and bodies name. Of the agreement a publication can be proposed.
+    pub ids: Ids,
+    operations: Vec<Operation>,
+}
+
+impl Fixture {
+    /// A new organization with the records.
+    pub async fn new() -> Self {
+        Self::of(Org::new().await).await
+    }
+
+    /// An organization, which gets the records.
+    pub async fn of(org: Org) -> Self {
+        let (contact, workspace) = (org.person("Ada").await, org.workspace("Harbor").await);
+        let agreement = drafts::write(&org, drafts::ready(&workspace, "Seed", &contact)).await;
+        let other = drafts::write(&org, drafts::ready(&workspace, "Side letter", &contact)).await;
+        let in_an_hour = Timestamp::now().plus_seconds(3600);
+        let proposal = drafts::propose_due(&org, &other.agreement, ProposalAction::PublishAgreement, in_an_hour).await;
+        let id = |record: &Value| record["id"].as_str().expect("an id").to_owned();
+        let ids = BTreeMap::from([
+            ("contact_id".to_owned(), id(&contact)),
+            ("workspace_id".to_owned(), id(&workspace)),
+            ("agreement_id".to_owned(), agreement.id()),
+            ("proposal_id".to_owned(), proposal.id().to_string()),
+        ]);
+        Self { org, ids, operations: spec::all() }
+    }
+
+    /// All operations.
+    pub fn operations(&self) -> impl Iterator<Item = &Operation> {
+        self.operations.iter()
+    }
+
+    /// The operations that give pages of records.
+    pub fn lists(&self) -> impl Iterator<Item = &Operation> {
+        self.operations().filter(|operation| operation.is_list())
+    }
+
+    /// The operations that change something.
+    pub fn writes(&self) -> impl Iterator<Item = &Operation> {
+        self.operations().filter(|operation| operation.is_write())
+    }
+
+    /// The operation with an id.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[must_use]
+    pub fn operation(&self, id: &str) -> &Operation {
+        self.operations().find(|operation| operation.id == id).unwrap_or_else(|| panic!("no operation {id}"))
+    }
+
+    /// A call of an operation at the records, with a body that is taken.
+    #[must_use]
+    pub fn call(&self, operation: &Operation) -> Request {
+        self.call_by(&self.org, operation)
+    }
+
+    /// The same call by another caller.
+    #[must_use]
+    pub fn call_by(&self, client: &Client, operation: &Operation) -> Request {
+        let request = client.call(operation.method.clone(), self.path(operation));
+        match self.body(operation) {
+            Some(body) => request.json(&body),
+            None => request,
+        }
+    }
+
+    /// The path of an operation at the records.
+    ///
+    /// # Panics
+    /// When it names a kind of record that there is none of.
+    #[must_use]
+    pub fn path(&self, operation: &Operation) -> String {
+        path(operation, &self.ids)
+    }
+
+    /// The example body of an operation, with the ids of the records.
+    #[must_use]
+    pub fn body(&self, operation: &Operation) -> Option<Value> {
+        operation.example_body().map(|example| aimed(&example, &self.ids))
+    }
+
+    /// A call that adds a record to a list: of the operation that posts to the path of the list.
+    ///
+    /// # Panics
+    /// When nothing posts there.
+    pub async fn add_to(&self, list: &Operation) -> Value {
+        let create = self.writes().find(|operation| operation.path == list.path && operation.method == "POST");
+        let create = create.unwrap_or_else(|| panic!("{} has no operation that adds to it", list.id));
+        let mut body = self.body(create).expect("a body");
+        // These are found again when they come a second time, or there may be one at a time.
+        match create.id.as_str() {
+            "create_contact" => body["external_reference"] = Value::Null,
+            "create_proposal" => body["agreement_id"] = json!(drafts::written(&self.org, "Lease").await.id()),
+            _ => {}
+        }
+        self.org.post(&create.path, &body).send().await.ok(201)
+    }
+}
+
+/// The path of an operation at some records.
+///
+/// # Panics
+/// When it names a kind of record that there is none of.
+#[must_use]
+pub fn path(operation: &Operation, ids: &Ids) -> String {
+    let path = ids.iter().fold(operation.path.clone(), |path, (name, id)| path.replace(&format!("{{{name}}}"), id));
+    assert!(!path.contains('{'), "a kind of record that the fixture has none of: {path}");
+    path
+}
+
+/// A body with the ids of some records wherever it names one.
+///
+/// # Panics
+/// When it names a kind of record that there is none of.
+#[must_use]
+pub fn aimed(body: &Value, ids: &Ids) -> Value {
+    let member = |(name, value): (&String, &Value)| {
+        let value = match ids.get(name) {
+            Some(id) => json!(id),
+            None if name.ends_with("_id") => panic!("a kind of record that the fixture has none of: {name} in {body}"),
+            None => aimed(value, ids),
+        };
+        (name.clone(), value)
+    };
+    match body {
+        Value::Object(members) => Value::Object(members.iter().map(member).collect()),
+        Value::Array(values) => values.iter().map(|value| aimed(value, ids)).collect(),
+        other => other.clone(),
+    }
+}

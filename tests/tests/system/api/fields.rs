@@ -1,0 +1,235 @@
+//! The fields of bodies: what each may hold, and what is said of what it may not.
+
+use serde_json::{Value, json};
+use tests::Fixture;
+use tests::spec::Field;
+
+use crate::api::input::refused;
+
+const CONTACTS: &str = "/api/v1/contacts";
+const WORKSPACES: &str = "/api/v1/workspaces";
+
+/// Values that the description does not allow in a field, each with the code of its refusal.
+fn wrong_values(field: &Field) -> Vec<(Value, &'static str)> {
+    let schema = &field.schema;
+    let mut wrong =
+        vec![(json!(1), "invalid_type"), (json!(true), "invalid_type"), (json!({"a": "b"}), "invalid_type")];
+    if !field.is_nullable {
+        wrong.push((Value::Null, "required"));
+    }
+    let length = |name: &str| schema[name].as_u64().map(|length| usize::try_from(length).expect("a length"));
+    match schema["type"].as_str() {
+        Some("string") => wrong.push((json!(["text"]), "invalid_type")),
+        Some("array") => {
+            wrong.push((json!("text"), "invalid_type"));
+            wrong.extend(length("minItems").map(|_| (json!([]), "too_short")));
+        }
+        other => panic!("no wrong values are known for the type {other:?} of {}", field.name),
+    }
+    wrong.extend(length("minLength").map(|_| (json!(""), "too_short")));
+    wrong.extend(length("maxLength").map(|max| (json!("a".repeat(max + 1)), "too_long")));
+    if schema["enum"].is_array() {
+        wrong.push((json!("alien"), "invalid_value"));
+    }
+    if schema["format"] == "uuid" {
+        wrong.push((json!("ada"), "invalid_format"));
+    }
+    wrong
+}
+
+#[tokio::test]
+async fn every_field_of_every_body_is_held_to_its_description() {
+    let fixture = Fixture::new().await;
+    let fields: Vec<_> = fixture.writes().map(|write| (write, write.fields())).collect();
+    let mut cases = Vec::new();
+    for (write, fields) in &fields {
+        assert!(!fields.is_empty(), "{} takes nothing", write.id);
+        let good = fixture.body(write).expect("a body");
+        for field in fields {
+            let name = field.name.as_str();
+            for (value, code) in wrong_values(field) {
+                let mut body = good.clone();
+                body[name] = value;
+                cases.push((fixture.call(write).json(&body), vec![(name, code)]));
+            }
+            if field.is_required {
+                let mut body = good.clone();
+                body.as_object_mut().expect("an object").remove(name);
+                cases.push((fixture.call(write).json(&body), vec![(name, "required")]));
+            }
+        }
+    }
+    refused(&fixture.org, cases).await;
+}
+
+#[tokio::test]
+async fn every_field_stands_once_in_a_body() {
+    let fixture = Fixture::new().await;
+    let fields: Vec<_> =
+        fixture.writes().flat_map(|write| write.fields().into_iter().map(move |field| (write, field.name))).collect();
+    let before = fixture.org.state().await;
+    assert!(!fields.is_empty());
+    for (write, name) in &fields {
+        let body = fixture.body(write).expect("a body").to_string();
+        let members = body.trim_end_matches('}');
+        let escaped: String = name.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();
+        for again in [name, &escaped] {
+            let body = format!(r#"{members}, "{name}": "x", "{again}": "y"}}"#);
+            let answer = fixture.call(write).body("application/json", body).send().await;
+            assert_eq!(answer.status, 422, "{answer}");
+            assert!(answer.errors().contains(&(name.clone(), "malformed_json".to_owned())), "{again}: {answer}");
+        }
+    }
+    assert_eq!(fixture.org.state().await, before);
+}
+
+/// What is wrong with the value of a name, whatever the field is called.
+fn bad_names() -> Vec<(Value, &'static str)> {
+    let mut bad = vec![
+        (json!(1), "invalid_type"),
+        (json!(true), "invalid_type"),
+        (json!(["Ada"]), "invalid_type"),
+        (json!({"en": "Ada"}), "invalid_type"),
+        (json!(""), "too_short"),
+        (json!("   "), "too_short"),
+        (json!("\u{a0}\u{3000}"), "too_short"),
+        (json!("a".repeat(201)), "too_long"),
+        (json!("日".repeat(201)), "too_long"),
+    ];
+    for control in ['\0', '\u{1}', '\u{1b}', '\t', '\n', '\r', '\u{7f}', '\u{85}', '\u{9f}'] {
+        bad.push((json!(format!("Ada{control}Okafor")), "invalid_value"));
+    }
+    bad
+}
+
+#[tokio::test]
+async fn names_are_text_of_one_to_two_hundred_characters() {
+    let fixture = Fixture::new().await;
+    let (org, contact_path) = (&fixture.org, fixture.path(fixture.operation("get_contact")));
+    let mut cases = Vec::new();
+    let required = [(Value::Null, "required")];
+    for (value, code) in bad_names().into_iter().chain(required) {
+        let contact = json!({"display_name": value, "kind": "person"});
+        cases.push((org.post(CONTACTS, &contact), vec![("display_name", code)]));
+        cases.push((org.patch(&contact_path, &json!({"display_name": value})), vec![("display_name", code)]));
+        cases.push((org.post(WORKSPACES, &json!({"name": value})), vec![("name", code)]));
+    }
+    cases.push((org.post(CONTACTS, &json!({"kind": "person"})), vec![("display_name", "required")]));
+    cases.push((org.post(WORKSPACES, &json!({})), vec![("name", "required")]));
+    refused(org, cases).await;
+}
+
+#[tokio::test]
+async fn references_are_text_of_one_to_two_hundred_characters() {
+    let fixture = Fixture::new().await;
+    let (org, contact_path) = (&fixture.org, fixture.path(fixture.operation("get_contact")));
+    let mut cases = Vec::new();
+    for (value, code) in bad_names() {
+        let contact = json!({"display_name": "Ada", "kind": "person", "external_reference": value});
+        cases.push((org.post(CONTACTS, &contact), vec![("external_reference", code)]));
+        let change = json!({"external_reference": value});
+        cases.push((org.patch(&contact_path, &change), vec![("external_reference", code)]));
+    }
+    refused(org, cases).await;
+}
+
+#[tokio::test]
+async fn a_kind_is_one_of_eight() {
+    let fixture = Fixture::new().await;
+    let (org, contact_path) = (&fixture.org, fixture.path(fixture.operation("get_contact")));
+    let mut cases = Vec::new();
+    for (value, code) in [
+        (json!("alien"), "invalid_value"),
+        (json!("Person"), "invalid_value"),
+        (json!(" person"), "invalid_value"),
+        (json!(""), "invalid_value"),
+        (json!(1), "invalid_type"),
+        (json!(["person"]), "invalid_type"),
+        (Value::Null, "required"),
+    ] {
+        let contact = json!({"display_name": "Ada", "kind": value});
+        cases.push((org.post(CONTACTS, &contact), vec![("kind", code)]));
+        cases.push((org.patch(&contact_path, &json!({"kind": value})), vec![("kind", code)]));
+    }
+    cases.push((org.post(CONTACTS, &json!({"display_name": "Ada"})), vec![("kind", "required")]));
+    refused(org, cases).await;
+}
+
+#[tokio::test]
+async fn an_email_is_an_address() {
+    let fixture = Fixture::new().await;
+    let (org, contact_path) = (&fixture.org, fixture.path(fixture.operation("get_contact")));
+    let mut cases = Vec::new();
+    let long = format!("{}@example.org", "a".repeat(250));
+    for (value, code) in [
+        (json!("ada"), "invalid_format"),
+        (json!("ada@"), "invalid_format"),
+        (json!("@okafor.example"), "invalid_format"),
+        (json!("ada@okafor@example"), "invalid_format"),
+        (json!("ada okafor@example.org"), "invalid_format"),
+        (json!("ada@exa mple.org"), "invalid_format"),
+        (json!("ada@example..org"), "invalid_format"),
+        (json!("Ada <ada@okafor.example>"), "invalid_format"),
+        (json!("ada@okafor.example, ben@okafor.example"), "invalid_format"),
+        (json!("mailto:ada@okafor.example?subject=x"), "invalid_format"),
+        (json!(""), "too_short"),
+        (json!("  "), "too_short"),
+        (json!(long), "too_long"),
+        (json!("ada\0@okafor.example"), "invalid_value"),
+        (json!("ada@okafor.example\r\nBcc: x@example.org"), "invalid_value"),
+        (json!(["ada@okafor.example"]), "invalid_type"),
+        (json!(7), "invalid_type"),
+    ] {
+        let contact = json!({"display_name": "Ada", "kind": "person", "email": value});
+        cases.push((org.post(CONTACTS, &contact), vec![("email", code)]));
+        cases.push((org.patch(&contact_path, &json!({"email": value})), vec![("email", code)]));
+    }
+    refused(org, cases).await;
+}
+
+#[tokio::test]
+async fn a_reference_to_a_contact_is_a_uuid() {
+    let fixture = Fixture::new().await;
+    let (id, people) = (&fixture.ids["contact_id"], fixture.path(fixture.operation("add_workspace_contact")));
+    let mut cases = Vec::new();
+    for (value, code) in [
+        (json!("ada"), "invalid_format"),
+        (json!(""), "invalid_format"),
+        (json!(format!("{{{id}}}")), "invalid_format"),
+        (json!(id.replace('-', "")), "invalid_format"),
+        (json!(1), "invalid_type"),
+        (json!([id]), "invalid_type"),
+        (json!({"id": id}), "invalid_type"),
+        (Value::Null, "required"),
+    ] {
+        let add = fixture.org.post(&people, &json!({"contact_id": value}));
+        cases.push((add, vec![("contact_id", code)]));
+    }
+    cases.push((fixture.org.post(&people, &json!({})), vec![("contact_id", "required")]));
+    refused(&fixture.org, cases).await;
+}
+
+#[tokio::test]
+async fn an_unknown_field_is_refused_everywhere() {
+    let fixture = Fixture::new().await;
+    let mut cases = Vec::new();
+    for write in fixture.writes() {
+        for name in ["Kind", "id", "created_at", "organization_id", "extra", "people"] {
+            let mut body = fixture.body(write).expect("a body");
+            body[name] = json!("x");
+            cases.push((fixture.call(write).json(&body), vec![(name, "unknown_field")]));
+        }
+    }
+    refused(&fixture.org, cases).await;
+
+    let before = fixture.org.state().await;
+    // An empty name has no path of its own.
+    for write in fixture.writes() {
+        let mut body = fixture.body(write).expect("a body");
+        body[""] = json!("x");
+        let answer = fixture.call(write).json(&body).send().await;
+        assert_eq!((answer.status, answer.errors().len()), (422, 1), "{answer}");
+        assert_eq!(answer.errors()[0].1, "unknown_field", "{answer}");
+    }
+    assert_eq!(fixture.org.state().await, before);
+}
