@@ -43,9 +43,6 @@ pub trait ReadOperation: 'static {
     type Output: Output;
 
     /// Finds the answer.
-    ///
-    /// # Errors
-    /// See [`Error`].
     fn run(
         caller: &ReadCaller,
         path: Self::Path,
@@ -71,9 +68,6 @@ pub trait WriteOperation: 'static {
     }
 
     /// Loads, decides and commits. On [`Error::Conflict`] the pipeline calls it again.
-    ///
-    /// # Errors
-    /// See [`Error`].
     fn run(
         caller: &WriteCaller,
         path: Self::Path,

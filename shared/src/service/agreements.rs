@@ -176,9 +176,6 @@ pub struct AgreementPage {
 }
 
 /// A page of the agreements that fit.
-///
-/// # Errors
-/// See [`Error`].
 pub async fn list(scope: &Scope, filter: AgreementFilter<'_>, page: PageRequest) -> Result<AgreementPage, Error> {
     let page = scope.store().list_agreements(filter, page).await?;
     let ready = ready_to_be_proposed(scope, &page.data).await?;
@@ -299,9 +296,6 @@ pub async fn edit(
 
 /// Writes down how far an agreement went on by itself: countdowns that ended, stages that are done, its completion or
 /// expiry.
-///
-/// # Errors
-/// See [`Error`].
 pub async fn advance(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Settlement>, Error> {
     let scope = system.scope();
     let Some(found) = scope.store().agreement(entry.id.into()).await? else {

@@ -18,9 +18,6 @@ pub enum Upserted {
 }
 
 /// Creates a contact, or finds the one that has the reference.
-///
-/// # Errors
-/// See [`Error`].
 pub async fn create(by: &impl Writer, new: NewContact) -> Result<Plan<Upserted>, Error> {
     let scope = by.scope();
     if let Some(reference) = &new.external_reference

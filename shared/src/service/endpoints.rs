@@ -28,9 +28,6 @@ pub async fn get(scope: &Scope, id: EndpointId) -> Result<EndpointState, Error> 
 pub struct NoRoom;
 
 /// Adds an endpoint.
-///
-/// # Errors
-/// See [`Error`].
 pub async fn add(scope: &Scope, admin: Admin<'_>, endpoint: &Endpoint) -> Result<Plan<Result<(), NoRoom>>, Error> {
     let all = scope.store().endpoints().await?;
     // An attempt whose answer was lost may have added this one.

@@ -11,9 +11,6 @@ use crate::store::change::Changes;
 use crate::store::members;
 
 /// Removes a member, as an admin does, and gives who is gone.
-///
-/// # Errors
-/// See [`Error`].
 pub async fn remove(
     scope: &Scope,
     admin: Admin<'_>,
@@ -30,9 +27,6 @@ pub async fn remove(
 }
 
 /// Removes a member, as an operator does, on record as the service's own call.
-///
-/// # Errors
-/// See [`Error`].
 pub async fn remove_as_operator(
     system: &SystemContext,
     id: MemberId,

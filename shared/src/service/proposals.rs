@@ -216,9 +216,6 @@ pub async fn decide(
 }
 
 /// Writes down that a proposal has expired, unless a member decided it meanwhile.
-///
-/// # Errors
-/// See [`Error`].
 pub async fn expire(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Settlement>, Error> {
     let scope = system.scope();
     let Some(before) = scope.store().proposal(entry.id.into()).await? else {

@@ -47,9 +47,6 @@ pub(super) fn join(scope: &Scope, workspace: &Workspace, contact: ContactId) -> 
 }
 
 /// Creates a workspace.
-///
-/// # Errors
-/// See [`Error`].
 pub async fn create(by: &impl Writer, new: NewWorkspace) -> Result<Plan<Workspace>, Error> {
     let scope = by.scope();
     let number = scope.store().next_workspace_number().await?;

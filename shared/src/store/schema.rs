@@ -22,9 +22,6 @@ impl Store {
     }
 
     /// The same with a stream of the keys of what is written, for `event-relay`: as the template makes it in the cloud.
-    ///
-    /// # Errors
-    /// When the store can't be reached.
     pub async fn create_table_with_stream(&self) -> Result<(), StoreError> {
         let keys_only =
             StreamSpecification::builder().stream_enabled(true).stream_view_type(StreamViewType::KeysOnly).build();
@@ -32,9 +29,6 @@ impl Store {
     }
 
     /// The name of the table's stream, if it has one.
-    ///
-    /// # Errors
-    /// When the store can't be reached.
     pub async fn stream(&self) -> Result<Option<String>, StoreError> {
         let output = self.client.describe_table().table_name(&*self.table).send().await?;
         Ok(output.table.and_then(|table| table.latest_stream_arn))

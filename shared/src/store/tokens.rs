@@ -8,9 +8,6 @@ use crate::domain::token::Token;
 
 impl Store {
     /// The token with a hash, whether it works or not.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub(crate) async fn token(&self, hash: TokenHash) -> Result<Option<Token>, StoreError> {
         self.get(keys::token_by_hash(hash)).await?.map(from_item).transpose()
     }

@@ -39,9 +39,6 @@ pub struct LoginCookies {
 
 /// Signs a person in, if the password is the account's. Nothing when something is not right or there were too many
 /// attempts: the answer does not tell which.
-///
-/// # Errors
-/// See [`Error`].
 pub async fn sign_in(request: &mut Request, email: &str, password: &str) -> Result<Option<LoginCookies>, Error> {
     let account = match Email::parse(email) {
         Ok(email) => request.store().account(&email).await?,
@@ -214,9 +211,6 @@ pub async fn switch(request: &mut Request, to: OrgId) -> Result<CookieSecret, Er
 }
 
 /// Ends the session.
-///
-/// # Errors
-/// See [`Error`].
 pub async fn sign_out(submitted: &SubmittedForm<'_>) -> Result<(), Error> {
     let (scope, signed_in) = (submitted.scope(), submitted.signed_in());
     let end = sessions::remove(scope.call(), signed_in.secret().hash());
@@ -224,9 +218,6 @@ pub async fn sign_out(submitted: &SubmittedForm<'_>) -> Result<(), Error> {
 }
 
 /// Ends all sessions of the account, in every organization.
-///
-/// # Errors
-/// See [`Error`].
 pub async fn sign_out_everywhere(submitted: &SubmittedForm<'_>) -> Result<(), Error> {
     let (scope, signed_in) = (submitted.scope(), submitted.signed_in());
     let end_all = sessions::end_all(scope.call(), &signed_in.account().email);

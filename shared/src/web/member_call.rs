@@ -21,9 +21,6 @@ pub struct MemberCall {
 
 impl MemberCall {
     /// A call in the account's first organization that begins now. Nothing when the password is not the account's.
-    ///
-    /// # Errors
-    /// See [`Error`].
     pub async fn begin(
         app: &AppState,
         operation: &'static str,

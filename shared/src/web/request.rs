@@ -52,9 +52,6 @@ impl Request {
     }
 
     /// Finds out who is signed in, under the name that the call is recorded with.
-    ///
-    /// # Errors
-    /// See [`Error`].
     pub async fn recognize(&mut self, operation: &'static str) -> Result<(), Error> {
         self.record.rename(operation);
         self.signed_in = session::recognize(&self.app, &self.record, &self.parts.headers, self.named()).await?;

@@ -73,9 +73,6 @@ impl SignedIn {
     }
 
     /// The organizations that the person belongs to.
-    ///
-    /// # Errors
-    /// See [`Error`].
     pub async fn organizations(&self) -> Result<Vec<Organization>, Error> {
         let found = self.scope.store().table().memberships(&self.account).await?;
         Ok(found.into_iter().map(|(organization, _)| organization).collect())
