@@ -10,7 +10,8 @@ use utoipa::ToSchema;
 use crate::crypto::NoRandomness;
 use crate::crypto::keyring::SealError;
 use crate::domain::ids::RequestId;
-use crate::wire::fields::{FieldError, FieldErrors};
+use crate::retry::{Obstacle, Transient};
+use crate::wire::fields::{FieldCode, FieldError, FieldErrors};
 
 /// Why a call did not succeed.
 #[derive(Debug, thiserror::Error)]
@@ -48,9 +49,12 @@ pub enum Error {
     /// `If-Match` names another version than the record has.
     #[error("stale If-Match")]
     StaleMatch,
-    /// Somebody else's write came between reading and committing; the pipeline decides anew.
-    #[error("raced")]
+    /// Another call changed the records between reading and committing; the entrance decides anew.
+    #[error("conflict")]
     Conflict,
+    /// The table was too busy for too long. The cause is for the log.
+    #[error("throttled: {0}")]
+    Throttled(String),
     /// Not the client's fault. The cause is for the log.
     #[error("internal: {0}")]
     Internal(String),
@@ -63,6 +67,13 @@ impl Error {
         Self::NotFound(FieldErrors::default())
     }
 
+    /// A record that a field of the body names is not there.
+    #[must_use]
+    pub fn unknown_reference(field: &str, what: &str) -> Self {
+        let message = format!("is no {what} of your organization");
+        Self::NotFound(FieldErrors::one(field, FieldCode::NotFound, message))
+    }
+
     /// The HTTP status, and the code that goes with it (contract, section 1, "Status ↔ code").
     #[must_use]
     pub fn status(&self) -> (StatusCode, ErrorCode) {
@@ -73,7 +84,9 @@ impl Error {
             Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, ErrorCode::MethodNotAllowed),
             Self::Invalid(_) => (StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::InvalidRequest),
             Self::KeyReused | Self::StaleMatch => (StatusCode::CONFLICT, ErrorCode::Conflict),
-            Self::Conflict | Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError),
+            Self::Conflict | Self::Throttled(_) | Self::Internal(_) => {
+                (StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError)
+            }
         }
     }
 
@@ -82,7 +95,7 @@ impl Error {
     pub fn cause(&self) -> Option<String> {
         match self {
             Self::Conflict => Some("the records kept changing until the deadline".to_owned()),
-            Self::Internal(cause) => Some(cause.clone()),
+            Self::Throttled(cause) | Self::Internal(cause) => Some(cause.clone()),
             _ => None,
         }
     }
@@ -103,7 +116,7 @@ impl Error {
                 "This Idempotency-Key was used for a different request; use a new key for a new request."
             }
             Self::StaleMatch => "The record has changed since the version that If-Match names; fetch it and try again.",
-            Self::Conflict | Self::Internal(_) => {
+            Self::Conflict | Self::Throttled(_) | Self::Internal(_) => {
                 "Something went wrong on our side. Try again, with the same Idempotency-Key if you sent one; quote the request_id to support."
             }
         }
@@ -119,6 +132,16 @@ impl Error {
             _ => Vec::new(),
         };
         Envelope { error: ErrorBody { code, message, status: status.as_u16(), request_id, errors } }
+    }
+}
+
+impl Transient for Error {
+    fn obstacle(&self) -> Option<Obstacle> {
+        match self {
+            Self::Conflict => Some(Obstacle::Conflict),
+            Self::Throttled(_) => Some(Obstacle::Throttled),
+            _ => None,
+        }
     }
 }
 

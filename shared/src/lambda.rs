@@ -13,7 +13,7 @@ use tower::ServiceExt;
 use crate::api::pipeline::Routes;
 use crate::platform::app_state::AppState;
 use crate::platform::config::ConfigError;
-use crate::web::session::ClientAddress;
+use crate::web::client_address::ClientAddress;
 
 /// The stage that stands in no path.
 const DEFAULT_STAGE: &str = "$default";

@@ -11,6 +11,7 @@ pub mod error;
 pub mod lambda;
 pub mod limits;
 pub mod platform;
+pub mod retry;
 pub mod service;
 pub mod store;
 pub mod web;

@@ -1,4 +1,13 @@
 //! Every limit of the service, in one place, each with its unit and the reason for its value.
+//!
+//! Decision: a page of more than 6.2 MB, as Lambda gets it, is refused with 422 `limit`, because Lambda refuses larger
+//! responses without an envelope. Only pages of workspaces with hundreds of people each get there.
+//!
+//! Decision: a response has at most 100 field errors, with a last entry that counts the rest, for the same limit: a
+//! body of nothing but errors would make a response that Lambda refuses.
+//!
+//! Decision: bodies of up to 8 MiB are received before the 422, so that an honest client sees the refusal rather than a
+//! broken connection.
 
 use std::time::Duration;
 
@@ -98,6 +107,14 @@ pub const WRITE_DEADLINE: Duration = Duration::from_secs(15);
 pub const WRITE_BACKOFF_FIRST: Duration = Duration::from_millis(10);
 /// See [`WRITE_BACKOFF_FIRST`].
 pub const WRITE_BACKOFF_MAX: Duration = Duration::from_secs(2);
+/// How long a call is attempted while the table refuses because it is too busy: callers who pile up make it worse.
+pub const THROTTLED_DEADLINE: Duration = Duration::from_secs(3);
+/// The first and the longest pause between two attempts while the table is too busy.
+pub const THROTTLED_BACKOFF_FIRST: Duration = Duration::from_millis(100);
+/// See [`THROTTLED_BACKOFF_FIRST`].
+pub const THROTTLED_BACKOFF_MAX: Duration = Duration::from_secs(1);
+/// What `Retry-After` tells a client whose call was given up because the table was too busy, in seconds.
+pub const THROTTLED_RETRY_AFTER_S: u32 = 2;
 
 /// How long a call may take in all, before it is answered as failed. What is left of the gateway's 30 s is for its
 /// audit row.

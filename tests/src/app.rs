@@ -16,8 +16,7 @@ use shared::domain::agreement::{
 };
 use shared::domain::ids::{DocumentId, GateId, MemberId, ParticipantId, SignatureBlockId, StageId};
 use shared::domain::time::Timestamp;
-use shared::store::operator::Operator;
-use shared::store::{Versioned, agreements};
+use shared::store::agreements;
 
 use crate::org::Org;
 
@@ -41,7 +40,7 @@ impl Org {
         let email = format!("m-{}@members.example", uuid::Uuid::now_v7().simple());
         let password = "correct horse battery".to_owned();
         let new = NewMember { name, email: &email, password: &password, role: Role::Member };
-        let id = ops::create_member(self.store(), self.id, new).await.expect("a member");
+        let id = ops::create_member(&self.stack().table().store(), self.id, new).await.expect("a member");
         Person { id, email, password }
     }
 
@@ -124,9 +123,8 @@ impl Org {
         ];
         draft.documents = vec![document];
         change(&mut draft);
-        let kept = draft.as_draft("agreement_id").expect("a draft");
-        let changes = agreements::create(self.id, &kept).expect("an agreement as items");
-        Operator::new(self.store()).load(changes).await.expect("the draft is written");
+        let kept = draft.as_draft().expect("a draft");
+        self.load([agreements::create(self.system().call(), &kept).expect("an agreement as items")]).await;
         draft
     }
 
@@ -134,16 +132,16 @@ impl Org {
     ///
     /// # Panics
     /// When it cannot be written.
-    pub async fn edit(&self, version: u64, after: &Agreement) {
-        let (before, after) =
-            (Versioned { value: after.clone(), version }, after.as_draft("agreement_id").expect("a draft"));
-        let changes = agreements::edit(self.id, &before, &after).expect("an agreement as items");
-        Operator::new(self.store()).load(changes).await.expect("the draft is written");
+    pub async fn edit(&self, after: &Agreement) {
+        let system = self.system();
+        let before = system.store().agreement(after.id()).await.expect("the table answers").expect("a draft");
+        let after = after.as_draft().expect("a draft");
+        self.load([agreements::edit(system.call(), &before, &after).expect("an agreement as items")]).await;
     }
 
     /// Proposes something for an agreement.
     pub async fn propose(&self, action: &str, agreement: &Agreement) -> Value {
-        let body = json!({"action": action, "agreement_id": agreement.id, "note": "As agreed on Tuesday."});
+        let body = json!({"action": action, "agreement_id": agreement.id(), "note": "As agreed on Tuesday."});
         self.post("/api/v1/proposals", &body).send().await.ok(201)
     }
 }

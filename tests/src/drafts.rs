@@ -10,20 +10,18 @@ use shared::domain::agreement::{
     Agreement, AgreementKind, AgreementName, Label, Life, NewAgreement, NewParticipant, ParticipantRole, Roles,
 };
 use shared::domain::ids::{AgreementId, ContactId, ProposalId};
-use shared::domain::proposal::{Made, NewProposal, Proposal, ProposalAction, propose};
+use shared::domain::proposal::{NewProposal, Proposal, ProposalAction, propose};
 use shared::domain::time::Timestamp;
 use shared::store::keys::{self, Due, Key, Rows};
-use shared::store::operator::Operator;
-use shared::store::{Versioned, agreements, proposals};
+use shared::store::{agreements, proposals};
 
 use crate::org::Org;
 
-/// An agreement that a test has written, and the version that its next change must name.
+/// An agreement that a test has written.
 #[derive(Debug, Clone)]
 pub struct Drafted {
     /// The agreement.
     pub agreement: Agreement,
-    version: u64,
 }
 
 impl Drafted {
@@ -36,20 +34,19 @@ impl Drafted {
         let key = keys::agreement(org.id, id.parse().expect("an id")).into_item();
         let get = table.client().get_item().table_name(&table.name).set_key(Some(key)).consistent_read(true);
         let item = get.send().await.expect("the table answers").item.expect("an agreement");
-        let version = item["v"].as_n().expect("a number").parse().expect("a number");
-        Self { agreement: serde_dynamo::from_item(item).expect("an agreement"), version }
+        Self { agreement: serde_dynamo::from_item(item).expect("an agreement") }
     }
 
     /// Its id.
     #[must_use]
     pub fn id(&self) -> String {
-        self.agreement.id.to_string()
+        self.agreement.id().to_string()
     }
 
     /// Its path.
     #[must_use]
     pub fn path(&self) -> String {
-        format!("/api/v1/agreements/{}", self.agreement.id)
+        format!("/api/v1/agreements/{}", self.agreement.id())
     }
 
     /// The body of a proposal of its publication.
@@ -63,11 +60,8 @@ impl Drafted {
     /// # Panics
     /// When it is none.
     pub async fn change(&mut self, org: &Org, change: impl FnOnce(&mut Agreement)) {
-        let before = Versioned { value: self.agreement.clone(), version: self.version };
         change(&mut self.agreement);
-        let draft = self.agreement.as_draft("agreement_id").expect("a draft");
-        load(org, agreements::edit(org.id, &before, &draft).expect("an agreement")).await;
-        self.version += 1;
+        org.edit(&self.agreement).await;
     }
 }
 
@@ -106,15 +100,15 @@ pub fn ready(workspace: &Value, name: &str, contact: &Value) -> Agreement {
 /// # Panics
 /// When the table does not take it.
 pub async fn write(org: &Org, agreement: Agreement) -> Drafted {
-    let draft = in_life(&agreement, Life::Draft).as_draft("agreement_id").expect("a draft");
-    load(org, agreements::create(org.id, &draft).expect("an agreement")).await;
+    let draft = in_life(&agreement, Life::Draft).as_draft().expect("a draft");
+    org.load([agreements::create(org.system().call(), &draft).expect("an agreement")]).await;
     if agreement.life() != Life::Draft {
         let life = serde_dynamo::to_attribute_value(agreement.life()).expect("a state");
-        set(org, &format!("ORG#{}#AGREEMENT#{}", org.id, agreement.id), ".", "life", life).await;
+        set(org, &format!("ORG#{}#AGREEMENT#{}", org.id, agreement.id()), ".", "life", life).await;
         let state = AttributeValue::S(agreement.lifecycle().as_str().to_owned());
-        set(org, &format!("ORG#{}#AGREEMENTS", org.id), &agreement.id.to_string(), "l", state).await;
+        set(org, &format!("ORG#{}#AGREEMENTS", org.id), &agreement.id().to_string(), "l", state).await;
     }
-    Drafted { agreement, version: 1 }
+    Drafted { agreement }
 }
 
 /// Sets an attribute of an item that is there.
@@ -169,12 +163,11 @@ pub async fn propose_until(
     action: ProposalAction,
     expires_at: Timestamp,
 ) -> Proposal {
-    let made = made(agreement, action, expires_at);
-    let mut changes = proposals::create(org.id, &made).expect("a proposal");
-    // What is due comes last.
-    changes.pop();
-    load(org, changes).await;
-    made.into_proposal()
+    let proposal = propose_due(org, agreement, action, expires_at).await;
+    let (table, due) = (org.stack().table(), keys::due(expires_at, Due::Proposal, org.id, proposal.id().uuid()));
+    let delete = table.client().delete_item().table_name(&table.name).set_key(Some(due.into_item()));
+    delete.send().await.expect("the table takes it");
+    proposal
 }
 
 /// Writes a proposal with a lifetime of the test's choosing, of which the clock learns.
@@ -182,8 +175,10 @@ pub async fn propose_until(
 /// # Panics
 /// When it may not be made.
 pub async fn propose_due(org: &Org, agreement: &Agreement, action: ProposalAction, expires_at: Timestamp) -> Proposal {
-    let made = made(agreement, action, expires_at);
-    load(org, proposals::create(org.id, &made).expect("a proposal")).await;
+    let system = org.system();
+    let new = NewProposal { action, agreement_id: agreement.id(), note: None };
+    let made = propose(new, agreement, &[], &[], Actor::system(), system.moment(), expires_at).expect("a proposal");
+    org.load([proposals::create(system.call(), &made).expect("a proposal")]).await;
     made.into_proposal()
 }
 
@@ -239,9 +234,9 @@ pub async fn let_come(org: &Org, id: &str, coming: Coming) {
             ("expires_at", serde_dynamo::to_attribute_value(now))
         }
     };
-    set_at(org, keys::agreement(org.id, agreement.id), name, value.expect("an attribute")).await;
+    set_at(org, keys::agreement(org.id, agreement.id()), name, value.expect("an attribute")).await;
     if let (Some(before), Some(after)) = (was_due, agreement.next_due()) {
-        move_due(org, Due::Agreement, agreement.id.uuid(), [before, after]).await;
+        move_due(org, Due::Agreement, agreement.id().uuid(), [before, after]).await;
     }
 }
 
@@ -253,13 +248,4 @@ async fn move_due(org: &Org, what: Due, id: uuid::Uuid, [before, after]: [Timest
     assert!(deleted.attributes.is_some(), "the clock knew of it");
     let put = table.client().put_item().table_name(&table.name).set_item(Some(due(after)));
     put.send().await.expect("the table takes it");
-}
-
-fn made(agreement: &Agreement, action: ProposalAction, expires_at: Timestamp) -> Made {
-    let new = NewProposal { action, agreement_id: agreement.id, note: None };
-    propose(new, agreement, &[], &[], Actor::system(), Timestamp::now(), expires_at).expect("a proposal")
-}
-
-async fn load(org: &Org, changes: Vec<shared::store::commit::Change>) {
-    Operator::new(org.store()).load(changes).await.expect("the table takes it");
 }

@@ -45,7 +45,7 @@ impl Fixture {
             ("contact_id".to_owned(), id(&contact)),
             ("workspace_id".to_owned(), id(&workspace)),
             ("agreement_id".to_owned(), agreement.id()),
-            ("proposal_id".to_owned(), proposal.id.to_string()),
+            ("proposal_id".to_owned(), proposal.id().to_string()),
         ]);
         Self { org, ids, operations: spec::all() }
     }

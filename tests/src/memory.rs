@@ -60,7 +60,7 @@ impl Memory {
             "created_by": {"type": "member", "id": uuid::Uuid::now_v7(), "display_name": "Ines Duarte"},
         });
         let value = serde_json::from_value(written).expect("an endpoint");
-        self.kept().endpoints.insert(id, Versioned { value, version: 1 });
+        self.kept().endpoints.insert(id, Versioned::new(value, 1));
         id
     }
 
@@ -84,7 +84,7 @@ impl Memory {
     /// A delivery.
     #[must_use]
     pub fn delivery(&self, key: DeliveryKey) -> Option<Delivery> {
-        self.kept().deliveries.get(&key).map(|found| found.value.clone())
+        self.kept().deliveries.get(&key).map(|found| Delivery::clone(found))
     }
 
     /// Whether a delivery was put aside.
@@ -128,7 +128,7 @@ impl Kept {
     /// Writes a delivery and its place in what is due.
     fn put(&mut self, key: DeliveryKey, value: Delivery, version: u64) {
         let due_at = value.due_at();
-        let before = self.deliveries.insert(key, Versioned { value, version }).and_then(|before| before.value.due_at());
+        let before = self.deliveries.insert(key, Versioned::new(value, version)).and_then(|before| before.due_at());
         if before == due_at {
             return;
         }
@@ -146,10 +146,10 @@ impl Deliveries for Memory {
     async fn claim(&self, wake: Wake, claim: Claim, now: Timestamp) -> Result<Option<Versioned<Delivery>>, StoreError> {
         let mut kept = self.kept();
         let Some(found) = kept.deliveries.get_mut(&wake.delivery) else { return Ok(None) };
-        if !found.value.is_claimable(now) {
+        if !found.is_claimable(now) {
             return Ok(None);
         }
-        *found = Versioned { value: found.value.claimed(claim), version: found.version + 1 };
+        *found = Versioned::new(found.claimed(claim), found.version() + 1);
         Ok(Some(found.clone()))
     }
 
@@ -171,14 +171,14 @@ impl Deliveries for Memory {
         decided_from: Option<&Versioned<Endpoint>>,
     ) -> Result<bool, StoreError> {
         let mut kept = self.kept();
-        let is_current = kept.deliveries.get(&wake.delivery).is_some_and(|found| found.version == before.version);
+        let is_current = kept.deliveries.get(&wake.delivery).is_some_and(|found| found.version() == before.version());
         let is_decided = decided_from.is_none_or(|endpoint| {
-            kept.endpoints.get(&endpoint.value.id()).is_some_and(|found| found.version == endpoint.version)
+            kept.endpoints.get(&endpoint.id()).is_some_and(|found| found.version() == endpoint.version())
         });
         if !(is_current && is_decided) {
             return Ok(false);
         }
-        kept.put(wake.delivery, after.clone(), before.version + 1);
+        kept.put(wake.delivery, after.clone(), before.version() + 1);
         Ok(true)
     }
 
@@ -195,7 +195,7 @@ impl Deliveries for Memory {
         Ok(())
     }
 
-    async fn put_aside(&self, wake: Wake, _now: Timestamp) -> Result<(), StoreError> {
+    async fn quarantine(&self, wake: Wake, _now: Timestamp) -> Result<(), StoreError> {
         let mut kept = self.kept();
         kept.aside.insert(wake.delivery);
         kept.due.remove(&(wake.due_at, wake.delivery.event, wake.delivery.endpoint));

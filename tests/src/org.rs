@@ -7,7 +7,11 @@ use ops::{IssuedToken, NewToken, Scope};
 use serde_json::{Value, json};
 use shared::domain::ids::{OrgId, TokenId};
 use shared::domain::time::Timestamp;
+use shared::domain::time_scale::TimeScale;
+use shared::service::system::SystemContext;
 use shared::store::Store;
+use shared::store::change::Changes;
+use shared::store::operator::Operator;
 
 use crate::client::Client;
 use crate::rows;
@@ -68,6 +72,20 @@ impl Org {
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// A call of the service itself in the organization, for records that a fixture writes past the service.
+    #[must_use]
+    pub fn system(&self) -> SystemContext {
+        SystemContext::begin(&self.store, self.id, "fixture", TimeScale::default())
+    }
+
+    /// Writes records past the service, without an audit row.
+    ///
+    /// # Panics
+    /// When the table does not take them.
+    pub async fn load(&self, changes: impl IntoIterator<Item = Changes>) {
+        Operator::new(&self.store).load(changes).await.expect("the table takes the records");
     }
 
     /// A caller that may only read.

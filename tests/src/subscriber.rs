@@ -160,7 +160,7 @@ impl Subscriber {
         what: &str,
         is_so: impl Fn(&Delivery) -> bool,
     ) -> Delivery {
-        let look = async || self.delivery(org, event).await.map(|found| found.value).filter(&is_so);
+        let look = async || self.delivery(org, event).await.map(Versioned::into_inner).filter(&is_so);
         eventually(format!("the delivery of {event} is {what}"), look).await
     }
 }

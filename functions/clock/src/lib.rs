@@ -3,19 +3,19 @@
 //!
 //! Any number of clocks can run at a time: each act is decided from what is there and holds only for that.
 
-mod agreements;
-mod proposals;
-
 use std::time::Instant;
 
 use futures_util::future::join_all;
 use serde::Serialize;
 use shared::AppState;
-use shared::api::caller::SystemContext;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::limits;
-use shared::platform::telemetry::{CallLine, Metric, metrics};
+use shared::platform::call_record::{log_failure, log_system_call};
+use shared::platform::telemetry::{Metric, metrics};
+use shared::service::due::Settlement;
+use shared::service::system::SystemContext;
+use shared::service::{agreements, proposals};
 use shared::store::due::DueEntry;
 use shared::store::keys::{DUE_SHARDS, Due};
 use shared::webhook::relay::Relay;
@@ -53,17 +53,6 @@ impl std::ops::Add for Tick {
             failed: self.failed + other.failed,
         }
     }
-}
-
-/// What became of one entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Done {
-    /// It was due, and what follows is written down.
-    Settled,
-    /// It had been settled already.
-    Stale,
-    /// By the clock of this act it is not time yet: its entry stays.
-    Early,
 }
 
 /// Whether somebody else hears of what is written to be passed on.
@@ -131,7 +120,7 @@ impl Sweep<'_> {
             let entries = match due.next().await {
                 Ok(entries) => entries,
                 Err(error) => {
-                    log_outcome(self.app, None, &Err(error.into()), Instant::now());
+                    log_failure(&self.app.log, "tick", &error.into());
                     tick.failed += 1;
                     return tick;
                 }
@@ -143,7 +132,7 @@ impl Sweep<'_> {
                 Due::Delivery => self.wake(&entries, &mut tick).await,
                 Due::Event | Due::Endpoint => self.pass_on(entries, until, &mut tick).await,
                 Due::Proposal => tick.expired += self.settle(Task::Expire, entries, until, &mut tick).await,
-                Due::Agreement => tick.proceeded += self.settle(Task::Proceed, entries, until, &mut tick).await,
+                Due::Agreement => tick.proceeded += self.settle(Task::Advance, entries, until, &mut tick).await,
             }
         }
     }
@@ -162,7 +151,7 @@ impl Sweep<'_> {
         match self.relay.wake(entries).await {
             Ok(_) => tick.woken += u32::try_from(entries.len()).unwrap_or(u32::MAX),
             Err(error) => {
-                log_outcome(self.app, None, &Err(error), Instant::now());
+                log_failure(&self.app.log, "tick", &error);
                 tick.failed += 1;
             }
         }
@@ -176,7 +165,7 @@ impl Sweep<'_> {
             match self.relay.pass_on(entry, until).await {
                 Ok(_) => tick.passed_on += 1,
                 Err(error) => {
-                    log_outcome(self.app, None, &Err(error), Instant::now());
+                    log_failure(&self.app.log, "tick", &error);
                     tick.failed += 1;
                 }
             }
@@ -191,9 +180,9 @@ impl Sweep<'_> {
                 break;
             }
             match task.settle(self.app, entry).await {
-                Ok(Done::Settled) => settled += 1,
-                Ok(Done::Stale) => tick.stale += 1,
-                Ok(Done::Early) => {}
+                Ok(Settlement::Settled) => settled += 1,
+                Ok(Settlement::Stale) => tick.stale += 1,
+                Ok(Settlement::Early) => {}
                 Err(()) => tick.failed += 1,
             }
         }
@@ -207,7 +196,7 @@ enum Task {
     /// That a proposal has expired.
     Expire,
     /// How far an agreement went on.
-    Proceed,
+    Advance,
 }
 
 impl Task {
@@ -215,53 +204,27 @@ impl Task {
     fn operation(self) -> &'static str {
         match self {
             Self::Expire => "expire_proposal",
-            Self::Proceed => "proceed_agreement",
+            Self::Advance => "proceed_agreement",
         }
     }
 
-    /// Settles an entry, deciding anew while others change the same records.
-    async fn settle(self, app: &AppState, entry: DueEntry) -> Result<Done, ()> {
-        let started = Instant::now();
-        let act = SystemContext::begin(&app.store, entry.org, self.operation());
-        let mut attempts = 1;
-        let done = loop {
-            let done = match self {
-                Self::Expire => proposals::expire(&act, &entry).await,
-                Self::Proceed => agreements::proceed(&act, app.time_scale, &entry).await,
-            };
-            match done {
-                Err(Error::Conflict) if attempts < limits::SWEEP_ATTEMPTS_MAX => attempts += 1,
-                done => break done,
-            }
+    /// Settles an entry, deciding anew while other calls change the same records.
+    async fn settle(self, app: &AppState, entry: DueEntry) -> Result<Settlement, ()> {
+        let system = SystemContext::begin(&app.store, entry.org, self.operation(), app.time_scale);
+        let settled = match self {
+            Self::Expire => system.run(limits::SWEEP_ATTEMPTS_MAX, || proposals::expire(&system, &entry)).await,
+            Self::Advance => system.run(limits::SWEEP_ATTEMPTS_MAX, || agreements::advance(&system, &entry)).await,
         };
-        let done = match done {
-            // Only when nobody else has removed it with what settled it; removing twice does no harm.
-            Ok(Done::Stale) => app.store.forget(entry).await.map(|()| Done::Stale).map_err(Error::from),
-            done => done,
+        let settled = match settled {
+            // Only when nothing else has removed it with what settled it; removing twice does no harm.
+            Ok(Settlement::Stale) => app.store.forget(entry).await.map(|()| Settlement::Stale).map_err(Error::from),
+            settled => settled,
         };
-        if !matches!(done, Ok(Done::Stale | Done::Early)) {
-            log_outcome(app, Some((self, &act)), &done, started);
+        match &settled {
+            Ok(Settlement::Stale | Settlement::Early) => {}
+            Ok(Settlement::Settled) => log_system_call(app, &system, Ok(())),
+            Err(error) => log_system_call(app, &system, Err(error)),
         }
-        done.map_err(|_| ())
+        settled.map_err(|_| ())
     }
-}
-
-/// Tells the log of an act.
-fn log_outcome(app: &AppState, act: Option<(Task, &SystemContext)>, done: &Result<Done, Error>, started: Instant) {
-    let (status, code) = match done {
-        Ok(_) => (200, "ok"),
-        Err(error) => {
-            let (status, code) = error.status();
-            (status.as_u16(), code.as_str())
-        }
-    };
-    let operation = act.map_or("tick", |(task, _)| task.operation());
-    let act = act.map(|(_, act)| act);
-    let request_id = act.map_or_else(shared::domain::ids::RequestId::new, SystemContext::request_id);
-    let duration_ms = started.elapsed().as_secs_f64() * 1000.0;
-    let usage = act.map(SystemContext::usage).unwrap_or_default();
-    let mut line = CallLine::new(request_id, operation, status, code, duration_ms, usage);
-    line.organization_id = act.map(|act| act.org());
-    line.cause = done.as_ref().err().and_then(Error::cause);
-    app.log.line(&line);
 }

@@ -4,7 +4,8 @@ use askama::Template;
 use shared::domain::organization::Role;
 use shared::error::Error;
 use shared::web::Request;
-use shared::web::session::{self, Cookie};
+use shared::web::cookies::Cookie;
+use shared::web::login;
 
 use crate::Page;
 use crate::layout::{Answer, Layout};
@@ -62,7 +63,7 @@ impl Page for SignOut {
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
         let submitted = request.submitted()?;
-        submitted.retry_on_conflict(|| session::sign_out(&submitted)).await?;
+        login::sign_out(&submitted).await?;
         Ok(out(request))
     }
 }
@@ -77,13 +78,13 @@ impl Page for SignOutEverywhere {
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
         let submitted = request.submitted()?;
-        submitted.retry_on_conflict(|| session::sign_out_everywhere(&submitted)).await?;
+        login::sign_out_everywhere(&submitted).await?;
         Ok(out(request))
     }
 }
 
 fn out(request: &Request) -> Answer {
-    Answer::see_other("/app/sign-in").with_cookie(Cookie::Session.set(request.app(), None)).recorded()
+    Answer::see_other("/app/sign-in").with_cookie(Cookie::Session.set(request.app(), None))
 }
 
 /// Goes on in another organization.
@@ -96,7 +97,7 @@ impl Page for Switch {
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
         let to = request.submitted()?.form().get("organization").parse().map_err(|_| Error::not_found())?;
-        let secret = session::switch(request, to).await?;
-        Ok(Answer::see_other("/app").with_cookie(Cookie::Session.set(request.app(), Some(&secret))).recorded())
+        let secret = login::switch(request, to).await?;
+        Ok(Answer::see_other("/app").with_cookie(Cookie::Session.set(request.app(), Some(&secret))))
     }
 }

@@ -1,13 +1,13 @@
 //! An agreement in full.
 
 use askama::Template;
-use shared::domain::agreement::view::AgreementView;
+use shared::api::views::agreements::AgreementView;
 use shared::domain::agreement::{Agreement, AgreementKind, Life, Lifecycle};
 use shared::domain::ids::AgreementId;
 use shared::domain::proposal::ProposalAction;
 use shared::domain::sentences;
 use shared::error::Error;
-use shared::service::drafts;
+use shared::service::agreements::{self, AgreementReview};
 use shared::web::Request;
 
 use crate::Page;
@@ -48,18 +48,15 @@ impl Page for Show {
     }
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let act = request.signed_in()?.act();
         let id: AgreementId = request.path_id("id")?;
-        let agreement = act.store().agreement(id).await?.ok_or_else(Error::not_found)?.value;
-        let workspace = drafts::workspace_of(act, &agreement).await?.value;
-        let contacts = drafts::contacts_of(act, [&agreement]).await?;
-        let pending = act.store().pending_proposals(id, request.now()).await?;
+        let AgreementReview { loaded, pending } = agreements::review(request.signed_in()?.scope(), id).await?;
+        let (agreement, workspace, contacts) = (&**loaded.agreement(), loaded.workspace(), loaded.contacts());
         let blockers = match agreement.lifecycle() {
-            Lifecycle::Draft => drafts::blockers_of(act, &agreement, &workspace, &contacts),
+            Lifecycle::Draft => loaded.blockers(request.now()),
             _ => Vec::new(),
         };
         let is_proposed = pending.iter().any(|proposal| proposal.action == ProposalAction::PublishAgreement);
-        let view = AgreementView::in_full(&agreement, &contacts, &blockers, is_proposed, &request.app().base_url);
+        let view = AgreementView::in_full(agreement, contacts, &blockers, is_proposed, &request.app().base_url);
         let page = AgreementPage {
             layout: Layout::new(request),
             name: agreement.name.as_str().to_owned(),
@@ -69,16 +66,16 @@ impl Page for Show {
             },
             badge: lifecycle_badge(agreement.lifecycle()),
             status: view.status.clone(),
-            workspace: (format!("/app/workspaces/{}", workspace.id), workspace.name.as_str().to_owned()),
-            dates: dates(&agreement, &view),
+            workspace: (format!("/app/workspaces/{}", workspace.id()), workspace.name.as_str().to_owned()),
+            dates: dates(agreement, &view),
             made_by: who_is(&agreement.created_by),
             is_ready: view.proposal_ready,
-            agreement_summary: AgreementSummary::new(&agreement, &view, &contacts),
+            agreement_summary: AgreementSummary::new(agreement, &view, contacts),
             blockers: blockers.iter().map(shared::domain::agreement::blockers::Blocker::message).collect(),
             proposals: pending
                 .iter()
                 .map(|proposal| PendingLine {
-                    url: format!("/app/proposals/{}", proposal.id),
+                    url: format!("/app/proposals/{}", proposal.id()),
                     verb: verb(proposal.action),
                     by: who_is(&proposal.created_by),
                     left: sentences::time_left(request.now(), proposal.expires_at),

@@ -1,8 +1,8 @@
 //! What an agreement consists of, as the agreement's page and the review of a proposal show it.
 
+use shared::api::views::agreements::AgreementView;
 use shared::domain::actor::{Actor, ActorType};
 use shared::domain::agreement::gate::{FieldType, GateRule, GateStatus, InformationField};
-use shared::domain::agreement::view::AgreementView;
 use shared::domain::agreement::{Agreement, AgreementKind, DocumentState, Lifecycle, StageState};
 use shared::domain::contact::Contact;
 use shared::domain::proposal::ProposalState;

@@ -1,14 +1,12 @@
 //! One delivery: its attempts, what was sent, and sending it again.
 
 use askama::Template;
-use http::StatusCode;
 use shared::domain::delivery::{Attempt, Delivery, DeliveryState, FailureClass, Outcome};
-use shared::domain::ids::{EndpointId, EventId};
-use shared::domain::member::Admin;
+use shared::domain::ids::EventId;
 use shared::error::Error;
 use shared::limits;
-use shared::store::deliveries;
-use shared::web::request::{Request, SubmittedForm};
+use shared::service::deliveries;
+use shared::web::Request;
 
 use crate::Page;
 use crate::agreement_summary::Badge;
@@ -79,13 +77,13 @@ impl Page for Show {
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
         request.check_admin()?;
-        let store = request.signed_in()?.act().store();
+        let store = request.signed_in()?.scope().store();
         let state = find(request).await?;
-        let endpoint = &state.endpoint.value;
+        let endpoint = &state.endpoint;
         let event_id: EventId = request.path_id("event")?;
         let event = store.event(event_id).await?.ok_or_else(Error::not_found)?;
         let delivery = match store.delivery(endpoint.id(), event_id).await? {
-            Some(found) => found.value,
+            Some(found) => found.into_inner(),
             // An event that was told a moment ago has no delivery yet.
             None if event.is_for(endpoint) => {
                 Delivery::new(endpoint.id(), event.id, event.event_type, event.created_at, request.now())
@@ -165,18 +163,9 @@ impl Page for Replay {
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
         let submitted = request.submitted()?.by_admin()?;
-        let endpoint = find(request).await?.endpoint.value.id();
+        let endpoint = find(request).await?.endpoint.id();
         let event: EventId = request.path_id("event")?;
-        submitted.retry_on_conflict(|| replay(&submitted, endpoint, event)).await?;
-        Ok(Answer::see_other(delivery_link(endpoint, event)).recorded())
+        submitted.run(|| deliveries::replay(submitted.scope(), submitted.by(), endpoint, event)).await?;
+        Ok(Answer::see_other(delivery_link(endpoint, event)))
     }
-}
-
-async fn replay(submitted: &SubmittedForm<'_, Admin<'_>>, endpoint: EndpointId, event: EventId) -> Result<(), Error> {
-    let act = submitted.act();
-    let before = act.store().delivery(endpoint, event).await?.ok_or_else(Error::not_found)?;
-    let after = before.value.replayed(act.now());
-    let mut changes = deliveries::replace(act.org(), &before, &after)?;
-    changes.push(deliveries::no_longer_aside(act.org(), &after));
-    submitted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[endpoint.uuid(), event.uuid()]).await
 }

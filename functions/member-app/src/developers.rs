@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use http::StatusCode;
+use shared::Webhooks;
 use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::endpoint::{Endpoint, Subscription};
 use shared::domain::event::EventType;
@@ -11,11 +12,11 @@ use shared::domain::ids::EndpointId;
 use shared::domain::sentences;
 use shared::error::Error;
 use shared::limits;
-use shared::store::endpoints::{self, EndpointState};
-use shared::web::request::{Form, Request};
+use shared::service::endpoints::{self, NoRoom};
+use shared::store::endpoints::EndpointState;
+use shared::web::{Form, Request};
 use shared::webhook::guard::{AddressError, EndpointUrl, check};
 use shared::webhook::resolve::ResolveError;
-use shared::{AppState, Webhooks};
 
 use crate::Page;
 use crate::agreement_summary::Badge;
@@ -114,15 +115,9 @@ pub(crate) async fn reachable(url: &EndpointUrl, webhooks: &Webhooks) -> Result<
     }
 }
 
-/// What it takes to change endpoints.
-pub(crate) fn webhooks(app: &AppState) -> Result<&Webhooks, Error> {
-    let webhooks = app.webhooks.as_ref();
-    webhooks.ok_or_else(|| Error::Internal("this function is not set up for webhooks".to_owned()))
-}
-
 /// How an endpoint does, in a word.
 pub(crate) fn endpoint_badge(state: &EndpointState) -> Badge {
-    if state.endpoint.value.paused_at().is_some() {
+    if state.endpoint.paused_at().is_some() {
         Badge { text: "Paused", look: "amber" }
     } else if state.is_failing() {
         Badge { text: "Failing", look: "red" }
@@ -156,10 +151,10 @@ impl Page for Show {
 }
 
 async fn page(request: &Request, typed: Option<EndpointForm>, notice: Option<Notice>) -> Result<Answer, Error> {
-    let endpoints = request.signed_in()?.act().store().endpoints().await?;
+    let endpoints = request.signed_in()?.scope().store().endpoints().await?;
     let is_full = endpoints.len() >= limits::ENDPOINTS_MAX;
     let line = |state: &EndpointState| {
-        let endpoint = &state.endpoint.value;
+        let endpoint = &state.endpoint;
         EndpointLine {
             link: link(endpoint.id()),
             url: endpoint.url().as_str().to_owned(),
@@ -176,7 +171,7 @@ async fn page(request: &Request, typed: Option<EndpointForm>, notice: Option<Not
         endpoints: endpoints.iter().map(line).collect(),
         form: typed.or_else(|| (!is_full).then(|| EndpointForm::of("", &Subscription::All))),
     };
-    Ok(Answer::page(&page)?.showing(endpoints.iter().map(|state| state.endpoint.value.id().uuid())))
+    Ok(Answer::page(&page)?.showing(endpoints.iter().map(|state| state.endpoint.id().uuid())))
 }
 
 /// Where an endpoint's page is.
@@ -194,30 +189,18 @@ impl Page for Add {
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
         let submitted = request.submitted()?.by_admin()?;
-        let webhooks = webhooks(request.app())?;
+        let webhooks = request.app().webhooks()?;
         let (url, events) = match EndpointForm::read(submitted.form(), webhooks).await {
             Ok(read) => read,
             Err(again) => return refused(page(request, Some(*again), None).await),
         };
         let keys = webhooks.keys.keyring().await?;
         let secret = SigningSecret::generate()?;
-        let added = Endpoint::new(submitted.by(), url, events, &secret, &keys, submitted.act().now())?;
+        let added = Endpoint::new(submitted.by(), url, events, &secret, &keys, submitted.scope().now())?;
         let cookie = flash::set(&submitted, Flash::Secret(added.id()), &secret.expose()).await?;
-        let is_added = submitted
-            .retry_on_conflict(|| async {
-                let endpoints = submitted.act().store().endpoints().await?;
-                // An attempt whose answer was lost may have added this one.
-                let others = endpoints.iter().filter(|state| state.endpoint.value.id() != added.id());
-                if others.count() >= limits::ENDPOINTS_MAX {
-                    return Ok(false);
-                }
-                let changes = endpoints::create(submitted.by(), &added)?;
-                submitted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[added.id().uuid()]).await?;
-                Ok(true)
-            })
-            .await?;
-        if is_added {
-            return Ok(Answer::see_other(link(added.id())).with_cookie(cookie).recorded());
+        match submitted.run(|| endpoints::add(submitted.scope(), submitted.by(), &added)).await? {
+            Ok(()) => return Ok(Answer::see_other(link(added.id())).with_cookie(cookie)),
+            Err(NoRoom) => {}
         }
         let notice = Notice {
             look: "bad",

@@ -1,23 +1,23 @@
 //! One endpoint: how it does, what can be done to it, and its deliveries.
 
 use askama::Template;
-use http::StatusCode;
 use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::delivery::{Delivery, DeliveryState};
 use shared::domain::endpoint::{Endpoint, Rotation};
-use shared::domain::event::{Event, EventKind, EventType, TestData};
+use shared::domain::event::EventType;
 use shared::domain::ids::{EndpointId, EventId};
 use shared::domain::member::Admin;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
+use shared::service::endpoints;
 use shared::store::deliveries::DeliveryFilter;
-use shared::store::endpoints::{self, EndpointState, Replay};
-use shared::web::request::{Form, Request, SubmittedForm};
+use shared::store::endpoints::EndpointState;
+use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::Page;
 use crate::agreement_summary::{Badge, who_is};
-use crate::developers::{EndpointForm, endpoint_badge, link, reachable, refused, told, webhooks};
+use crate::developers::{EndpointForm, endpoint_badge, link, reachable, refused, told};
 use crate::flash::{self, Flash};
 use crate::layout::{Answer, Layout, Moment, Notice, in_query};
 
@@ -113,8 +113,7 @@ pub(crate) fn delivery_badge(state: DeliveryState) -> Badge {
 /// An endpoint of the organization.
 pub(crate) async fn find(request: &Request) -> Result<EndpointState, Error> {
     let id: EndpointId = request.path_id("id")?;
-    let endpoints = request.signed_in()?.act().store().endpoints().await?;
-    endpoints.into_iter().find(|state| state.endpoint.value.id() == id).ok_or_else(Error::not_found)
+    endpoints::get(request.signed_in()?.scope(), id).await
 }
 
 /// The page.
@@ -133,8 +132,8 @@ impl Page for Show {
 }
 
 async fn page(request: &Request, state: &EndpointState, notice: Option<Notice>) -> Result<Answer, Error> {
-    let store = request.signed_in()?.act().store();
-    let endpoint = &state.endpoint.value;
+    let store = request.signed_in()?.scope().store();
+    let endpoint = &state.endpoint;
     let chosen_state = request.query("state").and_then(|text| DeliveryState::parse(&text));
     let chosen_type = request.query("type").and_then(|text| EventType::parse(&text));
     let before: Option<EventId> = request.query("before").and_then(|text| text.parse().ok());
@@ -193,13 +192,13 @@ async fn page(request: &Request, state: &EndpointState, notice: Option<Notice>) 
 
 /// The form with its count: of what somebody asked about, in the address or in the form itself, or of everything.
 async fn replay_form(request: &Request, state: &EndpointState) -> Result<Option<ReplayForm>, Error> {
-    let store = request.signed_in()?.act().store();
+    let store = request.signed_in()?.scope().store();
     let typed = request.typed();
     let typed = Some(typed.get("since").to_owned()).filter(|_| Button::of(&typed) == Some(Button::ReplayAll));
     let asked = typed.or_else(|| request.query("since"));
     let since = asked.as_deref().map(read_moment);
     let from = since.flatten().unwrap_or_else(the_beginning);
-    let found = store.undelivered(state.endpoint.value.id(), &state.quarantined, from).await?;
+    let found = store.undelivered(state.endpoint.id(), &state.quarantined, from).await?;
     if found.count == 0 && asked.is_none() {
         return Ok(None);
     }
@@ -276,82 +275,69 @@ impl Page for Change {
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
         let submitted = request.submitted()?.by_admin()?;
         let unknown = || FieldErrors::one("act", FieldCode::InvalidValue, "must be one of the page's buttons");
-        let act = Button::of(submitted.form()).ok_or_else(|| Error::Invalid(unknown()))?;
-        // One for all attempts: what is shown must be what was written by whichever took effect.
-        let secret = SigningSecret::generate()?;
-        submitted.retry_on_conflict(|| change(request, &submitted, act, &secret)).await
+        let button = Button::of(submitted.form()).ok_or_else(|| Error::Invalid(unknown()))?;
+        let id: EndpointId = request.path_id("id")?;
+        let (scope, admin) = (submitted.scope(), submitted.by());
+        match button {
+            Button::Test => return send_test(request, &submitted, id).await,
+            Button::Pause => submitted.run(|| endpoints::pause(scope, admin, id)).await?,
+            Button::Resume => submitted.run(|| endpoints::resume(scope, admin, id)).await?,
+            Button::Rotate => return rotate(&submitted, id).await,
+            Button::Delete => {
+                submitted.run(|| endpoints::delete(scope, admin, id)).await?;
+                return Ok(Answer::see_other("/app/developers"));
+            }
+            Button::Count => {
+                let since = in_query(submitted.form().get("since"));
+                find(request).await?;
+                return Ok(Answer::see_other(format!("{}?since={since}#replay", link(id))));
+            }
+            Button::ReplayAll => return replay_undelivered(request, &submitted, id).await,
+        }
+        Ok(Answer::see_other(link(id)))
     }
 }
 
-async fn change(
-    request: &Request,
-    submitted: &SubmittedForm<'_, Admin<'_>>,
-    act: Button,
-    secret: &SigningSecret,
-) -> Result<Answer, Error> {
-    let (admin, now) = (submitted.by(), submitted.act().now());
+/// A form of the page, sent by an admin.
+type AdminForm<'a> = SubmittedForm<'a, Admin<'a>>;
+
+/// Sends a test event, if the endpoint's address can be used now.
+async fn send_test(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) -> Result<Answer, Error> {
     let state = find(request).await?;
-    let before = &state.endpoint;
-    let id = before.value.id();
-    let there = Answer::see_other(link(id));
-    let commit = submitted.commit();
-    match act {
-        Button::Test => {
-            if let Err(refusal) = reachable(before.value.url(), webhooks(request.app())?).await {
-                let notice = Notice {
-                    look: "bad",
-                    title: "No test was sent".to_owned(),
-                    lines: vec![format!("The address can’t be used: it {refusal}.")],
-                };
-                return refused(page(request, &state, Some(notice)).await);
-            }
-            let event = Event::new(EventKind::WebhookTest(TestData::NOTHING_HAPPENED), now);
-            let objects = [id.uuid(), event.id.uuid()];
-            commit.emit_to(id, &event)?.done_as(StatusCode::SEE_OTHER, &objects).await?;
-            Ok(Answer::see_other(delivery_link(id, event.id)).recorded())
-        }
-        Button::Pause | Button::Resume => {
-            let after =
-                if act == Button::Pause { before.value.paused(admin, now) } else { before.value.resumed(admin, now) };
-            // It is so already: what was wanted, and nothing to record but the call.
-            let Some(after) = after else { return Ok(there) };
-            let changes = endpoints::replace(admin, before, &after)?;
-            commit.with(changes).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
-            Ok(there.recorded())
-        }
-        Button::Rotate => {
-            let how = if submitted.form().get("old") == "keep" { Rotation::Overlapping } else { Rotation::AtOnce };
-            let keys = webhooks(request.app())?.keys.keyring().await?;
-            let after = before.value.rotated(admin, how, secret, &keys, now)?;
-            let cookie = flash::set(submitted, Flash::Secret(id), &secret.expose()).await?;
-            let changes = endpoints::replace(admin, before, &after)?;
-            commit.with(changes).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
-            Ok(there.with_cookie(cookie).recorded())
-        }
-        Button::Delete => {
-            commit.with(endpoints::delete(admin, before, now)).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
-            Ok(Answer::see_other("/app/developers").recorded())
-        }
-        Button::Count => {
-            let since = in_query(submitted.form().get("since"));
-            Ok(Answer::see_other(format!("{}?since={since}#replay", link(id))))
-        }
-        Button::ReplayAll => {
-            let Some(since) = read_moment(submitted.form().get("since")) else {
-                let notice = Notice {
-                    look: "bad",
-                    title: "Nothing was replayed".to_owned(),
-                    lines: vec!["Since must be a date with a time, such as 2026-03-14T09:26.".to_owned()],
-                };
-                return refused(page(request, &state, Some(notice)).await);
-            };
-            // One that is under way goes on with this one.
-            let since = state.replay.as_ref().map_or(since, |earlier| earlier.since.min(since));
-            let changes = endpoints::ask_for_replay(admin, id, &Replay { since, asked_at: now })?;
-            commit.with(changes).done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
-            Ok(there.recorded())
-        }
+    if let Err(refusal) = reachable(state.endpoint.url(), submitted.app().webhooks()?).await {
+        let line = format!("The address can’t be used: it {refusal}.");
+        return refused(page(request, &state, Some(refusal_notice("No test was sent", line))).await);
     }
+    let (scope, admin) = (submitted.scope(), submitted.by());
+    let event = submitted.run(|| std::future::ready(Ok(endpoints::send_test(scope, admin, id)))).await?;
+    Ok(Answer::see_other(delivery_link(id, event)))
+}
+
+/// Gives the endpoint a new signing secret, which its page shows once.
+async fn rotate(submitted: &AdminForm<'_>, id: EndpointId) -> Result<Answer, Error> {
+    let how = if submitted.form().get("old") == "keep" { Rotation::Overlapping } else { Rotation::AtOnce };
+    let (scope, admin) = (submitted.scope(), submitted.by());
+    // One for all attempts: what is shown must be what the attempt wrote that took effect.
+    let secret = SigningSecret::generate()?;
+    let keys = submitted.app().webhooks()?.keys.keyring().await?;
+    let cookie = flash::set(submitted, Flash::Secret(id), &secret.expose()).await?;
+    submitted.run(|| endpoints::rotate_secret(scope, admin, id, how, &secret, &keys)).await?;
+    Ok(Answer::see_other(link(id)).with_cookie(cookie))
+}
+
+/// Requests a replay of what the endpoint has not received since a moment.
+async fn replay_undelivered(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) -> Result<Answer, Error> {
+    let Some(since) = read_moment(submitted.form().get("since")) else {
+        let line = "Since must be a date with a time, such as 2026-03-14T09:26.".to_owned();
+        let notice = refusal_notice("Nothing was replayed", line);
+        return refused(page(request, &find(request).await?, Some(notice)).await);
+    };
+    submitted.run(|| endpoints::replay_undelivered(submitted.scope(), submitted.by(), id, since)).await?;
+    Ok(Answer::see_other(link(id)))
+}
+
+fn refusal_notice(title: &str, line: String) -> Notice {
+    Notice { look: "bad", title: title.to_owned(), lines: vec![line] }
 }
 
 #[derive(Template)]
@@ -373,7 +359,7 @@ impl Page for Edit {
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
         request.check_admin()?;
-        let endpoint = find(request).await?.endpoint.value;
+        let endpoint = find(request).await?.endpoint;
         let form = EndpointForm::of(endpoint.url().as_str(), endpoint.events());
         edit_page(request, &endpoint, form)
     }
@@ -395,21 +381,14 @@ impl Page for Save {
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
         let submitted = request.submitted()?.by_admin()?;
-        let before = find(request).await?.endpoint.value;
-        let (url, events) = match EndpointForm::read(submitted.form(), webhooks(request.app())?).await {
+        let before = find(request).await?.endpoint;
+        let (url, events) = match EndpointForm::read(submitted.form(), submitted.app().webhooks()?).await {
             Ok(read) => read,
             Err(again) => return refused(edit_page(request, &before, *again)),
         };
-        let (admin, now) = (submitted.by(), submitted.act().now());
-        submitted
-            .retry_on_conflict(|| async {
-                let before = find(request).await?.endpoint;
-                let after = before.value.edited(admin, url.clone(), events.clone(), now);
-                let changes = endpoints::replace(admin, &before, &after)?;
-                submitted.commit().with(changes).done_as(StatusCode::SEE_OTHER, &[after.id().uuid()]).await
-            })
-            .await?;
-        Ok(Answer::see_other(link(before.id())).recorded())
+        let (scope, admin, id) = (submitted.scope(), submitted.by(), before.id());
+        submitted.run(|| endpoints::edit(scope, admin, id, url.clone(), events.clone())).await?;
+        Ok(Answer::see_other(link(id)))
     }
 }
 

@@ -9,9 +9,7 @@ use shared::domain::member::Admin;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::limits;
-use shared::web::request::{Request, SubmittedForm};
-
-use crate::developers::webhooks;
+use shared::web::{Request, SubmittedForm};
 
 /// What is shown once. Each kind has a cookie of its own, so that a removal does not take the place of a secret that
 /// nobody has seen yet; the secret of another endpoint does.
@@ -75,8 +73,8 @@ pub(crate) async fn set(
     what: Flash,
     text: &str,
 ) -> Result<Option<HeaderValue>, Error> {
-    let keys = webhooks(submitted.app())?.keys.keyring().await?;
-    let sealed = what.seal(&keys, text, &submitted.form_token(), submitted.act().now())?;
+    let keys = submitted.app().webhooks()?.keys.keyring().await?;
+    let sealed = what.seal(&keys, text, &submitted.form_token(), submitted.scope().now())?;
     Ok(what.cookie(submitted.app().insecure_cookies, &sealed, limits::FLASH_LIFETIME_S))
 }
 
@@ -90,7 +88,7 @@ pub(crate) async fn take(request: &Request, what: Flash) -> Result<Option<(Strin
     let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let Some((_, value)) = pairs.find(|(name, _)| *name == what.cookie_name(is_local)) else { return Ok(None) };
     let Some(sealed) = read(value) else { return Ok(None) };
-    let keys = webhooks(request.app())?.keys.keyring().await?;
+    let keys = request.app().webhooks()?.keys.keyring().await?;
     let text = what.open(&keys, &sealed, &request.signed_in()?.form_token(), request.now());
     Ok(text.map(|text| (text, what.cookie(is_local, "", 0))))
 }

@@ -71,13 +71,13 @@ impl Page for Home {
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
         let now = request.now();
         let signed_in = request.signed_in()?;
-        let store = signed_in.act().store();
+        let store = signed_in.scope().store();
         let endpoints = async { if signed_in.member().is_admin() { store.endpoints().await } else { Ok(Vec::new()) } };
         let (found, endpoints) = tokio::try_join!(store.proposals_for_home(now, SHOWN, DECIDED_SHOWN), endpoints)?;
         let failing: Vec<&EndpointState> = endpoints.iter().filter(|state| state.is_failing()).collect();
         let (failing, rest) = failing.split_at(failing.len().min(FAILING_SHOWN));
-        let proposals = found.pending.iter().map(|proposal| proposal.id.uuid());
-        let shown: Vec<_> = proposals.chain(failing.iter().map(|state| state.endpoint.value.id().uuid())).collect();
+        let proposals = found.pending.iter().map(|proposal| proposal.id().uuid());
+        let shown: Vec<_> = proposals.chain(failing.iter().map(|state| state.endpoint.id().uuid())).collect();
         let page = HomePage {
             layout: Layout::new(request),
             failing: failing.iter().map(|state| Failing::new(state)).collect(),
@@ -92,7 +92,7 @@ impl Page for Home {
 
 impl Failing {
     fn new(state: &EndpointState) -> Self {
-        let endpoint = &state.endpoint.value;
+        let endpoint = &state.endpoint;
         let how = match (state.health.failures_in_a_row, state.quarantined.len()) {
             (0, 1) => "one delivery could not be processed".to_owned(),
             (0, quarantined) => format!("{quarantined} deliveries could not be processed"),
@@ -106,7 +106,7 @@ impl Failing {
 fn waiting(proposal: &Proposal, now: Timestamp) -> Waiting {
     const URGENT_MS: i64 = 12 * 3600 * 1000;
     Waiting {
-        url: format!("/app/proposals/{}", proposal.id),
+        url: format!("/app/proposals/{}", proposal.id()),
         verb: verb(proposal.action),
         name: proposal.subject.name.as_str().to_owned(),
         note: proposal.note.as_ref().map(|note| note.as_str().to_owned()),
@@ -129,7 +129,7 @@ pub(crate) fn line(proposal: &Proposal, now: Timestamp) -> ProposalLine {
         _ => (String::new(), proposal.expires_at),
     };
     ProposalLine {
-        url: format!("/app/proposals/{}", proposal.id),
+        url: format!("/app/proposals/{}", proposal.id()),
         what: format!("{} “{}”", verb(proposal.action), proposal.subject.name.as_str()),
         badge: proposal_badge(state),
         by,

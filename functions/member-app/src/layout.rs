@@ -10,7 +10,8 @@ use shared::api::pipeline::REQUEST_ID;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::web::Request;
-use shared::web::session::{Cookie, safe_next};
+use shared::web::cookies::Cookie;
+use shared::web::next::safe_next;
 use uuid::Uuid;
 
 use crate::{Address, style};
@@ -86,7 +87,6 @@ pub(crate) struct Answer {
     location: Option<String>,
     cookies: Vec<HeaderValue>,
     objects: Vec<Uuid>,
-    is_recorded: bool,
     cause: Option<String>,
 }
 
@@ -101,7 +101,6 @@ impl Answer {
             location: None,
             cookies: Vec::new(),
             objects: Vec::new(),
-            is_recorded: false,
             cause: None,
         })
     }
@@ -115,7 +114,6 @@ impl Answer {
             location: Some(location.into()),
             cookies: Vec::new(),
             objects: Vec::new(),
-            is_recorded: false,
             cause: None,
         }
     }
@@ -128,11 +126,6 @@ impl Answer {
     /// The same with the ids of the records that it shows, for the audit row.
     pub fn showing(self, objects: impl IntoIterator<Item = Uuid>) -> Self {
         Self { objects: objects.into_iter().collect(), ..self }
-    }
-
-    /// The same after a change, whose transaction has the audit row.
-    pub fn recorded(self) -> Self {
-        Self { is_recorded: true, ..self }
     }
 
     /// The same with a cookie.
@@ -156,14 +149,12 @@ struct Message {
 /// Puts a call on record, tells the log, and makes the response.
 pub(crate) async fn finish(request: &Request, address: Address, ended: Result<Answer, Error>) -> Response {
     let mut answer = ended.unwrap_or_else(|error| failure(request, address, &error));
-    if !answer.is_recorded {
-        match request.record(answer.status, answer.code, &answer.objects).await {
-            Ok(false) => {}
-            // An act that seemed to have failed took effect, its answer lost on the way: the page shows what is.
-            Ok(true) => answer = Answer::see_other(page_of(request, address).unwrap_or("/app")),
-            // What is not on record must not be answered.
-            Err(error) => answer = failure(request, address, &error),
-        }
+    match request.audit(answer.status, answer.code, &answer.objects).await {
+        Ok(false) => {}
+        // A commit that seemed to have failed took effect, its answer lost on the way: the page shows what is.
+        Ok(true) => answer = Answer::see_other(page_of(request, address).unwrap_or("/app")),
+        // What is not on record must not be answered.
+        Err(error) => answer = failure(request, address, &error),
     }
     request.log(answer.status, answer.code, answer.cause.clone());
     respond(request, answer)

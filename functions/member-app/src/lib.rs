@@ -29,8 +29,8 @@ use axum::extract::State;
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
 use shared::AppState;
-use shared::api::pipeline::catch_panic_and_overrun;
 use shared::error::Error;
+use shared::platform::call_record::catch_panic_and_overrun;
 use shared::web::Request;
 
 use layout::Answer;
@@ -61,7 +61,7 @@ pub fn router(app: Arc<AppState>) -> Router {
         .route("/app/workspaces/{id}", form::<workspaces::Show, workspaces::Activate>())
         .route("/app/agreements/{id}", show::<agreement::Show>())
         .route("/app/proposals", show::<proposals::List>())
-        .route("/app/proposals/{id}", form::<proposal::Review, proposal::Decide>())
+        .route("/app/proposals/{id}", form::<proposal::Show, proposal::Decide>())
         .route("/app/members", form::<members::Show, members::Remove>())
         .route("/app/developers", form::<developers::Show, developers::Add>())
         .route("/app/developers/endpoints/{id}", form::<endpoint::Show, endpoint::Change>())

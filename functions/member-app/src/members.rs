@@ -85,7 +85,7 @@ impl Page for Show {
 
 async fn page(request: &Request, notice: Option<Notice>) -> Result<Answer, Error> {
     let signed_in = request.signed_in()?;
-    let members = signed_in.act().store().members().await?;
+    let members = signed_in.scope().store().members().await?;
     let count = u64::try_from(members.len()).unwrap_or(u64::MAX);
     let page_request = page_within(page_of(request, "offset"), count);
     let positions = page_request.positions();
@@ -124,12 +124,12 @@ impl Page for Remove {
         let Some(who) = asked else {
             return refused(request, None, &Refusal::NotRemoved(NotRemoved::Unknown)).await;
         };
-        match submitted.retry_on_conflict(|| members::remove(&submitted, who)).await {
+        match submitted.run(|| members::remove(submitted.scope(), submitted.by(), who)).await {
             Ok(Ok(gone)) => {
                 // They are gone, whether or not there are keys to say so with.
                 let cookie = flash::set(&submitted, Flash::Removed, gone.name.as_str()).await.ok().flatten();
                 let back = page_at(page_of(request, "offset").positions().start);
-                Ok(Answer::see_other(back).with_cookie(cookie).recorded())
+                Ok(Answer::see_other(back).with_cookie(cookie))
             }
             Ok(Err(why)) => refused(request, asked, &Refusal::NotRemoved(why)).await,
             Err(Error::AdminsOnly) => refused(request, asked, &Refusal::AdminsOnly).await,

@@ -3,6 +3,7 @@
 use askama::Template;
 use shared::domain::proposal::ProposalState;
 use shared::error::Error;
+use shared::store::list::Order;
 use shared::store::proposals::ProposalFilter;
 use shared::web::Request;
 
@@ -44,11 +45,11 @@ impl Page for List {
     }
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let (now, act) = (request.now(), request.signed_in()?.act());
+        let (now, scope) = (request.now(), request.signed_in()?.scope());
         let wanted = request.query("state").unwrap_or_default();
         let state = STATES.iter().find_map(|(state, _)| state.filter(|state| state.as_str() == wanted));
         let filter = ProposalFilter { state, agreement: None };
-        let found = act.store().newest_proposals(filter, now, page_of(request, "offset")).await?;
+        let found = scope.store().list_proposals(Order::NewestFirst, filter, now, page_of(request, "offset")).await?;
         let page_at = |offset: u64| match (state, offset) {
             (None, 0) => "/app/proposals".to_owned(),
             (None, offset) => format!("/app/proposals?offset={offset}"),
@@ -73,6 +74,6 @@ impl Page for List {
             proposals: found.data.iter().map(|proposal| line(proposal, now)).collect(),
             pager: Pager::new("proposals", found.pagination, page_at),
         };
-        Ok(Answer::page(&page)?.showing(found.data.iter().map(|proposal| proposal.id.uuid())))
+        Ok(Answer::page(&page)?.showing(found.data.iter().map(|proposal| proposal.id().uuid())))
     }
 }

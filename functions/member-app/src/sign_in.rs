@@ -5,7 +5,9 @@ use http::StatusCode;
 use shared::crypto::CookieSecret;
 use shared::error::Error;
 use shared::web::Request;
-use shared::web::session::{self, Cookie, safe_next};
+use shared::web::cookies::Cookie;
+use shared::web::login;
+use shared::web::next::safe_next;
 
 use crate::Page;
 use crate::layout::{Answer, Layout, Notice};
@@ -64,13 +66,13 @@ impl Page for SignIn {
             }
             Some(Err(error)) => return Err(error),
         };
-        if let Some(entered) = session::sign_in(request, &email, &password).await? {
+        if let Some(secrets) = login::sign_in(request, &email, &password).await? {
             let cookies = [
-                Cookie::Session.set(request.app(), Some(&entered.session)),
-                Cookie::Browser.set(request.app(), Some(&entered.browser)),
+                Cookie::Session.set(request.app(), Some(&secrets.session)),
+                Cookie::Device.set(request.app(), Some(&secrets.device)),
                 Cookie::Form.set(request.app(), None),
             ];
-            return Ok(cookies.into_iter().fold(Answer::see_other(next), Answer::with_cookie).recorded());
+            return Ok(cookies.into_iter().fold(Answer::see_other(next), Answer::with_cookie));
         }
         // One text for all reasons: nobody learns whether there is an account.
         let notice = Notice {
@@ -94,7 +96,7 @@ fn form(request: &Request, next: String, email: String, notice: Option<Notice>) 
     let known = request.cookie(Cookie::Form);
     let secret = match known {
         Some(secret) => secret,
-        None => CookieSecret::new().map_err(|error| Error::Internal(error.to_string()))?,
+        None => CookieSecret::new()?,
     };
     let page = SignInPage { layout: Layout::new(request), form_token: secret.form_token(), next, email, notice };
     Ok(Answer::page(&page)?.with_cookie(Cookie::Form.set(request.app(), Some(&secret))))

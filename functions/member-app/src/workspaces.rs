@@ -1,16 +1,13 @@
 //! The workspaces, and one of them: its people, its agreements, and whether it is activated.
 
 use askama::Template;
-use http::StatusCode;
 use shared::domain::agreement::Agreement;
 use shared::domain::ids::WorkspaceId;
-use shared::domain::member;
 use shared::domain::sentences;
 use shared::error::Error;
-use shared::service::drafts;
-use shared::store::agreements::AgreementFilter;
-use shared::store::workspaces;
-use shared::web::request::{Request, SubmittedForm};
+use shared::service::agreements::AgreementPage;
+use shared::service::{agreements, workspaces};
+use shared::web::Request;
 use shared::wire::input;
 use shared::wire::page::{Page as PageOf, SearchQuery};
 
@@ -47,7 +44,7 @@ impl Page for List {
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
         let signed_in = request.signed_in()?;
         let query: SearchQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
-        let found = signed_in.act().store().list_workspaces(query.search.needle(), query.page()).await?;
+        let found = signed_in.scope().store().list_workspaces(query.search.needle(), query.page()).await?;
         let search = request.query("search").unwrap_or_default();
         let page_at = |offset: u64| format!("/app/workspaces?search={}&offset={offset}", in_query(&search));
         if is_past_the_end(found.pagination) {
@@ -60,7 +57,7 @@ impl Page for List {
                 .data
                 .iter()
                 .map(|workspace| Line {
-                    url: format!("/app/workspaces/{}", workspace.id),
+                    url: format!("/app/workspaces/{}", workspace.id()),
                     name: workspace.name.as_str().to_owned(),
                     reference: workspace.number.to_string(),
                     people: workspace.people.len(),
@@ -69,7 +66,7 @@ impl Page for List {
                 .collect(),
             search,
         };
-        Ok(Answer::page(&page)?.showing(found.data.iter().map(|workspace| workspace.id.uuid())))
+        Ok(Answer::page(&page)?.showing(found.data.iter().map(|workspace| workspace.id().uuid())))
     }
 }
 
@@ -110,26 +107,25 @@ impl Page for Show {
     }
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let act = request.signed_in()?.act();
+        let scope = request.signed_in()?.scope();
         let id: WorkspaceId = request.path_id("id")?;
-        let workspace = act.store().workspace(id).await?.ok_or_else(Error::not_found)?.value;
+        let workspace = scope.store().workspace(id).await?.ok_or_else(Error::not_found)?;
         let path = format!("/app/workspaces/{id}");
         let people_page = page_of(request, "people");
         let positions = people_page.positions();
         let ids = (0..).zip(&workspace.people).filter(|(at, _)| positions.contains(at)).map(|(_, id)| *id);
-        let people = act.store().contacts(ids.collect::<Vec<_>>()).await?;
+        let people = scope.store().contacts(ids.collect::<Vec<_>>()).await?;
         let people = PageOf::new(people, u64::try_from(workspace.people.len()).unwrap_or(u64::MAX), people_page);
-        let filter = AgreementFilter { workspace: Some(id), ..AgreementFilter::default() };
-        let agreements = act.store().list_agreements(filter, page_of(request, "agreements")).await?;
+        let AgreementPage { page: agreements, ready } =
+            agreements::list(scope, agreements::of_workspace(id), page_of(request, "agreements")).await?;
         if is_past_the_end(people.pagination) || is_past_the_end(agreements.pagination) {
             return Ok(Answer::see_other(path));
         }
         let (at_people, at_agreements) = (people.pagination.offset, agreements.pagination.offset);
-        let ready = drafts::ready_to_be_proposed(act, &agreements.data).await?;
         let line = |agreement: &Agreement| AgreementLine {
-            url: format!("/app/agreements/{}", agreement.id),
+            url: format!("/app/agreements/{}", agreement.id()),
             name: agreement.name.as_str().to_owned(),
-            status: sentences::agreement_status(agreement, ready.contains(&agreement.id)),
+            status: sentences::agreement_status(agreement, ready.contains(&agreement.id())),
             badge: lifecycle_badge(agreement.lifecycle()),
             participants: agreement.participants.len(),
         };
@@ -156,7 +152,7 @@ impl Page for Show {
                 .collect(),
             agreements: agreements.data.iter().map(line).collect(),
         };
-        let shown = agreements.data.iter().map(|agreement| agreement.id.uuid());
+        let shown = agreements.data.iter().map(|agreement| agreement.id().uuid());
         Ok(Answer::page(&page)?.showing(std::iter::once(id.uuid()).chain(shown)))
     }
 }
@@ -172,19 +168,7 @@ impl Page for Activate {
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
         let submitted = request.submitted()?;
         let id: WorkspaceId = request.path_id("id")?;
-        let has_changed = submitted.retry_on_conflict(|| activate(&submitted, id)).await?;
-        let shown = Answer::see_other(format!("/app/workspaces/{id}"));
-        // It was activated already: what was wanted is so, and nothing has changed.
-        Ok(if has_changed { shown.recorded() } else { shown })
+        submitted.run(|| workspaces::activate(submitted.scope(), submitted.by(), id)).await?;
+        Ok(Answer::see_other(format!("/app/workspaces/{id}")))
     }
-}
-
-/// Activates a workspace. Tells whether it was not.
-async fn activate(submitted: &SubmittedForm<'_>, id: WorkspaceId) -> Result<bool, Error> {
-    let act = submitted.act();
-    let before = act.store().workspace(id).await?.ok_or_else(Error::not_found)?.value;
-    let Some((after, told)) = member::activate(submitted.by(), &before, act.now()) else { return Ok(false) };
-    let commit = submitted.commit().with([workspaces::activate(act.org(), &after)]).emit([told])?;
-    commit.done_as(StatusCode::SEE_OTHER, &[id.uuid()]).await?;
-    Ok(true)
 }

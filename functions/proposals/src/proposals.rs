@@ -1,17 +1,14 @@
 //! Operations 18 to 20.
 
-use http::{Method, StatusCode};
+use http::Method;
 use shared::api::caller::{ReadCaller, WriteCaller};
-use shared::api::operation::{OperationSpec, ReadOperation, ReadResult, WriteOperation};
-use shared::domain::agreement::progress::Facts;
-use shared::domain::event::{EventKind, ProposalData};
-use shared::domain::proposal::{self, NewProposal, ProposalAction, ProposalPath, ProposalQuery, ProposalView};
+use shared::api::operation::{Committed, OperationSpec, ReadOperation, ReadResult, Response, WriteOperation};
+use shared::api::views::proposals::{ProposalPath, ProposalQuery, ProposalView};
+use shared::domain::proposal::{NewProposal, Proposal};
 use shared::error::Error;
-use shared::service::drafts;
-use shared::store::commit::Committed;
+use shared::service::proposals;
+use shared::store::list::Order;
 use shared::store::proposals::ProposalFilter;
-use shared::store::{agreements, proposals as stored};
-use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input::Empty;
 use shared::wire::page::Page;
 use uuid::Uuid;
@@ -39,38 +36,9 @@ impl WriteOperation for CreateProposal {
     }
 
     async fn run(caller: &WriteCaller, _: Empty, new: NewProposal) -> Result<Committed<ProposalView>, Error> {
-        let store = caller.store();
-        let Some(agreement) = store.agreement(new.agreement_id).await? else {
-            let message = "is no agreement of your organization";
-            return Err(Error::NotFound(FieldErrors::one("agreement_id", FieldCode::NotFound, message)));
-        };
-        let claiming = store.claiming_proposal(new.agreement_id, new.action).await?;
-        let contacts = drafts::contacts_of(caller, [&agreement.value]).await?;
-        let blockers = if new.action == ProposalAction::PublishAgreement {
-            let workspace = drafts::workspace_of(caller, &agreement.value).await?.value;
-            drafts::blockers_of(caller, &agreement.value, &workspace, &contacts)
-        } else {
-            Vec::new()
-        };
-        let (by, now, time_scale) = (caller.actor().clone(), caller.now(), caller.time_scale());
-        let current = agreement.value.as_of(&Facts::none(), time_scale, now);
-        let made = proposal::propose(new, &current, &contacts, &blockers, by, now, time_scale.proposal_expiry(now))
-            .map_err(Error::Invalid)?;
-
-        let mut changes = vec![agreements::check(caller.org(), agreement.value.id, agreement.version)];
-        let mut events = Vec::new();
-        let settled =
-            proposal::take_place_of(claiming.as_ref().map(|other| &other.value), now).map_err(Error::Invalid)?;
-        if let (Some(before), Some(settled)) = (&claiming, &settled) {
-            // The clock has not been there: settled here, and its claim is taken over.
-            events.push(stored::expired_event(settled));
-            changes.extend(stored::settle(caller.org(), before, settled, true)?);
-        }
-        changes.extend(stored::create(caller.org(), &made)?);
-        let made = made.into_proposal();
-        events.push(EventKind::ProposalCreated(ProposalData::from(&made)));
-        let view = ProposalView::new(made, now, caller.base_url());
-        caller.commit().with(changes).emit(events)?.respond(StatusCode::CREATED, &view, None).await
+        let plan = proposals::create(caller, new).await?;
+        let view = |made: &Proposal| ProposalView::new(made.clone(), caller.now(), caller.base_url());
+        caller.respond(plan, |made| Response::created(view(made))).await
     }
 }
 
@@ -94,7 +62,8 @@ impl ReadOperation for ListProposals {
 
     async fn run(caller: &ReadCaller, _: Empty, query: ProposalQuery) -> Result<ReadResult<Page<ProposalView>>, Error> {
         let filter = ProposalFilter { state: query.state.get(), agreement: query.agreement_id };
-        let page = caller.store().list_proposals(filter, caller.now(), query.page()).await?;
+        let (order, now) = (Order::OldestFirst, caller.now());
+        let page = caller.store().list_proposals(order, filter, now, query.page()).await?;
         Ok(page.map(|found| ProposalView::new(found, caller.now(), caller.base_url())).into())
     }
 }
@@ -118,7 +87,7 @@ impl ReadOperation for GetProposal {
     type Output = ProposalView;
 
     async fn run(caller: &ReadCaller, path: ProposalPath, _: Empty) -> Result<ReadResult<ProposalView>, Error> {
-        let found = caller.store().proposal(path.proposal_id).await?.ok_or_else(Error::not_found)?.value;
+        let found = proposals::get(caller, path.proposal_id).await?;
         Ok(ProposalView::new(found, caller.now(), caller.base_url()).into())
     }
 }

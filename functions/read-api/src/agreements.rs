@@ -3,10 +3,10 @@
 use http::Method;
 use shared::api::caller::ReadCaller;
 use shared::api::operation::{OperationSpec, ReadOperation, ReadResult};
-use shared::domain::agreement::view::AgreementView;
-use shared::domain::agreement::{AgreementPath, AgreementQuery};
+use shared::api::views::agreements::{AgreementPath, AgreementQuery, AgreementView};
+use shared::domain::agreement::Agreement;
 use shared::error::Error;
-use shared::service::drafts;
+use shared::service::agreements;
 use shared::store::agreements::AgreementFilter;
 use shared::wire::input::Empty;
 use shared::wire::page::Page;
@@ -39,10 +39,11 @@ impl ReadOperation for ListAgreements {
             workspace: query.workspace_id,
             lifecycle: query.lifecycle.get(),
         };
-        let page = caller.store().list_agreements(filter, query.page()).await?;
-        let ready = drafts::ready_to_be_proposed(caller, &page.data).await?;
-        let show = |agreement| AgreementView::in_list(&agreement, ready.contains(&agreement.id), caller.base_url());
-        Ok(page.map(show).into())
+        let found = agreements::list(caller, filter, query.page()).await?;
+        let show = |agreement: Agreement| {
+            AgreementView::in_list(&agreement, found.ready.contains(&agreement.id()), caller.base_url())
+        };
+        Ok(found.page.map(show).into())
     }
 }
 
@@ -65,7 +66,7 @@ impl ReadOperation for GetAgreement {
     type Output = AgreementView;
 
     async fn run(caller: &ReadCaller, path: AgreementPath, _: Empty) -> Result<ReadResult<AgreementView>, Error> {
-        let agreement = caller.store().agreement(path.agreement_id).await?.ok_or_else(Error::not_found)?.value;
-        Ok(drafts::in_full(caller, caller.base_url(), &agreement).await?.into())
+        let found = agreements::get(caller, path.agreement_id).await?;
+        Ok(AgreementView::of(&found, caller.base_url()).into())
     }
 }

@@ -2,9 +2,10 @@
 
 use http::Method;
 use shared::api::caller::ReadCaller;
-use shared::api::operation::{OperationSpec, ReadOperation, ReadResult};
-use shared::domain::contact::{Contact, ContactPath};
+use shared::api::operation::{OperationSpec, ReadOperation, ReadResult, Response};
+use shared::api::views::contacts::{ContactPath, ContactView};
 use shared::error::Error;
+use shared::store::contacts::ContactFilter;
 use shared::wire::input::Empty;
 use shared::wire::page::{Page, SearchQuery};
 
@@ -24,10 +25,12 @@ impl ReadOperation for ListContacts {
     };
     type Path = Empty;
     type Query = SearchQuery;
-    type Output = Page<Contact>;
+    type Output = Page<ContactView>;
 
-    async fn run(caller: &ReadCaller, _: Empty, query: Self::Query) -> Result<ReadResult<Page<Contact>>, Error> {
-        Ok(caller.store().list_contacts(query.search.needle(), query.page()).await?.into())
+    async fn run(caller: &ReadCaller, _: Empty, query: Self::Query) -> Result<ReadResult<Page<ContactView>>, Error> {
+        let filter = ContactFilter { needle: query.search.needle(), ..ContactFilter::default() };
+        let page = caller.store().list_contacts(filter, query.page()).await?;
+        Ok(page.map(ContactView::from).into())
     }
 }
 
@@ -47,9 +50,11 @@ impl ReadOperation for GetContact {
     };
     type Path = ContactPath;
     type Query = Empty;
-    type Output = Contact;
+    type Output = ContactView;
 
-    async fn run(caller: &ReadCaller, path: ContactPath, _: Empty) -> Result<ReadResult<Contact>, Error> {
-        Ok(caller.store().contact(path.contact_id).await?.ok_or_else(Error::not_found)?.into())
+    async fn run(caller: &ReadCaller, path: ContactPath, _: Empty) -> Result<ReadResult<ContactView>, Error> {
+        let contact = caller.store().contact(path.contact_id).await?.ok_or_else(Error::not_found)?;
+        let version = contact.version();
+        Ok(Response::ok(ContactView::from(contact.into_inner())).at_version(version).into())
     }
 }

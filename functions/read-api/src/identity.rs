@@ -3,7 +3,7 @@
 use http::Method;
 use shared::api::caller::ReadCaller;
 use shared::api::operation::{OperationSpec, ReadOperation, ReadResult};
-use shared::domain::organization::Identity;
+use shared::api::views::identity::Identity;
 use shared::error::Error;
 use shared::wire::input::Empty;
 

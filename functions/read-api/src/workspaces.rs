@@ -3,8 +3,9 @@
 use http::Method;
 use shared::api::caller::ReadCaller;
 use shared::api::operation::{OperationSpec, ReadOperation, ReadResult};
-use shared::domain::workspace::{WorkspacePath, WorkspaceView};
+use shared::api::views::workspaces::{WorkspacePath, WorkspaceView};
 use shared::error::Error;
+use shared::service::workspaces;
 use shared::wire::input::Empty;
 use shared::wire::page::{Page, SearchQuery};
 
@@ -52,8 +53,7 @@ impl ReadOperation for GetWorkspace {
     type Output = WorkspaceView;
 
     async fn run(caller: &ReadCaller, path: WorkspacePath, _: Empty) -> Result<ReadResult<WorkspaceView>, Error> {
-        let workspace = caller.store().workspace(path.workspace_id).await?.ok_or_else(Error::not_found)?.value;
-        let people = caller.store().people_of([&workspace]).await?;
-        Ok(WorkspaceView::new(workspace, &people, caller.base_url()).into())
+        let found = workspaces::get(caller, path.workspace_id).await?;
+        Ok(WorkspaceView::new(found.workspace, &found.people, caller.base_url()).into())
     }
 }

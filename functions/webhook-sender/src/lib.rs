@@ -21,6 +21,7 @@ use shared::domain::time_scale::TimeScale;
 use shared::limits;
 use shared::platform::secrets::Keys;
 use shared::platform::telemetry::{Log, Metric, metrics};
+use shared::retry::{Backoff, Budget, Obstacle, Transient};
 use shared::store::events::StoredEvent;
 use shared::store::{StoreError, Versioned};
 use shared::webhook::client::Client;
@@ -145,7 +146,7 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
             self.log.line(&FailureLine::new(wake, is_poison, cause));
             if is_poison {
                 // If this fails too, the message comes again.
-                self.deliveries.put_aside(wake, self.time.now()).await?;
+                self.deliveries.quarantine(wake, self.time.now()).await?;
             }
         }
         handled
@@ -165,9 +166,9 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
                 self.send(wake, claim, delivery, &endpoint, event, &secrets).await
             }
             Err(failure) => {
-                if matches!(failure, Failure::Passing(_)) && delivery.value.is_claimed_by(claim) {
+                if matches!(failure, Failure::Passing(_)) && delivery.is_claimed_by(claim) {
                     // Nothing was sent: whoever sees the message next need not wait for the end of the claim.
-                    let _ = self.deliveries.settle(wake, &delivery, &delivery.value.released(), None).await;
+                    let _ = self.deliveries.settle(wake, &delivery, &delivery.released(), None).await;
                 }
                 Err(failure)
             }
@@ -179,20 +180,20 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
         loop {
             let (endpoint, event) = self.deliveries.load(wake).await?;
             let Some(endpoint) = endpoint else {
-                self.deliveries.forget(wake, delivery.value.due_at()).await?;
+                self.deliveries.forget(wake, delivery.due_at()).await?;
                 return Ok(Prepared::Already(Handled::Dropped));
             };
-            if endpoint.value.lets_out(delivery.value.event_type) {
+            if endpoint.lets_out(delivery.event_type) {
                 let event = event.ok_or_else(|| Failure::Poison("a delivery without its event".to_owned()))?;
-                let secrets = self.secrets(wake, &endpoint.value).await?;
+                let secrets = self.secrets(wake, &endpoint).await?;
                 // Whoever was held up until here may find somebody else at it, or the next attempt not due yet.
                 if !claim.has_time_for_attempt(self.time.now()) {
                     return Err(Failure::Passing("the claim was nearly over before the attempt".to_owned()));
                 }
-                return Ok(Prepared::ToSend(Box::new(endpoint.value), event, secrets));
+                return Ok(Prepared::ToSend(Box::new(endpoint.into_inner()), event, secrets));
             }
             // Only while the endpoint is as it was read: if it is resumed at this moment, this one goes out.
-            let held = delivery.value.held(self.time.now());
+            let held = delivery.held(self.time.now());
             match self.deliveries.settle(wake, delivery, &held, Some(&endpoint)).await {
                 Ok(true) => return Ok(Prepared::Already(Handled::Held)),
                 Ok(false) => {}
@@ -203,7 +204,7 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
                 Err(error) => return Err(error.into()),
             }
             match self.deliveries.find(wake).await? {
-                Some(found) if found.value.is_claimed_by(claim) && self.time.now() < claim.until => *delivery = found,
+                Some(found) if found.is_claimed_by(claim) && self.time.now() < claim.until => *delivery = found,
                 _ => return Ok(Prepared::Already(Handled::Passed)),
             }
         }
@@ -226,12 +227,12 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
             ended => ended,
         };
         let found = self.deliveries.find(wake).await?;
-        if found.as_ref().is_some_and(|found| found.value.is_claimed_by(claim)) {
+        if found.as_ref().is_some_and(|found| found.is_claimed_by(claim)) {
             // It was this one, and the answer was lost on the way; a second try then met the first.
             return Ok(found);
         }
         ended?;
-        if found.is_none_or(|found| found.value.due_at() != Some(wake.due_at)) {
+        if found.is_none_or(|found| found.due_at() != Some(wake.due_at)) {
             // What woke it is of no delivery any more.
             self.deliveries.forget_due(wake).await?;
         }
@@ -282,35 +283,38 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
         ended_at: Timestamp,
         schedule: Schedule,
     ) -> Result<(Delivery, bool), Failure> {
-        let deadline = Instant::now() + limits::WRITE_DEADLINE;
-        let mut pause = limits::WRITE_BACKOFF_FIRST;
+        let mut backoff = Backoff::new(Budget::until(Instant::now() + limits::WRITE_DEADLINE));
         loop {
-            let after = before.value.settled(claim, attempt.clone(), ended_at, schedule);
-            match self.deliveries.settle(wake, &before, &after, None).await {
+            let after = before.settled(claim, attempt.clone(), ended_at, schedule);
+            let obstacle = match self.deliveries.settle(wake, &before, &after, None).await {
                 Ok(true) => return Ok((after, true)),
                 // Replayed, or claimed anew, or written down by a call that was answered as if it had not been. Or gone
                 // with its endpoint: then there is nothing to write down.
                 Ok(false) => match self.deliveries.find(wake).await? {
-                    Some(found) if found.value.has(attempt) => return Ok((found.value, true)),
-                    Some(found) => before = found,
+                    Some(found) if found.has(attempt) => return Ok((found.into_inner(), true)),
+                    Some(found) => {
+                        before = found;
+                        StoreError::Conflict
+                    }
                     None => return Ok((after, false)),
                 },
-                Err(StoreError::Conflict) => {}
-                Err(error) if deadline <= Instant::now() => return Err(error.into()),
                 Err(StoreError::Unreadable(cause)) => return Err(Failure::Poison(cause)),
-                // An answer of the store that was lost.
-                Err(StoreError::Failed(_)) => match self.deliveries.find(wake).await {
-                    Ok(Some(found)) if found.value.has(attempt) => return Ok((found.value, true)),
-                    Ok(Some(found)) => before = found,
-                    Ok(None) => return Ok((after, false)),
-                    Err(_) => {}
-                },
-            }
-            if deadline <= Instant::now() {
-                return Err(Failure::Passing("a delivery kept changing".to_owned()));
-            }
-            self.time.pause(pause.mul_f64(fastrand::f64())).await;
-            pause = (pause * 2).min(limits::WRITE_BACKOFF_MAX);
+                Err(error @ StoreError::Failed(_)) => {
+                    // The store's answer was lost.
+                    match self.deliveries.find(wake).await {
+                        Ok(Some(found)) if found.has(attempt) => return Ok((found.into_inner(), true)),
+                        Ok(Some(found)) => before = found,
+                        Ok(None) => return Ok((after, false)),
+                        Err(_) => {}
+                    }
+                    error
+                }
+                Err(error) => error,
+            };
+            let Some(pause) = backoff.next(obstacle.obstacle().unwrap_or(Obstacle::Conflict)) else {
+                return Err(obstacle.into());
+            };
+            self.time.pause(pause).await;
         }
     }
 }
@@ -406,20 +410,20 @@ struct FailureLine<'a> {
     organization_id: OrgId,
     endpoint_id: EndpointId,
     event_id: EventId,
-    put_aside: bool,
+    quarantine: bool,
     faults: u8,
     cause: &'a str,
 }
 
 impl<'a> FailureLine<'a> {
-    fn new(wake: Wake, put_aside: bool, cause: &'a str) -> Self {
+    fn new(wake: Wake, quarantine: bool, cause: &'a str) -> Self {
         Self {
             metrics: metrics(&[Metric::count("faults")]),
             operation: "attempt_delivery",
             organization_id: wake.org(),
             endpoint_id: wake.delivery.endpoint,
             event_id: wake.delivery.event,
-            put_aside,
+            quarantine,
             faults: 1,
             cause,
         }

@@ -88,8 +88,8 @@ pub trait Deliveries: Send + Sync {
     /// Forgets what woke the sender: no delivery is due for it.
     fn forget_due(&self, wake: Wake) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Puts one aside that can't be processed.
-    fn put_aside(&self, wake: Wake, now: Timestamp) -> impl Future<Output = Result<(), StoreError>> + Send;
+    /// Quarantines one that can't be processed.
+    fn quarantine(&self, wake: Wake, now: Timestamp) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Notes how an attempt has ended, for the endpoint's health.
     fn note(&self, wake: Wake, is_success: bool, at: Timestamp) -> impl Future<Output = Result<(), StoreError>> + Send;
@@ -126,8 +126,8 @@ impl Deliveries for Store {
         Store::forget_due(self, wake.delivery, wake.due_at).await
     }
 
-    async fn put_aside(&self, wake: Wake, now: Timestamp) -> Result<(), StoreError> {
-        self.put_delivery_aside(wake.delivery, wake.due_at, now).await
+    async fn quarantine(&self, wake: Wake, now: Timestamp) -> Result<(), StoreError> {
+        self.quarantine_delivery(wake.delivery, wake.due_at, now).await
     }
 
     async fn note(&self, wake: Wake, is_success: bool, at: Timestamp) -> Result<(), StoreError> {

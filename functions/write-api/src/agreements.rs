@@ -1,17 +1,17 @@
 //! Operations 11 and 14.
 
-use http::{Method, StatusCode};
+use http::Method;
 use shared::api::caller::WriteCaller;
-use shared::api::operation::{OperationSpec, WriteOperation};
-use shared::domain::agreement::view::{AgreementView, ParticipantView};
-use shared::domain::agreement::{Agreement, AgreementPath, NewAgreement, NewParticipant};
+use shared::api::operation::{Committed, OperationSpec, Response, WriteOperation};
+use shared::api::views::agreements::{AgreementPath, AgreementView, ParticipantView};
+use shared::domain::agreement::{NewAgreement, NewParticipant};
 use shared::error::Error;
-use shared::service::drafts;
-use shared::store::commit::Committed;
-use shared::store::{agreements, workspaces};
-use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::service::agreements;
 use shared::wire::input::Empty;
 use uuid::Uuid;
+
+/// The field that names the agreement.
+const AGREEMENT: &str = "path.agreement_id";
 
 /// Drafts an agreement.
 pub struct CreateAgreement;
@@ -36,17 +36,8 @@ impl WriteOperation for CreateAgreement {
     }
 
     async fn run(caller: &WriteCaller, _: Empty, new: NewAgreement) -> Result<Committed<AgreementView>, Error> {
-        // Read before the transaction rather than in it: workspaces are never deleted.
-        let Some(workspace) = caller.store().workspace(new.workspace_id).await? else {
-            let message = "is no workspace of your organization";
-            return Err(Error::NotFound(FieldErrors::one("workspace_id", FieldCode::NotFound, message)));
-        };
-        let agreement = Agreement::draft(new, caller.actor().clone(), caller.now());
-        let blockers = drafts::blockers_of(caller, &agreement, &workspace.value, &[]);
-        let view = AgreementView::in_full(&agreement, &[], &blockers, false, caller.base_url());
-        let draft = agreement.as_draft("body").map_err(Error::Invalid)?;
-        let changes = agreements::create(caller.org(), &draft)?;
-        caller.commit().with(changes).respond(StatusCode::CREATED, &view, None).await
+        let plan = agreements::create(caller, new).await?;
+        caller.respond(plan, |created| Response::created(AgreementView::of(created, caller.base_url()))).await
     }
 }
 
@@ -80,27 +71,14 @@ impl WriteOperation for AddParticipant {
         path: AgreementPath,
         new: NewParticipant,
     ) -> Result<Committed<ParticipantView>, Error> {
-        let store = caller.store();
-        let contact_id = new.contact_id;
-        let contact = store.contact(contact_id).await?;
-        let before = store.agreement(path.agreement_id).await?.ok_or_else(Error::not_found)?;
-        let Some(contact) = contact else {
-            let message = "is no contact of your organization";
-            return Err(Error::NotFound(FieldErrors::one("contact_id", FieldCode::NotFound, message)));
-        };
-        let added = before.value.add_participant(new, caller.now()).map_err(Error::Invalid)?;
-        let draft = added.agreement.as_draft("path.agreement_id").map_err(Error::Invalid)?;
-        let status = if added.is_new { StatusCode::CREATED } else { StatusCode::OK };
-        let mut changes = Vec::new();
-        if *draft != before.value {
-            changes.extend(agreements::edit(caller.org(), &before, &draft)?);
-        }
-        let workspace = drafts::workspace_of(caller, &before.value).await?.value;
-        let joined = workspace.add_person(contact_id, caller.now()).map_err(Error::Invalid)?;
-        if joined != workspace {
-            changes.push(workspaces::add_person(caller.org(), &joined, contact_id));
-        }
-        let view = ParticipantView::new(path.agreement_id, added.participant, &contact.value);
-        caller.commit().with(changes).respond(status, &view, None).await
+        let id = path.agreement_id;
+        let plan = agreements::add_participant(caller, id, new).await?;
+        let plan = plan.accepted().map_err(|refusal| Error::Invalid(refusal.at(AGREEMENT)))?;
+        caller
+            .respond(plan, |added| {
+                let view = ParticipantView::new(id, added.participant.clone(), &added.contact);
+                if added.is_new { Response::created(view) } else { Response::ok(view) }
+            })
+            .await
     }
 }

@@ -1,13 +1,12 @@
 //! Operations 3 and 5.
 
-use http::{Method, StatusCode};
+use http::Method;
 use shared::api::caller::WriteCaller;
-use shared::api::operation::{OperationSpec, WriteOperation};
-use shared::domain::contact::{Contact, ContactChanges, ContactPath, NewContact};
+use shared::api::operation::{Committed, OperationSpec, Response, WriteOperation};
+use shared::api::views::contacts::{ContactPath, ContactView};
+use shared::domain::contact::{Contact, ContactChanges, NewContact};
 use shared::error::Error;
-use shared::store::commit::Committed;
-use shared::store::contacts;
-use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::service::contacts::{self, Upserted};
 use shared::wire::input::Empty;
 
 /// Creates a contact, or finds the one that has the reference.
@@ -26,22 +25,18 @@ impl WriteOperation for CreateContact {
     };
     type Path = Empty;
     type Body = NewContact;
-    type Output = Contact;
+    type Output = ContactView;
 
-    async fn run(caller: &WriteCaller, _: Empty, new: NewContact) -> Result<Committed<Contact>, Error> {
-        if let Some(reference) = &new.external_reference
-            && let Some(id) = caller.store().contact_with_reference(reference).await?
-        {
-            let existing = caller.store().contact(id).await?.ok_or(Error::Conflict)?;
-            if existing.value.external_reference != new.external_reference {
-                // The contact was given another reference between the two reads.
-                return Err(Error::Conflict);
-            }
-            return caller.commit().respond(StatusCode::OK, &existing.value, Some(existing.version)).await;
-        }
-        let contact = Contact::create(new, caller.now());
-        let changes = contacts::create(caller.org(), &contact)?;
-        caller.commit().with(changes).respond(StatusCode::CREATED, &contact, Some(1)).await
+    async fn run(caller: &WriteCaller, _: Empty, new: NewContact) -> Result<Committed<ContactView>, Error> {
+        let plan = contacts::create(caller, new).await?;
+        caller
+            .respond(plan, |upserted| match upserted {
+                Upserted::Created(contact) => Response::created(ContactView::from(contact.clone())).at_version(1),
+                Upserted::Existing(contact) => {
+                    Response::ok(ContactView::from(Contact::clone(contact))).at_version(contact.version())
+                }
+            })
+            .await
     }
 }
 
@@ -61,31 +56,14 @@ impl WriteOperation for UpdateContact {
     };
     type Path = ContactPath;
     type Body = ContactChanges;
-    type Output = Contact;
+    type Output = ContactView;
 
     async fn run(
         caller: &WriteCaller,
         path: ContactPath,
         changes: ContactChanges,
-    ) -> Result<Committed<Contact>, Error> {
-        let before = caller.store().contact(path.contact_id).await?.ok_or_else(Error::not_found)?;
-        caller.check_match(before.version)?;
-        let after = before.value.change(changes, caller.now());
-        if after == before.value {
-            return caller.commit().respond(StatusCode::OK, &after, Some(before.version)).await;
-        }
-        if let Some(reference) = &after.external_reference
-            && after.external_reference != before.value.external_reference
-            && let Some(holder) = caller.store().contact_with_reference(reference).await?
-        {
-            if holder == after.id {
-                // Somebody gave it to this contact since it was read.
-                return Err(Error::Conflict);
-            }
-            let message = "is the reference of another contact";
-            return Err(Error::Invalid(FieldErrors::one("external_reference", FieldCode::Taken, message)));
-        }
-        let written = contacts::replace(caller.org(), &before, &after)?;
-        caller.commit().with(written).respond(StatusCode::OK, &after, Some(before.version + 1)).await
+    ) -> Result<Committed<ContactView>, Error> {
+        let plan = contacts::update(caller, path.contact_id, caller.expected_version(), changes).await?;
+        caller.respond(plan, |(contact, version)| Response::ok(contact.clone().into()).at_version(*version)).await
     }
 }

@@ -1,13 +1,12 @@
 //! Operations 7 and 9.
 
-use http::{Method, StatusCode};
+use http::Method;
 use shared::api::caller::WriteCaller;
-use shared::api::operation::{OperationSpec, WriteOperation};
-use shared::domain::workspace::{NewPerson, NewWorkspace, Workspace, WorkspacePath, WorkspaceView};
+use shared::api::operation::{Committed, OperationSpec, Response, WriteOperation};
+use shared::api::views::workspaces::{WorkspacePath, WorkspaceView};
+use shared::domain::workspace::{NewPerson, NewWorkspace, Workspace};
 use shared::error::Error;
-use shared::store::commit::Committed;
-use shared::store::workspaces;
-use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::service::workspaces::{self, WorkspaceWithPeople};
 use shared::wire::input::Empty;
 use uuid::Uuid;
 
@@ -30,11 +29,9 @@ impl WriteOperation for CreateWorkspace {
     type Output = WorkspaceView;
 
     async fn run(caller: &WriteCaller, _: Empty, new: NewWorkspace) -> Result<Committed<WorkspaceView>, Error> {
-        let number = caller.next_workspace_number().await?;
-        let workspace = Workspace::create(new, number, caller.now());
-        let changes = workspaces::create(caller.org(), &workspace)?;
-        let view = WorkspaceView::new(workspace, &[], caller.base_url());
-        caller.commit().with(changes).respond(StatusCode::CREATED, &view, None).await
+        let plan = workspaces::create(caller, new).await?;
+        let view = |workspace: &Workspace| WorkspaceView::new(workspace.clone(), &[], caller.base_url());
+        caller.respond(plan, |workspace| Response::created(view(workspace))).await
     }
 }
 
@@ -61,17 +58,9 @@ impl WriteOperation for AddWorkspaceContact {
     }
 
     async fn run(caller: &WriteCaller, path: WorkspacePath, new: NewPerson) -> Result<Committed<WorkspaceView>, Error> {
-        let store = caller.store();
-        let before = store.workspace(path.workspace_id).await?.ok_or_else(Error::not_found)?.value;
-        // Read before the transaction rather than in it: contacts are never deleted.
-        if store.contact(new.contact_id).await?.is_none() {
-            let message = "is no contact of your organization";
-            return Err(Error::NotFound(FieldErrors::one("contact_id", FieldCode::NotFound, message)));
-        }
-        let after = before.add_person(new.contact_id, caller.now()).map_err(Error::Invalid)?;
-        let change = (after != before).then(|| workspaces::add_person(caller.org(), &after, new.contact_id));
-        let people = store.people_of([&after]).await?;
-        let view = WorkspaceView::new(after, &people, caller.base_url());
-        caller.commit().with(change).respond(StatusCode::CREATED, &view, None).await
+        let plan = workspaces::add_person(caller, path.workspace_id, new).await?;
+        let view =
+            |found: &WorkspaceWithPeople| WorkspaceView::new(found.workspace.clone(), &found.people, caller.base_url());
+        caller.respond(plan, |found| Response::created(view(found))).await
     }
 }

@@ -1,4 +1,4 @@
-//! Files in a folder: the local stack's.
+//! Files in a folder, for the local stack.
 
 use std::io;
 use std::path::Path;
@@ -9,10 +9,10 @@ use object_store::local::LocalFileSystem;
 use crate::{Files, FilesError, failed};
 
 impl Files {
-    /// Files in a folder, which is made where it is missing, for its owner alone. What was written survives a crash.
+    /// Opens the store in a folder, which is created if it is missing, for its owner only. Writes survive a crash.
     ///
     /// # Errors
-    /// When the folder can't be made.
+    /// [`FilesError::Store`] if the folder can't be created.
     pub fn in_folder(folder: &Path) -> Result<Self, FilesError> {
         create(folder).map_err(|error| FilesError::Store(error.to_string()))?;
         let store = LocalFileSystem::new_with_prefix(folder).map_err(failed)?.with_fsync(true);

@@ -1,8 +1,14 @@
-//! The file store: documents and uploads, each under the SHA-256 of its content, apart for each organization.
+//! The file store: documents and uploads, stored per organization under the SHA-256 of their content.
 //!
-//! A file is written before the record that names it, never after. So a record always has its file, and what a crash
-//! between the two leaves behind is a file that nothing names: it does no harm, and the same file comes to the same
-//! place when it is tried again. Nothing here is public, and nothing gives out a link.
+//! A file is written before the record that names it, never after, so every record has its file. A crash between the two
+//! leaves a file that no record names: it does no harm, and a retry writes the same file to the same place. No file is
+//! public, and no function gives out a link.
+//!
+//! Decision: each organization's files lie apart, by SHA-256, and are read back against hash and size. What one
+//! organization has does not show in another, and a damaged file is reported rather than shown.
+//!
+//! Decision: chrono is in the tree for `object_store` only. That crate is what S3 and a folder have in common; `cargo
+//! deny` keeps chrono out of everything else, and no function has either yet.
 
 #[cfg(feature = "s3")]
 mod bucket;
@@ -18,34 +24,34 @@ use shared::domain::agreement::DocumentContent;
 use shared::domain::ids::OrgId;
 use shared::limits;
 
-/// Why a file was not written or read.
+/// Why a file could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum FilesError {
-    /// It is larger than a file may be.
+    /// The file is larger than [`limits::FILE_BYTES_MAX`].
     #[error("a file has at most {} bytes", limits::FILE_BYTES_MAX)]
     TooLarge,
-    /// There is none with this content in the organization.
+    /// The organization has no file with this content.
     #[error("there is no such file")]
     NotThere,
-    /// What is there is not what was written.
+    /// The stored file is not the one that was written.
     #[error("the file is damaged")]
     Damaged,
-    /// The store does not answer. The cause is for the log.
+    /// The file store failed. The cause is for the log.
     #[error("the file store: {0}")]
     Store(String),
 }
 
-/// Where files are.
+/// A file store, in a folder or a bucket.
 #[derive(Debug, Clone)]
 pub struct Files {
     store: Arc<dyn ObjectStore>,
 }
 
 impl Files {
-    /// Writes a file, and tells what a record says of it. Writing the same again changes nothing.
+    /// Writes a file, and returns its hash and size for the record that names it. A repeated write changes nothing.
     ///
     /// # Errors
-    /// [`FilesError::TooLarge`], or when the store can't be written.
+    /// [`FilesError::TooLarge`].
     pub async fn put(&self, org: OrgId, file: impl Into<Bytes> + Send) -> Result<DocumentContent, FilesError> {
         let file: Bytes = file.into();
         if file.len() > limits::FILE_BYTES_MAX {
@@ -53,19 +59,19 @@ impl Files {
         }
         let content = content_of(&file);
         let path = path_of(org, &content).ok_or(FilesError::Damaged)?;
-        // Whole or not at all, also where it is there already.
+        // The write is atomic, also over an existing file.
         self.store.put(&path, PutPayload::from_bytes(file)).await.map_err(failed)?;
         Ok(content)
     }
 
-    /// Reads the file that a record names, and looks whether it is that one still.
+    /// Reads the file that a record names, and verifies its hash and size.
     ///
     /// # Errors
-    /// [`FilesError::NotThere`], [`FilesError::Damaged`], or when the store can't be read.
+    /// [`FilesError::NotThere`], [`FilesError::Damaged`].
     pub async fn get(&self, org: OrgId, content: &DocumentContent) -> Result<Bytes, FilesError> {
         let path = path_of(org, content).ok_or(FilesError::NotThere)?;
         let found = self.store.get(&path).await.map_err(failed)?;
-        // Looked at before any of it is read: what is too large was not written here.
+        // The size is checked before the content is read, so that a file of any size can't exhaust the memory.
         if found.meta.size != content.size_bytes || !fits(found.meta.size) {
             return Err(FilesError::Damaged);
         }
@@ -74,7 +80,7 @@ impl Files {
     }
 }
 
-/// What a record says of a file.
+/// The hash and size of a file.
 fn content_of(file: &[u8]) -> DocumentContent {
     DocumentContent { sha256: crypto::sha256_hex(file), size_bytes: u64::try_from(file.len()).unwrap_or(u64::MAX) }
 }
@@ -83,7 +89,7 @@ fn fits(bytes: u64) -> bool {
     usize::try_from(bytes).is_ok_and(|bytes| bytes <= limits::FILE_BYTES_MAX)
 }
 
-/// Where a file is; nowhere, if a record names it by what is no SHA-256.
+/// The path of a file; none if the record has no valid SHA-256.
 fn path_of(org: OrgId, content: &DocumentContent) -> Option<Path> {
     const SHA256_DIGITS: usize = 64;
     let sha256 = &content.sha256;
@@ -120,7 +126,7 @@ mod tests {
             Self { dir, files, org: OrgId::new() }
         }
 
-        /// All files that there are, in order.
+        /// All files below the folder, sorted.
         fn all(&self) -> Vec<PathBuf> {
             let mut folders = vec![self.dir.path().to_owned()];
             let mut files = Vec::new();
@@ -136,7 +142,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_comes_back_as_it_was_and_twice_the_same_is_one() {
+    async fn a_file_is_read_as_written_and_stored_once() {
         let place = Place::new();
         let content = place.files.put(place.org, "A deed\n").await.unwrap();
         assert_eq!(content.size_bytes, 7);
@@ -146,13 +152,13 @@ mod tests {
         assert_eq!(place.files.get(place.org, &content).await.unwrap(), "A deed\n");
         let empty = place.files.put(place.org, "").await.unwrap();
         assert_eq!(place.files.get(place.org, &empty).await.unwrap(), "");
-        // It is there for whoever opens the folder next.
+        // A second store on the same folder reads it too.
         let again = Files::in_folder(&place.dir.path().join("files")).unwrap();
         assert_eq!(again.get(place.org, &content).await.unwrap(), "A deed\n");
     }
 
     #[tokio::test]
-    async fn many_at_once_write_it_whole() {
+    async fn concurrent_writes_of_a_file_store_it_whole() {
         let place = Place::new();
         let file = Bytes::from(vec![7; 1024 * 1024]);
         let puts: Vec<_> = (0..8)
@@ -165,11 +171,11 @@ mod tests {
             let content = put.await.unwrap();
             assert_eq!(place.files.get(place.org, &content).await.unwrap(), file);
         }
-        assert_eq!(place.all().len(), 1, "no half of one is left behind");
+        assert_eq!(place.all().len(), 1, "no partial file is left");
     }
 
     #[tokio::test]
-    async fn what_is_too_large_is_not_written() {
+    async fn a_file_that_is_too_large_is_not_written() {
         let place = Place::new();
         let largest = vec![1; limits::FILE_BYTES_MAX];
         let content = place.files.put(place.org, largest.clone()).await.unwrap();
@@ -180,7 +186,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_not_as_it_was_written_is_told_and_writing_it_again_mends_it() {
+    async fn a_damaged_file_is_reported_and_a_new_write_repairs_it() {
         let place = Place::new();
         let content = place.files.put(place.org, "A deed\n").await.unwrap();
         let file = place.all().remove(0);
@@ -197,7 +203,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn another_organizations_file_is_not_there() {
+    async fn a_file_of_another_organization_is_not_found() {
         let place = Place::new();
         let content = place.files.put(place.org, "A deed\n").await.unwrap();
         assert!(matches!(place.files.get(OrgId::new(), &content).await, Err(FilesError::NotThere)));
@@ -207,12 +213,12 @@ mod tests {
         }
     }
 
-    /// A process that dies between the file and its record, or while it writes the file.
+    /// The process dies between the file and its record, or during the write of the file.
     #[tokio::test]
-    async fn a_crash_leaves_a_file_that_nothing_names_and_the_next_attempt_is_fine() {
+    async fn a_retry_after_a_crash_writes_the_same_file() {
         let place = Place::new();
         let orphan = place.files.put(place.org, "A deed\n").await.unwrap();
-        // No record was written. What was being written when the process died was beside it, under another name.
+        // An interrupted write leaves a partial file under another name.
         let half = place.all()[0].with_extension("half");
         std::fs::write(&half, "A de").unwrap();
         let again = place.files.put(place.org, "A deed\n").await.unwrap();
@@ -222,7 +228,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn nobody_else_may_look_into_the_folder() {
+    async fn only_the_owner_can_open_the_folder() {
         use std::os::unix::fs::PermissionsExt;
         let place = Place::new();
         let mode = std::fs::metadata(place.dir.path().join("files")).unwrap().permissions().mode();

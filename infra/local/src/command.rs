@@ -1,26 +1,27 @@
-//! The command line's main: does what it says, waits for the end, and says what happened.
+//! The program: runs the command of the command line until a signal ends it.
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::banner;
+use crate::cli::{Cli, Command};
+use crate::console;
 use crate::error::in_one_line;
-use crate::listen::{self, Settings};
-use crate::options::{Cli, Command, Options};
+use crate::listen::{self, ListenOptions};
+use crate::options::Options;
 use crate::stack::Stack;
 
-/// Ended by Ctrl-C before there was anything to end cleanly, as shells count it.
+/// The exit code after a signal that left no time for a clean stop, as shells count it.
 const INTERRUPTED: u8 = 130;
 
-/// Runs the command line of this process and says how it ended: 0 after a clean stop, 1 when it could not start,
-/// 2 for a wrong command line.
+/// Runs the command line of this process. The exit code is 0 after a clean stop, 1 if the command could not start, and 2
+/// for a wrong command line.
 #[must_use]
 pub fn main() -> ExitCode {
     let command = match Cli::try_parse() {
         Ok(cli) => cli.command,
         Err(usage) => {
-            // `--help` and `--version` come this way too. Nobody to read them is no error.
+            // `--help` and `--version` come this way too. A closed output is no error.
             let _ = usage.print();
             return if usage.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
@@ -28,37 +29,39 @@ pub fn main() -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            banner::error(&in_one_line(&error));
+            console::error(&in_one_line(&error));
             return ExitCode::FAILURE;
         }
     };
-    runtime.block_on(async {
-        let signals = match Signals::listen() {
-            Ok(signals) => signals,
-            Err(error) => {
-                banner::error(&in_one_line(&error));
-                return ExitCode::FAILURE;
-            }
-        };
-        match command {
-            Command::Serve(options) => serve(options.into(), signals).await,
-            Command::Listen(options) => match Settings::try_from(options) {
-                Ok(settings) => listen(settings, signals).await,
-                Err(error) => {
-                    banner::error(&format!("--secret: {error}; the app shows it once, as `Signing secret`"));
-                    ExitCode::from(2)
-                }
-            },
-        }
-    })
+    runtime.block_on(run(command))
 }
 
-async fn listen(settings: Settings, mut signals: Signals) -> ExitCode {
+async fn run(command: Command) -> ExitCode {
+    let signals = match Signals::listen() {
+        Ok(signals) => signals,
+        Err(error) => {
+            console::error(&in_one_line(&error));
+            return ExitCode::FAILURE;
+        }
+    };
+    match command {
+        Command::Serve(args) => serve(args.into(), signals).await,
+        Command::Listen(args) => match ListenOptions::try_from(args) {
+            Ok(options) => listen(options, signals).await,
+            Err(error) => {
+                console::error(&format!("--secret: {error}; the app shows it once, as `Signing secret`"));
+                ExitCode::from(2)
+            }
+        },
+    }
+}
+
+async fn listen(options: ListenOptions, mut signals: Signals) -> ExitCode {
     tokio::select! {
-        ended = listen::run(settings) => match ended {
+        ended = listen::run(options) => match ended {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                banner::error(&error.to_string());
+                console::error(&error.to_string());
                 ExitCode::FAILURE
             }
         },
@@ -68,29 +71,29 @@ async fn listen(settings: Settings, mut signals: Signals) -> ExitCode {
 
 async fn serve(options: Options, mut signals: Signals) -> ExitCode {
     let stack = tokio::select! {
-        started = Stack::start_telling(options, banner::step) => match started {
+        started = Stack::start_with_progress(options, console::progress) => match started {
             Ok(stack) => stack,
             Err(error) => {
-                banner::error(&error.to_string());
+                console::error(&error.to_string());
                 return ExitCode::FAILURE;
             }
         },
-        // What was begun is done anew at the next start.
+        // The next start discards what this one began.
         () = signals.next() => return ExitCode::from(INTERRUPTED),
     };
-    banner::ready(&stack);
+    console::ready(&stack.ready, stack.ready_file(), stack.log_file());
     signals.next().await;
-    banner::stopping();
+    console::stopping();
     tokio::select! {
         () = stack.stop() => {
-            banner::stopped();
+            console::stopped();
             ExitCode::SUCCESS
         }
         () = signals.next() => ExitCode::from(INTERRUPTED),
     }
 }
 
-/// What asks a process to end: Ctrl-C and, on Unix, SIGTERM. The terminal's closing is left alone, for `nohup`.
+/// The signals that end the process: Ctrl-C and, on Unix, SIGTERM. SIGHUP keeps its default, for `nohup`.
 struct Signals {
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,
@@ -120,7 +123,7 @@ impl Signals {
     }
 
     async fn next(&mut self) {
-        // Without a way to hear of it, only the system can end the process.
+        // If Ctrl-C can't be listened for, only the system can end the process.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

@@ -1,4 +1,4 @@
-//! Why a stack does not start, each in one line that says what to do.
+//! Why a stack does not start. Each error is one line that says what to do.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,26 +10,26 @@ pub enum StartError {
     /// Another program listens on the port.
     #[error("port {0} is taken by another program; choose another with --port (--port 0 takes a free one)")]
     PortTaken(u16),
-    /// The port cannot be listened on.
+    /// The port cannot be bound.
     #[error("cannot listen on port {port}: {error}; choose another with --port (--port 0 takes a free one)")]
     Port {
-        /// The port asked for.
+        /// The requested port.
         port: u16,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
-    /// The path of the data directory leads to something else.
+    /// The path of the data directory is something else.
     #[error("the data directory {0} is not a directory; choose another with --data-dir")]
     NotADirectory(PathBuf),
-    /// The path cannot be handed to the store.
+    /// The store does not take the path of the data directory.
     #[error("the path of the data directory {0:?} is not valid Unicode; choose another with --data-dir")]
     NotUnicode(PathBuf),
-    /// The data directory cannot be made or written.
+    /// The data directory cannot be created or written.
     #[error("the data directory {path} cannot be written: {error}")]
     DataDir {
         /// The data directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// A running stack uses the data directory.
@@ -39,21 +39,21 @@ pub enum StartError {
     InUse {
         /// The data directory.
         path: PathBuf,
-        /// Which process and where it answers, as far as known, in brackets.
+        /// The process and where it answers, as far as known, in brackets.
         by: String,
     },
-    /// A later version of this program wrote the data.
+    /// A newer version of this program wrote the data.
     #[error(
         "the data directory {0} was written by a newer version; update this program, or choose another with --data-dir"
     )]
     Newer(PathBuf),
-    /// A version of this program wrote the data directory whose records this one can't read.
+    /// An older version of this program wrote the data, and this one can't read them.
     #[error(
-        "the data directory {0} was written by an older version; delete it to start anew, or choose another with --data-dir"
+        "the data directory {0} was written by an older version; delete it to start over, or choose another with --data-dir"
     )]
     Older(PathBuf),
-    /// Something was taken out of the data directory or damaged.
-    #[error("the data directory {path} is damaged: {what}; restore it, or delete the directory to start anew")]
+    /// A file of the data directory is missing or damaged.
+    #[error("the data directory {path} is damaged: {what}; restore it, or delete the directory to start over")]
     Damaged {
         /// The data directory.
         path: PathBuf,
@@ -65,21 +65,21 @@ pub enum StartError {
     ReadyFile {
         /// The ready file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// The store does not start or does not answer.
     #[error("the store does not start: {0}")]
     Store(String),
-    /// The first data could not be made.
-    #[error("the first data cannot be set up: {0}; start again to set them up anew")]
+    /// The initial data could not be created.
+    #[error("the initial data cannot be set up: {0}; start again to retry")]
     Seed(String),
-    /// New tokens could not be issued in the place of expired ones.
+    /// New tokens could not be issued for expired ones.
     #[error("the expired tokens cannot be replaced: {0}")]
     Renewal(String),
 }
 
-/// An error with its causes in one line: the libraries' own messages leave them out.
+/// An error with its causes in one line. The message of an error alone leaves its causes out.
 pub(crate) fn in_one_line(error: &dyn std::error::Error) -> String {
     let mut line = error.to_string();
     let mut cause = error.source();

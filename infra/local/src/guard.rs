@@ -1,11 +1,11 @@
-//! Where the local stack delivers to: what functions may, and this machine. Here and not in `shared`, so that no function
-//! can be built with it.
+//! The address guard of the local stack: it also allows this machine. It is not in `shared`, so that no function can be
+//! built with it.
 
 use std::net::IpAddr;
 
 use shared::webhook::guard::{Guard, PublicOnly, Scheme};
 
-/// Public hosts over TLS, and whatever listens on this machine, over plain HTTP too.
+/// Allows public hosts over TLS, and this machine over plain HTTP too.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PublicOrLoopback;
 
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn this_machine_is_let_through_and_nothing_else_inside() {
+    async fn loopback_is_allowed_and_no_other_private_address() {
         let resolver: Arc<dyn Resolve> = Arc::new(SystemResolver::new());
         for url in [
             "http://127.0.0.1:9000/hook",
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_public_name_is_not_spoken_to_in_the_clear() {
+    async fn a_public_host_needs_tls() {
         #[derive(Debug)]
         struct Public;
         impl Resolve for Public {

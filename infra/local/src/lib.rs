@@ -1,50 +1,52 @@
-//! The local stack: the same functions that run on Lambda, in one process, on a store that is a
-//! file in a data directory. A person starts it with `make run`; the tests start it in process.
+//! The local stack: the functions that run on Lambda, in one process, on a store that is a file in a data directory. A
+//! person starts it with `make run`; the tests start it in process.
 //!
-//! What is emulated is only what AWS would provide: DynamoDB (`embedded`), the gateway and the
-//! schedule of the clock (`stack`). Every rule is in the functions themselves.
+//! The stack emulates only what AWS provides: DynamoDB (`store`), the gateway (`server`), the queues, and the schedule of
+//! the clock (`background`). Every rule is in the functions themselves.
+//!
+//! Decision: the process itself tells the relay what it writes, and only the webhook tests of `make test-aws` read the
+//! table's stream, as Lambda does. On the embedded store each write would scan all records of the stream, and with
+//! DynamoDB Local it takes three times as long.
+//!
+//! The modules form a tree: a module uses only those below it, and `module_tree` tests that. From top to bottom:
+//!
+//! | Module | |
+//! |---|---|
+//! | `command` | runs what the command line asks for: `serve` or `listen` |
+//! | `cli` | the command line |
+//! | `stack` | starts and stops a stack: `serve` |
+//! | `listen` | a subscriber that prints deliveries: `listen` |
+//! | `seed` | the data that a stack starts with |
+//! | `functions` | the functions, with one state and one router |
+//! | `background` | what runs without a request: relay, deliveries, clock |
+//! | `store` | the embedded store, or one elsewhere |
+//! | `server` | HTTP on a port |
+//! | `console` | terminal output |
+//! | `data` | the files of a data directory |
+//! | `options`, `guard`, `error` | what all of them use |
 
 mod background;
-mod banner;
-mod browser;
+mod cli;
 mod command;
-mod credentials;
-mod data_dir;
-mod demo;
-mod embedded;
+mod console;
+mod data;
 mod error;
+mod functions;
 mod guard;
 mod listen;
+#[cfg(test)]
+mod module_tree;
 mod options;
-mod pdf;
-mod private_file;
-mod queue;
-mod ready;
 mod seed;
+mod server;
 mod stack;
-mod stream;
+mod store;
 
+pub use background::{DeliveryWorker, LocalQueue};
 pub use command::main;
+pub use data::{Member, Organization, ReadyFile};
 pub use error::StartError;
+pub use functions::{openapi_json, operations};
 pub use guard::PublicOrLoopback;
 pub use options::{Options, Seed, StoreAt};
-pub use queue::{LocalQueue, Sending};
-pub use ready::{Member, Organization, ReadyFile};
 pub use stack::Stack;
-
-use shared::api::operation::Register;
-
-/// The whole HTTP API: the operations of all functions together, as the gateway shows them.
-pub fn operations(to: &mut impl Register) {
-    read_api::operations(to);
-    write_api::operations(to);
-    proposals::operations(to);
-}
-
-/// The description of the whole API, as `shared/openapi.json` keeps it.
-#[must_use]
-pub fn openapi_json() -> String {
-    let mut description = shared::api::openapi::Description::new();
-    operations(&mut description);
-    description.into_json()
-}

@@ -1,56 +1,32 @@
-//! Starts and stops the whole: data directory, store, first data, API, ready file.
+//! Starts and stops a stack: data directory, store, initial data, server, background tasks, ready file.
 
-use std::io;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::body::Body;
-use axum::extract::ConnectInfo;
-use axum::response::{IntoResponse, Redirect};
-use axum::serve::ListenerExt;
-use files::Files;
-use http::{Method, Request, header};
-use shared::api::pipeline::Routes;
 use shared::crypto::keyring::Keyring;
-use shared::domain::time::Timestamp;
-use shared::domain::time_scale::TimeScale;
-use shared::platform::aws::{self, AwsSettings};
-use shared::platform::config::BaseUrl;
-use shared::platform::secrets::FixedKeys;
 use shared::platform::telemetry::Log;
-use shared::store::{Store, StoreError};
-use shared::web::session::ClientAddress;
-use shared::webhook::client::Client;
-use shared::webhook::resolve::SystemResolver;
-use shared::{AppState, Webhooks};
+use shared::store::Store;
 use tokio::net::TcpListener;
-use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
 
 use crate::background::Background;
-use crate::credentials::Credentials;
-use crate::data_dir::DataDir;
-use crate::embedded::{self, Embedded};
-use crate::error::{StartError, in_one_line};
-use crate::guard::PublicOrLoopback;
-use crate::options::{Options, Seed, StoreAt};
-use crate::ready::ReadyFile;
-use crate::stream::Stream;
-use crate::{data_dir, demo, private_file, seed};
+use crate::data::{self, DataDir, ReadyFile};
+use crate::error::StartError;
+use crate::functions::Functions;
+use crate::options::Options;
+use crate::seed;
+use crate::server::{self, Server};
+use crate::store::{Embedded, OpenStore};
 
-/// How long a call that is being answered may hold up the end.
-const DRAIN: Duration = Duration::from_secs(10);
+/// How long a stop waits for requests in flight.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A running stack. [`Stack::stop`] ends it cleanly; dropping it ends it at once, in the middle of calls, and leaves the
-/// ready file, much as a crash does.
+/// A running stack. [`Stack::stop`] ends it cleanly. Dropping it ends it at once, in the middle of requests, and leaves
+/// the ready file, much as a crash does.
 #[derive(Debug)]
 pub struct Stack {
     /// Where the API answers.
     pub base_url: String,
-    /// What the ready file says.
+    /// The content of the ready file.
     pub ready: ReadyFile,
     ready_file: PathBuf,
     log_file: PathBuf,
@@ -58,7 +34,7 @@ pub struct Stack {
     dynamodb_url: String,
     table: String,
     keyring: Keyring,
-    // Dropped in this order: who answers, what is asked, who may start next.
+    // A drop goes in this order: callers before what they call, and last the lock that lets the next stack start.
     server: Server,
     background: Option<Background>,
     embedded: Option<Embedded>,
@@ -66,104 +42,51 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// Starts a stack, and returns when it answers and its ready file is there.
+    /// Starts a stack, and returns when it answers and its ready file is written.
     ///
     /// # Errors
-    /// When something that it needs is missing, taken or broken; see [`StartError`].
+    /// When something that the stack needs is missing, taken or damaged; see [`StartError`].
     pub async fn start(options: Options) -> Result<Self, StartError> {
-        Self::start_telling(options, |_| {}).await
+        Self::start_with_progress(options, |_| {}).await
     }
 
-    /// Like [`Stack::start`]; `tell` is called with each step that may take a moment.
-    pub(crate) async fn start_telling(options: Options, tell: fn(&str)) -> Result<Self, StartError> {
+    /// Like [`Stack::start`], and calls `progress` before each step that may take a moment.
+    pub(crate) async fn start_with_progress(options: Options, progress: fn(&str)) -> Result<Self, StartError> {
         let data_dir = options.data_dir.clone();
-        Self::bring_up(options, tell).await.map_err(|error| data_dir::or_full_disk(&data_dir, error))
+        Self::start_all(options, progress).await.map_err(|error| data::check_disk_full(&data_dir, error))
     }
 
-    async fn bring_up(options: Options, tell: fn(&str)) -> Result<Self, StartError> {
-        // What a person has to put right first, in this order: an earlier stack that still runs, a newer version's
-        // data, a port. Nothing is changed before all of that is known to be fine.
-        let data_dir = DataDir::open(&options.data_dir)?;
-        let ready_file = options.ready_file.clone().unwrap_or_else(|| data_dir.ready_file());
-        remove_stale(&ready_file)?;
-        let listener = listen(options.port).await?;
-        let port = listener.local_addr().map_err(|error| StartError::Port { port: options.port, error })?.port();
-        let base_url = format!("http://127.0.0.1:{port}");
-
+    async fn start_all(options: Options, progress: fn(&str)) -> Result<Self, StartError> {
+        let Reserved { data_dir, ready_file, listener, base_url } = Reserved::reserve(&options).await?;
         let has_data = data_dir.has_data()?;
-        let (embedded, settings, dynamodb_url, table) = match &options.store {
-            StoreAt::Embedded => {
-                if has_data && !data_dir.store_file().exists() {
-                    return Err(data_dir.damaged("the file store.sqlite is missing"));
-                }
-                tell("Opening the store");
-                let embedded = Embedded::start(&data_dir.store_file())?;
-                let url = embedded.url().to_owned();
-                (Some(embedded), AwsSettings::emulator(&url), url, embedded::TABLE.to_owned())
-            }
-            StoreAt::Endpoint { url, table } => (None, AwsSettings::at(url), url.clone(), table.clone()),
-        };
-        let (told, heard) = mpsc::unbounded_channel();
-        let store = Store::new(aws::dynamodb(&settings), &table);
-        let cannot = |error: StoreError| StartError::Store(in_one_line(&error));
-        let stream = if options.has_stream && options.store != StoreAt::Embedded {
-            store.create_table_with_stream().await.map_err(cannot)?;
-            store.stream().await.map_err(cannot)?
-        } else {
-            store.create_table().await.map_err(cannot)?;
-            None
-        };
-        let stream = match stream {
-            Some(arn) => Some(Stream::open(&settings, arn).await.map_err(StartError::Store)?),
-            None => None,
-        };
-        let by_itself = told.clone();
-        let store = match stream {
-            Some(_) => store,
-            None => store.watched(move |entry| {
-                // Nobody listens where nothing runs in the background.
-                let _ = by_itself.send(entry);
-            }),
-        };
-
-        let log_file = data_dir.log_file()?;
-        let log =
-            Log::file(&log_file).map_err(|error| StartError::DataDir { path: options.data_dir.clone(), error })?;
-        let origin = BaseUrl::parse(&base_url).map_err(|error| StartError::Store(in_one_line(&error)))?;
-        let mut routes = Routes::new().with_description();
-        crate::operations(&mut routes);
+        let mut opened = OpenStore::open(&options, &data_dir, has_data, progress).await?;
+        let (log_file, log) = open_log(&data_dir, &options)?;
         let keyring = match options.keyring.clone() {
             Some(keyring) => keyring,
             None => data_dir.keyring()?,
         };
-        let keys = FixedKeys::new(keyring.clone());
-        let (guard, resolver) = (Arc::new(PublicOrLoopback), Arc::new(SystemResolver::new()));
-        let webhooks = Webhooks { keys: keys.clone(), guard: guard.clone(), resolver: resolver.clone() };
-        let client = Client::new(guard, resolver).map_err(|error| StartError::Store(in_one_line(&error)))?;
-        let app = AppState::without_https(store.clone(), origin, log, TimeScale::scaled(options.time_scale));
-        let app = Arc::new(app.with_webhooks(webhooks));
-        let api = routes.into_router(app.clone());
-        let everything = with_start_page(member_app::router(app.clone()).merge(api.clone()));
-
+        let functions =
+            Functions::new(opened.store.clone(), &base_url, log.clone(), keyring.clone(), options.time_scale)?;
         let credentials = if has_data {
-            existing_data(&data_dir, &store, tell).await?
+            seed::load(&data_dir, &opened.store, progress).await?
         } else {
-            first_data(&data_dir, &store, &everything, &options, tell).await?
+            seed::create(&options, &data_dir, &opened.store, &functions, progress).await?
         };
 
-        let reading = stream.map(|stream| stream.read(told, app.log.clone()));
+        let stream_task = opened.take_stream_task(log);
+        let OpenStore { store, url: dynamodb_url, table, embedded, due_entries, .. } = opened;
+        let Functions { app, router, keys, client } = functions;
         let background = options.has_background.then(|| {
-            let mut background = Background::start(app, heard, keys, client);
-            background.run_beside(reading);
+            let mut background = Background::start(app, due_entries, keys, client);
+            if let Some(task) = stream_task {
+                background.spawn(task);
+            }
             background
         });
-        let server = Server::start(listener, everything);
-        let ready = ReadyFile {
-            app_url: format!("{base_url}/app"),
-            base_url: base_url.clone(),
-            organizations: credentials.organizations(),
-        };
-        ready.write(&ready_file).map_err(|error| StartError::ReadyFile { path: ready_file.clone(), error })?;
+        let server = Server::start(listener, router);
+        let app_url = format!("{base_url}/app");
+        let ready = ReadyFile { app_url, base_url: base_url.clone(), organizations: credentials.organizations() };
+        ready.write(&ready_file)?;
         Ok(Self {
             base_url,
             ready,
@@ -180,15 +103,16 @@ impl Stack {
         })
     }
 
-    /// Ends it: the ready file goes, calls that are being answered are finished within ten seconds, the store is closed.
+    /// Stops the stack: removes the ready file, finishes requests in flight within ten seconds, closes the store.
     pub async fn stop(self) {
-        // Whoever looks for a running stack must not find this one any more. If that fails, the next start does it.
-        let _ = private_file::remove(&self.ready_file);
+        // The file goes first, so that no program takes this stack for a running one. If that fails, the next start
+        // removes it.
+        let _ = ReadyFile::remove(&self.ready_file);
         let Self { server, background, embedded, data_dir, .. } = self;
-        server.stop(DRAIN).await;
-        // What it was about to do, it does at the next start.
+        server.stop(DRAIN_TIMEOUT).await;
+        // The next start does what the background tasks leave.
         drop(background);
-        // Closing SQLite folds its log into the file, which may take a moment.
+        // Closing the store blocks while SQLite folds its log into the file.
         let _ = tokio::task::spawn_blocking(move || {
             drop(embedded);
             drop(data_dir);
@@ -196,167 +120,77 @@ impl Stack {
         .await;
     }
 
-    /// Where the ready file is.
+    /// The path of the ready file.
     #[must_use]
     pub fn ready_file(&self) -> &Path {
         &self.ready_file
     }
 
-    /// Where the log lines go.
+    /// The path of the log.
     #[must_use]
     pub fn log_file(&self) -> &Path {
         &self.log_file
     }
 
-    /// The store that this stack works on, through a client of its own.
+    /// The store of this stack.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// The endpoint of that store, for tests that look at the items themselves.
+    /// The DynamoDB endpoint of the store, for tests that look at items.
     #[must_use]
     pub fn dynamodb_url(&self) -> &str {
         &self.dynamodb_url
     }
 
-    /// The keys that its secrets are sealed with.
+    /// The keys that seal secrets in the store.
     #[must_use]
     pub fn keyring(&self) -> &Keyring {
         &self.keyring
     }
 
-    /// The name of its table.
+    /// The name of the table.
     #[must_use]
     pub fn table(&self) -> &str {
         &self.table
     }
 }
 
-/// Whoever opens the origin in a browser gets to the app. The API has nothing there, and says so to its callers.
-fn with_start_page(everything: Router) -> Router {
-    let service = tower::service_fn(move |request: Request<Body>| {
-        let mut everything = everything.clone();
-        async move {
-            let is_person = !request.headers().contains_key(header::AUTHORIZATION);
-            if request.uri().path() == "/" && request.method() == Method::GET && is_person {
-                return Ok(Redirect::to("/app").into_response());
-            }
-            tower::Service::call(&mut everything, request).await
-        }
-    });
-    Router::new().fallback_service(service)
+/// What a stack needs for itself alone. All of it is reserved before anything is changed: if another stack runs, a newer
+/// version wrote the data, or the port is taken, a person has to act first.
+struct Reserved {
+    data_dir: DataDir,
+    ready_file: PathBuf,
+    listener: TcpListener,
+    base_url: String,
 }
 
-async fn first_data(
-    data_dir: &DataDir,
-    store: &Store,
-    everything: &Router,
-    options: &Options,
-    tell: fn(&str),
-) -> Result<Credentials, StartError> {
-    tell("Setting up two organizations, their members and tokens");
-    // A table elsewhere may have others' members in it.
-    let tag = match options.store {
-        StoreAt::Embedded => None,
-        StoreAt::Endpoint { .. } => Some(seed::secret(2)?),
-    };
-    let credentials = seed::organizations(store, tag.as_deref(), Timestamp::now()).await?;
-    if let (Seed::Demo, Some(first)) = (options.seed, credentials.organizations.first()) {
-        tell(&format!("Adding a deal to {}", first.name));
-        let files =
-            Files::in_folder(&data_dir.files_folder()).map_err(|error| StartError::Seed(in_one_line(&error)))?;
-        demo::add(everything, store, &files, first).await.map_err(StartError::Seed)?;
-    }
-    credentials.write(data_dir)?;
-    data_dir.complete()?;
-    Ok(credentials)
-}
-
-async fn existing_data(data_dir: &DataDir, store: &Store, tell: fn(&str)) -> Result<Credentials, StartError> {
-    let mut credentials = Credentials::read(data_dir)?;
-    let renewed = credentials
-        .renew_tokens(store, Timestamp::now())
-        .await
-        .map_err(|error| StartError::Renewal(in_one_line(&error)))?;
-    if renewed {
-        tell("Issued new tokens: the earlier ones have expired");
-        credentials.write(data_dir)?;
-    }
-    Ok(credentials)
-}
-
-/// Whoever waits for the ready file must not take an earlier one for this stack's.
-fn remove_stale(ready_file: &Path) -> Result<(), StartError> {
-    let cannot = |error| StartError::ReadyFile { path: ready_file.to_owned(), error };
-    if ready_file.is_dir() {
-        return Err(cannot(io::ErrorKind::IsADirectory.into()));
-    }
-    private_file::remove(ready_file).map_err(cannot)?;
-    // Found out now, and not after everything else has been done.
-    let folder = private_file::folder_of(ready_file);
-    std::fs::create_dir_all(folder).map_err(cannot)?;
-    tempfile::tempfile_in(folder).map_err(cannot)?;
-    Ok(())
-}
-
-/// Takes a port of this machine, or a free one for 0.
-pub(crate) async fn listen(port: u16) -> Result<TcpListener, StartError> {
-    TcpListener::bind(("127.0.0.1", port)).await.map_err(|error| match error.kind() {
-        io::ErrorKind::AddrInUse => StartError::PortTaken(port),
-        _ => StartError::Port { port, error },
-    })
-}
-
-/// The gateway's part: HTTP on a port.
-#[derive(Debug)]
-struct Server {
-    stop: Option<oneshot::Sender<()>>,
-    task: JoinHandle<io::Result<()>>,
-}
-
-impl Server {
-    fn start(listener: TcpListener, api: Router) -> Self {
-        let (stop, stopped) = oneshot::channel::<()>();
-        // Small answers must not wait for the acknowledgement of earlier ones. Without it they are only slower.
-        let listener = listener.tap_io(|connection| {
-            let _ = connection.set_nodelay(true);
-        });
-        // The app slows down guesses per address.
-        let with_address = api.layer(axum::middleware::map_request(known_address));
-        let service = with_address.into_make_service_with_connect_info::<SocketAddr>();
-        let serve = axum::serve(listener, service).with_graceful_shutdown(async {
-            let _ = stopped.await;
-        });
-        Self { stop: Some(stop), task: tokio::spawn(serve.into_future()) }
-    }
-
-    /// Takes no more calls, and waits for those that are being answered, but not for longer than `patience`.
-    async fn stop(mut self, patience: Duration) {
-        drop(self.stop.take());
-        let _ = tokio::time::timeout(patience, &mut self.task).await;
+impl Reserved {
+    async fn reserve(options: &Options) -> Result<Self, StartError> {
+        let data_dir = DataDir::open(&options.data_dir)?;
+        let ready_file = options.ready_file.clone().unwrap_or_else(|| data_dir.ready_file());
+        ReadyFile::prepare(&ready_file)?;
+        let listener = server::bind(options.port).await?;
+        let address = listener.local_addr().map_err(|error| StartError::Port { port: options.port, error })?;
+        let base_url = format!("http://127.0.0.1:{}", address.port());
+        Ok(Self { data_dir, ready_file, listener, base_url })
     }
 }
 
-/// A request with the address that its connection comes from.
-async fn known_address(mut request: Request<Body>) -> Request<Body> {
-    if let Some(ConnectInfo(address)) = request.extensions().get::<ConnectInfo<SocketAddr>>().copied() {
-        request.extensions_mut().insert(ClientAddress(address.ip()));
-    }
-    request
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
+fn open_log(data_dir: &DataDir, options: &Options) -> Result<(PathBuf, Log), StartError> {
+    let path = data_dir.log_file()?;
+    let log = Log::file(&path).map_err(|error| StartError::DataDir { path: options.data_dir.clone(), error })?;
+    Ok((path, log))
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
+    use shared::domain::time::Timestamp;
 
     use super::*;
+    use crate::options::{Seed, StoreAt};
 
     fn options(folder: &Path) -> Options {
         Options { port: 0, data_dir: folder.join("data"), seed: Seed::Empty, ..Options::default() }
@@ -379,7 +213,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn everything_in_the_ready_file_works() {
+    async fn the_ready_file_has_the_urls_and_working_tokens() {
         let folder = tempfile::tempdir().unwrap();
         let stack = start(options(folder.path())).await;
         assert_eq!(stack.ready_file(), folder.path().join("data/ready.json"));
@@ -404,7 +238,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn only_the_owner_can_read_what_holds_secrets() {
+    async fn only_the_owner_can_read_files_with_secrets() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let elsewhere = folder.path().join("made/for/it/ready.json");
@@ -418,7 +252,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_restart_gives_the_same_and_ignores_the_seed() {
+    async fn a_restart_keeps_the_organizations_and_ignores_the_seed() {
         let folder = tempfile::tempdir().unwrap();
         let first = start(options(folder.path())).await;
         let organizations = first.ready.organizations.clone();
@@ -448,7 +282,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_demo_has_agreements_at_every_point_around_a_decision() {
+    async fn the_demo_has_drafts_a_pending_proposal_and_active_agreements() {
         let folder = tempfile::tempdir().unwrap();
         let stack = start(Options { seed: Seed::Demo, ..options(folder.path()) }).await;
         let token = &stack.ready.organizations[0].read_only_token;
@@ -481,31 +315,31 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_first_start_that_was_cut_off_anywhere_is_done_anew() {
+    async fn a_first_start_that_was_interrupted_anywhere_is_repeated_in_full() {
         let folder = tempfile::tempdir().unwrap();
         let whole = start(Options { seed: Seed::Demo, ..options(folder.path()) }).await;
         let (contacts, workspaces) =
             (total(&whole, 0, "/api/v1/contacts").await, total(&whole, 0, "/api/v1/workspaces").await);
         whole.stop().await;
 
-        let mut cut_off = 0;
+        let mut interrupted = 0;
         for after_ms in [0, 5, 10, 20, 40, 80, 160, 320] {
             let folder = tempfile::tempdir().unwrap();
             let options = Options { seed: Seed::Demo, ..options(folder.path()) };
             match tokio::time::timeout(Duration::from_millis(after_ms), Stack::start(options.clone())).await {
                 Ok(complete) => drop(complete.unwrap()),
-                Err(_) => cut_off += 1,
+                Err(_) => interrupted += 1,
             }
             let stack = start(options).await;
-            assert_eq!(total(&stack, 0, "/api/v1/contacts").await, contacts, "cut off after {after_ms} ms");
-            assert_eq!(total(&stack, 0, "/api/v1/workspaces").await, workspaces, "cut off after {after_ms} ms");
+            assert_eq!(total(&stack, 0, "/api/v1/contacts").await, contacts, "interrupted after {after_ms} ms");
+            assert_eq!(total(&stack, 0, "/api/v1/workspaces").await, workspaces, "interrupted after {after_ms} ms");
             stack.stop().await;
         }
-        assert!(cut_off > 0);
+        assert!(interrupted > 0);
     }
 
     #[tokio::test]
-    async fn tokens_that_have_expired_are_replaced_and_the_others_kept() {
+    async fn expired_tokens_are_replaced_and_the_others_kept() {
         let folder = tempfile::tempdir().unwrap();
         let first = start(options(folder.path())).await;
         let before = first.ready.organizations.clone();
@@ -544,7 +378,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_taken_port_is_named_and_a_stale_ready_file_is_gone() {
+    async fn a_taken_port_is_refused_and_a_stale_ready_file_removed() {
         let folder = tempfile::tempdir().unwrap();
         let crashed = start(options(folder.path())).await;
         let stale = crashed.ready_file().to_owned();
@@ -559,7 +393,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_stop_takes_the_ready_file_and_gives_the_port_back_though_a_client_stays_connected() {
+    async fn a_stop_removes_the_ready_file_and_frees_the_port_while_a_client_stays_connected() {
         let folder = tempfile::tempdir().unwrap();
         let stack = start(options(folder.path())).await;
         let port = stack.base_url.rsplit_once(':').unwrap().1.parse().unwrap();
@@ -567,55 +401,14 @@ mod tests {
         let silent = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.unwrap();
         let kept_alive = reqwest::Client::new();
         kept_alive.get(format!("{}/openapi.json", stack.base_url)).send().await.unwrap();
-        tokio::time::timeout(DRAIN / 2, stack.stop()).await.expect("nobody is being answered");
+        tokio::time::timeout(DRAIN_TIMEOUT / 2, stack.stop()).await.expect("no request is in flight");
         assert!(!ready_file.exists());
         drop((silent, kept_alive));
         start(Options { port, ..options(folder.path()) }).await.stop().await;
     }
 
-    /// A server with one call that begins and ends when it is told.
-    async fn slow_server() -> (Server, String, std::sync::Arc<tokio::sync::Notify>, std::sync::Arc<tokio::sync::Notify>)
-    {
-        let (begun, end) =
-            (std::sync::Arc::new(tokio::sync::Notify::new()), std::sync::Arc::new(tokio::sync::Notify::new()));
-        let (begins, ends) = (begun.clone(), end.clone());
-        let slow = axum::routing::get(async move || {
-            begins.notify_one();
-            ends.notified().await;
-            "done"
-        });
-        let listener = listen(0).await.unwrap();
-        let url = format!("http://{}/", listener.local_addr().unwrap());
-        (Server::start(listener, Router::new().route("/", slow)), url, begun, end)
-    }
-
     #[tokio::test]
-    async fn a_call_that_is_being_answered_is_finished() {
-        let (server, url, begun, end) = slow_server().await;
-        let call = tokio::spawn(reqwest::get(url.clone()));
-        begun.notified().await;
-        let stopping = tokio::spawn(server.stop(DRAIN));
-        // Refused: it has begun to stop.
-        while tokio::net::TcpStream::connect(url.trim_start_matches("http://").trim_end_matches('/')).await.is_ok() {
-            tokio::task::yield_now().await;
-        }
-        assert!(!stopping.is_finished());
-        end.notify_one();
-        assert_eq!(call.await.unwrap().unwrap().text().await.unwrap(), "done");
-        stopping.await.unwrap();
-    }
-
-    #[tokio::test]
-    async fn a_call_that_never_ends_does_not_hold_up_the_end_for_ever() {
-        let (server, url, begun, _end) = slow_server().await;
-        let call = tokio::spawn(reqwest::get(url));
-        begun.notified().await;
-        tokio::time::timeout(DRAIN, server.stop(Duration::from_millis(50))).await.expect("patience has an end");
-        call.abort();
-    }
-
-    #[tokio::test]
-    async fn a_store_that_was_taken_out_or_overwritten_is_damage() {
+    async fn a_missing_or_overwritten_store_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         start(options(folder.path())).await.stop().await;
         let store = folder.path().join("data/store.sqlite");
@@ -633,7 +426,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_ready_file_that_cannot_be_written_is_found_out_first() {
+    async fn a_ready_file_that_cannot_be_written_is_refused_before_anything_is_created() {
         let folder = tempfile::tempdir().unwrap();
         for bad in [folder.path().to_owned(), PathBuf::from("/dev/null/ready.json")] {
             let refusal = Stack::start(Options { ready_file: Some(bad), ..options(folder.path()) }).await.unwrap_err();
@@ -643,7 +436,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_table_elsewhere_is_shared_by_stacks_with_data_of_their_own() {
+    async fn stacks_with_their_own_data_share_a_table_elsewhere() {
         let (host, one, two) =
             (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let embedded = Embedded::start(&host.path().join("store.sqlite")).unwrap();

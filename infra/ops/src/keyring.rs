@@ -1,14 +1,14 @@
-//! The keyring that seals what must be read again, such as signing secrets.
+//! The keyring: the keys that seal secrets which the service must read again, such as signing secrets.
 //!
-//! It is the value of a secret in Secrets Manager, whose name or ARN functions have in `KEYRING_SECRET`: a JSON text
-//! with the name of the current key and all keys. An operator makes it once, before the first deployment:
+//! The keyring is the value of a secret in Secrets Manager: JSON with the name of the current key and all keys. Functions
+//! have the secret's name or ARN in `KEYRING_SECRET`. An operator creates it once, before the first deployment:
 //!
 //! ```sh
 //! cargo run -q -p ops --example keyring -- new |
 //!   aws secretsmanager create-secret --name countersign/keyring --secret-string file:///dev/stdin
 //! ```
 //!
-//! and rotates it when a key may be known to somebody, or by the calendar:
+//! and rotates it when a key may have leaked, or on a schedule:
 //!
 //! ```sh
 //! aws secretsmanager get-secret-value --secret-id countersign/keyring --query SecretString --output text |
@@ -17,10 +17,10 @@
 //! shred -u keyring.json
 //! ```
 //!
-//! The new key seals from then on; functions use it at the latest after [`limits::KEYS_KEPT`], and look at once where a
-//! record needs it sooner. The old keys stay, for what they have sealed: an endpoint's signing secret is sealed anew
-//! when its people rotate it. If an old key is known to somebody, they have to; only when no record names a key any more
-//! may it be taken out.
+//! The new key seals from then on. Functions reload the keyring after [`limits::KEYS_KEPT`] at the latest, and at once
+//! when a record names a key that they do not have. Old keys stay, because they open what they have sealed: an endpoint's
+//! signing secret is sealed with the new key only when its organization rotates that secret, which it must do if the old
+//! key has leaked. Remove a key only when no record names it.
 
 use shared::crypto::keyring::{Keyring, SealError};
 use shared::domain::time::Timestamp;
@@ -28,22 +28,22 @@ use shared::domain::time::Timestamp;
 #[cfg(doc)]
 use shared::limits;
 
-/// A keyring for a new installation, with one key named after the day. [`Keyring::reveal`] gives the text that is kept.
+/// Creates the keyring of a new installation, with one key named after the day. [`Keyring::reveal`] is the secret's value.
 ///
 /// # Errors
-/// When the system gives no randomness.
+/// [`SealError::NoRandomness`] if the system provides none.
 pub fn create(now: Timestamp) -> Result<Keyring, SealError> {
     Keyring::new(&now.day())
 }
 
-/// The keyring that is kept as this text, with a new key as the current one. The others stay as they are.
+/// Adds a new key to the keyring with this value, as the current one. The other keys stay.
 ///
 /// # Errors
-/// When the text is no keyring, or the system gives no randomness.
-pub fn rotate(kept: &str, now: Timestamp) -> Result<Keyring, SealError> {
-    let keyring = Keyring::parse(kept.trim())?;
+/// [`SealError::NoKeys`] if the text is no keyring.
+pub fn rotate(value: &str, now: Timestamp) -> Result<Keyring, SealError> {
+    let keyring = Keyring::parse(value.trim())?;
     let day = now.day();
-    // A name is never used twice: what the earlier key sealed would not open any more.
+    // A name is never used twice: a key of the same name would replace the one that opens existing secrets.
     let mut name = day.clone();
     let mut count = 1_u32;
     while keyring.has(&name) {
@@ -60,11 +60,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_any_earlier_key_sealed_opens_and_the_newest_seals() {
+    fn every_earlier_key_opens_and_the_newest_seals() {
         let now = Timestamp::now();
         let mut keyring = create(now).unwrap();
         let mut sealed = Vec::new();
-        // Thrice a day too.
+        // Three rotations on one day.
         for round in 0..3 {
             sealed.push(keyring.seal(&format!("secret {round}"), "a place").unwrap());
             keyring = rotate(&format!("{}\n", keyring.reveal()), now).unwrap();
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_made_of_what_is_no_keyring() {
+    fn text_that_is_no_keyring_is_refused() {
         for text in ["", "{}", "countersign/keyring", r#"{"current": "a", "keys": {}}"#] {
             assert!(matches!(rotate(text, Timestamp::now()), Err(SealError::NoKeys(_))), "{text}");
         }

@@ -1,11 +1,10 @@
-//! What an operator does, as a library: no command and no API operation issues a token; that is a person's act in the
-//! app. The local stack's seed and the tests call this.
+//! What an operator does, as a library: the local stack's seed and the tests call it. No command and no API operation
+//! issues a token: in production an admin does that in the app.
 
 pub mod keyring;
 
 use std::fmt;
 
-use shared::api::caller::SystemContext;
 use shared::crypto::{self, HashingFailed, NoRandomness, TokenHash};
 use shared::domain::account::{Account, Membership};
 use shared::domain::contact::{DisplayName, Email};
@@ -13,39 +12,42 @@ use shared::domain::ids::{MemberId, OrgId, TokenId};
 use shared::domain::member::NotRemovedByOperator;
 use shared::domain::organization::{MemberRecord, Organization};
 use shared::domain::time::Timestamp;
+use shared::domain::time_scale::TimeScale;
 use shared::domain::token::Token;
 use shared::error::Error;
+use shared::limits;
 use shared::service::members;
+use shared::service::system::SystemContext;
 use shared::store::operator::Operator;
 use shared::store::{Store, StoreError};
 
 pub use shared::domain::organization::Role;
 pub use shared::domain::token::Scope;
 
-/// Why an operator's act was not done.
+/// Why an operator's action failed.
 #[derive(Debug, thiserror::Error)]
 pub enum OpsError {
     /// A name or an address is not valid.
     #[error("the {field} {why}")]
     Invalid {
-        /// Which.
+        /// The field.
         field: &'static str,
-        /// What would be right.
+        /// What a valid value is.
         why: String,
     },
-    /// Somebody has an account with this e-mail address.
+    /// An account with this e-mail address exists already.
     #[error("there is an account with this e-mail address")]
     EmailTaken,
-    /// Nobody has an account with this e-mail address.
+    /// No account has this e-mail address.
     #[error("there is no account with this e-mail address")]
     NoSuchAccount,
-    /// The member stays.
+    /// The member can't be removed.
     #[error(transparent)]
     NotRemoved(#[from] NotRemovedByOperator),
     /// The organization has no such token.
     #[error("the organization has no such token")]
     NoSuchToken,
-    /// The system gives no randomness.
+    /// The system provides no randomness.
     #[error(transparent)]
     NoRandomness(#[from] NoRandomness),
     /// The password could not be hashed.
@@ -63,7 +65,7 @@ fn name(field: &'static str, text: &str) -> Result<DisplayName, OpsError> {
 /// Creates an organization.
 ///
 /// # Errors
-/// When the name is not valid, or the store can't be written.
+/// [`OpsError::Invalid`] for an invalid name.
 pub async fn create_organization(store: &Store, organization_name: &str) -> Result<OrgId, OpsError> {
     let name = name("organization's name", organization_name)?;
     let organization = Organization { id: OrgId::new(), name, created_at: Timestamp::now() };
@@ -71,23 +73,23 @@ pub async fn create_organization(store: &Store, organization_name: &str) -> Resu
     Ok(organization.id)
 }
 
-/// Somebody who is to become a member.
+/// A member to create.
 #[derive(Clone, Copy)]
 pub struct NewMember<'a> {
-    /// Their name.
+    /// The member's name.
     pub name: &'a str,
-    /// The e-mail address that they sign in with.
+    /// The e-mail address to sign in with.
     pub email: &'a str,
-    /// The password that they sign in with; only a hash is kept.
+    /// The password to sign in with. The store keeps only its hash.
     pub password: &'a str,
-    /// What they may do.
+    /// What the member may do.
     pub role: Role,
 }
 
-/// Creates a member with an account of their own.
+/// Creates a member with a new account.
 ///
 /// # Errors
-/// When a value is not valid, the address has an account, or the store can't be written.
+/// [`OpsError::Invalid`] for an invalid name or address, [`OpsError::EmailTaken`] if the address has an account.
 pub async fn create_member(store: &Store, org: OrgId, new: NewMember<'_>) -> Result<MemberId, OpsError> {
     let name = name("member's name", new.name)?;
     let email = Email::parse(new.email).map_err(|(_, why)| OpsError::Invalid { field: "e-mail", why })?;
@@ -104,10 +106,10 @@ pub async fn create_member(store: &Store, org: OrgId, new: NewMember<'_>) -> Res
     if created { Ok(member.id) } else { Err(OpsError::EmailTaken) }
 }
 
-/// Makes somebody a member who has an account already, in another organization: they sign in as before, and switch.
+/// Adds a member who has an account in another organization already. They sign in as before, and switch between the two.
 ///
 /// # Errors
-/// When a value is not valid, the address has no account, or the store can't be written.
+/// [`OpsError::Invalid`] for an invalid name or address, [`OpsError::NoSuchAccount`] if the address has no account.
 pub async fn add_membership(
     store: &Store,
     org: OrgId,
@@ -122,36 +124,36 @@ pub async fn add_membership(
     if joined { Ok(member.id) } else { Err(OpsError::NoSuchAccount) }
 }
 
-/// Removes a member: their sessions in the organization end at once. Their account stays, and what they did keeps their
-/// name. It is on record as the service's own act.
+/// Removes a member. Their sessions in the organization end at once; their account stays, and records of what they did
+/// keep their name. The audit log has the removal as the service's own act.
 ///
 /// # Errors
-/// When the organization has no such member or no other admin, or the store can't be read or written.
+/// [`OpsError::NotRemoved`] if the organization has no such member or no other admin.
 pub async fn remove_member(store: &Store, org: OrgId, member: MemberId) -> Result<(), OpsError> {
-    let act = SystemContext::begin(store, org, "remove_member");
-    match members::remove_as_operator(&act, member).await {
+    let system = SystemContext::begin(store, org, "remove_member", TimeScale::default());
+    match system.run(limits::REMOVAL_ATTEMPTS_MAX, || members::remove_as_operator(&system, member)).await {
         Ok(removed) => Ok(removed?),
         Err(Error::Conflict) => Err(StoreError::Conflict.into()),
         Err(error) => Err(StoreError::Failed(error.cause().unwrap_or_else(|| error.to_string())).into()),
     }
 }
 
-/// A token that is to be issued.
+/// A token to issue.
 #[derive(Debug, Clone, Copy)]
 pub struct NewToken<'a> {
-    /// Its label.
+    /// The token's label.
     pub name: &'a str,
-    /// What it may do.
+    /// What the token may do.
     pub scope: Scope,
-    /// When it is issued; it works for ninety days from then.
+    /// When the token is issued. It expires ninety days later.
     pub issued_at: Timestamp,
 }
 
-/// A token that was issued. Its value is nowhere else: only a hash is kept.
+/// An issued token. Its value is nowhere else: the store keeps only its hash.
 pub struct IssuedToken {
-    /// Its id.
+    /// The token's id.
     pub id: TokenId,
-    /// What is sent as `Authorization: Bearer`.
+    /// The secret that callers send as `Authorization: Bearer`.
     pub value: String,
 }
 
@@ -164,7 +166,7 @@ impl fmt::Debug for IssuedToken {
 /// Issues a token.
 ///
 /// # Errors
-/// When the label is not valid, the system gives no randomness, or the store can't be written.
+/// [`OpsError::Invalid`] for an invalid label.
 pub async fn create_token(store: &Store, org: OrgId, new: NewToken<'_>) -> Result<IssuedToken, OpsError> {
     let label = name("token's name", new.name)?;
     let value = crypto::new_token()?;
@@ -174,10 +176,10 @@ pub async fn create_token(store: &Store, org: OrgId, new: NewToken<'_>) -> Resul
     Ok(IssuedToken { id: token.id, value })
 }
 
-/// Takes a token back, at once and for good.
+/// Revokes a token, at once and for good.
 ///
 /// # Errors
-/// When the organization has no such token, or the store can't be written.
+/// [`OpsError::NoSuchToken`] if the organization has no such token.
 pub async fn revoke_token(store: &Store, org: OrgId, token: TokenId, at: Timestamp) -> Result<(), OpsError> {
     let revoked = Operator::new(store).revoke_token(org, token, at).await?;
     if revoked { Ok(()) } else { Err(OpsError::NoSuchToken) }

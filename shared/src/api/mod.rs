@@ -1,6 +1,20 @@
 //! What a call of the API goes through.
+//!
+//! Decision: HEAD gets 405, because the gateway has no such routes and the local stack must not answer what the cloud
+//! does not.
+//!
+//! Decision: every function carries the whole API document ([`openapi::DOCUMENT`]), because 404 and 405 need the routes
+//! of all functions, even when a function is called directly.
+//!
+//! Decision: before the pipeline refuses a repeated call, it looks up the idempotency key once more, because a twin
+//! sent at the same moment may be the reason for the refusal (a proposal that is pending by now). The response of the
+//! twin is then the response of this call, too.
 
 pub mod caller;
+mod incoming;
 pub mod openapi;
 pub mod operation;
 pub mod pipeline;
+pub mod preconditions;
+pub mod response;
+pub mod views;

@@ -1,16 +1,13 @@
 //! What an operation is. It is declared once, as a type; its route, its scope and its description derive from that.
 
 use deserr::Deserr;
-use http::{Method, StatusCode};
-use serde::Serialize;
+use http::Method;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::api::caller::{ReadCaller, WriteCaller};
+pub use crate::api::response::{Committed, Output, ReadResult, Response};
 use crate::error::Error;
-use crate::limits;
-use crate::store::Versioned;
-use crate::store::commit::Committed;
 use crate::wire::fields::FieldErrors;
 
 /// What everybody may know about an operation.
@@ -34,37 +31,6 @@ pub struct OperationSpec {
     pub has_etag: bool,
 }
 
-/// What an operation answers with.
-pub trait Output: Serialize + ToSchema + Send {
-    /// The ids of the records that it shows, for the audit row.
-    fn objects(&self) -> Vec<Uuid>;
-}
-
-impl<T: Output> Output for crate::wire::page::Page<T> {
-    fn objects(&self) -> Vec<Uuid> {
-        self.data.iter().flat_map(Output::objects).collect()
-    }
-}
-
-/// What a read found.
-#[derive(Debug)]
-pub struct ReadResult<T> {
-    pub(crate) output: T,
-    pub(crate) version: Option<u64>,
-}
-
-impl<T> From<T> for ReadResult<T> {
-    fn from(output: T) -> Self {
-        Self { output, version: None }
-    }
-}
-
-impl<T> From<Versioned<T>> for ReadResult<T> {
-    fn from(versioned: Versioned<T>) -> Self {
-        Self { output: versioned.value, version: Some(versioned.version) }
-    }
-}
-
 /// An operation that changes nothing: a GET.
 pub trait ReadOperation: 'static {
     /// What everybody may know.
@@ -77,9 +43,6 @@ pub trait ReadOperation: 'static {
     type Output: Output;
 
     /// Finds the answer.
-    ///
-    /// # Errors
-    /// See [`Error`].
     fn run(
         caller: &ReadCaller,
         path: Self::Path,
@@ -105,9 +68,6 @@ pub trait WriteOperation: 'static {
     }
 
     /// Loads, decides and commits. On [`Error::Conflict`] the pipeline calls it again.
-    ///
-    /// # Errors
-    /// See [`Error`].
     fn run(
         caller: &WriteCaller,
         path: Self::Path,
@@ -121,36 +81,4 @@ pub trait Register {
     fn read<O: ReadOperation>(&mut self);
     /// Takes note of an operation that writes.
     fn write<O: WriteOperation>(&mut self);
-}
-
-/// A successful response, ready to be sent, recorded and repeated.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredResponse {
-    pub(crate) status: StatusCode,
-    pub(crate) body: Vec<u8>,
-    pub(crate) etag: Option<String>,
-    /// The ids of the records that it shows, 16 bytes each.
-    pub(crate) objects: Vec<u8>,
-}
-
-impl StoredResponse {
-    pub(crate) fn new<T: Output>(status: StatusCode, output: &T, version: Option<u64>) -> Result<Self, Error> {
-        let body =
-            serde_json::to_vec(output).map_err(|error| Error::Internal(format!("encoding a response: {error}")))?;
-        let objects = output.objects().into_iter().flat_map(Uuid::into_bytes).collect();
-        Ok(Self { status, body, etag: version.map(etag), objects })
-    }
-}
-
-impl StoredResponse {
-    /// Whether Lambda would refuse to hand it on.
-    pub(crate) fn is_too_large(&self) -> bool {
-        let escaped = || self.body.iter().filter(|byte| matches!(byte, b'"' | b'\\')).count();
-        self.body.len() > limits::RESPONSE_BYTES_MAX / 2 && self.body.len() + escaped() > limits::RESPONSE_BYTES_MAX
-    }
-}
-
-/// A version as an entity tag.
-pub(crate) fn etag(version: u64) -> String {
-    format!("\"{version}\"")
 }

@@ -4,35 +4,32 @@
 //! The order of checks is a promise (contract, section 1): 401 → 404 route or 405 → 403 → 422 input → 409 key → 404
 //! record → 409 `If-Match` → 422 state.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{FromRequestParts, RawPathParams};
 use axum::response::Response;
 use axum::routing::{MethodFilter, on};
-use futures_util::{FutureExt, StreamExt};
 use http::header::{self, AUTHORIZATION, CONTENT_TYPE};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, request};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use tower::ServiceExt;
-use uuid::Uuid;
 
-use crate::api::caller::{CallContext, Caller, IdempotencyKey, IfMatch, ReadCaller, WriteCaller};
-use crate::api::openapi;
-use crate::api::operation::{OperationSpec, ReadOperation, Register, StoredResponse, WriteOperation};
+use crate::api::caller::{Caller, ReadCaller, WriteCaller};
+use crate::api::incoming::Incoming;
+use crate::api::operation::{ReadOperation, Register, WriteOperation};
+use crate::api::response::is_too_large;
+use crate::api::{openapi, preconditions};
 use crate::crypto::TokenHash;
 use crate::domain::ids::RequestId;
-use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
 use crate::platform::app_state::AppState;
-use crate::platform::telemetry::CallLine;
-use crate::store::audit::{self, Outcome};
-use crate::store::table::jittered;
-use crate::store::{OrgStore, Store, Usage};
-use crate::wire::fields::{BODY, FieldCode, FieldErrors};
+use crate::platform::call_record::{CallRecord, catch_panic_and_overrun};
+use crate::retry::{Budget, retry_on_conflict};
+use crate::service::precondition::ExpectedVersion;
+use crate::store::commit::Attempts;
+use crate::store::idempotency::StoredResponse;
+use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::{self, Empty};
 
 /// The header that carries the request id.
@@ -102,181 +99,64 @@ enum Answer {
     Written(StoredResponse),
 }
 
-/// A request that has been received whole.
-struct Incoming {
-    parts: request::Parts,
-    /// The body, unless it was too long or broke off.
-    body: Result<Vec<u8>, FieldErrors>,
-    /// The parameters of the path, unless they are no UTF-8.
-    path: Option<Vec<(String, String)>>,
-}
-
-impl Incoming {
-    async fn receive(request: Request<Body>) -> Self {
-        let (mut parts, body) = request.into_parts();
-        let parameters = RawPathParams::from_request_parts(&mut parts, &()).await.ok();
-        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-        Self { path: parameters.map(|found| found.iter().map(owned).collect()), body: receive_body(body).await, parts }
-    }
-
-    /// The ids that the path names, 16 bytes each.
-    fn asked(&self) -> Vec<u8> {
-        let values = self.path.iter().flatten().map(|(_, value)| value);
-        values.filter_map(|value| Uuid::try_parse(value).ok()).flat_map(Uuid::into_bytes).collect()
-    }
-
-    fn read_path<T: deserr::Deserr<FieldErrors>>(&self, about: &OperationSpec) -> Result<T, FieldErrors> {
-        if let Some(path) = &self.path {
-            return input::read_path(path.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-        }
-        // Which of them is not told; no path of ours has more than one.
-        let name = about.path.split(['{', '}']).nth(1).unwrap_or_default();
-        Err(FieldErrors::one(format!("path.{name}"), FieldCode::InvalidFormat, "must be percent-encoded UTF-8"))
-    }
-
-    fn read_query<T: deserr::Deserr<FieldErrors>>(&self) -> Result<T, FieldErrors> {
-        input::read_query(self.parts.uri.query())
-    }
-
-    fn read_body<T: deserr::Deserr<FieldErrors>>(&self) -> Result<T, FieldErrors> {
-        check_content_type(&self.parts.headers)?;
-        input::read_body(self.body.as_ref().map_err(Clone::clone)?)
-    }
-
-    fn idempotency_key(&self) -> Result<Option<IdempotencyKey>, FieldErrors> {
-        let body = self.body.as_deref().unwrap_or_default();
-        IdempotencyKey::read(&self.parts.headers, self.parts.method.as_str(), self.parts.uri.path(), body)
-    }
-}
-
-/// Receives a body, but not more of it than is worth while.
-async fn receive_body(body: Body) -> Result<Vec<u8>, FieldErrors> {
-    let mut chunks = body.into_data_stream();
-    let mut received = Vec::new();
-    let mut bytes = 0;
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| FieldErrors::one(BODY, FieldCode::MalformedJson, "broke off before its end"))?;
-        bytes += chunk.len();
-        if bytes <= limits::BODY_BYTES_MAX {
-            received.extend_from_slice(&chunk);
-        } else if bytes > limits::BODY_BYTES_DISCARDED_MAX {
-            break;
-        }
-    }
-    if bytes <= limits::BODY_BYTES_MAX { Ok(received) } else { Err(input::body_too_long()) }
-}
-
-fn check_content_type(headers: &HeaderMap) -> Result<(), FieldErrors> {
-    let wrong = |code| FieldErrors::one("header.content-type", code, "must be application/json, in UTF-8");
-    let value = headers.get(CONTENT_TYPE).ok_or_else(|| wrong(FieldCode::Required))?;
-    let text = value.to_str().map_err(|_| wrong(FieldCode::InvalidValue))?;
-    let mut parts = text.split(';').map(str::trim);
-    let is_json = parts.next().is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"));
-    let is_utf8 = parts.filter_map(|parameter| parameter.split_once('=')).all(|(name, value)| {
-        !name.eq_ignore_ascii_case("charset") || value.trim_matches('"').eq_ignore_ascii_case("utf-8")
-    });
-    if is_json && is_utf8 { Ok(()) } else { Err(wrong(FieldCode::InvalidValue)) }
-}
-
-/// One call from its first moment to its last.
+/// One call of the API from its first moment to its last.
 struct Exchange {
     app: Arc<AppState>,
-    operation: &'static str,
-    request_id: RequestId,
-    now: Timestamp,
-    started: Instant,
-    /// Counts what this call uses.
-    store: Store,
+    record: CallRecord,
     /// Who calls, as soon as that is known.
     caller: Option<Caller>,
+    attempts: Attempts,
 }
 
 impl Exchange {
     fn begin(app: Arc<AppState>, operation: &'static str) -> Self {
-        Self {
-            operation,
-            request_id: RequestId::new(),
-            now: Timestamp::now(),
-            started: Instant::now(),
-            store: app.store.metered(),
-            caller: None,
-            app,
-        }
+        Self { record: CallRecord::begin(&app, operation), app, caller: None, attempts: Attempts::default() }
     }
 
     /// Finds out who calls. A token that is known but works no more is refused too, on its organization's record.
     async fn authenticate(&mut self, incoming: &Incoming) -> Result<Caller, Error> {
         let hash = bearer_token(&incoming.parts.headers).and_then(TokenHash::of).ok_or(Error::Unauthenticated)?;
-        let token = self.store.token(hash).await?.ok_or(Error::Unauthenticated)?;
-        let works = token.is_valid_at(self.now);
-        let caller = Caller {
-            act: CallContext {
-                request_id: self.request_id,
-                operation: self.operation,
-                now: self.now,
-                actor: token.actor(),
-                store: OrgStore::new(self.store.clone(), token.organization_id),
-                asked: incoming.asked(),
-            },
-            base_url: self.app.base_url.clone(),
-            time_scale: self.app.time_scale,
-            attempts: Arc::default(),
-            token,
-        };
+        let token = self.record.store().token(hash).await?.ok_or(Error::Unauthenticated)?;
+        let works = token.is_valid_at(self.record.now());
+        let scope = self.record.scope(&self.app, token.organization_id, token.actor(), incoming.named());
+        let caller = Caller::new(scope, token, self.app.base_url.clone());
         self.caller = Some(caller.clone());
         if works { Ok(caller) } else { Err(Error::Unauthenticated) }
     }
 
-    /// Puts the call on record, tells the log, and makes the response.
+    /// Puts the call on record, logs it, and makes the response.
     async fn finish(self, ended: Result<Answer, Error>) -> Response {
-        let ended = match self.record(&ended).await {
+        let ended = match self.audit(&ended).await {
             Ok(None) => ended,
             // An attempt that seemed to have failed took effect: that is what happened.
-            Ok(Some(reply)) => Ok(Answer::Written(reply)),
+            Ok(Some(response)) => Ok(Answer::Written(response)),
             // What is not on record must not be answered.
-            Err(error) => Err(Error::Internal(format!("no audit row: {error}"))),
+            Err(error) => Err(error),
         };
         let (status, code) = outcome(&ended);
-        let mut line = CallLine::new(
-            self.request_id,
-            self.operation,
-            status.as_u16(),
-            code,
-            self.started.elapsed().as_secs_f64() * 1000.0,
-            self.store.usage(),
-        );
-        line.organization_id = self.caller.as_ref().map(|caller| caller.org());
-        line.token_id = self.caller.as_ref().map(|caller| caller.token.id);
-        line.cause = ended.as_ref().err().and_then(Error::cause);
-        self.app.log.line(&line);
-        respond(ended, self.request_id)
+        let cause = ended.as_ref().err().and_then(Error::cause);
+        self.record.log(self.caller.as_deref(), status, code, cause);
+        respond(ended, self.record.request_id())
     }
 
     /// Puts the call on record, unless its commit has done so. Gives the response of an attempt that has taken effect
     /// without the call's knowledge.
-    async fn record(&self, ended: &Result<Answer, Error>) -> Result<Option<StoredResponse>, Error> {
-        let (status, code) = outcome(ended);
-        let Some(caller) = &self.caller else {
-            let outcome = Outcome { status: status.as_u16(), code, objects: &[] };
-            let trail = audit::write_trail(&self.store, self.request_id, self.operation, outcome, self.now);
-            // Best effort: who has no token is answered regardless, and not kept waiting.
-            let _ = tokio::time::timeout(limits::TRAIL_WAIT, trail).await;
-            return Ok(None);
-        };
-        let objects = match ended {
+    async fn audit(&self, ended: &Result<Answer, Error>) -> Result<Option<StoredResponse>, Error> {
+        let shown = match ended {
             Ok(Answer::Written(_)) => return Ok(None),
-            Ok(Answer::Read(reply) | Answer::Replayed(reply)) => caller.objects_with(&reply.objects),
-            Err(_) => caller.objects_with(&[]),
+            Ok(Answer::Read(response) | Answer::Replayed(response)) => response.objects.as_slice(),
+            Err(_) => &[],
         };
-        let landed = audit::write(caller, Outcome { status: status.as_u16(), code, objects: &objects }).await?;
-        Ok(landed.and_then(|attempt| caller.recall(attempt)))
+        let (status, code) = outcome(ended);
+        let landed = self.record.audit(self.caller.as_deref(), status, code, shown).await?;
+        Ok(landed.and_then(|attempt| self.attempts.recall(attempt)))
     }
 }
 
 fn outcome(ended: &Result<Answer, Error>) -> (StatusCode, &'static str) {
     match ended {
-        Ok(Answer::Read(reply) | Answer::Written(reply)) => (reply.status, "ok"),
-        Ok(Answer::Replayed(reply)) => (reply.status, "replayed"),
+        Ok(Answer::Read(response) | Answer::Written(response)) => (response.status, "ok"),
+        Ok(Answer::Replayed(response)) => (response.status, "replayed"),
         Err(error) => {
             let (status, code) = error.status();
             (status, code.as_str())
@@ -308,14 +188,13 @@ async fn run_read<O: ReadOperation>(exchange: &mut Exchange, request: Request<Bo
     let caller = ReadCaller::new(exchange.authenticate(&incoming).await?);
     let (path, query) =
         both(incoming.read_path::<O::Path>(&O::SPEC), incoming.read_query::<O::Query>()).map_err(Error::Invalid)?;
-    let found = O::run(&caller, path, query).await?;
-    let reply = StoredResponse::new(StatusCode::OK, &found.output, found.version)?;
-    if reply.is_too_large() {
+    let response = O::run(&caller, path, query).await?.encode()?;
+    if is_too_large(&response.body) {
         // Only a page gets that large.
         let message = "would make too large a response; ask for a smaller page";
         return Err(Error::Invalid(FieldErrors::one("limit", FieldCode::OutOfRange, message)));
     }
-    Ok(Answer::Read(reply))
+    Ok(Answer::Read(response))
 }
 
 /// A call of an operation that writes.
@@ -327,50 +206,45 @@ async fn write<O: WriteOperation>(app: Arc<AppState>, request: Request<Body>) ->
 
 async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<Body>) -> Result<Answer, Error> {
     let incoming = Incoming::receive(request).await;
-    let mut caller = WriteCaller::new(exchange.authenticate(&incoming).await?)?;
+    let caller = WriteCaller::new(exchange.authenticate(&incoming).await?, exchange.attempts.clone())?;
     let is_post = O::SPEC.method == Method::POST;
     let key = if is_post { incoming.idempotency_key() } else { Ok(None) };
-    let if_match = if is_post { Ok(None) } else { IfMatch::read(&incoming.parts.headers) };
-    let preconditions = both(key, if_match);
-    let where_to = both(incoming.read_path::<O::Path>(&O::SPEC), incoming.read_query::<Empty>());
-    let input = both(both(where_to, preconditions), incoming.read_body::<O::Body>()).map_err(Error::Invalid)?;
-    let (((path, Empty {}), (key, if_match)), body) = input;
-    (caller.idempotency, caller.if_match) = (key, if_match);
-    let references = O::references(&body);
-    caller.ask(&references);
+    let headers = &incoming.parts.headers;
+    let expected = if is_post { Ok(ExpectedVersion::Any) } else { preconditions::read_if_match(headers) };
+    let address = both(incoming.read_path::<O::Path>(&O::SPEC), incoming.read_query::<Empty>());
+    let input = both(both(address, both(key, expected)), incoming.read_body::<O::Body>()).map_err(Error::Invalid)?;
+    let (((path, Empty {}), (key, expected)), body) = input;
+    let named = O::references(&body);
     if let Some(recorded) = &mut exchange.caller {
-        recorded.act.ask(&references);
+        recorded.name(&named);
     }
+    let caller = caller.with_input(key, expected, &named);
 
-    let mut pause = limits::WRITE_BACKOFF_FIRST;
-    loop {
-        if let Some(reply) = replay(&caller).await? {
-            return Ok(Answer::Replayed(reply));
+    let attempt = || async {
+        if let Some(response) = replay(&caller).await? {
+            return Ok(Answer::Replayed(response));
         }
-        match O::run(&caller, path.clone(), body.clone()).await {
-            Err(Error::Conflict) if exchange.started.elapsed() < limits::WRITE_DEADLINE => {
-                tokio::time::sleep(jittered(pause)).await;
-                pause = (pause * 2).min(limits::WRITE_BACKOFF_MAX);
-            }
-            Ok(committed) => return Ok(Answer::Written(committed.reply)),
-            // A repeat that was sent at the same time may have taken effect since the key was looked up, and be the very
-            // reason of the refusal: then its response is this call's too.
-            Err(refusal) => return replay(&caller).await?.map(Answer::Replayed).ok_or(refusal),
-        }
+        O::run(&caller, path.clone(), body.clone()).await.map(|committed| Answer::Written(committed.response))
+    };
+    match retry_on_conflict(Budget::until(exchange.record.write_deadline()), attempt).await {
+        Ok(answer) => Ok(answer),
+        // A repeat that was sent at the same time may have taken effect since the key was looked up, and be the very
+        // reason of the refusal: then its response is this call's too.
+        Err(refusal) => replay(&caller).await?.map(Answer::Replayed).ok_or(refusal),
     }
 }
 
-/// What was answered to this request's key before, if it was this request.
+/// The response to an earlier request with this one's key, if it was the same request.
 async fn replay(caller: &WriteCaller) -> Result<Option<StoredResponse>, Error> {
-    let Some(key) = &caller.idempotency else { return Ok(None) };
-    match caller.store.recorded(&key.key, caller.now).await? {
-        Some(recorded) if recorded.fingerprint == key.fingerprint => Ok(Some(recorded.reply)),
+    let Some(key) = caller.key() else { return Ok(None) };
+    match caller.store().first_response(&key.key, caller.now()).await? {
+        Some(first) if first.fingerprint == key.fingerprint => Ok(Some(first.response)),
         Some(_) => Err(Error::KeyReused),
         None => Ok(None),
     }
 }
 
-/// A call whose route there is not, or not with this method. The description of the whole API says which.
+/// A call to a route that does not exist, or not with this method. The description of the whole API says which.
 async fn unrouted(app: Arc<AppState>, request: Request<Body>) -> Response {
     let mut exchange = Exchange::begin(app, UNROUTED);
     let incoming = Incoming::receive(request).await;
@@ -389,7 +263,7 @@ async fn describe(app: Arc<AppState>, request: Request<Body>) -> Response {
     if request.method() != Method::GET {
         return unrouted(app, request).await;
     }
-    let (request_id, started) = (RequestId::new(), Instant::now());
+    let record = CallRecord::begin(&app, openapi::OPERATION);
     let ended = match input::read_query::<Empty>(request.uri().query()) {
         Ok(Empty {}) => {
             let body = openapi::DOCUMENT.as_bytes().to_vec();
@@ -398,9 +272,8 @@ async fn describe(app: Arc<AppState>, request: Request<Body>) -> Response {
         Err(errors) => Err(Error::Invalid(errors)),
     };
     let (status, code) = outcome(&ended);
-    let duration_ms = started.elapsed().as_secs_f64() * 1000.0;
-    app.log.line(&CallLine::new(request_id, openapi::OPERATION, status.as_u16(), code, duration_ms, Usage::default()));
-    respond(ended, request_id)
+    record.log(None, status, code, None);
+    respond(ended, record.request_id())
 }
 
 /// Both results, or the errors of both.
@@ -412,20 +285,6 @@ fn both<A, B>(left: Result<A, FieldErrors>, right: Result<B, FieldErrors>) -> Re
             Err(errors)
         }
         (Ok(_), Err(errors)) => Err(errors),
-    }
-}
-
-/// A panic is a defect of ours, and so is a call that takes too long, but its caller still gets an envelope, and the
-/// record an audit row: the row keeps what was still under way from taking effect later.
-///
-/// # Errors
-/// Those of the call, and [`Error::Internal`].
-pub async fn catch_panic_and_overrun<T>(call: impl Future<Output = Result<T, Error>> + Send) -> Result<T, Error> {
-    let call = AssertUnwindSafe(call).catch_unwind();
-    match tokio::time::timeout(limits::CALL_DEADLINE, call).await {
-        Ok(Ok(ended)) => ended,
-        Ok(Err(_)) => Err(Error::Internal("panicked".to_owned())),
-        Err(_) => Err(Error::Internal("took too long".to_owned())),
     }
 }
 
@@ -446,6 +305,7 @@ fn respond(ended: Result<Answer, Error>, request_id: RequestId) -> Response {
         Err(error) => {
             let (status, _) = error.status();
             let extra = match &error {
+                Error::Throttled(_) => Some((header::RETRY_AFTER, HeaderValue::from(limits::THROTTLED_RETRY_AFTER_S))),
                 Error::Unauthenticated => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
                 Error::MethodNotAllowed { allow } => {
                     HeaderValue::try_from(allow).ok().map(|value| (header::ALLOW, value))

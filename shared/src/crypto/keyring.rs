@@ -55,18 +55,12 @@ impl Keyring {
     const NONCE_BYTES: usize = 24;
 
     /// A keyring with one new key.
-    ///
-    /// # Errors
-    /// When the system gives no randomness.
     pub fn new(name: &str) -> Result<Self, SealError> {
         let empty = Self { current: String::new(), keys: BTreeMap::new() };
         empty.with_new_key(name)
     }
 
     /// The keyring with a new key, which is the current one from then on. The others stay, for what they sealed.
-    ///
-    /// # Errors
-    /// When the system gives no randomness.
     pub fn with_new_key(mut self, name: &str) -> Result<Self, SealError> {
         let mut key = [0; Self::KEY_BYTES];
         getrandom::fill(&mut key).map_err(|_| SealError::NoRandomness)?;
@@ -98,9 +92,6 @@ impl Keyring {
     }
 
     /// Seals a text for a place: it opens only there.
-    ///
-    /// # Errors
-    /// When the system gives no randomness.
     pub fn seal(&self, text: &str, place: &str) -> Result<Sealed, SealError> {
         let mut nonce = [0; Self::NONCE_BYTES];
         getrandom::fill(&mut nonce).map_err(|_| SealError::NoRandomness)?;

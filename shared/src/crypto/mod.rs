@@ -26,9 +26,6 @@ pub struct NoRandomness;
 
 /// A new access token, shown once: `cs_`, 40 random base62 characters, and 6 of their CRC-32, so that a scanner can
 /// tell a real one from a lookalike and a typing error needs no look-up.
-///
-/// # Errors
-/// When the system gives no randomness.
 pub fn new_token() -> Result<String, NoRandomness> {
     /// The largest multiple of 62 in a byte; what is above it would make the first digits likelier.
     const FAIR: u8 = 248;
@@ -127,9 +124,6 @@ fn sha256(parts: &[&[u8]]) -> [u8; 32] {
 pub struct HashingFailed;
 
 /// Hashes a password with argon2id and a random salt, in the PHC string format.
-///
-/// # Errors
-/// When the system gives no randomness.
 pub fn hash_password(password: &str) -> Result<String, HashingFailed> {
     Argon2::default().hash_password(password.as_bytes()).map(|hash| hash.to_string()).map_err(|_| HashingFailed)
 }
@@ -158,9 +152,6 @@ impl CookieSecret {
     const BYTES: usize = 32;
 
     /// A new secret.
-    ///
-    /// # Errors
-    /// When the system gives no randomness.
     pub fn new() -> Result<Self, NoRandomness> {
         let mut bytes = [0; Self::BYTES];
         getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;

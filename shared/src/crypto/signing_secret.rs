@@ -25,9 +25,6 @@ pub struct InvalidSecret;
 
 impl SigningSecret {
     /// A new secret.
-    ///
-    /// # Errors
-    /// When the system gives no randomness.
     pub fn generate() -> Result<Self, NoRandomness> {
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;

@@ -2,11 +2,10 @@
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::ids::ContactId;
 use super::time::Timestamp;
-use crate::api::operation::Output;
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::{Given, Patch, texts};
@@ -51,17 +50,8 @@ pub enum ContactKind {
     Other,
 }
 
-/// A person or entity.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[schema(example = json!({
-    "id": "01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35",
-    "display_name": "Ada Okafor",
-    "kind": "person",
-    "email": "ada@okafor.example",
-    "external_reference": "crm-4711",
-    "created_at": "2026-03-14T09:26:53.589Z",
-    "updated_at": "2026-03-14T09:26:53.589Z",
-}))]
+/// A person or entity, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contact {
     /// Its id.
     pub id: ContactId,
@@ -70,10 +60,8 @@ pub struct Contact {
     /// What it is.
     pub kind: ContactKind,
     /// Its e-mail address. Searchable.
-    #[schema(required = true)]
     pub email: Option<Email>,
     /// Your own key of it, unique in your organization. Creating again with the same reference returns this contact.
-    #[schema(required = true)]
     pub external_reference: Option<ExternalReference>,
     /// When it was created.
     pub created_at: Timestamp,
@@ -126,20 +114,6 @@ pub struct ContactChanges {
     #[deserr(default)]
     #[schema(value_type = Option<ExternalReference>)]
     pub external_reference: Patch<ExternalReference>,
-}
-
-/// Which contact, in a path.
-#[derive(Debug, Clone, Copy, Deserr, IntoParams)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
-pub struct ContactPath {
-    /// The contact.
-    pub contact_id: ContactId,
-}
-
-impl Output for Contact {
-    fn objects(&self) -> Vec<uuid::Uuid> {
-        vec![self.id.uuid()]
-    }
 }
 
 impl Contact {

@@ -3,6 +3,9 @@
 //!
 //! The record is the truth; a message in a queue only wakes the sender. Whoever wants to attempt a delivery claims it
 //! first, so that two copies of a message make one attempt.
+//!
+//! Decision: a replay starts the schedule over, because the person who replays has fixed something and wants the same
+//! patience as at first. The number of attempts goes on.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

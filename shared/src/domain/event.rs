@@ -223,6 +223,6 @@ impl Event {
 
 impl From<&Proposal> for ProposalData {
     fn from(proposal: &Proposal) -> Self {
-        Self { proposal_id: proposal.id, agreement_id: proposal.agreement_id, action: proposal.action }
+        Self { proposal_id: proposal.id(), agreement_id: proposal.agreement_id, action: proposal.action }
     }
 }

@@ -13,6 +13,7 @@ use super::contact::{DisplayName, Email};
 use super::event::{AgreementData, Authorization, EventKind, ProposalData, WorkspaceData};
 use super::ids::{MemberId, OrgId};
 use super::member::{self, Changed, DecisionContext, Member, Outcome, Refusal};
+use super::moment::Moment;
 use super::organization::{MemberRecord, Role};
 use super::proposal::{Decision, NewProposal, Proposal, ProposalAction, ProposalState, propose, take_place_of};
 use super::time::Timestamp;
@@ -204,7 +205,10 @@ impl World {
         match edit.of(before, self.now) {
             Some(Ok(draft)) => {
                 assert_eq!(before.life, Life::Draft);
-                assert_eq!((draft.id, draft.life, draft.workspace_id), (before.id, before.life, before.workspace_id));
+                assert_eq!(
+                    (draft.id(), draft.life, draft.workspace_id),
+                    (before.id(), before.life, before.workspace_id)
+                );
                 self.change(draft);
             }
             Some(Err(errors)) => {
@@ -238,7 +242,7 @@ impl World {
             && blocks.len() <= limits::AGREEMENT_BLOCKS_MAX
             && draft.participants.len() <= limits::AGREEMENT_PARTICIPANTS_MAX;
         assert!(fits);
-        assert_eq!(draft.as_draft("agreement_id").is_ok(), draft.life == Life::Draft);
+        assert_eq!(draft.as_draft().is_ok(), draft.life == Life::Draft);
     }
 
     /// Changes a draft; anything else must refuse.
@@ -266,19 +270,23 @@ impl World {
         }
     }
 
+    fn moment(&self) -> Moment {
+        Moment::test(self.now)
+    }
+
     fn propose(&mut self, action: ProposalAction) {
-        let new = NewProposal { action, agreement_id: self.deal.draft.id, note: None };
+        let new = NewProposal { action, agreement_id: self.deal.draft.id(), note: None };
         let by = Actor { actor_type: ActorType::Token, id: None, display_name: "CRM".to_owned() };
         let expires_at = self.now.plus_seconds(limits::PROPOSAL_LIFETIME_S);
         let blockers = self.blockers();
         let current = self.current();
-        let made = propose(new, &current, &[], &blockers, by, self.now, expires_at);
+        let made = propose(new, &current, &[], &blockers, by, self.moment(), expires_at);
         // What claims the place is the last one of this action that is not written down as ended.
         let claiming = self
             .proposals
             .iter()
             .rposition(|proposal| proposal.action == action && proposal.decision == Decision::Pending);
-        let place = take_place_of(claiming.map(|at| &self.proposals[at]), self.now);
+        let place = take_place_of(claiming.map(|at| &self.proposals[at]), self.moment());
         let allows = match action {
             ProposalAction::PublishAgreement => {
                 current.life == Life::Draft && blockers.iter().all(Blocker::allows_proposal)
@@ -312,7 +320,7 @@ impl World {
         };
         let data = ProposalData::from(&proposal);
         let state = proposal.state_at(self.now);
-        match member::confirm(&self.by, case, None, self.now) {
+        match member::confirm(&self.by, case, None, self.moment()) {
             Ok(outcome) => {
                 assert_eq!((state, age), (ProposalState::Pending, 0), "only what waits, and only as it was shown");
                 let after = outcome.agreement.clone().expect("confirming has an effect");
@@ -331,11 +339,11 @@ impl World {
                         let was_activated = self.workspace.activated_at.is_some();
                         assert_eq!(outcome.workspace.is_none(), was_activated);
                         if !was_activated {
-                            let (workspace_id, authorization) = (self.workspace.id, Authorization::Proposal);
+                            let (workspace_id, authorization) = (self.workspace.id(), Authorization::Proposal);
                             events.push(EventKind::WorkspaceActivated(WorkspaceData { workspace_id, authorization }));
                         }
                         events.push(EventKind::ProposalConfirmed(data));
-                        let (agreement_id, name) = (after.id, after.name.clone());
+                        let (agreement_id, name) = (after.id(), after.name.clone());
                         events.push(EventKind::AgreementPublished(AgreementData { agreement_id, name }));
                     }
                     ProposalAction::CancelAgreement => {
@@ -370,7 +378,7 @@ impl World {
     fn decline(&mut self, which: usize) {
         let proposal = self.proposals[which].clone();
         let state = proposal.state_at(self.now);
-        match member::decline(&self.by, &proposal, None, self.now) {
+        match member::decline(&self.by, &proposal, None, self.moment()) {
             Ok(outcome) => {
                 assert_eq!(state, ProposalState::Pending);
                 assert_eq!((&outcome.agreement, &outcome.workspace), (&None, &None), "declining changes nothing else");
@@ -393,13 +401,14 @@ impl World {
     }
 
     fn tick(&mut self) {
+        let moment = self.moment();
         for proposal in &mut self.proposals {
-            if let Some(settled) = proposal.settled(self.now) {
+            if let Some(settled) = proposal.settled(moment) {
                 *proposal = (*settled).clone();
                 self.told.push(EventKind::ProposalExpired(ProposalData::from(&*proposal)));
             }
         }
-        if let Some(after) = self.deal.draft.proceeded(&Facts::none(), TimeScale::default(), self.now) {
+        if let Some(after) = self.deal.draft.proceeded(&Facts::none(), TimeScale::default(), self.moment()) {
             self.told.extend(after.events());
             self.change((*after).clone());
         }
@@ -421,10 +430,10 @@ impl World {
                 self.deal.contacts[0].email = has.then(|| Email::parse("ada@example.org").unwrap());
             }
             Try::Activate => {
-                let activated = member::activate(&self.by, &self.workspace, self.now);
+                let activated = member::activate(&self.by, &self.workspace, self.moment());
                 assert_eq!(activated.is_none(), self.workspace.activated_at.is_some(), "once, and never undone");
                 if let Some((workspace, told)) = activated {
-                    let (workspace_id, authorization) = (workspace.id, Authorization::Direct);
+                    let (workspace_id, authorization) = (workspace.id(), Authorization::Direct);
                     assert_eq!(told, EventKind::WorkspaceActivated(WorkspaceData { workspace_id, authorization }));
                     self.workspace = workspace.into_inner();
                     self.told.push(told);
@@ -574,15 +583,16 @@ fn a_proposal_is_expired_from_the_moment_on() {
     world.propose(ProposalAction::PublishAgreement);
     let proposal = &world.proposals[0];
     let at = |ms: i64| Timestamp::from_unix_ms(proposal.expires_at.unix_ms() + ms).unwrap();
+    let moment = |ms: i64| Moment::test(at(ms));
     assert_eq!(proposal.expires_at.unix_ms() - noon().unix_ms(), 72 * 3600 * 1000);
     for (ms, state) in [(-1, ProposalState::Pending), (0, ProposalState::Expired), (1, ProposalState::Expired)] {
         assert_eq!((proposal.state_at(at(ms)), proposal.is_to_be_settled(at(ms))), (state, ms >= 0));
-        assert_eq!(take_place_of(Some(proposal), at(ms)).is_ok(), ms >= 0);
+        assert_eq!(take_place_of(Some(proposal), moment(ms)).is_ok(), ms >= 0);
     }
-    assert_eq!(proposal.settled(at(-1)), None);
-    let settled = proposal.settled(at(0)).unwrap();
-    assert_eq!(settled.settled(at(5)), None, "once");
+    assert_eq!(proposal.settled(moment(-1)), None);
+    let settled = proposal.settled(moment(0)).unwrap();
+    assert_eq!(settled.settled(moment(5)), None, "once");
     assert_eq!((settled.state_at(at(-1)), settled.is_to_be_settled(at(5))), (ProposalState::Expired, false));
-    assert_eq!(take_place_of(Some(&settled), at(5)), Ok(None));
-    assert_eq!(take_place_of(None, at(5)), Ok(None));
+    assert_eq!(take_place_of(Some(&settled), moment(5)), Ok(None));
+    assert_eq!(take_place_of(None, moment(5)), Ok(None));
 }

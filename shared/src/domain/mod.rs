@@ -3,6 +3,7 @@
 pub mod account;
 pub mod actor;
 pub mod agreement;
+pub mod call_context;
 pub mod contact;
 pub mod delivery;
 pub mod endpoint;
@@ -12,6 +13,7 @@ pub mod event;
 mod histories;
 pub mod ids;
 pub mod member;
+pub mod moment;
 pub mod movement;
 pub mod organization;
 pub mod proposal;

@@ -1,13 +1,10 @@
-//! Organizations, their members, and what a token says about both.
+//! Organizations and their members.
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::contact::{DisplayName, Email};
-use super::ids::{MemberId, OrgId, TokenId};
+use super::ids::{MemberId, OrgId};
 use super::time::Timestamp;
-use super::token::{Scope, Token};
-use crate::api::operation::Output;
 
 /// An organization: the tenant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,52 +40,4 @@ pub struct MemberRecord {
     pub role: Role,
     /// Since when they belong to it.
     pub created_at: Timestamp,
-}
-
-/// Who a token speaks for (specification, "Identity").
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(example = json!({
-    "organization_id": "01980a3c-11f2-7d05-8c3e-95b7f4a2d610",
-    "organization_name": "Harbor & Pine LLP",
-    "token_id": "01980a3d-77aa-7b12-a0f4-31c8de5b9042",
-    "token_name": "CRM sync",
-    "scope": "read_write",
-    "expires_at": "2026-06-12T09:26:53.589Z",
-}))]
-pub struct Identity {
-    /// Stable id to key local records off.
-    pub organization_id: OrgId,
-    /// What the organization is called.
-    #[schema(example = "Harbor & Pine LLP")]
-    pub organization_name: DisplayName,
-    /// The token that was sent.
-    pub token_id: TokenId,
-    /// The label given to the token.
-    #[schema(example = "CRM sync")]
-    pub token_name: String,
-    /// What the token may do.
-    pub scope: Scope,
-    /// When the token stops working.
-    pub expires_at: Timestamp,
-}
-
-impl Identity {
-    /// What a token says about itself and its organization.
-    #[must_use]
-    pub fn new(organization: Organization, token: &Token) -> Self {
-        Self {
-            organization_id: organization.id,
-            organization_name: organization.name,
-            token_id: token.id,
-            token_name: token.name.clone(),
-            scope: token.scope,
-            expires_at: token.expires_at,
-        }
-    }
-}
-
-impl Output for Identity {
-    fn objects(&self) -> Vec<uuid::Uuid> {
-        Vec::new()
-    }
 }

@@ -4,19 +4,17 @@ use std::ops::Deref;
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::actor::Actor;
 use super::agreement::blockers::Blocker;
 use super::agreement::{Agreement, AgreementName, Lifecycle};
 use super::contact::{Contact, DisplayName, Email};
 use super::ids::{AgreementId, ContactId, ProposalId};
+use super::moment::Moment;
 use super::time::Timestamp;
-use crate::api::operation::Output;
 use crate::limits;
-use crate::platform::config::BaseUrl;
 use crate::wire::fields::{FieldCode, FieldErrors};
-use crate::wire::page::{Filter, Limit, Offset, PageRequest};
 
 /// What is proposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Deserr, ToSchema)]
@@ -145,8 +143,8 @@ pub struct Decided {
 /// A proposal as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
-    /// Its id.
-    pub id: ProposalId,
+    /// Its id: private, so that one proposal can't be written in the place of another.
+    id: ProposalId,
     /// What is proposed.
     pub action: ProposalAction,
     /// For which agreement.
@@ -229,60 +227,31 @@ pub struct NewProposal {
     pub note: Option<Note>,
 }
 
-/// Which proposal, in a path.
-#[derive(Debug, Clone, Copy, Deserr, IntoParams)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
-pub struct ProposalPath {
-    /// The proposal.
-    pub proposal_id: ProposalId,
-}
-
-/// Which proposals are listed.
-#[derive(Debug, Clone, Copy, Deserr, IntoParams)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
-pub struct ProposalQuery {
-    /// In this state only; empty means any.
-    #[deserr(default)]
-    #[param(required = false, inline, value_type = ProposalState)]
-    pub state: Filter<ProposalState>,
-    /// For this agreement only.
-    #[deserr(default)]
-    pub agreement_id: Option<AgreementId>,
-    /// Page size.
-    #[deserr(default)]
-    #[param(required = false, inline)]
-    pub limit: Limit,
-    /// Start position.
-    #[deserr(default)]
-    #[param(required = false, inline)]
-    pub offset: Offset,
-}
-
-impl ProposalQuery {
-    /// Which page is asked for.
-    #[must_use]
-    pub fn page(&self) -> PageRequest {
-        PageRequest { limit: self.limit, offset: self.offset }
-    }
-}
-
 /// A proposal that is made just now, which nobody has decided, with what was proposed. Only [`propose`] makes one, so
 /// that no proposal is written without its copy, or with another's.
 ///
 /// ```compile_fail
+/// use shared::domain::moment::Moment;
 /// use shared::domain::proposal::{Made, Proposal, ProposalSnapshot};
 ///
-/// fn again(proposal: Proposal, proposed: ProposalSnapshot) -> Made {
-///     Made { proposal, proposed }
+/// fn again(proposal: Proposal, proposed: ProposalSnapshot, moment: Moment) -> Made {
+///     Made { proposal, proposed, moment }
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Made {
     proposal: Proposal,
     proposed: ProposalSnapshot,
+    moment: Moment,
 }
 
 impl Made {
+    /// When it was made, and in which call.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        self.moment
+    }
+
     /// The proposal.
     #[must_use]
     pub fn proposal(&self) -> &Proposal {
@@ -313,7 +282,7 @@ pub fn propose(
     people: &[Contact],
     blockers: &[Blocker],
     created_by: Actor,
-    now: Timestamp,
+    moment: Moment,
     expires_at: Timestamp,
 ) -> Result<Made, FieldErrors> {
     check_state(new.action, agreement)?;
@@ -323,16 +292,16 @@ pub fn propose(
     let proposal = Proposal {
         id: ProposalId::new(),
         action: new.action,
-        agreement_id: agreement.id,
+        agreement_id: agreement.id(),
         subject: Subject::new(agreement),
         note: new.note,
         created_by,
-        created_at: now,
+        created_at: moment.at(),
         expires_at,
         decision: Decision::Pending,
     };
     let people = people.iter().map(SnapshotPerson::new).collect();
-    Ok(Made { proposal, proposed: ProposalSnapshot { agreement: agreement.clone(), people } })
+    Ok(Made { proposal, proposed: ProposalSnapshot { agreement: agreement.clone(), people }, moment })
 }
 
 /// Whether the agreement's state allows an action.
@@ -366,17 +335,23 @@ const AGREEMENT: &str = "agreement_id";
 ///
 /// # Errors
 /// `proposal_pending`.
-pub fn take_place_of(claiming: Option<&Proposal>, now: Timestamp) -> Result<Option<Settled>, FieldErrors> {
+pub fn take_place_of(claiming: Option<&Proposal>, moment: Moment) -> Result<Option<Settled>, FieldErrors> {
     match claiming {
-        Some(other) if other.state_at(now) == ProposalState::Pending => {
+        Some(other) if other.state_at(moment.at()) == ProposalState::Pending => {
             let message = "a proposal of this action waits for a decision already";
             Err(FieldErrors::one(AGREEMENT, FieldCode::ProposalPending, message))
         }
-        other => Ok(other.and_then(|other| other.settled(now))),
+        other => Ok(other.and_then(|other| other.settled(moment))),
     }
 }
 
 impl Proposal {
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> ProposalId {
+        self.id
+    }
+
     /// Where it is at a moment. Decided on read, so that expiry is never late.
     #[must_use]
     pub fn state_at(&self, now: Timestamp) -> ProposalState {
@@ -402,116 +377,46 @@ impl Proposal {
 
     /// The proposal, expired; nothing unless its time is over and that is still to be written down.
     #[must_use]
-    pub fn settled(&self, now: Timestamp) -> Option<Settled> {
-        let settled = Self { decision: Decision::Expired { settled_at: now }, ..self.clone() };
-        self.is_to_be_settled(now).then_some(Settled(settled))
+    pub fn settled(&self, moment: Moment) -> Option<Settled> {
+        let decision = Decision::Expired { settled_at: moment.at() };
+        let settled = Settled { proposal: Self { decision, ..self.clone() }, moment };
+        self.is_to_be_settled(moment.at()).then_some(settled)
+    }
+
+    /// The proposal with a member's decision.
+    pub(super) fn decided(&self, decision: Decision) -> Self {
+        Self { decision, ..self.clone() }
     }
 }
 
 /// A proposal that nobody decided in time: the one end of a proposal that needs no member.
 ///
 /// ```compile_fail
+/// use shared::domain::moment::Moment;
 /// use shared::domain::proposal::{Proposal, Settled};
 ///
-/// fn end(proposal: Proposal) -> Settled {
-///     Settled(proposal)
+/// fn end(proposal: Proposal, moment: Moment) -> Settled {
+///     Settled { proposal, moment }
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settled(Proposal);
+pub struct Settled {
+    proposal: Proposal,
+    moment: Moment,
+}
+
+impl Settled {
+    /// When that was decided, and in which call.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        self.moment
+    }
+}
 
 impl Deref for Settled {
     type Target = Proposal;
 
     fn deref(&self) -> &Proposal {
-        &self.0
-    }
-}
-
-/// A proposal as the API shows it.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Proposal, example = json!({
-    "id": "01980a57-3c11-7a94-b0c8-5e6f7d8091a2",
-    "action": "publish_agreement",
-    "agreement_id": "01980a52-90bd-7f6a-8e21-c4d2b7035a18",
-    "note": "Terms as agreed on Tuesday's call.",
-    "state": "pending",
-    "summary_sentence": "Publish “Seed round SAFE”: 2 participants, 1 step.",
-    "confirm_url": "https://countersign.example/app/proposals/01980a57-3c11-7a94-b0c8-5e6f7d8091a2",
-    "created_by": {"type": "token", "id": "01980a3d-77aa-7b12-a0f4-31c8de5b9042", "display_name": "CRM sync"},
-    "created_at": "2026-03-14T09:26:53.589Z",
-    "expires_at": "2026-03-17T09:26:53.589Z",
-    "decided_at": null,
-    "decided_by": null,
-    "decision_note": null,
-}))]
-pub struct ProposalView {
-    /// Its id.
-    pub id: ProposalId,
-    /// What is proposed.
-    pub action: ProposalAction,
-    /// For which agreement.
-    pub agreement_id: AgreementId,
-    /// What the proposer said.
-    #[schema(required = true)]
-    pub note: Option<Note>,
-    /// Where it is.
-    pub state: ProposalState,
-    /// What it is about, for a person. Changes freely; do not parse.
-    pub summary_sentence: String,
-    /// Where a member reads a summary and decides. Send it to them.
-    pub confirm_url: String,
-    /// Who proposed it.
-    pub created_by: Actor,
-    /// When.
-    pub created_at: Timestamp,
-    /// Until when it can be decided.
-    pub expires_at: Timestamp,
-    /// When a member decided.
-    #[schema(required = true)]
-    pub decided_at: Option<Timestamp>,
-    /// Who decided.
-    #[schema(required = true)]
-    pub decided_by: Option<Actor>,
-    /// What they said.
-    #[schema(required = true)]
-    pub decision_note: Option<Note>,
-}
-
-impl ProposalView {
-    /// Shows a proposal at a moment.
-    #[must_use]
-    pub fn new(proposal: Proposal, now: Timestamp, base_url: &BaseUrl) -> Self {
-        let state = proposal.state_at(now);
-        let summary_sentence = super::sentences::proposal_summary(&proposal);
-        let decided = match proposal.decision {
-            Decision::Confirmed(decided) | Decision::Declined(decided) => Some(decided),
-            Decision::Pending | Decision::Expired { .. } => None,
-        };
-        let (decided_at, decided_by, decision_note) = match decided {
-            Some(Decided { at, by, note }) => (Some(at), Some(by), note),
-            None => (None, None, None),
-        };
-        Self {
-            confirm_url: base_url.link(format_args!("/app/proposals/{}", proposal.id)),
-            id: proposal.id,
-            action: proposal.action,
-            agreement_id: proposal.agreement_id,
-            note: proposal.note,
-            state,
-            summary_sentence,
-            created_by: proposal.created_by,
-            created_at: proposal.created_at,
-            expires_at: proposal.expires_at,
-            decided_at,
-            decided_by,
-            decision_note,
-        }
-    }
-}
-
-impl Output for ProposalView {
-    fn objects(&self) -> Vec<uuid::Uuid> {
-        vec![self.id.uuid(), self.agreement_id.uuid()]
+        &self.proposal
     }
 }

@@ -5,14 +5,11 @@ use std::fmt;
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
-use super::contact::{Contact, ContactKind, DisplayName};
 use super::ids::{ContactId, WorkspaceId};
 use super::time::Timestamp;
-use crate::api::operation::Output;
 use crate::limits;
-use crate::platform::config::BaseUrl;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::texts;
 use crate::wire::text::Folded;
@@ -36,8 +33,8 @@ impl fmt::Display for WorkspaceNumber {
 /// A workspace as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
-    /// Its id.
-    pub id: WorkspaceId,
+    /// Its id: not to be set by operations, so that one workspace can't be written in the place of another.
+    pub(crate) id: WorkspaceId,
     /// Its name.
     pub name: WorkspaceName,
     /// Its number within the organization.
@@ -68,14 +65,6 @@ pub struct NewWorkspace {
 pub struct NewPerson {
     /// A contact of your organization.
     pub contact_id: ContactId,
-}
-
-/// Which workspace, in a path.
-#[derive(Debug, Clone, Copy, Deserr, IntoParams)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
-pub struct WorkspacePath {
-    /// The workspace.
-    pub workspace_id: WorkspaceId,
 }
 
 impl Workspace {
@@ -123,6 +112,12 @@ impl Workspace {
         self.activated_at.is_none().then_some(activated)
     }
 
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> WorkspaceId {
+        self.id
+    }
+
     /// When a member activated it.
     #[must_use]
     pub fn activated_at(&self) -> Option<Timestamp> {
@@ -133,84 +128,6 @@ impl Workspace {
     #[must_use]
     pub fn search_text(&self) -> Folded {
         Folded::join([self.name.as_str(), &self.number.to_string()])
-    }
-}
-
-/// A workspace as the API shows it.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Workspace, example = json!({
-    "id": "01980a41-0c8a-7e31-b3d4-6a90c1f25e77",
-    "name": "Harbor Street acquisition",
-    "reference": "WS-000042",
-    "activated": false,
-    "activated_at": null,
-    "people": [{"contact_id": "01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35", "display_name": "Ada Okafor", "kind": "person"}],
-    "app_url": "https://countersign.example/app/workspaces/01980a41-0c8a-7e31-b3d4-6a90c1f25e77",
-    "created_at": "2026-03-14T09:26:53.589Z",
-    "updated_at": "2026-03-14T09:26:53.589Z",
-}))]
-pub struct WorkspaceView {
-    /// Its id.
-    pub id: WorkspaceId,
-    /// What it is called. Searchable.
-    pub name: WorkspaceName,
-    /// The internal reference. Searchable.
-    #[schema(example = "WS-000042")]
-    pub reference: String,
-    /// Whether a member has activated it.
-    #[schema(example = false)]
-    pub activated: bool,
-    /// When a member activated it.
-    #[schema(required = true)]
-    pub activated_at: Option<Timestamp>,
-    /// Who takes part, in the order in which the contacts were created.
-    pub people: Vec<Person>,
-    /// Where it is in the app.
-    #[schema(example = "https://countersign.example/app/workspaces/01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35")]
-    pub app_url: String,
-    /// When it was created.
-    pub created_at: Timestamp,
-    /// When it was last changed.
-    pub updated_at: Timestamp,
-}
-
-/// Somebody who takes part in a workspace.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct Person {
-    /// The contact.
-    pub contact_id: ContactId,
-    /// What the contact is called now.
-    pub display_name: DisplayName,
-    /// What the contact is.
-    pub kind: ContactKind,
-}
-
-impl Output for WorkspaceView {
-    fn objects(&self) -> Vec<uuid::Uuid> {
-        vec![self.id.uuid()]
-    }
-}
-
-impl WorkspaceView {
-    /// Shows a workspace with its people, given all their contacts, in the order of their ids and with others among them.
-    #[must_use]
-    pub fn new(workspace: Workspace, contacts: &[Contact], base_url: &BaseUrl) -> Self {
-        let person = |id: &ContactId| {
-            let at = contacts.binary_search_by_key(id, |contact| contact.id).ok()?;
-            let contact = &contacts[at];
-            Some(Person { contact_id: *id, display_name: contact.display_name.clone(), kind: contact.kind })
-        };
-        Self {
-            people: workspace.people.iter().filter_map(person).collect(),
-            reference: workspace.number.to_string(),
-            activated: workspace.activated_at.is_some(),
-            app_url: base_url.link(format_args!("/app/workspaces/{}", workspace.id)),
-            id: workspace.id,
-            name: workspace.name,
-            activated_at: workspace.activated_at,
-            created_at: workspace.created_at,
-            updated_at: workspace.updated_at,
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::domain::time_scale::TimeScale;
+use crate::error::Error;
 use crate::platform::aws::{self, AwsSettings, Service};
 use crate::platform::config::{self, BaseUrl, ConfigError};
 use crate::platform::secrets::{Keys, SecretsManagerKeys};
@@ -62,6 +63,14 @@ impl AppState {
     #[must_use]
     pub fn without_https(store: Store, base_url: BaseUrl, log: Log, time_scale: TimeScale) -> Self {
         Self { store, base_url, log, time_scale, insecure_cookies: true, webhooks: None }
+    }
+
+    /// What it takes to set up endpoints of webhooks.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] in a function that is not set up for them.
+    pub fn webhooks(&self) -> Result<&Webhooks, Error> {
+        self.webhooks.as_ref().ok_or_else(|| Error::Internal("this function is not set up for webhooks".to_owned()))
     }
 
     /// The same, able to set up endpoints of webhooks.

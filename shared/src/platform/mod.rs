@@ -1,7 +1,15 @@
 //! The adapters to the outside world: AWS, the environment, the log.
+//!
+//! Decision: queues and keys are small ports with an in-process implementation for the local stack. The alternative, an
+//! emulator of both services, brings 179 crates and does not persist. Messages may die with the process, because the
+//! clock brings them back.
+//!
+//! Decision: a function that meets an unknown key looks up the keyring at once. Functions keep the keys for minutes;
+//! without the look-up, what a new key has sealed meanwhile would be quarantined as if its key were gone.
 
 pub mod app_state;
 pub mod aws;
+pub mod call_record;
 pub mod config;
 pub mod secrets;
 pub mod sqs;

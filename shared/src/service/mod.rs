@@ -1,4 +1,39 @@
-//! The use cases, each once, whoever starts it.
+//! The use cases, each once, whoever starts it: an operation, a form, the clock, an operator, the demo.
+//!
+//! A use case takes what proves the right to it, loads what the rules need, calls the pure rule, and gives a plan
+//! ([`scope::Plan`]): changes, checks, events, the ids shown, and its output. The entrance that called it commits the plan
+//! and makes a response of the output.
+//!
+//! Decision: a repeated create with an `external_reference` reads the reference first. That costs one more read on
+//! creates with a reference, but saves a failed transaction (10 units) on every repeat of a synchronization.
+//!
+//! Decision: the form of a decision carries a fingerprint of all that its page showed: the version of the agreement,
+//! the versions of its participants' contacts, and the name and activation of the workspace. The confirming transaction
+//! checks as many contacts again as still fit (about 85). Strongly consistent reads just before it cover the rest, and
+//! a person renamed after those reads might as well be renamed after the decision, which names no one.
+//!
+//! Decision: each attempt at a decision has its own time, and only the audit row keeps that of the call. A race that
+//! takes seconds does not carry a decision past its end, and every attempt finds the audit row of the call.
+//!
+//! Decision: declining does not ask for the agreement as shown. It changes nothing but the proposal, and an edit of
+//! what a member refuses must not send them back.
+//!
+//! Decision: members cannot remove themselves. Each act of a member, signing in and switching organizations included,
+//! checks in its transaction that they still are a member; an act of an admin, that they still are an admin (what only
+//! admins may do takes an `Admin`, or their form, a `SubmittedForm<Admin>`, whose every commit checks). The admin who
+//! removes someone stays, so one is always left, and a person who was removed or lost the role finishes nothing, not
+//! even what was under way.
 
-pub mod drafts;
+pub mod agreements;
+pub mod contacts;
+pub mod deliveries;
+pub mod due;
+pub mod endpoints;
 pub mod members;
+pub mod precondition;
+pub mod proposals;
+pub mod scope;
+pub mod system;
+pub mod workspaces;
+
+pub use scope::{Plan, Scope, Writer};

@@ -1,15 +1,16 @@
 //! Agreements: one versioned record each, with its stages, gates, participants and documents, a row in their list, and
 //! when time takes it further for the clock.
 
-use aws_sdk_dynamodb::types::AttributeValue;
-
-use super::commit::{Change, row};
-use super::keys::{self, Due, Rows};
-use super::list::{Order, has};
-use super::{Item, OrgStore, StoreError, Versioned, from_item, from_versioned_item, to_versioned_item};
+use super::change::{Change, Changes};
+use super::item::{Item, from_item};
+use super::keys::{self, Due, Key, Rows};
+use super::list::{Order, RowFilter};
+use super::record::{self, Record, Row};
+use super::{OrgStore, StoreError, Versioned};
 use crate::domain::agreement::draft::Draft;
 use crate::domain::agreement::progress::Proceeded;
 use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::call_context::CallContext;
 use crate::domain::ids::{AgreementId, OrgId, WorkspaceId};
 use crate::domain::member::ByMember;
 use crate::domain::time::Timestamp;
@@ -20,6 +21,33 @@ use crate::wire::text::Folded;
 const LIFECYCLE: &str = "l";
 /// The attribute of a row that holds the workspace.
 const WORKSPACE: &str = "w";
+
+impl Record for Agreement {
+    type Id = AgreementId;
+    const ROWS: Rows = Rows::Agreements;
+
+    fn key(org: OrgId, id: AgreementId) -> Key {
+        keys::agreement(org, id)
+    }
+
+    fn record_id(&self) -> AgreementId {
+        self.id()
+    }
+
+    fn row(&self) -> Row {
+        Row::searched_by(Folded::new(self.name.as_str()))
+            .with(LIFECYCLE, self.lifecycle().as_str())
+            .with(WORKSPACE, self.workspace_id)
+    }
+
+    fn encode(&self) -> Result<Item, StoreError> {
+        record::encoded(self)
+    }
+
+    fn decode(item: Item) -> Result<Self, StoreError> {
+        from_item(item)
+    }
+}
 
 /// Which agreements are asked for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -34,103 +62,73 @@ pub struct AgreementFilter<'a> {
 
 impl OrgStore {
     /// An agreement.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn agreement(&self, id: AgreementId) -> Result<Option<Versioned<Agreement>>, StoreError> {
-        self.store.get(keys::agreement(self.org, id)).await?.map(from_versioned_item).transpose()
+        self.find(id).await
     }
 
     /// A page of the agreements that fit.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn list_agreements(
         &self,
         filter: AgreementFilter<'_>,
         page: PageRequest,
     ) -> Result<Page<Agreement>, StoreError> {
-        let workspace = filter.workspace.map(|id| id.to_string());
-        let fits = |row: &Item| {
-            has(row, LIFECYCLE, filter.lifecycle.map(Lifecycle::as_str)) && has(row, WORKSPACE, workspace.as_deref())
-        };
-        let slice =
-            self.list(Rows::Agreements, Order::OldestFirst, filter.needle, &[LIFECYCLE, WORKSPACE], fits, page).await?;
-        let keys: Vec<_> = slice.ids.into_iter().map(|id| keys::agreement(self.org, id.into())).collect();
-        let agreements = self.store.get_all(&keys).await?.into_iter().map(from_item).collect::<Result<_, _>>()?;
-        Ok(Page::new(agreements, slice.total, page))
+        let rows = RowFilter::containing(filter.needle)
+            .equal(LIFECYCLE, filter.lifecycle.map(Lifecycle::as_str))
+            .equal(WORKSPACE, filter.workspace);
+        self.list(Order::OldestFirst, &rows, page).await
     }
 }
 
 /// The changes that create an agreement.
-///
-/// # Errors
-/// When it can't be encoded.
-pub fn create(org: OrgId, draft: &Draft) -> Result<Vec<Change>, StoreError> {
-    Ok(vec![Change::Create(record(org, draft, 1)?), agreement_row(org, draft)])
+pub fn create(call: &CallContext, draft: &Draft) -> Result<Changes, StoreError> {
+    Ok(Changes::of(call, record::create::<Agreement>(call.org(), draft)?))
 }
 
 /// The changes from one state of a draft to the next.
 ///
 /// # Errors
-/// When what was there is another agreement or no draft, or it can't be encoded.
-pub fn edit(org: OrgId, before: &Versioned<Agreement>, after: &Draft) -> Result<Vec<Change>, StoreError> {
-    if before.value.id != after.id || before.value.lifecycle() != Lifecycle::Draft {
-        return Err(StoreError::Failed("an edit of what is not that draft".to_owned()));
+/// When what was there is another agreement or no draft.
+pub fn edit(call: &CallContext, before: &Versioned<Agreement>, after: &Draft) -> Result<Changes, StoreError> {
+    if before.lifecycle() != Lifecycle::Draft {
+        return Err(StoreError::Failed("an edit of what is not a draft".to_owned()));
     }
-    replace(org, before, after)
+    Ok(Changes::of(call, next_version(call, before, after)?))
 }
 
 /// The changes that execute what a member confirmed.
-///
-/// # Errors
-/// When it can't be encoded.
 pub fn execute(
-    org: OrgId,
+    call: &CallContext,
     before: &Versioned<Agreement>,
     after: &ByMember<Agreement>,
-) -> Result<Vec<Change>, StoreError> {
-    replace(org, before, after)
+) -> Result<Changes, StoreError> {
+    Ok(Changes::decided(call, after.moment(), next_version(call, before, after)?))
 }
 
 /// The changes that write down how far an agreement went on.
-///
-/// # Errors
-/// When it can't be encoded.
-pub fn proceed(org: OrgId, before: &Versioned<Agreement>, after: &Proceeded) -> Result<Vec<Change>, StoreError> {
-    replace(org, before, after)
+pub fn proceed(call: &CallContext, before: &Versioned<Agreement>, after: &Proceeded) -> Result<Changes, StoreError> {
+    Ok(Changes::decided(call, after.moment(), next_version(call, before, after)?))
 }
 
-fn replace(org: OrgId, before: &Versioned<Agreement>, after: &Agreement) -> Result<Vec<Change>, StoreError> {
-    let item = record(org, after, before.version + 1)?;
-    let mut changes = vec![Change::Replace(item, before.version), agreement_row(org, after)];
-    let (was_due, is_due) = (before.value.next_due(), after.next_due());
+fn next_version(
+    call: &CallContext,
+    before: &Versioned<Agreement>,
+    after: &Agreement,
+) -> Result<Vec<Change>, StoreError> {
+    let org = call.org();
+    let mut changes = record::replace(org, before, after)?;
+    let (was_due, is_due) = (before.next_due(), after.next_due());
     if was_due != is_due {
-        changes.extend(was_due.map(|at| Change::Delete(due(org, after.id, at))));
-        changes.extend(is_due.map(|at| Change::Put(due(org, after.id, at).into_item())));
+        changes.extend(was_due.map(|at| Change::Delete(due(org, after.id(), at))));
+        changes.extend(is_due.map(|at| Change::Put(due(org, after.id(), at).into_item())));
     }
     Ok(changes)
 }
 
-fn due(org: OrgId, id: AgreementId, at: Timestamp) -> keys::Key {
+fn due(org: OrgId, id: AgreementId, at: Timestamp) -> Key {
     keys::due(at, Due::Agreement, org, id.uuid())
 }
 
-/// The look at an agreement that must not have changed.
-#[must_use]
-pub fn check(org: OrgId, id: AgreementId, version: u64) -> Change {
-    Change::CheckVersion(keys::agreement(org, id), version)
-}
-
-fn record(org: OrgId, agreement: &Agreement, version: u64) -> Result<Item, StoreError> {
-    to_versioned_item(keys::agreement(org, agreement.id), agreement, version)
-}
-
-fn agreement_row(org: OrgId, agreement: &Agreement) -> Change {
-    let text = Folded::new(agreement.name.as_str());
-    let filters = [
-        (LIFECYCLE, AttributeValue::S(agreement.lifecycle().as_str().to_owned())),
-        (WORKSPACE, AttributeValue::S(agreement.workspace_id.to_string())),
-    ];
-    row(org, Rows::Agreements, agreement.id.uuid(), &text, filters)
+/// The check that an agreement has not changed.
+pub fn check(call: &CallContext, agreement: &Versioned<Agreement>) -> Changes {
+    Changes::of(call, [record::check(call.org(), agreement)])
 }

@@ -8,11 +8,12 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use http::StatusCode;
 
+use super::item::number;
 use super::keys::{self, DROP_AT, Key};
 use super::table::PutIf;
-use super::{Item, Store, StoreError};
-use crate::api::caller::CallContext;
+use super::{Item, OrgStore, Store, StoreError};
 use crate::domain::actor::ActorType;
+use crate::domain::call_context::CallContext;
 use crate::domain::ids::RequestId;
 use crate::domain::time::Timestamp;
 use crate::limits;
@@ -43,62 +44,71 @@ fn row(key: Key, operation: &str, outcome: Outcome<'_>, at: Timestamp) -> Item {
     item
 }
 
-fn of_act(act: &CallContext, outcome: Outcome<'_>) -> Item {
-    let key = keys::audit(act.store.org, act.now, act.request_id);
-    let mut item = row(key, act.operation, outcome, act.now);
+fn of_call(call: &CallContext, outcome: Outcome<'_>) -> Item {
+    let mut item = row(key(call), call.operation(), outcome, call.now());
     // Who, by id only: names are what people wrote.
-    let attribute = match act.actor.actor_type {
+    let attribute = match call.actor().actor_type {
         ActorType::Token => "token_id",
         ActorType::Member => "member_id",
         ActorType::Participant => "participant_id",
         ActorType::System => return item,
     };
-    if let Some(id) = act.actor.id {
+    if let Some(id) = call.actor().id {
         item.insert(attribute.to_owned(), AttributeValue::S(id.to_string()));
     }
     item
 }
 
-/// The row of an act that takes effect, for its transaction, with the number of the attempt that it belongs to.
-pub(super) fn of_success(act: &CallContext, status: StatusCode, answered: &[u8], attempt: usize) -> Item {
-    let objects = act.objects_with(answered);
-    let mut item = of_act(act, Outcome { status: status.as_u16(), code: "ok", objects: &objects });
+fn key(call: &CallContext) -> Key {
+    keys::audit(call.org(), call.now(), call.request_id())
+}
+
+/// The row of a call that takes effect, for its transaction, with the number of the attempt that it belongs to.
+pub(super) fn of_success(call: &CallContext, status: StatusCode, shown: &[u8], attempt: usize) -> Item {
+    let objects = call.objects_with(shown);
+    let mut item = of_call(call, Outcome { status: status.as_u16(), code: "ok", objects: &objects });
     item.insert(ATTEMPT.to_owned(), AttributeValue::N(attempt.to_string()));
     item
 }
 
-/// Which attempt of an act took effect.
-pub(super) async fn attempt(act: &CallContext) -> Result<Option<usize>, StoreError> {
-    let row = act.store.store.get(keys::audit(act.store.org, act.now, act.request_id)).await?;
-    Ok(row.and_then(|row| row.get(ATTEMPT)?.as_n().ok()?.parse().ok()))
-}
-
-/// Writes the row of a call that changed nothing, or failed. If one is there, an attempt of the call took effect after
-/// all: that row stays, and tells which.
-///
-/// # Errors
-/// When it can't be written: then the call must fail.
-pub(crate) async fn write(act: &CallContext, outcome: Outcome<'_>) -> Result<Option<usize>, StoreError> {
-    if act.store.store.put(of_act(act, outcome), PutIf::Absent).await? {
-        return Ok(None);
+impl OrgStore {
+    /// Which attempt of a call took effect.
+    pub(super) async fn attempt_of(&self, call: &CallContext) -> Result<Option<usize>, StoreError> {
+        let row = self.store.get(key(call)).await?;
+        Ok(row.as_ref().and_then(|row| number(row, ATTEMPT)))
     }
-    attempt(act).await
+
+    /// Writes the row of a call that changed nothing, or failed. If one is there, an attempt of the call took effect
+    /// after all: that row stays, and tells which.
+    ///
+    /// # Errors
+    /// When it can't be written: then the call must fail.
+    pub(crate) async fn record_call(
+        &self,
+        call: &CallContext,
+        outcome: Outcome<'_>,
+    ) -> Result<Option<usize>, StoreError> {
+        if self.store.put(of_call(call, outcome), PutIf::Absent).await? {
+            return Ok(None);
+        }
+        self.attempt_of(call).await
+    }
 }
 
-/// Writes an entry of the service-level trail: a call whose token is missing, malformed or unknown.
-///
-/// # Errors
-/// When it can't be written, which does not matter to the caller: this trail is best effort.
-pub(crate) async fn write_trail(
-    store: &Store,
-    request_id: RequestId,
-    operation: &str,
-    outcome: Outcome<'_>,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    let key = keys::trail(now, fastrand::u8(..limits::TRAIL_SHARDS), request_id);
-    let mut item = row(key, operation, outcome, now);
-    let drop_at = now.plus_seconds(limits::TRAIL_LIFETIME_S).unix_s();
-    item.insert(DROP_AT.to_owned(), AttributeValue::N(drop_at.to_string()));
-    store.put(item, PutIf::Any).await.map(|_| ())
+impl Store {
+    /// Writes an entry of the service-level trail: a call whose token is missing, malformed or unknown. This trail is best
+    /// effort: the caller is answered whether or not it can be written.
+    pub(crate) async fn record_unknown_caller(
+        &self,
+        request_id: RequestId,
+        operation: &str,
+        outcome: Outcome<'_>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let key = keys::trail(now, fastrand::u8(..limits::TRAIL_SHARDS), request_id);
+        let mut item = row(key, operation, outcome, now);
+        let drop_at = now.plus_seconds(limits::TRAIL_LIFETIME_S).unix_s();
+        item.insert(DROP_AT.to_owned(), AttributeValue::N(drop_at.to_string()));
+        self.put(item, PutIf::Any).await.map(|_| ())
+    }
 }

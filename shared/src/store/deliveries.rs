@@ -6,12 +6,13 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::commit::{Change, Update};
+use super::change::{Change, Changes, Update};
+use super::failure::Transacted;
+use super::item::{Item, VERSION, from_item, from_versioned_item, text, to_item, to_versioned_item};
 use super::keys::{self, DROP_AT, PARTITION, SORT};
-use super::table::{OneOf, PartitionQuery, Transacted};
-use super::{
-    Item, OrgStore, Store, StoreError, VERSION, Versioned, from_item, from_versioned_item, to_item, to_versioned_item,
-};
+use super::table::{OneOf, PartitionQuery};
+use super::{OrgStore, Store, StoreError, Versioned};
+use crate::domain::call_context::CallContext;
 use crate::domain::delivery::{Claim, Delivery, DeliveryState, Progress};
 use crate::domain::endpoint::Endpoint;
 use crate::domain::event::EventType;
@@ -51,9 +52,6 @@ impl DeliveryKey {
 
 impl Store {
     /// Makes a delivery of an event to an endpoint, unless there is one.
-    ///
-    /// # Errors
-    /// When the store can't be read or written.
     pub async fn create_delivery(
         &self,
         key: DeliveryKey,
@@ -66,9 +64,6 @@ impl Store {
     }
 
     /// Claims the next attempt at a delivery, if one is due and nobody else has it.
-    ///
-    /// # Errors
-    /// When the store can't be read or written.
     pub async fn claim_delivery(
         &self,
         key: DeliveryKey,
@@ -77,7 +72,7 @@ impl Store {
     ) -> Result<Option<Versioned<Delivery>>, StoreError> {
         let encoded = serde_dynamo::to_attribute_value(claim)
             .map_err(|error| StoreError::Failed(format!("encoding a claim: {error}")))?;
-        let text = |text: &str| AttributeValue::S(text.to_owned());
+        let string = |text: &str| AttributeValue::S(text.to_owned());
         // Moments are written so that their texts are in their order.
         let update = Update {
             key: key.key(),
@@ -93,26 +88,20 @@ impl Store {
             values: vec![
                 (":claim", encoded),
                 (":one", AttributeValue::N("1".to_owned())),
-                (":queued", text(DeliveryState::Queued.as_str())),
-                (":waiting", text(DeliveryState::Waiting.as_str())),
-                (":now", text(&now.to_string())),
+                (":queued", string(DeliveryState::Queued.as_str())),
+                (":waiting", string(DeliveryState::Waiting.as_str())),
+                (":now", string(&now.to_string())),
             ],
         };
         self.update(update).await?.map(from_versioned_item).transpose()
     }
 
     /// A delivery.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn delivery(&self, key: DeliveryKey) -> Result<Option<Versioned<Delivery>>, StoreError> {
         self.get(key.key()).await?.map(from_versioned_item).transpose()
     }
 
     /// What an attempt needs: where to, and what.
-    ///
-    /// # Errors
-    /// When the store can't be read or written.
     pub async fn endpoint_and_event(
         &self,
         key: DeliveryKey,
@@ -131,9 +120,6 @@ impl Store {
 
     /// Writes a delivery's next state. Tells whether it did: not if it has changed meanwhile, or the endpoint that it was
     /// decided from.
-    ///
-    /// # Errors
-    /// When the store can't be read or written.
     pub async fn settle_delivery(
         &self,
         org: OrgId,
@@ -142,48 +128,36 @@ impl Store {
         decided_from: Option<&Versioned<Endpoint>>,
     ) -> Result<bool, StoreError> {
         let unchanged = |endpoint: &Versioned<Endpoint>| {
-            Change::CheckVersion(keys::endpoint(org, endpoint.value.id()), endpoint.version)
+            Change::CheckVersion(keys::endpoint(org, endpoint.id()), endpoint.version())
         };
-        self.change(replace(org, before, after)?.into_iter().chain(decided_from.map(unchanged))).await
+        self.change(next_state(org, before, after)?.into_iter().chain(decided_from.map(unchanged))).await
     }
 
     /// Forgets a delivery whose endpoint is gone, whatever state it is in.
-    ///
-    /// # Errors
-    /// When the store can't be written.
     pub async fn drop_delivery(&self, key: DeliveryKey, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
         let rest = [Change::Delete(key.key()), Change::Delete(keys::undelivered_row(key.org, key.endpoint, key.event))];
         self.change(rest.into_iter().chain(due_at.map(|at| Change::Delete(key.due(at))))).await
     }
 
     /// Takes an entry off the due index that no delivery has any more.
-    ///
-    /// # Errors
-    /// When the store can't be written.
     pub async fn forget_due(&self, key: DeliveryKey, due_at: Timestamp) -> Result<(), StoreError> {
         self.remove(key.due(due_at)).await
     }
 
-    /// Puts a delivery that had been put aside back among the others, to be attempted again.
-    ///
-    /// # Errors
-    /// When the store can't be read or written.
-    pub async fn take_up_delivery(&self, key: DeliveryKey, due_at: Timestamp) -> Result<(), StoreError> {
-        let aside = Change::Delete(keys::quarantined_delivery(key.org, key.endpoint, key.event));
-        let mut changes = vec![aside];
+    /// Takes a delivery out of quarantine, to be attempted again.
+    pub async fn release_delivery(&self, key: DeliveryKey, due_at: Timestamp) -> Result<(), StoreError> {
+        let quarantined = Change::Delete(keys::quarantined_delivery(key.org, key.endpoint, key.event));
+        let mut changes = vec![quarantined];
         let is_open = |state| !matches!(state, DeliveryState::Delivered | DeliveryState::Held);
-        if let Some(before) = self.delivery(key).await?.filter(|before| is_open(before.value.state())) {
-            let after = before.value.replayed(due_at);
-            changes.extend(replace(key.org, &before, &after)?);
+        if let Some(before) = self.delivery(key).await?.filter(|before| is_open(before.state())) {
+            let after = before.replayed(due_at);
+            changes.extend(next_state(key.org, &before, &after)?);
         }
         self.change(changes).await.map(|_| ())
     }
 
-    /// Puts a delivery that can't be processed aside: it is shown to the organization, and due no more.
-    ///
-    /// # Errors
-    /// When the store can't be read or written.
-    pub async fn put_delivery_aside(
+    /// Quarantines a delivery that can't be processed: the organization sees it, and it is due no more.
+    pub async fn quarantine_delivery(
         &self,
         key: DeliveryKey,
         due_at: Timestamp,
@@ -198,9 +172,6 @@ impl Store {
 
     /// The next of an endpoint's deliveries that have not arrived and are not on their way, from an event on, of those in
     /// some states; in the order of the events, with the event to go on from, if there are more.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn open_deliveries_from(
         &self,
         org: OrgId,
@@ -228,9 +199,6 @@ impl Store {
     }
 
     /// The next of all of an endpoint's deliveries from an event on: which, and when each is due.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn delivery_keys_from(
         &self,
         org: OrgId,
@@ -255,9 +223,6 @@ impl Store {
     }
 
     /// Removes what belongs to an endpoint that is gone.
-    ///
-    /// # Errors
-    /// When the store can't be read or written.
     pub async fn forget_endpoint(&self, org: OrgId, endpoint: EndpointId) -> Result<(), StoreError> {
         let partition = keys::endpoints(org);
         let (from, to) = (format!("{endpoint}#"), format!("{endpoint}$"));
@@ -310,9 +275,6 @@ pub struct DeliveryPage {
 
 impl OrgStore {
     /// A delivery.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn delivery(
         &self,
         endpoint: EndpointId,
@@ -323,9 +285,6 @@ impl OrgStore {
 
     /// The newest deliveries of an endpoint that fit, from before an event on. It looks at a bounded number of them: a
     /// page can have fewer than asked for, and more behind it.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn deliveries(
         &self,
         endpoint: EndpointId,
@@ -351,7 +310,7 @@ impl OrgStore {
             };
             let (items, more) = self.store.items_between(query).await?;
             for item in items {
-                if !super::list::has(&item, TYPE, wanted_type) {
+                if wanted_type.is_some_and(|wanted| text(&item, TYPE) != Some(wanted)) {
                     continue;
                 }
                 if page.deliveries.len() == count {
@@ -372,9 +331,6 @@ impl OrgStore {
     }
 
     /// What of events since a moment an endpoint has not got, though it was attempted, or could not be processed.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn undelivered(
         &self,
         endpoint: EndpointId,
@@ -433,25 +389,30 @@ pub(crate) fn undelivered() -> impl Iterator<Item = DeliveryState> {
     DeliveryState::ALL.into_iter().filter(|state| state.is_undelivered())
 }
 
+/// The changes that send a delivery again, and take it out of quarantine.
+pub fn replay(call: &CallContext, before: &Versioned<Delivery>, after: &Delivery) -> Result<Changes, StoreError> {
+    let org = call.org();
+    let mut changes = next_state(org, before, after)?;
+    changes.push(Change::Delete(keys::quarantined_delivery(org, after.endpoint_id, after.event_id)));
+    Ok(Changes::of(call, changes))
+}
+
 /// The changes that give a delivery its next state, with its place on the due index.
-///
-/// # Errors
-/// When it can't be encoded.
-pub fn replace(org: OrgId, before: &Versioned<Delivery>, after: &Delivery) -> Result<Vec<Change>, StoreError> {
+fn next_state(org: OrgId, before: &Versioned<Delivery>, after: &Delivery) -> Result<Vec<Change>, StoreError> {
     let key = key_of(org, after);
-    let mut item = to_versioned_item(key.key(), after, before.version + 1)?;
+    let mut item = to_versioned_item(key.key(), after, before.version() + 1)?;
     if let Progress::Delivered { at } = after.progress {
         let drop_at = at.plus_seconds(limits::DELIVERED_KEPT_S).unix_s();
         item.insert(DROP_AT.to_owned(), AttributeValue::N(drop_at.to_string()));
     }
-    let mut changes = vec![Change::Replace(item, before.version)];
-    let (was_open, is_open) = (before.value.state().is_open(), after.state().is_open());
+    let mut changes = vec![Change::Replace(item, before.version())];
+    let (was_open, is_open) = (before.state().is_open(), after.state().is_open());
     if is_open {
         changes.push(Change::Put(open_row(key, after.state())));
     } else if was_open {
         changes.push(Change::Delete(keys::undelivered_row(org, key.endpoint, key.event)));
     }
-    let (was_due, is_due) = (before.value.due_at(), after.due_at());
+    let (was_due, is_due) = (before.due_at(), after.due_at());
     if was_due != is_due {
         changes.extend(was_due.map(|at| Change::Delete(key.due(at))));
         changes.extend(is_due.map(|at| Change::Put(key.due(at).into_item())));
@@ -464,12 +425,6 @@ fn open_row(key: DeliveryKey, state: DeliveryState) -> Item {
     let mut row = keys::undelivered_row(key.org, key.endpoint, key.event).into_item();
     row.insert(STATE.to_owned(), AttributeValue::S(state.as_str().to_owned()));
     row
-}
-
-/// The changes that put a delivery that was put aside back among the others.
-#[must_use]
-pub fn no_longer_aside(org: OrgId, delivery: &Delivery) -> Change {
-    Change::Delete(keys::quarantined_delivery(org, delivery.endpoint_id, delivery.event_id))
 }
 
 /// The event that a row is of.

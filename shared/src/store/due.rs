@@ -61,9 +61,6 @@ impl Store {
 
     /// Removes an entry of what is not due any more. What is due is never removed this way, but with the change that
     /// settles it.
-    ///
-    /// # Errors
-    /// When the store can't be written.
     pub async fn forget(&self, entry: DueEntry) -> Result<(), StoreError> {
         self.remove(entry.key).await
     }
@@ -71,9 +68,6 @@ impl Store {
 
 impl DueEntries<'_> {
     /// The next entries; none when that was all.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn next(&mut self) -> Result<Vec<DueEntry>, StoreError> {
         let mut entries = Vec::new();
         while entries.is_empty() && !self.is_over {

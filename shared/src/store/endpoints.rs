@@ -3,10 +3,12 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 
-use super::commit::{Change, Update};
+use super::change::{Change, Changes, Update};
+use super::item::{Item, from_item, from_versioned_item, text, to_versioned_item};
 use super::keys::{self, Due, HEALTH, QUARANTINED, REPLAY, SORT};
 use super::list::Order;
-use super::{Item, OrgStore, Store, StoreError, Versioned, from_item, from_versioned_item, to_versioned_item};
+use super::{OrgStore, Store, StoreError, Versioned};
+use crate::domain::call_context::CallContext;
 use crate::domain::endpoint::{Endpoint, Health};
 use crate::domain::ids::{EndpointId, EventId, OrgId};
 use crate::domain::member::Admin;
@@ -35,7 +37,7 @@ impl EndpointState {
     #[must_use]
     pub fn is_failing(&self) -> bool {
         let has_trouble = self.health.failures_in_a_row > 0 || !self.quarantined.is_empty();
-        has_trouble && self.endpoint.value.paused_at().is_none()
+        has_trouble && self.endpoint.paused_at().is_none()
     }
 }
 
@@ -66,9 +68,6 @@ pub struct Quarantined {
 
 impl Store {
     /// The endpoints of an organization, the oldest first.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn endpoints(&self, org: OrgId) -> Result<Vec<EndpointState>, StoreError> {
         let mut items = Vec::new();
         self.scan_partition(&keys::endpoints(org), Order::OldestFirst, &[], |item| items.push(item)).await?;
@@ -76,34 +75,22 @@ impl Store {
     }
 
     /// An endpoint.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn endpoint(&self, org: OrgId, id: EndpointId) -> Result<Option<Versioned<Endpoint>>, StoreError> {
         self.get(keys::endpoint(org, id)).await?.map(from_versioned_item).transpose()
     }
 
     /// The replay of an endpoint that goes on.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn endpoint_replay(&self, org: OrgId, id: EndpointId) -> Result<Option<Replay>, StoreError> {
         self.get(keys::endpoint_replay(org, id)).await?.map(from_item).transpose()
     }
 
     /// Ends the replay of an endpoint, unless another one was asked for meanwhile.
-    ///
-    /// # Errors
-    /// When the store can't be written.
     pub async fn end_endpoint_replay(&self, org: OrgId, id: EndpointId, replay: &Replay) -> Result<(), StoreError> {
         let ended = Change::DeleteVersion(keys::endpoint_replay(org, id), replay.version());
         self.transact(vec![ended.into_write(self.table())?]).await.map(|_| ())
     }
 
     /// Notes how an attempt has ended. Not in the transaction of its delivery, so that attempts don't meet there.
-    ///
-    /// # Errors
-    /// When the store can't be written.
     pub async fn note_health(
         &self,
         org: OrgId,
@@ -137,9 +124,6 @@ impl Store {
 
 impl OrgStore {
     /// The organization's endpoints with how they do, the oldest first.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn endpoints(&self) -> Result<Vec<EndpointState>, StoreError> {
         self.store.endpoints(self.org).await
     }
@@ -150,13 +134,13 @@ impl OrgStore {
 fn assemble(items: Vec<Item>) -> Result<Vec<EndpointState>, StoreError> {
     let mut found: Vec<EndpointState> = Vec::new();
     for item in items {
-        let sort = item.get(SORT).and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
+        let sort = text(&item, SORT).unwrap_or_default().to_owned();
         let Some((id, _)) = sort.split_once('#') else {
             let endpoint = from_versioned_item(item)?;
             found.push(EndpointState { endpoint, health: Health::default(), replay: None, quarantined: Vec::new() });
             continue;
         };
-        let last = found.last_mut().filter(|state| state.endpoint.value.id().to_string() == id);
+        let last = found.last_mut().filter(|state| state.endpoint.id().to_string() == id);
         let Some(state) = last else { continue };
         if sort.ends_with(HEALTH) {
             state.health = from_item(item)?;
@@ -170,37 +154,36 @@ fn assemble(items: Vec<Item>) -> Result<Vec<EndpointState>, StoreError> {
 }
 
 /// The changes that add an endpoint. They hold only while there is room for one.
-///
-/// # Errors
-/// When it can't be encoded.
-pub fn create(by: Admin<'_>, endpoint: &Endpoint) -> Result<[Change; 2], StoreError> {
-    let org = by.member().org();
+pub fn create(call: &CallContext, _by: Admin<'_>, endpoint: &Endpoint) -> Result<Changes, StoreError> {
+    let org = call.org();
     let item = to_versioned_item(keys::endpoint(org, endpoint.id()), endpoint, 1)?;
-    Ok([Change::Create(item), join(org, endpoint.id())])
+    Ok(Changes::of(call, [Change::Create(item), join(org, endpoint.id())]))
 }
 
 /// The changes that give an endpoint its next state. Deliveries that have to follow it do so afterwards.
-///
-/// # Errors
-/// When it can't be encoded.
-pub fn replace(by: Admin<'_>, before: &Versioned<Endpoint>, after: &Endpoint) -> Result<Vec<Change>, StoreError> {
-    let org = by.member().org();
-    let item = to_versioned_item(keys::endpoint(org, after.id()), after, before.version + 1)?;
-    let mut changes = vec![Change::Replace(item, before.version)];
-    if before.value.paused_at().is_some() && after.paused_at().is_none() {
+pub fn replace(
+    call: &CallContext,
+    _by: Admin<'_>,
+    before: &Versioned<Endpoint>,
+    after: &Endpoint,
+) -> Result<Changes, StoreError> {
+    let org = call.org();
+    let item = to_versioned_item(keys::endpoint(org, after.id()), after, before.version() + 1)?;
+    let mut changes = vec![Change::Replace(item, before.version())];
+    if before.paused_at().is_some() && after.paused_at().is_none() {
         changes.push(follow_up(org, after.id(), after.updated_at()));
     }
-    Ok(changes)
+    Ok(Changes::of(call, changes))
 }
 
 /// The changes that delete an endpoint. Its deliveries go afterwards.
-#[must_use]
-pub fn delete(by: Admin<'_>, before: &Versioned<Endpoint>, now: Timestamp) -> [Change; 3] {
-    let (org, id) = (by.member().org(), before.value.id());
-    [Change::DeleteVersion(keys::endpoint(org, id), before.version), leave(org, id), follow_up(org, id, now)]
+pub fn delete(call: &CallContext, _by: Admin<'_>, before: &Versioned<Endpoint>) -> Changes {
+    let (org, id) = (call.org(), before.id());
+    let deleted = Change::DeleteVersion(keys::endpoint(org, id), before.version());
+    Changes::of(call, [deleted, leave(org, id), follow_up(org, id, call.now())])
 }
 
-/// Which endpoints there are is a set too, for the limit: admins who add one at the same moment meet there.
+/// The endpoints are a set too, for the limit: admins who add one at the same moment meet there.
 fn join(org: OrgId, id: EndpointId) -> Change {
     Change::Update(Update {
         key: keys::endpoint_ids(org),
@@ -225,14 +208,16 @@ fn leave(org: OrgId, id: EndpointId) -> Change {
     })
 }
 
-/// The changes that ask for a replay of what an endpoint has not got.
-///
-/// # Errors
-/// When it can't be encoded.
-pub fn ask_for_replay(by: Admin<'_>, id: EndpointId, replay: &Replay) -> Result<[Change; 2], StoreError> {
-    let org = by.member().org();
+/// The changes that ask for a replay of what an endpoint has not received.
+pub fn request_replay(
+    call: &CallContext,
+    _by: Admin<'_>,
+    id: EndpointId,
+    replay: &Replay,
+) -> Result<Changes, StoreError> {
+    let org = call.org();
     let item = to_versioned_item(keys::endpoint_replay(org, id), replay, replay.version())?;
-    Ok([Change::Put(item), follow_up(org, id, replay.asked_at)])
+    Ok(Changes::of(call, [Change::Put(item), follow_up(org, id, replay.asked_at)]))
 }
 
 /// What has to follow is on the due index until it has.

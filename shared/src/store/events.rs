@@ -3,15 +3,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::commit::Change;
+use super::change::Change;
+use super::item::{from_item, to_item};
 use super::keys::{self, Due};
-use super::{OrgStore, Store, StoreError, from_item, to_item};
+use super::{OrgStore, Store, StoreError};
 use crate::domain::endpoint::Endpoint;
 use crate::domain::event::{Event, EventType};
 use crate::domain::ids::{EndpointId, EventId, OrgId};
 use crate::domain::time::Timestamp;
 
-/// An event as it is kept.
+/// An event as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredEvent {
     /// Its id.
@@ -41,9 +42,6 @@ impl StoredEvent {
 
 impl Store {
     /// An event.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn event(&self, org: OrgId, id: EventId) -> Result<Option<StoredEvent>, StoreError> {
         self.get(keys::event(org, id)).await?.map(from_item).transpose()
     }
@@ -51,20 +49,17 @@ impl Store {
 
 impl OrgStore {
     /// An event.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn event(&self, id: EventId) -> Result<Option<StoredEvent>, StoreError> {
         self.store.event(self.org, id).await
     }
 }
 
-/// The changes that emit an event: to all who want it, or to one endpoint.
+/// The changes that emit an event: to every endpoint that wants it, or to one.
 pub(super) fn emit(org: OrgId, event: &Event, only: Option<EndpointId>) -> Result<[Change; 2], StoreError> {
     let body =
         serde_json::to_string(event).map_err(|error| StoreError::Failed(format!("encoding an event: {error}")))?;
-    let kept = StoredEvent { id: event.id, event_type: event.event_type(), created_at: event.created_at, body, only };
-    let item = to_item(keys::event(org, event.id), &kept)?;
+    let stored = StoredEvent { id: event.id, event_type: event.event_type(), created_at: event.created_at, body, only };
+    let item = to_item(keys::event(org, event.id), &stored)?;
     let due = keys::due(event.created_at, Due::Event, org, event.id.uuid());
     Ok([Change::Create(item), Change::Put(due.into_item())])
 }

@@ -4,10 +4,10 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::{AttributeValue, Put, TransactWriteItem};
 use http::StatusCode;
 
+use super::item::{bytes, compressed, decompressed, number, text};
 use super::keys::{self, DROP_AT, PARTITION};
-use super::{Item, OrgStore, StoreError, compressed, decompressed};
-use crate::api::caller::{IdempotencyKey, WriteCaller};
-use crate::api::operation::StoredResponse;
+use super::{Item, OrgStore, StoreError};
+use crate::domain::call_context::CallContext;
 use crate::domain::time::Timestamp;
 use crate::limits;
 
@@ -17,63 +17,77 @@ const BODY: &str = "body";
 const ETAG: &str = "etag";
 const OBJECTS: &str = "objects";
 
+/// An idempotency key, with what it was sent for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct IdempotencyKey {
+    /// The key, without quotes.
+    pub key: String,
+    /// SHA-256 of method, path and body.
+    pub fingerprint: [u8; 32],
+}
+
+/// A successful response, ready to be sent, stored and repeated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredResponse {
+    pub(crate) status: StatusCode,
+    pub(crate) body: Vec<u8>,
+    pub(crate) etag: Option<String>,
+    /// The ids of the records that it shows, 16 bytes each.
+    pub(crate) objects: Vec<u8>,
+}
+
 /// The first response to a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recorded {
+pub(crate) struct FirstResponse {
     /// What the request was: method, path and body.
     pub fingerprint: [u8; 32],
     /// What was answered.
-    pub reply: StoredResponse,
+    pub response: StoredResponse,
 }
 
 impl OrgStore {
-    /// What was answered to a key, unless that was too long ago.
-    pub(crate) async fn recorded(&self, key: &str, now: Timestamp) -> Result<Option<Recorded>, StoreError> {
+    /// The first response to a key, unless that was too long ago.
+    pub(crate) async fn first_response(&self, key: &str, now: Timestamp) -> Result<Option<FirstResponse>, StoreError> {
         let Some(item) = self.store.get(keys::idempotency(self.org, key)).await? else { return Ok(None) };
-        let recorded = read(&item).ok_or_else(|| StoreError::Failed("decoding an idempotency record".to_owned()))?;
-        let (recorded, drop_at) = recorded;
+        let first = read(&item).ok_or_else(|| StoreError::Unreadable("decoding an idempotency record".to_owned()))?;
+        let (first, drop_at) = first;
         // DynamoDB drops what is too old some time later, so the age is checked here.
-        Ok((now.unix_s() < drop_at).then_some(recorded))
+        Ok((now.unix_s() < drop_at).then_some(first))
     }
 }
 
-fn read(item: &Item) -> Option<(Recorded, i64)> {
-    let number = |name| item.get(name)?.as_n().ok();
-    let blob = |name| Some(item.get(name)?.as_b().ok()?.as_ref());
-    let reply = StoredResponse {
-        status: StatusCode::from_u16(number(STATUS)?.parse().ok()?).ok()?,
+fn read(item: &Item) -> Option<(FirstResponse, i64)> {
+    let response = StoredResponse {
+        status: StatusCode::from_u16(number(item, STATUS)?).ok()?,
         body: decompressed(item, BODY, limits::RESPONSE_BYTES_MAX)?,
-        etag: item.get(ETAG).and_then(|value| value.as_s().ok()).cloned(),
-        objects: item
-            .get(OBJECTS)
-            .and_then(|value| value.as_b().ok())
-            .map(|ids| ids.as_ref().to_vec())
-            .unwrap_or_default(),
+        etag: text(item, ETAG).map(str::to_owned),
+        objects: bytes(item, OBJECTS).unwrap_or_default().to_vec(),
     };
-    let recorded = Recorded { fingerprint: blob(FINGERPRINT)?.try_into().ok()?, reply };
-    Some((recorded, number(DROP_AT)?.parse().ok()?))
+    let first = FirstResponse { fingerprint: bytes(item, FINGERPRINT)?.try_into().ok()?, response };
+    Some((first, number(item, DROP_AT)?))
 }
 
 /// The record of a response, for its transaction. It takes the place of none, or of one that is too old.
 pub(super) fn record(
-    caller: &WriteCaller,
+    table: &str,
+    call: &CallContext,
     key: &IdempotencyKey,
-    reply: &StoredResponse,
+    response: &StoredResponse,
 ) -> Result<TransactWriteItem, StoreError> {
-    let mut item = keys::idempotency(caller.store.org, &key.key).into_item();
+    let mut item = keys::idempotency(call.org(), &key.key).into_item();
     item.insert(FINGERPRINT.to_owned(), AttributeValue::B(Blob::new(key.fingerprint)));
-    item.insert(STATUS.to_owned(), AttributeValue::N(reply.status.as_u16().to_string()));
-    item.insert(BODY.to_owned(), compressed(&reply.body));
-    if let Some(etag) = &reply.etag {
+    item.insert(STATUS.to_owned(), AttributeValue::N(response.status.as_u16().to_string()));
+    item.insert(BODY.to_owned(), compressed(&response.body));
+    if let Some(etag) = &response.etag {
         item.insert(ETAG.to_owned(), AttributeValue::S(etag.clone()));
     }
-    if !reply.objects.is_empty() {
-        item.insert(OBJECTS.to_owned(), AttributeValue::B(Blob::new(reply.objects.clone())));
+    if !response.objects.is_empty() {
+        item.insert(OBJECTS.to_owned(), AttributeValue::B(Blob::new(response.objects.clone())));
     }
-    let now = caller.now.unix_s();
+    let now = call.now().unix_s();
     item.insert(DROP_AT.to_owned(), AttributeValue::N((now + limits::IDEMPOTENCY_KEY_LIFETIME_S).to_string()));
     let put = Put::builder()
-        .table_name(caller.store.store.table())
+        .table_name(table)
         .set_item(Some(item))
         .condition_expression("attribute_not_exists(#pk) OR #drop_at <= :now")
         .expression_attribute_names("#pk", PARTITION)

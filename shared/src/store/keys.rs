@@ -1,10 +1,28 @@
 //! Every key of the table. Keys start with the organization; the few ways in without one are listed first.
+//!
+//! Decision: a token is stored once, under its hash, and its id only points there. Revoking it changes one item, so no
+//! second copy can go on working.
+//!
+//! Decision: the people of a workspace are a set in its record, not items of their own, and are added in place. The
+//! limit of 500 is exact, one read shows them all, and lists show people without a query per row. Adding in place asks
+//! for no version, so people who join at the same moment do not undo each other's write.
+//!
+//! Decision: an organization's endpoints are such a set too, with room for 20, beside their records. The limit is exact
+//! even when several are added at once; a count could drift, and in the partition of the endpoints every event would
+//! read the set.
+//!
+//! Decision: the snapshot of what was proposed (agreement and people) is an item beside its proposal, written once. The
+//! page of a decision shows what has changed since, whatever the change; lists, decisions and the clock read only the
+//! proposal, which has the name and the size of the agreement.
+//!
+//! Decision: an agreement has one entry on the due index, for the next moment among all its countdowns and its end. Each
+//! change of the agreement moves the entry in the same transaction, so none is left behind.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::Item;
 use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::{Email, ExternalReference};
 use crate::domain::ids::{
@@ -13,6 +31,9 @@ use crate::domain::ids::{
 use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
 use crate::wire::text::Folded;
+
+/// An item as the SDK has it.
+pub type Item = HashMap<String, AttributeValue>;
 
 /// The attribute of the partition key.
 pub const PARTITION: &str = "pk";

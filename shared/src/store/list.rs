@@ -1,59 +1,98 @@
 //! The one way to read lists: a strongly consistent pass over an organization's compact rows, which yields match,
 //! exact total and page together; then the page's records.
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use uuid::Uuid;
 
+use super::item::{Item, text};
 use super::keys::{self, Rows, SORT};
-use super::{Item, OrgStore, StoreError};
+use super::{OrgStore, StoreError};
 use crate::wire::page::PageRequest;
 
 /// The attribute of a row that holds the folded text.
 pub(super) const TEXT: &str = "s";
 
 /// Where a list begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
-    /// With the oldest, as clients get all lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// With the oldest record, as clients get all lists.
+    #[default]
     OldestFirst,
-    /// With the newest, as some pages show them.
+    /// With the newest record, as some pages show them.
     NewestFirst,
 }
 
 /// Which records are on a page, and how many match in all.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Slice {
+pub(super) struct Slice {
     /// The ids of the page, in the order that was asked for.
     pub ids: Vec<Uuid>,
     /// How many rows match.
     pub total: u64,
 }
 
+/// Which rows of a list are wanted: those that contain a needle and meet every condition.
+#[derive(Default)]
+pub(super) struct RowFilter<'a> {
+    needle: Option<&'a str>,
+    attributes: Vec<&'static str>,
+    conditions: Vec<Box<dyn Fn(&Item) -> bool + Send + Sync + 'a>>,
+}
+
+impl<'a> RowFilter<'a> {
+    /// Rows whose folded text contains a folded needle, if there is one.
+    pub(super) fn containing(needle: Option<&'a str>) -> Self {
+        Self { needle, ..Self::default() }
+    }
+
+    /// Rows whose attribute has a value; any value where none is asked for.
+    pub(super) fn equal(self, name: &'static str, wanted: Option<impl ToString>) -> Self {
+        let Some(wanted) = wanted.map(|wanted| wanted.to_string()) else { return self };
+        self.matching(&[name], move |row| text(row, name) == Some(wanted.as_str()))
+    }
+
+    /// Rows that meet a condition on the attributes that it names.
+    pub(super) fn matching(
+        mut self,
+        attributes: &[&'static str],
+        condition: impl Fn(&Item) -> bool + Send + Sync + 'a,
+    ) -> Self {
+        self.attributes.extend(attributes);
+        self.conditions.push(Box::new(condition));
+        self
+    }
+
+    fn attributes(&self) -> Vec<&'static str> {
+        let text = self.needle.map(|_| TEXT);
+        let mut names: Vec<&str> = [SORT].into_iter().chain(text).chain(self.attributes.iter().copied()).collect();
+        names.dedup();
+        names
+    }
+
+    fn fits(&self, row: &Item) -> bool {
+        let contains = self.needle.is_none_or(|needle| text(row, TEXT).is_some_and(|text| text.contains(needle)));
+        contains && self.conditions.iter().all(|condition| condition(row))
+    }
+}
+
 impl OrgStore {
-    /// Finds a page of the rows that contain the needle and fit; `fits` sees the attributes named in `filters`.
-    pub(super) async fn list(
+    /// Finds a page of the rows that a filter lets through.
+    pub(super) async fn slice(
         &self,
         kind: Rows,
         order: Order,
-        needle: Option<&str>,
-        filters: &[&str],
-        fits: impl Fn(&Item) -> bool,
+        filter: &RowFilter<'_>,
         page: PageRequest,
     ) -> Result<Slice, StoreError> {
         let positions = page.positions();
         let mut slice = Slice { ids: Vec::new(), total: 0 };
         let mut unreadable = 0_u64;
-        let mut attributes = vec![SORT];
-        attributes.extend(needle.map(|_| TEXT));
-        attributes.extend(filters);
         self.store
-            .scan_partition(&keys::rows(self.org, kind), order, &attributes, |row| {
-                let contains = needle.is_none_or(|needle| text_of(&row).is_some_and(|text| text.contains(needle)));
-                if !contains || !fits(&row) {
+            .scan_partition(&keys::rows(self.org, kind), order, &filter.attributes(), |row| {
+                if !filter.fits(&row) {
                     return;
                 }
                 if positions.contains(&slice.total) {
-                    match id_of(&row) {
+                    match text(&row, SORT).and_then(|id| id.parse().ok()) {
                         Some(id) => slice.ids.push(id),
                         None => unreadable += 1,
                     }
@@ -66,17 +105,4 @@ impl OrgStore {
         }
         Ok(slice)
     }
-}
-
-/// Whether a row's attribute has a value; any does when none is asked for.
-pub(super) fn has(row: &Item, name: &str, wanted: Option<&str>) -> bool {
-    wanted.is_none_or(|wanted| row.get(name).and_then(|value| value.as_s().ok()).is_some_and(|value| value == wanted))
-}
-
-fn text_of(row: &Item) -> Option<&String> {
-    row.get(TEXT).map(AttributeValue::as_s)?.ok()
-}
-
-fn id_of(row: &Item) -> Option<Uuid> {
-    row.get(SORT)?.as_s().ok()?.parse().ok()
 }

@@ -2,20 +2,19 @@
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::commit::{Change, Expectation, Update};
+use super::change::{Change, Changes, Condition, Update};
+use super::item::from_item;
 use super::keys::{self, PARTITION};
 use super::list::Order;
-use super::{OrgStore, StoreError, from_item};
+use super::{OrgStore, StoreError};
 use crate::domain::account::Account;
+use crate::domain::call_context::CallContext;
 use crate::domain::ids::{MemberId, OrgId};
 use crate::domain::member::Removal;
 use crate::domain::organization::MemberRecord;
 
 impl OrgStore {
     /// The organization's members, in the order in which they came.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn members(&self) -> Result<Vec<MemberRecord>, StoreError> {
         let mut items = Vec::new();
         let partition = keys::members(self.org);
@@ -24,32 +23,23 @@ impl OrgStore {
     }
 
     /// One of the organization's members.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub(crate) async fn member(&self, id: MemberId) -> Result<Option<MemberRecord>, StoreError> {
         self.store.get(keys::member(self.org, id)).await?.map(from_item).transpose()
     }
 
     /// The account of a member.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub(crate) async fn account_of(&self, member: &MemberRecord) -> Result<Option<Account>, StoreError> {
         self.store.account(&member.email).await
     }
 }
 
 /// The changes that remove a member, whose sessions in the organization end with that: their record goes, and their
-/// account, which stays, forgets that they belong to it. They hold only while the member is there, and the admin who has
-/// to stay is one.
-///
-/// # Errors
-/// When the account can't be encoded.
-pub(crate) fn remove(org: OrgId, removal: &Removal, account: Option<&Account>) -> Result<Vec<Change>, StoreError> {
-    let gone = removal.gone();
+/// account, which stays, forgets the membership. They hold only while the member is there, and the admin who has to stay
+/// is one.
+pub(crate) fn remove(call: &CallContext, removal: &Removal, account: Option<&Account>) -> Result<Changes, StoreError> {
+    let (org, gone) = (call.org(), removal.gone());
     let mut changes = vec![Change::DeleteExisting(keys::member(org, gone.id))];
-    changes.extend(removal.stays().map(|admin| is_admin(org, admin)));
+    changes.extend(removal.stays().map(|admin| has_admin_role(org, admin)));
     if let Some(account) = account {
         let encoded = |memberships: &[_]| {
             serde_dynamo::to_attribute_value::<_, AttributeValue>(memberships)
@@ -60,30 +50,35 @@ pub(crate) fn remove(org: OrgId, removal: &Removal, account: Option<&Account>) -
         changes.push(Change::Update(Update {
             key: keys::account(&account.email),
             expression: "SET #memberships = :kept",
-            // Somebody may join another organization at the same moment.
+            // The person may join another organization at the same moment.
             condition: "#memberships = :all",
             names: vec![("#memberships", "memberships")],
             values: vec![(":kept", encoded(&kept)?), (":all", encoded(&account.memberships)?)],
         }));
     }
-    Ok(changes)
+    Ok(Changes::of(call, changes))
 }
 
-/// The look at a member who must not have been removed.
-pub(crate) fn is_there(org: OrgId, member: MemberId) -> Change {
-    Change::Check(Expectation {
-        key: keys::member(org, member),
-        condition: "attribute_exists(#pk)",
+/// The check that a member has not been removed.
+pub(crate) fn check_member(call: &CallContext, member: MemberId) -> Changes {
+    let exists = Condition {
+        key: keys::member(call.org(), member),
+        expression: "attribute_exists(#pk)",
         names: vec![("#pk", PARTITION)],
         values: Vec::new(),
-    })
+    };
+    Changes::of(call, [Change::Check(exists)])
 }
 
-/// The look at an admin who must be one still.
-pub(crate) fn is_admin(org: OrgId, member: MemberId) -> Change {
-    Change::Check(Expectation {
+/// The check that a member is still an admin.
+pub(crate) fn check_admin(call: &CallContext, member: MemberId) -> Changes {
+    Changes::of(call, [has_admin_role(call.org(), member)])
+}
+
+fn has_admin_role(org: OrgId, member: MemberId) -> Change {
+    Change::Check(Condition {
         key: keys::member(org, member),
-        condition: "#role = :admin",
+        expression: "#role = :admin",
         names: vec![("#role", "role")],
         values: vec![(":admin", AttributeValue::S("admin".to_owned()))],
     })

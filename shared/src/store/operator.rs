@@ -4,9 +4,11 @@
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::commit::{Change, Update};
-use super::table::{PutIf, Transacted};
-use super::{Store, StoreError, keys, to_item};
+use super::change::{Change, Changes, Update};
+use super::failure::Transacted;
+use super::item::{bytes, to_item};
+use super::table::PutIf;
+use super::{Store, StoreError, keys};
 use crate::crypto::TokenHash;
 use crate::domain::account::{Account, Membership};
 use crate::domain::ids::{OrgId, TokenId};
@@ -30,18 +32,12 @@ impl<'a> Operator<'a> {
     }
 
     /// Adds an organization.
-    ///
-    /// # Errors
-    /// When the store can't be written.
     pub async fn put_organization(self, organization: &Organization) -> Result<(), StoreError> {
         self.0.put(to_item(keys::organization(organization.id), organization)?, PutIf::Any).await.map(|_| ())
     }
 
     /// Adds a member with an account of their own, both or neither. Tells whether it did: not if the address has an
     /// account.
-    ///
-    /// # Errors
-    /// When the store can't be written.
     pub async fn create_member(self, org: OrgId, member: &MemberRecord, account: &Account) -> Result<bool, StoreError> {
         let changes = [
             Change::Create(to_item(keys::account(&account.email), account)?),
@@ -53,9 +49,6 @@ impl<'a> Operator<'a> {
 
     /// Adds a member whose address has an account already, in another organization. Tells whether it did: not if there
     /// is no such account.
-    ///
-    /// # Errors
-    /// When the store can't be written.
     pub async fn join(self, org: OrgId, member: &MemberRecord) -> Result<bool, StoreError> {
         let membership = Membership { organization_id: org, member_id: member.id };
         let encoded = serde_dynamo::to_attribute_value([membership])
@@ -75,9 +68,6 @@ impl<'a> Operator<'a> {
     }
 
     /// Adds a token.
-    ///
-    /// # Errors
-    /// When the store can't be written.
     pub async fn put_token(self, token: &Token, hash: TokenHash) -> Result<(), StoreError> {
         // The way to it first: what works can always be revoked.
         let mut pointer = keys::token(token.organization_id, token.id).into_item();
@@ -87,12 +77,9 @@ impl<'a> Operator<'a> {
     }
 
     /// Takes a token back, at once and for good. Tells whether the organization has such a token.
-    ///
-    /// # Errors
-    /// When the store can't be read or written.
     pub async fn revoke_token(self, org: OrgId, id: TokenId, at: Timestamp) -> Result<bool, StoreError> {
         let Some(pointer) = self.0.get(keys::token(org, id)).await? else { return Ok(false) };
-        let hash = pointer.get(HASH).and_then(|value| TokenHash::from_bytes(value.as_b().ok()?.as_ref()));
+        let hash = bytes(&pointer, HASH).and_then(TokenHash::from_bytes);
         let hash = hash.ok_or_else(|| StoreError::Failed("decoding an item: no hash".to_owned()))?;
         let Some(token) = self.0.token(hash).await? else { return Ok(false) };
         let revoked = Token { revoked_at: token.revoked_at.or(Some(at)), ..token };
@@ -104,8 +91,9 @@ impl<'a> Operator<'a> {
     ///
     /// # Errors
     /// [`StoreError::Conflict`] when a change did not find what it needs; otherwise when the store can't be written.
-    pub async fn load(self, changes: impl IntoIterator<Item = Change>) -> Result<(), StoreError> {
-        let mut changes = changes.into_iter().map(|change| change.into_write(self.0.table())).peekable();
+    pub async fn load(self, changes: impl IntoIterator<Item = Changes>) -> Result<(), StoreError> {
+        let mut changes =
+            changes.into_iter().flat_map(Changes::into_list).map(|change| change.into_write(self.0.table())).peekable();
         while changes.peek().is_some() {
             let items = changes.by_ref().take(limits::TRANSACTION_ITEMS_MAX).collect::<Result<_, _>>()?;
             if self.0.transact(items).await? != Transacted::Committed {

@@ -1,6 +1,7 @@
 //! Organizations.
 
-use super::{OrgStore, StoreError, from_item, keys};
+use super::item::from_item;
+use super::{OrgStore, StoreError, keys};
 use crate::domain::organization::Organization;
 
 impl OrgStore {

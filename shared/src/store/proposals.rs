@@ -5,13 +5,13 @@ use std::collections::HashSet;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::commit::{CLAIMED_UNTIL, Change, row};
-use super::keys::{self, Due, Rows};
-use super::list::{Order, has};
-use super::{
-    Item, OrgStore, StoreError, Versioned, compressed, decompressed, from_item, from_versioned_item, to_versioned_item,
-};
-use crate::domain::event::{EventKind, ProposalData};
+use super::change::{CLAIMED_UNTIL, Change, Changes};
+use super::item::{Item, compressed, decompressed, from_item, number, text};
+use super::keys::{self, Due, Key, Rows};
+use super::list::{Order, RowFilter};
+use super::record::{self, Record, Row};
+use super::{OrgStore, StoreError, Versioned};
+use crate::domain::call_context::CallContext;
 use crate::domain::ids::{AgreementId, OrgId, ProposalId};
 use crate::domain::member::ByMember;
 use crate::domain::proposal::{Decision, Made, Proposal, ProposalAction, ProposalSnapshot, ProposalState, Settled};
@@ -33,6 +33,42 @@ const COPY: &str = "copy";
 /// The attribute of a claim that holds the proposal.
 const PROPOSAL: &str = "proposal_id";
 
+impl Record for Proposal {
+    type Id = ProposalId;
+    const ROWS: Rows = Rows::Proposals;
+
+    fn key(org: OrgId, id: ProposalId) -> Key {
+        keys::proposal(org, id)
+    }
+
+    fn record_id(&self) -> ProposalId {
+        self.id()
+    }
+
+    fn row(&self) -> Row {
+        let (state, ended_at) = match self.decision() {
+            // A proposal ended when its time was over, whenever that was written down.
+            Decision::Pending => (ProposalState::Pending, None),
+            Decision::Expired { .. } => (ProposalState::Expired, None),
+            Decision::Confirmed(decided) => (ProposalState::Confirmed, Some(decided.at)),
+            Decision::Declined(decided) => (ProposalState::Declined, Some(decided.at)),
+        };
+        Row::searched_by(Folded::join([]))
+            .with(AGREEMENT, self.agreement_id)
+            .with(STATE, state.as_str())
+            .with_number(EXPIRES, Some(self.expires_at.unix_ms()))
+            .with_number(ENDED, ended_at.map(Timestamp::unix_ms))
+    }
+
+    fn encode(&self) -> Result<Item, StoreError> {
+        record::encoded(self)
+    }
+
+    fn decode(item: Item) -> Result<Self, StoreError> {
+        from_item(item)
+    }
+}
+
 /// Which proposals are asked for.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ProposalFilter {
@@ -44,18 +80,12 @@ pub struct ProposalFilter {
 
 impl OrgStore {
     /// A proposal.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn proposal(&self, id: ProposalId) -> Result<Option<Versioned<Proposal>>, StoreError> {
-        self.store.get(keys::proposal(self.org, id)).await?.map(from_versioned_item).transpose()
+        self.find(id).await
     }
 
     /// What was proposed with a proposal: as large as an agreement can be.
-    ///
-    /// # Errors
-    /// When the store can't be read.
-    pub async fn proposed(&self, id: ProposalId) -> Result<Option<ProposalSnapshot>, StoreError> {
+    pub async fn proposal_snapshot(&self, id: ProposalId) -> Result<Option<ProposalSnapshot>, StoreError> {
         let Some(item) = self.store.get(keys::proposed(self.org, id)).await? else { return Ok(None) };
         let copy = decompressed(&item, COPY, limits::PROPOSED_BYTES_MAX);
         // serde's own text can quote a value.
@@ -63,54 +93,22 @@ impl OrgStore {
         proposed.map(Some).ok_or_else(|| StoreError::Unreadable("decoding what was proposed".to_owned()))
     }
 
-    /// A page of the proposals that fit at a moment, the oldest first.
-    ///
-    /// # Errors
-    /// When the store can't be read.
+    /// A page of the proposals that fit at a moment.
     pub async fn list_proposals(
-        &self,
-        filter: ProposalFilter,
-        now: Timestamp,
-        page: PageRequest,
-    ) -> Result<Page<Proposal>, StoreError> {
-        self.proposals_in(Order::OldestFirst, filter, now, page).await
-    }
-
-    /// The same with the newest first.
-    ///
-    /// # Errors
-    /// When the store can't be read.
-    pub async fn newest_proposals(
-        &self,
-        filter: ProposalFilter,
-        now: Timestamp,
-        page: PageRequest,
-    ) -> Result<Page<Proposal>, StoreError> {
-        self.proposals_in(Order::NewestFirst, filter, now, page).await
-    }
-
-    async fn proposals_in(
         &self,
         order: Order,
         filter: ProposalFilter,
         now: Timestamp,
         page: PageRequest,
     ) -> Result<Page<Proposal>, StoreError> {
-        let agreement = filter.agreement.map(|id| id.to_string());
-        let fits = |row: &Item| {
-            has(row, AGREEMENT, agreement.as_deref())
-                && filter.state.is_none_or(|state| state_of(row, now) == Some(state.as_str()))
-        };
-        let slice = self.list(Rows::Proposals, order, None, &[AGREEMENT, STATE, EXPIRES], fits, page).await?;
-        let keys: Vec<_> = slice.ids.into_iter().map(|id| keys::proposal(self.org, id.into())).collect();
-        let proposals = self.store.get_all(&keys).await?.into_iter().map(from_item).collect::<Result<_, _>>()?;
-        Ok(Page::new(proposals, slice.total, page))
+        let mut rows = RowFilter::containing(None).equal(AGREEMENT, filter.agreement);
+        if let Some(state) = filter.state {
+            rows = rows.matching(&[STATE, EXPIRES], move |row| state_of(row, now) == Some(state.as_str()));
+        }
+        self.list(order, &rows, page).await
     }
 
     /// The proposal of an action that claims an agreement, whether or not its time is over.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn claiming_proposal(
         &self,
         agreement: AgreementId,
@@ -118,13 +116,10 @@ impl OrgStore {
     ) -> Result<Option<Versioned<Proposal>>, StoreError> {
         let Some(claim) = self.store.get(keys::pending(self.org, agreement, action)).await? else { return Ok(None) };
         let id = claim.get(PROPOSAL).and_then(|value| value.as_s().ok()?.parse().ok());
-        self.proposal(id.ok_or_else(|| StoreError::Failed("decoding a claim".to_owned()))?).await
+        self.proposal(id.ok_or_else(|| StoreError::Unreadable("decoding a claim".to_owned()))?).await
     }
 
     /// The proposals that wait for a decision on an agreement at a moment, at most one of each action.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn pending_proposals(&self, agreement: AgreementId, now: Timestamp) -> Result<Vec<Proposal>, StoreError> {
         let key = |action| keys::pending(self.org, agreement, action);
         let claims = [ProposalAction::PublishAgreement, ProposalAction::CancelAgreement].map(key);
@@ -138,9 +133,6 @@ impl OrgStore {
     }
 
     /// Those of the agreements for which a publication is pending at a moment.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn proposed_for_publication(
         &self,
         agreements: impl IntoIterator<Item = AgreementId>,
@@ -150,7 +142,7 @@ impl OrgStore {
         let key = |id: &AgreementId| keys::pending(self.org, *id, ProposalAction::PublishAgreement);
         let keys: Vec<_> = agreements.iter().map(key).collect();
         let claims = self.store.get_all(&keys).await?;
-        let is_live = |claim: &Item| number(claim, CLAIMED_UNTIL).is_some_and(|until| now.unix_ms() < until);
+        let is_live = |claim: &Item| number::<i64>(claim, CLAIMED_UNTIL).is_some_and(|until| now.unix_ms() < until);
         let live: HashSet<keys::Key> = claims.iter().filter(|claim| is_live(claim)).filter_map(keys::Key::of).collect();
         Ok(agreements.iter().zip(&keys).filter(|(_, key)| live.contains(key)).map(|(id, _)| *id).collect())
     }
@@ -169,9 +161,6 @@ pub struct HomeProposals {
 
 impl OrgStore {
     /// What Home shows, at most so many of those that wait and of those that wait no more: one pass over the rows.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn proposals_for_home(
         &self,
         now: Timestamp,
@@ -183,18 +172,17 @@ impl OrgStore {
         let attributes = [keys::SORT, STATE, EXPIRES, ENDED];
         self.store
             .scan_partition(&keys::rows(self.org, Rows::Proposals), Order::OldestFirst, &attributes, |row| {
-                let Some(id) = row.get(keys::SORT).and_then(|value| value.as_s().ok()?.parse::<uuid::Uuid>().ok())
-                else {
+                let Some(id) = text(&row, keys::SORT).and_then(|id| id.parse::<ProposalId>().ok()) else {
                     return;
                 };
-                let key = keys::proposal(self.org, id.into());
+                let key = keys::proposal(self.org, id);
                 if state_of(&row, now) == Some(ProposalState::Pending.as_str()) {
                     pending_total += 1;
                     if pending.len() < waiting_max {
                         pending.push(key);
                     }
                 } else {
-                    let at = number(&row, ENDED).or(number(&row, EXPIRES)).unwrap_or_default();
+                    let at: i64 = number(&row, ENDED).or(number(&row, EXPIRES)).unwrap_or_default();
                     ended.push((at, key));
                 }
             })
@@ -211,58 +199,49 @@ impl OrgStore {
 
 /// A row's state at a moment.
 fn state_of(row: &Item, now: Timestamp) -> Option<&str> {
-    let written = row.get(STATE)?.as_s().ok()?;
-    let is_over = number(row, EXPIRES)? <= now.unix_ms();
+    let written = text(row, STATE)?;
+    let is_over = number::<i64>(row, EXPIRES)? <= now.unix_ms();
     let is_pending = written == ProposalState::Pending.as_str();
     Some(if is_pending && is_over { ProposalState::Expired.as_str() } else { written })
 }
 
-fn number(item: &Item, name: &str) -> Option<i64> {
-    item.get(name)?.as_n().ok()?.parse().ok()
-}
-
 /// The changes that make a proposal. They hold only while no other of its action is pending for its agreement.
-///
-/// # Errors
-/// When it can't be encoded.
-pub fn create(org: OrgId, made: &Made) -> Result<Vec<Change>, StoreError> {
-    let proposal = made.proposal();
+pub fn create(call: &CallContext, made: &Made) -> Result<Changes, StoreError> {
+    let (org, proposal) = (call.org(), made.proposal());
     let mut claim = keys::pending(org, proposal.agreement_id, proposal.action).into_item();
-    claim.insert(PROPOSAL.to_owned(), AttributeValue::S(proposal.id.to_string()));
+    claim.insert(PROPOSAL.to_owned(), AttributeValue::S(proposal.id().to_string()));
     claim.insert(CLAIMED_UNTIL.to_owned(), AttributeValue::N(proposal.expires_at.unix_ms().to_string()));
-    let proposed = serde_json::to_vec(made.proposed())
+    let snapshot = serde_json::to_vec(made.proposed())
         .map_err(|error| StoreError::Failed(format!("encoding what was proposed: {error}")))?;
-    let mut copy = keys::proposed(org, proposal.id).into_item();
-    copy.insert(COPY.to_owned(), compressed(&proposed));
-    Ok(vec![
-        Change::Create(to_versioned_item(keys::proposal(org, proposal.id), proposal, 1)?),
+    let mut copy = keys::proposed(org, proposal.id()).into_item();
+    copy.insert(COPY.to_owned(), compressed(&snapshot));
+    let mut changes = record::create(org, proposal)?;
+    changes.extend([
         Change::Create(copy),
-        proposal_row(org, proposal),
         Change::PutIfExpired(claim, proposal.created_at),
         Change::Put(due(org, proposal).into_item()),
-    ])
+    ]);
+    Ok(Changes::decided(call, made.moment(), changes))
 }
 
 /// The changes that end a proposal by a member's decision.
-///
-/// # Errors
-/// When it can't be encoded.
-pub fn decide(org: OrgId, before: &Versioned<Proposal>, after: &ByMember<Proposal>) -> Result<Vec<Change>, StoreError> {
-    end(org, before, after, false)
+pub fn decide(
+    call: &CallContext,
+    before: &Versioned<Proposal>,
+    after: &ByMember<Proposal>,
+) -> Result<Changes, StoreError> {
+    Ok(Changes::decided(call, after.moment(), end(call.org(), before, after, false)?))
 }
 
 /// The changes that write down that a proposal has expired. Its claim goes, unless a new proposal takes it over in the
 /// same transaction.
-///
-/// # Errors
-/// When it can't be encoded.
 pub fn settle(
-    org: OrgId,
+    call: &CallContext,
     before: &Versioned<Proposal>,
     after: &Settled,
     keeps_claim: bool,
-) -> Result<Vec<Change>, StoreError> {
-    end(org, before, after, keeps_claim)
+) -> Result<Changes, StoreError> {
+    Ok(Changes::decided(call, after.moment(), end(call.org(), before, after, keeps_claim)?))
 }
 
 fn end(
@@ -271,42 +250,14 @@ fn end(
     after: &Proposal,
     keeps_claim: bool,
 ) -> Result<Vec<Change>, StoreError> {
-    let version = before.version;
-    let item = to_versioned_item(keys::proposal(org, after.id), after, version + 1)?;
-    let mut changes = vec![Change::Replace(item, version), proposal_row(org, after), Change::Delete(due(org, after))];
+    let mut changes = record::replace(org, before, after)?;
+    changes.push(Change::Delete(due(org, after)));
     if !keeps_claim {
         changes.push(Change::Delete(keys::pending(org, after.agreement_id, after.action)));
     }
     Ok(changes)
 }
 
-/// What subscribers are told of a proposal that expired.
-#[must_use]
-pub fn expired_event(proposal: &Proposal) -> EventKind {
-    EventKind::ProposalExpired(ProposalData::from(proposal))
-}
-
-fn due(org: OrgId, proposal: &Proposal) -> keys::Key {
-    keys::due(proposal.expires_at, Due::Proposal, org, proposal.id.uuid())
-}
-
-fn proposal_row(org: OrgId, proposal: &Proposal) -> Change {
-    let state = match proposal.decision() {
-        Decision::Pending => ProposalState::Pending,
-        Decision::Confirmed(_) => ProposalState::Confirmed,
-        Decision::Declined(_) => ProposalState::Declined,
-        Decision::Expired { .. } => ProposalState::Expired,
-    };
-    let filters = [
-        (AGREEMENT, AttributeValue::S(proposal.agreement_id.to_string())),
-        (STATE, AttributeValue::S(state.as_str().to_owned())),
-        (EXPIRES, AttributeValue::N(proposal.expires_at.unix_ms().to_string())),
-    ];
-    let ended_at = match proposal.decision() {
-        Decision::Confirmed(decided) | Decision::Declined(decided) => Some(decided.at),
-        // It ended when its time was over, whenever that was written down.
-        Decision::Pending | Decision::Expired { .. } => None,
-    };
-    let ended = ended_at.map(|at| (ENDED, AttributeValue::N(at.unix_ms().to_string())));
-    row(org, Rows::Proposals, proposal.id.uuid(), &Folded::join([]), filters.into_iter().chain(ended))
+fn due(org: OrgId, proposal: &Proposal) -> Key {
+    keys::due(proposal.expires_at, Due::Proposal, org, proposal.id().uuid())
 }

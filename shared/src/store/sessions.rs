@@ -5,17 +5,21 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::commit::{Change, Update};
+use super::change::{Change, Changes, Update};
+use super::failure::Transacted;
+use super::item::{VERSION, from_item, from_versioned_item, to_item, to_versioned_item};
 use super::keys::{self, DROP_AT, Key, PARTITION};
-use super::table::{PutIf, Transacted};
-use super::{Item, Store, StoreError, VERSION, Versioned, from_item, from_versioned_item, to_item, to_versioned_item};
+use super::table::PutIf;
+use super::{Item, Store, StoreError, Versioned};
 use crate::crypto::SecretHash;
 use crate::domain::account::Account;
+use crate::domain::call_context::CallContext;
 use crate::domain::contact::Email;
 use crate::domain::organization::{MemberRecord, Organization};
 use crate::domain::session::{FailedLogins, Session};
 use crate::domain::time::Timestamp;
 use crate::limits;
+use crate::retry::{Budget, retry_on_conflict};
 
 impl Store {
     /// The session whose secret has this hash, whether or not its time is over.
@@ -117,47 +121,42 @@ impl Store {
     }
 
     async fn change_failed_logins(&self, change: Change) {
-        for _ in 0..limits::AWS_ATTEMPTS_MAX {
-            let Ok(write) = change.clone().into_write(self.table()) else { return };
-            match self.transact(vec![write]).await {
-                Err(StoreError::Conflict) => {
-                    tokio::time::sleep(super::table::jittered(limits::AWS_BACKOFF_FIRST)).await
-                }
-                Ok(_) | Err(_) => return,
-            }
-        }
+        let attempt = || async {
+            let write = change.clone().into_write(self.table())?;
+            self.transact(vec![write]).await
+        };
+        // What can't be written is forgotten within the hour.
+        let _ = retry_on_conflict(Budget::attempts(limits::AWS_ATTEMPTS_MAX), attempt).await;
     }
 }
 
 /// The change that begins a session.
-///
-/// # Errors
-/// When it can't be encoded.
-pub(crate) fn create(hash: SecretHash, session: &Session) -> Result<Change, StoreError> {
-    Ok(Change::Create(session_item(hash, session)?))
+pub(crate) fn create(call: &CallContext, hash: SecretHash, session: &Session) -> Result<Changes, StoreError> {
+    Ok(Changes::of(call, [Change::Create(session_item(hash, session)?)]))
 }
 
-/// The change that keeps that a browser has signed in to an account.
-pub(crate) fn remember_device(at: Key, now: Timestamp) -> Change {
+/// The change that remembers that a browser has signed in to an account.
+pub(crate) fn remember_device(call: &CallContext, at: Key) -> Changes {
     let mut item = at.into_item();
-    drop_at(&mut item, now.plus_seconds(limits::DEVICE_COOKIE_LIFETIME_S));
-    Change::Put(item)
+    drop_at(&mut item, call.now().plus_seconds(limits::DEVICE_COOKIE_LIFETIME_S));
+    Changes::of(call, [Change::Put(item)])
 }
 
 /// The change that ends a session.
-pub(crate) fn remove(hash: SecretHash) -> Change {
-    Change::Delete(keys::session(hash))
+pub(crate) fn remove(call: &CallContext, hash: SecretHash) -> Changes {
+    Changes::of(call, [Change::Delete(keys::session(hash))])
 }
 
 /// The change that ends all sessions of an account.
-pub(crate) fn end_all(account: &Email) -> Change {
-    Change::Update(Update {
+pub(crate) fn end_all(call: &CallContext, account: &Email) -> Changes {
+    let ended = Update {
         key: keys::account(account),
         expression: "ADD #epoch :one",
         condition: "attribute_exists(#pk)",
         names: vec![("#epoch", "epoch"), ("#pk", PARTITION)],
         values: vec![(":one", AttributeValue::N("1".to_owned()))],
-    })
+    };
+    Changes::of(call, [Change::Update(ended)])
 }
 
 fn session_item(hash: SecretHash, session: &Session) -> Result<Item, StoreError> {

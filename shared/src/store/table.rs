@@ -1,33 +1,32 @@
 //! The calls of the SDK: strongly consistent, bounded in time, counted.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::Instant;
 
 use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
-use aws_sdk_dynamodb::error::{BoxError, ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{
-    AttributeDefinition, AttributeValue, BillingMode, CancellationReason, ConsumedCapacity, KeySchemaElement, KeyType,
-    KeysAndAttributes, ReturnConsumedCapacity, ReturnValue, ScalarAttributeType, StreamSpecification, StreamViewType,
-    TableStatus, TimeToLiveSpecification, TimeToLiveStatus, TransactWriteItem,
+    AttributeValue, KeysAndAttributes, ReturnConsumedCapacity, ReturnValue, TransactWriteItem,
 };
-use aws_smithy_runtime_api::client::interceptors::context::BeforeTransmitInterceptorContextRef;
-use tokio::time::Instant;
 
-use super::commit::Update;
+use super::StoreError;
+use super::change::{Update, owned_names};
 use super::due::DueEntry;
-use super::keys::{DROP_AT, Key, PARTITION, SORT};
+use super::failure::{IN_PROGRESS, Transacted, decide_cancelled};
+use super::item::Item;
+use super::keys::{Key, PARTITION, SORT};
 use super::list::Order;
-use super::{Item, StoreError};
+use super::usage::{Meter, Usage};
 use crate::limits;
+use crate::retry::{Backoff, Budget, Obstacle};
 
 /// The table, and what the calls through this handle have used of it.
 #[derive(Debug, Clone)]
 pub struct Store {
-    client: Client,
-    table: Arc<str>,
+    pub(super) client: Client,
+    pub(super) table: Arc<str>,
     meter: Meter,
     watch: Option<Watch>,
 }
@@ -39,64 +38,6 @@ struct Watch(Arc<dyn Fn(DueEntry) + Send + Sync>);
 impl std::fmt::Debug for Watch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Watch")
-    }
-}
-
-/// What calls have used.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Usage {
-    /// Read capacity units.
-    pub read_units: f64,
-    /// Write capacity units.
-    pub write_units: f64,
-    /// Calls, however often each was tried.
-    pub round_trips: u32,
-    /// Attempts beyond the first of each call.
-    pub retries: u32,
-}
-
-/// Adds up the usage of one handle; an interceptor that sees every attempt.
-#[derive(Debug, Clone, Default)]
-struct Meter(Arc<Mutex<Counts>>);
-
-/// Usage while it is counted.
-#[derive(Debug, Clone, Copy, Default)]
-struct Counts {
-    usage: Usage,
-    attempts: u32,
-}
-
-impl Meter {
-    fn add(&self, change: impl FnOnce(&mut Counts)) {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-
-    fn read(&self, capacity: Option<&ConsumedCapacity>) {
-        self.add(|counts| {
-            counts.usage.read_units += capacity.and_then(ConsumedCapacity::capacity_units).unwrap_or_default();
-        });
-    }
-
-    fn written(&self, capacity: &[ConsumedCapacity]) {
-        let units: f64 = capacity.iter().filter_map(ConsumedCapacity::capacity_units).sum();
-        self.add(|counts| counts.usage.write_units += units);
-    }
-}
-
-#[aws_smithy_runtime_api::client::interceptors::dyn_dispatch_hint]
-impl Intercept for Meter {
-    fn name(&self) -> &'static str {
-        "Meter"
-    }
-
-    fn read_before_attempt(
-        &self,
-        _: &BeforeTransmitInterceptorContextRef<'_>,
-        _: &RuntimeComponents,
-        _: &mut ConfigBag,
-    ) -> Result<(), BoxError> {
-        self.add(|counts| counts.attempts += 1);
-        Ok(())
     }
 }
 
@@ -128,15 +69,6 @@ pub(super) struct OneOf<'a> {
     pub name: &'a str,
     /// The values; at most 100.
     pub values: &'a [&'a str],
-}
-
-/// What became of a transaction.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Transacted {
-    /// It took effect.
-    Committed,
-    /// It had no effect: the conditions of these items did not hold.
-    Refused(Vec<usize>),
 }
 
 /// What a write of one item asks of what is there.
@@ -173,8 +105,7 @@ impl Store {
     /// What calls through this handle and its clones have used.
     #[must_use]
     pub fn usage(&self) -> Usage {
-        let counts = *self.meter.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Usage { retries: counts.attempts.saturating_sub(counts.usage.round_trips), ..counts.usage }
+        self.meter.usage()
     }
 
     /// The table's name.
@@ -183,15 +114,9 @@ impl Store {
         &self.table
     }
 
-    /// Counts a call, and gives what counts its attempts.
-    fn count(&self) -> Meter {
-        self.meter.add(|counts| counts.usage.round_trips += 1);
-        self.meter.clone()
-    }
-
     /// Reads one item.
     pub(super) async fn get(&self, key: Key) -> Result<Option<Item>, StoreError> {
-        let meter = self.count();
+        let meter = self.meter.call();
         let output = self
             .client
             .get_item()
@@ -202,8 +127,7 @@ impl Store {
             .customize()
             .interceptor(meter)
             .send()
-            .await
-            .map_err(failed)?;
+            .await?;
         self.meter.read(output.consumed_capacity());
         Ok(output.item)
     }
@@ -213,7 +137,7 @@ impl Store {
         let mut found: HashMap<Key, Item> = HashMap::with_capacity(keys.len());
         for batch in keys.chunks(limits::BATCH_KEYS_MAX) {
             let mut asked: Vec<Item> = batch.iter().cloned().map(Key::into_item).collect();
-            let mut patience = Patience::new();
+            let mut backoff = Backoff::new(Budget::until(Instant::now() + limits::AWS_CALL_TIMEOUT));
             loop {
                 let (items, unprocessed) = self.get_batch(asked).await?;
                 found.extend(items.into_iter().filter_map(|item| Some((Key::of(&item)?, item))));
@@ -221,16 +145,17 @@ impl Store {
                     break;
                 }
                 asked = unprocessed;
-                patience.wait("BatchGetItem: keys stay unprocessed").await?;
+                // DynamoDB stops at 16 MB of a batch, or where it has no capacity.
+                let unserved = || StoreError::Throttled("BatchGetItem: keys stay unprocessed".to_owned());
+                tokio::time::sleep(backoff.next(Obstacle::Conflict).ok_or_else(unserved)?).await;
             }
         }
         Ok(keys.iter().filter_map(|key| found.remove(key)).collect())
     }
 
     async fn get_batch(&self, keys: Vec<Item>) -> Result<(Vec<Item>, Vec<Item>), StoreError> {
-        let request =
-            KeysAndAttributes::builder().set_keys(Some(keys)).consistent_read(true).build().map_err(failed)?;
-        let meter = self.count();
+        let request = KeysAndAttributes::builder().set_keys(Some(keys)).consistent_read(true).build()?;
+        let meter = self.meter.call();
         let output = self
             .client
             .batch_get_item()
@@ -239,8 +164,7 @@ impl Store {
             .customize()
             .interceptor(meter)
             .send()
-            .await
-            .map_err(failed)?;
+            .await?;
         output.consumed_capacity().iter().for_each(|capacity| self.meter.read(Some(capacity)));
         let items = output.responses.unwrap_or_default().remove(&*self.table).unwrap_or_default();
         let unprocessed = output.unprocessed_keys.unwrap_or_default().remove(&*self.table);
@@ -258,7 +182,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut start: Option<Item> = None;
         loop {
-            let meter = self.count();
+            let meter = self.meter.call();
             let output = self
                 .client
                 .query()
@@ -274,8 +198,7 @@ impl Store {
                 .customize()
                 .interceptor(meter)
                 .send()
-                .await
-                .map_err(failed)?;
+                .await?;
             self.meter.read(output.consumed_capacity());
             output.items.unwrap_or_default().into_iter().for_each(&mut visit);
             match output.last_evaluated_key {
@@ -293,7 +216,7 @@ impl Store {
         to: &str,
         limit: i32,
     ) -> Result<Vec<Key>, StoreError> {
-        let meter = self.count();
+        let meter = self.meter.call();
         let output = self
             .client
             .query()
@@ -311,8 +234,7 @@ impl Store {
             .customize()
             .interceptor(meter)
             .send()
-            .await
-            .map_err(failed)?;
+            .await?;
         self.meter.read(output.consumed_capacity());
         Ok(output.items.unwrap_or_default().iter().filter_map(Key::of).collect())
     }
@@ -324,7 +246,7 @@ impl Store {
         query: PartitionQuery<'_>,
     ) -> Result<(Vec<Item>, Option<Item>), StoreError> {
         let PartitionQuery { partition, from, to, backward, condition, attributes, start, limit } = query;
-        let meter = self.count();
+        let meter = self.meter.call();
         let mut request = self
             .client
             .query()
@@ -357,16 +279,15 @@ impl Store {
                 request = request.expression_attribute_names(name, *attribute);
             }
         }
-        let output = request.customize().interceptor(meter).send().await.map_err(failed)?;
+        let output = request.customize().interceptor(meter).send().await?;
         self.meter.read(output.consumed_capacity());
         Ok((output.items.unwrap_or_default(), output.last_evaluated_key.filter(|key| !key.is_empty())))
     }
 
     /// Changes one item in place, by itself, and gives it as it is then; nothing when its condition did not hold.
     pub(super) async fn update(&self, update: Update) -> Result<Option<Item>, StoreError> {
-        let meter = self.count();
+        let meter = self.meter.call();
         let Update { key, expression, condition, names, values } = update;
-        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         let sent = self
             .client
             .update_item()
@@ -374,7 +295,7 @@ impl Store {
             .set_key(Some(key.into_item()))
             .update_expression(expression)
             .set_condition_expression(Some(condition.to_owned()).filter(|condition| !condition.is_empty()))
-            .set_expression_attribute_names(Some(names.into_iter().map(owned).collect()))
+            .set_expression_attribute_names(Some(owned_names(names)))
             .set_expression_attribute_values(Some(
                 values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
             ))
@@ -390,13 +311,13 @@ impl Store {
                 Ok(output.attributes)
             }
             Err(SdkError::ServiceError(error)) if error.err().is_conditional_check_failed_exception() => Ok(None),
-            Err(error) => Err(failed(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
     /// Removes an item that is no record: what follows from a record, and was left behind.
     pub(super) async fn remove(&self, key: Key) -> Result<(), StoreError> {
-        let meter = self.count();
+        let meter = self.meter.call();
         let output = self
             .client
             .delete_item()
@@ -406,15 +327,14 @@ impl Store {
             .customize()
             .interceptor(meter)
             .send()
-            .await
-            .map_err(failed)?;
+            .await?;
         self.meter.written(output.consumed_capacity.as_slice());
         Ok(())
     }
 
     /// Writes one item by itself. Tells whether it was written, or its condition did not hold.
     pub(super) async fn put(&self, item: Item, condition: PutIf) -> Result<bool, StoreError> {
-        let meter = self.count();
+        let meter = self.meter.call();
         let mut request = self
             .client
             .put_item()
@@ -435,13 +355,13 @@ impl Store {
                 Ok(true)
             }
             Err(SdkError::ServiceError(error)) if error.err().is_conditional_check_failed_exception() => Ok(false),
-            Err(error) => Err(failed(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
     /// Adds one to a number and returns it; 1 the first time.
     pub(super) async fn next_number(&self, key: Key) -> Result<u64, StoreError> {
-        let meter = self.count();
+        let meter = self.meter.call();
         let output = self
             .client
             .update_item()
@@ -455,8 +375,7 @@ impl Store {
             .customize()
             .interceptor(meter)
             .send()
-            .await
-            .map_err(failed)?;
+            .await?;
         self.meter.written(output.consumed_capacity.as_slice());
         output
             .attributes
@@ -472,7 +391,7 @@ impl Store {
             let due: Vec<DueEntry> = puts.filter_map(|put| DueEntry::of(Key::of(&put.item)?)).collect();
             (watch, due)
         });
-        let meter = self.count();
+        let meter = self.meter.call();
         let sent = self
             .client
             .transact_write_items()
@@ -496,212 +415,10 @@ impl Store {
                 TransactWriteItemsError::TransactionCanceledException(cancelled) => {
                     decide_cancelled(cancelled.cancellation_reasons())
                 }
-                // The SDK has been patient already; another transaction of the same items may be through by now.
-                refusal if refusal.code().is_some_and(|code| THROTTLING.contains(&code)) => Err(StoreError::Conflict),
-                _ => Err(failed(SdkError::ServiceError(error))),
+                refusal if refusal.code() == Some(IN_PROGRESS) => Err(StoreError::Conflict),
+                _ => Err(SdkError::ServiceError(error).into()),
             },
-            Err(error) => Err(failed(error)),
-        }
-    }
-
-    /// The table's key, billing and expiry, for those who make it by hand: the local stack and tests. The cloud's
-    /// table is made from the template. A table that is there is kept; one that was half made is finished.
-    ///
-    /// # Errors
-    /// When the table can't be made.
-    pub async fn create_table(&self) -> Result<(), StoreError> {
-        self.create(None).await
-    }
-
-    /// The same with a stream of the keys of what is written, for `event-relay`: as the template makes it in the cloud.
-    ///
-    /// # Errors
-    /// When the store can't be reached.
-    pub async fn create_table_with_stream(&self) -> Result<(), StoreError> {
-        let keys_only =
-            StreamSpecification::builder().stream_enabled(true).stream_view_type(StreamViewType::KeysOnly).build();
-        self.create(Some(keys_only.map_err(failed)?)).await
-    }
-
-    /// The name of the table's stream, if it has one.
-    ///
-    /// # Errors
-    /// When the store can't be reached.
-    pub async fn stream(&self) -> Result<Option<String>, StoreError> {
-        let output = self.client.describe_table().table_name(&*self.table).send().await.map_err(failed)?;
-        Ok(output.table.and_then(|table| table.latest_stream_arn))
-    }
-
-    async fn create(&self, stream: Option<StreamSpecification>) -> Result<(), StoreError> {
-        let attribute = |name| {
-            AttributeDefinition::builder()
-                .attribute_name(name)
-                .attribute_type(ScalarAttributeType::S)
-                .build()
-                .map_err(failed)
-        };
-        let key = |name, kind| KeySchemaElement::builder().attribute_name(name).key_type(kind).build().map_err(failed);
-        let created = self
-            .client
-            .create_table()
-            .table_name(&*self.table)
-            .attribute_definitions(attribute(PARTITION)?)
-            .attribute_definitions(attribute(SORT)?)
-            .key_schema(key(PARTITION, KeyType::Hash)?)
-            .key_schema(key(SORT, KeyType::Range)?)
-            .billing_mode(BillingMode::PayPerRequest)
-            .set_stream_specification(stream)
-            .send()
-            .await;
-        match created {
-            Ok(_) => {}
-            Err(SdkError::ServiceError(error)) if error.err().is_resource_in_use_exception() => {}
-            Err(error) => return Err(failed(error)),
-        }
-        self.wait_until_active().await?;
-        self.enable_expiry().await
-    }
-
-    async fn wait_until_active(&self) -> Result<(), StoreError> {
-        let deadline = Instant::now() + limits::TABLE_CREATION_WAIT;
-        loop {
-            let output = self.client.describe_table().table_name(&*self.table).send().await.map_err(failed)?;
-            if output.table.and_then(|table| table.table_status) == Some(TableStatus::Active) {
-                return Ok(());
-            }
-            if Instant::now() >= deadline {
-                return Err(StoreError::Failed("the table does not become active".to_owned()));
-            }
-            tokio::time::sleep(limits::WRITE_BACKOFF_MAX).await;
-        }
-    }
-
-    async fn enable_expiry(&self) -> Result<(), StoreError> {
-        let output = self.client.describe_time_to_live().table_name(&*self.table).send().await.map_err(failed)?;
-        let status = output.time_to_live_description.and_then(|description| description.time_to_live_status);
-        if matches!(status, Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling)) {
-            return Ok(());
-        }
-        let expiry =
-            TimeToLiveSpecification::builder().attribute_name(DROP_AT).enabled(true).build().map_err(failed)?;
-        let request = self.client.update_time_to_live().table_name(&*self.table).time_to_live_specification(expiry);
-        request.send().await.map(|_| ()).map_err(failed)
-    }
-}
-
-/// Pauses between the attempts at a batch of which a part stays behind, each longer than the one before.
-struct Patience {
-    pause: Duration,
-    deadline: Instant,
-}
-
-impl Patience {
-    fn new() -> Self {
-        Self { pause: limits::WRITE_BACKOFF_FIRST, deadline: Instant::now() + limits::AWS_CALL_TIMEOUT }
-    }
-
-    /// Pauses, or fails with this reason when it has taken too long.
-    async fn wait(&mut self, reason: &str) -> Result<(), StoreError> {
-        if Instant::now() >= self.deadline {
-            return Err(StoreError::Failed(reason.to_owned()));
-        }
-        tokio::time::sleep(jittered(self.pause)).await;
-        self.pause = (self.pause * 2).min(limits::WRITE_BACKOFF_MAX);
-        Ok(())
-    }
-}
-
-/// Refusals of a transaction that the SDK has tried again, and that the next decision may still get through.
-const THROTTLING: [&str; 4] = [
-    "ThrottlingException",
-    "ProvisionedThroughputExceededException",
-    "RequestLimitExceeded",
-    "TransactionInProgressException",
-];
-
-/// Tells a transaction that lost a race from one that can't succeed.
-fn decide_cancelled(reasons: &[CancellationReason]) -> Result<Transacted, StoreError> {
-    let codes: Vec<&str> = reasons.iter().map(|reason| reason.code().unwrap_or("None")).collect();
-    let hopeless: Vec<&str> = codes
-        .iter()
-        .filter(|code| {
-            !matches!(
-                **code,
-                "None"
-                    | "ConditionalCheckFailed"
-                    | "TransactionConflict"
-                    | "ThrottlingError"
-                    | "ProvisionedThroughputExceeded"
-            )
-        })
-        .copied()
-        .collect();
-    if !hopeless.is_empty() {
-        return Err(StoreError::Failed(format!("TransactWriteItems: {}", hopeless.join(", "))));
-    }
-    let refused: Vec<usize> = codes
-        .iter()
-        .enumerate()
-        .filter(|(_, code)| **code == "ConditionalCheckFailed")
-        .map(|(index, _)| index)
-        .collect();
-    // Without a condition that failed, another transaction or a full partition was in the way.
-    if refused.is_empty() { Err(StoreError::Conflict) } else { Ok(Transacted::Refused(refused)) }
-}
-
-/// An error for the log: its code, or what kind of failure it was. Messages are left out, since they can quote values.
-fn failed<E: IntoFailure>(error: E) -> StoreError {
-    StoreError::Failed(error.into_failure())
-}
-
-trait IntoFailure {
-    fn into_failure(self) -> String;
-}
-
-impl<E: ProvideErrorMetadata, R> IntoFailure for SdkError<E, R> {
-    fn into_failure(self) -> String {
-        let kind = match &self {
-            Self::ConstructionFailure(_) => "the request could not be built",
-            Self::TimeoutError(_) => "timed out",
-            Self::DispatchFailure(_) => "not sent",
-            Self::ResponseError(_) => "the response could not be read",
-            Self::ServiceError(_) => "refused",
-            _ => "failed",
-        };
-        format!("DynamoDB: {kind} ({})", self.code().unwrap_or("no code"))
-    }
-}
-
-impl IntoFailure for aws_sdk_dynamodb::error::BuildError {
-    fn into_failure(self) -> String {
-        format!("DynamoDB: {self}")
-    }
-}
-
-/// A pause drawn evenly between nothing and the given time, so that those who met once do not meet again.
-#[must_use]
-pub(crate) fn jittered(longest: Duration) -> Duration {
-    longest.mul_f64(fastrand::f64())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn reasons(codes: &[&str]) -> Vec<CancellationReason> {
-        codes.iter().map(|code| CancellationReason::builder().code(*code).build()).collect()
-    }
-
-    #[test]
-    fn only_races_and_throttling_are_worth_another_try() {
-        assert!(matches!(decide_cancelled(&reasons(&["None", "TransactionConflict"])), Err(StoreError::Conflict)));
-        assert!(matches!(decide_cancelled(&reasons(&["ThrottlingError", "None"])), Err(StoreError::Conflict)));
-        assert!(
-            matches!(decide_cancelled(&reasons(&["None", "ConditionalCheckFailed"])), Ok(Transacted::Refused(at)) if at == [1])
-        );
-        for code in ["ValidationError", "ItemCollectionSizeLimitExceeded", "DuplicateItem", "AccessDenied", "Unheard"] {
-            let refused = decide_cancelled(&reasons(&["TransactionConflict", code]));
-            assert!(matches!(refused, Err(StoreError::Failed(_))), "{code}");
+            Err(error) => Err(error.into()),
         }
     }
 }

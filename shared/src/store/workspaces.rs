@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 
-use super::commit::{Change, Update, row};
-use super::keys::{self, Rows};
-use super::list::Order;
-use super::{OrgStore, StoreError, VERSION, Versioned, from_item, from_versioned_item, to_versioned_item};
-use crate::api::caller::WriteCaller;
+use super::change::{Change, Changes, Update};
+use super::item::{Item, VERSION, from_item};
+use super::keys::{self, Key, Rows};
+use super::list::{Order, RowFilter};
+use super::record::{self, Record, Row};
+use super::{OrgStore, StoreError, Versioned};
+use crate::domain::call_context::CallContext;
 use crate::domain::contact::Contact;
 use crate::domain::ids::{ContactId, OrgId, WorkspaceId};
 use crate::domain::member::ByMember;
@@ -20,7 +22,7 @@ use crate::wire::page::{Page, PageRequest};
 
 /// A workspace as it is written.
 #[derive(Serialize, Deserialize)]
-struct Record {
+struct Stored {
     id: WorkspaceId,
     name: WorkspaceName,
     number: WorkspaceNumber,
@@ -33,91 +35,92 @@ struct Record {
     updated_at: Timestamp,
 }
 
-impl From<Record> for Workspace {
-    fn from(record: Record) -> Self {
-        let Record { id, name, number, activated_at, people, created_at, updated_at } = record;
+impl From<Stored> for Workspace {
+    fn from(stored: Stored) -> Self {
+        let Stored { id, name, number, activated_at, people, created_at, updated_at } = stored;
         Self { id, name, number, activated_at, people, created_at, updated_at }
     }
 }
 
-impl From<&Workspace> for Record {
+impl From<&Workspace> for Stored {
     fn from(workspace: &Workspace) -> Self {
         let Workspace { id, name, number, activated_at, people, created_at, updated_at } = workspace.clone();
         Self { id, name, number, activated_at, people, created_at, updated_at }
     }
 }
 
+impl Record for Workspace {
+    type Id = WorkspaceId;
+    const ROWS: Rows = Rows::Workspaces;
+
+    fn key(org: OrgId, id: WorkspaceId) -> Key {
+        keys::workspace(org, id)
+    }
+
+    fn record_id(&self) -> WorkspaceId {
+        self.id()
+    }
+
+    fn row(&self) -> Row {
+        Row::searched_by(self.search_text())
+    }
+
+    fn encode(&self) -> Result<Item, StoreError> {
+        record::encoded(&Stored::from(self))
+    }
+
+    fn decode(item: Item) -> Result<Self, StoreError> {
+        from_item::<Stored>(item).map(Into::into)
+    }
+}
+
 impl OrgStore {
     /// A workspace.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn workspace(&self, id: WorkspaceId) -> Result<Option<Versioned<Workspace>>, StoreError> {
-        let Some(item) = self.store.get(keys::workspace(self.org, id)).await? else { return Ok(None) };
-        let Versioned { value, version } = from_versioned_item::<Record>(item)?;
-        Ok(Some(Versioned { value: value.into(), version }))
+        self.find(id).await
     }
 
     /// A page of the workspaces whose name or internal reference contains the needle.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn list_workspaces(
         &self,
         needle: Option<&str>,
         page: PageRequest,
     ) -> Result<Page<Workspace>, StoreError> {
-        let slice = self.list(Rows::Workspaces, Order::OldestFirst, needle, &[], |_| true, page).await?;
-        let keys: Vec<_> = slice.ids.into_iter().map(|id| keys::workspace(self.org, id.into())).collect();
-        let records = self.store.get_all(&keys).await?;
-        let workspaces =
-            records.into_iter().map(|item| from_item::<Record>(item).map(Into::into)).collect::<Result<_, _>>()?;
-        Ok(Page::new(workspaces, slice.total, page))
+        self.list(Order::OldestFirst, &RowFilter::containing(needle), page).await
     }
 
     /// The contacts that take part in workspaces, each once.
-    ///
-    /// # Errors
-    /// When the store can't be read.
     pub async fn people_of(
         &self,
         workspaces: impl IntoIterator<Item = &Workspace>,
     ) -> Result<Vec<Contact>, StoreError> {
         let people: BTreeSet<ContactId> =
             workspaces.into_iter().flat_map(|workspace| workspace.people.iter().copied()).collect();
-        self.contacts(people).await
+        Ok(self.contacts(people).await?.into_iter().map(Versioned::into_inner).collect())
     }
-}
 
-impl WriteCaller {
     /// The number of the organization's next workspace. Taken outside of any transaction, so that workspaces created
     /// at the same time don't wait for each other; numbers may skip.
-    ///
-    /// # Errors
-    /// When the store can't be written.
-    pub async fn next_workspace_number(&self) -> Result<WorkspaceNumber, StoreError> {
-        self.store.store.next_number(keys::workspace_counter(self.org())).await.map(WorkspaceNumber)
+    pub(crate) async fn next_workspace_number(&self) -> Result<WorkspaceNumber, StoreError> {
+        self.store.next_number(keys::workspace_counter(self.org)).await.map(WorkspaceNumber)
     }
 }
 
 /// The changes that create a workspace, which is not activated: only a member does that.
-///
-/// # Errors
-/// When it can't be encoded.
-pub fn create(org: OrgId, workspace: &Workspace) -> Result<Vec<Change>, StoreError> {
-    let record = Record { activated_at: None, ..Record::from(workspace) };
-    let item = to_versioned_item(keys::workspace(org, workspace.id), &record, 1)?;
-    Ok(vec![Change::Create(item), workspace_row(org, workspace)])
+pub fn create(call: &CallContext, workspace: &Workspace) -> Result<Changes, StoreError> {
+    if workspace.activated_at().is_some() {
+        return Err(StoreError::Failed("a new workspace that is activated".to_owned()));
+    }
+    Ok(Changes::of(call, record::create(call.org(), workspace)?))
 }
 
-/// The change that adds somebody to a workspace's people, whoever else is added at the same time. It holds only while
+/// The change that adds a contact to a workspace's people, whatever contacts join at the same time. It holds only while
 /// there is room.
-#[must_use]
-pub fn add_person(org: OrgId, after: &Workspace, contact: ContactId) -> Change {
-    Change::Update(Update {
-        key: keys::workspace(org, after.id),
+pub fn add_person(call: &CallContext, after: &Workspace, contact: ContactId) -> Changes {
+    let joined = Update {
+        key: keys::workspace(call.org(), after.id()),
         expression: "ADD #people :contact, #version :one SET #updated_at = :updated_at",
-        // The time too: who came first and arrives last must not turn it back.
+        // The time too: a call that began first and arrives last must not turn it back.
         condition: "attribute_exists(#pk) AND (attribute_not_exists(#people) OR size(#people) < :max) AND #updated_at <= :updated_at",
         names: vec![
             ("#people", "people"),
@@ -131,16 +134,16 @@ pub fn add_person(org: OrgId, after: &Workspace, contact: ContactId) -> Change {
             (":updated_at", AttributeValue::S(after.updated_at.to_string())),
             (":max", AttributeValue::N(limits::WORKSPACE_PEOPLE_MAX.to_string())),
         ],
-    })
+    };
+    Changes::of(call, [Change::Update(joined)])
 }
 
-/// The change that activates a workspace, whoever is added to its people at the same time. It holds only while it is
+/// The change that activates a workspace, whatever contacts join at the same time. It holds only while the workspace is
 /// not activated.
-#[must_use]
-pub fn activate(org: OrgId, after: &ByMember<Workspace>) -> Change {
+pub fn activate(call: &CallContext, after: &ByMember<Workspace>) -> Changes {
     let at = after.activated_at().unwrap_or(after.updated_at).to_string();
-    Change::Update(Update {
-        key: keys::workspace(org, after.id),
+    let activated = Update {
+        key: keys::workspace(call.org(), after.id()),
         expression: "ADD #version :one SET #activated_at = :at, #updated_at = :updated_at",
         condition: "attribute_exists(#pk) AND attribute_not_exists(#activated_at) AND #updated_at <= :updated_at",
         names: vec![
@@ -154,9 +157,6 @@ pub fn activate(org: OrgId, after: &ByMember<Workspace>) -> Change {
             (":updated_at", AttributeValue::S(after.updated_at.to_string())),
             (":one", AttributeValue::N("1".to_owned())),
         ],
-    })
-}
-
-fn workspace_row(org: OrgId, workspace: &Workspace) -> Change {
-    row(org, Rows::Workspaces, workspace.id.uuid(), &workspace.search_text(), [])
+    };
+    Changes::decided(call, after.moment(), [Change::Update(activated)])
 }

@@ -18,12 +18,12 @@ use crate::domain::ids::{EndpointId, OrgId};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
+use crate::retry::{Budget, retry_on_conflict};
+use crate::store::Store;
 use crate::store::deliveries::{DeliveryKey, first_id_at, undelivered};
 use crate::store::due::DueEntry;
 use crate::store::endpoints::{Quarantined, Replay};
 use crate::store::keys::Due;
-use crate::store::table::jittered;
-use crate::store::{Store, StoreError};
 
 /// Passes on what has to follow.
 #[derive(Debug, Clone)]
@@ -80,11 +80,11 @@ impl Relay {
         let (event, endpoints) = try_join!(self.store.event(org, entry.id.into()), self.store.endpoints(org))?;
         if let Some(event) = event {
             let now = Timestamp::now();
-            let wanting = endpoints.iter().map(|state| &state.endpoint.value).filter(|endpoint| event.is_for(endpoint));
+            let wanting = endpoints.iter().map(|state| &*state.endpoint).filter(|endpoint| event.is_for(endpoint));
             try_join_all(wanting.map(|endpoint| {
                 let key = DeliveryKey { org, endpoint: endpoint.id(), event: event.id };
                 let delivery = Delivery::new(endpoint.id(), event.id, event.event_type, event.created_at, now);
-                async move { retry_on_conflict(|| self.store.create_delivery(key, &delivery, now)).await }
+                async move { retry_on_conflict(budget(), || self.store.create_delivery(key, &delivery, now)).await }
             }))
             .await?;
         }
@@ -111,7 +111,7 @@ impl Relay {
             }
             self.store.end_endpoint_replay(org, id, &replay).await?;
         }
-        if endpoint.value.paused_at().is_none() && !self.walk(org, id, &Follow::Resumed, until).await? {
+        if endpoint.paused_at().is_none() && !self.walk(org, id, &Follow::Resumed, until).await? {
             return Ok(Passed::InPart);
         }
         self.store.forget(entry).await?;
@@ -121,8 +121,7 @@ impl Relay {
     /// Replays what had been put aside. Tells whether it came to the end in time.
     async fn take_up(&self, org: OrgId, id: EndpointId, replay: &Replay, until: Instant) -> Result<bool, Error> {
         let endpoints = self.store.endpoints(org).await?;
-        let quarantined =
-            endpoints.into_iter().find(|state| state.endpoint.value.id() == id).map(|state| state.quarantined);
+        let quarantined = endpoints.into_iter().find(|state| state.endpoint.id() == id).map(|state| state.quarantined);
         let wanted = |quarantined: &Quarantined| {
             first_id_at(replay.since) <= quarantined.event_id.uuid() && quarantined.at <= replay.asked_at
         };
@@ -132,7 +131,7 @@ impl Relay {
                 return Ok(false);
             }
             let key = DeliveryKey { org, endpoint: id, event: quarantined.event_id };
-            retry_on_conflict(|| self.store.take_up_delivery(key, due_at)).await?;
+            retry_on_conflict(budget(), || self.store.release_delivery(key, due_at)).await?;
             due_at = later(due_at);
         }
         Ok(true)
@@ -151,14 +150,12 @@ impl Relay {
             let (deliveries, next) = self.store.open_deliveries_from(org, endpoint, at, &states).await?;
             for delivery in deliveries {
                 let after = match what {
-                    Follow::Resumed => delivery.value.resumed(due_at),
-                    Follow::Replayed(replay) => {
-                        delivery.value.replayed_as_asked(replay.asked_at, due_at, Timestamp::now())
-                    }
+                    Follow::Resumed => delivery.resumed(due_at),
+                    Follow::Replayed(replay) => delivery.replayed_as_asked(replay.asked_at, due_at, Timestamp::now()),
                 };
                 if let Some(after) = after {
                     // One that has changed meanwhile has moved on by itself.
-                    retry_on_conflict(|| self.store.settle_delivery(org, &delivery, &after, None)).await?;
+                    retry_on_conflict(budget(), || self.store.settle_delivery(org, &delivery, &after, None)).await?;
                     due_at = later(due_at);
                 }
             }
@@ -176,7 +173,7 @@ impl Relay {
         while let Some(at) = from {
             let (keys, next) = self.store.delivery_keys_from(org, endpoint, at).await?;
             for (key, due_at) in keys {
-                retry_on_conflict(|| self.store.drop_delivery(key, due_at)).await?;
+                retry_on_conflict(budget(), || self.store.drop_delivery(key, due_at)).await?;
             }
             if until <= Instant::now() {
                 return Ok(next.is_none());
@@ -200,20 +197,7 @@ fn later(due_at: Timestamp) -> Timestamp {
     Timestamp::from_unix_ms(due_at.unix_ms() + limits::RESUME_SPACING_MS).unwrap_or(due_at)
 }
 
-/// Tries a write again that met another one.
-async fn retry_on_conflict<T, F>(mut write: impl FnMut() -> F) -> Result<T, StoreError>
-where
-    F: Future<Output = Result<T, StoreError>>,
-{
-    let mut pause = limits::WRITE_BACKOFF_FIRST;
-    for _ in 1..limits::SWEEP_ATTEMPTS_MAX {
-        match write().await {
-            Err(StoreError::Conflict) => {
-                tokio::time::sleep(jittered(pause)).await;
-                pause = (pause * 2).min(limits::WRITE_BACKOFF_MAX);
-            }
-            ended => return ended,
-        }
-    }
-    write().await
+/// How often a write is attempted that meets another one.
+fn budget() -> Budget {
+    Budget::attempts(limits::SWEEP_ATTEMPTS_MAX)
 }

@@ -230,6 +230,19 @@ impl<T> Page<T> {
         Self { data, pagination: Pagination { total, has_more, limit: request.limit.0, offset: request.offset.0 } }
     }
 
+    /// A page of a list that is there as a whole.
+    #[must_use]
+    pub fn slice(all: impl IntoIterator<Item = T>, request: PageRequest) -> Self {
+        let (mut total, mut data) = (0, Vec::new());
+        for row in all {
+            if request.positions().contains(&total) {
+                data.push(row);
+            }
+            total += 1;
+        }
+        Self::new(data, total, request)
+    }
+
     /// The same page with its rows shown otherwise.
     pub fn map<U>(self, show: impl FnMut(T) -> U) -> Page<U> {
         Page { data: self.data.into_iter().map(show).collect(), pagination: self.pagination }

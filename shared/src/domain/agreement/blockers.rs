@@ -3,9 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-use utoipa::ToSchema;
-
 use super::gate::{Gate, GateRule};
 use super::{Agreement, AgreementKind, ParticipantRole, SafeTerms};
 use crate::domain::contact::Contact;
@@ -271,69 +268,6 @@ impl Blocker {
     }
 }
 
-/// A blocker as the API shows it.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Blocker)]
-pub struct BlockerView {
-    /// Branch on this.
-    pub code: FieldCode,
-    /// For a person.
-    pub message: &'static str,
-    /// Where a person sets it right.
-    pub url: String,
-    /// The stage that it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stage_id: Option<StageId>,
-    /// The gate that it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gate_id: Option<GateId>,
-    /// The participant that it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub participant_id: Option<ParticipantId>,
-    /// The document that it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub document_id: Option<DocumentId>,
-    /// The movement that it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub movement_id: Option<MovementId>,
-}
-
-impl BlockerView {
-    /// Shows a blocker of the draft at a link.
-    #[must_use]
-    pub fn new(blocker: &Blocker, url: String) -> Self {
-        let mut view = Self {
-            code: blocker.code(),
-            message: blocker.message(),
-            url,
-            stage_id: None,
-            gate_id: None,
-            participant_id: None,
-            document_id: None,
-            movement_id: None,
-        };
-        match blocker {
-            Blocker::ParticipantEmailMissing { participant_id } => view.participant_id = Some(*participant_id),
-            Blocker::StageEmpty { stage_id } => view.stage_id = Some(*stage_id),
-            Blocker::GateIncomplete { stage_id, gate_id } | Blocker::GateParticipantMissing { stage_id, gate_id } => {
-                (view.stage_id, view.gate_id) = (Some(*stage_id), Some(*gate_id));
-            }
-            Blocker::DocumentMissing { document_id } => view.document_id = Some(*document_id),
-            Blocker::PaymentIncomplete { movement_id } | Blocker::PaymentPartiesMissing { movement_id } => {
-                view.movement_id = Some(*movement_id);
-            }
-            Blocker::WorkspaceNotActivated
-            | Blocker::NoParticipants
-            | Blocker::NoStages
-            | Blocker::SafeTermsIncomplete
-            | Blocker::SafePartiesMissing
-            | Blocker::FundingItemChanged
-            | Blocker::ExpiryInPast => {}
-        }
-        view
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::fixtures::{Deal, draft, noon, question};
@@ -493,31 +427,6 @@ mod tests {
             change(&mut deal);
             let allows = deal.blockers().iter().all(Blocker::allows_proposal);
             assert_eq!(allows, expected.iter().all(|code| *code == FieldCode::WorkspaceNotActivated), "{expected:?}");
-        }
-    }
-
-    #[test]
-    fn a_blocker_says_what_it_is_about() {
-        for (_, change) in CASES {
-            let mut deal = Deal::complete();
-            change(&mut deal);
-            for blocker in deal.blockers() {
-                let shown = serde_json::to_value(BlockerView::new(&blocker, "u".to_owned())).unwrap();
-                let about: Vec<&str> = ["stage_id", "gate_id", "participant_id", "document_id", "movement_id"]
-                    .into_iter()
-                    .filter(|name| shown.get(*name).is_some())
-                    .collect();
-                let expected: &[&str] = match blocker.code() {
-                    FieldCode::ParticipantEmailMissing => &["participant_id"],
-                    FieldCode::StageEmpty => &["stage_id"],
-                    FieldCode::GateIncomplete | FieldCode::GateParticipantMissing => &["stage_id", "gate_id"],
-                    FieldCode::DocumentMissing => &["document_id"],
-                    FieldCode::PaymentIncomplete | FieldCode::PaymentPartiesMissing => &["movement_id"],
-                    _ => &[],
-                };
-                assert_eq!(about, expected, "{blocker:?}");
-                assert_eq!((&shown["url"], shown["message"].as_str().is_some_and(str::is_empty)), (&"u".into(), false));
-            }
         }
     }
 }

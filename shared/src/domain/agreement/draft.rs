@@ -13,7 +13,7 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 /// use shared::domain::agreement::{Agreement, Lifecycle};
 ///
 /// fn name(agreement: &Agreement) -> Option<&str> {
-///     let draft = agreement.as_draft("agreement_id").ok()?;
+///     let draft = agreement.as_draft().ok()?;
 ///     assert_eq!(draft.lifecycle(), Lifecycle::Draft);
 ///     Some(agreement.name.as_str())
 /// }
@@ -31,7 +31,18 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 /// }
 /// ```
 ///
-/// Nor is there another way to one of these:
+/// Nor can its id, so that no draft is written in the place of an active agreement:
+///
+/// ```compile_fail
+/// use shared::domain::agreement::Agreement;
+///
+/// fn in_place_of(active: &Agreement, mut draft: Agreement) -> Agreement {
+///     draft.id = active.id();
+///     draft
+/// }
+/// ```
+///
+/// And there is no other way to a draft:
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::Agreement;
@@ -52,19 +63,41 @@ impl Deref for Draft {
     }
 }
 
+/// Why an agreement can't be written as a draft.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotEditable {
+    /// It has been published or cancelled.
+    NotADraft,
+    /// It is larger than an agreement may be.
+    TooLarge,
+}
+
+impl NotEditable {
+    /// The error, at the field that names the agreement where the edit comes from.
+    #[must_use]
+    pub fn at(self, field: &str) -> FieldErrors {
+        match self {
+            Self::NotADraft => FieldErrors::one(field, FieldCode::WrongState, "only a draft can be changed"),
+            Self::TooLarge => {
+                let message = "the agreement is as large as one may be; shorten its texts, or split it";
+                FieldErrors::one(field, FieldCode::LimitReached, message)
+            }
+        }
+    }
+}
+
 impl Agreement {
-    /// The agreement as a draft to be written. The field is what names the agreement where the edit comes from.
+    /// The agreement as a draft to be written.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `limit_reached` when it is larger than one may be, as it is stored.
-    pub fn as_draft(&self, field: &str) -> Result<Draft, FieldErrors> {
+    /// [`NotEditable`] when it is no draft, or larger than an agreement may be as it is stored.
+    pub fn as_draft(&self) -> Result<Draft, NotEditable> {
         if self.lifecycle() != Lifecycle::Draft {
-            return Err(FieldErrors::one(field, FieldCode::WrongState, "only a draft can be changed"));
+            return Err(NotEditable::NotADraft);
         }
         let bytes = serde_json::to_vec(self).map_or(usize::MAX, |bytes| bytes.len());
         if bytes > limits::AGREEMENT_BYTES_MAX {
-            let message = "the agreement is as large as one may be; shorten its texts, or split it";
-            return Err(FieldErrors::one(field, FieldCode::LimitReached, message));
+            return Err(NotEditable::TooLarge);
         }
         Ok(Draft(self.clone()))
     }
@@ -76,15 +109,15 @@ mod tests {
     use super::*;
 
     fn refused(agreement: &Agreement) -> FieldCode {
-        let error = agreement.as_draft("agreement_id").unwrap_err().into_list().remove(0);
-        assert_eq!(error.field, "agreement_id");
+        let error = agreement.as_draft().unwrap_err().at("path.agreement_id").into_list().remove(0);
+        assert_eq!(error.field, "path.agreement_id");
         error.code
     }
 
     #[test]
     fn only_a_draft_is_one() {
         let draft = Deal::complete().draft;
-        assert_eq!(*draft.as_draft("agreement_id").unwrap(), draft);
+        assert_eq!(*draft.as_draft().unwrap(), draft);
         assert_eq!(refused(&published(&draft)), FieldCode::WrongState);
         assert_eq!(refused(&draft.cancelled(noon())), FieldCode::WrongState);
     }
@@ -95,7 +128,7 @@ mod tests {
         let question = super::super::fixtures::question(&"w".repeat(limits::NAME_CHARS_MAX));
         let fields = vec![question; limits::GATE_FIELDS_MAX];
         let rule = super::super::gate::GateRule::InformationRequest { participant_ids: [].into(), fields };
-        while draft.as_draft("agreement_id").is_ok() {
+        while draft.as_draft().is_ok() {
             let (more, stage) = draft.add_stage(label("More"), [].into(), noon()).unwrap();
             draft = more;
             for _ in 0..10 {

@@ -20,6 +20,26 @@ pub(crate) fn noon() -> Timestamp {
     Timestamp::from_unix_ms(1_773_489_600_000).unwrap()
 }
 
+/// So many hours after noon.
+pub(crate) fn after(hours: i64) -> Timestamp {
+    noon().plus_seconds(hours * 3600)
+}
+
+/// A deployment's own pace.
+pub(crate) fn time_scale() -> TimeScale {
+    TimeScale::default()
+}
+
+/// A countdown of so many hours.
+pub(crate) fn waiting(hours: u32) -> GateRule {
+    GateRule::Countdown { until: Some(Countdown::AfterHours(hours)) }
+}
+
+/// A countdown to a time.
+pub(crate) fn until(at: Timestamp) -> GateRule {
+    GateRule::Countdown { until: Some(Countdown::At(at)) }
+}
+
 pub(crate) fn label(text: &str) -> Label {
     Label::parse(text).unwrap()
 }
@@ -48,7 +68,7 @@ pub(crate) fn draft(kind: AgreementKind) -> Agreement {
 
 /// A draft, published at noon with nothing recorded.
 pub(crate) fn published(draft: &Agreement) -> Agreement {
-    draft.published(&Facts::none(), TimeScale::default(), noon())
+    draft.published(&Facts::none(), time_scale(), noon())
 }
 
 pub(crate) fn question(label_text: &str) -> InformationField {

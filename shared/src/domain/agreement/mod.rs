@@ -2,7 +2,7 @@
 //!
 //! The types are here; [`gate`] has the nine kinds of conditions, [`blockers`] what keeps a draft from being
 //! published, [`edit`] the setting up of a draft, [`draft`] the only state of one that may be written without a member,
-//! [`participants`] who takes part, [`progress`] how it goes on once it is published, [`view`] what the API shows.
+//! [`participants`] who takes part, [`progress`] how it goes on once it is published.
 
 pub mod blockers;
 pub mod draft;
@@ -12,13 +12,12 @@ pub(crate) mod fixtures;
 pub mod gate;
 pub mod participants;
 pub mod progress;
-pub mod view;
 
 use std::collections::BTreeSet;
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::actor::Actor;
 use super::ids::{
@@ -28,7 +27,6 @@ use super::time::Timestamp;
 use crate::limits;
 use crate::wire::fields::FieldErrors;
 use crate::wire::input::texts;
-use crate::wire::page::{Filter, Limit, Offset, PageRequest, Search};
 use gate::Gate;
 
 texts! {
@@ -293,8 +291,8 @@ pub enum ConversionTiming {
 /// An agreement as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agreement {
-    /// Its id.
-    pub id: AgreementId,
+    /// Its id: private, so that one agreement can't be written in the place of another.
+    id: AgreementId,
     /// The one workspace that it belongs to.
     pub workspace_id: WorkspaceId,
     /// What it is called.
@@ -353,47 +351,6 @@ pub struct NewParticipant {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Roles(pub BTreeSet<ParticipantRole>);
 
-/// Which agreement, in a path.
-#[derive(Debug, Clone, Copy, Deserr, IntoParams)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
-pub struct AgreementPath {
-    /// The agreement.
-    pub agreement_id: AgreementId,
-}
-
-/// Which agreements are listed.
-#[derive(Debug, Clone, Deserr, IntoParams)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
-pub struct AgreementQuery {
-    /// Of this workspace only.
-    #[deserr(default)]
-    pub workspace_id: Option<WorkspaceId>,
-    /// In this state only; empty means any.
-    #[deserr(default)]
-    #[param(required = false, inline, value_type = Lifecycle)]
-    pub lifecycle: Filter<Lifecycle>,
-    /// A part of the name, whatever its case or composition.
-    #[deserr(default)]
-    #[param(required = false, inline)]
-    pub search: Search<{ limits::AGREEMENT_SEARCH_CHARS_MAX }>,
-    /// Page size.
-    #[deserr(default)]
-    #[param(required = false, inline)]
-    pub limit: Limit,
-    /// Start position.
-    #[deserr(default)]
-    #[param(required = false, inline)]
-    pub offset: Offset,
-}
-
-impl AgreementQuery {
-    /// Which page is asked for.
-    #[must_use]
-    pub fn page(&self) -> PageRequest {
-        PageRequest { limit: self.limit, offset: self.offset }
-    }
-}
-
 impl deserr::Deserr<FieldErrors> for Roles {
     fn deserialize_from_value<V: deserr::IntoValue>(
         value: deserr::Value<V>,
@@ -447,6 +404,12 @@ impl Agreement {
             created_at: now,
             updated_at: now,
         }
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> AgreementId {
+        self.id
     }
 
     /// Where it is in its life, with when it got there.

@@ -17,15 +17,40 @@ pub struct Added {
     pub is_new: bool,
 }
 
+/// Why a participant was not added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotAdded {
+    /// The agreement has been published or cancelled.
+    NotADraft,
+    /// The agreement has as many participants as it may have.
+    Full,
+}
+
+impl NotAdded {
+    /// The error, given the field that names the agreement.
+    #[must_use]
+    pub fn at(self, agreement_field: &str) -> FieldErrors {
+        match self {
+            Self::NotADraft => {
+                let message = "participants are added while the agreement is a draft";
+                FieldErrors::one(agreement_field, FieldCode::WrongState, message)
+            }
+            Self::Full => {
+                let message = format!("an agreement has at most {} participants", limits::AGREEMENT_PARTICIPANTS_MAX);
+                FieldErrors::one("contact_id", FieldCode::LimitReached, message)
+            }
+        }
+    }
+}
+
 impl Agreement {
-    /// Adds a participant, or merges the roles into the one that the contact is already.
+    /// Adds a participant, or merges the roles into the participant that the contact is already.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `limit_reached` when it is full.
-    pub fn add_participant(&self, new: NewParticipant, now: Timestamp) -> Result<Added, FieldErrors> {
+    /// [`NotAdded`] when the agreement is no draft, or full.
+    pub fn add_participant(&self, new: NewParticipant, now: Timestamp) -> Result<Added, NotAdded> {
         if self.life != Life::Draft {
-            let message = "participants are added while the agreement is a draft";
-            return Err(FieldErrors::one("path.agreement_id", FieldCode::WrongState, message));
+            return Err(NotAdded::NotADraft);
         }
         let mut agreement = self.clone();
         let existing = agreement.participants.iter_mut().find(|participant| participant.contact_id == new.contact_id);
@@ -34,8 +59,7 @@ impl Agreement {
             (participant.clone(), false)
         } else {
             if agreement.participants.len() >= limits::AGREEMENT_PARTICIPANTS_MAX {
-                let message = format!("an agreement has at most {} participants", limits::AGREEMENT_PARTICIPANTS_MAX);
-                return Err(FieldErrors::one("contact_id", FieldCode::LimitReached, message));
+                return Err(NotAdded::Full);
             }
             let participant = Participant { id: ParticipantId::new(), contact_id: new.contact_id, roles: new.roles.0 };
             agreement.participants.push(participant.clone());
@@ -124,7 +148,8 @@ mod tests {
         for n in 0..limits::AGREEMENT_PARTICIPANTS_MAX {
             agreement = agreement.add_participant(part(&contact(&format!("C{n}")), &ROLES), noon()).unwrap().agreement;
         }
-        let refused = agreement.add_participant(part(&contact("Late"), &ROLES), noon()).unwrap_err().into_list();
+        let refused = agreement.add_participant(part(&contact("Late"), &ROLES), noon()).unwrap_err();
+        let refused = refused.at("path.agreement_id").into_list();
         assert_eq!((refused[0].field.as_str(), refused[0].code), ("contact_id", FieldCode::LimitReached));
     }
 }

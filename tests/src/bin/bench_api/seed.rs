@@ -6,7 +6,6 @@ use shared::domain::contact::{Contact, ContactKind, DisplayName, Email};
 use shared::domain::ids::ContactId;
 use shared::domain::time::Timestamp;
 use shared::domain::workspace::{NewWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
-use shared::store::operator::Operator;
 use shared::store::{contacts, workspaces};
 use tests::Org;
 
@@ -59,13 +58,13 @@ pub struct Contacts {
 impl Contacts {
     /// Writes contacts.
     pub async fn seed(org: &Org, count: usize) -> Self {
-        let store = org.stack().table().store();
+        let system = org.system();
         let started = Instant::now();
         let mut ids = Vec::with_capacity(count);
         while ids.len() < count {
             let portion: Vec<Contact> = (ids.len()..count).take(PORTION).map(contact).collect();
-            let changes = portion.iter().flat_map(|contact| contacts::create(org.id, contact).expect("items"));
-            Operator::new(&store).load(changes).await.expect("the contacts are written");
+            let changes = portion.iter().map(|contact| contacts::create(system.call(), contact).expect("items"));
+            org.load(changes).await;
             ids.extend(portion.iter().map(|contact| contact.id));
         }
         Self { ids, seconds: started.elapsed().as_secs_f64() }
@@ -119,12 +118,13 @@ pub fn list_cases(length: usize) -> [ListCase; 5] {
 /// Writes a workspace for each contact, in which that contact takes part.
 pub async fn workspaces(org: &Org, people: &Contacts) {
     let now = Timestamp::now();
-    let changes = people.ids.iter().zip(1..).flat_map(|(person, number)| {
+    let system = org.system();
+    let changes = people.ids.iter().zip(1..).map(|(person, number)| {
         let name = WorkspaceName::parse(&format!("Harbor Street {number}")).expect("a name");
         let workspace = Workspace::create(NewWorkspace { name }, WorkspaceNumber(number), now)
             .add_person(*person, now)
             .expect("room for a person");
-        workspaces::create(org.id, &workspace).expect("items")
+        workspaces::create(system.call(), &workspace).expect("items")
     });
-    Operator::new(&org.stack().table().store()).load(changes).await.expect("the workspaces are written");
+    org.load(changes).await;
 }

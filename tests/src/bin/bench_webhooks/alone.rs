@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use local::{LocalQueue, PublicOrLoopback, Sending};
+use local::{DeliveryWorker, LocalQueue, PublicOrLoopback};
 use serde_json::{Value, json};
 use shared::crypto::keyring::Keyring;
 use shared::domain::time::Timestamp;
@@ -67,12 +67,12 @@ pub async fn send(url: &str) -> Value {
     let before = resident_mib("VmRSS:");
     let began = Instant::now();
     queue.send(&wakes).await.expect("room");
-    let sending = Sending::start(queue, sender, log);
+    let worker = DeliveryWorker::start(queue, sender, log);
     while memory.next_due().is_some() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let took = began.elapsed();
-    drop(sending);
+    drop(worker);
     json!({
         "deliveries": DELIVERIES,
         "endpoints": ENDPOINTS,

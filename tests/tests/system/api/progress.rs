@@ -90,7 +90,7 @@ impl Deal {
         let is_in_time = || expires_at.is_none_or(|moment| Timestamp::now() < moment);
         let change = |draft: &mut Agreement| (draft.stages, draft.expires_at) = (stages(of), expires_at);
         let draft = self.org.ready_draft("Exclusivity", change).await;
-        let body = json!({"action": "publish_agreement", "agreement_id": draft.id});
+        let body = json!({"action": "publish_agreement", "agreement_id": draft.id()});
         let proposed = self.org.post("/api/v1/proposals", &body).send().await;
         is_in_time().then_some(())?;
         let done = self.browser.decide(&review(&proposed.ok(201)), "confirm", "").await;
@@ -108,13 +108,13 @@ impl Deal {
 
     /// Proposes to cancel; nothing when the agreement has ended.
     async fn propose_cancellation(&self, agreement: &Agreement) -> Option<Value> {
-        let body = json!({"action": "cancel_agreement", "agreement_id": agreement.id});
+        let body = json!({"action": "cancel_agreement", "agreement_id": agreement.id()});
         let answer = self.org.post("/api/v1/proposals", &body).send().await;
         (answer.status == 201).then(|| answer.json())
     }
 
     async fn shown(&self, agreement: &Agreement) -> Value {
-        self.org.get(format!("/api/v1/agreements/{}", agreement.id)).send().await.ok(200)
+        self.org.get(format!("/api/v1/agreements/{}", agreement.id())).send().await.ok(200)
     }
 
     /// Waits until an agreement is in a state.
@@ -130,21 +130,23 @@ impl Deal {
     /// What is due of an agreement.
     async fn due(&self, agreement: &Agreement) -> Vec<String> {
         let mut due = self.org.due().await;
-        due.retain(|key| key.starts_with("AGREEMENT#") && key.contains(&agreement.id.to_string()));
+        due.retain(|key| key.starts_with("AGREEMENT#") && key.contains(&agreement.id().to_string()));
         due
     }
 
     /// The audit rows of what the service wrote down of an agreement.
     async fn written_down(&self, agreement: &Agreement) -> Vec<Value> {
         let mut rows = self.org.audit().await;
-        rows.retain(|row| row["operation"] == "proceed_agreement" && rows::objects(row) == [agreement.id.to_string()]);
+        rows.retain(|row| {
+            row["operation"] == "proceed_agreement" && rows::objects(row) == [agreement.id().to_string()]
+        });
         rows
     }
 
     /// How often an agreement's completion was told, and how often it is on record that the service wrote it down.
     async fn completions(&self, agreement: &Agreement) -> (usize, usize) {
         let told = |event: &&Value| {
-            event["type"] == "agreement.completed" && event["data"]["agreement_id"] == json!(agreement.id)
+            event["type"] == "agreement.completed" && event["data"]["agreement_id"] == json!(agreement.id())
         };
         let events = self.org.events().await;
         let rows = self.written_down(agreement).await;
@@ -189,7 +191,7 @@ async fn countdowns_take_an_agreement_from_stage_to_stage_and_the_last_one_compl
     let arrivals = subscriber.receiver.wait_for(1).await;
     let told = arrivals[0].json();
     assert_eq!(told["type"], "agreement.completed");
-    assert_eq!(told["data"], json!({"agreement_id": agreement.id, "name": "Exclusivity"}));
+    assert_eq!(told["data"], json!({"agreement_id": agreement.id(), "name": "Exclusivity"}));
     assert!(moment(&told["created_at"]) >= moment(&shown["completed_at"]), "never early");
 
     assert_eq!(deal.due(&agreement).await, Vec::<String>::new());
@@ -199,10 +201,10 @@ async fn countdowns_take_an_agreement_from_stage_to_stage_and_the_last_one_compl
         assert_eq!((&row["status"], &row["code"]), (&json!("200"), &json!("ok")));
         assert!(["token_id", "member_id", "participant_id"].iter().all(|who| row.get(*who).is_none()), "{row}");
     }
-    let page = deal.browser.get(&format!("/app/agreements/{}", agreement.id)).await;
+    let page = deal.browser.get(&format!("/app/agreements/{}", agreement.id())).await;
     assert!(page.says("Completed") && !page.says("Waiting for"), "{}", page.body);
     // What is completed can't be cancelled any more.
-    let body = json!({"action": "cancel_agreement", "agreement_id": agreement.id});
+    let body = json!({"action": "cancel_agreement", "agreement_id": agreement.id()});
     deal.org.post("/api/v1/proposals", &body).send().await.refused_for(422, &[("agreement_id", "wrong_state")]);
 }
 
@@ -232,7 +234,7 @@ async fn an_agreement_whose_time_is_over_expires_and_cannot_be_cancelled() {
     let state = deal.org.get(format!("/api/v1/proposals/{}", text(&cancellation["id"]))).send().await.ok(200);
     assert_eq!(state["state"], "pending", "it stays until it is declined or expires");
     assert_eq!(deal.browser.decide(&review(&cancellation), "decline", "").await.status, 303);
-    assert!(deal.browser.get(&format!("/app/agreements/{}", agreement.id)).await.says("Expired"));
+    assert!(deal.browser.get(&format!("/app/agreements/{}", agreement.id())).await.says("Expired"));
 }
 
 /// Decisions are taken on what is so, not on what the clock has found time to write down.
@@ -252,7 +254,7 @@ async fn a_decision_does_not_wait_for_the_clock() {
     let refused = deal.browser.decide(&review(&proposed), "confirm", "").await;
     assert!(refused.status == 422 && refused.says("The agreement has expired."), "{}", refused.body);
     for agreement in [&ended, &completed] {
-        let body = json!({"action": "cancel_agreement", "agreement_id": agreement.id});
+        let body = json!({"action": "cancel_agreement", "agreement_id": agreement.id()});
         let answer = deal.org.post("/api/v1/proposals", &body).send().await;
         // One proposal waits already; that the state is wrong comes first.
         answer.refused_for(422, &[("agreement_id", "wrong_state")]);
@@ -285,7 +287,7 @@ async fn what_is_met_already_is_cleared_with_the_publication() {
     assert_eq!(shown["status"], "Active: step 2 of 2, Waiting");
     assert_eq!(shown["stages"][0]["gates"][0]["cleared_at"], shown["published_at"]);
     let due_at = moment(&shown["stages"][1]["gates"][0]["due_at"]);
-    let entry = format!("AGREEMENT#{:015}#{}#{}", due_at.unix_ms(), deal.org.id, some.id);
+    let entry = format!("AGREEMENT#{:015}#{}#{}", due_at.unix_ms(), deal.org.id, some.id());
     assert_eq!(deal.due(&some).await, [entry], "the countdown comes before the end");
 
     let all = deal.publish(&[&[Countdown::At(past)]], None).await;
@@ -326,7 +328,7 @@ async fn the_clock_takes_away_what_was_left_behind_and_leaves_what_is_not_due() 
         before_a_moment(async |moment| Some(deal.publish(&[&[Countdown::At(moment)]], None).await)).await;
     let own = deal.due(&waiting).await;
     // Of nothing, and of what is not due, in each shard before what is.
-    let left_behind = [unknown_id(), waiting.id.to_string()];
+    let left_behind = [unknown_id(), waiting.id().to_string()];
     let left_behind = left_behind.map(|id| format!("AGREEMENT#000000000000001#{}#{id}", deal.org.id));
     // A clock that is behind another one gets an entry whose time is still to come. This one gets it because of a nought
     // too many, by which it sorts before its time.
@@ -384,7 +386,7 @@ async fn a_clock_and_a_member_do_not_both_end_an_agreement() {
         assert!(refused.says("The agreement has changed") && refused.says("Completed"), "{}", refused.body);
         assert_eq!(deal.shown(&agreement).await["lifecycle"], "completed");
         let events = deal.org.events().await;
-        let of_it = |event: &&Value| event["data"]["agreement_id"] == json!(agreement.id);
+        let of_it = |event: &&Value| event["data"]["agreement_id"] == json!(agreement.id());
         let types: Vec<&str> = events.iter().filter(of_it).map(|event| text(&event["type"])).collect();
         assert_eq!(types[2..], ["agreement.published", "proposal.created", "agreement.completed"]);
         return;
@@ -412,7 +414,7 @@ async fn a_broken_store_does_not_break_what_time_does() {
     })
     .await;
     let inject = |(agreement, (fault, times)): (Agreement, (Fault, usize))| {
-        let rule = Rule::on("TransactWriteItems").containing(agreement.id).times(times);
+        let rule = Rule::on("TransactWriteItems").containing(agreement.id()).times(times);
         (agreement, faults.inject(rule, fault))
     };
     let injected: Vec<_> = published.into_iter().zip(FAULTS).map(inject).collect();

@@ -153,11 +153,11 @@ async fn each_kind_of_blocker_refuses_a_publication() {
     let org = Org::new().await;
     for (code, change) in cases {
         let draft = org.ready_draft(code, change).await;
-        let body = json!({"action": "publish_agreement", "agreement_id": draft.id});
+        let body = json!({"action": "publish_agreement", "agreement_id": draft.id()});
         let refused = org.post(PROPOSALS, &body).key(code).send().await;
         assert_eq!(refused.status, 422, "{code}: {refused}");
         assert!(refused.errors().contains(&("agreement_id".to_owned(), code.to_owned())), "{code}: {refused}");
-        let shown = org.get(format!("/api/v1/agreements/{}", draft.id)).send().await.ok(200);
+        let shown = org.get(format!("/api/v1/agreements/{}", draft.id())).send().await.ok(200);
         let listed = shown["publish_blockers"].as_array().expect("blockers").iter().any(|found| found["code"] == code);
         assert!(listed && shown["publishable"] == false && shown["proposal_ready"] == false, "{code}: {shown}");
     }
@@ -320,7 +320,7 @@ async fn lists_are_filtered_by_the_state_of_the_moment() {
     let (seed, bridge) = (drafts::written(&org, "Seed").await, drafts::written(&org, "Bridge").await);
     let pending = org.post(PROPOSALS, &seed.publication()).send().await.ok(201);
     let over = drafts::propose_until(&org, &bridge.agreement, ProposalAction::PublishAgreement, in_ms(-1)).await;
-    let (pending, over) = (text(&pending["id"]).to_owned(), over.id.to_string());
+    let (pending, over) = (text(&pending["id"]).to_owned(), over.id().to_string());
     for (filters, expected) in [
         (vec![], vec![&pending, &over]),
         (vec![("state", "")], vec![&pending, &over]),
@@ -355,7 +355,7 @@ async fn expiry_is_decided_on_read_to_the_millisecond() {
     let draft = drafts::written(&org, "Seed").await;
     let expires_at = in_ms(1_500);
     let proposal = drafts::propose_until(&org, &draft.agreement, ProposalAction::PublishAgreement, expires_at).await;
-    let own = format!("{PROPOSALS}/{}", proposal.id);
+    let own = format!("{PROPOSALS}/{}", proposal.id());
     let (mut seen_before, mut seen_after) = (0, 0);
     while seen_after < 3 {
         let asked = Timestamp::now();
@@ -390,7 +390,7 @@ async fn an_expired_proposal_makes_way_and_is_settled_with_it() {
     for answer in answers.iter().filter(|answer| answer.status != 201) {
         answer.refused_for(422, &[("agreement_id", "proposal_pending")]);
     }
-    let (made, over) = (made[0].json(), over.id.to_string());
+    let (made, over) = (made[0].json(), over.id().to_string());
     let events = org.events().await;
     assert_eq!(told(&events), [("proposal.expired", over.as_str()), ("proposal.created", text(&made["id"]))]);
     let data = json!({"proposal_id": over, "agreement_id": draft.id(), "action": "publish_agreement"});
@@ -437,7 +437,7 @@ async fn clocks_that_tick_at_once_settle_once() {
     for n in 0..12 {
         let draft = drafts::written(&org, &format!("Deal {n}")).await;
         for action in [ProposalAction::PublishAgreement, ProposalAction::CancelAgreement] {
-            expected.push(drafts::propose_due(&org, &draft.agreement, action, in_ms(-1 - n)).await.id.to_string());
+            expected.push(drafts::propose_due(&org, &draft.agreement, action, in_ms(-1 - n)).await.id().to_string());
         }
     }
     let clock = Clockwork::of(&org);
@@ -470,7 +470,7 @@ async fn a_clock_and_a_new_proposal_settle_once() {
         let expired = told.iter().filter(|event| event["type"] == "proposal.expired").count();
         assert_eq!((told.len(), expired), (2, 1), "{told:?}");
         assert_eq!(ids(&org, &[("agreement_id", &draft.id()), ("state", "pending")]).await, [made]);
-        assert_eq!(ids(&org, &[("agreement_id", &draft.id()), ("state", "expired")]).await, [over.id.to_string()]);
+        assert_eq!(ids(&org, &[("agreement_id", &draft.id()), ("state", "expired")]).await, [over.id().to_string()]);
     }
 }
 
@@ -496,7 +496,7 @@ async fn the_clock_takes_away_what_was_left_behind_and_goes_on() {
         put.send().await.expect("the table takes it");
     }
     Clockwork::of(&org).tick().await;
-    assert_eq!(ids(&org, &[("state", "expired")]).await, [over.id.to_string()]);
+    assert_eq!(ids(&org, &[("state", "expired")]).await, [over.id().to_string()]);
     assert_eq!(
         ids(&org, &[("state", "pending")]).await,
         std::slice::from_ref(&decided),

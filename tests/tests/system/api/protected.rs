@@ -70,7 +70,7 @@ async fn no_operation_of_the_api_does_what_only_members_may() {
     for (drafted, action) in [(&seed, ProposalAction::PublishAgreement), (&live, ProposalAction::CancelAgreement)] {
         let in_an_hour = Timestamp::now().plus_seconds(3600);
         let proposal = drafts::propose_due(&org, &drafted.agreement, action, in_an_hour).await;
-        targets.push((drafted, proposal.id.to_string()));
+        targets.push((drafted, proposal.id().to_string()));
     }
     targets.push((&fresh, targets[0].1.clone()));
     let of = |(drafted, proposal): &(&drafts::Drafted, String)| -> Ids {

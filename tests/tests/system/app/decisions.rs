@@ -37,7 +37,7 @@ impl Review {
         let agreement = org.ready_draft("Lease", change).await;
         let expires_at = Timestamp::from_unix_ms(Timestamp::now().unix_ms() + lifetime_ms).expect("a moment");
         let proposal = drafts::propose_due(&org, &agreement, ProposalAction::PublishAgreement, expires_at).await;
-        let path = format!("/app/proposals/{}", proposal.id);
+        let path = format!("/app/proposals/{}", proposal.id());
         Self { browser, person, path, agreement, expires_at, shaky, org }
     }
 
@@ -64,7 +64,7 @@ impl Review {
     async fn states(&self) -> (String, String) {
         let text = |value: &Value| value.as_str().expect("a state").to_owned();
         let proposal = self.org.get(format!("/api/v1/proposals/{}", self.proposal())).send().await.ok(200);
-        let agreement = self.org.get(format!("/api/v1/agreements/{}", self.agreement.id)).send().await.ok(200);
+        let agreement = self.org.get(format!("/api/v1/agreements/{}", self.agreement.id())).send().await.ok(200);
         (text(&proposal["state"]), text(&agreement["lifecycle"]))
     }
 }
@@ -173,7 +173,7 @@ async fn the_largest_agreement_can_be_proposed_and_confirmed() {
         org,
         |draft| {
             draft.participants.extend(crowd.iter().map(somebody));
-            while draft.as_draft("agreement_id").is_ok() {
+            while draft.as_draft().is_ok() {
                 let label = || Label::parse(&name()).expect("a label");
                 let last = draft.stages.last_mut().expect("a stage");
                 if last.gates.len() < 20 {
@@ -200,7 +200,7 @@ async fn the_largest_agreement_can_be_proposed_and_confirmed() {
         AN_HOUR_MS,
     )
     .await;
-    let body = json!({"action": "cancel_agreement", "agreement_id": review.agreement.id});
+    let body = json!({"action": "cancel_agreement", "agreement_id": review.agreement.id()});
     review.org.post("/api/v1/proposals", &body).send().await.ok(201);
     let page = review.browser.get(&review.path).await;
     assert_eq!(page.status, 200);
@@ -260,7 +260,7 @@ async fn who_is_overtaken_between_two_looks_is_told_that_it_was_decided() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;
     let other = Browser::of(&review.org, &review.org.member("Okon").await).await;
     let page = review.browser.get(&review.path).await;
-    let looks = Rule::on("GetItem").containing(format!("AGREEMENT#{}", review.agreement.id));
+    let looks = Rule::on("GetItem").containing(format!("AGREEMENT#{}", review.agreement.id()));
     let overtake = async { assert_eq!(other.decide(&review.path, "confirm", "").await.status, 303) };
     let refused = review.shaky.meanwhile(looks, review.send(&page, "confirm"), overtake).await;
     assert_eq!(refused.status, 409, "{}", refused.body);

@@ -148,7 +148,7 @@ async fn confirming_publishes_and_activates_in_one_act() {
     }
     let done = browser.decide(&review(&proposal), "confirm", "Fine.\r\nGo ahead.").await;
     assert_eq!((done.status, done.location()), (303, review(&proposal).as_str()), "{}", done.body);
-    assert_eq!(lifecycle(&org, draft.id).await, "active");
+    assert_eq!(lifecycle(&org, draft.id()).await, "active");
     let decided = state(&org, &proposal).await;
     assert_eq!((&decided["state"], &decided["decision_note"]), (&"confirmed".into(), &"Fine.\nGo ahead.".into()));
     assert_eq!(decided["decided_by"]["id"], person.id.to_string());
@@ -159,7 +159,7 @@ async fn confirming_publishes_and_activates_in_one_act() {
     assert_eq!((&row["operation"], &row["code"]), (&"confirm_proposal".into(), &"ok".into()));
     assert_eq!(row["member_id"], person.id.to_string());
     assert!(browser.get(&review(&proposal)).await.says("Confirmed by Maren Holt"));
-    assert!(browser.get(&format!("/app/agreements/{}", draft.id)).await.says("Waiting for: Ada Okafor to approve"));
+    assert!(browser.get(&format!("/app/agreements/{}", draft.id())).await.says("Waiting for: Ada Okafor to approve"));
 }
 
 #[tokio::test]
@@ -169,11 +169,11 @@ async fn declining_and_cancelling_do_only_that() {
     let proposal = org.propose("publish_agreement", &draft).await;
     assert_eq!(browser.decide(&review(&proposal), "decline", "").await.status, 303);
     assert_eq!(state(&org, &proposal).await["state"], "declined");
-    assert_eq!(lifecycle(&org, draft.id).await, "draft");
+    assert_eq!(lifecycle(&org, draft.id()).await, "draft");
     let cancellation = org.propose("cancel_agreement", &draft).await;
     assert!(browser.get(&review(&cancellation)).await.says("The agreement is cancelled, for good."));
     assert_eq!(browser.decide(&review(&cancellation), "confirm", "").await.status, 303);
-    assert_eq!(lifecycle(&org, draft.id).await, "cancelled");
+    assert_eq!(lifecycle(&org, draft.id()).await, "cancelled");
     assert_eq!(events(&org).await, ["proposal.created", "proposal.declined", "proposal.created", "proposal.confirmed"]);
 }
 
@@ -226,7 +226,7 @@ async fn a_draft_that_changed_under_the_page_is_not_decided() {
     let (token, version) = (page.hidden("form_token"), page.hidden("version"));
     let mut after = draft.clone();
     after.stages.pop();
-    org.edit(1, &after).await;
+    org.edit(&after).await;
     let form = [("form_token", token.as_str()), ("version", &version), ("note", "Typed <b>"), ("decision", "confirm")];
     let refused = browser.post(&review(&proposal), &form).await;
     assert_eq!(refused.status, 409);
@@ -236,7 +236,7 @@ async fn a_draft_that_changed_under_the_page_is_not_decided() {
     assert_eq!(audit_of(&org, &refused).await["code"], "conflict");
     assert_eq!(state(&org, &proposal).await["state"], "pending");
     assert_eq!(browser.decide(&review(&proposal), "confirm", "").await.status, 303);
-    assert_eq!(lifecycle(&org, draft.id).await, "active");
+    assert_eq!(lifecycle(&org, draft.id()).await, "active");
 }
 
 #[tokio::test]
@@ -246,12 +246,12 @@ async fn blockers_that_appeared_are_listed_and_the_proposal_keeps_waiting() {
     let proposal = org.propose("publish_agreement", &draft).await;
     let mut after = draft.clone();
     after.documents[0].content = None;
-    org.edit(1, &after).await;
+    org.edit(&after).await;
     let refused = browser.decide(&review(&proposal), "confirm", "").await;
     assert_eq!(refused.status, 422);
     assert!(refused.says("A document has no file. Upload it."), "{}", refused.body);
     assert_eq!(state(&org, &proposal).await["state"], "pending");
-    assert_eq!(lifecycle(&org, draft.id).await, "draft");
+    assert_eq!(lifecycle(&org, draft.id()).await, "draft");
     assert_eq!(browser.decide(&review(&proposal), "decline", "").await.status, 303);
 }
 
@@ -334,7 +334,7 @@ async fn what_another_organization_has_is_not_there() {
         assert_eq!(browser.post(&format!("/app/proposals/{id}"), &form).await.status, 404, "{id}");
     }
     assert_eq!(pages.len(), 1);
-    for path in [format!("/app/agreements/{}", draft.id), format!("/app/workspaces/{}", draft.workspace_id)] {
+    for path in [format!("/app/agreements/{}", draft.id()), format!("/app/workspaces/{}", draft.workspace_id)] {
         assert_eq!(browser.get(&path).await.status, 404, "{path}");
         assert!(!browser.post(&path, &[("form_token", &token)]).await.says("Secret"), "{path}");
     }
@@ -357,7 +357,7 @@ async fn what_people_wrote_is_text_and_nothing_else() {
     let pages = [
         "/app".to_owned(),
         review(&proposal),
-        format!("/app/agreements/{}", draft.id),
+        format!("/app/agreements/{}", draft.id()),
         list.to_owned(),
         format!("/app/workspaces/{}", workspace["id"].as_str().unwrap()),
     ];
@@ -476,7 +476,7 @@ async fn who_was_removed_since_the_proposal_is_named() {
         proposals.push(org.propose("publish_agreement", &draft).await);
         let mut after = draft.clone();
         after.participants.pop();
-        org.edit(1, &after).await;
+        org.edit(&after).await;
     }
     let [lease, option] = &proposals[..] else { panic!("two") };
     assert_eq!(lease["summary_sentence"], "Publish “Lease”: 3 participants, 3 steps.");
@@ -505,16 +505,16 @@ async fn nobody_is_waited_for_once_an_active_agreement_is_cancelled() {
         let proposal = org.propose(action, &draft).await;
         let path = format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"));
         assert_eq!(browser.decide(&path, "confirm", "").await.status, 303);
-        let agreement = org.get(format!("/api/v1/agreements/{}", draft.id)).send().await.ok(200);
+        let agreement = org.get(format!("/api/v1/agreements/{}", draft.id())).send().await.ok(200);
         let first = &agreement["stages"][0]["gates"][0];
-        let time_scale = first["waiting_on_participant_ids"].as_array().expect("a list").len();
+        let waiting = first["waiting_on_participant_ids"].as_array().expect("a list").len();
         if action == "publish_agreement" {
-            assert_eq!((time_scale, &first["state"]), (1, &json!("open")));
+            assert_eq!((waiting, &first["state"]), (1, &json!("open")));
         } else {
-            assert_eq!((time_scale, &first["waiting_on"]), (0, &json!("Nobody: the agreement has ended")));
+            assert_eq!((waiting, &first["waiting_on"]), (0, &json!("Nobody: the agreement has ended")));
             assert_eq!(agreement["lifecycle"], "cancelled");
         }
     }
-    let page = browser.get(&format!("/app/agreements/{}", draft.id)).await;
+    let page = browser.get(&format!("/app/agreements/{}", draft.id())).await;
     assert!(page.says("Not done") && !page.says("Waiting for"), "{}", page.body);
 }

@@ -198,7 +198,7 @@ async fn a_decided_proposal_says_which_agreement_it_shows() {
     assert_eq!(browser.decide(&review(&declined), "decline", "").await.status, 303);
     let mut after = draft.clone();
     after.stages[2].name = label("Handover");
-    org.edit(1, &after).await;
+    org.edit(&after).await;
     let page = browser.get(&review(&declined)).await;
     assert!(page.says("What follows is the agreement as it was proposed."), "{}", page.body);
     assert!(page.says("Closing") && !page.says("Handover"));
@@ -272,16 +272,16 @@ async fn markup_in_any_text_is_text() {
         let path = format!("/api/v1/contacts/{}", party["id"].as_str().unwrap());
         org.patch(path, &json!({"display_name": SCRIPT})).send().await.ok(200);
     }
-    let body = json!({"action": "publish_agreement", "agreement_id": draft.id, "note": SCRIPT});
+    let body = json!({"action": "publish_agreement", "agreement_id": draft.id(), "note": SCRIPT});
     let proposal = org.post("/api/v1/proposals", &body).send().await.ok(201);
     let mut after = draft.clone();
     after.name = shared::domain::agreement::AgreementName::parse(&format!("{SCRIPT}2")).unwrap();
     after.stages[1].name = label(&format!("{SCRIPT}3"));
     after.documents[0].name = label(&format!("{SCRIPT}4"));
-    org.edit(1, &after).await;
+    org.edit(&after).await;
     let own = format!("/app/workspaces/{}", workspace["id"].as_str().unwrap());
     let of_draft = format!("/app/workspaces/{}", draft.workspace_id);
-    let agreement = format!("/app/agreements/{}", draft.id);
+    let agreement = format!("/app/agreements/{}", draft.id());
     let pages =
         ["/app", "/app/proposals", &review(&proposal), &agreement, &own, &of_draft, "/app/account", "/app/workspaces"];
     let search = "/app/workspaces?search=%3Cscript%3Ealert(1)%22%27&offset=0".to_owned();

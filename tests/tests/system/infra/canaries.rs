@@ -18,7 +18,7 @@ async fn a_deal_leaves_nothing_that_people_wrote_in_rows_and_logs_and_no_secret_
     let draft = org.ready_draft("Lease", |draft| draft.name = AgreementName::parse(&deal).expect("a name")).await;
     let contact = draft.participants[0].contact_id;
     org.patch(format!("/api/v1/contacts/{contact}"), &json!({"display_name": person})).send().await.ok(200);
-    let body = json!({"action": "publish_agreement", "agreement_id": draft.id, "note": note});
+    let body = json!({"action": "publish_agreement", "agreement_id": draft.id(), "note": note});
     let proposal = org.post("/api/v1/proposals", &body).send().await.ok(201);
     let path = format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"));
 

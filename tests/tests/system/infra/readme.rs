@@ -1,21 +1,49 @@
-//! The README's walkthroughs, as they stand there: pasted into a shell beside a stack with its demo.
+//! The README and the pages beside it. Their walkthroughs are pasted as they stand into a shell beside a stack with its
+//! demo; the code, the links and the paths that they show must exist.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tests::app::Browser;
-use tests::process::Serve;
+use tests::process::{Process, Serve};
 use tokio::process::Command;
 
 use crate::STACK;
 
-const README: &str = include_str!("../../../../README.md");
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+const README: &str = "README.md";
+/// The README is a front door: what does not fit goes to a page beside it.
+const README_BYTES_MAX: usize = 9 * 1024;
+/// The pages whose shell blocks the tests paste. No other page has one: what a reader types by hand is `console`.
+const PASTED: [&str; 3] = [README, "docs/first-session.md", "docs/draft-to-completion.md"];
 
-/// The shell blocks of a section.
-fn blocks(section: &str) -> Vec<&'static str> {
-    let (_, rest) = README.split_once(&format!("\n## {section}\n")).expect("the section");
-    let text = rest.split("\n## ").next().unwrap_or_default();
-    text.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap_or_default()).collect()
+/// Every page, by its path from the root.
+fn pages() -> Vec<String> {
+    let mut pages: Vec<String> = fs::read_dir(Path::new(ROOT).join("docs"))
+        .expect("the folder docs")
+        .map(|entry| format!("docs/{}", entry.expect("an entry").file_name().to_string_lossy()))
+        .collect();
+    pages.extend([README, "infra/OPERATIONS.md", "events/verify/README.md"].map(str::to_owned));
+    pages.sort();
+    pages
+}
+
+fn read(page: &str) -> String {
+    fs::read_to_string(Path::new(ROOT).join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
+}
+
+/// A page's blocks of code in a language.
+fn blocks(page: &str, language: &str) -> Vec<String> {
+    let (text, fence) = (read(page), format!("```{language}\n"));
+    let blocks = text.split(&fence).skip(1);
+    blocks.map(|block| block.split("```").next().unwrap_or_default().to_owned()).collect()
+}
+
+/// A page's text without its blocks of code.
+fn prose(page: &str) -> String {
+    read(page).split("```").step_by(2).collect()
 }
 
 /// What blocks print when they are pasted into one shell.
@@ -27,31 +55,31 @@ async fn paste(folder: &Path, blocks: &[&str]) -> String {
     said.into_owned()
 }
 
+fn json_lines(said: &str) -> Vec<Value> {
+    said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
 #[tokio::test]
 async fn the_walkthroughs_lead_where_they_say() {
     let curl = Command::new("curl").arg("--version").output().await;
     assert!(curl.is_ok_and(|curl| curl.status.success()), "the walkthroughs need curl (Debian: apt-get install curl)");
     let folder = tempfile::tempdir().expect("a folder");
     let process = Serve::over(STACK, folder.path().join(".local")).seed("demo").start().await;
+    first_deal(folder.path(), &process).await;
+    first_session(folder.path()).await;
+    draft_to_completion(folder.path()).await;
+    process.kill().await;
+}
 
-    let session = blocks("A first session");
-    let said = paste(folder.path(), &session).await;
-    assert_eq!(said.matches("HTTP/1.1 201 Created").count(), 2, "{said}");
-    assert_eq!(said.matches("idempotent-replayed: true").count(), 1, "{said}");
-    assert!(said.contains("Ada Weiß") && said.contains("\"unknown_field\"") && said.contains("WS-0000"), "{said}");
-
-    let draft = blocks("From a draft to an active agreement");
-    let [propose, active] = &draft[..] else { panic!("two blocks: {draft:?}") };
-    // In the same terminal, as it says.
-    let said =
-        paste(folder.path(), &[session[0].lines().take(2).collect::<Vec<_>>().join("\n").as_str(), propose]).await;
-    let answers: Vec<Value> = said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let [participant, refused, proposal] = &answers[..] else { panic!("three answers: {said}") };
-    assert_eq!(participant["roles"], serde_json::json!(["signer"]));
-    assert_eq!(refused["error"]["errors"][0]["code"], "no_stages", "{refused}");
+async fn first_deal(folder: &Path, process: &Process) {
+    let blocks = blocks(README, "sh");
+    let [propose, active] = &blocks[..] else { panic!("two blocks: {blocks:?}") };
+    let said = paste(folder, &[propose]).await;
+    let answers = json_lines(&said);
+    let [proposal] = &answers[..] else { panic!("one answer: {said}") };
     let confirm_url = proposal["confirm_url"].as_str().unwrap_or_else(|| panic!("{proposal}"));
 
-    let ready = std::fs::read(folder.path().join(".local/ready.json")).expect("the ready file");
+    let ready = fs::read(folder.join(".local/ready.json")).expect("the ready file");
     let ready: Value = serde_json::from_slice(&ready).expect("JSON");
     let member = &ready["organizations"][0]["members"][0];
     let of_member = |name: &str| member[name].as_str().expect("a text");
@@ -63,11 +91,138 @@ async fn the_walkthroughs_lead_where_they_say() {
     assert_eq!((signed_in.status, signed_in.location()), (303, path), "and back");
     assert_eq!(browser.decide(path, "confirm", "").await.status, 303);
 
-    let again = format!(
-        "{}\nREADY={}",
-        session[0].lines().take(2).collect::<Vec<_>>().join("\n"),
-        proposal["agreement_id"].as_str().expect("an id")
-    );
-    assert_eq!(paste(folder.path(), &[again.as_str(), active]).await.trim(), "\"lifecycle\":\"active\"");
-    process.kill().await;
+    // In the same terminal, where the variables are set already.
+    let variables = propose.lines().take(2).collect::<Vec<_>>().join("\n");
+    let agreement = format!("AGREEMENT={}", proposal["agreement_id"].as_str().expect("an id"));
+    let said = paste(folder, &[&variables, &agreement, active]).await;
+    assert_eq!(said.trim(), "\"lifecycle\":\"active\"");
+}
+
+async fn first_session(folder: &Path) {
+    let blocks = blocks("docs/first-session.md", "sh");
+    let [session] = &blocks[..] else { panic!("one block: {blocks:?}") };
+    let said = paste(folder, &[session]).await;
+    assert_eq!(said.matches("HTTP/1.1 201 Created").count(), 2, "{said}");
+    assert_eq!(said.matches("idempotent-replayed: true").count(), 1, "{said}");
+    assert!(said.contains("Ada Weiß") && said.contains("\"unknown_field\"") && said.contains("WS-0000"), "{said}");
+}
+
+async fn draft_to_completion(folder: &Path) {
+    let blocks = blocks("docs/draft-to-completion.md", "sh");
+    let [draft, complete] = &blocks[..] else { panic!("two blocks: {blocks:?}") };
+    let said = paste(folder, &[draft]).await;
+    let answers = json_lines(&said);
+    let [participant, refused] = &answers[..] else { panic!("two answers: {said}") };
+    assert_eq!(participant["roles"], serde_json::json!(["signer"]));
+    assert_eq!(refused["error"]["errors"][0]["code"], "no_stages", "{refused}");
+
+    // The page starts a faster stack in another folder. This one keeps true time, so the agreement is active still; the
+    // browser test sees it complete.
+    fs::create_dir(folder.join(".local-fast")).expect("a folder");
+    fs::copy(folder.join(".local/ready.json"), folder.join(".local-fast/ready.json")).expect("the ready file");
+    assert_eq!(paste(folder, &[complete]).await.trim(), "\"lifecycle\":\"active\"");
+}
+
+#[test]
+fn every_shell_block_is_pasted() {
+    for page in pages().iter().filter(|page| !PASTED.contains(&page.as_str())) {
+        assert!(blocks(page, "sh").is_empty(), "{page} has a block that no test pastes");
+    }
+}
+
+#[test]
+fn the_readme_is_a_front_door() {
+    let bytes = read(README).len();
+    assert!(bytes <= README_BYTES_MAX, "{bytes} bytes; at most {README_BYTES_MAX}");
+}
+
+/// The targets of a page's links.
+fn links(page: &str) -> Vec<String> {
+    let text = prose(page);
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    targets.map(|(target, _)| target.to_owned()).collect()
+}
+
+/// The anchors of a page's headings.
+fn anchors(page: &str) -> BTreeSet<String> {
+    let text = prose(page);
+    let headings = text
+        .lines()
+        .filter_map(|line| line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#')));
+    let anchor = |heading: &str| -> String {
+        let kept = heading.to_lowercase();
+        kept.chars()
+            .filter(|c| c.is_alphanumeric() || " -_".contains(*c))
+            .map(|c| if c == ' ' { '-' } else { c })
+            .collect()
+    };
+    headings.map(anchor).collect()
+}
+
+/// A path without its `.` and `..`, so that two ways to one file are the same.
+fn normal(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut whole, part| {
+        match part {
+            std::path::Component::ParentDir => drop(whole.pop()),
+            std::path::Component::CurDir => {}
+            other => whole.push(other),
+        }
+        whole
+    })
+}
+
+#[test]
+fn links_between_pages_lead_somewhere() {
+    let mut linked = BTreeSet::from([README.to_owned()]);
+    for page in pages() {
+        for link in links(&page).iter().filter(|link| !link.starts_with("https://")) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let from = Path::new(&page).parent().expect("a folder");
+            let target = if file.is_empty() { PathBuf::from(&page) } else { normal(&from.join(file)) };
+            let target = target.to_str().expect("a path").to_owned();
+            assert!(Path::new(ROOT).join(&target).exists(), "{page} links {link}");
+            assert!(anchor.is_empty() || anchors(&target).contains(anchor), "{page} links {link}");
+            linked.insert(target);
+        }
+    }
+    for page in pages() {
+        assert!(linked.contains(&page), "no page links {page}");
+    }
+}
+
+/// Paths stand in backquotes, from the root, alone or as the start of a command. `shared/src/domain/sentences` may be a
+/// file or a folder; of a path with a placeholder, such as `<resource>`, the folder must exist.
+#[test]
+fn paths_that_the_pages_name_exist() {
+    let folders = ["docs/", "events/", "functions/", "infra/", "scripts/", "shared/", "tests/"];
+    for page in pages() {
+        let text = prose(&page);
+        let code = text.split('`').skip(1).step_by(2);
+        for named in code.filter(|code| folders.iter().any(|folder| code.starts_with(folder))) {
+            let path = named.split([' ', '<']).next().unwrap_or_default();
+            let path = Path::new(ROOT).join(path);
+            assert!(path.exists() || path.with_extension("rs").exists(), "{page} names {named}");
+        }
+    }
+}
+
+#[test]
+fn the_page_on_webhooks_shows_the_code_to_copy() {
+    const PAGE: &str = "docs/webhooks.md";
+    for (language, file) in [("python", "verify.py"), ("ts", "verify.ts"), ("rust", "verify.rs")] {
+        let code = read(&format!("events/verify/{file}"));
+        let shown = blocks(PAGE, language);
+        assert!(!shown.is_empty(), "{PAGE} shows no {language}");
+        for block in shown {
+            assert!(code.contains(&block), "{language}:\n{block}");
+        }
+    }
+    for block in blocks(PAGE, "json") {
+        let event: Value = serde_json::from_str(&block).expect("an event");
+        assert_eq!(crate::members(&event), ["created_at", "data", "id", "type"]);
+    }
+    let vectors: Vec<Value> = serde_json::from_str(&read("events/verify/vectors.json")).expect("vectors");
+    for page in [PAGE, "events/verify/README.md"] {
+        assert!(prose(page).contains(&vectors.len().to_string()), "{page} has another number of vectors");
+    }
 }

@@ -106,16 +106,16 @@ async fn every_type_of_event_arrives_as_the_specification_has_it() {
         json!({"proposal_id": id, "agreement_id": agreement.to_string(), "action": action})
     };
     let mut expected = [
-        ("proposal.created", of(&confirmed, &published.id)),
+        ("proposal.created", of(&confirmed, &published.id())),
         ("workspace.activated", json!({"workspace_id": published.workspace_id, "authorization": "proposal"})),
-        ("proposal.confirmed", of(&confirmed, &published.id)),
-        ("agreement.published", json!({"agreement_id": published.id, "name": "Lease"})),
-        ("proposal.created", of(&declined, &kept_back.id)),
-        ("proposal.declined", of(&declined, &kept_back.id)),
+        ("proposal.confirmed", of(&confirmed, &published.id())),
+        ("agreement.published", json!({"agreement_id": published.id(), "name": "Lease"})),
+        ("proposal.created", of(&declined, &kept_back.id())),
+        ("proposal.declined", of(&declined, &kept_back.id())),
         ("workspace.activated", json!({"workspace_id": workspace["id"], "authorization": "direct"})),
         (
             "proposal.expired",
-            json!({"proposal_id": expired.id, "agreement_id": kept_back.id, "action": "cancel_agreement"}),
+            json!({"proposal_id": expired.id(), "agreement_id": kept_back.id(), "action": "cancel_agreement"}),
         ),
     ]
     .map(|(name, data)| format!("{name} {data}"));

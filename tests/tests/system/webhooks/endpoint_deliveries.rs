@@ -265,7 +265,7 @@ async fn what_was_not_delivered_since_a_moment_is_counted_and_replayed() {
     clockwork.first_tick().await;
     let mut due = Vec::new();
     for before in &history.deliveries {
-        let after = subscriber.delivery(org, before.event_id).await.expect("a delivery").value;
+        let after = subscriber.delivery(org, before.event_id).await.expect("a delivery").into_inner();
         if replayed.contains(&before.event_id) {
             assert_eq!((after.state().as_str(), after.failures), ("queued", 0));
             due.push(after.due_at().expect("it is due"));

@@ -44,7 +44,7 @@ impl Broken {
     /// A delivery's record, read past the proxy.
     async fn delivery(&self, event: EventId) -> Option<Delivery> {
         let key = DeliveryKey { org: self.org.id, endpoint: self.subscriber.id, event };
-        self.quiet.table().store().delivery(key).await.expect("the table answers").map(|found| found.value)
+        self.quiet.table().store().delivery(key).await.expect("the table answers").map(|found| found.into_inner())
     }
 
     async fn delivered(&self, event: EventId, what: &str) {
@@ -158,7 +158,7 @@ async fn claimed_for_a_moment(org: &Org, wake: Wake) {
     let store = org.stack().table().store();
     let before = store.delivery(wake.delivery).await.expect("the table answers").expect("a delivery");
     let until = Timestamp::from_unix_ms(Timestamp::now().unix_ms() + 300).expect("a moment");
-    let after = before.value.claimed(Claim { id: Uuid::now_v7(), until });
+    let after = before.claimed(Claim { id: Uuid::now_v7(), until });
     assert!(store.settle_delivery(org.id, &before, &after, None).await.expect("the table takes it"));
 }
 
@@ -291,7 +291,7 @@ async fn what_happened_before_a_kill_arrives_after_it() {
 
 /// What is wrong with one is put aside, shown, and mended; the others go out.
 #[tokio::test]
-async fn a_delivery_without_its_event_is_put_aside_and_replayed_once_it_is_mended() {
+async fn a_delivery_without_its_event_is_quarantined_and_replayed_once_it_is_mended() {
     let org = Org::with(Needs::OWN.time_scale(600)).await;
     let subscriber = org.subscriber().await;
     subscriber.press("pause", &[]).await;
@@ -306,7 +306,7 @@ async fn a_delivery_without_its_event_is_put_aside_and_replayed_once_it_is_mende
     for event in events.iter().filter(|event| event.id != broken.id) {
         subscriber.wait_for(&org, event.id, "delivered").await;
     }
-    put_aside(&subscriber, 1).await;
+    shows_quarantined(&subscriber, 1).await;
     assert_eq!(org.due().await, Vec::<String>::new(), "it is due no more");
     assert_eq!(subscriber.receiver.arrivals().len(), 4);
 
@@ -319,14 +319,14 @@ async fn a_delivery_without_its_event_is_put_aside_and_replayed_once_it_is_mende
     assert!(!subscriber.admin.get(&subscriber.path()).await.says("could not be processed"));
 }
 
-async fn put_aside(subscriber: &Subscriber, count: usize) {
+async fn shows_quarantined(subscriber: &Subscriber, count: usize) {
     let word = if count == 1 { "delivery" } else { "deliveries" };
     let text = format!("{count} {word} could not be processed");
     eventually(&text, async || subscriber.admin.get(&subscriber.path()).await.says(&text).then_some(())).await;
 }
 
 #[tokio::test]
-async fn deliveries_whose_secret_does_not_open_are_put_aside_and_replayed_together() {
+async fn deliveries_whose_secret_does_not_open_are_quarantined_and_replayed_together() {
     let org = Org::with(Needs::OWN.time_scale(600)).await;
     let subscriber = org.subscriber().await;
     let other = org.subscriber().await;
@@ -334,7 +334,7 @@ async fn deliveries_whose_secret_does_not_open_are_put_aside_and_replayed_togeth
     let events = [outbox::event(), outbox::event()];
     outbox::emit(&org, &events).await;
     other.receiver.wait_for(2).await;
-    put_aside(&subscriber, 2).await;
+    shows_quarantined(&subscriber, 2).await;
     assert!(subscriber.receiver.arrivals().is_empty());
     assert_eq!(subscriber.admin.get(DEVELOPERS).await.status, 200);
 

@@ -86,7 +86,7 @@ impl Cloud {
 
     pub(crate) async fn delivery(&self, wake: Wake) -> Delivery {
         let found = self.org.stack().table().store().delivery(wake.delivery).await.expect("the store answers");
-        found.expect("the delivery is there").value
+        found.expect("the delivery is there").into_inner()
     }
 
     async fn put(&self, item: Item) {
@@ -178,7 +178,7 @@ async fn the_relay_makes_the_deliveries_of_an_event_and_then_their_messages() {
         assert_eq!(cloud.due(Due::Delivery).await.len(), 1);
     }
     assert_eq!(cloud.services.sent(), [], "a delivery's own entry makes the message");
-    let delivery = wanting.delivery(&cloud.org, event).await.expect("a delivery").value;
+    let delivery = wanting.delivery(&cloud.org, event).await.expect("a delivery").into_inner();
     assert_eq!((delivery.state(), delivery.attempted), (DeliveryState::Queued, 0));
     assert!(other.delivery(&cloud.org, event).await.is_none());
 
@@ -344,7 +344,7 @@ async fn without_its_keys_the_sender_fails_for_now_and_with_others_for_good() {
     assert_eq!(failures(&call(&mut sender, &batch).await), [ids[0].as_str()]);
     let endpoints = cloud.org.stack().table().store().endpoints(cloud.org.id).await.expect("the store answers");
     let quarantined: Vec<_> =
-        endpoints.iter().flat_map(|state| state.quarantined.iter().map(|_| state.endpoint.value.id())).collect();
+        endpoints.iter().flat_map(|state| state.quarantined.iter().map(|_| state.endpoint.id())).collect();
     assert_eq!(quarantined, [wakes[1].delivery.endpoint]);
     assert_eq!(cloud.due(Due::Delivery).await.len(), 1);
 }

@@ -86,7 +86,7 @@ async fn due(org: &Org, subscriber: &Subscriber) -> (Clockwork, Wake) {
     let clockwork = Clockwork::of(org);
     // The first relays it, the second finds its delivery.
     clockwork.first_tick().await;
-    assert_eq!(subscriber.delivery(org, event.id).await.expect("a delivery").value.state().as_str(), "queued");
+    assert_eq!(subscriber.delivery(org, event.id).await.expect("a delivery").state().as_str(), "queued");
     clockwork.first_tick().await;
     let wake = *clockwork.queue.wakes().last().expect("a message");
     assert_eq!(wake.delivery, DeliveryKey { org: org.id, endpoint: subscriber.id, event: event.id });
@@ -107,7 +107,7 @@ async fn copies_of_a_message_make_one_attempt() {
     // And what comes when all is done.
     assert_eq!(senders[0].handle(wake).await.ok(), Some(Handled::Passed));
     assert_eq!(subscriber.receiver.arrivals().len(), 1);
-    let delivered = subscriber.delivery(&org, wake.delivery.event).await.expect("a delivery").value;
+    let delivered = subscriber.delivery(&org, wake.delivery.event).await.expect("a delivery").into_inner();
     assert_eq!((delivered.attempted, delivered.state().as_str()), (1, "delivered"));
     assert_eq!(org.due().await, Vec::<String>::new());
 }
@@ -226,7 +226,7 @@ async fn ten_thousand_that_wait_for_one_moment_arrive_once_each() {
     use std::collections::HashMap;
     use std::sync::{Arc, Mutex};
 
-    use local::{LocalQueue, PublicOrLoopback, Sending};
+    use local::{DeliveryWorker, LocalQueue, PublicOrLoopback};
     use shared::webhook::queue::Queue;
 
     const COUNT: usize = 10_000;
@@ -258,7 +258,7 @@ async fn ten_thousand_that_wait_for_one_moment_arrive_once_each() {
     let keys = shared::platform::secrets::FixedKeys::new(keyring);
     let time_scale = shared::domain::time_scale::TimeScale::default();
     let sender = webhook_sender::Sender::new(memory.clone(), queue.clone(), keys, client, time_scale, log.clone());
-    let sending = Sending::start(queue.clone(), sender, log);
+    let worker = DeliveryWorker::start(queue.clone(), sender, log);
     // Twice, as when the clock comes by too.
     queue.send(&wakes).await.expect("the queue takes them");
     queue.send(&wakes).await.expect("the queue takes them");
@@ -268,5 +268,5 @@ async fn ten_thousand_that_wait_for_one_moment_arrive_once_each() {
     eventually("all arrive", async || wakes.iter().all(is_delivered).then_some(())).await;
     let arrived = arrived.lock().expect("a count");
     assert_eq!((arrived.len(), arrived.values().sum::<u32>()), (COUNT, u32::try_from(COUNT).expect("a number")));
-    drop((sending, server));
+    drop((worker, server));
 }

@@ -294,7 +294,7 @@ impl Deliveries for Shaken {
     ) -> Result<bool, StoreError> {
         let settling = async {
             let is_settled = self.memory.settle(wake, before, after, decided_from).await?;
-            if is_settled && after.due_at() != before.value.due_at() {
+            if is_settled && after.due_at() != before.due_at() {
                 self.schedule(wake, after);
             }
             Ok(is_settled)
@@ -310,8 +310,8 @@ impl Deliveries for Shaken {
         self.world.store(wake, self.memory.forget_due(wake)).await
     }
 
-    async fn put_aside(&self, wake: Wake, now: Timestamp) -> Result<(), StoreError> {
-        self.world.store(wake, self.memory.put_aside(wake, now)).await
+    async fn quarantine(&self, wake: Wake, now: Timestamp) -> Result<(), StoreError> {
+        self.world.store(wake, self.memory.quarantine(wake, now)).await
     }
 
     async fn note(&self, wake: Wake, is_success: bool, at: Timestamp) -> Result<(), StoreError> {

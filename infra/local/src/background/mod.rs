@@ -1,0 +1,89 @@
+//! What runs without a request: the relay of what becomes due, the delivery of webhooks, and the clock.
+
+mod queue;
+
+use std::sync::Arc;
+
+use clock::Hearing;
+use shared::AppState;
+use shared::platform::secrets::Keys;
+use shared::store::due::DueEntry;
+use shared::store::keys::Due;
+use shared::webhook::client::Client;
+use shared::webhook::relay::Relay;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::MissedTickBehavior;
+use webhook_sender::Sender;
+
+pub use crate::background::queue::{DeliveryWorker, LocalQueue};
+
+/// The largest number of entries that the relay takes as one batch.
+const BATCH_MAX: usize = 100;
+
+/// The running background tasks. Dropping it ends them at once; the next start does what they leave.
+#[derive(Debug)]
+pub(crate) struct Background {
+    _deliveries: DeliveryWorker,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Background {
+    /// Starts the tasks. `due_entries` is what becomes due in the store.
+    pub(crate) fn start(
+        app: Arc<AppState>,
+        due_entries: UnboundedReceiver<DueEntry>,
+        keys: Arc<dyn Keys>,
+        client: Client,
+    ) -> Self {
+        let queue = Arc::new(LocalQueue::default());
+        let relay = Relay::new(app.store.clone(), queue.clone());
+        let sender = Sender::new(app.store.clone(), queue.clone(), keys, client, app.time_scale, app.log.clone());
+        let deliveries = DeliveryWorker::start(queue, sender, app.log.clone());
+        let relaying = tokio::spawn(relay_due_entries(app.clone(), relay.clone(), due_entries));
+        let ticking = tokio::spawn(run_clock(app, relay));
+        Self { _deliveries: deliveries, tasks: vec![relaying, ticking] }
+    }
+
+    /// Adds a task that ends with the others.
+    pub(crate) fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.push(tokio::spawn(task));
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+/// Relays entries in batches, as the stream's trigger does in the cloud.
+async fn relay_due_entries(app: Arc<AppState>, relay: Relay, mut due_entries: UnboundedReceiver<DueEntry>) {
+    let mut batches = JoinSet::new();
+    let mut entries = Vec::new();
+    while due_entries.recv_many(&mut entries, BATCH_MAX).await > 0 {
+        while batches.try_join_next().is_some() {}
+        // An endpoint's entry may take long, so it gets a batch of its own and delays no other entry.
+        let (endpoints, others): (Vec<_>, Vec<_>) =
+            entries.drain(..).partition(|entry: &DueEntry| entry.what == Due::Endpoint);
+        for batch in endpoints.into_iter().map(|entry| vec![entry]).chain([others]) {
+            let (app, relay) = (app.clone(), relay.clone());
+            batches.spawn(async move { event_relay::pass_on(&relay, &app.log, batch).await });
+        }
+    }
+}
+
+/// Runs the clock on its schedule. The first tick comes at once, for what became due while no stack ran.
+async fn run_clock(app: Arc<AppState>, relay: Relay) {
+    let mut schedule = tokio::time::interval(app.time_scale.sweep_interval());
+    schedule.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut hearing = Hearing::Nobody;
+    loop {
+        schedule.tick().await;
+        let (tick_app, relay) = (app.clone(), relay.clone());
+        // A task of its own keeps a panic from ending the schedule. The log has every failure, and what failed is due
+        // again at the next tick.
+        let _ = tokio::spawn(async move { clock::tick(&tick_app, &relay, hearing).await }).await;
+        hearing = Hearing::Somebody;
+    }
+}

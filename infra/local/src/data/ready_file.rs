@@ -1,0 +1,125 @@
+//! The ready file: where a running stack answers and which tokens and passwords it takes, for people and programs.
+
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::private_file;
+use crate::error::StartError;
+
+/// The content of the ready file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadyFile {
+    /// Where the API answers; the origin of every link.
+    pub base_url: String,
+    /// Where the app answers.
+    pub app_url: String,
+    /// At least two.
+    pub organizations: Vec<Organization>,
+}
+
+/// An organization with its tokens and members.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Organization {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// A token with the scope `read_write`.
+    pub read_write_token: String,
+    /// A token with the scope `read`.
+    pub read_only_token: String,
+    /// The people who can sign in. The first is an admin.
+    pub members: Vec<Member>,
+}
+
+/// A person who can sign in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// The person's name.
+    pub name: String,
+    /// The e-mail address to sign in with. It is unique over all organizations.
+    pub email: String,
+    /// The password to sign in with.
+    pub password: String,
+    /// `admin` or `member`.
+    pub role: String,
+}
+
+impl ReadyFile {
+    /// Removes an earlier stack's file, which a program that waits for this stack would read, and checks that a new one
+    /// can be written there. Called first, so that a bad path is reported before anything else is done.
+    pub(crate) fn prepare(path: &Path) -> Result<(), StartError> {
+        if path.is_dir() {
+            return Err(cannot_write(path)(io::ErrorKind::IsADirectory.into()));
+        }
+        private_file::remove(path).map_err(cannot_write(path))?;
+        let folder = private_file::folder_of(path);
+        std::fs::create_dir_all(folder).map_err(cannot_write(path))?;
+        tempfile::tempfile_in(folder).map_err(cannot_write(path))?;
+        Ok(())
+    }
+
+    /// Writes the file, whole or not at all, readable by its owner only.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), StartError> {
+        let mut text = serde_json::to_vec_pretty(self).map_err(|error| cannot_write(path)(error.into()))?;
+        text.push(b'\n');
+        private_file::write(path, &text).map_err(cannot_write(path))
+    }
+
+    /// Reads the file, if it is there and valid.
+    pub(crate) fn read(path: &Path) -> Option<Self> {
+        serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+    }
+
+    /// Removes the file.
+    pub(crate) fn remove(path: &Path) -> io::Result<()> {
+        private_file::remove(path)
+    }
+}
+
+fn cannot_write(path: &Path) -> impl Fn(io::Error) -> StartError {
+    move |error| StartError::ReadyFile { path: path.to_owned(), error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_has_exactly_the_documented_shape() {
+        let ready = ReadyFile {
+            base_url: "http://127.0.0.1:8080".into(),
+            app_url: "http://127.0.0.1:8080/app".into(),
+            organizations: vec![Organization {
+                id: "o".into(),
+                name: "n".into(),
+                read_write_token: "w".into(),
+                read_only_token: "r".into(),
+                members: vec![Member {
+                    name: "m".into(),
+                    email: "e".into(),
+                    password: "p".into(),
+                    role: "admin".into(),
+                }],
+            }],
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ready.json");
+        ready.write(&path).unwrap();
+        let written: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        assert_eq!(
+            written,
+            serde_json::json!({
+                "base_url": "http://127.0.0.1:8080",
+                "app_url": "http://127.0.0.1:8080/app",
+                "organizations": [{
+                    "id": "o", "name": "n", "read_write_token": "w", "read_only_token": "r",
+                    "members": [{"name": "m", "email": "e", "password": "p", "role": "admin"}],
+                }],
+            })
+        );
+        assert_eq!(ReadyFile::read(&path), Some(ready));
+    }
+}

@@ -1,0 +1,88 @@
+//! The functions in one process: one state, and one router for the API and the app.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::response::{IntoResponse, Redirect};
+use http::{Method, Request, header};
+use shared::api::operation::Register;
+use shared::api::pipeline::Routes;
+use shared::crypto::keyring::Keyring;
+use shared::domain::time_scale::TimeScale;
+use shared::platform::config::BaseUrl;
+use shared::platform::secrets::{FixedKeys, Keys};
+use shared::platform::telemetry::Log;
+use shared::store::Store;
+use shared::webhook::client::Client;
+use shared::webhook::resolve::SystemResolver;
+use shared::{AppState, Webhooks};
+
+use crate::error::{StartError, in_one_line};
+use crate::guard::PublicOrLoopback;
+
+/// Registers the operations of all functions: the whole HTTP API, as the gateway shows it.
+pub fn operations(to: &mut impl Register) {
+    read_api::operations(to);
+    write_api::operations(to);
+    proposals::operations(to);
+}
+
+/// The description of the whole API, as `shared/openapi.json` keeps it.
+#[must_use]
+pub fn openapi_json() -> String {
+    let mut description = shared::api::openapi::Description::new();
+    operations(&mut description);
+    description.into_json()
+}
+
+/// The functions, ready to answer requests.
+pub(crate) struct Functions {
+    /// The state that all of them share.
+    pub(crate) app: Arc<AppState>,
+    /// Answers the API and the app.
+    pub(crate) router: Router,
+    /// Opens sealed secrets, for the webhook sender.
+    pub(crate) keys: Arc<dyn Keys>,
+    /// Posts deliveries, for the webhook sender.
+    pub(crate) client: Client,
+}
+
+impl Functions {
+    /// Builds the functions on a store. `base_url` is the origin of every link that they give out.
+    pub(crate) fn new(
+        store: Store,
+        base_url: &str,
+        log: Log,
+        keyring: Keyring,
+        time_scale: u32,
+    ) -> Result<Self, StartError> {
+        let origin = BaseUrl::parse(base_url).map_err(|error| StartError::Store(in_one_line(&error)))?;
+        let keys = FixedKeys::new(keyring);
+        let (guard, resolver) = (Arc::new(PublicOrLoopback), Arc::new(SystemResolver::new()));
+        let webhooks = Webhooks { keys: keys.clone(), guard: guard.clone(), resolver: resolver.clone() };
+        let client = Client::new(guard, resolver).map_err(|error| StartError::Store(in_one_line(&error)))?;
+        let app = AppState::without_https(store, origin, log, TimeScale::scaled(time_scale));
+        let app = Arc::new(app.with_webhooks(webhooks));
+        let mut api = Routes::new().with_description();
+        operations(&mut api);
+        let router = with_root_redirect(member_app::router(app.clone()).merge(api.into_router(app.clone())));
+        Ok(Self { app, router, keys, client })
+    }
+}
+
+/// Redirects a browser that opens the origin to the app. A caller of the API, known by its token, gets the API's answer:
+/// nothing is there.
+fn with_root_redirect(router: Router) -> Router {
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let mut router = router.clone();
+        async move {
+            let has_token = request.headers().contains_key(header::AUTHORIZATION);
+            if request.uri().path() == "/" && request.method() == Method::GET && !has_token {
+                return Ok(Redirect::to("/app").into_response());
+            }
+            tower::Service::call(&mut router, request).await
+        }
+    });
+    Router::new().fallback_service(service)
+}

@@ -1,0 +1,139 @@
+//! The draft edits of the demo. The API leaves them to members; the demo commits them as the service's own act.
+
+use std::collections::BTreeSet;
+
+use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, InformationField};
+use shared::domain::agreement::{
+    Agreement, ConversionTiming, DocumentContent, Label, ParticipantRole, SafeTerms, StageAction,
+};
+use shared::domain::ids::{AgreementId, DocumentId, FieldId, OrgId, ParticipantId, SignatureBlockId};
+use shared::domain::time::Timestamp;
+use shared::domain::time_scale::TimeScale;
+use shared::error::Error;
+use shared::service::agreements;
+use shared::service::system::SystemContext;
+use shared::store::Store;
+use shared::wire::fields::FieldErrors;
+
+/// Fills in a draft, with the file of its document if it has one.
+pub(crate) type DraftEdit = fn(&Agreement, Option<DocumentContent>, Timestamp) -> Result<Agreement, FieldErrors>;
+
+/// Edits a draft.
+pub(crate) async fn commit_edit(
+    store: &Store,
+    org: OrgId,
+    id: AgreementId,
+    edit: DraftEdit,
+    file: Option<DocumentContent>,
+) -> Result<(), Error> {
+    let system = SystemContext::begin(store, org, "set_up_demo", TimeScale::default());
+    system.run(1, || agreements::edit(&system, id, |draft, now| edit(draft, file.clone(), now))).await.map(|_| ())
+}
+
+/// A complete SAFE: the issuer approves the terms, both sides sign, the investor answers a question, and the agreement
+/// completes a day later.
+pub(crate) fn safe(
+    draft: &Agreement,
+    investment_amount_minor: i64,
+    file: Option<DocumentContent>,
+    now: Timestamp,
+) -> Result<Agreement, FieldErrors> {
+    const SIXTY_DAYS_S: i64 = 60 * 24 * 3600;
+    let terms = SafeTerms {
+        investment_amount_minor: Some(investment_amount_minor),
+        currency: Some("USD".to_owned()),
+        valuation_cap_minor: Some(800_000_000),
+        discount_rate: Some("0.20".to_owned()),
+        mfn: false,
+        pro_rata: true,
+        conversion_timing: Some(ConversionTiming::PostMoney),
+        governing_law: Some("Delaware".to_owned()),
+    };
+    let draft = draft.set_terms(terms, now)?.set_expiry(Some(now.plus_seconds(SIXTY_DAYS_S)), now)?;
+    let (draft, document) = draft.add_document(label("SAFE")?, file, now)?;
+    let (draft, block_ids) = add_signature_blocks(draft, document, now)?;
+    let (draft, terms) = draft.add_stage(label("Terms")?, BTreeSet::from([StageAction::OpenSigning]), now)?;
+    let participant_ids = participants_with(&draft, ParticipantRole::Issuer);
+    let (draft, _) = draft.add_gate(terms, GateRule::ParticipantApproval { participant_ids }, now)?;
+    let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::new(), now)?;
+    let (draft, _) = draft.add_gate(signing, GateRule::SignatureBlocks { block_ids }, now)?;
+    let fields = vec![InformationField {
+        id: FieldId::new(),
+        label: label("Are you an accredited investor?")?,
+        field_type: FieldType::Boolean,
+        required: true,
+        options: Vec::new(),
+    }];
+    let participant_ids = participants_with(&draft, ParticipantRole::Investor);
+    let (draft, closing) =
+        draft.add_stage(label("Closing")?, BTreeSet::from([StageAction::ProjectObligations]), now)?;
+    let (draft, _) = draft.add_gate(closing, GateRule::InformationRequest { participant_ids, fields }, now)?;
+    let until = Some(Countdown::AfterHours(24));
+    Ok(draft.add_gate(closing, GateRule::Countdown { until }, now)?.0)
+}
+
+/// An incomplete draft: its document has no file, and its last stage no gates.
+pub(crate) fn advisory(
+    draft: &Agreement,
+    file: Option<DocumentContent>,
+    now: Timestamp,
+) -> Result<Agreement, FieldErrors> {
+    let (draft, document) = draft.add_document(label("Advisory agreement")?, file, now)?;
+    let (draft, _) = add_signature_blocks(draft, document, now)?;
+    let (draft, scope) = draft.add_stage(label("Scope")?, BTreeSet::from([StageAction::OpenSigning]), now)?;
+    let participant_ids = participants_with(&draft, ParticipantRole::Signer);
+    let (draft, _) = draft.add_gate(scope, GateRule::ParticipantApproval { participant_ids }, now)?;
+    let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::new(), now)?;
+    let (draft, _) = draft.add_gate(signing, GateRule::DocumentSigned { document_id: Some(document) }, now)?;
+    Ok(draft.add_stage(label("Onboarding")?, BTreeSet::new(), now)?.0)
+}
+
+/// A complete draft: the approver approves, then the document is signed.
+pub(crate) fn engagement(
+    draft: &Agreement,
+    file: Option<DocumentContent>,
+    now: Timestamp,
+) -> Result<Agreement, FieldErrors> {
+    let (draft, document) = draft.add_document(label("Engagement letter")?, file, now)?;
+    let (draft, _) = add_signature_blocks(draft, document, now)?;
+    let (draft, approval) = draft.add_stage(label("Approval")?, BTreeSet::from([StageAction::OpenSigning]), now)?;
+    let participant_ids = participants_with(&draft, ParticipantRole::Approver);
+    let (draft, _) = draft.add_gate(approval, GateRule::ParticipantApproval { participant_ids }, now)?;
+    let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::new(), now)?;
+    Ok(draft.add_gate(signing, GateRule::DocumentSigned { document_id: Some(document) }, now)?.0)
+}
+
+/// A complete draft without participants' steps: the first countdown is over when the agreement starts, and the second
+/// ends two weeks later.
+pub(crate) fn notice(draft: &Agreement, _: Option<DocumentContent>, now: Timestamp) -> Result<Agreement, FieldErrors> {
+    let (draft, objections) = draft.add_stage(label("Objections")?, BTreeSet::new(), now)?;
+    let until = Some(Countdown::At(now));
+    let (draft, _) = draft.add_gate(objections, GateRule::Countdown { until }, now)?;
+    let (draft, notice) = draft.add_stage(label("Notice period")?, BTreeSet::new(), now)?;
+    let until = Some(Countdown::AfterHours(14 * 24));
+    Ok(draft.add_gate(notice, GateRule::Countdown { until }, now)?.0)
+}
+
+/// Adds a signature block to a document for each signer.
+fn add_signature_blocks(
+    mut draft: Agreement,
+    document: DocumentId,
+    now: Timestamp,
+) -> Result<(Agreement, BTreeSet<SignatureBlockId>), FieldErrors> {
+    let mut blocks = BTreeSet::new();
+    for signer in participants_with(&draft, ParticipantRole::Signer) {
+        let (next, block) = draft.add_signature_block(document, signer, label("Signature")?, now)?;
+        blocks.insert(block);
+        draft = next;
+    }
+    Ok((draft, blocks))
+}
+
+fn participants_with(draft: &Agreement, role: ParticipantRole) -> BTreeSet<ParticipantId> {
+    let with_role = draft.participants.iter().filter(|participant| participant.roles.contains(&role));
+    with_role.map(|participant| participant.id).collect()
+}
+
+fn label(text: &str) -> Result<Label, FieldErrors> {
+    Label::parse(text).map_err(|(code, message)| FieldErrors::one("label", code, message))
+}

@@ -1,0 +1,53 @@
+//! The data that a stack starts with: created in a new data directory, kept in an existing one.
+
+mod demo;
+mod organizations;
+
+use files::Files;
+use shared::domain::time::Timestamp;
+use shared::store::Store;
+
+use crate::data::{Credentials, DataDir};
+use crate::error::{StartError, in_one_line};
+use crate::functions::Functions;
+use crate::options::{Options, Seed, StoreAt};
+
+/// Creates the initial data of a new data directory, and marks them as complete.
+pub(crate) async fn create(
+    options: &Options,
+    data_dir: &DataDir,
+    store: &Store,
+    functions: &Functions,
+    progress: fn(&str),
+) -> Result<Credentials, StartError> {
+    progress("Setting up two organizations, their members and tokens");
+    // A table elsewhere may have members of other stacks, with the same e-mail addresses but for the tag.
+    let email_tag = match options.store {
+        StoreAt::Embedded => None,
+        StoreAt::Endpoint { .. } => Some(organizations::random_secret(2)?),
+    };
+    let credentials = organizations::create(store, email_tag.as_deref(), Timestamp::now()).await?;
+    if let (Seed::Demo, Some(first)) = (options.seed, credentials.organizations.first()) {
+        progress(&format!("Adding two deals to {}", first.name));
+        let files =
+            Files::in_folder(&data_dir.files_folder()).map_err(|error| StartError::Seed(in_one_line(&error)))?;
+        demo::create(functions, store, &files, first).await.map_err(StartError::Seed)?;
+    }
+    credentials.write(data_dir)?;
+    data_dir.mark_complete()?;
+    Ok(credentials)
+}
+
+/// Reads the credentials of an existing data directory, and replaces tokens that have expired.
+pub(crate) async fn load(data_dir: &DataDir, store: &Store, progress: fn(&str)) -> Result<Credentials, StartError> {
+    let mut credentials = Credentials::read(data_dir)?;
+    let renewed = credentials
+        .renew_tokens(store, Timestamp::now())
+        .await
+        .map_err(|error| StartError::Renewal(in_one_line(&error)))?;
+    if renewed {
+        progress("Issued new tokens: the earlier ones have expired");
+        credentials.write(data_dir)?;
+    }
+    Ok(credentials)
+}

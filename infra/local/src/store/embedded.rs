@@ -1,0 +1,153 @@
+//! DynamoDB inside this process: dynoxide on an `SQLite` file, behind a port on 127.0.0.1 that only the AWS client of this
+//! process uses.
+//!
+//! `SQLite` commits a write to its write-ahead log, with the default `synchronous=FULL`, before the write is acknowledged:
+//! it survives a `kill -9` and a power failure. Bulk loading must stay off, because it lowers that durability for good.
+//! Streams stay off too: with them, each write scans every stream record ever written.
+
+use std::path::Path;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use dynoxide::Database;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use crate::error::{StartError, in_one_line};
+
+/// The name of the only table.
+pub(crate) const TABLE: &str = "countersign";
+
+/// How often expired items are removed, from the start on. AWS promises no more than "within days", so no reader depends
+/// on it.
+const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
+
+/// How long a stop waits for a running sweep. A sweep ends with its page, so only a very busy machine needs this long.
+const SWEEP_GRACE: Duration = Duration::from_secs(2);
+
+/// A running store. Dropping it closes the file, which blocks while `SQLite` folds its log into it.
+#[derive(Debug)]
+pub(crate) struct Embedded {
+    url: String,
+    shutdown: Option<oneshot::Sender<()>>,
+    /// A thread of its own, because dynoxide blocks the thread that receives a request.
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Embedded {
+    /// Opens or creates the file and serves it. Blocks while `SQLite` recovers.
+    pub(crate) fn start(file: &Path) -> Result<Self, StartError> {
+        let failed = |error: &dyn std::error::Error| StartError::Store(in_one_line(error));
+        // SQLite reads a path that begins with `file:` as a URI; an absolute path never does.
+        let file = std::path::absolute(file).map_err(|error| failed(&error))?;
+        let path = file.to_str().ok_or_else(|| StartError::NotUnicode(file.clone()))?;
+        let database = Database::new(path).map_err(|error| failed(&error))?;
+
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).map_err(|error| failed(&error))?;
+        listener.set_nonblocking(true).map_err(|error| failed(&error))?;
+        let address = listener.local_addr().map_err(|error| failed(&error))?;
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| failed(&error))?;
+        let (shutdown, shutdown_requested) = oneshot::channel();
+        let thread = std::thread::Builder::new()
+            .name("store".to_owned())
+            .spawn(move || {
+                runtime.block_on(serve(listener, database, shutdown_requested));
+                runtime.shutdown_timeout(SWEEP_GRACE);
+            })
+            .map_err(|error| failed(&error))?;
+        Ok(Self { url: format!("http://{address}"), shutdown: Some(shutdown), thread: Some(thread) })
+    }
+
+    /// The endpoint.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+}
+
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        drop(self.shutdown.take());
+        if let Some(thread) = self.thread.take() {
+            // An error here is a panic, which has printed its message.
+            let _ = thread.join();
+        }
+    }
+}
+
+async fn serve(listener: std::net::TcpListener, database: Database, shutdown: oneshot::Receiver<()>) {
+    let listener = match TcpListener::from_std(listener) {
+        Ok(listener) => listener,
+        Err(error) => return eprintln!("error: the store does not start: {error}"),
+    };
+    // No transaction spans an await, so leaving here interrupts none.
+    tokio::select! {
+        result = dynoxide::server::serve_with_shutdown(listener, database.clone(), std::future::pending()) => {
+            if let Err(error) = result {
+                eprintln!("error: the store has stopped: {error}");
+            }
+        }
+        () = sweep_forever(database) => {}
+        _ = shutdown => {}
+    }
+}
+
+async fn sweep_forever(database: Database) {
+    loop {
+        let database = database.clone();
+        if let Ok(Err(error)) = tokio::task::spawn_blocking(move || database.sweep_ttl()).await {
+            eprintln!("warning: expired items could not be removed: {}", in_one_line(&error));
+        }
+        tokio::time::sleep(SWEEP_INTERVAL).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use aws_sdk_dynamodb::types::AttributeValue;
+    use shared::domain::time::Timestamp;
+    use shared::platform::aws::{self, AwsSettings};
+    use shared::store::Store;
+    use shared::store::keys::{DROP_AT, PARTITION, SORT};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_start_removes_expired_items_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("store.sqlite");
+        let embedded = Embedded::start(&file).unwrap();
+        let client = aws::dynamodb(&AwsSettings::emulator(embedded.url()));
+        Store::new(client.clone(), TABLE).create_table().await.unwrap();
+        let now = Timestamp::now();
+        for (name, drop_at) in [("expired", Some(-60)), ("still_valid", Some(3600)), ("for_good", None)] {
+            let mut item = std::collections::HashMap::from([
+                (PARTITION.to_owned(), AttributeValue::S("p".into())),
+                (SORT.to_owned(), AttributeValue::S(name.into())),
+            ]);
+            if let Some(seconds) = drop_at {
+                let expiry = now.plus_seconds(seconds).unix_s().to_string();
+                item.insert(DROP_AT.to_owned(), AttributeValue::N(expiry));
+            }
+            client.put_item().table_name(TABLE).set_item(Some(item)).send().await.unwrap();
+        }
+        drop(embedded);
+
+        let embedded = Embedded::start(&file).unwrap();
+        let client = aws::dynamodb(&AwsSettings::emulator(embedded.url()));
+        let names = async || {
+            let scan = client.scan().table_name(TABLE).consistent_read(true).send().await.unwrap();
+            let mut names: Vec<_> = scan.items().iter().map(|item| item[SORT].as_s().unwrap().clone()).collect();
+            names.sort();
+            names
+        };
+        tokio::time::timeout(Duration::from_secs(30), async {
+            while names().await.len() > 2 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        })
+        .await
+        .expect("the expired item is removed");
+        assert_eq!(names().await, ["for_good", "still_valid"]);
+    }
+}

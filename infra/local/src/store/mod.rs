@@ -1,0 +1,83 @@
+//! The store of a stack, embedded or elsewhere, and how the process learns what becomes due in it.
+
+mod embedded;
+mod stream;
+
+use shared::platform::aws::{self, AwsSettings};
+use shared::platform::telemetry::Log;
+use shared::store::due::DueEntry;
+use shared::store::{Store, StoreError};
+use tokio::sync::mpsc::{self, UnboundedReceiver};
+
+use crate::data::DataDir;
+use crate::error::{StartError, in_one_line};
+use crate::options::{Options, StoreAt};
+use crate::store::stream::StreamReader;
+
+pub(crate) use crate::store::embedded::Embedded;
+
+/// A store that answers, with its table.
+pub(crate) struct OpenStore {
+    pub(crate) store: Store,
+    /// The endpoint that speaks DynamoDB.
+    pub(crate) url: String,
+    pub(crate) table: String,
+    /// The embedded store, if that is it.
+    pub(crate) embedded: Option<Embedded>,
+    /// What becomes due.
+    pub(crate) due_entries: UnboundedReceiver<DueEntry>,
+    stream: Option<StreamReader>,
+}
+
+impl OpenStore {
+    /// Opens the store that the options name, and creates its table if it is missing.
+    pub(crate) async fn open(
+        options: &Options,
+        data_dir: &DataDir,
+        has_data: bool,
+        progress: fn(&str),
+    ) -> Result<Self, StartError> {
+        let (embedded, settings, url, table) = match &options.store {
+            StoreAt::Embedded => {
+                if has_data && !data_dir.store_file().exists() {
+                    return Err(data_dir.damaged("the file store.sqlite is missing"));
+                }
+                progress("Opening the store");
+                let embedded = Embedded::start(&data_dir.store_file())?;
+                let url = embedded.url().to_owned();
+                (Some(embedded), AwsSettings::emulator(&url), url, embedded::TABLE.to_owned())
+            }
+            StoreAt::Endpoint { url, table } => (None, AwsSettings::at(url), url.clone(), table.clone()),
+        };
+        let store = Store::new(aws::dynamodb(&settings), &table);
+        let stream_arn = create_table(&store, options.has_stream && embedded.is_none()).await?;
+        let (due_sender, due_entries) = mpsc::unbounded_channel();
+        let (store, stream) = if let Some(arn) = stream_arn {
+            (store, Some(StreamReader::open(&settings, arn, due_sender).await.map_err(StartError::Store)?))
+        } else {
+            let report = move |entry| {
+                // The receiver is gone where nothing runs in the background.
+                let _ = due_sender.send(entry);
+            };
+            (store.watched(report), None)
+        };
+        Ok(Self { store, url, table, embedded, due_entries, stream })
+    }
+
+    /// Takes the task that reads the table's stream, if there is one.
+    pub(crate) fn take_stream_task(&mut self, log: Log) -> Option<impl Future<Output = ()> + Send + 'static> {
+        self.stream.take().map(|stream| stream.run(log))
+    }
+}
+
+/// Creates the table if it is missing. Returns the ARN of its stream, if it is to have one.
+async fn create_table(store: &Store, with_stream: bool) -> Result<Option<String>, StartError> {
+    let failed = |error: StoreError| StartError::Store(in_one_line(&error));
+    if with_stream {
+        store.create_table_with_stream().await.map_err(failed)?;
+        store.stream().await.map_err(failed)
+    } else {
+        store.create_table().await.map_err(failed)?;
+        Ok(None)
+    }
+}

@@ -1,0 +1,132 @@
+//! The stream of a table elsewhere, read as Lambda reads it for `event-relay`, so that the tests cover what the cloud
+//! does. The embedded store has no stream: there the process reports its own writes.
+//!
+//! Entries that are missed here, as in the cloud, are found by the clock.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use aws_sdk_dynamodbstreams::Client;
+use aws_sdk_dynamodbstreams::error::DisplayErrorContext;
+use aws_sdk_dynamodbstreams::types::{AttributeValue, Record, ShardIteratorType};
+use event_relay::{Batch, Keys, Text, Written};
+use shared::platform::aws::{self, AwsSettings};
+use shared::platform::telemetry::Log;
+use shared::store::due::DueEntry;
+use shared::store::keys::{PARTITION, SORT};
+use tokio::sync::mpsc::UnboundedSender;
+
+/// How often each shard is read, as by Lambda. AWS allows five reads a second.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+/// Every how many polls new shards are looked for, while no shard has ended.
+const POLLS_PER_SHARD_SEARCH: u32 = 40;
+/// The pause after an error.
+const ERROR_PAUSE: Duration = Duration::from_secs(1);
+
+/// Reads a stream from its beginning. Entries of earlier runs come again, which does no harm.
+#[derive(Debug)]
+pub(crate) struct StreamReader {
+    client: Client,
+    arn: String,
+    due_sender: UnboundedSender<DueEntry>,
+    /// The ids of all shards that were ever opened.
+    known_shards: HashSet<String>,
+    /// The next iterator of each shard that has not ended, by shard id.
+    iterators: HashMap<String, String>,
+}
+
+impl StreamReader {
+    /// Opens the stream.
+    pub(crate) async fn open(
+        settings: &AwsSettings,
+        arn: String,
+        due_sender: UnboundedSender<DueEntry>,
+    ) -> Result<Self, String> {
+        let client = Client::new(&aws::config(settings));
+        let (known_shards, iterators) = (HashSet::new(), HashMap::new());
+        let mut reader = Self { client, arn, due_sender, known_shards, iterators };
+        reader.open_new_shards().await?;
+        Ok(reader)
+    }
+
+    /// Sends what becomes due, until the future is dropped.
+    pub(crate) async fn run(mut self, log: Log) {
+        let mut polls = 0;
+        let mut interval = tokio::time::interval(POLL_INTERVAL);
+        interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            interval.tick().await;
+            polls += 1;
+            if let Err(cause) = self.poll(polls % POLLS_PER_SHARD_SEARCH == 0).await {
+                log.line(&serde_json::json!({"operation": "read_stream", "faults": 1, "cause": cause}));
+                tokio::time::sleep(ERROR_PAUSE).await;
+                // The failed poll may have lost an iterator, so the reader starts again from the beginning.
+                self.known_shards.clear();
+                self.iterators.clear();
+            }
+        }
+    }
+
+    /// Reads every open shard once.
+    async fn poll(&mut self, search_shards: bool) -> Result<(), String> {
+        let mut has_ended = self.iterators.is_empty();
+        for (shard, iterator) in std::mem::take(&mut self.iterators) {
+            let output = self.client.get_records().shard_iterator(iterator).send().await.map_err(describe)?;
+            let records = output.records.unwrap_or_default();
+            let batch = Batch { records: records.iter().filter_map(to_lambda_record).collect() };
+            for entry in batch.due() {
+                // The receiver is gone when the stack stops.
+                let _ = self.due_sender.send(entry);
+            }
+            match output.next_shard_iterator {
+                Some(next) => drop(self.iterators.insert(shard, next)),
+                None => has_ended = true,
+            }
+        }
+        if has_ended || search_shards {
+            self.open_new_shards().await?;
+        }
+        Ok(())
+    }
+
+    async fn open_new_shards(&mut self) -> Result<(), String> {
+        let mut start = None;
+        loop {
+            let request = self.client.describe_stream().stream_arn(&self.arn).set_exclusive_start_shard_id(start);
+            let stream = request.send().await.map_err(describe)?.stream_description;
+            let Some(stream) = stream else { return Ok(()) };
+            for shard in stream.shards().iter().filter_map(|shard| shard.shard_id()) {
+                if self.known_shards.contains(shard) {
+                    continue;
+                }
+                let request = self.client.get_shard_iterator().stream_arn(&self.arn).shard_id(shard);
+                let output =
+                    request.shard_iterator_type(ShardIteratorType::TrimHorizon).send().await.map_err(describe)?;
+                self.known_shards.insert(shard.to_owned());
+                if let Some(iterator) = output.shard_iterator {
+                    self.iterators.insert(shard.to_owned(), iterator);
+                }
+            }
+            start = stream.last_evaluated_shard_id;
+            if start.is_none() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// A record in the form in which Lambda passes it to `event-relay`.
+fn to_lambda_record(record: &Record) -> Option<event_relay::Record> {
+    let keys = record.dynamodb()?.keys()?;
+    let text = |name| match keys.get(name) {
+        Some(AttributeValue::S(text)) => Some(Text { text: text.clone() }),
+        _ => None,
+    };
+    let keys = Keys { pk: text(PARTITION)?, sk: text(SORT)? };
+    Some(event_relay::Record { event_name: record.event_name()?.as_str().to_owned(), dynamodb: Written { keys } })
+}
+
+/// An error of the SDK with its causes.
+fn describe(error: impl std::error::Error) -> String {
+    DisplayErrorContext(&error).to_string()
+}

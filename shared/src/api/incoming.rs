@@ -1,0 +1,90 @@
+//! A request of the API, received whole, and the ways to read its parts.
+
+use axum::body::Body;
+use axum::extract::{FromRequestParts, RawPathParams};
+use futures_util::StreamExt;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, Request, request};
+use uuid::Uuid;
+
+use crate::api::operation::OperationSpec;
+use crate::limits;
+use crate::store::idempotency::IdempotencyKey;
+use crate::wire::fields::{BODY, FieldCode, FieldErrors};
+use crate::wire::input;
+
+/// A request that has been received whole.
+pub(super) struct Incoming {
+    pub parts: request::Parts,
+    /// The body, unless it was too long or broke off.
+    body: Result<Vec<u8>, FieldErrors>,
+    /// The parameters of the path, unless they are no UTF-8.
+    path: Option<Vec<(String, String)>>,
+}
+
+impl Incoming {
+    pub(super) async fn receive(request: Request<Body>) -> Self {
+        let (mut parts, body) = request.into_parts();
+        let parameters = RawPathParams::from_request_parts(&mut parts, &()).await.ok();
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        Self { path: parameters.map(|found| found.iter().map(owned).collect()), body: receive_body(body).await, parts }
+    }
+
+    /// The ids that the path names, 16 bytes each.
+    pub(super) fn named(&self) -> Vec<u8> {
+        let values = self.path.iter().flatten().map(|(_, value)| value);
+        values.filter_map(|value| Uuid::try_parse(value).ok()).flat_map(Uuid::into_bytes).collect()
+    }
+
+    pub(super) fn read_path<T: deserr::Deserr<FieldErrors>>(&self, about: &OperationSpec) -> Result<T, FieldErrors> {
+        if let Some(path) = &self.path {
+            return input::read_path(path.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        }
+        // Which of them is not told; no path of ours has more than one.
+        let name = about.path.split(['{', '}']).nth(1).unwrap_or_default();
+        Err(FieldErrors::one(format!("path.{name}"), FieldCode::InvalidFormat, "must be percent-encoded UTF-8"))
+    }
+
+    pub(super) fn read_query<T: deserr::Deserr<FieldErrors>>(&self) -> Result<T, FieldErrors> {
+        input::read_query(self.parts.uri.query())
+    }
+
+    pub(super) fn read_body<T: deserr::Deserr<FieldErrors>>(&self) -> Result<T, FieldErrors> {
+        check_content_type(&self.parts.headers)?;
+        input::read_body(self.body.as_ref().map_err(Clone::clone)?)
+    }
+
+    pub(super) fn idempotency_key(&self) -> Result<Option<IdempotencyKey>, FieldErrors> {
+        let body = self.body.as_deref().unwrap_or_default();
+        IdempotencyKey::read(&self.parts.headers, self.parts.method.as_str(), self.parts.uri.path(), body)
+    }
+}
+
+/// Receives a body, but not more of it than is worth while.
+async fn receive_body(body: Body) -> Result<Vec<u8>, FieldErrors> {
+    let mut chunks = body.into_data_stream();
+    let mut received = Vec::new();
+    let mut bytes = 0;
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|_| FieldErrors::one(BODY, FieldCode::MalformedJson, "broke off before its end"))?;
+        bytes += chunk.len();
+        if bytes <= limits::BODY_BYTES_MAX {
+            received.extend_from_slice(&chunk);
+        } else if bytes > limits::BODY_BYTES_DISCARDED_MAX {
+            break;
+        }
+    }
+    if bytes <= limits::BODY_BYTES_MAX { Ok(received) } else { Err(input::body_too_long()) }
+}
+
+fn check_content_type(headers: &HeaderMap) -> Result<(), FieldErrors> {
+    let wrong = |code| FieldErrors::one("header.content-type", code, "must be application/json, in UTF-8");
+    let value = headers.get(CONTENT_TYPE).ok_or_else(|| wrong(FieldCode::Required))?;
+    let text = value.to_str().map_err(|_| wrong(FieldCode::InvalidValue))?;
+    let mut parts = text.split(';').map(str::trim);
+    let is_json = parts.next().is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"));
+    let is_utf8 = parts.filter_map(|parameter| parameter.split_once('=')).all(|(name, value)| {
+        !name.eq_ignore_ascii_case("charset") || value.trim_matches('"').eq_ignore_ascii_case("utf-8")
+    });
+    if is_json && is_utf8 { Ok(()) } else { Err(wrong(FieldCode::InvalidValue)) }
+}

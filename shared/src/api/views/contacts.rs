@@ -1,0 +1,62 @@
+//! What the API shows of contacts, and how a call names one.
+
+use deserr::Deserr;
+use serde::Serialize;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::api::operation::Output;
+use crate::domain::contact::{Contact, ContactKind, DisplayName, Email, ExternalReference};
+use crate::domain::ids::ContactId;
+use crate::domain::time::Timestamp;
+use crate::wire::fields::FieldErrors;
+
+/// Which contact, in a path.
+#[derive(Debug, Clone, Copy, Deserr, IntoParams)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ContactPath {
+    /// The contact.
+    pub contact_id: ContactId,
+}
+
+/// A person or entity.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Contact, example = json!({
+    "id": "01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35",
+    "display_name": "Ada Okafor",
+    "kind": "person",
+    "email": "ada@okafor.example",
+    "external_reference": "crm-4711",
+    "created_at": "2026-03-14T09:26:53.589Z",
+    "updated_at": "2026-03-14T09:26:53.589Z",
+}))]
+pub struct ContactView {
+    /// Its id.
+    pub id: ContactId,
+    /// What it is called. Searchable.
+    pub display_name: DisplayName,
+    /// What it is.
+    pub kind: ContactKind,
+    /// Its e-mail address. Searchable.
+    #[schema(required = true)]
+    pub email: Option<Email>,
+    /// Your own key of it, unique in your organization. Creating again with the same reference returns this contact.
+    #[schema(required = true)]
+    pub external_reference: Option<ExternalReference>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+impl From<Contact> for ContactView {
+    fn from(contact: Contact) -> Self {
+        let Contact { id, display_name, kind, email, external_reference, created_at, updated_at } = contact;
+        Self { id, display_name, kind, email, external_reference, created_at, updated_at }
+    }
+}
+
+impl Output for ContactView {
+    fn objects(&self) -> Vec<uuid::Uuid> {
+        vec![self.id.uuid()]
+    }
+}

@@ -1,0 +1,99 @@
+//! What the API shows of workspaces, and how a call names one.
+
+use deserr::Deserr;
+use serde::Serialize;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::api::operation::Output;
+use crate::domain::contact::{Contact, ContactKind, DisplayName};
+use crate::domain::ids::{ContactId, WorkspaceId};
+use crate::domain::time::Timestamp;
+use crate::domain::workspace::{Workspace, WorkspaceName};
+use crate::platform::config::BaseUrl;
+use crate::wire::fields::FieldErrors;
+
+/// Which workspace, in a path.
+#[derive(Debug, Clone, Copy, Deserr, IntoParams)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct WorkspacePath {
+    /// The workspace.
+    pub workspace_id: WorkspaceId,
+}
+
+/// A workspace as the API shows it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Workspace, example = json!({
+    "id": "01980a41-0c8a-7e31-b3d4-6a90c1f25e77",
+    "name": "Harbor Street acquisition",
+    "reference": "WS-000042",
+    "activated": false,
+    "activated_at": null,
+    "people": [{"contact_id": "01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35", "display_name": "Ada Okafor", "kind": "person"}],
+    "app_url": "https://countersign.example/app/workspaces/01980a41-0c8a-7e31-b3d4-6a90c1f25e77",
+    "created_at": "2026-03-14T09:26:53.589Z",
+    "updated_at": "2026-03-14T09:26:53.589Z",
+}))]
+pub struct WorkspaceView {
+    /// Its id.
+    pub id: WorkspaceId,
+    /// What it is called. Searchable.
+    pub name: WorkspaceName,
+    /// The internal reference. Searchable.
+    #[schema(example = "WS-000042")]
+    pub reference: String,
+    /// Whether a member has activated it.
+    #[schema(example = false)]
+    pub activated: bool,
+    /// When a member activated it.
+    #[schema(required = true)]
+    pub activated_at: Option<Timestamp>,
+    /// Who takes part, in the order in which the contacts were created.
+    pub people: Vec<Person>,
+    /// Where it is in the app.
+    #[schema(example = "https://countersign.example/app/workspaces/01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35")]
+    pub app_url: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// Somebody who takes part in a workspace.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Person {
+    /// The contact.
+    pub contact_id: ContactId,
+    /// What the contact is called now.
+    pub display_name: DisplayName,
+    /// What the contact is.
+    pub kind: ContactKind,
+}
+
+impl Output for WorkspaceView {
+    fn objects(&self) -> Vec<uuid::Uuid> {
+        vec![self.id.uuid()]
+    }
+}
+
+impl WorkspaceView {
+    /// Shows a workspace with its people, given all their contacts, in the order of their ids and with others among them.
+    #[must_use]
+    pub fn new(workspace: Workspace, contacts: &[Contact], base_url: &BaseUrl) -> Self {
+        let person = |id: &ContactId| {
+            let at = contacts.binary_search_by_key(id, |contact| contact.id).ok()?;
+            let contact = &contacts[at];
+            Some(Person { contact_id: *id, display_name: contact.display_name.clone(), kind: contact.kind })
+        };
+        Self {
+            people: workspace.people.iter().filter_map(person).collect(),
+            reference: workspace.number.to_string(),
+            activated: workspace.activated_at().is_some(),
+            activated_at: workspace.activated_at(),
+            app_url: base_url.link(format_args!("/app/workspaces/{}", workspace.id())),
+            id: workspace.id(),
+            name: workspace.name,
+            created_at: workspace.created_at,
+            updated_at: workspace.updated_at,
+        }
+    }
+}

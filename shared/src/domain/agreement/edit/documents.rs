@@ -1,0 +1,149 @@
+//! Documents and signature blocks of a draft.
+
+use std::collections::BTreeSet;
+
+use super::{Made, check_limit, unknown};
+use crate::domain::agreement::gate::GateRule;
+use crate::domain::agreement::{Agreement, Document, DocumentContent, DocumentState, Label, SignatureBlock};
+use crate::domain::ids::{DocumentId, ParticipantId, SignatureBlockId};
+use crate::domain::time::Timestamp;
+use crate::limits;
+use crate::wire::fields::FieldErrors;
+
+impl Agreement {
+    /// Adds a document; its file may come later.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `limit_reached`.
+    pub fn add_document(&self, name: Label, content: Option<DocumentContent>, now: Timestamp) -> Made<DocumentId> {
+        let mut draft = self.to_be_edited(now)?;
+        check_limit("documents", draft.documents.len(), limits::AGREEMENT_DOCUMENTS_MAX)?;
+        let id = DocumentId::new();
+        let document = Document { id, name, content, state: DocumentState::Draft, blocks: Vec::new() };
+        draft.documents.push(document);
+        Ok((draft, id))
+    }
+
+    /// Gives a document another name.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `not_found` when it has no such document.
+    pub fn rename_document(&self, document: DocumentId, name: Label, now: Timestamp) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        draft.document_mut(document)?.name = name;
+        Ok(draft)
+    }
+
+    /// Gives a document a file, in the place of the one that it may have. Its signature blocks stay.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `not_found` when it has no such document.
+    pub fn set_file(
+        &self,
+        document: DocumentId,
+        content: DocumentContent,
+        now: Timestamp,
+    ) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        draft.document_mut(document)?.content = Some(content);
+        Ok(draft)
+    }
+
+    /// Removes a document with its signature blocks.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft or a gate names the document or one of its blocks, `not_found` when it has no
+    /// such document.
+    pub fn remove_document(&self, document: DocumentId, now: Timestamp) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        let blocks: BTreeSet<SignatureBlockId> =
+            draft.document_mut(document)?.blocks.iter().map(|block| block.id).collect();
+        self.check_unnamed("document_id", |rule| match rule {
+            GateRule::DocumentSigned { document_id } => *document_id == Some(document),
+            GateRule::SignatureBlocks { block_ids } => !block_ids.is_disjoint(&blocks),
+            _ => false,
+        })?;
+        draft.documents.retain(|kept| kept.id != document);
+        Ok(draft)
+    }
+
+    /// Gives a signature block another label.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `not_found` when it has no such block.
+    pub fn rename_signature_block(
+        &self,
+        block: SignatureBlockId,
+        label: Label,
+        now: Timestamp,
+    ) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        draft.block_mut(block)?.label = label;
+        Ok(draft)
+    }
+
+    /// Removes a signature block.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft or a gate names the block, `not_found` when it has no such block.
+    pub fn remove_signature_block(&self, block: SignatureBlockId, now: Timestamp) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        draft.block_mut(block)?;
+        self.check_unnamed(
+            "block_id",
+            |rule| matches!(rule, GateRule::SignatureBlocks { block_ids } if block_ids.contains(&block)),
+        )?;
+        for document in &mut draft.documents {
+            document.blocks.retain(|kept| kept.id != block);
+        }
+        Ok(draft)
+    }
+
+    /// Adds a place where a participant signs a document.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `not_found` for what the draft does not have, `limit_reached`.
+    pub fn add_signature_block(
+        &self,
+        document: DocumentId,
+        participant: ParticipantId,
+        label: Label,
+        now: Timestamp,
+    ) -> Made<SignatureBlockId> {
+        let mut draft = self.to_be_edited(now)?;
+        self.check_participants(&BTreeSet::from([participant]))?;
+        let blocks = draft.documents.iter().map(|document| document.blocks.len()).sum();
+        check_limit("signature_blocks", blocks, limits::AGREEMENT_BLOCKS_MAX)?;
+        let id = SignatureBlockId::new();
+        draft.document_mut(document)?.blocks.push(SignatureBlock { id, participant_id: participant, label });
+        Ok((draft, id))
+    }
+
+    fn document_mut(&mut self, id: DocumentId) -> Result<&mut Document, FieldErrors> {
+        self.documents.iter_mut().find(|document| document.id == id).ok_or_else(|| unknown("document_id", "document"))
+    }
+
+    fn block_mut(&mut self, id: SignatureBlockId) -> Result<&mut SignatureBlock, FieldErrors> {
+        let mut blocks = self.documents.iter_mut().flat_map(|document| &mut document.blocks);
+        blocks.find(|block| block.id == id).ok_or_else(|| unknown("block_id", "signature block"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::AgreementKind;
+    use super::super::super::fixtures::{draft, label, noon};
+    use super::*;
+
+    #[test]
+    fn a_document_may_come_without_its_file() {
+        let content = Some(DocumentContent { sha256: "0".repeat(64), size_bytes: 9 });
+        let (draft, document) = draft(AgreementKind::General).add_document(label("Deed"), None, noon()).unwrap();
+        assert_eq!(
+            draft.document(document).map(|document| (&document.content, document.state)),
+            Some((&None, DocumentState::Draft))
+        );
+        let (draft, document) = draft.add_document(label("Plan"), content.clone(), noon()).unwrap();
+        assert_eq!(draft.document(document).map(|document| &document.content), Some(&content));
+    }
+}

@@ -1,0 +1,278 @@
+//! Stages and gates of a draft.
+
+use std::collections::BTreeSet;
+
+use super::{Made, check_limit, unknown};
+use crate::domain::agreement::gate::{Countdown, FieldType, Gate, GateRule, GateState, InformationField};
+use crate::domain::agreement::{Agreement, Label, Stage, StageAction, StageState};
+use crate::domain::ids::{GateId, SignatureBlockId, StageId};
+use crate::domain::time::Timestamp;
+use crate::limits;
+use crate::wire::fields::{FieldCode, FieldErrors};
+
+impl Agreement {
+    /// Adds a stage at the end.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `limit_reached`.
+    pub fn add_stage(&self, name: Label, actions: BTreeSet<StageAction>, now: Timestamp) -> Made<StageId> {
+        let mut draft = self.to_be_edited(now)?;
+        check_limit("stages", draft.stages.len(), limits::AGREEMENT_STAGES_MAX)?;
+        let id = StageId::new();
+        draft.stages.push(Stage { id, name, state: StageState::Upcoming, actions, gates: Vec::new() });
+        Ok((draft, id))
+    }
+
+    /// Gives a stage another name.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `not_found` when it has no such stage.
+    pub fn rename_stage(&self, stage: StageId, name: Label, now: Timestamp) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        draft.stage_mut(stage)?.name = name;
+        Ok(draft)
+    }
+
+    /// Moves a stage to another place, counted from 0; the others close up.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `not_found` when it has no such stage, `out_of_range` when it has no such place.
+    pub fn move_stage(&self, stage: StageId, to: usize, now: Timestamp) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        let from = draft.stages.iter().position(|moved| moved.id == stage);
+        let from = from.ok_or_else(|| unknown("stage_id", "step"))?;
+        if to >= draft.stages.len() {
+            let message = format!("must be one of the {} places", draft.stages.len());
+            return Err(FieldErrors::one("position", FieldCode::OutOfRange, message));
+        }
+        let moved = draft.stages.remove(from);
+        draft.stages.insert(to, moved);
+        Ok(draft)
+    }
+
+    /// Removes a stage with its gates.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `not_found` when it has no such stage.
+    pub fn remove_stage(&self, stage: StageId, now: Timestamp) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        draft.stage_mut(stage)?;
+        draft.stages.retain(|kept| kept.id != stage);
+        Ok(draft)
+    }
+
+    /// Adds a gate to a stage.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `not_found` for what the draft does not have, `limit_reached`, and what is
+    /// wrong with its settings.
+    pub fn add_gate(&self, stage: StageId, rule: GateRule, now: Timestamp) -> Made<GateId> {
+        let mut draft = self.to_be_edited(now)?;
+        let rule = self.checked(rule)?;
+        let stage = draft.stage_mut(stage)?;
+        check_limit("gates", stage.gates.len(), limits::STAGE_GATES_MAX)?;
+        let id = GateId::new();
+        stage.gates.push(Gate { id, rule, state: GateState::Locked });
+        Ok((draft, id))
+    }
+
+    /// Gives a gate other settings, or another type.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `not_found` for what the draft does not have, and what is wrong with the
+    /// settings.
+    pub fn change_gate(&self, gate: GateId, rule: GateRule, now: Timestamp) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        let rule = self.checked(rule)?;
+        draft.gate_mut(gate)?.rule = rule;
+        Ok(draft)
+    }
+
+    /// Removes a gate.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `not_found` when it has no such gate.
+    pub fn remove_gate(&self, gate: GateId, now: Timestamp) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        draft.gate_mut(gate)?;
+        for stage in &mut draft.stages {
+            stage.gates.retain(|kept| kept.id != gate);
+        }
+        Ok(draft)
+    }
+
+    fn stage_mut(&mut self, id: StageId) -> Result<&mut Stage, FieldErrors> {
+        self.stages.iter_mut().find(|stage| stage.id == id).ok_or_else(|| unknown("stage_id", "step"))
+    }
+
+    fn gate_mut(&mut self, id: GateId) -> Result<&mut Gate, FieldErrors> {
+        let mut gates = self.stages.iter_mut().flat_map(|stage| &mut stage.gates);
+        gates.find(|gate| gate.id == id).ok_or_else(|| unknown("gate_id", "condition"))
+    }
+
+    /// The settings of a gate, if all that they name is there. What is not named yet is a blocker.
+    fn checked(&self, rule: GateRule) -> Result<GateRule, FieldErrors> {
+        if let Some(participant_ids) = rule.participant_ids() {
+            self.check_participants(participant_ids)?;
+        }
+        match &rule {
+            GateRule::SignatureBlocks { block_ids } => {
+                let all: BTreeSet<SignatureBlockId> =
+                    self.documents.iter().flat_map(|document| &document.blocks).map(|block| block.id).collect();
+                if !block_ids.is_subset(&all) {
+                    return Err(unknown("block_ids", "signature block"));
+                }
+            }
+            GateRule::DocumentSigned { document_id: Some(id) } if self.document(*id).is_none() => {
+                return Err(unknown("document_id", "document"));
+            }
+            GateRule::Countdown { until: Some(Countdown::AfterHours(hours)) }
+                if !(1..=limits::COUNTDOWN_HOURS_MAX).contains(hours) =>
+            {
+                let message = format!("must be from 1 to {} hours", limits::COUNTDOWN_HOURS_MAX);
+                return Err(FieldErrors::one("after_hours", FieldCode::OutOfRange, message));
+            }
+            GateRule::InformationRequest { fields, .. } => check_questions(fields)?,
+            _ => {}
+        }
+        Ok(rule)
+    }
+}
+
+fn check_questions(fields: &[InformationField]) -> Result<(), FieldErrors> {
+    let mut errors = FieldErrors::default();
+    if fields.len() > limits::GATE_FIELDS_MAX {
+        let message = format!("at most {} questions", limits::GATE_FIELDS_MAX);
+        errors.extend(FieldErrors::one("fields", FieldCode::LimitReached, message));
+    }
+    for (n, field) in fields.iter().enumerate() {
+        let mut wrong =
+            |code, message: &str| errors.extend(FieldErrors::one(format!("fields[{n}].options"), code, message));
+        let takes_options = matches!(field.field_type, FieldType::Choice | FieldType::MultiChoice);
+        let distinct: BTreeSet<&String> = field.options.iter().collect();
+        match field.options.len() {
+            0 if takes_options => wrong(FieldCode::Required, "what can be chosen"),
+            0 => {}
+            _ if !takes_options => wrong(FieldCode::InvalidValue, "only for a choice"),
+            count if count > limits::FIELD_OPTIONS_MAX => wrong(FieldCode::LimitReached, "too many options"),
+            count if count != distinct.len() => wrong(FieldCode::InvalidValue, "each option once"),
+            _ if field.options.iter().any(|option| {
+                crate::wire::input::check_text(option, limits::NAME_CHARS_MAX).as_ref() != Ok(option)
+            }) =>
+            {
+                wrong(FieldCode::InvalidValue, "an option is one line of 1 to 200 characters");
+            }
+            _ => {}
+        }
+    }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::fixtures::{Deal, label, noon, question};
+    use super::super::tests::refused;
+    use super::*;
+    use crate::domain::ids::{DocumentId, MovementId, ParticipantId};
+
+    #[test]
+    fn a_stage_goes_where_it_is_put() {
+        let draft = Deal::complete().draft;
+        let order = |draft: &Agreement| draft.stages.iter().map(|stage| stage.id).collect::<Vec<_>>();
+        let [first, second, third] = order(&draft)[..] else { panic!("three stages") };
+        for (stage, to, expected) in [
+            (first, 0, [first, second, third]),
+            (first, 1, [second, first, third]),
+            (first, 2, [second, third, first]),
+            (third, 0, [third, first, second]),
+            (second, 2, [first, third, second]),
+        ] {
+            assert_eq!(order(&draft.move_stage(stage, to, noon()).unwrap()), expected);
+        }
+        refused(draft.move_stage(first, 3, noon()), "position", FieldCode::OutOfRange);
+        refused(draft.move_stage(StageId::new(), 0, noon()), "stage_id", FieldCode::NotFound);
+    }
+
+    #[test]
+    fn what_a_gate_names_must_be_there() {
+        let draft = Deal::complete().draft;
+        let stage = draft.stages[0].id;
+        let nobody: BTreeSet<ParticipantId> = [draft.participants[0].id, ParticipantId::new()].into();
+        let add = |rule| draft.add_gate(stage, rule, noon());
+        for rule in [
+            GateRule::ParticipantApproval { participant_ids: nobody.clone() },
+            GateRule::FileUpload { participant_ids: nobody.clone() },
+            GateRule::InformationRequest { participant_ids: nobody.clone(), fields: vec![question("Why?")] },
+            GateRule::IdentityVerified { participant_ids: nobody },
+        ] {
+            refused(add(rule.clone()), "participant_ids", FieldCode::NotFound);
+            refused(
+                draft.change_gate(draft.stages[0].gates[0].id, rule, noon()),
+                "participant_ids",
+                FieldCode::NotFound,
+            );
+        }
+        let block_ids = [SignatureBlockId::new()].into();
+        refused(add(GateRule::SignatureBlocks { block_ids }), "block_ids", FieldCode::NotFound);
+        let document_id = Some(DocumentId::new());
+        refused(add(GateRule::DocumentSigned { document_id }), "document_id", FieldCode::NotFound);
+        for hours in [0, limits::COUNTDOWN_HOURS_MAX + 1] {
+            let until = Some(Countdown::AfterHours(hours));
+            refused(add(GateRule::Countdown { until }), "after_hours", FieldCode::OutOfRange);
+        }
+        // What is not chosen yet is a blocker, and no error.
+        for rule in [
+            GateRule::SignatureBlocks { block_ids: [].into() },
+            GateRule::DocumentSigned { document_id: None },
+            GateRule::ParticipantApproval { participant_ids: [].into() },
+            GateRule::FileUpload { participant_ids: [].into() },
+            GateRule::Countdown { until: None },
+            GateRule::Countdown { until: Some(Countdown::At(noon())) },
+            GateRule::MovementAuthorized { movement_id: None },
+            GateRule::MovementReconciled { movement_id: Some(MovementId::new()) },
+            GateRule::InformationRequest { participant_ids: [].into(), fields: Vec::new() },
+            GateRule::IdentityVerified { participant_ids: [].into() },
+        ] {
+            add(rule).unwrap();
+        }
+        let elsewhere = StageId::new();
+        refused(
+            draft.add_gate(elsewhere, GateRule::Countdown { until: None }, noon()),
+            "stage_id",
+            FieldCode::NotFound,
+        );
+        refused(draft.rename_stage(elsewhere, label("A"), noon()), "stage_id", FieldCode::NotFound);
+        refused(draft.remove_stage(elsewhere, noon()), "stage_id", FieldCode::NotFound);
+        refused(draft.remove_gate(GateId::new(), noon()), "gate_id", FieldCode::NotFound);
+        let (document, participant) = (draft.documents[0].id, draft.participants[0].id);
+        let block = |document, participant| draft.add_signature_block(document, participant, label("A"), noon());
+        refused(block(DocumentId::new(), participant), "document_id", FieldCode::NotFound);
+        refused(block(document, ParticipantId::new()), "participant_ids", FieldCode::NotFound);
+    }
+
+    #[test]
+    fn questions_that_make_no_sense_are_refused() {
+        let draft = Deal::complete().draft;
+        let ask = |fields| {
+            let participant_ids = [].into();
+            draft.add_gate(draft.stages[0].id, GateRule::InformationRequest { participant_ids, fields }, noon())
+        };
+        let of = |field_type, options: &[&str]| InformationField {
+            field_type,
+            options: options.iter().map(|option| (*option).to_owned()).collect(),
+            ..question("Which?")
+        };
+        for (field, code) in [
+            (of(FieldType::Choice, &[]), FieldCode::Required),
+            (of(FieldType::MultiChoice, &[]), FieldCode::Required),
+            (of(FieldType::Text, &["a"]), FieldCode::InvalidValue),
+            (of(FieldType::Choice, &["a", "a"]), FieldCode::InvalidValue),
+            (of(FieldType::Choice, &["a", " b"]), FieldCode::InvalidValue),
+            (of(FieldType::Choice, &["a", ""]), FieldCode::InvalidValue),
+        ] {
+            refused(ask(vec![question("Why?"), field]), "fields[1].options", code);
+        }
+        ask(vec![of(FieldType::Choice, &["a", "b"]), of(FieldType::MultiChoice, &["c"])]).unwrap();
+        refused(ask(vec![question("Why?"); limits::GATE_FIELDS_MAX + 1]), "fields", FieldCode::LimitReached);
+    }
+}

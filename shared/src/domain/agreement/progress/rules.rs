@@ -1,0 +1,157 @@
+//! The rules of the nine types of gates: when each is met, opened and cleared.
+
+use std::collections::BTreeSet;
+
+use super::facts::Facts;
+use crate::domain::agreement::Document;
+use crate::domain::agreement::gate::{Gate, GateRule, GateState};
+use crate::domain::ids::{GateId, ParticipantId};
+use crate::domain::movement::MovementState;
+use crate::domain::time::Timestamp;
+use crate::domain::time_scale::TimeScale;
+
+pub(super) fn is_signed(document: &Document, facts: &Facts) -> bool {
+    !document.blocks.is_empty() && document.blocks.iter().all(|block| facts.signed.contains(&block.id))
+}
+
+impl Gate {
+    /// When time clears it: a countdown that waits.
+    pub(super) fn clears_at(&self) -> Option<Timestamp> {
+        match self.state {
+            GateState::Open { due_at, .. } => due_at,
+            _ => None,
+        }
+    }
+
+    pub(super) fn open(&mut self, time_scale: TimeScale, at: Timestamp) {
+        self.state = GateState::Open { opened_at: at, due_at: self.rule.due_at(time_scale, at) };
+    }
+
+    /// Clears it if its rule is met, and opens it again if it waited for money that turns out not to have arrived.
+    pub(super) fn settle(&mut self, documents: &[Document], facts: &Facts, at: Timestamp) {
+        match self.state {
+            GateState::Open { opened_at, .. } if self.is_met(documents, facts, at) => {
+                self.state = GateState::Cleared { opened_at, cleared_at: at };
+            }
+            GateState::Cleared { opened_at, .. }
+                if matches!(self.rule, GateRule::MovementReconciled { .. }) && !self.is_met(documents, facts, at) =>
+            {
+                self.state = GateState::Open { opened_at, due_at: None };
+            }
+            GateState::Locked | GateState::Open { .. } | GateState::Cleared { .. } | GateState::Declined { .. } => {}
+        }
+    }
+
+    /// Whether its rule is met (contract, section 3, "Gate rules"). One that names nothing never is.
+    fn is_met(&self, documents: &[Document], facts: &Facts, at: Timestamp) -> bool {
+        let everybody = |named: &BTreeSet<ParticipantId>, done: &BTreeSet<(GateId, ParticipantId)>| {
+            !named.is_empty() && named.iter().all(|participant| done.contains(&(self.id, *participant)))
+        };
+        match &self.rule {
+            GateRule::SignatureBlocks { block_ids } => !block_ids.is_empty() && block_ids.is_subset(&facts.signed),
+            GateRule::DocumentSigned { document_id } => {
+                documents.iter().any(|document| Some(document.id) == *document_id && is_signed(document, facts))
+            }
+            GateRule::ParticipantApproval { participant_ids } => everybody(participant_ids, &facts.approved),
+            GateRule::FileUpload { participant_ids } => everybody(participant_ids, &facts.uploaded),
+            GateRule::Countdown { .. } => self.clears_at().is_some_and(|due_at| due_at <= at),
+            GateRule::MovementAuthorized { movement_id } => {
+                facts.movement(*movement_id).is_some_and(MovementState::is_authorized)
+            }
+            GateRule::MovementReconciled { movement_id } => {
+                facts.movement(*movement_id).is_some_and(MovementState::is_reconciled)
+            }
+            GateRule::InformationRequest { participant_ids, .. } => everybody(participant_ids, &facts.accepted),
+            GateRule::IdentityVerified { participant_ids } => {
+                !participant_ids.is_empty() && participant_ids.is_subset(&facts.verified)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::agreement::fixtures::{Deal, after, label, noon, time_scale};
+    use crate::domain::agreement::{Agreement, Lifecycle};
+    use crate::domain::ids::MovementId;
+
+    #[test]
+    fn each_rule_is_met_by_what_it_asks_for_and_by_nothing_else() {
+        let deal = Deal::complete();
+        let rules: Vec<GateRule> =
+            deal.draft.stages.iter().flat_map(|stage| &stage.gates).map(|gate| gate.rule.clone()).collect();
+        let live = Agreement { stages: Vec::new(), expires_at: None, ..deal.draft };
+        let (both, block) = ([live.participants[0].id, live.participants[1].id], live.documents[0].blocks[0].id);
+        let movement = deal.payments[0].id;
+        for rule in rules {
+            let (with_stage, stage) = live.add_stage(label("Step"), [].into(), noon()).unwrap();
+            let (draft, gate) = with_stage.add_gate(stage, rule.clone(), noon()).unwrap();
+            let live = draft.published(&Facts::none(), time_scale(), noon());
+            let done = |participants: &[ParticipantId]| participants.iter().map(|id| (gate, *id)).collect();
+            let met = |facts: &Facts, hours| {
+                live.as_of(facts, time_scale(), after(hours)).lifecycle() == Lifecycle::Completed
+            };
+            let all = |of: &[ParticipantId], movement_state| Facts {
+                recorded_at: None,
+                signed: [block].into(),
+                approved: done(of),
+                uploaded: done(of),
+                accepted: done(of),
+                verified: of.iter().copied().collect(),
+                movements: vec![(movement, movement_state)],
+            };
+            let (nothing, everything) = (Facts::none(), all(&both, MovementState::Reconciled));
+            let is_countdown = matches!(rule, GateRule::Countdown { .. });
+            assert_eq!(met(&nothing, 24), is_countdown, "{rule:?}");
+            assert_eq!(met(&everything, 23), !is_countdown, "{rule:?}");
+            // Each fact alone.
+            let alone = [
+                Facts { signed: everything.signed.clone(), ..Facts::none() },
+                Facts { approved: everything.approved.clone(), ..Facts::none() },
+                Facts { uploaded: everything.uploaded.clone(), ..Facts::none() },
+                Facts { accepted: everything.accepted.clone(), ..Facts::none() },
+                Facts { verified: everything.verified.clone(), ..Facts::none() },
+                Facts { movements: everything.movements.clone(), ..Facts::none() },
+            ];
+            let which: Vec<bool> = alone.iter().map(|facts| met(facts, 1)).collect();
+            let expected = match rule {
+                GateRule::SignatureBlocks { .. } | GateRule::DocumentSigned { .. } => Some(0),
+                GateRule::ParticipantApproval { .. } => Some(1),
+                GateRule::FileUpload { .. } => Some(2),
+                GateRule::InformationRequest { .. } => Some(3),
+                GateRule::IdentityVerified { .. } => Some(4),
+                GateRule::MovementAuthorized { .. } | GateRule::MovementReconciled { .. } => Some(5),
+                GateRule::Countdown { .. } => None,
+            };
+            assert_eq!(which, (0..6).map(|n| Some(n) == expected).collect::<Vec<_>>(), "{rule:?}");
+            // Not by somebody else's, nor by half of those who are named.
+            let others = Facts {
+                movements: vec![(MovementId::new(), MovementState::Reconciled)],
+                ..all(&both[..1], MovementState::Reconciled)
+            };
+            assert!(rule.participant_ids().is_none() || !met(&others, 1), "{rule:?}");
+            // A claim is no proof, at any stage of the way.
+            let states = [
+                (MovementState::Draft, false, false),
+                (MovementState::Authorized, true, false),
+                (MovementState::InstructionsReady, true, false),
+                (MovementState::SenderReported, true, false),
+                (MovementState::ReceiptPending, true, false),
+                (MovementState::Processing, true, false),
+                (MovementState::Reconciled, true, true),
+                (MovementState::Exception, true, false),
+                (MovementState::Returned, true, false),
+                (MovementState::Cancelled, false, false),
+            ];
+            for (state, authorized, reconciled) in states {
+                let facts = Facts { movements: vec![(movement, state)], ..Facts::none() };
+                match rule {
+                    GateRule::MovementAuthorized { .. } => assert_eq!(met(&facts, 1), authorized, "{state:?}"),
+                    GateRule::MovementReconciled { .. } => assert_eq!(met(&facts, 1), reconciled, "{state:?}"),
+                    _ => {}
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! One call, as plain data: what its audit row says, and what its changes are bound to.
+
+use std::collections::HashSet;
+
+use uuid::Uuid;
+
+use crate::domain::actor::Actor;
+use crate::domain::ids::{OrgId, RequestId};
+use crate::domain::moment::Moment;
+use crate::domain::time::Timestamp;
+
+/// One call in an organization, whoever makes it: a token, a member, the clock.
+///
+/// Only the entrances make one, so a change can't be recorded as another organization's, or as another caller's:
+///
+/// ```compile_fail
+/// use shared::domain::call_context::CallContext;
+/// use shared::domain::ids::OrgId;
+///
+/// fn elsewhere(call: &CallContext, org: OrgId) -> CallContext {
+///     CallContext { org, ..call.clone() }
+/// }
+/// ```
+#[derive(Debug, Clone)]
+pub struct CallContext {
+    request_id: RequestId,
+    operation: &'static str,
+    now: Timestamp,
+    actor: Actor,
+    org: OrgId,
+    /// The ids that the path and the body name, 16 bytes each, for the audit row.
+    named: Vec<u8>,
+}
+
+impl CallContext {
+    /// A call that begins at a moment. Only the entrances call this, once they know who calls.
+    pub(crate) fn new(
+        request_id: RequestId,
+        operation: &'static str,
+        now: Timestamp,
+        actor: Actor,
+        org: OrgId,
+        named: Vec<u8>,
+    ) -> Self {
+        Self { request_id, operation, now, actor, org, named }
+    }
+
+    /// The id that the client and the log are given.
+    #[must_use]
+    pub fn request_id(&self) -> RequestId {
+        self.request_id
+    }
+
+    /// The operation's id, for audit rows and logs.
+    #[must_use]
+    pub fn operation(&self) -> &'static str {
+        self.operation
+    }
+
+    /// The organization.
+    #[must_use]
+    pub fn org(&self) -> OrgId {
+        self.org
+    }
+
+    /// When the call began: the one moment that everything in it has.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// The moment of the call.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        Moment::of_call(self.request_id, self.now)
+    }
+
+    /// The moment of an attempt that begins now.
+    #[must_use]
+    pub fn attempt_moment(&self) -> Moment {
+        Moment::of_call(self.request_id, Timestamp::now().max(self.now))
+    }
+
+    /// Who calls.
+    #[must_use]
+    pub fn actor(&self) -> &Actor {
+        &self.actor
+    }
+
+    /// Adds records that the call names.
+    pub(crate) fn name(&mut self, ids: &[Uuid]) {
+        self.named.extend(ids.iter().flat_map(Uuid::as_bytes));
+    }
+
+    /// The ids that the call names and those that it shows or changes, each once, 16 bytes each, for the audit row.
+    pub(crate) fn objects_with(&self, shown: &[u8]) -> Vec<u8> {
+        const ID_BYTES: usize = 16;
+        let mut seen = HashSet::new();
+        let ids = self.named.chunks(ID_BYTES).chain(shown.chunks(ID_BYTES));
+        ids.filter(|id| seen.insert(*id)).flatten().copied().collect()
+    }
+}

@@ -1,0 +1,207 @@
+//! Members: people of an organization, signed in to the app; and what only they may do. Every function here takes a
+//! [`Member`], which only a checked session makes: no API operation has one. The functions return a [`ByMember`], without
+//! which the store writes no protected transition.
+//!
+//! `decisions` confirms, declines and activates; `removal` removes members.
+
+mod decisions;
+mod removal;
+
+use std::ops::Deref;
+
+pub use decisions::{Changed, DecisionContext, Outcome, Refusal, activate, confirm, decline};
+pub use removal::{NotRemoved, NotRemovedByOperator, Removal, remove};
+
+use super::actor::{Actor, ActorType};
+use super::contact::DisplayName;
+use super::ids::{MemberId, OrgId};
+use super::moment::Moment;
+use super::organization::{MemberRecord, Role};
+
+/// A member, signed in.
+///
+/// Nobody else can be made into one, a caller of the API who may write least of all:
+///
+/// ```
+/// use shared::api::caller::WriteCaller;
+/// use shared::domain::contact::DisplayName;
+///
+/// fn name(caller: &WriteCaller) -> Option<DisplayName> {
+///     DisplayName::parse(&caller.actor().display_name).ok()
+/// }
+/// ```
+///
+/// ```compile_fail
+/// use shared::api::caller::WriteCaller;
+/// use shared::domain::contact::DisplayName;
+/// use shared::domain::ids::MemberId;
+/// use shared::domain::member::Member;
+/// use shared::domain::organization::Role;
+///
+/// fn promote(caller: &WriteCaller, name: DisplayName) -> Member {
+///     Member { id: MemberId::new(), org: caller.org(), name, role: Role::Admin }
+/// }
+/// ```
+///
+/// ```compile_fail
+/// use shared::api::caller::WriteCaller;
+/// use shared::domain::member::Member;
+/// use shared::domain::organization::MemberRecord;
+///
+/// fn promote(caller: &WriteCaller, record: &MemberRecord) -> Member {
+///     Member::of_session(caller.org(), record)
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    id: MemberId,
+    org: OrgId,
+    name: DisplayName,
+    role: Role,
+}
+
+impl Member {
+    /// The member of a session that was checked. Only `session` calls this.
+    pub(crate) fn of_session(org: OrgId, record: &MemberRecord) -> Self {
+        Self { id: record.id, org, name: record.name.clone(), role: record.role }
+    }
+
+    /// Their id.
+    #[must_use]
+    pub fn id(&self) -> MemberId {
+        self.id
+    }
+
+    /// The organization that they act for.
+    #[must_use]
+    pub fn org(&self) -> OrgId {
+        self.org
+    }
+
+    /// Their name.
+    #[must_use]
+    pub fn name(&self) -> &DisplayName {
+        &self.name
+    }
+
+    /// What they may do.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The member as whoever did something.
+    #[must_use]
+    pub fn actor(&self) -> Actor {
+        Actor { actor_type: ActorType::Member, id: Some(self.id.uuid()), display_name: self.name.as_str().to_owned() }
+    }
+}
+
+/// A member who may change the organization's settings. Only a form that they sent makes one, with a commit that holds
+/// only while they are one still (`visit::SubmittedForm::by_admin`):
+///
+/// ```compile_fail
+/// use shared::domain::member::{Admin, Member};
+///
+/// fn promote(member: &Member) -> Option<Admin<'_>> {
+///     member.as_admin()
+/// }
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Admin<'a>(&'a Member);
+
+impl<'a> Admin<'a> {
+    /// Who it is.
+    #[must_use]
+    pub fn member(self) -> &'a Member {
+        self.0
+    }
+}
+
+impl Member {
+    /// Whether they may change the organization's settings.
+    #[must_use]
+    pub fn is_admin(&self) -> bool {
+        self.role == Role::Admin
+    }
+
+    /// The member as an admin, if they are one.
+    pub(crate) fn as_admin(&self) -> Option<Admin<'_>> {
+        self.is_admin().then_some(Admin(self))
+    }
+}
+
+/// What a member's act made of a record: published or cancelled, decided, activated. Only the functions here make one,
+/// and the store writes such a change only as one of these.
+///
+/// ```compile_fail
+/// use shared::domain::agreement::Agreement;
+/// use shared::domain::member::ByMember;
+/// use shared::domain::moment::Moment;
+///
+/// fn without_a_member(record: Agreement, moment: Moment) -> ByMember<Agreement> {
+///     ByMember { record, moment }
+/// }
+/// ```
+///
+/// The acts take no other caller:
+///
+/// ```compile_fail
+/// use shared::api::caller::WriteCaller;
+/// use shared::domain::member::{self, ByMember};
+/// use shared::domain::workspace::Workspace;
+///
+/// fn activate(caller: &WriteCaller, workspace: &Workspace) -> Option<ByMember<Workspace>> {
+///     member::activate(caller, workspace, caller.moment()).map(|(activated, _)| activated)
+/// }
+/// ```
+///
+/// And the store takes nothing else:
+///
+/// ```
+/// use shared::domain::call_context::CallContext;
+/// use shared::domain::member::ByMember;
+/// use shared::domain::workspace::Workspace;
+/// use shared::store::change::Changes;
+/// use shared::store::workspaces;
+///
+/// fn activation(call: &CallContext, after: &ByMember<Workspace>) -> Changes {
+///     workspaces::activate(call, after)
+/// }
+/// ```
+///
+/// ```compile_fail
+/// use shared::domain::call_context::CallContext;
+/// use shared::domain::workspace::Workspace;
+/// use shared::store::change::Changes;
+/// use shared::store::workspaces;
+///
+/// fn activation(call: &CallContext, after: &Workspace) -> Changes {
+///     workspaces::activate(call, after)
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ByMember<T> {
+    record: T,
+    moment: Moment,
+}
+
+impl<T> ByMember<T> {
+    /// When the member acted, and in which call.
+    pub fn moment(&self) -> Moment {
+        self.moment
+    }
+
+    /// The record as it is now.
+    pub fn into_inner(self) -> T {
+        self.record
+    }
+}
+
+impl<T> Deref for ByMember<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.record
+    }
+}

@@ -1,0 +1,80 @@
+//! The moment of a protected transition.
+
+use super::ids::RequestId;
+use super::time::Timestamp;
+
+/// When a protected transition is decided, and in which call. Only the context of a call makes one, from its own clock, so
+/// that no caller chooses the time at which a proposal expires, is decided or takes effect, and the store can refuse a
+/// change that was decided in another call.
+///
+/// ```
+/// use shared::api::caller::WriteCaller;
+/// use shared::domain::proposal::{Proposal, Settled};
+///
+/// fn settle(caller: &WriteCaller, proposal: &Proposal) -> Option<Settled> {
+///     proposal.settled(caller.moment())
+/// }
+/// ```
+///
+/// A transition takes no plain time:
+///
+/// ```compile_fail
+/// use shared::api::caller::WriteCaller;
+/// use shared::domain::proposal::{Proposal, Settled};
+///
+/// fn settle(caller: &WriteCaller, proposal: &Proposal) -> Option<Settled> {
+///     proposal.settled(caller.now())
+/// }
+/// ```
+///
+/// And a plain time can't be made into a moment:
+///
+/// ```compile_fail
+/// use shared::domain::ids::RequestId;
+/// use shared::domain::moment::Moment;
+/// use shared::domain::time::Timestamp;
+///
+/// fn of(call: RequestId, at: Timestamp) -> Moment {
+///     Moment { at, call }
+/// }
+/// ```
+///
+/// ```compile_fail
+/// use shared::domain::ids::RequestId;
+/// use shared::domain::moment::Moment;
+/// use shared::domain::time::Timestamp;
+///
+/// fn of(call: RequestId, at: Timestamp) -> Moment {
+///     Moment::of_call(call, at)
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    at: Timestamp,
+    call: RequestId,
+}
+
+impl Moment {
+    /// A moment of a call. Only the context of the call uses this.
+    pub(crate) fn of_call(call: RequestId, at: Timestamp) -> Self {
+        Self { at, call }
+    }
+
+    /// A moment of a test's choosing, of no call.
+    #[cfg(test)]
+    pub(crate) fn test(at: Timestamp) -> Self {
+        Self { at, call: RequestId::from(uuid::Uuid::nil()) }
+    }
+
+    /// The time.
+    #[must_use]
+    pub fn at(self) -> Timestamp {
+        self.at
+    }
+
+    /// The call that decides.
+    #[must_use]
+    pub fn call(self) -> RequestId {
+        self.call
+    }
+}

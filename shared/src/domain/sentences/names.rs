@@ -1,0 +1,41 @@
+//! Names in a row, and counts: what several sentences have.
+
+use crate::domain::agreement::Agreement;
+use crate::domain::contact::Contact;
+use crate::domain::ids::ParticipantId;
+
+/// The names of participants, where there is little room.
+pub(super) fn names(agreement: &Agreement, ids: &[ParticipantId], contacts: &[Contact]) -> String {
+    let found = each_name(agreement, ids, contacts);
+    match found.as_slice() {
+        [first, rest @ ..] if rest.len() > 1 => format!("{first} and {} others", rest.len()),
+        few => listed(few),
+    }
+}
+
+/// The names of all participants.
+pub(super) fn all_names(agreement: &Agreement, ids: &[ParticipantId], contacts: &[Contact]) -> String {
+    listed(&each_name(agreement, ids, contacts))
+}
+
+fn each_name<'a>(agreement: &Agreement, ids: &[ParticipantId], contacts: &'a [Contact]) -> Vec<&'a str> {
+    let name = |id: &ParticipantId| {
+        let participant = agreement.participant(*id)?;
+        let contact = contacts.iter().find(|contact| contact.id == participant.contact_id)?;
+        Some(contact.display_name.as_str())
+    };
+    ids.iter().filter_map(name).collect()
+}
+
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => "Somebody".to_owned(),
+        [one] => (*one).to_owned(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    }
+}
+
+/// A count with its noun, such as `1 step` or `3 steps`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

@@ -1,0 +1,205 @@
+//! What a member decides on: what is proposed, what its gates ask for, what confirming does, and how long there is.
+
+use super::names::{all_names, counted};
+use crate::domain::agreement::gate::{Countdown, GateRule, GateState};
+use crate::domain::agreement::progress::Facts;
+use crate::domain::agreement::{Agreement, Lifecycle, StageAction, StageState};
+use crate::domain::contact::Contact;
+use crate::domain::ids::ParticipantId;
+use crate::domain::proposal::{Proposal, ProposalAction, Subject};
+use crate::domain::time::Timestamp;
+use crate::domain::time_scale::TimeScale;
+use crate::domain::workspace::Workspace;
+
+/// A proposal's `summary_sentence`.
+#[must_use]
+pub fn proposal_summary(proposal: &Proposal) -> String {
+    let name = proposal.subject.name.as_str();
+    match proposal.action {
+        ProposalAction::PublishAgreement => format!("Publish “{name}”: {}.", size(&proposal.subject)),
+        ProposalAction::CancelAgreement => format!("Cancel “{name}”, for good."),
+    }
+}
+
+/// How large the agreement of a proposal was, such as `2 participants, 3 steps`.
+#[must_use]
+pub fn size(subject: &Subject) -> String {
+    format!("{}, {}", counted(subject.participants, "participant"), counted(subject.steps, "step"))
+}
+
+/// What a gate asks for, and of whom: of everybody, since members decide by it. The same whatever its state.
+#[must_use]
+pub fn requirement(rule: &GateRule, agreement: &Agreement, contacts: &[Contact]) -> String {
+    let named: Vec<ParticipantId> = rule.named(agreement).into_iter().collect();
+    let who = if named.is_empty() {
+        "somebody still to be chosen".to_owned()
+    } else {
+        all_names(agreement, &named, contacts)
+    };
+    match rule {
+        GateRule::SignatureBlocks { .. } => format!("Signatures of {who}"),
+        GateRule::DocumentSigned { document_id } => match document_id.and_then(|id| agreement.document(id)) {
+            Some(document) => format!("“{}” with the signatures of {who}", document.name.as_str()),
+            None => "The signatures on a document, still to be chosen".to_owned(),
+        },
+        GateRule::ParticipantApproval { .. } => format!("Approval by {who}"),
+        GateRule::FileUpload { .. } => format!("A file from {who}"),
+        GateRule::Countdown { until } => match until {
+            Some(Countdown::AfterHours(hours)) => format!("{} of waiting", hours_long(*hours)),
+            Some(Countdown::At(moment)) => format!("Waiting until {}", moment.for_people()),
+            None => "Waiting until a date, still to be chosen".to_owned(),
+        },
+        GateRule::MovementAuthorized { .. } => "Authorization of a payment".to_owned(),
+        GateRule::MovementReconciled { .. } => "Proof from the receiving side that a payment arrived".to_owned(),
+        GateRule::InformationRequest { fields, .. } => {
+            format!("Answers of {who} to {}, accepted by a member", counted(fields.len(), "question"))
+        }
+        GateRule::IdentityVerified { .. } => format!("Proof of identity of {who}"),
+    }
+}
+
+/// How long so many hours are: whole days as days.
+fn hours_long(hours: u32) -> String {
+    if hours >= 48 && hours.is_multiple_of(24) {
+        counted(hours as usize / 24, "day")
+    } else {
+        counted(hours as usize, "hour")
+    }
+}
+
+/// What a stage does when its gates are cleared.
+#[must_use]
+pub fn stage_action(action: StageAction) -> &'static str {
+    match action {
+        StageAction::OpenSigning => "sends documents out for signing",
+        StageAction::OpenMovement => "opens a payment",
+        StageAction::ReleaseInstructions => "releases payment instructions to the sender",
+        StageAction::ProjectObligations => "records the promises",
+    }
+}
+
+/// What happens when a proposal is confirmed now, in order.
+#[must_use]
+pub fn effects(
+    action: ProposalAction,
+    agreement: &Agreement,
+    workspace: &Workspace,
+    contacts: &[Contact],
+    (facts, time_scale, now): (&Facts, TimeScale, Timestamp),
+) -> Vec<String> {
+    match action {
+        ProposalAction::CancelAgreement => vec![
+            "The agreement is cancelled, for good.".to_owned(),
+            "Its steps stop. Nobody is asked for anything any more.".to_owned(),
+        ],
+        ProposalAction::PublishAgreement => {
+            let mut effects = Vec::new();
+            if workspace.activated_at.is_none() {
+                effects.push(format!("The workspace “{}” is activated.", workspace.name.as_str()));
+            }
+            effects.push("The draft becomes an active agreement and can no longer be edited.".to_owned());
+            let published = agreement.published(facts, time_scale, now);
+            for (index, stage) in published.stages.iter().enumerate() {
+                let (number, name) = (index + 1, stage.name.as_str());
+                match stage.state {
+                    StageState::Done => effects.push(format!("Step {number}, {name}, is done at once.")),
+                    StageState::Current => {
+                        let open = stage.gates.iter().filter(|gate| matches!(gate.state, GateState::Open { .. }));
+                        let asked: Vec<String> =
+                            open.map(|gate| requirement(&gate.rule, agreement, contacts)).collect();
+                        let asked = asked.join("; ");
+                        // A name such as “Inc.” ends with what a sentence ends with.
+                        let stop = if asked.ends_with('.') { "" } else { "." };
+                        effects.push(format!("Step {number}, {name}, opens. It asks for: {asked}{stop}"));
+                    }
+                    StageState::Upcoming => {}
+                }
+            }
+            if published.lifecycle() == Lifecycle::Completed {
+                effects.push("Nothing is left to wait for: the agreement is completed.".to_owned());
+            }
+            effects.push("Countersign sends no e-mail: you share the links.".to_owned());
+            effects
+        }
+    }
+}
+
+/// How much time is left, roughly.
+#[must_use]
+pub fn time_left(now: Timestamp, until: Timestamp) -> String {
+    let minutes = usize::try_from((until.unix_ms() - now.unix_ms()).max(0) / 60_000).unwrap_or_default();
+    match (minutes / 1440, minutes / 60 % 24, minutes % 60) {
+        (0, 0, 0) => "less than a minute left".to_owned(),
+        (0, 0, minutes) => format!("{} left", counted(minutes, "minute")),
+        (0, hours, _) => format!("{} left", counted(hours, "hour")),
+        (days, 0, _) => format!("{} left", counted(days, "day")),
+        (days, hours, _) => format!("{}, {} left", counted(days, "day"), counted(hours, "hour")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::agreement::fixtures::{contact, draft, label, noon, part};
+    use crate::domain::agreement::{AgreementKind, ParticipantRole};
+    use crate::domain::contact::DisplayName;
+    use crate::domain::workspace::{NewWorkspace, WorkspaceName, WorkspaceNumber};
+
+    #[test]
+    fn what_confirming_does_is_what_it_will_do() {
+        let now = noon();
+        let workspace =
+            Workspace::create(NewWorkspace { name: WorkspaceName::parse("Harbor").unwrap() }, WorkspaceNumber(1), now);
+        let with = |countdowns: &[Countdown]| {
+            countdowns.iter().fold(draft(AgreementKind::General), |draft, until| {
+                let (draft, stage) = draft.add_stage(label("Notice"), [].into(), now).unwrap();
+                draft.add_gate(stage, GateRule::Countdown { until: Some(*until) }, now).unwrap().0
+            })
+        };
+        let says = |draft: &Agreement| {
+            let moment = (&Facts::none(), TimeScale::default(), now);
+            effects(ProposalAction::PublishAgreement, draft, &workspace, &[], moment)[2..].to_vec()
+        };
+        let (over, later) = (Countdown::At(now), Countdown::AfterHours(48));
+        let end = "Countersign sends no e-mail: you share the links.";
+        let opens = "Step 1, Notice, opens. It asks for: 2 days of waiting.";
+        assert_eq!(says(&with(&[later, over])), [opens, end]);
+        let (done, opens) =
+            ("Step 1, Notice, is done at once.", "Step 2, Notice, opens. It asks for: 2 days of waiting.");
+        assert_eq!(says(&with(&[over, later])), [done, opens, end]);
+        let completed = "Nothing is left to wait for: the agreement is completed.";
+        assert_eq!(says(&with(&[over])), [done, completed, end]);
+        let northwind =
+            Contact { display_name: DisplayName::parse("Northwind, Inc.").unwrap(), ..contact("Northwind") };
+        let added = draft(AgreementKind::General).add_participant(part(&northwind, &[ParticipantRole::Approver]), now);
+        let added = added.unwrap();
+        let (one, stage) = added.agreement.add_stage(label("Terms"), [].into(), now).unwrap();
+        let rule = GateRule::ParticipantApproval { participant_ids: [added.participant.id].into() };
+        let one = one.add_gate(stage, rule, now).unwrap().0;
+        let moment = (&Facts::none(), TimeScale::default(), now);
+        let effects = effects(ProposalAction::PublishAgreement, &one, &workspace, &[northwind], moment);
+        assert_eq!(effects[2], "Step 1, Terms, opens. It asks for: Approval by Northwind, Inc.");
+    }
+
+    #[test]
+    fn whole_days_are_days() {
+        assert_eq!([1, 24, 36, 48, 336].map(hours_long), ["1 hour", "24 hours", "36 hours", "2 days", "14 days"]);
+    }
+
+    #[test]
+    fn time_left_is_rough() {
+        let now = Timestamp::from_unix_ms(0).unwrap();
+        let left = |minutes: i64| time_left(now, now.plus_seconds(minutes * 60));
+        assert_eq!(
+            [0, 1, 59, 60, 1440, 3000].map(left),
+            [
+                "less than a minute left",
+                "1 minute left",
+                "59 minutes left",
+                "1 hour left",
+                "1 day left",
+                "2 days, 2 hours left",
+            ]
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! Roles, amounts and the terms of a SAFE.
+
+use crate::domain::agreement::{ConversionTiming, ParticipantRole, SafeTerms};
+
+/// A role, for a person.
+#[must_use]
+pub fn role(role: ParticipantRole) -> &'static str {
+    match role {
+        ParticipantRole::Signer => "Signer",
+        ParticipantRole::Funder => "Funder",
+        ParticipantRole::Receiver => "Receiver",
+        ParticipantRole::Approver => "Approver",
+        ParticipantRole::Investor => "Investor",
+        ParticipantRole::Issuer => "Issuer",
+        ParticipantRole::Trustee => "Trustee",
+        ParticipantRole::Contributor => "Contributor",
+        ParticipantRole::Observer => "Observer",
+    }
+}
+
+/// The terms of a SAFE, each with its name; what is not set is left out.
+#[must_use]
+pub fn terms(terms: &SafeTerms) -> Vec<(&'static str, String)> {
+    let currency = terms.currency.as_deref().unwrap_or_default();
+    let mut list = Vec::new();
+    list.extend(terms.investment_amount_minor.map(|minor| ("Investment", amount(minor, currency))));
+    list.extend(terms.valuation_cap_minor.map(|minor| ("Valuation cap", amount(minor, currency))));
+    list.extend(terms.discount_rate.as_deref().map(|rate| ("Discount", percent(rate))));
+    if terms.mfn {
+        list.push(("Most favoured nation", "Yes".to_owned()));
+    }
+    if terms.pro_rata {
+        list.push(("Pro-rata rights", "Yes".to_owned()));
+    }
+    list.extend(terms.conversion_timing.map(|timing| {
+        let text = match timing {
+            ConversionTiming::PostMoney => "After the new money (post-money)",
+            ConversionTiming::PreMoney => "Before the new money (pre-money)",
+        };
+        ("Conversion", text.to_owned())
+    }));
+    list.extend(terms.governing_law.clone().map(|law| ("Governing law", law)));
+    list
+}
+
+/// An amount in minor units, such as `USD 1,250.00`.
+#[must_use]
+pub fn amount(minor: i64, currency: &str) -> String {
+    let digits = match currency {
+        "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "VND" | "VUV"
+        | "XAF" | "XOF" | "XPF" => 0,
+        "BHD" | "IQD" | "JOD" | "KWD" | "LYD" | "OMR" | "TND" => 3,
+        _ => 2,
+    };
+    let sign = if minor < 0 { "-" } else { "" };
+    let text = format!("{:0>width$}", minor.unsigned_abs(), width = digits + 1);
+    let (whole, fraction) = text.split_at(text.len() - digits);
+    let groups: Vec<&str> =
+        whole.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    let point = if digits == 0 { "" } else { "." };
+    format!("{currency} {sign}{}{point}{fraction}", groups.join(",")).trim_start().to_owned()
+}
+
+/// A decimal fraction such as `0.20` as `20 %`.
+fn percent(rate: &str) -> String {
+    match rate.split_once('.') {
+        Some(("0", fraction)) if fraction.bytes().all(|byte| byte.is_ascii_digit()) && fraction.len() <= 2 => {
+            let text = format!("{fraction:0<2}");
+            let trimmed = text.trim_start_matches('0');
+            format!("{} %", if trimmed.is_empty() { "0" } else { trimmed })
+        }
+        _ => rate.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amount_has_the_digits_of_its_currency() {
+        for (minor, currency, text) in [
+            (125_000, "USD", "USD 1,250.00"),
+            (5, "EUR", "EUR 0.05"),
+            (1_234_567, "JPY", "JPY 1,234,567"),
+            (1_234_567, "KWD", "KWD 1,234.567"),
+            (-100, "USD", "USD -1.00"),
+            (i64::MIN, "JPY", "JPY -9,223,372,036,854,775,808"),
+        ] {
+            assert_eq!(amount(minor, currency), text);
+        }
+        assert_eq!(["0.20", "0.2", "0.05", "0.125", "1"].map(percent), ["20 %", "20 %", "5 %", "0.125", "1"]);
+    }
+}

@@ -1,0 +1,159 @@
+//! One call, from whichever entrance, as it is put on record: request id, audit row, log line, metrics.
+
+use std::panic::AssertUnwindSafe;
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt;
+use http::StatusCode;
+use uuid::Uuid;
+
+use crate::domain::actor::{Actor, ActorType};
+use crate::domain::call_context::CallContext;
+use crate::domain::ids::{OrgId, RequestId};
+use crate::domain::time::Timestamp;
+use crate::error::Error;
+use crate::limits;
+use crate::platform::app_state::AppState;
+use crate::platform::telemetry::{CallLine, Log};
+use crate::service::scope::Scope;
+use crate::service::system::SystemContext;
+use crate::store::audit::Outcome;
+use crate::store::{OrgStore, Store, Usage};
+
+/// One call from its first moment to its last.
+#[derive(Debug)]
+pub(crate) struct CallRecord {
+    log: Log,
+    request_id: RequestId,
+    operation: &'static str,
+    now: Timestamp,
+    started: Instant,
+    /// Counts what this call uses.
+    store: Store,
+}
+
+impl CallRecord {
+    /// A call that begins now.
+    pub(crate) fn begin(app: &AppState, operation: &'static str) -> Self {
+        Self {
+            log: app.log.clone(),
+            request_id: RequestId::new(),
+            operation,
+            now: Timestamp::now(),
+            started: Instant::now(),
+            store: app.store.metered(),
+        }
+    }
+
+    /// Gives the call the name that it is recorded under, once that is known.
+    pub(crate) fn rename(&mut self, operation: &'static str) {
+        self.operation = operation;
+    }
+
+    pub(crate) fn request_id(&self) -> RequestId {
+        self.request_id
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The moment after which a write is no longer decided anew.
+    pub(crate) fn write_deadline(&self) -> Instant {
+        self.started + limits::WRITE_DEADLINE
+    }
+
+    /// What the call's use cases work in, once its caller is known.
+    pub(crate) fn scope(&self, app: &AppState, org: OrgId, actor: Actor, named: Vec<u8>) -> Scope {
+        let call = CallContext::new(self.request_id, self.operation, self.now, actor, org, named);
+        Scope::new(call, OrgStore::new(self.store.clone(), org), app.time_scale)
+    }
+
+    /// Writes the audit row of a call that changed nothing: in the caller's organization, or, where the caller is unknown,
+    /// in the service's trail, best effort. Gives the number of the attempt that took effect after all, if one did: its
+    /// commit has put the call on record then, and that row stays.
+    ///
+    /// # Errors
+    /// When the call can't be put on record: then it must not be answered.
+    pub(crate) async fn audit(
+        &self,
+        caller: Option<&Scope>,
+        status: StatusCode,
+        code: &str,
+        shown: &[u8],
+    ) -> Result<Option<usize>, Error> {
+        let status = status.as_u16();
+        let Some(caller) = caller else {
+            let outcome = Outcome { status, code, objects: &[] };
+            let trail = self.store.record_unknown_caller(self.request_id, self.operation, outcome, self.now);
+            // Unknown callers are answered regardless, and not kept waiting.
+            let _ = tokio::time::timeout(limits::TRAIL_WAIT, trail).await;
+            return Ok(None);
+        };
+        let objects = caller.call().objects_with(shown);
+        let recorded = caller.store().record_call(caller.call(), Outcome { status, code, objects: &objects }).await;
+        recorded.map_err(|error| Error::Internal(format!("no audit row: {error}")))
+    }
+
+    /// Logs how the call ended.
+    pub(crate) fn log(&self, caller: Option<&Scope>, status: StatusCode, code: &str, cause: Option<String>) {
+        let call = (self.request_id, self.operation, self.started.elapsed());
+        log(&self.log, call, caller.map(Scope::call), (status, code, cause), self.store.usage());
+    }
+}
+
+/// Logs how a call of the service itself ended.
+pub fn log_system_call(app: &AppState, context: &SystemContext, ended: Result<(), &Error>) {
+    let call = (context.call().request_id(), context.call().operation(), context.started().elapsed());
+    let (status, code) = match ended {
+        Ok(()) => (StatusCode::OK, "ok"),
+        Err(error) => (error.status().0, error.status().1.as_str()),
+    };
+    let cause = ended.err().and_then(Error::cause);
+    log(&app.log, call, Some(context.call()), (status, code, cause), context.usage());
+}
+
+/// Logs a failure of the service itself that belongs to no organization.
+pub fn log_failure(log_to: &Log, operation: &'static str, error: &Error) {
+    let (status, code) = error.status();
+    let call = (RequestId::new(), operation, Duration::ZERO);
+    log(log_to, call, None, (status, code.as_str(), error.cause()), Usage::default());
+}
+
+fn log(
+    log: &Log,
+    (request_id, operation, took): (RequestId, &'static str, Duration),
+    caller: Option<&CallContext>,
+    (status, code, cause): (StatusCode, &str, Option<String>),
+    usage: Usage,
+) {
+    let duration_ms = took.as_secs_f64() * 1000.0;
+    let mut line = CallLine::new(request_id, operation, status.as_u16(), code, duration_ms, usage);
+    line.organization_id = caller.map(CallContext::org);
+    let id_of = |wanted: ActorType| -> Option<Uuid> {
+        let actor = caller?.actor();
+        (actor.actor_type == wanted).then_some(actor.id).flatten()
+    };
+    line.token_id = id_of(ActorType::Token).map(Into::into);
+    line.member_id = id_of(ActorType::Member).map(Into::into);
+    line.cause = cause;
+    log.line(&line);
+}
+
+/// Turns a panic, and a call that takes too long, into an error: its caller still gets an answer, and the record an audit
+/// row, which keeps what was still under way from taking effect later.
+///
+/// # Errors
+/// Those of the call, and [`Error::Internal`].
+pub async fn catch_panic_and_overrun<T>(call: impl Future<Output = Result<T, Error>> + Send) -> Result<T, Error> {
+    let call = AssertUnwindSafe(call).catch_unwind();
+    match tokio::time::timeout(limits::CALL_DEADLINE, call).await {
+        Ok(Ok(ended)) => ended,
+        Ok(Err(_)) => Err(Error::Internal("panicked".to_owned())),
+        Err(_) => Err(Error::Internal("took too long".to_owned())),
+    }
+}

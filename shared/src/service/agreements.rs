@@ -1,0 +1,318 @@
+//! Agreements: the loader that brings what their rules look at, drafting, and what time does.
+
+use std::collections::{BTreeSet, HashSet};
+
+use crate::domain::agreement::blockers::{self, Blocker, Surroundings};
+use crate::domain::agreement::draft::NotEditable;
+use crate::domain::agreement::participants::NotAdded;
+use crate::domain::agreement::progress::Facts;
+use crate::domain::agreement::{Agreement, Lifecycle, NewAgreement, NewParticipant, Participant};
+use crate::domain::contact::Contact;
+use crate::domain::ids::{AgreementId, ContactId, WorkspaceId};
+use crate::domain::proposal::Proposal;
+use crate::domain::time::Timestamp;
+use crate::domain::workspace::Workspace;
+use crate::error::Error;
+use crate::service::due::Settlement;
+use crate::service::scope::{Plan, Scope, Writer};
+use crate::service::system::SystemContext;
+use crate::service::workspaces;
+use crate::store::agreements::AgreementFilter;
+use crate::store::due::DueEntry;
+use crate::store::{Versioned, agreements as stored, contacts};
+use crate::wire::fields::FieldErrors;
+use crate::wire::page::{Page, PageRequest};
+
+/// An agreement with all that its rules look at.
+#[derive(Debug)]
+pub struct LoadedAgreement {
+    agreement: Versioned<Agreement>,
+    workspace: Versioned<Workspace>,
+    participants: Vec<Versioned<Contact>>,
+    contacts: Vec<Contact>,
+    facts: Facts,
+}
+
+impl LoadedAgreement {
+    /// Loads what belongs to an agreement.
+    pub(super) async fn load(scope: &Scope, agreement: Versioned<Agreement>) -> Result<Self, Error> {
+        let workspace = workspaces::workspace_of(scope, &agreement);
+        let participants = participants_of(scope, [&*agreement]);
+        let facts = facts_of(scope, &agreement);
+        let (workspace, participants, facts) = tokio::try_join!(workspace, participants, facts)?;
+        let contacts = participants.iter().map(|contact| (**contact).clone()).collect();
+        Ok(Self { agreement, workspace, participants, contacts, facts })
+    }
+
+    /// The agreement as it was written last.
+    #[must_use]
+    pub fn agreement(&self) -> &Versioned<Agreement> {
+        &self.agreement
+    }
+
+    /// Its workspace.
+    #[must_use]
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// The contacts of its participants, each once, in the order of their ids.
+    #[must_use]
+    pub fn contacts(&self) -> &[Contact] {
+        &self.contacts
+    }
+
+    /// The same with the version of each.
+    pub(super) fn participants(&self) -> &[Versioned<Contact>] {
+        &self.participants
+    }
+
+    /// What is recorded of what its gates wait for, and of its money.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// What is in the way of publishing it at a moment.
+    #[must_use]
+    pub fn blockers(&self, now: Timestamp) -> Vec<Blocker> {
+        blockers_of(&self.agreement, self.workspace.activated_at().is_some(), &self.contacts, now)
+    }
+
+    /// The checks that what a decision was taken on has not changed.
+    pub(super) fn contact_checks(&self, scope: &Scope) -> Vec<crate::store::change::Changes> {
+        self.participants.iter().map(|contact| contacts::check(scope.call(), contact)).collect()
+    }
+}
+
+/// What is recorded of an agreement. Only time is recorded so far: signatures, approvals and movements are read here once
+/// they exist.
+#[allow(clippy::unused_async, reason = "it reads once there is something to read")]
+pub(super) async fn facts_of(_: &Scope, _: &Agreement) -> Result<Facts, Error> {
+    Ok(Facts::none())
+}
+
+/// What is in the way of publishing a draft. No agreement has payments or papered items so far: they join here.
+fn blockers_of(draft: &Agreement, workspace_activated: bool, contacts: &[Contact], now: Timestamp) -> Vec<Blocker> {
+    let around = Surroundings { workspace_activated, contacts, payments: &[], changed_items: &[], now };
+    blockers::blockers(draft, &around)
+}
+
+/// The contacts of the agreements' participants, each once, in the order of their ids.
+async fn participants_of(
+    scope: &Scope,
+    agreements: impl IntoIterator<Item = &Agreement>,
+) -> Result<Vec<Versioned<Contact>>, Error> {
+    let participants = agreements.into_iter().flat_map(|agreement| &agreement.participants);
+    let ids: BTreeSet<ContactId> = participants.map(|participant| participant.contact_id).collect();
+    Ok(scope.store().contacts(ids).await?)
+}
+
+pub(super) async fn contacts_of(
+    scope: &Scope,
+    agreements: impl IntoIterator<Item = &Agreement>,
+) -> Result<Vec<Contact>, Error> {
+    Ok(participants_of(scope, agreements).await?.into_iter().map(Versioned::into_inner).collect())
+}
+
+/// An agreement in full, as a single response or page shows it.
+#[derive(Debug)]
+pub struct AgreementInFull {
+    /// The agreement.
+    pub agreement: Agreement,
+    /// The contacts of its participants, each once, in the order of their ids.
+    pub contacts: Vec<Contact>,
+    /// What is in the way of publishing it, if it is a draft.
+    pub blockers: Vec<Blocker>,
+    /// Whether its publication is proposed already.
+    pub is_proposed: bool,
+}
+
+/// An agreement in full.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn get(scope: &Scope, id: AgreementId) -> Result<AgreementInFull, Error> {
+    let agreement = scope.store().agreement(id).await?.ok_or_else(Error::not_found)?;
+    if agreement.lifecycle() != Lifecycle::Draft {
+        let contacts = contacts_of(scope, [&*agreement]).await?;
+        let agreement = agreement.into_inner();
+        return Ok(AgreementInFull { agreement, contacts, blockers: Vec::new(), is_proposed: false });
+    }
+    let loaded = LoadedAgreement::load(scope, agreement).await?;
+    let blockers = loaded.blockers(scope.now());
+    let is_proposed = !scope.store().proposed_for_publication([id], scope.now()).await?.is_empty();
+    let LoadedAgreement { agreement, contacts, .. } = loaded;
+    Ok(AgreementInFull { agreement: agreement.into_inner(), contacts, blockers, is_proposed })
+}
+
+/// What the page of an agreement shows.
+#[derive(Debug)]
+pub struct AgreementReview {
+    /// The agreement with what belongs to it.
+    pub loaded: LoadedAgreement,
+    /// The proposals that wait for a decision on it.
+    pub pending: Vec<Proposal>,
+}
+
+/// What the page of an agreement shows.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, Error> {
+    let agreement = scope.store().agreement(id).await?.ok_or_else(Error::not_found)?;
+    let loaded = LoadedAgreement::load(scope, agreement).await?;
+    let pending = scope.store().pending_proposals(id, scope.now()).await?;
+    Ok(AgreementReview { loaded, pending })
+}
+
+/// A page of agreements, with those of them for which a publish proposal can be made.
+#[derive(Debug)]
+pub struct AgreementPage {
+    /// The agreements.
+    pub page: Page<Agreement>,
+    /// Which of them are ready to be proposed.
+    pub ready: HashSet<AgreementId>,
+}
+
+/// A page of the agreements that fit.
+pub async fn list(scope: &Scope, filter: AgreementFilter<'_>, page: PageRequest) -> Result<AgreementPage, Error> {
+    let page = scope.store().list_agreements(filter, page).await?;
+    let ready = ready_to_be_proposed(scope, &page.data).await?;
+    Ok(AgreementPage { page, ready })
+}
+
+async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result<HashSet<AgreementId>, Error> {
+    let drafts = agreements.iter().filter(|agreement| agreement.lifecycle() == Lifecycle::Draft);
+    // A workspace that is not activated does not keep a draft from being proposed, so workspaces need not be read; and
+    // contacts only of drafts that nothing else blocks.
+    let blockers = |draft: &Agreement, contacts: &[Contact]| blockers_of(draft, true, contacts, scope.now());
+    let drafts: Vec<&Agreement> =
+        drafts.filter(|draft| blockers(draft, &[]).iter().all(Blocker::is_of_contacts)).collect();
+    let contacts = contacts_of(scope, drafts.iter().copied()).await?;
+    let is_ready = |draft: &&&Agreement| blockers(draft, &contacts).is_empty();
+    let ready: Vec<AgreementId> = drafts.iter().filter(is_ready).map(|draft| draft.id()).collect();
+    let proposed = scope.store().proposed_for_publication(ready.iter().copied(), scope.now()).await?;
+    Ok(ready.into_iter().filter(|id| !proposed.contains(id)).collect())
+}
+
+/// Drafts an agreement.
+///
+/// # Errors
+/// [`Error::NotFound`] at `workspace_id`.
+pub async fn create(by: &impl Writer, new: NewAgreement) -> Result<Plan<AgreementInFull>, Error> {
+    let scope = by.scope();
+    // Read before the transaction rather than in it: workspaces are never deleted.
+    let workspace = workspaces::named(scope, new.workspace_id).await?;
+    let agreement = Agreement::draft(new, scope.actor().clone(), scope.now());
+    let blockers = blockers_of(&agreement, workspace.activated_at().is_some(), &[], scope.now());
+    let draft = agreement.as_draft().map_err(|reason| Error::Invalid(reason.at("body")))?;
+    let changes = stored::create(scope.call(), &draft)?;
+    let created = AgreementInFull { agreement, contacts: Vec::new(), blockers, is_proposed: false };
+    let id = created.agreement.id().uuid();
+    Ok(Plan::new(scope, created).change([changes]).showing([id]))
+}
+
+/// A participant who was added, or whose roles were merged.
+#[derive(Debug)]
+pub struct AddedParticipant {
+    /// The participant.
+    pub participant: Participant,
+    /// Their contact.
+    pub contact: Contact,
+    /// Whether they are new; else their roles were merged.
+    pub is_new: bool,
+}
+
+/// Why a participant was not added.
+#[derive(Debug)]
+pub enum ParticipantRefused {
+    /// By the agreement's rules.
+    NotAdded(NotAdded),
+    /// By its size.
+    NotEditable(NotEditable),
+}
+
+impl ParticipantRefused {
+    /// The error, given the field that names the agreement.
+    #[must_use]
+    pub fn at(self, agreement_field: &str) -> FieldErrors {
+        match self {
+            Self::NotAdded(reason) => reason.at(agreement_field),
+            Self::NotEditable(reason) => reason.at(agreement_field),
+        }
+    }
+}
+
+/// Adds a contact to a draft's participants, and to its workspace's people.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement, or, at `contact_id`, no such contact.
+pub async fn add_participant(
+    by: &impl Writer,
+    id: AgreementId,
+    new: NewParticipant,
+) -> Result<Plan<Result<AddedParticipant, ParticipantRefused>>, Error> {
+    let scope = by.scope();
+    let contact_id = new.contact_id;
+    let contact = scope.store().contact(contact_id).await?;
+    let before = scope.store().agreement(id).await?.ok_or_else(Error::not_found)?;
+    let contact = contact.ok_or_else(|| Error::unknown_reference("contact_id", "contact"))?;
+    let added = match before.add_participant(new, scope.now()) {
+        Ok(added) => added,
+        Err(reason) => return Ok(Plan::new(scope, Err(ParticipantRefused::NotAdded(reason)))),
+    };
+    let draft = match added.agreement.as_draft() {
+        Ok(draft) => draft,
+        Err(reason) => return Ok(Plan::new(scope, Err(ParticipantRefused::NotEditable(reason)))),
+    };
+    let mut changes = Vec::new();
+    if *draft != *before {
+        changes.push(stored::edit(scope.call(), &before, &draft)?);
+    }
+    let workspace = workspaces::workspace_of(scope, &before).await?;
+    changes.extend(workspaces::join(scope, &workspace, contact_id)?);
+    let output =
+        AddedParticipant { participant: added.participant, contact: contact.into_inner(), is_new: added.is_new };
+    Ok(Plan::new(scope, Ok(output)).change(changes).showing([id.uuid()]))
+}
+
+/// Edits a draft by a rule of the domain, which gives the draft as it is after the edit.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement; what the rule refuses.
+pub async fn edit(
+    by: &impl Writer,
+    id: AgreementId,
+    rule: impl FnOnce(&Agreement, Timestamp) -> Result<Agreement, FieldErrors>,
+) -> Result<Plan<Agreement>, Error> {
+    let scope = by.scope();
+    let before = scope.store().agreement(id).await?.ok_or_else(Error::not_found)?;
+    let after = rule(&before, scope.now()).map_err(Error::Invalid)?;
+    let draft = after.as_draft().map_err(|reason| Error::Invalid(reason.at("agreement_id")))?;
+    let changes = stored::edit(scope.call(), &before, &draft)?;
+    Ok(Plan::new(scope, after).change([changes]).showing([id.uuid()]))
+}
+
+/// Writes down how far an agreement went on by itself: countdowns that ended, stages that are done, its completion or
+/// expiry.
+pub async fn advance(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Settlement>, Error> {
+    let scope = system.scope();
+    let Some(found) = scope.store().agreement(entry.id.into()).await? else {
+        return Ok(Plan::new(scope, Settlement::Stale));
+    };
+    let facts = facts_of(scope, &found).await?;
+    let Some(after) = found.proceeded(&facts, scope.time_scale(), scope.moment()) else {
+        // Its own entry stays while it waits: this call's clock may be behind the one that found it.
+        let is_its_own = found.next_due() == Some(entry.at);
+        return Ok(Plan::new(scope, if is_its_own { Settlement::Early } else { Settlement::Stale }));
+    };
+    let changes = stored::proceed(scope.call(), &found, &after)?;
+    Ok(Plan::new(scope, Settlement::Settled).change([changes]).emit(after.events()).showing([after.id().uuid()]))
+}
+
+/// The agreements of a workspace.
+#[must_use]
+pub fn of_workspace(workspace: WorkspaceId) -> AgreementFilter<'static> {
+    AgreementFilter { workspace: Some(workspace), ..AgreementFilter::default() }
+}

@@ -1,0 +1,71 @@
+//! Contacts: creating or finding by reference, and changing.
+
+use crate::domain::contact::{Contact, ContactChanges, NewContact};
+use crate::domain::ids::ContactId;
+use crate::error::Error;
+use crate::service::precondition::ExpectedVersion;
+use crate::service::scope::{Plan, Writer};
+use crate::store::{Versioned, contacts as stored};
+use crate::wire::fields::{FieldCode, FieldErrors};
+
+/// What creating a contact came to.
+#[derive(Debug)]
+pub enum Upserted {
+    /// A new contact, at version 1.
+    Created(Contact),
+    /// The contact that has the reference already, unchanged.
+    Existing(Versioned<Contact>),
+}
+
+/// Creates a contact, or finds the one that has the reference.
+pub async fn create(by: &impl Writer, new: NewContact) -> Result<Plan<Upserted>, Error> {
+    let scope = by.scope();
+    if let Some(reference) = &new.external_reference
+        && let Some(id) = scope.store().contact_with_reference(reference).await?
+    {
+        let existing = scope.store().contact(id).await?.ok_or(Error::Conflict)?;
+        if existing.external_reference != new.external_reference {
+            // The contact was given another reference between the two reads.
+            return Err(Error::Conflict);
+        }
+        return Ok(Plan::new(scope, Upserted::Existing(existing)).showing([id.uuid()]));
+    }
+    let contact = Contact::create(new, scope.now());
+    let changes = stored::create(scope.call(), &contact)?;
+    let id = contact.id.uuid();
+    Ok(Plan::new(scope, Upserted::Created(contact)).change([changes]).showing([id]))
+}
+
+/// Changes a contact, and gives it with its version; a change that leaves everything as it is makes no new version.
+///
+/// # Errors
+/// [`Error::NotFound`], [`Error::StaleMatch`], and `taken` when another contact has the reference.
+pub async fn update(
+    by: &impl Writer,
+    id: ContactId,
+    expected: &ExpectedVersion,
+    changes: ContactChanges,
+) -> Result<Plan<(Contact, u64)>, Error> {
+    let scope = by.scope();
+    let before = scope.store().contact(id).await?.ok_or_else(Error::not_found)?;
+    expected.check(before.version())?;
+    let after = before.change(changes, scope.now());
+    if after == *before {
+        let version = before.version();
+        return Ok(Plan::new(scope, (after, version)).showing([id.uuid()]));
+    }
+    if let Some(reference) = &after.external_reference
+        && after.external_reference != before.external_reference
+        && let Some(holder) = scope.store().contact_with_reference(reference).await?
+    {
+        if holder == after.id {
+            // Another call gave it to this contact since it was read.
+            return Err(Error::Conflict);
+        }
+        let message = "is the reference of another contact";
+        return Err(Error::Invalid(FieldErrors::one("external_reference", FieldCode::Taken, message)));
+    }
+    let written = stored::replace(scope.call(), &before, &after)?;
+    let version = before.version() + 1;
+    Ok(Plan::new(scope, (after, version)).change([written]).showing([id.uuid()]))
+}

@@ -1,0 +1,136 @@
+//! Endpoints of webhooks: everything an admin does with them.
+
+use crate::crypto::keyring::Keyring;
+use crate::crypto::signing_secret::SigningSecret;
+use crate::domain::endpoint::{Endpoint, Rotation, Subscription};
+use crate::domain::endpoint_url::EndpointUrl;
+use crate::domain::event::{Event, EventKind, TestData};
+use crate::domain::ids::{EndpointId, EventId};
+use crate::domain::member::Admin;
+use crate::domain::time::Timestamp;
+use crate::error::Error;
+use crate::limits;
+use crate::service::scope::{Plan, Scope};
+use crate::store::Versioned;
+use crate::store::endpoints::{self as stored, EndpointState, Replay};
+
+/// An endpoint with how it does.
+///
+/// # Errors
+/// [`Error::NotFound`] when the organization has none with this id.
+pub async fn get(scope: &Scope, id: EndpointId) -> Result<EndpointState, Error> {
+    let all = scope.store().endpoints().await?;
+    all.into_iter().find(|state| state.endpoint.id() == id).ok_or_else(Error::not_found)
+}
+
+/// The organization has as many endpoints as it may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoRoom;
+
+/// Adds an endpoint.
+pub async fn add(scope: &Scope, admin: Admin<'_>, endpoint: &Endpoint) -> Result<Plan<Result<(), NoRoom>>, Error> {
+    let all = scope.store().endpoints().await?;
+    // An attempt whose answer was lost may have added this one.
+    let others = all.iter().filter(|state| state.endpoint.id() != endpoint.id());
+    if others.count() >= limits::ENDPOINTS_MAX {
+        return Ok(Plan::new(scope, Err(NoRoom)));
+    }
+    let changes = stored::create(scope.call(), admin, endpoint)?;
+    Ok(Plan::new(scope, Ok(())).change([changes]).showing([endpoint.id().uuid()]))
+}
+
+/// Changes where an endpoint is and what it subscribes to.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn edit(
+    scope: &Scope,
+    admin: Admin<'_>,
+    id: EndpointId,
+    url: EndpointUrl,
+    events: Subscription,
+) -> Result<Plan<()>, Error> {
+    let before = get(scope, id).await?.endpoint;
+    let after = before.edited(admin, url, events, scope.now());
+    replace(scope, admin, &before, Some(after))
+}
+
+/// Pauses an endpoint; nothing changes if it is paused already.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn pause(scope: &Scope, admin: Admin<'_>, id: EndpointId) -> Result<Plan<()>, Error> {
+    let before = get(scope, id).await?.endpoint;
+    replace(scope, admin, &before, before.paused(admin, scope.now()))
+}
+
+/// Resumes an endpoint; nothing changes if it is not paused.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn resume(scope: &Scope, admin: Admin<'_>, id: EndpointId) -> Result<Plan<()>, Error> {
+    let before = get(scope, id).await?.endpoint;
+    replace(scope, admin, &before, before.resumed(admin, scope.now()))
+}
+
+/// Gives an endpoint a new signing secret.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn rotate_secret(
+    scope: &Scope,
+    admin: Admin<'_>,
+    id: EndpointId,
+    how: Rotation,
+    secret: &SigningSecret,
+    keys: &Keyring,
+) -> Result<Plan<()>, Error> {
+    let before = get(scope, id).await?.endpoint;
+    let after = before.rotated(admin, how, secret, keys, scope.now())?;
+    replace(scope, admin, &before, Some(after))
+}
+
+fn replace(
+    scope: &Scope,
+    admin: Admin<'_>,
+    before: &Versioned<Endpoint>,
+    after: Option<Endpoint>,
+) -> Result<Plan<()>, Error> {
+    let plan = Plan::new(scope, ()).showing([before.id().uuid()]);
+    let Some(after) = after else { return Ok(plan) };
+    Ok(plan.change([stored::replace(scope.call(), admin, before, &after)?]))
+}
+
+/// Deletes an endpoint. Its deliveries go afterwards.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn delete(scope: &Scope, admin: Admin<'_>, id: EndpointId) -> Result<Plan<()>, Error> {
+    let before = get(scope, id).await?.endpoint;
+    Ok(Plan::new(scope, ()).change([stored::delete(scope.call(), admin, &before)]).showing([id.uuid()]))
+}
+
+/// Sends an endpoint a test event, whatever it subscribes to, and gives the event's id.
+pub fn send_test(scope: &Scope, _by: Admin<'_>, id: EndpointId) -> Plan<EventId> {
+    let event = Event::new(EventKind::WebhookTest(TestData::NOTHING_HAPPENED), scope.now());
+    let event_id = event.id;
+    Plan::new(scope, event_id).emit_to(id, event).showing([id.uuid(), event_id.uuid()])
+}
+
+/// Requests a replay of what an endpoint has not received of events since a moment. One that is under way goes on with
+/// this one.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such endpoint.
+pub async fn replay_undelivered(
+    scope: &Scope,
+    admin: Admin<'_>,
+    id: EndpointId,
+    since: Timestamp,
+) -> Result<Plan<()>, Error> {
+    let state = get(scope, id).await?;
+    let since = state.replay.as_ref().map_or(since, |earlier| earlier.since.min(since));
+    let replay = Replay { since, asked_at: scope.now() };
+    let changes = stored::request_replay(scope.call(), admin, id, &replay)?;
+    Ok(Plan::new(scope, ()).change([changes]).showing([id.uuid()]))
+}

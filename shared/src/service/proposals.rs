@@ -1,0 +1,281 @@
+//! Proposals: proposing, reviewing, deciding, and what time does to those that are not decided.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::crypto;
+use crate::domain::contact::Contact;
+use crate::domain::event::{EventKind, ProposalData};
+use crate::domain::ids::{ContactId, ProposalId};
+use crate::domain::member::{self, Changed, DecisionContext, Member, Refusal};
+use crate::domain::moment::Moment;
+use crate::domain::proposal::{self, Decision, NewProposal, Note, Proposal, ProposalAction, ProposalSnapshot};
+use crate::domain::time::Timestamp;
+use crate::error::Error;
+use crate::service::agreements::{LoadedAgreement, contacts_of, facts_of};
+use crate::service::due::Settlement;
+use crate::service::scope::{Plan, Scope, Writer};
+use crate::service::system::SystemContext;
+use crate::store::due::DueEntry;
+use crate::store::{Versioned, agreements, proposals as stored, workspaces};
+
+/// Proposes a protected effect. A proposal that expired without being written down is settled in the same transaction.
+///
+/// # Errors
+/// [`Error::NotFound`] at `agreement_id`; `wrong_state`, `proposal_pending`, or an entry for each blocker.
+pub async fn create(by: &impl Writer, new: NewProposal) -> Result<Plan<Proposal>, Error> {
+    let scope = by.scope();
+    let unknown = || Error::unknown_reference("agreement_id", "agreement");
+    let agreement = scope.store().agreement(new.agreement_id).await?.ok_or_else(unknown)?;
+    let claiming = scope.store().claiming_proposal(new.agreement_id, new.action).await?;
+    let now = scope.now();
+    let (agreement, facts, contacts, blockers) = if new.action == ProposalAction::PublishAgreement {
+        let loaded = LoadedAgreement::load(scope, agreement).await?;
+        let blockers = loaded.blockers(now);
+        (loaded.agreement().clone(), loaded.facts().clone(), loaded.contacts().to_vec(), blockers)
+    } else {
+        let contacts = contacts_of(scope, [&*agreement]).await?;
+        let facts = facts_of(scope, &agreement).await?;
+        (agreement, facts, contacts, Vec::new())
+    };
+    let current = agreement.as_of(&facts, scope.time_scale(), now);
+    let expires_at = scope.time_scale().proposal_expiry(now);
+    let made =
+        proposal::propose(new, &current, &contacts, &blockers, scope.actor().clone(), scope.moment(), expires_at)
+            .map_err(Error::Invalid)?;
+
+    let mut changes = vec![agreements::check(scope.call(), &agreement)];
+    let mut events = Vec::new();
+    let expired = proposal::take_place_of(claiming.as_deref(), scope.moment()).map_err(Error::Invalid)?;
+    if let (Some(before), Some(expired)) = (&claiming, &expired) {
+        // The clock has not been there: the proposal is settled here, and its claim taken over.
+        events.push(EventKind::ProposalExpired(ProposalData::from(&**expired)));
+        changes.push(stored::settle(scope.call(), before, expired, true)?);
+    }
+    changes.push(stored::create(scope.call(), &made)?);
+    let made = made.into_proposal();
+    events.push(EventKind::ProposalCreated(ProposalData::from(&made)));
+    let id = made.id().uuid();
+    Ok(Plan::new(scope, made).change(changes).emit(events).showing([id]))
+}
+
+/// A proposal with all that a decision is about.
+#[derive(Debug)]
+pub struct LoadedProposal {
+    proposal: Versioned<Proposal>,
+    loaded: LoadedAgreement,
+    moment: Moment,
+}
+
+impl LoadedProposal {
+    async fn load(scope: &Scope, proposal: Versioned<Proposal>) -> Result<Self, Error> {
+        // Each attempt at a decision loads anew, and by then the proposal's time may be over.
+        let moment = scope.attempt_moment();
+        let agreement = scope.store().agreement(proposal.agreement_id).await?;
+        let agreement = agreement.ok_or_else(|| Error::Internal("a proposal without its agreement".to_owned()))?;
+        let loaded = LoadedAgreement::load(scope, agreement).await?;
+        Ok(Self { proposal, loaded, moment })
+    }
+
+    /// The proposal.
+    #[must_use]
+    pub fn proposal(&self) -> &Proposal {
+        &self.proposal
+    }
+
+    /// The agreement with what belongs to it.
+    #[must_use]
+    pub fn agreement(&self) -> &LoadedAgreement {
+        &self.loaded
+    }
+
+    /// When all of that was so.
+    #[must_use]
+    pub fn at(&self) -> Timestamp {
+        self.moment.at()
+    }
+
+    /// What a page shows that is made of this.
+    #[must_use]
+    pub fn fingerprint(&self) -> ReviewFingerprint {
+        ReviewFingerprint::of(&self.loaded)
+    }
+}
+
+/// What the page of a proposal shows.
+#[derive(Debug)]
+pub struct Review {
+    /// The proposal with all that a decision is about.
+    pub loaded: LoadedProposal,
+    /// What was proposed; nothing where that was confirmed: its page shows the agreement itself.
+    pub snapshot: Option<ProposalSnapshot>,
+    /// The contacts of those who took part when it was proposed, and take part no more.
+    pub gone: Vec<Contact>,
+}
+
+async fn found(scope: &Scope, id: ProposalId) -> Result<Versioned<Proposal>, Error> {
+    scope.store().proposal(id).await?.ok_or_else(Error::not_found)
+}
+
+/// A proposal.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn get(scope: &Scope, id: ProposalId) -> Result<Proposal, Error> {
+    found(scope, id).await.map(Versioned::into_inner)
+}
+
+/// What the page of a proposal shows; with what was proposed, which is large, and which no decision needs.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn review(scope: &Scope, id: ProposalId) -> Result<Review, Error> {
+    let proposal = found(scope, id).await?;
+    let is_confirmed = matches!(proposal.decision(), Decision::Confirmed(_));
+    let snapshot = async {
+        if is_confirmed {
+            return Ok(None);
+        }
+        let snapshot = scope.store().proposal_snapshot(id).await?;
+        snapshot.map(Some).ok_or_else(|| Error::Internal("a proposal without what was proposed".to_owned()))
+    };
+    let (loaded, snapshot) = tokio::try_join!(LoadedProposal::load(scope, proposal), snapshot)?;
+    let took_part = snapshot.iter().flat_map(|snapshot| &snapshot.agreement.participants);
+    let takes_part = |id| loaded.loaded.contacts().iter().any(|contact| contact.id == id);
+    let gone: BTreeSet<ContactId> =
+        took_part.map(|participant| participant.contact_id).filter(|id| !takes_part(*id)).collect();
+    let gone = scope.store().contacts(gone).await?.into_iter().map(Versioned::into_inner).collect();
+    Ok(Review { loaded, snapshot, gone })
+}
+
+/// What a member chose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// To confirm, and execute the effect.
+    Confirm,
+    /// To decline.
+    Decline,
+}
+
+/// Takes a member's decision, with all that it does. Confirming holds only for what the member's page showed.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such proposal; [`Error::Conflict`] when another decision overtook this one.
+pub async fn decide(
+    scope: &Scope,
+    member: &Member,
+    id: ProposalId,
+    choice: Choice,
+    note: Option<Note>,
+    shown: &ReviewFingerprint,
+) -> Result<Plan<Result<(), Refusal>>, Error> {
+    let loaded = LoadedProposal::load(scope, found(scope, id).await?).await?;
+    let (agreement, workspace) = (loaded.loaded.agreement(), loaded.loaded.workspace());
+    let context = DecisionContext {
+        proposal: &loaded.proposal,
+        agreement,
+        changed: shown.changed_to(&loaded.fingerprint()),
+        workspace,
+        blockers: &loaded.loaded.blockers(loaded.at()),
+        facts: loaded.loaded.facts(),
+        time_scale: scope.time_scale(),
+    };
+    let decided = match choice {
+        Choice::Confirm => member::confirm(member, context, note, loaded.moment),
+        Choice::Decline => member::decline(member, context.proposal, note, loaded.moment),
+    };
+    let outcome = match decided {
+        Ok(outcome) => outcome,
+        Err(refusal @ Refusal::NotPending(_)) => return Ok(Plan::new(scope, Err(refusal))),
+        Err(refusal) => {
+            // The proposal was pending before the rest was read: what differs now may be what another member's decision
+            // has just made of it.
+            let now = scope.store().proposal(id).await?.map(|proposal| proposal.version());
+            let is_same = now == Some(loaded.proposal.version());
+            return if is_same { Ok(Plan::new(scope, Err(refusal))) } else { Err(Error::Conflict) };
+        }
+    };
+    let call = scope.call();
+    let mut changes = vec![stored::decide(call, &loaded.proposal, &outcome.proposal)?];
+    if let Some(after) = &outcome.agreement {
+        changes.push(agreements::execute(call, agreement, after)?);
+    }
+    changes.extend(outcome.workspace.as_ref().map(|workspace| workspaces::activate(call, workspace)));
+    let activated = outcome.workspace.as_ref().map(|workspace| workspace.id().uuid());
+    let mut plan = Plan::new(scope, Ok(()))
+        .decided_at(loaded.moment)
+        .change(changes)
+        .emit(outcome.events)
+        .showing([id.uuid(), agreement.id().uuid()].into_iter().chain(activated));
+    if choice == Choice::Confirm {
+        // A transaction has room for some 85 of them. Of more, the rest was seen a moment ago, by strongly consistent
+        // reads: a contact renamed after those is as good as renamed after the decision, which names nobody.
+        plan = plan.check(loaded.loaded.contact_checks(scope));
+    }
+    Ok(plan)
+}
+
+/// Writes down that a proposal has expired, unless a member decided it meanwhile.
+pub async fn expire(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Settlement>, Error> {
+    let scope = system.scope();
+    let Some(before) = scope.store().proposal(entry.id.into()).await? else {
+        return Ok(Plan::new(scope, Settlement::Stale));
+    };
+    let Some(expired) = before.settled(scope.moment()) else {
+        // Its own entry stays while it is pending: this call's clock may be behind the one that found it.
+        let is_its_own = entry.at == before.expires_at && *before.decision() == Decision::Pending;
+        return Ok(Plan::new(scope, if is_its_own { Settlement::Early } else { Settlement::Stale }));
+    };
+    let changes = stored::settle(scope.call(), &before, &expired, false)?;
+    Ok(Plan::new(scope, Settlement::Settled)
+        .change([changes])
+        .emit([EventKind::ProposalExpired(ProposalData::from(&*expired))])
+        .showing([expired.id().uuid(), expired.agreement_id.uuid()]))
+}
+
+/// What a page showed of an agreement and of what it refers to, so that nobody confirms anything else: the form carries
+/// it, and the decision compares it with what is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewFingerprint {
+    /// The agreement's version.
+    agreement: u64,
+    /// A fingerprint of the participants and the workspace.
+    surroundings: String,
+}
+
+impl ReviewFingerprint {
+    fn of(loaded: &LoadedAgreement) -> Self {
+        // Of the workspace only what is shown: its version also counts the contacts that join it.
+        let workspace = loaded.workspace();
+        let mut parts = vec![
+            workspace.id().to_string(),
+            workspace.name.as_str().to_owned(),
+            workspace.activated_at().is_some().to_string(),
+        ];
+        parts.extend(loaded.participants().iter().map(|contact| format!("{} {}", contact.id, contact.version())));
+        let parts: Vec<&[u8]> = parts.iter().map(String::as_bytes).collect();
+        Self { agreement: loaded.agreement().version(), surroundings: crypto::hex(&crypto::fingerprint(&parts)) }
+    }
+
+    /// Reads what a form carries.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (agreement, surroundings) = text.split_once('-')?;
+        Some(Self { agreement: agreement.parse().ok()?, surroundings: surroundings.to_owned() })
+    }
+
+    /// What differs now.
+    #[must_use]
+    pub fn changed_to(&self, now: &Self) -> Option<Changed> {
+        if self.agreement != now.agreement {
+            return Some(Changed::Agreement);
+        }
+        (self.surroundings != now.surroundings).then_some(Changed::Surroundings)
+    }
+}
+
+impl fmt::Display for ReviewFingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.agreement, self.surroundings)
+    }
+}

@@ -1,0 +1,87 @@
+//! The service itself as a caller: when time has come, when an operator acts, when the local stack sets up its demo.
+
+use std::ops::Deref;
+use std::time::Instant;
+
+use http::StatusCode;
+
+use crate::domain::actor::Actor;
+use crate::domain::call_context::CallContext;
+use crate::domain::ids::{OrgId, RequestId};
+use crate::domain::time::Timestamp;
+use crate::domain::time_scale::TimeScale;
+use crate::error::Error;
+use crate::retry::{Budget, retry_on_conflict};
+use crate::service::scope::{Plan, Scope, Writer};
+use crate::store::{OrgStore, Store, Usage};
+
+/// One call of the service itself in an organization. Making one takes the [`Store`], which no caller of the API and no
+/// member has.
+#[derive(Debug)]
+pub struct SystemContext {
+    scope: Scope,
+    started: Instant,
+}
+
+impl SystemContext {
+    /// A call that begins now, with a count of its own of what it uses.
+    #[must_use]
+    pub fn begin(store: &Store, org: OrgId, operation: &'static str, time_scale: TimeScale) -> Self {
+        let call = CallContext::new(RequestId::new(), operation, Timestamp::now(), Actor::system(), org, Vec::new());
+        let scope = Scope::new(call, OrgStore::new(store.metered(), org), time_scale);
+        Self { scope, started: Instant::now() }
+    }
+
+    /// Commits a plan that changes something, and gives its output. A plan that changes nothing leaves no trace.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if something has changed since it was read: nothing is done; decide anew.
+    pub async fn commit<T>(&self, plan: Plan<T>) -> Result<T, Error> {
+        if plan.is_empty() {
+            return Ok(plan.into_output());
+        }
+        let (commit, shown, output) = plan.into_commit(&self.scope);
+        commit.done(StatusCode::OK, &shown).await?;
+        Ok(output)
+    }
+
+    /// Decides and commits until no other call is in the way, at most so many times.
+    ///
+    /// # Errors
+    /// Those of the last attempt.
+    pub async fn run<T, F>(&self, attempts_max: u32, mut decide: impl FnMut() -> F) -> Result<T, Error>
+    where
+        F: Future<Output = Result<Plan<T>, Error>>,
+    {
+        retry_on_conflict(Budget::attempts(attempts_max), || {
+            let decided = decide();
+            async { self.commit(decided.await?).await }
+        })
+        .await
+    }
+
+    /// When the call began.
+    pub(crate) fn started(&self) -> Instant {
+        self.started
+    }
+
+    /// What the call has used of the table so far.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        self.scope.store().table().usage()
+    }
+}
+
+impl Deref for SystemContext {
+    type Target = Scope;
+
+    fn deref(&self) -> &Scope {
+        &self.scope
+    }
+}
+
+impl Writer for SystemContext {
+    fn scope(&self) -> &Scope {
+        &self.scope
+    }
+}

@@ -1,0 +1,87 @@
+//! Workspaces: creating, activating, and who takes part.
+
+use crate::domain::agreement::Agreement;
+use crate::domain::contact::Contact;
+use crate::domain::ids::{ContactId, WorkspaceId};
+use crate::domain::member::{self, Member};
+use crate::domain::workspace::{NewPerson, NewWorkspace, Workspace};
+use crate::error::Error;
+use crate::service::scope::{Plan, Scope, Writer};
+use crate::store::change::Changes;
+use crate::store::{Versioned, workspaces as stored};
+
+/// A workspace with its people, in the order of their ids.
+#[derive(Debug)]
+pub struct WorkspaceWithPeople {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// Its people.
+    pub people: Vec<Contact>,
+}
+
+/// A workspace with its people.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn get(scope: &Scope, id: WorkspaceId) -> Result<WorkspaceWithPeople, Error> {
+    let workspace = scope.store().workspace(id).await?.ok_or_else(Error::not_found)?.into_inner();
+    let people = scope.store().people_of([&workspace]).await?;
+    Ok(WorkspaceWithPeople { workspace, people })
+}
+
+/// The workspace that a body names.
+pub(super) async fn named(scope: &Scope, id: WorkspaceId) -> Result<Versioned<Workspace>, Error> {
+    scope.store().workspace(id).await?.ok_or_else(|| Error::unknown_reference("workspace_id", "workspace"))
+}
+
+/// The workspace of an agreement, which exists as long as the agreement does.
+pub(super) async fn workspace_of(scope: &Scope, agreement: &Agreement) -> Result<Versioned<Workspace>, Error> {
+    let workspace = scope.store().workspace(agreement.workspace_id).await?;
+    workspace.ok_or_else(|| Error::Internal("an agreement without its workspace".to_owned()))
+}
+
+/// The change that adds a contact to a workspace's people, unless they belong to them already.
+pub(super) fn join(scope: &Scope, workspace: &Workspace, contact: ContactId) -> Result<Option<Changes>, Error> {
+    let after = workspace.add_person(contact, scope.now()).map_err(Error::Invalid)?;
+    Ok((after != *workspace).then(|| stored::add_person(scope.call(), &after, contact)))
+}
+
+/// Creates a workspace.
+pub async fn create(by: &impl Writer, new: NewWorkspace) -> Result<Plan<Workspace>, Error> {
+    let scope = by.scope();
+    let number = scope.store().next_workspace_number().await?;
+    let workspace = Workspace::create(new, number, scope.now());
+    let changes = stored::create(scope.call(), &workspace)?;
+    let id = workspace.id().uuid();
+    Ok(Plan::new(scope, workspace).change([changes]).showing([id]))
+}
+
+/// Adds a contact to a workspace's people; nothing changes if they belong to them already.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such workspace, or, at `contact_id`, no such contact.
+pub async fn add_person(by: &impl Writer, id: WorkspaceId, new: NewPerson) -> Result<Plan<WorkspaceWithPeople>, Error> {
+    let scope = by.scope();
+    let before = scope.store().workspace(id).await?.ok_or_else(Error::not_found)?;
+    // Read before the transaction rather than in it: contacts are never deleted.
+    if scope.store().contact(new.contact_id).await?.is_none() {
+        return Err(Error::unknown_reference("contact_id", "contact"));
+    }
+    let workspace = before.add_person(new.contact_id, scope.now()).map_err(Error::Invalid)?;
+    let changes = join(scope, &before, new.contact_id)?;
+    let people = scope.store().people_of([&workspace]).await?;
+    Ok(Plan::new(scope, WorkspaceWithPeople { workspace, people }).change(changes).showing([id.uuid()]))
+}
+
+/// Activates a workspace: once, and never undone. Nothing changes if it is activated already.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn activate(scope: &Scope, member: &Member, id: WorkspaceId) -> Result<Plan<()>, Error> {
+    let before = scope.store().workspace(id).await?.ok_or_else(Error::not_found)?;
+    let plan = Plan::new(scope, ()).showing([id.uuid()]);
+    Ok(match member::activate(member, &before, scope.moment()) {
+        Some((after, event)) => plan.change([stored::activate(scope.call(), &after)]).emit([event]),
+        None => plan,
+    })
+}

@@ -1,0 +1,141 @@
+//! Items as the SDK has them, and records as items.
+
+use std::ops::Deref;
+
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::StoreError;
+pub use super::keys::Item;
+use super::keys::Key;
+use crate::domain::delivery::Delivery;
+use crate::domain::endpoint::Endpoint;
+
+/// The attribute that holds a record's version.
+pub(super) const VERSION: &str = "v";
+
+/// A record as it was read, with the version that its next change must name. Only the store makes one of a record that a
+/// member's act protects: nothing else can pass for what was there before.
+///
+/// ```compile_fail
+/// use shared::domain::agreement::Agreement;
+/// use shared::store::Versioned;
+///
+/// fn forged(agreement: Agreement) -> Versioned<Agreement> {
+///     Versioned { value: agreement, version: 7 }
+/// }
+/// ```
+///
+/// ```compile_fail
+/// use shared::domain::agreement::Agreement;
+/// use shared::store::Versioned;
+///
+/// fn forged(agreement: Agreement) -> Versioned<Agreement> {
+///     Versioned::new(agreement, 7)
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Versioned<T> {
+    value: T,
+    version: u64,
+}
+
+impl<T> Versioned<T> {
+    /// The version: 1 when the record was created, one more with each change.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The record alone.
+    #[must_use]
+    pub fn into_inner(self) -> T {
+        self.value
+    }
+
+    /// A record as the store read it.
+    pub(super) fn read(value: T, version: u64) -> Self {
+        Self { value, version }
+    }
+}
+
+impl<T> Deref for Versioned<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+/// Records that no member's act protects: another store of them can say what is there.
+pub trait Unprotected {}
+
+impl Unprotected for Delivery {}
+impl Unprotected for Endpoint {}
+
+impl<T: Unprotected> Versioned<T> {
+    /// A record at a version, for the stores that stand in for this one.
+    #[must_use]
+    pub fn new(value: T, version: u64) -> Self {
+        Self { value, version }
+    }
+}
+
+/// A record as an item.
+pub(super) fn to_item<T: Serialize>(key: Key, record: &T) -> Result<Item, StoreError> {
+    let mut item: Item =
+        serde_dynamo::to_item(record).map_err(|error| StoreError::Failed(format!("encoding an item: {error}")))?;
+    key.insert_into(&mut item);
+    Ok(item)
+}
+
+/// A record at a version as an item.
+pub(super) fn to_versioned_item<T: Serialize>(key: Key, record: &T, version: u64) -> Result<Item, StoreError> {
+    let mut item = to_item(key, record)?;
+    item.insert(VERSION.to_owned(), AttributeValue::N(version.to_string()));
+    Ok(item)
+}
+
+/// An item as a record; attributes that the record does not have are ignored.
+pub(super) fn from_item<T: DeserializeOwned>(item: Item) -> Result<T, StoreError> {
+    // serde's own text can quote a value.
+    serde_dynamo::from_item(item)
+        .map_err(|_| StoreError::Unreadable(format!("decoding a {}", std::any::type_name::<T>())))
+}
+
+/// An item as a record at its version.
+pub(super) fn from_versioned_item<T: DeserializeOwned>(item: Item) -> Result<Versioned<T>, StoreError> {
+    let version =
+        number(&item, VERSION).ok_or_else(|| StoreError::Unreadable("decoding an item: no version".to_owned()))?;
+    Ok(Versioned { value: from_item(item)?, version })
+}
+
+/// The text of an attribute.
+pub(super) fn text<'a>(item: &'a Item, name: &str) -> Option<&'a str> {
+    item.get(name)?.as_s().ok().map(String::as_str)
+}
+
+/// The number of an attribute.
+pub(super) fn number<N: std::str::FromStr>(item: &Item, name: &str) -> Option<N> {
+    item.get(name)?.as_n().ok()?.parse().ok()
+}
+
+/// The bytes of an attribute.
+pub(super) fn bytes<'a>(item: &'a Item, name: &str) -> Option<&'a [u8]> {
+    Some(item.get(name)?.as_b().ok()?.as_ref())
+}
+
+/// How hard large bytes are compressed, of 10: what is small stays quick.
+const COMPRESSION: u8 = 6;
+
+/// Large bytes as an attribute, compressed: they would cost many units, and the largest would not fit into an item.
+pub(super) fn compressed(bytes: &[u8]) -> AttributeValue {
+    AttributeValue::B(Blob::new(miniz_oxide::deflate::compress_to_vec(bytes, COMPRESSION)))
+}
+
+/// The bytes of such an attribute, unless there are more than there can be.
+pub(super) fn decompressed(item: &Item, name: &str, bytes_max: usize) -> Option<Vec<u8>> {
+    miniz_oxide::inflate::decompress_to_vec_with_limit(bytes(item, name)?, bytes_max).ok()
+}

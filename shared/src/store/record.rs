@@ -1,0 +1,131 @@
+//! A kind of record, declared once: its key, its version, and its row in the list of its kind. Reading, creating and
+//! replacing it, and its list, follow.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use uuid::Uuid;
+
+use super::change::Change;
+use super::item::{Item, VERSION, Versioned, number};
+use super::keys::{self, Key, Rows};
+use super::list::{Order, RowFilter, TEXT};
+use super::{OrgStore, StoreError};
+use crate::domain::ids::OrgId;
+use crate::wire::page::{Page, PageRequest};
+use crate::wire::text::Folded;
+
+/// A kind of record with a key of its own, a version, and a row in a list.
+pub(super) trait Record: Sized {
+    /// What names one.
+    type Id: Copy + From<Uuid> + Into<Uuid>;
+    /// The list that its rows are in.
+    const ROWS: Rows;
+
+    /// Where one is kept.
+    fn key(org: OrgId, id: Self::Id) -> Key;
+    /// Its id.
+    fn record_id(&self) -> Self::Id;
+    /// What its list knows of it.
+    fn row(&self) -> Row;
+    /// Its attributes, without key and version.
+    fn encode(&self) -> Result<Item, StoreError>;
+    /// The record of an item.
+    fn decode(item: Item) -> Result<Self, StoreError>;
+}
+
+/// What a list knows of a record: the text that `search` looks in, and what filters look at.
+pub(super) struct Row {
+    text: Folded,
+    attributes: Vec<(&'static str, AttributeValue)>,
+}
+
+impl Row {
+    /// A row with a text to search.
+    pub(super) fn searched_by(text: Folded) -> Self {
+        Self { text, attributes: Vec::new() }
+    }
+
+    /// Adds an attribute that filters look at.
+    pub(super) fn with(mut self, name: &'static str, value: impl ToString) -> Self {
+        self.attributes.push((name, AttributeValue::S(value.to_string())));
+        self
+    }
+
+    /// Adds a number that filters look at; nothing where there is none.
+    pub(super) fn with_number(mut self, name: &'static str, value: Option<i64>) -> Self {
+        self.attributes.extend(value.map(|value| (name, AttributeValue::N(value.to_string()))));
+        self
+    }
+}
+
+impl OrgStore {
+    /// The record with an id.
+    pub(super) async fn find<R: Record>(&self, id: R::Id) -> Result<Option<Versioned<R>>, StoreError> {
+        self.store.get(R::key(self.org, id)).await?.map(decode).transpose()
+    }
+
+    /// The records with these ids, in their order; what is not there is left out.
+    pub(super) async fn find_all<R: Record>(
+        &self,
+        ids: impl IntoIterator<Item = R::Id>,
+    ) -> Result<Vec<Versioned<R>>, StoreError> {
+        let keys: Vec<Key> = ids.into_iter().map(|id| R::key(self.org, id)).collect();
+        self.store.get_all(&keys).await?.into_iter().map(decode).collect()
+    }
+
+    /// A page of the records whose rows fit.
+    pub(super) async fn list<R: Record>(
+        &self,
+        order: Order,
+        filter: &RowFilter<'_>,
+        page: PageRequest,
+    ) -> Result<Page<R>, StoreError> {
+        let slice = self.slice(R::ROWS, order, filter, page).await?;
+        let records = self.find_all::<R>(slice.ids.into_iter().map(R::Id::from)).await?;
+        Ok(Page::new(records.into_iter().map(Versioned::into_inner).collect(), slice.total, page))
+    }
+}
+
+fn decode<R: Record>(item: Item) -> Result<Versioned<R>, StoreError> {
+    let version =
+        number(&item, VERSION).ok_or_else(|| StoreError::Unreadable("decoding an item: no version".to_owned()))?;
+    Ok(Versioned::read(R::decode(item)?, version))
+}
+
+fn item_of<R: Record>(org: OrgId, record: &R, version: u64) -> Result<Item, StoreError> {
+    let mut item = record.encode()?;
+    R::key(org, record.record_id()).insert_into(&mut item);
+    item.insert(VERSION.to_owned(), AttributeValue::N(version.to_string()));
+    Ok(item)
+}
+
+/// The changes that create a record.
+pub(super) fn create<R: Record>(org: OrgId, record: &R) -> Result<Vec<Change>, StoreError> {
+    Ok(vec![Change::Create(item_of(org, record, 1)?), row_of(org, record)])
+}
+
+/// The changes that replace a record by its next version.
+pub(super) fn replace<R: Record>(org: OrgId, before: &Versioned<R>, after: &R) -> Result<Vec<Change>, StoreError> {
+    if before.record_id().into() != after.record_id().into() {
+        return Err(StoreError::Failed("a record in the place of another one".to_owned()));
+    }
+    let item = item_of(org, after, before.version() + 1)?;
+    Ok(vec![Change::Replace(item, before.version()), row_of(org, after)])
+}
+
+/// The check that a record still has the version that was read.
+pub(super) fn check<R: Record>(org: OrgId, read: &Versioned<R>) -> Change {
+    Change::CheckVersion(R::key(org, read.record_id()), read.version())
+}
+
+fn row_of<R: Record>(org: OrgId, record: &R) -> Change {
+    let Row { text, attributes } = record.row();
+    let mut item = keys::row(org, R::ROWS, record.record_id().into()).into_item();
+    item.insert(TEXT.to_owned(), AttributeValue::S(text.as_str().to_owned()));
+    item.extend(attributes.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    Change::Put(item)
+}
+
+/// A record's attributes, for those that are kept as they are.
+pub(super) fn encoded<R: serde::Serialize>(record: &R) -> Result<Item, StoreError> {
+    serde_dynamo::to_item(record).map_err(|error| StoreError::Failed(format!("encoding an item: {error}")))
+}

@@ -1,0 +1,54 @@
+//! The cookies of the app.
+
+use http::{HeaderMap, HeaderValue, header};
+
+use crate::crypto::CookieSecret;
+use crate::limits;
+use crate::platform::app_state::AppState;
+
+/// The cookies of the app.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cookie {
+    /// The session's secret.
+    Session,
+    /// The secret of the form that a person signs in with.
+    Form,
+    /// The secret of a browser that has signed in, which signing out does not take away.
+    Device,
+}
+
+impl Cookie {
+    /// With https, browsers see to it that a `__Host-` cookie can be set by this very host only.
+    fn name(self, app: &AppState) -> &'static str {
+        match (self, app.insecure_cookies) {
+            (Self::Session, false) => "__Host-session",
+            (Self::Session, true) => "session",
+            (Self::Form, false) => "__Host-form",
+            (Self::Form, true) => "form",
+            (Self::Device, false) => "__Host-browser",
+            (Self::Device, true) => "browser",
+        }
+    }
+
+    /// The secret that a request has in it.
+    #[must_use]
+    pub fn read(self, app: &AppState, headers: &HeaderMap) -> Option<CookieSecret> {
+        let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+        let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.find(|(name, _)| *name == self.name(app)).and_then(|(_, value)| CookieSecret::parse(value))
+    }
+
+    /// The header that sets it, or takes it away.
+    #[must_use]
+    pub fn set(self, app: &AppState, secret: Option<&CookieSecret>) -> Option<HeaderValue> {
+        let lifetime_s = match self {
+            Self::Session | Self::Form => limits::SESSION_LIFETIME_S,
+            Self::Device => limits::DEVICE_COOKIE_LIFETIME_S,
+        };
+        let (value, seconds) = secret.map_or(("", 0), |secret| (secret.reveal(), lifetime_s));
+        let secure = if app.insecure_cookies { "" } else { "; Secure" };
+        let name = self.name(app);
+        let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
+        HeaderValue::try_from(text).ok()
+    }
+}

@@ -1,0 +1,183 @@
+//! The layers of the crate: each uses only those below it, and no two files use each other in a circle.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The layers from the top down. A file of one may use those that come after it, and files of its own.
+const LAYERS: [&str; 12] =
+    ["lambda", "api", "web", "platform", "service", "webhook", "store", "error", "domain", "wire", "crypto", "retry"];
+
+/// What every layer may use.
+const BELOW_ALL: &str = "limits";
+
+fn rank(layer: &str) -> Option<usize> {
+    if layer == BELOW_ALL { Some(LAYERS.len()) } else { LAYERS.iter().position(|known| *known == layer) }
+}
+
+/// A file's module path, such as `store::commit`; a folder's `mod.rs` is the folder.
+fn module(root: &Path, file: &Path) -> String {
+    let relative = file.strip_prefix(root).expect("below the sources").with_extension("");
+    let parts: Vec<&str> = relative.iter().map(|part| part.to_str().expect("UTF-8")).collect();
+    let parts = parts.strip_suffix(&["mod"]).unwrap_or(&parts);
+    parts.join("::")
+}
+
+/// The code of a file without comments and without its tests, which may use anything.
+fn code(source: &str) -> String {
+    let before_tests = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let lines = before_tests.lines().filter(|line| !line.trim_start().starts_with("//"));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// The paths of the crate that code names, relative ones spelled out, each up to its last lower-case part.
+fn used(module: &str, code: &str) -> BTreeSet<String> {
+    let parent = module.rsplit_once("::").map_or("", |(parent, _)| parent);
+    let mut found = BTreeSet::new();
+    for (keyword, base) in [("crate::", ""), ("super::", parent)] {
+        for (at, _) in code.match_indices(keyword) {
+            let before = code[..at].chars().next_back();
+            if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':' || c == '$') {
+                continue;
+            }
+            let rest = &code[at + keyword.len()..];
+            for path in expanded(rest) {
+                let path = if base.is_empty() { path } else { format!("{base}::{path}") };
+                let parts = path.split("::").take_while(|part| part.starts_with(|c: char| c.is_ascii_lowercase()));
+                found.insert(parts.filter(|part| *part != "self").collect::<Vec<_>>().join("::"));
+            }
+        }
+    }
+    found
+}
+
+/// The paths that begin here: one, or those of a list in braces, one level deep.
+fn expanded(rest: &str) -> Vec<String> {
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(rest.len());
+    let (path, after) = rest.split_at(end);
+    let path = path.trim_end_matches(':');
+    let Some(list) = after.strip_prefix('{').filter(|_| end == 0 || rest[..end].ends_with("::")) else {
+        return vec![path.to_owned()];
+    };
+    let list = list.split('}').next().unwrap_or_default();
+    let separator = if path.is_empty() { "" } else { "::" };
+    list.split(',').map(|name| format!("{path}{separator}{}", name.trim())).collect()
+}
+
+/// The upward uses among files, each with the file that has it.
+fn upward(files: &BTreeMap<String, String>) -> Vec<String> {
+    let mut found = Vec::new();
+    for (module, source) in files {
+        let Some(own) = rank(module.split("::").next().unwrap_or_default()) else { continue };
+        for path in used(module, &code(source)) {
+            match rank(path.split("::").next().unwrap_or_default()) {
+                Some(other) if other >= own => {}
+                Some(_) => found.push(format!("{module} uses {path}, which is above it")),
+                None if path.is_empty() => {}
+                None => found.push(format!("{module} uses {path}, which is in no layer")),
+            }
+        }
+    }
+    found
+}
+
+/// The files that can be reached from themselves.
+fn circles(files: &BTreeMap<String, String>) -> Vec<String> {
+    let target = |path: &str| {
+        let mut path = path;
+        loop {
+            if files.contains_key(path) {
+                return Some(path.to_owned());
+            }
+            path = path.rsplit_once("::")?.0;
+        }
+    };
+    let arrows: BTreeMap<&String, BTreeSet<String>> = files
+        .iter()
+        .map(|(module, source)| {
+            let used = used(module, &code(source)).iter().filter_map(|path| target(path)).collect::<BTreeSet<_>>();
+            // A folder and what is in it belong together.
+            let is_other = |other: &String| other != module && !module.starts_with(&format!("{other}::"));
+            (module, used.into_iter().filter(is_other).collect())
+        })
+        .collect();
+    let reaches_itself = |start: &String| {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![start.clone()]);
+        while let Some(module) = open.pop() {
+            for next in arrows.get(&module).into_iter().flatten() {
+                if next == start {
+                    return true;
+                }
+                if seen.insert(next.clone()) {
+                    open.push(next.clone());
+                }
+            }
+        }
+        false
+    };
+    files.keys().filter(|module| reaches_itself(module)).cloned().collect()
+}
+
+fn sources() -> BTreeMap<String, String> {
+    fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                walk(&path, files);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    walk(&root, &mut files);
+    let read = |file: &PathBuf| (module(&root, file), fs::read_to_string(file).expect("a source"));
+    files.iter().map(read).filter(|(module, _)| module != "lib").collect()
+}
+
+#[test]
+fn a_layer_uses_only_those_below_it() {
+    let files = sources();
+    assert!(files.len() > 50, "the sources are found");
+    for layer in LAYERS {
+        assert!(files.keys().any(|module| module.split("::").next() == Some(layer)), "{layer} is there");
+    }
+    let found = upward(&files);
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn no_files_use_each_other_in_a_circle() {
+    let found = circles(&sources());
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn what_goes_up_or_around_is_found() {
+    let files = |sources: &[(&str, &str)]| -> BTreeMap<String, String> {
+        sources.iter().map(|(module, source)| ((*module).to_owned(), (*source).to_owned())).collect()
+    };
+    for (module, source, count) in [
+        ("store::commit", "use crate::api::caller::WriteCaller;", 1),
+        ("domain::time", "use crate::{store, wire};", 1),
+        ("domain::time", "use crate::store::{self, Store};", 1),
+        ("domain::time", "fn f() -> crate::error::Error {}", 1),
+        ("wire::page", "use super::domain_of_none;", 0),
+        ("wire::page", "use crate::nowhere::Thing;", 1),
+        ("api::caller", "use crate::store::commit::Commit;\nuse crate::limits;", 0),
+        ("domain::time", "// use crate::api;\n//! crate::api\nfn f() {}", 0),
+        ("domain::time", "fn f() {}\n#[cfg(test)]\nmod tests {\n    use crate::api::caller::Caller;\n}", 0),
+        ("limits", "use crate::store::Store;", 1),
+    ] {
+        assert_eq!(upward(&files(&[(module, source)])).len(), count, "{module}: {source}");
+    }
+    let around = [
+        ("web::a", "use super::b::B;"),
+        ("web::b", "use crate::web::c::C;"),
+        ("web::c", "use crate::web::a::A;"),
+        ("web::d", "use super::a::A;"),
+    ];
+    assert_eq!(circles(&files(&around)), ["web::a", "web::b", "web::c"]);
+    assert!(circles(&files(&around[1..])).is_empty());
+}
