@@ -1,7 +1,7 @@
-//! How a call fails: what the client is told, and what only the log is.
+//! Failures of calls: the part for the client, and the part for the log.
 //!
-//! [`Error`] is what an operation returns. [`Envelope`] is the public part, the only one that can be serialized;
-//! an internal cause never reaches it.
+//! [`Error`] is the error of operations. [`Envelope`] is its public part, the only one that is serialized: an internal cause
+//! never reaches it.
 
 use http::StatusCode;
 use serde::Serialize;
@@ -13,31 +13,31 @@ use crate::domain::ids::RequestId;
 use crate::retry::{Obstacle, Transient};
 use crate::wire::fields::{FieldCode, FieldError, FieldErrors};
 
-/// Why a call did not succeed.
+/// The failure of a call.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Missing, malformed, unknown, expired or revoked token: the client can't tell which.
+    /// The token is missing, malformed, unknown, expired or revoked. The response does not tell which.
     #[error("unauthenticated")]
     Unauthenticated,
     /// A read-only token on a write.
     #[error("read-only token")]
     ReadOnlyToken,
-    /// A form without the token of the session that it was sent in: forged, or shown in a session that has ended.
+    /// The form lacks the token of its session: it is forged, or was shown in a session that has ended.
     #[error("forged form")]
     ForgedForm,
-    /// A page of settings, and a member who is no admin.
+    /// Only admins may do this.
     #[error("admins only")]
     AdminsOnly,
     /// No such route.
     #[error("no such route")]
     NoSuchRoute,
-    /// The route is there, the method is not.
+    /// The route exists, but not with this method.
     #[error("method not allowed")]
     MethodNotAllowed {
-        /// The methods that are, as the `Allow` header lists them.
+        /// The methods of the route, as the `Allow` header lists them.
         allow: String,
     },
-    /// No such record in the organization. The fields are those of a body that refer to it; none for a path.
+    /// The organization has no such record. The fields are those of the body that name it; none if the path does.
     #[error("no such record")]
     NotFound(FieldErrors),
     /// The request did not pass validation, or the record's state does not allow it.
@@ -49,32 +49,32 @@ pub enum Error {
     /// `If-Match` names another version than the record has.
     #[error("stale If-Match")]
     StaleMatch,
-    /// Another call changed the records between reading and committing; the entrance decides anew.
+    /// Another call changed the records between reading and committing. The entrance decides again.
     #[error("conflict")]
     Conflict,
-    /// The table was too busy for too long. The cause is for the log.
+    /// The table throttled the call for too long. The cause is for the log.
     #[error("throttled: {0}")]
     Throttled(String),
-    /// Not the client's fault. The cause is for the log.
+    /// A failure of the service. The cause is for the log.
     #[error("internal: {0}")]
     Internal(String),
 }
 
 impl Error {
-    /// A record that the path names is not there.
+    /// The record that the path names does not exist.
     #[must_use]
     pub fn not_found() -> Self {
         Self::NotFound(FieldErrors::default())
     }
 
-    /// A record that a field of the body names is not there.
+    /// The record that a field of the body names does not exist.
     #[must_use]
     pub fn unknown_reference(field: &str, what: &str) -> Self {
         let message = format!("is no {what} of your organization");
         Self::NotFound(FieldErrors::one(field, FieldCode::NotFound, message))
     }
 
-    /// The HTTP status, and the code that goes with it (contract, section 1, "Status ↔ code").
+    /// The HTTP status and its code (contract, section 1, "Status ↔ code").
     #[must_use]
     pub fn status(&self) -> (StatusCode, ErrorCode) {
         match self {
@@ -90,7 +90,7 @@ impl Error {
         }
     }
 
-    /// What the log says beyond the code; nothing that a user wrote.
+    /// The cause for the log, without text of a user.
     #[must_use]
     pub fn cause(&self) -> Option<String> {
         match self {
@@ -122,7 +122,7 @@ impl Error {
         }
     }
 
-    /// What the client gets.
+    /// The envelope for the client.
     #[must_use]
     pub fn into_envelope(self, request_id: RequestId) -> Envelope {
         let (status, code) = self.status();

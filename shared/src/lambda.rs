@@ -1,4 +1,4 @@
-//! A Lambda function around a router: the outermost file, the only one that knows Lambda.
+//! The Lambda function around a router. This is the only file that knows Lambda's runtime.
 
 use std::sync::Arc;
 
@@ -15,18 +15,18 @@ use crate::platform::app_state::AppState;
 use crate::platform::config::ConfigError;
 use crate::web::client_address::ClientAddress;
 
-/// The stage that stands in no path.
+/// The stage that is not part of paths.
 const DEFAULT_STAGE: &str = "$default";
 
 /// Runs a function until Lambda ends it: settings from the environment, clients built once.
 ///
 /// # Errors
-/// When a setting is missing, or the runtime's API is gone.
+/// When a setting is missing, or the runtime's API fails.
 pub async fn run(routes: Routes) -> Result<(), lambda_http::Error> {
     serve(|app| Ok(routes.into_router(Arc::new(app)))).await
 }
 
-/// Runs a function whose router is made otherwise than of operations: the app's.
+/// Runs a function whose router is not made of operations: the app's.
 ///
 /// # Errors
 /// Those of [`run`].
@@ -36,7 +36,7 @@ pub async fn serve(router: impl FnOnce(AppState) -> Result<Router, ConfigError>)
     lambda_runtime::run(service.map_request(as_sent)).await
 }
 
-/// A request with the address that the gateway saw; headers that name one can be made up.
+/// Adds the client's address as the gateway saw it. Headers that name an address can be forged.
 fn with_address(mut request: Request) -> Request {
     let address = match request.request_context_ref() {
         Some(RequestContext::ApiGatewayV1(context)) => context.identity.source_ip.as_deref(),
@@ -50,9 +50,9 @@ fn with_address(mut request: Request) -> Request {
     request
 }
 
-/// An event as the client sent it. Events of REST APIs have every header twice, and `lambda_http` would let the one
-/// that has each name once win, so that a doubled header would pass for a single one; and it would put the stage into a
-/// path that has none.
+/// Restores an event to what the client sent. Events of REST APIs have two maps of headers. `lambda_http` would prefer the
+/// one with a single value per name, so that a repeated header would pass as a single one; and it would add the stage to
+/// the path.
 fn as_sent(mut event: LambdaEvent<LambdaRequest>) -> LambdaEvent<LambdaRequest> {
     if let LambdaRequest::ApiGatewayV1(request) = &mut event.payload {
         if !request.multi_value_headers.is_empty() {
@@ -63,7 +63,7 @@ fn as_sent(mut event: LambdaEvent<LambdaRequest>) -> LambdaEvent<LambdaRequest> 
     event
 }
 
-/// A request to the path that the client wants: events of HTTP APIs have a named stage in their path.
+/// Removes the stage from the path: events of HTTP APIs have a named stage in theirs.
 fn without_stage(mut request: Request) -> Request {
     let stage = match request.request_context_ref() {
         Some(RequestContext::ApiGatewayV2(context)) => context.stage.as_deref().filter(|stage| *stage != DEFAULT_STAGE),
@@ -73,7 +73,7 @@ fn without_stage(mut request: Request) -> Request {
     if let Some(path) = path {
         let mut parts = std::mem::take(request.uri_mut()).into_parts();
         parts.path_and_query = Some(path);
-        // Only its path has changed, so an address stays an address.
+        // Only the path changed, so the URI stays valid.
         *request.uri_mut() = Uri::from_parts(parts).unwrap_or_default();
     }
     request

@@ -4,7 +4,7 @@
 //! responses without an envelope. Only pages of workspaces with hundreds of people each get there.
 //!
 //! Decision: a response has at most 100 field errors, with a last entry that counts the rest, for the same limit: a
-//! body of nothing but errors would make a response that Lambda refuses.
+//! body full of errors would make a response that Lambda refuses.
 //!
 //! Decision: bodies of up to 8 MiB are received before the 422, so that an honest client sees the refusal rather than a
 //! broken connection.
@@ -45,42 +45,42 @@ pub const STAGE_GATES_MAX: usize = 20;
 pub const AGREEMENT_DOCUMENTS_MAX: usize = 50;
 /// Signature blocks of one agreement (contract, section 2).
 pub const AGREEMENT_BLOCKS_MAX: usize = 200;
-/// Questions of one information request: more would be a form that nobody fills in.
+/// Questions of one information request: people would not fill in a longer form.
 pub const GATE_FIELDS_MAX: usize = 50;
-/// What can be chosen as the answer to one question.
+/// Options of one question.
 pub const FIELD_OPTIONS_MAX: usize = 50;
 /// The longest countdown, in hours: ten years.
 pub const COUNTDOWN_HOURS_MAX: u32 = 10 * 366 * 24;
 /// An agreement as it is stored, in bytes: DynamoDB's items end at 400 KB (contract, section 2).
 pub const AGREEMENT_BYTES_MAX: usize = 300 * 1024;
-/// The copy of an agreement that is kept with a proposal, in bytes of JSON before it is compressed: the agreement, and
-/// the names and addresses of a hundred people. A bound for reading it, with room to spare.
+/// The snapshot of an agreement with a proposal, in bytes of JSON before compression: the agreement, and the names and
+/// addresses of a hundred people. It bounds decompression, and is larger than any snapshot.
 pub const PROPOSED_BYTES_MAX: usize = 1024 * 1024;
 
 /// How long a proposal waits for a decision, in seconds: 72 hours (specification, "Limits").
 pub const PROPOSAL_LIFETIME_S: i64 = 72 * 3600;
 
-/// How often the clock looks for what is due. What is decided on read is never late; events and what else follows are
-/// at most 90 s late (contract, section 3).
+/// The interval between sweeps of the clock. State that is computed on read is never late; events and other effects are at
+/// most 90 s late (contract, section 3).
 pub const SWEEP_INTERVAL: Duration = Duration::from_mins(1);
-/// How long one sweep goes on. What is left then is for the next, which a schedule begins a minute after this one.
+/// The time of one sweep. The next one, which a schedule starts a minute after it, processes the rest.
 pub const SWEEP_DEADLINE: Duration = Duration::from_secs(45);
-/// How many due entries are read at once.
+/// Due entries that are read at once.
 pub const SWEEP_ENTRIES_MAX: i32 = 100;
-/// How often one due entry is decided anew in one sweep while others change the same records.
+/// Attempts at one due entry in one sweep while other calls change the same records.
 pub const SWEEP_ATTEMPTS_MAX: u32 = 5;
 
 /// A request's body, in bytes (contract, section 1).
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
-/// How much of a body that is too large is read before it is refused, in bytes, so that an honest client gets to see
-/// the refusal instead of a broken connection. Lambda's own limit is below it.
+/// Bytes of a too large body that are received before the refusal, so that an honest client sees the refusal instead of a
+/// broken connection. Lambda's own limit is lower.
 pub const BODY_BYTES_DISCARDED_MAX: usize = 8 * 1024 * 1024;
 
-/// Fields of one form of the app: no page has as many.
+/// Fields of one form of the app. No page has as many.
 pub const FORM_FIELDS_MAX: usize = 32;
-/// Field errors of one response, so that a body of nothing but errors does not make a response that Lambda refuses.
+/// Field errors of one response: a body full of errors must not make a response that Lambda refuses.
 pub const FIELD_ERRORS_MAX: usize = 100;
-/// The path of a field in an error, in characters; longer ones are cut.
+/// The path of a field in an error, in characters. Longer ones are truncated.
 pub const FIELD_PATH_CHARS_MAX: usize = 200;
 /// A response's body, in bytes as Lambda gets it: as text in JSON, with every quotation mark escaped. Lambda refuses
 /// more than 6,291,556 with the headers.
@@ -88,51 +88,53 @@ pub const RESPONSE_BYTES_MAX: usize = 6_200_000;
 
 /// `Idempotency-Key`, in characters (contract, section 1).
 pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 255;
-/// How long an idempotency key is remembered, in seconds (contract, section 1).
+/// The lifetime of an idempotency key, in seconds (contract, section 1).
 pub const IDEMPOTENCY_KEY_LIFETIME_S: i64 = 7 * 24 * 3600;
 
 /// Token lifetime, in seconds: ninety days (specification, "Limits").
 pub const TOKEN_LIFETIME_S: i64 = 90 * 24 * 3600;
-/// How long the trail of calls with unknown tokens is kept, in seconds (contract, section 1).
+/// The lifetime of an entry of the trail of calls with unknown tokens, in seconds (contract, section 1).
 pub const TRAIL_LIFETIME_S: i64 = 30 * 24 * 3600;
-/// Over how many partitions a day's trail of unknown tokens is spread, so that a flood of them meets no hot partition.
+/// Partitions of a day's trail of unknown tokens, so that a flood of them makes no partition hot.
 pub const TRAIL_SHARDS: u8 = 16;
-/// How long the answer to an unknown token waits for its trail entry, which is best effort.
+/// The longest wait of a response to an unknown token for its trail entry, which is best effort.
 pub const TRAIL_WAIT: Duration = Duration::from_millis(500);
 
-/// How long a write keeps deciding anew while others change the same records. The gateway gives up after 30 s.
+/// The time for retries of a write while other calls change the same records. The gateway times out after 30 s.
 pub const WRITE_DEADLINE: Duration = Duration::from_secs(15);
-/// The first and the longest pause between two attempts at a contended write; each pause is drawn evenly from zero up.
-/// The longest is what lets fifty writers of one record pass: a shorter one keeps them meeting.
+/// The first and the longest pause between attempts at a contended write. Each pause is drawn evenly between zero and its
+/// length. The longest one lets fifty writers of one record succeed: with a shorter one they keep conflicting.
 pub const WRITE_BACKOFF_FIRST: Duration = Duration::from_millis(10);
 /// See [`WRITE_BACKOFF_FIRST`].
 pub const WRITE_BACKOFF_MAX: Duration = Duration::from_secs(2);
-/// How long a call is attempted while the table refuses because it is too busy: callers who pile up make it worse.
+/// The time for retries of a call that the table throttles: callers who pile up add to the load.
 pub const THROTTLED_DEADLINE: Duration = Duration::from_secs(3);
-/// The first and the longest pause between two attempts while the table is too busy.
+/// The first and the longest pause between attempts that the table throttles.
 pub const THROTTLED_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 /// See [`THROTTLED_BACKOFF_FIRST`].
 pub const THROTTLED_BACKOFF_MAX: Duration = Duration::from_secs(1);
-/// What `Retry-After` tells a client whose call was given up because the table was too busy, in seconds.
+/// `Retry-After` of a call that failed because the table throttled it, in seconds.
 pub const THROTTLED_RETRY_AFTER_S: u32 = 2;
+/// Attempts at the audit row of a call that changed nothing, while a transaction holds the row: one of the call's own that
+/// timed out.
+pub const AUDIT_ATTEMPTS_MAX: u32 = 5;
 
-/// How long a call may take in all, before it is answered as failed. What is left of the gateway's 30 s is for its
-/// audit row.
+/// The time of a call before it is answered as failed. The rest of the gateway's 30 s is for its audit row.
 pub const CALL_DEADLINE: Duration = Duration::from_secs(20);
 
-/// Connecting to an AWS service.
+/// The timeout of connecting to an AWS service.
 pub const AWS_CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-/// One attempt at a call of an AWS service.
+/// The timeout of one attempt at a call of an AWS service.
 pub const AWS_ATTEMPT_TIMEOUT: Duration = Duration::from_secs(3);
-/// One call of an AWS service with its retries.
+/// The timeout of a call of an AWS service with its retries.
 pub const AWS_CALL_TIMEOUT: Duration = Duration::from_secs(8);
-/// Attempts at one call of an AWS service: time-outs, throttling and 5xx are tried again with jitter.
+/// Attempts at one call of an AWS service: the SDK retries timeouts, throttling and 5xx with jitter.
 pub const AWS_ATTEMPTS_MAX: u32 = 5;
 
-/// How long a new table may take to become active.
+/// The longest wait for a new table to become active.
 pub const TABLE_CREATION_WAIT: Duration = Duration::from_mins(1);
 
-/// The first pause before a call of an AWS service is tried again; each is up to twice as long as the one before.
+/// The first pause before a retry of a call of an AWS service. Each is up to twice as long as the one before.
 pub const AWS_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 
 /// Items in one `DynamoDB` transaction (the service's own limit).
@@ -140,100 +142,100 @@ pub const TRANSACTION_ITEMS_MAX: usize = 100;
 /// Keys in one `BatchGetItem` (the service's own limit).
 pub const BATCH_KEYS_MAX: usize = 100;
 
-/// How long a session lasts at most, in seconds: 12 hours (a working day).
+/// The lifetime of a session, in seconds: 12 hours (a working day).
 pub const SESSION_LIFETIME_S: i64 = 12 * 3600;
-/// How long a session lasts without a request, in seconds: 2 hours.
+/// The idle timeout of a session, in seconds: 2 hours.
 pub const SESSION_IDLE_S: i64 = 2 * 3600;
-/// How exactly a session's last request is kept, in seconds: not every page view is worth a write.
+/// The precision of a session's last request, in seconds: not every page view is worth a write.
 pub const SESSION_REFRESH_S: i64 = 60;
 /// A form's body, in bytes: room for the longest note, each of its characters percent-encoded.
 pub const FORM_BYTES_MAX: usize = 64 * 1024;
-/// A password, in bytes: more is not hashed.
+/// A password, in bytes. A longer one is not hashed.
 pub const PASSWORD_BYTES_MAX: usize = 1024;
-/// The path to come back to after signing in, in characters: a search of 200 characters has up to 2,400 in an address.
+/// The path to return to after signing in, in characters: a search of 200 characters has up to 2,400 in an address.
 pub const NEXT_PATH_CHARS_MAX: usize = 3000;
-/// Wrong passwords for one account, from browsers that have not signed in to it before, until the next has to wait: what
-/// NIST SP 800-63B (5.2.2) allows. More than one address has, so that no single one can keep an account slow.
+/// Failed logins to one account, from devices that have not signed in to it before, until the next one must wait: as many
+/// as NIST SP 800-63B (5.2.2) allows. It is more than the limit of one address, so that no single address can slow an
+/// account down.
 pub const LOGIN_ATTEMPTS_AT_ACCOUNT: u32 = 100;
-/// Wrong passwords from one address before the next has to wait: an office has many people behind one.
+/// Failed logins from one address until the next one must wait: an office has many people behind one address.
 pub const LOGIN_ATTEMPTS_FROM_ADDRESS: u32 = 50;
-/// Wrong passwords for one account in a browser that has signed in to it before, until the next has to wait.
+/// Failed logins to one account on a device that has signed in to it before, until the next one must wait.
 pub const LOGIN_ATTEMPTS_ON_DEVICE: u32 = 10;
-/// How long a browser is known after signing in, in seconds: half a year.
+/// The lifetime of a device cookie, in seconds: half a year.
 pub const DEVICE_COOKIE_LIFETIME_S: i64 = 180 * 24 * 3600;
-/// How often counting a guess is tried while others are counted at the same moment. More of them than get through are
-/// guessing, and are refused.
+/// Attempts at counting a login while others are counted at the same moment. So many at once are password guessing, and
+/// are refused.
 pub const LOGIN_COUNT_ATTEMPTS_MAX: u32 = 12;
-/// The longest wait after a wrong password, in seconds; the first is one, and each is twice the one before. No longer,
-/// since it keeps out people too who have nothing to do with the guesses.
+/// The longest wait after a failed login, in seconds. The first is one, and each is twice the one before. It is bounded
+/// because it also delays people who did not cause the failures.
 pub const LOGIN_WAIT_MAX_S: i64 = 300;
-/// After how long wrong passwords are forgotten, in seconds.
+/// The lifetime of a count of failed logins, in seconds.
 pub const FAILED_LOGINS_FORGOTTEN_S: i64 = 3600;
 
-/// How often an operator's removal of a member is decided anew while others change the same records.
+/// Attempts at an operator's removal of a member while other calls change the same records.
 pub const REMOVAL_ATTEMPTS_MAX: u32 = 5;
 
-/// How long what a page shows once may take from the act that made it to the page, in seconds: a redirect, also when
-/// the connection is slow.
+/// The lifetime of a flash cookie, in seconds: enough for the redirect, also on a slow connection.
 pub const FLASH_LIFETIME_S: i64 = 120;
 
-/// A stored file, in bytes: it comes and goes through a function, and Lambda's bodies stop at 6 MB, encoded.
+/// A stored file, in bytes: it passes through a function, and Lambda's bodies end at 6 MB, encoded.
 pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// The waits after failures 1 to 4 of a delivery, in seconds; after the fifth it waits for a manual replay
 /// (specification, "Limits").
 pub const RETRY_WAITS_S: [i64; 4] = [60, 300, 1800, 7200];
-/// How long whoever attempts a delivery has it for themselves, in seconds: twice what an attempt may take. Never scaled.
+/// The lifetime of a claim on a delivery, in seconds: twice the deadline of an attempt. Never scaled.
 pub const CLAIM_S: i64 = 30;
-/// The attempts of one delivery that are kept: four rounds of the schedule, in a record that stays small.
+/// Stored attempts of one delivery: four rounds of the schedule, in a record that stays small.
 pub const ATTEMPTS_KEPT_MAX: usize = 20;
-/// Endpoints of one organization: each gets a delivery of every event that it wants.
+/// Endpoints of one organization: each gets a delivery of every event that it subscribes to.
 pub const ENDPOINTS_MAX: usize = 20;
-/// How long a signing secret that was replaced goes on signing where that was asked for, in seconds: 24 hours, so that
-/// a subscriber can deploy the new one.
+/// The time during which a replaced signing secret still signs, after an overlapping rotation, in seconds: 24 hours, so
+/// that a subscriber can deploy the new one.
 pub const SECRET_OVERLAP_S: i64 = 24 * 3600;
-/// How long deliveries are kept after they have arrived, in seconds: 30 days. Others are kept until they do, or their
-/// endpoint is deleted.
+/// The lifetime of a delivery after its success, in seconds: 30 days. Others are kept until they succeed, or their endpoint
+/// is deleted.
 pub const DELIVERED_KEPT_S: i64 = 30 * 24 * 3600;
-/// How long an event waits for whoever relays it at once, before the clock does.
+/// The age at which the clock relays an event that the stream has not, in seconds.
 pub const RELAY_GRACE_S: i64 = 60;
-/// How long the deliveries of one endpoint may follow what was done to it before others have their turn; the clock goes
-/// on with the rest.
+/// The time for updating the deliveries of one changed endpoint before other entries have their turn. The clock processes
+/// the rest.
 pub const FOLLOW_UP_TIME: Duration = Duration::from_secs(5);
-/// How soon keys that could not be looked up are looked up again.
+/// The pause after a failed look-up of encryption keys.
 pub const KEYS_RETRY: Duration = Duration::from_secs(30);
-/// The longest delay of a message, in seconds (SQS's own limit): longer waits hop.
+/// The longest delay of a message, in seconds (SQS's own limit). A longer wait takes several messages.
 pub const MESSAGE_DELAY_MAX_S: i64 = 900;
 /// Messages in one call of a queue (SQS's own limit).
 pub const MESSAGES_IN_BATCH_MAX: usize = 10;
-/// How often a message that fails is seen before the queue sets it aside. The template's queues and the local one have
-/// the same.
+/// Receives of a failing message before the queue moves it to the dead-letter queue. The template's queues and the local
+/// one have the same number.
 pub const MESSAGE_RECEIVES_MAX: u32 = 5;
-/// How long encryption keys are used before they are looked up again.
+/// The time for which encryption keys are cached.
 pub const KEYS_KEPT: Duration = Duration::from_mins(5);
-/// How often encryption keys are looked up again at most, for a record whose key is not among them.
+/// The shortest time between look-ups of encryption keys for records whose key is not cached.
 pub const KEYS_LOOKED_UP_EVERY: Duration = Duration::from_secs(1);
-/// How many queries one page of deliveries may take: what is looked for may be rare.
+/// Queries for one page of deliveries: matches may be rare.
 pub const DELIVERY_QUERIES_MAX: u32 = 10;
-/// How far apart the deliveries of an endpoint that is resumed become due, in milliseconds: in the order of their
-/// events, and not all at once.
+/// The time between the deliveries of a resumed endpoint, in milliseconds: they become due in the order of their events,
+/// and not all at once.
 pub const RESUME_SPACING_MS: i64 = 25;
 
 // Webhooks
 
-/// An attempt at a delivery in all: the name, connecting, TLS, the response and its body.
+/// The deadline of an attempt at a delivery: resolving, connecting, TLS, the response and its body.
 pub const WEBHOOK_DEADLINE: Duration = Duration::from_secs(15);
-/// Looking a name up. Less than the whole, so that the attempt can say what it failed at.
+/// The timeout of resolving a name. It is shorter than the attempt's deadline, so that the failure names its cause.
 pub const WEBHOOK_RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Connecting to one address, so that there is time left for the next.
+/// The timeout of connecting to one address. It leaves time for the next address.
 pub const WEBHOOK_CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
 /// Addresses of one name that an attempt dials: a name must not turn one event into connections to a thousand hosts.
 pub const WEBHOOK_DIALS_MAX: usize = 3;
 /// The status line and the headers of a subscriber's response, in bytes.
 pub const WEBHOOK_HEAD_BYTES_MAX: usize = 32 * 1024;
-/// What is read of the body of a subscriber's response, in bytes.
+/// Bytes of the body of a subscriber's response that are read.
 pub const WEBHOOK_BODY_BYTES_MAX: usize = 64 * 1024;
-/// What is kept of that for people, in characters.
+/// Characters of that body that are stored for people.
 pub const WEBHOOK_EXCERPT_CHARS_MAX: usize = 1000;
 /// How far a signature's timestamp may be from the present, in seconds (specification, "Delivery").
 pub const WEBHOOK_FRESHNESS_S: i64 = 300;

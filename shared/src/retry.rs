@@ -1,29 +1,29 @@
-//! The one policy for trying again: what other calls got in the way of, and what the table was too busy for.
+//! The one retry policy, for conflicts with other calls and for throttling.
 //!
-//! A conflict is over as soon as the other call is, so the pause is short and grows. Throttling means that there is too
-//! much to do: it backs off for longer, and gives up sooner, since callers who pile up only make it worse. Every pause is
-//! drawn evenly between nothing and its length, so that calls that met once do not meet again.
+//! A conflict ends with the other call, so the pauses begin short and grow. Throttling means that the table is overloaded:
+//! the pauses are longer, and retries end sooner, because callers who pile up add to the load. Each pause is drawn evenly
+//! between zero and its length, so that calls that conflicted once do not meet again.
 
 use std::time::{Duration, Instant};
 
 use crate::limits;
 
-/// What was in the way of an attempt.
+/// The reason why an attempt failed, if a retry may succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
-    /// Another call changed the same records: read again, decide again.
+    /// Another call changed the same records: read and decide again.
     Conflict,
-    /// The table refused for now.
+    /// The table is overloaded.
     Throttled,
 }
 
-/// An error that tells whether another attempt may succeed.
+/// An error that tells whether a retry may succeed.
 pub trait Transient {
-    /// What was in the way; nothing when another attempt would fail as well.
+    /// The obstacle. None if a retry would fail as well.
     fn obstacle(&self) -> Option<Obstacle>;
 }
 
-/// How long, and how often, attempts are made.
+/// A limit on attempts, by time or by number.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
     until: Option<Instant>,
@@ -31,20 +31,20 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Attempts that begin before a moment, as many as fit.
+    /// Retries until a moment, any number of them.
     #[must_use]
     pub fn until(deadline: Instant) -> Self {
         Self { until: Some(deadline), attempts_max: u32::MAX }
     }
 
-    /// So many attempts, the first included.
+    /// A number of attempts, the first one included.
     #[must_use]
     pub fn attempts(max: u32) -> Self {
         Self { until: None, attempts_max: max }
     }
 }
 
-/// The pauses between the attempts at one thing.
+/// The pauses between attempts.
 #[derive(Debug)]
 pub struct Backoff {
     budget: Budget,
@@ -54,13 +54,13 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Pauses before the second attempt and those after it.
+    /// The pauses of a new series of attempts.
     #[must_use]
     pub fn new(budget: Budget) -> Self {
         Self { budget, attempts: 1, pause: limits::WRITE_BACKOFF_FIRST, throttled_until: None }
     }
 
-    /// How long to pause after an attempt that met an obstacle; nothing when the budget is spent.
+    /// The pause after a failed attempt. None when the budget is spent.
     pub fn next(&mut self, obstacle: Obstacle) -> Option<Duration> {
         let now = Instant::now();
         if self.attempts >= self.budget.attempts_max || self.budget.until.is_some_and(|until| until <= now) {
@@ -83,7 +83,7 @@ impl Backoff {
     }
 }
 
-/// Attempts something until nothing is in its way, or the budget is spent.
+/// Attempts an operation until it succeeds, fails with an error that is not transient, or the budget is spent.
 ///
 /// # Errors
 /// The last attempt's.
@@ -126,8 +126,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn attempts_end_with_success_another_error_or_the_budget() {
-        let later = Instant::now() + Duration::from_secs(3600);
+    async fn attempts_end_with_success_a_lasting_error_or_the_budget() {
+        let later = Instant::now() + Duration::from_hours(1);
         assert_eq!(attempts(Budget::until(later), |_| Some(Obstacle::Conflict)).await, (4, true));
         assert_eq!(attempts(Budget::until(later), |made| (made < 2).then_some(Obstacle::Conflict)).await, (2, false));
         assert_eq!(attempts(Budget::attempts(3), |_| Some(Obstacle::Conflict)).await, (3, false));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_grow_to_their_longest_and_throttling_backs_off_for_longer() {
+    fn pauses_grow_to_their_limit_and_throttling_ends_retries_early() {
         let longest = |obstacle| {
             let mut backoff = Backoff::new(Budget::attempts(u32::MAX));
             for _ in 0..20 {
@@ -148,7 +148,7 @@ mod tests {
         let mut backoff = Backoff::new(Budget::attempts(u32::MAX));
         assert!(backoff.next(Obstacle::Throttled).is_some());
         backoff.throttled_until = Some(Instant::now());
-        assert_eq!(backoff.next(Obstacle::Throttled), None, "callers who pile up make it worse");
+        assert_eq!(backoff.next(Obstacle::Throttled), None);
         assert!(backoff.next(Obstacle::Conflict).is_some());
     }
 }

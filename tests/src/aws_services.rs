@@ -65,7 +65,7 @@ impl Sent {
     /// # Panics
     /// When it is no message for the sender.
     #[must_use]
-    pub fn wake(&self) -> shared::webhook::queue::Wake {
+    pub fn wake(&self) -> shared::webhook::queue::DeliveryMessage {
         serde_json::from_str(&self.body).expect("a message that names a delivery")
     }
 }

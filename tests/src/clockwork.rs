@@ -12,7 +12,7 @@ use shared::platform::secrets::FixedKeys;
 use shared::platform::telemetry::Log;
 use shared::store::Store;
 use shared::webhook::client::Client;
-use shared::webhook::queue::{Queue, QueueError, Wake};
+use shared::webhook::queue::{DeliveryMessage, Queue, QueueError};
 use shared::webhook::relay::Relay;
 use shared::webhook::resolve::SystemResolver;
 use webhook_sender::Sender;
@@ -31,18 +31,18 @@ pub struct Clockwork {
 
 /// A queue from which nobody takes.
 #[derive(Debug, Default)]
-pub struct Kept(Mutex<Vec<Wake>>);
+pub struct Kept(Mutex<Vec<DeliveryMessage>>);
 
 impl Kept {
     /// What has been sent, in its order.
     #[must_use]
-    pub fn wakes(&self) -> Vec<Wake> {
+    pub fn wakes(&self) -> Vec<DeliveryMessage> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Queue for Kept {
-    fn send<'a>(&'a self, wakes: &'a [Wake]) -> BoxFuture<'a, Result<(), QueueError>> {
+    fn send<'a>(&'a self, wakes: &'a [DeliveryMessage]) -> BoxFuture<'a, Result<(), QueueError>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(wakes);
         Box::pin(std::future::ready(Ok(())))
     }

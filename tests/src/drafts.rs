@@ -113,7 +113,7 @@ pub async fn write(org: &Org, agreement: Agreement) -> Drafted {
 
 /// Sets an attribute of an item that is there.
 async fn set(org: &Org, partition: &str, sort: &str, name: &str, value: AttributeValue) {
-    set_at(org, Key::told(partition, sort), name, value).await;
+    set_at(org, Key::from_parts(partition, sort), name, value).await;
 }
 
 /// The same at a key.

@@ -14,7 +14,7 @@ use shared::domain::time::Timestamp;
 use shared::store::deliveries::DeliveryKey;
 use shared::store::events::StoredEvent;
 use shared::store::{StoreError, Versioned};
-use shared::webhook::queue::Wake;
+use shared::webhook::queue::DeliveryMessage;
 use webhook_sender::Deliveries;
 
 /// The deliveries of one organization.
@@ -34,7 +34,7 @@ struct Kept {
     aside: HashSet<DeliveryKey>,
     health: HashMap<EndpointId, (u64, u64)>,
     /// What has become due at a time since somebody asked.
-    heard: Vec<Wake>,
+    heard: Vec<DeliveryMessage>,
 }
 
 impl Default for Memory {
@@ -95,10 +95,10 @@ impl Memory {
 
     /// What is due: the messages that the clock would send.
     #[must_use]
-    pub fn due(&self, now: Timestamp) -> Vec<Wake> {
+    pub fn due(&self, now: Timestamp) -> Vec<DeliveryMessage> {
         let kept = self.kept();
         let due = kept.due.iter().take_while(|(at, ..)| *at <= now);
-        let wake = |(due_at, event, endpoint): &(Timestamp, EventId, EndpointId)| Wake {
+        let wake = |(due_at, event, endpoint): &(Timestamp, EventId, EndpointId)| DeliveryMessage {
             delivery: DeliveryKey { org: self.org, endpoint: *endpoint, event: *event },
             due_at: *due_at,
         };
@@ -113,7 +113,7 @@ impl Memory {
 
     /// What was written down as due since the last call: what the table's stream tells of.
     #[must_use]
-    pub fn heard(&self) -> Vec<Wake> {
+    pub fn heard(&self) -> Vec<DeliveryMessage> {
         std::mem::take(&mut self.kept().heard)
     }
 
@@ -137,13 +137,18 @@ impl Kept {
         }
         if let Some(due_at) = due_at {
             self.due.insert((due_at, key.event, key.endpoint));
-            self.heard.push(Wake { delivery: key, due_at });
+            self.heard.push(DeliveryMessage { delivery: key, due_at });
         }
     }
 }
 
 impl Deliveries for Memory {
-    async fn claim(&self, wake: Wake, claim: Claim, now: Timestamp) -> Result<Option<Versioned<Delivery>>, StoreError> {
+    async fn claim(
+        &self,
+        wake: DeliveryMessage,
+        claim: Claim,
+        now: Timestamp,
+    ) -> Result<Option<Versioned<Delivery>>, StoreError> {
         let mut kept = self.kept();
         let Some(found) = kept.deliveries.get_mut(&wake.delivery) else { return Ok(None) };
         if !found.is_claimable(now) {
@@ -153,19 +158,22 @@ impl Deliveries for Memory {
         Ok(Some(found.clone()))
     }
 
-    async fn load(&self, wake: Wake) -> Result<(Option<Versioned<Endpoint>>, Option<StoredEvent>), StoreError> {
+    async fn load(
+        &self,
+        wake: DeliveryMessage,
+    ) -> Result<(Option<Versioned<Endpoint>>, Option<StoredEvent>), StoreError> {
         let kept = self.kept();
         let (endpoint, event) = (kept.endpoints.get(&wake.delivery.endpoint), kept.events.get(&wake.delivery.event));
         Ok((endpoint.cloned(), event.cloned()))
     }
 
-    async fn find(&self, wake: Wake) -> Result<Option<Versioned<Delivery>>, StoreError> {
+    async fn find(&self, wake: DeliveryMessage) -> Result<Option<Versioned<Delivery>>, StoreError> {
         Ok(self.kept().deliveries.get(&wake.delivery).cloned())
     }
 
     async fn settle(
         &self,
-        wake: Wake,
+        wake: DeliveryMessage,
         before: &Versioned<Delivery>,
         after: &Delivery,
         decided_from: Option<&Versioned<Endpoint>>,
@@ -182,7 +190,7 @@ impl Deliveries for Memory {
         Ok(true)
     }
 
-    async fn forget(&self, wake: Wake, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
+    async fn forget(&self, wake: DeliveryMessage, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
         let mut kept = self.kept();
         if let Some(at) = due_at {
             kept.due.remove(&(at, wake.delivery.event, wake.delivery.endpoint));
@@ -190,19 +198,19 @@ impl Deliveries for Memory {
         Ok(kept.deliveries.remove(&wake.delivery).is_some())
     }
 
-    async fn forget_due(&self, wake: Wake) -> Result<(), StoreError> {
+    async fn forget_due(&self, wake: DeliveryMessage) -> Result<(), StoreError> {
         self.kept().due.remove(&(wake.due_at, wake.delivery.event, wake.delivery.endpoint));
         Ok(())
     }
 
-    async fn quarantine(&self, wake: Wake, _now: Timestamp) -> Result<(), StoreError> {
+    async fn quarantine(&self, wake: DeliveryMessage, _now: Timestamp) -> Result<(), StoreError> {
         let mut kept = self.kept();
         kept.aside.insert(wake.delivery);
         kept.due.remove(&(wake.due_at, wake.delivery.event, wake.delivery.endpoint));
         Ok(())
     }
 
-    async fn note(&self, wake: Wake, is_success: bool, _at: Timestamp) -> Result<(), StoreError> {
+    async fn note(&self, wake: DeliveryMessage, is_success: bool, _at: Timestamp) -> Result<(), StoreError> {
         let mut kept = self.kept();
         let (arrived, failed) = kept.health.entry(wake.delivery.endpoint).or_default();
         *(if is_success { arrived } else { failed }) += 1;

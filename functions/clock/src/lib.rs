@@ -117,7 +117,7 @@ impl Sweep<'_> {
         let mut tick = Tick::default();
         let mut due = self.app.store.due(what, shard, self.due_until(what));
         loop {
-            let entries = match due.next().await {
+            let entries = match due.next_page().await {
                 Ok(entries) => entries,
                 Err(error) => {
                     log_failure(&self.app.log, "tick", &error.into());
@@ -148,7 +148,7 @@ impl Sweep<'_> {
     async fn wake(self, entries: &[DueEntry], tick: &mut Tick) {
         let oldest = entries.iter().map(|entry| self.now.unix_ms() - entry.at.unix_ms()).max();
         tick.oldest_due_ms = tick.oldest_due_ms.max(oldest.unwrap_or_default());
-        match self.relay.wake(entries).await {
+        match self.relay.enqueue(entries).await {
             Ok(_) => tick.woken += u32::try_from(entries.len()).unwrap_or(u32::MAX),
             Err(error) => {
                 log_failure(&self.app.log, "tick", &error);
@@ -162,7 +162,7 @@ impl Sweep<'_> {
             if until <= Instant::now() {
                 return;
             }
-            match self.relay.pass_on(entry, until).await {
+            match self.relay.process(entry, until).await {
                 Ok(_) => tick.passed_on += 1,
                 Err(error) => {
                     log_failure(&self.app.log, "tick", &error);
@@ -217,7 +217,9 @@ impl Task {
         };
         let settled = match settled {
             // Only when nothing else has removed it with what settled it; removing twice does no harm.
-            Ok(Settlement::Stale) => app.store.forget(entry).await.map(|()| Settlement::Stale).map_err(Error::from),
+            Ok(Settlement::Stale) => {
+                app.store.delete_due_entry(entry).await.map(|()| Settlement::Stale).map_err(Error::from)
+            }
             settled => settled,
         };
         match &settled {

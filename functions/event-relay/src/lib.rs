@@ -11,7 +11,7 @@ use shared::limits;
 use shared::platform::telemetry::{Log, Metric, metrics};
 use shared::store::due::DueEntry;
 use shared::store::keys::{Due, Key};
-use shared::webhook::relay::{Passed, Relay};
+use shared::webhook::relay::{Relay, RelayOutcome};
 
 /// A batch of the stream, as far as it matters: the keys of what was written. The stream has nothing else.
 #[derive(Debug, Deserialize)]
@@ -63,7 +63,7 @@ impl Batch {
         let written = self.records.iter().filter(|record| record.event_name != "REMOVE");
         written
             .filter_map(|Record { dynamodb: Written { keys }, .. }| {
-                DueEntry::of(Key::told(&keys.pk.text, &keys.sk.text))
+                DueEntry::of(Key::from_parts(&keys.pk.text, &keys.sk.text))
             })
             .collect()
     }
@@ -79,7 +79,7 @@ pub async fn pass_on(relay: &Relay, log: &Log, entries: Vec<DueEntry>) {
     let (deliveries, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.what == Due::Delivery);
     let wake = async {
         if !deliveries.is_empty() {
-            log_outcome(log, deliveries.first(), &relay.wake(&deliveries).await);
+            log_outcome(log, deliveries.first(), &relay.enqueue(&deliveries).await);
         }
     };
     let pass = async {
@@ -91,10 +91,10 @@ pub async fn pass_on(relay: &Relay, log: &Log, entries: Vec<DueEntry>) {
 }
 
 async fn pass_one(relay: &Relay, log: &Log, entry: &DueEntry, until: Instant) {
-    log_outcome(log, Some(entry), &relay.pass_on(entry.clone(), until).await);
+    log_outcome(log, Some(entry), &relay.process(entry.clone(), until).await);
 }
 
-fn log_outcome(log: &Log, entry: Option<&DueEntry>, passed: &Result<Passed, Error>) {
+fn log_outcome(log: &Log, entry: Option<&DueEntry>, passed: &Result<RelayOutcome, Error>) {
     if let (Err(error), Some(entry)) = (passed, entry) {
         log.line(&FailureLine {
             metrics: metrics(&[Metric::count("faults")]),

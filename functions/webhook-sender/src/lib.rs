@@ -25,7 +25,7 @@ use shared::retry::{Backoff, Budget, Obstacle, Transient};
 use shared::store::events::StoredEvent;
 use shared::store::{StoreError, Versioned};
 use shared::webhook::client::Client;
-use shared::webhook::queue::{Queue, Wake};
+use shared::webhook::queue::{DeliveryMessage, Queue};
 use shared::webhook::signature;
 
 use port::SystemTime;
@@ -136,7 +136,7 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
     ///
     /// # Errors
     /// [`Failure`]: the message is to be seen again, or set aside by the queue.
-    pub async fn handle(&self, wake: Wake) -> Result<Handled, Failure> {
+    pub async fn handle(&self, wake: DeliveryMessage) -> Result<Handled, Failure> {
         let handled = self.attempt(wake).await;
         if let Err(failure) = &handled {
             let (is_poison, cause) = match failure {
@@ -152,7 +152,7 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
         handled
     }
 
-    async fn attempt(&self, wake: Wake) -> Result<Handled, Failure> {
+    async fn attempt(&self, wake: DeliveryMessage) -> Result<Handled, Failure> {
         let now = self.time.now();
         if now < wake.due_at {
             self.queue.send(&[wake]).await.map_err(|error| Failure::Passing(error.to_string()))?;
@@ -176,7 +176,12 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
     }
 
     /// What there is to send of a delivery that is claimed, if there is anything.
-    async fn prepare(&self, wake: Wake, claim: Claim, delivery: &mut Versioned<Delivery>) -> Result<Prepared, Failure> {
+    async fn prepare(
+        &self,
+        wake: DeliveryMessage,
+        claim: Claim,
+        delivery: &mut Versioned<Delivery>,
+    ) -> Result<Prepared, Failure> {
         loop {
             let (endpoint, event) = self.deliveries.load(wake).await?;
             let Some(endpoint) = endpoint else {
@@ -211,7 +216,7 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
     }
 
     /// The secrets that sign, opened.
-    async fn secrets(&self, wake: Wake, endpoint: &Endpoint) -> Result<Vec<SigningSecret>, Failure> {
+    async fn secrets(&self, wake: DeliveryMessage, endpoint: &Endpoint) -> Result<Vec<SigningSecret>, Failure> {
         let (keyring, now) = (self.keys.keyring().await?, self.time.now());
         match endpoint.secrets(wake.org(), &keyring, now) {
             // Sealed with a key that is newer than those that are kept here.
@@ -221,7 +226,12 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
     }
 
     /// Claims the delivery, if it is due and nobody else has it.
-    async fn claimed(&self, wake: Wake, claim: Claim, now: Timestamp) -> Result<Option<Versioned<Delivery>>, Failure> {
+    async fn claimed(
+        &self,
+        wake: DeliveryMessage,
+        claim: Claim,
+        now: Timestamp,
+    ) -> Result<Option<Versioned<Delivery>>, Failure> {
         let ended = match self.deliveries.claim(wake, claim, now).await {
             Ok(Some(delivery)) => return Ok(Some(delivery)),
             ended => ended,
@@ -241,7 +251,7 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
 
     async fn send(
         &self,
-        wake: Wake,
+        wake: DeliveryMessage,
         claim: Claim,
         delivery: Versioned<Delivery>,
         endpoint: &Endpoint,
@@ -276,7 +286,7 @@ impl<D: Deliveries, P: Post> Sender<D, P> {
     /// still there.
     async fn settle(
         &self,
-        wake: Wake,
+        wake: DeliveryMessage,
         claim: Claim,
         mut before: Versioned<Delivery>,
         attempt: &Attempt,
@@ -367,7 +377,13 @@ struct AttemptLine {
 }
 
 impl AttemptLine {
-    fn new(wake: Wake, event: &EventId, after: &Delivery, attempt: &Attempt, happened_at: Timestamp) -> Self {
+    fn new(
+        wake: DeliveryMessage,
+        event: &EventId,
+        after: &Delivery,
+        attempt: &Attempt,
+        happened_at: Timestamp,
+    ) -> Self {
         let (outcome, status) = match attempt.outcome {
             Outcome::Delivered { status } => ("delivered", Some(status)),
             Outcome::Failed { class, status } => (class.as_str(), status),
@@ -416,7 +432,7 @@ struct FailureLine<'a> {
 }
 
 impl<'a> FailureLine<'a> {
-    fn new(wake: Wake, quarantine: bool, cause: &'a str) -> Self {
+    fn new(wake: DeliveryMessage, quarantine: bool, cause: &'a str) -> Self {
         Self {
             metrics: metrics(&[Metric::count("faults")]),
             operation: "attempt_delivery",

@@ -15,7 +15,7 @@ use shared::store::events::StoredEvent;
 use shared::store::{Store, StoreError, Versioned};
 use shared::webhook::client::{AttemptResult, Client};
 use shared::webhook::guard::EndpointUrl;
-use shared::webhook::queue::Wake;
+use shared::webhook::queue::DeliveryMessage;
 
 /// Subscribers, as the sender reaches them.
 pub trait Post: Send + Sync {
@@ -57,7 +57,7 @@ pub trait Deliveries: Send + Sync {
     /// Claims the next attempt, if one is due and nobody else has it.
     fn claim(
         &self,
-        wake: Wake,
+        wake: DeliveryMessage,
         claim: Claim,
         now: Timestamp,
     ) -> impl Future<Output = Result<Option<Versioned<Delivery>>, StoreError>> + Send;
@@ -66,51 +66,71 @@ pub trait Deliveries: Send + Sync {
     #[allow(clippy::type_complexity, reason = "two things that may each be gone")]
     fn load(
         &self,
-        wake: Wake,
+        wake: DeliveryMessage,
     ) -> impl Future<Output = Result<(Option<Versioned<Endpoint>>, Option<StoredEvent>), StoreError>> + Send;
 
     /// The delivery as it is.
-    fn find(&self, wake: Wake) -> impl Future<Output = Result<Option<Versioned<Delivery>>, StoreError>> + Send;
+    fn find(
+        &self,
+        wake: DeliveryMessage,
+    ) -> impl Future<Output = Result<Option<Versioned<Delivery>>, StoreError>> + Send;
 
     /// Writes its next state. Tells whether it did: not if it has changed meanwhile, or the endpoint that it was decided
     /// from.
     fn settle(
         &self,
-        wake: Wake,
+        wake: DeliveryMessage,
         before: &Versioned<Delivery>,
         after: &Delivery,
         decided_from: Option<&Versioned<Endpoint>>,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
     /// Forgets one whose endpoint is gone.
-    fn forget(&self, wake: Wake, due_at: Option<Timestamp>) -> impl Future<Output = Result<bool, StoreError>> + Send;
+    fn forget(
+        &self,
+        wake: DeliveryMessage,
+        due_at: Option<Timestamp>,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
     /// Forgets what woke the sender: no delivery is due for it.
-    fn forget_due(&self, wake: Wake) -> impl Future<Output = Result<(), StoreError>> + Send;
+    fn forget_due(&self, wake: DeliveryMessage) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Quarantines one that can't be processed.
-    fn quarantine(&self, wake: Wake, now: Timestamp) -> impl Future<Output = Result<(), StoreError>> + Send;
+    fn quarantine(&self, wake: DeliveryMessage, now: Timestamp) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Notes how an attempt has ended, for the endpoint's health.
-    fn note(&self, wake: Wake, is_success: bool, at: Timestamp) -> impl Future<Output = Result<(), StoreError>> + Send;
+    fn note(
+        &self,
+        wake: DeliveryMessage,
+        is_success: bool,
+        at: Timestamp,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
 }
 
 impl Deliveries for Store {
-    async fn claim(&self, wake: Wake, claim: Claim, now: Timestamp) -> Result<Option<Versioned<Delivery>>, StoreError> {
+    async fn claim(
+        &self,
+        wake: DeliveryMessage,
+        claim: Claim,
+        now: Timestamp,
+    ) -> Result<Option<Versioned<Delivery>>, StoreError> {
         self.claim_delivery(wake.delivery, claim, now).await
     }
 
-    async fn load(&self, wake: Wake) -> Result<(Option<Versioned<Endpoint>>, Option<StoredEvent>), StoreError> {
+    async fn load(
+        &self,
+        wake: DeliveryMessage,
+    ) -> Result<(Option<Versioned<Endpoint>>, Option<StoredEvent>), StoreError> {
         self.endpoint_and_event(wake.delivery).await
     }
 
-    async fn find(&self, wake: Wake) -> Result<Option<Versioned<Delivery>>, StoreError> {
+    async fn find(&self, wake: DeliveryMessage) -> Result<Option<Versioned<Delivery>>, StoreError> {
         self.delivery(wake.delivery).await
     }
 
     async fn settle(
         &self,
-        wake: Wake,
+        wake: DeliveryMessage,
         before: &Versioned<Delivery>,
         after: &Delivery,
         decided_from: Option<&Versioned<Endpoint>>,
@@ -118,19 +138,19 @@ impl Deliveries for Store {
         self.settle_delivery(wake.org(), before, after, decided_from).await
     }
 
-    async fn forget(&self, wake: Wake, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
-        self.drop_delivery(wake.delivery, due_at).await
+    async fn forget(&self, wake: DeliveryMessage, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
+        self.delete_delivery(wake.delivery, due_at).await
     }
 
-    async fn forget_due(&self, wake: Wake) -> Result<(), StoreError> {
-        Store::forget_due(self, wake.delivery, wake.due_at).await
+    async fn forget_due(&self, wake: DeliveryMessage) -> Result<(), StoreError> {
+        Store::delete_due_delivery(self, wake.delivery, wake.due_at).await
     }
 
-    async fn quarantine(&self, wake: Wake, now: Timestamp) -> Result<(), StoreError> {
+    async fn quarantine(&self, wake: DeliveryMessage, now: Timestamp) -> Result<(), StoreError> {
         self.quarantine_delivery(wake.delivery, wake.due_at, now).await
     }
 
-    async fn note(&self, wake: Wake, is_success: bool, at: Timestamp) -> Result<(), StoreError> {
+    async fn note(&self, wake: DeliveryMessage, is_success: bool, at: Timestamp) -> Result<(), StoreError> {
         self.note_health(wake.org(), wake.delivery.endpoint, is_success, at).await
     }
 }

@@ -1,5 +1,5 @@
-//! Who calls: a token that was checked, and what it may do as a type. A write operation takes a [`WriteCaller`],
-//! which only a token with the scope to write becomes.
+//! Callers: an authenticated token, with its scope as a type. A write operation takes a [`WriteCaller`], which only a token
+//! with the scope to write becomes.
 
 use std::ops::Deref;
 
@@ -95,7 +95,7 @@ impl Writer for WriteCaller {
 }
 
 impl WriteCaller {
-    /// Lets a token write that may.
+    /// A caller who may write, if the token has the scope.
     pub(super) fn new(caller: Caller, attempts: Attempts) -> Result<Self, Error> {
         match caller.token.scope {
             TokenScope::ReadWrite => Ok(Self { caller, key: None, expected: ExpectedVersion::Any, attempts }),
@@ -103,7 +103,7 @@ impl WriteCaller {
         }
     }
 
-    /// Adds what the headers ask for, and the records that the body names.
+    /// Adds the preconditions of the headers, and the records that the body names.
     pub(super) fn with_input(mut self, key: Option<IdempotencyKey>, expected: ExpectedVersion, named: &[Uuid]) -> Self {
         self.caller.name(named);
         Self { key, expected, ..self }
@@ -119,10 +119,10 @@ impl WriteCaller {
         &self.expected
     }
 
-    /// Commits what a use case decided, and answers with what is made of its output.
+    /// Commits the plan of a use case, and answers with the response that `answer` makes of its output.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if something has changed since it was read: nothing is done, and the pipeline decides anew.
+    /// [`Error::Conflict`] if a record has changed since it was read: nothing took effect, and the pipeline retries.
     pub async fn respond<T, O: Output>(
         &self,
         plan: Plan<T>,
@@ -130,7 +130,7 @@ impl WriteCaller {
     ) -> Result<Committed<O>, Error> {
         let response = answer(plan.output()).encode()?;
         let (commit, ..) = plan.into_commit(&self.caller.scope);
-        let landed = commit.respond(response, self.key.as_ref(), &self.attempts).await?;
-        Ok(Committed::new(landed))
+        let committed = commit.respond(response, self.key.as_ref(), &self.attempts).await?;
+        Ok(Committed::new(committed))
     }
 }

@@ -1,4 +1,4 @@
-//! A request of the API, received whole, and the ways to read its parts.
+//! A request of the API, received completely, and the readers of its parts.
 
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams};
@@ -13,12 +13,12 @@ use crate::store::idempotency::IdempotencyKey;
 use crate::wire::fields::{BODY, FieldCode, FieldErrors};
 use crate::wire::input;
 
-/// A request that has been received whole.
+/// A request that has been received completely.
 pub(super) struct Incoming {
     pub parts: request::Parts,
-    /// The body, unless it was too long or broke off.
+    /// The body, unless it was too long or incomplete.
     body: Result<Vec<u8>, FieldErrors>,
-    /// The parameters of the path, unless they are no UTF-8.
+    /// The parameters of the path, unless one is not UTF-8.
     path: Option<Vec<(String, String)>>,
 }
 
@@ -36,12 +36,12 @@ impl Incoming {
         values.filter_map(|value| Uuid::try_parse(value).ok()).flat_map(Uuid::into_bytes).collect()
     }
 
-    pub(super) fn read_path<T: deserr::Deserr<FieldErrors>>(&self, about: &OperationSpec) -> Result<T, FieldErrors> {
+    pub(super) fn read_path<T: deserr::Deserr<FieldErrors>>(&self, spec: &OperationSpec) -> Result<T, FieldErrors> {
         if let Some(path) = &self.path {
             return input::read_path(path.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         }
-        // Which of them is not told; no path of ours has more than one.
-        let name = about.path.split(['{', '}']).nth(1).unwrap_or_default();
+        // axum does not tell which parameter it is; no path has more than one.
+        let name = spec.path.split(['{', '}']).nth(1).unwrap_or_default();
         Err(FieldErrors::one(format!("path.{name}"), FieldCode::InvalidFormat, "must be percent-encoded UTF-8"))
     }
 
@@ -60,7 +60,7 @@ impl Incoming {
     }
 }
 
-/// Receives a body, but not more of it than is worth while.
+/// Receives a body. One that is too long is read up to a limit and discarded, so that the client gets the refusal.
 async fn receive_body(body: Body) -> Result<Vec<u8>, FieldErrors> {
     let mut chunks = body.into_data_stream();
     let mut received = Vec::new();

@@ -1,7 +1,6 @@
-//! What a call of the API goes through.
+//! The API: operations, callers, and the pipeline from a request to its response.
 //!
-//! Decision: HEAD gets 405, because the gateway has no such routes and the local stack must not answer what the cloud
-//! does not.
+//! Decision: HEAD gets 405, because the gateway has no such routes, and the local stack must answer as the cloud does.
 //!
 //! Decision: every function carries the whole API document ([`openapi::DOCUMENT`]), because 404 and 405 need the routes
 //! of all functions, even when a function is called directly.

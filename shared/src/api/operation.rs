@@ -1,4 +1,4 @@
-//! What an operation is. It is declared once, as a type; its route, its scope and its description derive from that.
+//! Operations. Each is declared once, as a type; its route, its scope and its description derive from the declaration.
 
 use deserr::Deserr;
 use http::Method;
@@ -10,7 +10,7 @@ pub use crate::api::response::{Committed, Output, ReadResult, Response};
 use crate::error::Error;
 use crate::wire::fields::FieldErrors;
 
-/// What everybody may know about an operation.
+/// The public description of an operation.
 #[derive(Debug)]
 pub struct OperationSpec {
     /// Its id in the description, in logs and in audit rows.
@@ -21,11 +21,11 @@ pub struct OperationSpec {
     pub path: &'static str,
     /// The group that it is described in.
     pub tag: &'static str,
-    /// What it does, in a line.
+    /// A summary in one line.
     pub summary: &'static str,
-    /// What else is to be known.
+    /// Further details.
     pub description: &'static str,
-    /// The statuses of success, each with when it is given.
+    /// The statuses of success, each with its meaning.
     pub success: &'static [(u16, &'static str)],
     /// Whether its response has an `ETag`.
     pub has_etag: bool,
@@ -33,16 +33,16 @@ pub struct OperationSpec {
 
 /// An operation that changes nothing: a GET.
 pub trait ReadOperation: 'static {
-    /// What everybody may know.
+    /// The public description.
     const SPEC: OperationSpec;
     /// The parameters of its path.
     type Path: Deserr<FieldErrors> + IntoParams + Send;
     /// The parameters of its query.
     type Query: Deserr<FieldErrors> + IntoParams + Send;
-    /// What it answers with.
+    /// The body of its response.
     type Output: Output;
 
-    /// Finds the answer.
+    /// Reads the response.
     fn run(
         caller: &ReadCaller,
         path: Self::Path,
@@ -52,13 +52,13 @@ pub trait ReadOperation: 'static {
 
 /// An operation that changes something: a POST or a PATCH.
 pub trait WriteOperation: 'static {
-    /// What everybody may know.
+    /// The public description.
     const SPEC: OperationSpec;
     /// The parameters of its path.
     type Path: Deserr<FieldErrors> + IntoParams + Clone + Send + Sync;
     /// Its body.
     type Body: Deserr<FieldErrors> + ToSchema + Clone + Send + Sync;
-    /// What it answers with.
+    /// The body of its response.
     type Output: Output;
 
     /// The ids of the records that a body names, for the audit row.
@@ -75,10 +75,10 @@ pub trait WriteOperation: 'static {
     ) -> impl Future<Output = Result<Committed<Self::Output>, Error>> + Send;
 }
 
-/// Somebody who wants to know a function's operations: its routes, its description.
+/// A collector of a function's operations: its routes, or its description.
 pub trait Register {
-    /// Takes note of an operation that reads.
+    /// Adds an operation that reads.
     fn read<O: ReadOperation>(&mut self);
-    /// Takes note of an operation that writes.
+    /// Adds an operation that writes.
     fn write<O: WriteOperation>(&mut self);
 }

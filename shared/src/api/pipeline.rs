@@ -1,5 +1,5 @@
-//! What every call goes through, once for all operations: request id, authentication, scope, input, idempotency,
-//! audit, envelope, timing.
+//! The pipeline of every call, the same for all operations: request id, authentication, scope, input, idempotency, audit,
+//! envelope, timing.
 //!
 //! The order of checks is a promise (contract, section 1): 401 → 404 route or 405 → 403 → 422 input → 409 key → 404
 //! record → 409 `If-Match` → 422 state.
@@ -34,10 +34,10 @@ use crate::wire::input::{self, Empty};
 
 /// The header that carries the request id.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// The header that tells a repeated response.
+/// The header that marks a repeated response.
 pub const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// The operation of a call whose route there is not.
+/// The operation id of a call without a route.
 const UNROUTED: &str = "none";
 
 /// The routes of a function's operations.
@@ -45,7 +45,7 @@ const UNROUTED: &str = "none";
 pub struct Routes(Router<Arc<AppState>>);
 
 impl Routes {
-    /// None yet.
+    /// No routes yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -58,7 +58,7 @@ impl Routes {
         Self(self.0.route(openapi::PATH, on(MethodFilter::GET, describe)))
     }
 
-    /// A service that answers them, and everything else with the envelope.
+    /// A router that answers these routes, and all other requests with an error envelope.
     pub fn into_router(self, app: Arc<AppState>) -> Router {
         let unrouted = |axum::extract::State(app): axum::extract::State<Arc<AppState>>, request| unrouted(app, request);
         let router = self.0.fallback(unrouted).method_not_allowed_fallback(unrouted).with_state(app);
@@ -81,7 +81,8 @@ impl Register for Routes {
     }
 }
 
-/// axum adds `Allow` wherever a path has no such method, also to a 401, which must not tell that there is the path.
+/// Removes `Allow` from responses other than 405. axum adds it wherever a path lacks the method, also to a 401, which must
+/// not reveal that the path exists.
 fn only_allow_with_405(mut response: Response) -> Response {
     if response.status() != StatusCode::METHOD_NOT_ALLOWED {
         response.headers_mut().remove(header::ALLOW);
@@ -89,21 +90,21 @@ fn only_allow_with_405(mut response: Response) -> Response {
     response
 }
 
-/// How a call ended well.
+/// The successful end of a call.
 enum Answer {
     /// It changed nothing; its audit row is still to be written.
     Read(StoredResponse),
-    /// It was answered before; its audit row is still to be written.
+    /// It repeats an earlier call; its audit row is still to be written.
     Replayed(StoredResponse),
     /// It took effect, and its audit row with it.
     Written(StoredResponse),
 }
 
-/// One call of the API from its first moment to its last.
+/// One call of the API, from its request to its response.
 struct Exchange {
     app: Arc<AppState>,
     record: CallRecord,
-    /// Who calls, as soon as that is known.
+    /// The caller, once authenticated.
     caller: Option<Caller>,
     attempts: Attempts,
 }
@@ -113,7 +114,7 @@ impl Exchange {
         Self { record: CallRecord::begin(&app, operation), app, caller: None, attempts: Attempts::default() }
     }
 
-    /// Finds out who calls. A token that is known but works no more is refused too, on its organization's record.
+    /// Authenticates the caller. A token that has expired or was revoked is refused, with an audit row in its organization.
     async fn authenticate(&mut self, incoming: &Incoming) -> Result<Caller, Error> {
         let hash = bearer_token(&incoming.parts.headers).and_then(TokenHash::of).ok_or(Error::Unauthenticated)?;
         let token = self.record.store().token(hash).await?.ok_or(Error::Unauthenticated)?;
@@ -124,13 +125,13 @@ impl Exchange {
         if works { Ok(caller) } else { Err(Error::Unauthenticated) }
     }
 
-    /// Puts the call on record, logs it, and makes the response.
+    /// Writes the audit row and the log line of the call, and makes the response.
     async fn finish(self, ended: Result<Answer, Error>) -> Response {
         let ended = match self.audit(&ended).await {
             Ok(None) => ended,
-            // An attempt that seemed to have failed took effect: that is what happened.
+            // An attempt that seemed to fail took effect: its response is the call's.
             Ok(Some(response)) => Ok(Answer::Written(response)),
-            // What is not on record must not be answered.
+            // A call without an audit row must fail.
             Err(error) => Err(error),
         };
         let (status, code) = outcome(&ended);
@@ -139,8 +140,8 @@ impl Exchange {
         respond(ended, self.record.request_id())
     }
 
-    /// Puts the call on record, unless its commit has done so. Gives the response of an attempt that has taken effect
-    /// without the call's knowledge.
+    /// Writes the audit row of the call, unless its commit has. Returns the response of an attempt that took effect although
+    /// it seemed to fail.
     async fn audit(&self, ended: &Result<Answer, Error>) -> Result<Option<StoredResponse>, Error> {
         let shown = match ended {
             Ok(Answer::Written(_)) => return Ok(None),
@@ -148,8 +149,8 @@ impl Exchange {
             Err(_) => &[],
         };
         let (status, code) = outcome(ended);
-        let landed = self.record.audit(self.caller.as_deref(), status, code, shown).await?;
-        Ok(landed.and_then(|attempt| self.attempts.recall(attempt)))
+        let committed = self.record.audit(self.caller.as_deref(), status, code, shown).await?;
+        Ok(committed.and_then(|attempt| self.attempts.recall(attempt)))
     }
 }
 
@@ -190,7 +191,7 @@ async fn run_read<O: ReadOperation>(exchange: &mut Exchange, request: Request<Bo
         both(incoming.read_path::<O::Path>(&O::SPEC), incoming.read_query::<O::Query>()).map_err(Error::Invalid)?;
     let response = O::run(&caller, path, query).await?.encode()?;
     if is_too_large(&response.body) {
-        // Only a page gets that large.
+        // Only pages of lists get that large.
         let message = "would make too large a response; ask for a smaller page";
         return Err(Error::Invalid(FieldErrors::one("limit", FieldCode::OutOfRange, message)));
     }
@@ -228,13 +229,17 @@ async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<
     };
     match retry_on_conflict(Budget::until(exchange.record.write_deadline()), attempt).await {
         Ok(answer) => Ok(answer),
-        // A repeat that was sent at the same time may have taken effect since the key was looked up, and be the very
-        // reason of the refusal: then its response is this call's too.
+        Err(Error::KeyReused) => Err(Error::KeyReused),
+        // A repeat that was sent at the same moment may have taken effect after the look-up of the key, and be the reason for
+        // the refusal. Its response is then this call's too.
         Err(refusal) => replay(&caller).await?.map(Answer::Replayed).ok_or(refusal),
     }
 }
 
-/// The response to an earlier request with this one's key, if it was the same request.
+/// The response to an earlier request with the call's key.
+///
+/// # Errors
+/// [`Error::KeyReused`] if that was another request.
 async fn replay(caller: &WriteCaller) -> Result<Option<StoredResponse>, Error> {
     let Some(key) = caller.key() else { return Ok(None) };
     match caller.store().first_response(&key.key, caller.now()).await? {
@@ -244,7 +249,7 @@ async fn replay(caller: &WriteCaller) -> Result<Option<StoredResponse>, Error> {
     }
 }
 
-/// A call to a route that does not exist, or not with this method. The description of the whole API says which.
+/// A call without a route: the path does not exist, or not with this method. The description of the whole API tells which.
 async fn unrouted(app: Arc<AppState>, request: Request<Body>) -> Response {
     let mut exchange = Exchange::begin(app, UNROUTED);
     let incoming = Incoming::receive(request).await;
@@ -258,7 +263,7 @@ async fn unrouted(app: Arc<AppState>, request: Request<Body>) -> Response {
     exchange.finish(ended).await
 }
 
-/// The description of the whole API. Public, so that a newcomer can read it before they have a token.
+/// The description of the whole API. It is public, so that newcomers can read it without a token.
 async fn describe(app: Arc<AppState>, request: Request<Body>) -> Response {
     if request.method() != Method::GET {
         return unrouted(app, request).await;
@@ -291,10 +296,10 @@ fn both<A, B>(left: Result<A, FieldErrors>, right: Result<B, FieldErrors>) -> Re
 fn respond(ended: Result<Answer, Error>, request_id: RequestId) -> Response {
     let replayed = matches!(ended, Ok(Answer::Replayed(_)));
     match ended {
-        Ok(Answer::Read(reply) | Answer::Replayed(reply) | Answer::Written(reply)) => {
-            let mut response = response(reply.status, reply.body, request_id);
+        Ok(Answer::Read(stored) | Answer::Replayed(stored) | Answer::Written(stored)) => {
+            let mut response = response(stored.status, stored.body, request_id);
             let headers = response.headers_mut();
-            if let Some(etag) = reply.etag.and_then(|etag| HeaderValue::try_from(etag).ok()) {
+            if let Some(etag) = stored.etag.and_then(|etag| HeaderValue::try_from(etag).ok()) {
                 headers.insert(header::ETAG, etag);
             }
             if replayed {

@@ -1,4 +1,4 @@
-//! The headers that make a write repeatable or conditional.
+//! The headers `Idempotency-Key` and `If-Match`, which make a write repeatable or conditional.
 
 use http::HeaderMap;
 use http::header::IF_MATCH;
@@ -50,7 +50,7 @@ pub(super) fn etag(version: u64) -> String {
     format!("\"{version}\"")
 }
 
-/// Reads `If-Match`: entity tags, of which those that are ours name versions, or `*`. A weak tag matches nothing.
+/// Reads `If-Match`: entity tags, or `*`. Tags that are weak, or not a version, match nothing.
 pub(super) fn read_if_match(headers: &HeaderMap) -> Result<ExpectedVersion, FieldErrors> {
     let malformed = || {
         let message = "must be an ETag such as \"3\", a list of them, or *";
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_goes_with_method_path_and_body() {
+    fn the_fingerprint_covers_method_path_and_body() {
         let read = |method, path, body| {
             IdempotencyKey::read(&headers(IDEMPOTENCY_KEY, &["k"]), method, path, body).unwrap().unwrap().fingerprint
         };
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_is_a_list_of_tags_or_any() {
+    fn if_match_is_a_list_of_tags_or_any() {
         let read = |values: &[&str]| read_if_match(&headers("if-match", values));
         let one_of = |versions: &[u64]| ExpectedVersion::OneOf(versions.to_vec());
         assert_eq!(read(&[]).unwrap(), ExpectedVersion::Any);

@@ -1,4 +1,4 @@
-//! What an operation answers with.
+//! Responses of operations.
 
 use std::marker::PhantomData;
 
@@ -11,20 +11,21 @@ use crate::api::preconditions::etag;
 use crate::error::Error;
 use crate::limits;
 use crate::store::idempotency::StoredResponse;
+use crate::wire::page::Page;
 
-/// What an operation answers with.
+/// The body of a successful response.
 pub trait Output: Serialize + ToSchema + Send {
-    /// The ids of the records that it shows, for the audit row.
+    /// The ids of the records that the body shows, for the audit row.
     fn objects(&self) -> Vec<Uuid>;
 }
 
-impl<T: Output> Output for crate::wire::page::Page<T> {
+impl<T: Output> Output for Page<T> {
     fn objects(&self) -> Vec<Uuid> {
         self.data.iter().flat_map(Output::objects).collect()
     }
 }
 
-/// What a read found.
+/// The response of a read.
 #[derive(Debug)]
 pub struct ReadResult<T>(Response<T>);
 
@@ -67,7 +68,7 @@ impl<T: Output> Response<T> {
         Self { status: StatusCode::CREATED, output, version: None }
     }
 
-    /// The same with the version of the record that it shows, for its `ETag`.
+    /// Adds the version of the record that it shows, for its `ETag`.
     #[must_use]
     pub fn at_version(self, version: u64) -> Self {
         Self { version: Some(version), ..self }
@@ -94,7 +95,7 @@ impl<T> Committed<T> {
     }
 }
 
-/// Whether Lambda would refuse to hand a response on.
+/// Whether a response is larger than Lambda allows.
 pub(super) fn is_too_large(body: &[u8]) -> bool {
     let escaped = || body.iter().filter(|byte| matches!(byte, b'"' | b'\\')).count();
     body.len() > limits::RESPONSE_BYTES_MAX / 2 && body.len() + escaped() > limits::RESPONSE_BYTES_MAX

@@ -1,4 +1,4 @@
-//! One call, from whichever entrance, as it is put on record: request id, audit row, log line, metrics.
+//! The record of a call, the same for all entrances: request id, audit row, log line, metrics.
 
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
@@ -15,12 +15,13 @@ use crate::error::Error;
 use crate::limits;
 use crate::platform::app_state::AppState;
 use crate::platform::telemetry::{CallLine, Log};
+use crate::retry::{Budget, retry_on_conflict};
 use crate::service::scope::Scope;
 use crate::service::system::SystemContext;
 use crate::store::audit::Outcome;
-use crate::store::{OrgStore, Store, Usage};
+use crate::store::{OrgStore, Store, StoreError, Usage};
 
-/// One call from its first moment to its last.
+/// One call, from its request to its response.
 #[derive(Debug)]
 pub(crate) struct CallRecord {
     log: Log,
@@ -28,7 +29,7 @@ pub(crate) struct CallRecord {
     operation: &'static str,
     now: Timestamp,
     started: Instant,
-    /// Counts what this call uses.
+    /// The table, with the usage of this call.
     store: Store,
 }
 
@@ -45,7 +46,7 @@ impl CallRecord {
         }
     }
 
-    /// Gives the call the name that it is recorded under, once that is known.
+    /// Sets the operation of the call, once it is known.
     pub(crate) fn rename(&mut self, operation: &'static str) {
         self.operation = operation;
     }
@@ -62,23 +63,23 @@ impl CallRecord {
         &self.store
     }
 
-    /// The moment after which a write is no longer decided anew.
+    /// The moment after which a write is not retried any more.
     pub(crate) fn write_deadline(&self) -> Instant {
         self.started + limits::WRITE_DEADLINE
     }
 
-    /// What the call's use cases work in, once its caller is known.
+    /// The scope of the call's use cases, once its caller is known.
     pub(crate) fn scope(&self, app: &AppState, org: OrgId, actor: Actor, named: Vec<u8>) -> Scope {
         let call = CallContext::new(self.request_id, self.operation, self.now, actor, org, named);
         Scope::new(call, OrgStore::new(self.store.clone(), org), app.time_scale)
     }
 
-    /// Writes the audit row of a call that changed nothing: in the caller's organization, or, where the caller is unknown,
-    /// in the service's trail, best effort. Gives the number of the attempt that took effect after all, if one did: its
-    /// commit has put the call on record then, and that row stays.
+    /// Writes the audit row of a call that changed nothing: in the caller's organization, or, for an unknown caller, in the
+    /// service's trail, best effort. Returns the number of the attempt that took effect after all, if one did: the audit
+    /// row of its commit stays.
     ///
     /// # Errors
-    /// When the call can't be put on record: then it must not be answered.
+    /// When the row can't be written. The call must fail then.
     pub(crate) async fn audit(
         &self,
         caller: Option<&Scope>,
@@ -90,13 +91,18 @@ impl CallRecord {
         let Some(caller) = caller else {
             let outcome = Outcome { status, code, objects: &[] };
             let trail = self.store.record_unknown_caller(self.request_id, self.operation, outcome, self.now);
-            // Unknown callers are answered regardless, and not kept waiting.
+            // An unknown caller is answered even if this fails, and after a short wait.
             let _ = tokio::time::timeout(limits::TRAIL_WAIT, trail).await;
             return Ok(None);
         };
         let objects = caller.call().objects_with(shown);
-        let recorded = caller.store().record_call(caller.call(), Outcome { status, code, objects: &objects }).await;
-        recorded.map_err(|error| Error::Internal(format!("no audit row: {error}")))
+        let outcome = Outcome { status, code, objects: &objects };
+        // An attempt of this call that timed out may hold the row at this moment.
+        let write = || caller.store().record_call(caller.call(), outcome);
+        retry_on_conflict(Budget::attempts(limits::AUDIT_ATTEMPTS_MAX), write).await.map_err(|error| {
+            let cause = format!("no audit row: {error}");
+            if matches!(error, StoreError::Throttled(_)) { Error::Throttled(cause) } else { Error::Internal(cause) }
+        })
     }
 
     /// Logs how the call ended.
@@ -144,8 +150,8 @@ fn log(
     log.line(&line);
 }
 
-/// Turns a panic, and a call that takes too long, into an error: its caller still gets an answer, and the record an audit
-/// row, which keeps what was still under way from taking effect later.
+/// Turns a panic of a call, and a call that takes too long, into an error. The caller still gets a response, and the audit
+/// row of the failure prevents an attempt in progress from taking effect later.
 ///
 /// # Errors
 /// Those of the call, and [`Error::Internal`].

@@ -11,7 +11,7 @@ use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::platform::aws::{self, AwsSettings, Service};
 use crate::platform::config::{self, ConfigError};
-use crate::webhook::queue::{Queue, QueueError, Wake};
+use crate::webhook::queue::{DeliveryMessage, Queue, QueueError};
 
 /// The queues.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl SqsQueue {
         Arc::new(Self { client, deliveries_url, retries_url })
     }
 
-    async fn send_batch(&self, url: &str, batch: &[(Wake, i32)]) -> Result<(), QueueError> {
+    async fn send_batch(&self, url: &str, batch: &[(DeliveryMessage, i32)]) -> Result<(), QueueError> {
         let entries = batch.iter().enumerate().map(|(at, (wake, delay_s))| {
             let body = serde_json::to_string(wake).map_err(|error| QueueError(error.to_string()))?;
             SendMessageBatchRequestEntry::builder()
@@ -60,7 +60,7 @@ impl SqsQueue {
 }
 
 impl Queue for SqsQueue {
-    fn send<'a>(&'a self, wakes: &'a [Wake]) -> BoxFuture<'a, Result<(), QueueError>> {
+    fn send<'a>(&'a self, wakes: &'a [DeliveryMessage]) -> BoxFuture<'a, Result<(), QueueError>> {
         Box::pin(async move {
             let now = Timestamp::now();
             let (later, at_once): (Vec<_>, Vec<_>) =
@@ -77,7 +77,7 @@ impl Queue for SqsQueue {
 
 /// How long a message waits: until it is due, rounded up so that it need not hop for a part of a second, or as long as
 /// a message can.
-fn delay_s(wake: Wake, now: Timestamp) -> i32 {
+fn delay_s(wake: DeliveryMessage, now: Timestamp) -> i32 {
     let left_ms = wake.due_at.unix_ms().saturating_sub(now.unix_ms()).max(0);
     let delay_s = left_ms.saturating_add(999).min(limits::MESSAGE_DELAY_MAX_S * 1000) / 1000;
     i32::try_from(delay_s).unwrap_or_default()
@@ -97,7 +97,7 @@ mod tests {
             [(-5000, 0), (0, 0), (1, 1), (1000, 1), (60_000, 60), (66_001, 67), (900_000, 900), (7_200_000, 900)]
         {
             let due_at = Timestamp::from_unix_ms(now.unix_ms() + in_ms).unwrap();
-            assert_eq!(delay_s(Wake { delivery, due_at }, now), expected_s, "{in_ms}");
+            assert_eq!(delay_s(DeliveryMessage { delivery, due_at }, now), expected_s, "{in_ms}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Agreements: the loader that brings what their rules look at, drafting, and what time does.
+//! Agreements: the loader of all that their rules need, drafting, and the effects of time.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -18,12 +18,13 @@ use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
 use crate::service::workspaces;
 use crate::store::agreements::AgreementFilter;
+use crate::store::change::Changes;
 use crate::store::due::DueEntry;
 use crate::store::{Versioned, agreements as stored, contacts};
 use crate::wire::fields::FieldErrors;
 use crate::wire::page::{Page, PageRequest};
 
-/// An agreement with all that its rules look at.
+/// An agreement with all that its rules need.
 #[derive(Debug)]
 pub struct LoadedAgreement {
     agreement: Versioned<Agreement>,
@@ -34,7 +35,7 @@ pub struct LoadedAgreement {
 }
 
 impl LoadedAgreement {
-    /// Loads what belongs to an agreement.
+    /// Loads the workspace, contacts and facts of an agreement.
     pub(super) async fn load(scope: &Scope, agreement: Versioned<Agreement>) -> Result<Self, Error> {
         let workspace = workspaces::workspace_of(scope, &agreement);
         let participants = participants_of(scope, [&*agreement]);
@@ -44,7 +45,7 @@ impl LoadedAgreement {
         Ok(Self { agreement, workspace, participants, contacts, facts })
     }
 
-    /// The agreement as it was written last.
+    /// The agreement as it is stored.
     #[must_use]
     pub fn agreement(&self) -> &Versioned<Agreement> {
         &self.agreement
@@ -62,37 +63,36 @@ impl LoadedAgreement {
         &self.contacts
     }
 
-    /// The same with the version of each.
+    /// The contacts of its participants, with their versions.
     pub(super) fn participants(&self) -> &[Versioned<Contact>] {
         &self.participants
     }
 
-    /// What is recorded of what its gates wait for, and of its money.
+    /// The recorded facts of its gates and of its money.
     #[must_use]
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// What is in the way of publishing it at a moment.
+    /// The blockers of its publication at a moment.
     #[must_use]
     pub fn blockers(&self, now: Timestamp) -> Vec<Blocker> {
         blockers_of(&self.agreement, self.workspace.activated_at().is_some(), &self.contacts, now)
     }
 
-    /// The checks that what a decision was taken on has not changed.
-    pub(super) fn contact_checks(&self, scope: &Scope) -> Vec<crate::store::change::Changes> {
+    /// The checks that its contacts have not changed since they were read.
+    pub(super) fn contact_checks(&self, scope: &Scope) -> Vec<Changes> {
         self.participants.iter().map(|contact| contacts::check(scope.call(), contact)).collect()
     }
 }
 
-/// What is recorded of an agreement. Only time is recorded so far: signatures, approvals and movements are read here once
-/// they exist.
-#[allow(clippy::unused_async, reason = "it reads once there is something to read")]
+/// The recorded facts of an agreement. There are none yet: signatures, approvals and movements will be read here.
+#[allow(clippy::unused_async, reason = "it will read facts from the store")]
 pub(super) async fn facts_of(_: &Scope, _: &Agreement) -> Result<Facts, Error> {
     Ok(Facts::none())
 }
 
-/// What is in the way of publishing a draft. No agreement has payments or papered items so far: they join here.
+/// The blockers of a draft's publication. No agreement has payments or papered items yet: they will be passed here.
 fn blockers_of(draft: &Agreement, workspace_activated: bool, contacts: &[Contact], now: Timestamp) -> Vec<Blocker> {
     let around = Surroundings { workspace_activated, contacts, payments: &[], changed_items: &[], now };
     blockers::blockers(draft, &around)
@@ -122,7 +122,7 @@ pub struct AgreementInFull {
     pub agreement: Agreement,
     /// The contacts of its participants, each once, in the order of their ids.
     pub contacts: Vec<Contact>,
-    /// What is in the way of publishing it, if it is a draft.
+    /// The blockers of its publication, if it is a draft.
     pub blockers: Vec<Blocker>,
     /// Whether its publication is proposed already.
     pub is_proposed: bool,
@@ -146,16 +146,16 @@ pub async fn get(scope: &Scope, id: AgreementId) -> Result<AgreementInFull, Erro
     Ok(AgreementInFull { agreement: agreement.into_inner(), contacts, blockers, is_proposed })
 }
 
-/// What the page of an agreement shows.
+/// An agreement as its page shows it.
 #[derive(Debug)]
 pub struct AgreementReview {
-    /// The agreement with what belongs to it.
+    /// The agreement with all that its rules need.
     pub loaded: LoadedAgreement,
-    /// The proposals that wait for a decision on it.
+    /// Its pending proposals.
     pub pending: Vec<Proposal>,
 }
 
-/// What the page of an agreement shows.
+/// An agreement as its page shows it.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is none.
@@ -166,16 +166,16 @@ pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, E
     Ok(AgreementReview { loaded, pending })
 }
 
-/// A page of agreements, with those of them for which a publish proposal can be made.
+/// A page of agreements, with the ids of those that are ready to be proposed for publication.
 #[derive(Debug)]
 pub struct AgreementPage {
     /// The agreements.
     pub page: Page<Agreement>,
-    /// Which of them are ready to be proposed.
+    /// The ids of those that are ready to be proposed for publication.
     pub ready: HashSet<AgreementId>,
 }
 
-/// A page of the agreements that fit.
+/// A page of the agreements that match.
 pub async fn list(scope: &Scope, filter: AgreementFilter<'_>, page: PageRequest) -> Result<AgreementPage, Error> {
     let page = scope.store().list_agreements(filter, page).await?;
     let ready = ready_to_be_proposed(scope, &page.data).await?;
@@ -184,8 +184,8 @@ pub async fn list(scope: &Scope, filter: AgreementFilter<'_>, page: PageRequest)
 
 async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result<HashSet<AgreementId>, Error> {
     let drafts = agreements.iter().filter(|agreement| agreement.lifecycle() == Lifecycle::Draft);
-    // A workspace that is not activated does not keep a draft from being proposed, so workspaces need not be read; and
-    // contacts only of drafts that nothing else blocks.
+    // An inactive workspace does not prevent a proposal, so workspaces are not read. Contacts are read only for drafts
+    // without other blockers.
     let blockers = |draft: &Agreement, contacts: &[Contact]| blockers_of(draft, true, contacts, scope.now());
     let drafts: Vec<&Agreement> =
         drafts.filter(|draft| blockers(draft, &[]).iter().all(Blocker::is_of_contacts)).collect();
@@ -213,23 +213,23 @@ pub async fn create(by: &impl Writer, new: NewAgreement) -> Result<Plan<Agreemen
     Ok(Plan::new(scope, created).change([changes]).showing([id]))
 }
 
-/// A participant who was added, or whose roles were merged.
+/// A participant who was added, or whose roles were merged with existing ones.
 #[derive(Debug)]
 pub struct AddedParticipant {
     /// The participant.
     pub participant: Participant,
-    /// Their contact.
+    /// The participant's contact.
     pub contact: Contact,
-    /// Whether they are new; else their roles were merged.
+    /// Whether the participant is new. If not, their roles were merged.
     pub is_new: bool,
 }
 
-/// Why a participant was not added.
+/// The reason why a participant was not added.
 #[derive(Debug)]
 pub enum ParticipantRefused {
-    /// By the agreement's rules.
+    /// The agreement's rules refuse it.
     NotAdded(NotAdded),
-    /// By its size.
+    /// The agreement would be too large, or is not a draft.
     NotEditable(NotEditable),
 }
 
@@ -277,10 +277,10 @@ pub async fn add_participant(
     Ok(Plan::new(scope, Ok(output)).change(changes).showing([id.uuid()]))
 }
 
-/// Edits a draft by a rule of the domain, which gives the draft as it is after the edit.
+/// Edits a draft by a rule of the domain, which returns the edited draft.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is no such agreement; what the rule refuses.
+/// [`Error::NotFound`] when there is no such agreement; the rule's refusal.
 pub async fn edit(
     by: &impl Writer,
     id: AgreementId,
@@ -294,7 +294,7 @@ pub async fn edit(
     Ok(Plan::new(scope, after).change([changes]).showing([id.uuid()]))
 }
 
-/// Writes down how far an agreement went on by itself: countdowns that ended, stages that are done, its completion or
+/// Records how far time has advanced an agreement: countdowns that ended, stages that are complete, its completion or
 /// expiry.
 pub async fn advance(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Settlement>, Error> {
     let scope = system.scope();
@@ -303,7 +303,7 @@ pub async fn advance(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Se
     };
     let facts = facts_of(scope, &found).await?;
     let Some(after) = found.proceeded(&facts, scope.time_scale(), scope.moment()) else {
-        // Its own entry stays while it waits: this call's clock may be behind the one that found it.
+        // The agreement's current entry stays: this call's clock may be behind the clock that found the entry.
         let is_its_own = found.next_due() == Some(entry.at);
         return Ok(Plan::new(scope, if is_its_own { Settlement::Early } else { Settlement::Stale }));
     };

@@ -8,16 +8,16 @@ use crate::service::scope::{Plan, Writer};
 use crate::store::{Versioned, contacts as stored};
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// What creating a contact came to.
+/// The result of creating a contact.
 #[derive(Debug)]
 pub enum Upserted {
     /// A new contact, at version 1.
     Created(Contact),
-    /// The contact that has the reference already, unchanged.
+    /// The contact that already has the reference, unchanged.
     Existing(Versioned<Contact>),
 }
 
-/// Creates a contact, or finds the one that has the reference.
+/// Creates a contact, or finds the contact that already has its reference.
 pub async fn create(by: &impl Writer, new: NewContact) -> Result<Plan<Upserted>, Error> {
     let scope = by.scope();
     if let Some(reference) = &new.external_reference
@@ -25,7 +25,7 @@ pub async fn create(by: &impl Writer, new: NewContact) -> Result<Plan<Upserted>,
     {
         let existing = scope.store().contact(id).await?.ok_or(Error::Conflict)?;
         if existing.external_reference != new.external_reference {
-            // The contact was given another reference between the two reads.
+            // The contact got another reference between the two reads.
             return Err(Error::Conflict);
         }
         return Ok(Plan::new(scope, Upserted::Existing(existing)).showing([id.uuid()]));
@@ -36,7 +36,7 @@ pub async fn create(by: &impl Writer, new: NewContact) -> Result<Plan<Upserted>,
     Ok(Plan::new(scope, Upserted::Created(contact)).change([changes]).showing([id]))
 }
 
-/// Changes a contact, and gives it with its version; a change that leaves everything as it is makes no new version.
+/// Changes a contact, and returns it with its version. A change without an effect makes no new version.
 ///
 /// # Errors
 /// [`Error::NotFound`], [`Error::StaleMatch`], and `taken` when another contact has the reference.
@@ -59,7 +59,7 @@ pub async fn update(
         && let Some(holder) = scope.store().contact_with_reference(reference).await?
     {
         if holder == after.id {
-            // Another call gave it to this contact since it was read.
+            // Another call set it on this contact after the read.
             return Err(Error::Conflict);
         }
         let message = "is the reference of another contact";

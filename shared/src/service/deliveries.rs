@@ -1,4 +1,4 @@
-//! Deliveries: sending one again.
+//! Deliveries: replaying one.
 
 use crate::domain::ids::{EndpointId, EventId};
 use crate::domain::member::Admin;
@@ -10,9 +10,9 @@ use crate::store::deliveries;
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is none.
-pub async fn replay(scope: &Scope, _by: Admin<'_>, endpoint: EndpointId, event: EventId) -> Result<Plan<()>, Error> {
+pub async fn replay(scope: &Scope, admin: Admin<'_>, endpoint: EndpointId, event: EventId) -> Result<Plan<()>, Error> {
     let before = scope.store().delivery(endpoint, event).await?.ok_or_else(Error::not_found)?;
     let after = before.replayed(scope.now());
-    let changes = deliveries::replay(scope.call(), &before, &after)?;
+    let changes = deliveries::replay(scope.call(), admin, &before, &after)?;
     Ok(Plan::new(scope, ()).change([changes]).showing([endpoint.uuid(), event.uuid()]))
 }

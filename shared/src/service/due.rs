@@ -1,12 +1,12 @@
-//! What the clock writes down: what became of an entry of the due index.
+//! The result of settling an entry of the due index.
 
-/// What became of an entry of the due index.
+/// The result of settling an entry of the due index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settlement {
-    /// It was due, and what follows is written down.
+    /// The record was due, and its next state is recorded.
     Settled,
-    /// It had been settled already: the entry goes.
+    /// The record was settled before: the entry is to be deleted.
     Stale,
-    /// By the clock of this call it is not time yet: the entry stays.
+    /// By this call's clock the record is not due yet: the entry stays.
     Early,
 }

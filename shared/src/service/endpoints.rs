@@ -1,4 +1,4 @@
-//! Endpoints of webhooks: everything an admin does with them.
+//! Endpoints of webhooks, which admins manage.
 
 use crate::crypto::keyring::Keyring;
 use crate::crypto::signing_secret::SigningSecret;
@@ -14,7 +14,7 @@ use crate::service::scope::{Plan, Scope};
 use crate::store::Versioned;
 use crate::store::endpoints::{self as stored, EndpointState, Replay};
 
-/// An endpoint with how it does.
+/// An endpoint with its health.
 ///
 /// # Errors
 /// [`Error::NotFound`] when the organization has none with this id.
@@ -23,14 +23,14 @@ pub async fn get(scope: &Scope, id: EndpointId) -> Result<EndpointState, Error> 
     all.into_iter().find(|state| state.endpoint.id() == id).ok_or_else(Error::not_found)
 }
 
-/// The organization has as many endpoints as it may have.
+/// The organization has reached the limit of endpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoRoom;
 
 /// Adds an endpoint.
 pub async fn add(scope: &Scope, admin: Admin<'_>, endpoint: &Endpoint) -> Result<Plan<Result<(), NoRoom>>, Error> {
     let all = scope.store().endpoints().await?;
-    // An attempt whose answer was lost may have added this one.
+    // An earlier attempt, whose response was lost, may have added this one.
     let others = all.iter().filter(|state| state.endpoint.id() != endpoint.id());
     if others.count() >= limits::ENDPOINTS_MAX {
         return Ok(Plan::new(scope, Err(NoRoom)));
@@ -39,7 +39,7 @@ pub async fn add(scope: &Scope, admin: Admin<'_>, endpoint: &Endpoint) -> Result
     Ok(Plan::new(scope, Ok(())).change([changes]).showing([endpoint.id().uuid()]))
 }
 
-/// Changes where an endpoint is and what it subscribes to.
+/// Changes the URL and the subscription of an endpoint.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is none.
@@ -101,7 +101,7 @@ fn replace(
     Ok(plan.change([stored::replace(scope.call(), admin, before, &after)?]))
 }
 
-/// Deletes an endpoint. Its deliveries go afterwards.
+/// Deletes an endpoint. Its deliveries are deleted afterwards.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is none.
@@ -110,15 +110,15 @@ pub async fn delete(scope: &Scope, admin: Admin<'_>, id: EndpointId) -> Result<P
     Ok(Plan::new(scope, ()).change([stored::delete(scope.call(), admin, &before)]).showing([id.uuid()]))
 }
 
-/// Sends an endpoint a test event, whatever it subscribes to, and gives the event's id.
+/// Sends an endpoint a test event, whatever it subscribes to, and returns the event's id.
 pub fn send_test(scope: &Scope, _by: Admin<'_>, id: EndpointId) -> Plan<EventId> {
     let event = Event::new(EventKind::WebhookTest(TestData::NOTHING_HAPPENED), scope.now());
     let event_id = event.id;
     Plan::new(scope, event_id).emit_to(id, event).showing([id.uuid(), event_id.uuid()])
 }
 
-/// Requests a replay of what an endpoint has not received of events since a moment. One that is under way goes on with
-/// this one.
+/// Requests a replay of the events since a moment that an endpoint has not received. It includes the events of a replay
+/// in progress.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is no such endpoint.

@@ -1,5 +1,5 @@
-//! Removing members. Their sessions in the organization are dead from that moment on: each request looks whether its
-//! member is there, and each form's transaction does again.
+//! Removing members. A removed member's sessions in the organization end at once: each request checks that its member
+//! exists, and the transaction of each form checks again.
 
 use crate::domain::ids::MemberId;
 use crate::domain::member::{self, Admin, NotRemoved, NotRemovedByOperator, Removal};
@@ -10,12 +10,13 @@ use crate::service::system::SystemContext;
 use crate::store::change::Changes;
 use crate::store::members;
 
-/// Removes a member, as an admin does, and gives who is gone.
+/// Removes a member by an admin, and returns the removed member.
 pub async fn remove(
     scope: &Scope,
     admin: Admin<'_>,
     id: MemberId,
 ) -> Result<Plan<Result<MemberRecord, NotRemoved>>, Error> {
+    scope.check_is_caller(admin.member())?;
     let found = scope.store().member(id).await?;
     match member::remove(admin, found) {
         Ok(removal) => {
@@ -26,7 +27,7 @@ pub async fn remove(
     }
 }
 
-/// Removes a member, as an operator does, on record as the service's own call.
+/// Removes a member by an operator, recorded as the service's own call.
 pub async fn remove_as_operator(
     system: &SystemContext,
     id: MemberId,

@@ -1,8 +1,8 @@
-//! The use cases, each once, whoever starts it: an operation, a form, the clock, an operator, the demo.
+//! The use cases. Each exists once, for all entrances: operations, forms, the clock, operators, the demo.
 //!
-//! A use case takes what proves the right to it, loads what the rules need, calls the pure rule, and gives a plan
-//! ([`scope::Plan`]): changes, checks, events, the ids shown, and its output. The entrance that called it commits the plan
-//! and makes a response of the output.
+//! A use case takes the proof of the right to it, loads what the rules need, calls the pure rule, and returns a plan
+//! ([`scope::Plan`]): changes, checks, events, the ids shown, and its output. The entrance commits the plan, and turns the
+//! output into a response.
 //!
 //! Decision: a repeated create with an `external_reference` reads the reference first. That costs one more read on
 //! creates with a reference, but saves a failed transaction (10 units) on every repeat of a synchronization.
@@ -15,8 +15,8 @@
 //! Decision: each attempt at a decision has its own time, and only the audit row keeps that of the call. A race that
 //! takes seconds does not carry a decision past its end, and every attempt finds the audit row of the call.
 //!
-//! Decision: declining does not ask for the agreement as shown. It changes nothing but the proposal, and an edit of
-//! what a member refuses must not send them back.
+//! Decision: declining does not require the agreement to be as shown. It changes only the proposal, and an edit of an
+//! agreement that a member refuses must not make them decline again.
 //!
 //! Decision: members cannot remove themselves. Each act of a member, signing in and switching organizations included,
 //! checks in its transaction that they still are a member; an act of an admin, that they still are an admin (what only

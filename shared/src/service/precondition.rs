@@ -1,11 +1,11 @@
-//! What a caller expects of the record that is to be changed.
+//! The precondition of a change, on the version of its record.
 
 use crate::error::Error;
 
-/// The versions that a change is meant for.
+/// The versions to which a change applies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ExpectedVersion {
-    /// Whatever version the record has.
+    /// Any version.
     #[default]
     Any,
     /// One of these.
@@ -16,7 +16,7 @@ impl ExpectedVersion {
     /// Checks the version of the record.
     ///
     /// # Errors
-    /// [`Error::StaleMatch`] when another one is expected.
+    /// [`Error::StaleMatch`] when it is not among the expected ones.
     pub fn check(&self, version: u64) -> Result<(), Error> {
         match self {
             Self::OneOf(expected) if !expected.contains(&version) => Err(Error::StaleMatch),

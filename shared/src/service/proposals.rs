@@ -1,4 +1,4 @@
-//! Proposals: proposing, reviewing, deciding, and what time does to those that are not decided.
+//! Proposals: creating, reviewing, deciding, and expiry.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::service::system::SystemContext;
 use crate::store::due::DueEntry;
 use crate::store::{Versioned, agreements, proposals as stored, workspaces};
 
-/// Proposes a protected effect. A proposal that expired without being written down is settled in the same transaction.
+/// Proposes a protected effect. An expired proposal whose expiry is not recorded yet is settled in the same transaction.
 ///
 /// # Errors
 /// [`Error::NotFound`] at `agreement_id`; `wrong_state`, `proposal_pending`, or an entry for each blocker.
@@ -27,7 +27,7 @@ pub async fn create(by: &impl Writer, new: NewProposal) -> Result<Plan<Proposal>
     let scope = by.scope();
     let unknown = || Error::unknown_reference("agreement_id", "agreement");
     let agreement = scope.store().agreement(new.agreement_id).await?.ok_or_else(unknown)?;
-    let claiming = scope.store().claiming_proposal(new.agreement_id, new.action).await?;
+    let claiming = scope.store().claim_holder(new.agreement_id, new.action).await?;
     let now = scope.now();
     let (agreement, facts, contacts, blockers) = if new.action == ProposalAction::PublishAgreement {
         let loaded = LoadedAgreement::load(scope, agreement).await?;
@@ -48,7 +48,7 @@ pub async fn create(by: &impl Writer, new: NewProposal) -> Result<Plan<Proposal>
     let mut events = Vec::new();
     let expired = proposal::take_place_of(claiming.as_deref(), scope.moment()).map_err(Error::Invalid)?;
     if let (Some(before), Some(expired)) = (&claiming, &expired) {
-        // The clock has not been there: the proposal is settled here, and its claim taken over.
+        // The clock has not settled the expired proposal: it is settled here, and the new proposal takes over its claim.
         events.push(EventKind::ProposalExpired(ProposalData::from(&**expired)));
         changes.push(stored::settle(scope.call(), before, expired, true)?);
     }
@@ -59,7 +59,7 @@ pub async fn create(by: &impl Writer, new: NewProposal) -> Result<Plan<Proposal>
     Ok(Plan::new(scope, made).change(changes).emit(events).showing([id]))
 }
 
-/// A proposal with all that a decision is about.
+/// A proposal with all that a decision needs.
 #[derive(Debug)]
 pub struct LoadedProposal {
     proposal: Versioned<Proposal>,
@@ -69,7 +69,7 @@ pub struct LoadedProposal {
 
 impl LoadedProposal {
     async fn load(scope: &Scope, proposal: Versioned<Proposal>) -> Result<Self, Error> {
-        // Each attempt at a decision loads anew, and by then the proposal's time may be over.
+        // Each attempt at a decision loads again, and the proposal may have expired by then.
         let moment = scope.attempt_moment();
         let agreement = scope.store().agreement(proposal.agreement_id).await?;
         let agreement = agreement.ok_or_else(|| Error::Internal("a proposal without its agreement".to_owned()))?;
@@ -83,33 +83,33 @@ impl LoadedProposal {
         &self.proposal
     }
 
-    /// The agreement with what belongs to it.
+    /// The agreement with all that its rules need.
     #[must_use]
     pub fn agreement(&self) -> &LoadedAgreement {
         &self.loaded
     }
 
-    /// When all of that was so.
+    /// The moment of the load.
     #[must_use]
     pub fn at(&self) -> Timestamp {
         self.moment.at()
     }
 
-    /// What a page shows that is made of this.
+    /// The fingerprint of a page that shows this.
     #[must_use]
     pub fn fingerprint(&self) -> ReviewFingerprint {
         ReviewFingerprint::of(&self.loaded)
     }
 }
 
-/// What the page of a proposal shows.
+/// A proposal as its page shows it.
 #[derive(Debug)]
 pub struct Review {
-    /// The proposal with all that a decision is about.
+    /// The proposal with all that a decision needs.
     pub loaded: LoadedProposal,
-    /// What was proposed; nothing where that was confirmed: its page shows the agreement itself.
+    /// The snapshot of what was proposed. None if the proposal was confirmed: its page shows the agreement itself.
     pub snapshot: Option<ProposalSnapshot>,
-    /// The contacts of those who took part when it was proposed, and take part no more.
+    /// The contacts of participants in the snapshot who are not participants any more.
     pub gone: Vec<Contact>,
 }
 
@@ -125,7 +125,7 @@ pub async fn get(scope: &Scope, id: ProposalId) -> Result<Proposal, Error> {
     found(scope, id).await.map(Versioned::into_inner)
 }
 
-/// What the page of a proposal shows; with what was proposed, which is large, and which no decision needs.
+/// A proposal as its page shows it. It includes the snapshot, which is large, and which no decision needs.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is none.
@@ -148,19 +148,20 @@ pub async fn review(scope: &Scope, id: ProposalId) -> Result<Review, Error> {
     Ok(Review { loaded, snapshot, gone })
 }
 
-/// What a member chose.
+/// The choice of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// To confirm, and execute the effect.
+    /// Confirm, and execute the effect.
     Confirm,
-    /// To decline.
+    /// Decline.
     Decline,
 }
 
-/// Takes a member's decision, with all that it does. Confirming holds only for what the member's page showed.
+/// Decides a proposal by a member's choice, with all its effects. A confirmation holds only for what the member's page
+/// showed.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is no such proposal; [`Error::Conflict`] when another decision overtook this one.
+/// [`Error::NotFound`] when there is no such proposal; [`Error::Conflict`] when another decision came first.
 pub async fn decide(
     scope: &Scope,
     member: &Member,
@@ -169,6 +170,7 @@ pub async fn decide(
     note: Option<Note>,
     shown: &ReviewFingerprint,
 ) -> Result<Plan<Result<(), Refusal>>, Error> {
+    scope.check_is_caller(member)?;
     let loaded = LoadedProposal::load(scope, found(scope, id).await?).await?;
     let (agreement, workspace) = (loaded.loaded.agreement(), loaded.loaded.workspace());
     let context = DecisionContext {
@@ -188,8 +190,8 @@ pub async fn decide(
         Ok(outcome) => outcome,
         Err(refusal @ Refusal::NotPending(_)) => return Ok(Plan::new(scope, Err(refusal))),
         Err(refusal) => {
-            // The proposal was pending before the rest was read: what differs now may be what another member's decision
-            // has just made of it.
+            // The proposal was pending when it was read, before the rest. Another member's decision may have changed the rest
+            // since then.
             let now = scope.store().proposal(id).await?.map(|proposal| proposal.version());
             let is_same = now == Some(loaded.proposal.version());
             return if is_same { Ok(Plan::new(scope, Err(refusal))) } else { Err(Error::Conflict) };
@@ -208,21 +210,21 @@ pub async fn decide(
         .emit(outcome.events)
         .showing([id.uuid(), agreement.id().uuid()].into_iter().chain(activated));
     if choice == Choice::Confirm {
-        // A transaction has room for some 85 of them. Of more, the rest was seen a moment ago, by strongly consistent
-        // reads: a contact renamed after those is as good as renamed after the decision, which names nobody.
+        // A transaction has room for some 85 checks. Strongly consistent reads just before it cover the rest: a contact
+        // that is renamed after them might as well be renamed after the decision, which names no one.
         plan = plan.check(loaded.loaded.contact_checks(scope));
     }
     Ok(plan)
 }
 
-/// Writes down that a proposal has expired, unless a member decided it meanwhile.
+/// Records that a proposal has expired, unless a member has decided it.
 pub async fn expire(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Settlement>, Error> {
     let scope = system.scope();
     let Some(before) = scope.store().proposal(entry.id.into()).await? else {
         return Ok(Plan::new(scope, Settlement::Stale));
     };
     let Some(expired) = before.settled(scope.moment()) else {
-        // Its own entry stays while it is pending: this call's clock may be behind the one that found it.
+        // The pending proposal's own entry stays: this call's clock may be behind the clock that found the entry.
         let is_its_own = entry.at == before.expires_at && *before.decision() == Decision::Pending;
         return Ok(Plan::new(scope, if is_its_own { Settlement::Early } else { Settlement::Stale }));
     };
@@ -233,8 +235,8 @@ pub async fn expire(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Set
         .showing([expired.id().uuid(), expired.agreement_id.uuid()]))
 }
 
-/// What a page showed of an agreement and of what it refers to, so that nobody confirms anything else: the form carries
-/// it, and the decision compares it with what is there.
+/// A fingerprint of what a page showed of an agreement, its participants and its workspace. The form carries it, and a
+/// decision compares it with the stored records, so that a member confirms exactly what they saw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewFingerprint {
     /// The agreement's version.
@@ -245,7 +247,7 @@ pub struct ReviewFingerprint {
 
 impl ReviewFingerprint {
     fn of(loaded: &LoadedAgreement) -> Self {
-        // Of the workspace only what is shown: its version also counts the contacts that join it.
+        // Only what the page shows of the workspace: its version also counts contacts that join it.
         let workspace = loaded.workspace();
         let mut parts = vec![
             workspace.id().to_string(),
@@ -257,14 +259,14 @@ impl ReviewFingerprint {
         Self { agreement: loaded.agreement().version(), surroundings: crypto::hex(&crypto::fingerprint(&parts)) }
     }
 
-    /// Reads what a form carries.
+    /// Reads a fingerprint from a form.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (agreement, surroundings) = text.split_once('-')?;
         Some(Self { agreement: agreement.parse().ok()?, surroundings: surroundings.to_owned() })
     }
 
-    /// What differs now.
+    /// What has changed between the page and now.
     #[must_use]
     pub fn changed_to(&self, now: &Self) -> Option<Changed> {
         if self.agreement != now.agreement {

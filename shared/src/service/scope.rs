@@ -1,4 +1,4 @@
-//! What a use case works in, and what it gives.
+//! The scope in which a use case works, and the plan that it returns.
 
 use uuid::Uuid;
 
@@ -6,14 +6,16 @@ use crate::domain::actor::Actor;
 use crate::domain::call_context::CallContext;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::ids::{EndpointId, OrgId};
+use crate::domain::member::Member;
 use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
+use crate::error::Error;
 use crate::store::OrgStore;
 use crate::store::change::Changes;
 use crate::store::commit::Commit;
 
-/// What a use case works in: the call, and the store as the call's organization sees it.
+/// The scope of a use case: the call, and the store as the call's organization sees it.
 #[derive(Debug, Clone)]
 pub struct Scope {
     call: CallContext,
@@ -42,7 +44,7 @@ impl Scope {
         &self.store
     }
 
-    /// How long the service waits for what.
+    /// The scale of the service's waits.
     #[must_use]
     pub fn time_scale(&self) -> TimeScale {
         self.time_scale
@@ -66,27 +68,36 @@ impl Scope {
         self.call.moment()
     }
 
-    /// The moment of an attempt that begins now: what can expire while a call is attempted again is decided by this.
+    /// The moment of an attempt that begins now. Decisions on what can expire between attempts use it.
     #[must_use]
     pub fn attempt_moment(&self) -> Moment {
         self.call.attempt_moment()
     }
 
-    /// Who calls.
+    /// The caller.
     #[must_use]
     pub fn actor(&self) -> &Actor {
         self.call.actor()
+    }
+
+    /// Checks that a member is the caller, so that their decision is recorded as theirs, in their organization.
+    pub(crate) fn check_is_caller(&self, member: &Member) -> Result<(), Error> {
+        if member.org() == self.org() && member.actor() == *self.actor() {
+            Ok(())
+        } else {
+            Err(Error::Internal("a member of another call".to_owned()))
+        }
     }
 }
 
 /// A caller who may write: a token with that scope, a member who sent a form, the service itself.
 pub trait Writer {
-    /// What the caller's use cases work in.
+    /// The scope of the caller's use cases.
     fn scope(&self) -> &Scope;
 }
 
-/// What a use case decided: changes and checks, events, the ids of what it shows or changes, and its output. Nothing
-/// changes before an entrance commits it.
+/// The decision of a use case: changes and checks, events, the ids of the records that it shows or changes, and its
+/// output. Nothing changes before an entrance commits the plan.
 #[derive(Debug)]
 #[must_use = "nothing changes before it is committed"]
 pub struct Plan<T> {
@@ -100,7 +111,7 @@ pub struct Plan<T> {
 }
 
 impl<T> Plan<T> {
-    /// A plan that changes nothing yet, and gives an output.
+    /// A plan with an output, and without changes yet.
     pub(crate) fn new(scope: &Scope, output: T) -> Self {
         Self {
             output,
@@ -113,7 +124,7 @@ impl<T> Plan<T> {
         }
     }
 
-    /// The moment at which it was decided, where that is not when the call began: its events happen then.
+    /// Sets the moment of the decision, where it is later than the call's. The plan's events happen then.
     pub(crate) fn decided_at(self, moment: Moment) -> Self {
         Self { now: moment.at(), ..self }
     }
@@ -124,8 +135,7 @@ impl<T> Plan<T> {
         self
     }
 
-    /// Adds checks of what must not have changed, the most important ones first: as many are made as fit beside the
-    /// changes in a transaction.
+    /// Adds version checks, the most important ones first: the transaction makes as many as fit beside the changes.
     pub(crate) fn check(mut self, checks: impl IntoIterator<Item = Changes>) -> Self {
         self.checks.extend(checks);
         self
@@ -149,7 +159,7 @@ impl<T> Plan<T> {
         self
     }
 
-    /// Whether it changes nothing, and emits nothing.
+    /// Whether the plan has no changes and no events.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.events.is_empty() && self.test.is_none()
@@ -160,7 +170,7 @@ impl<T> Plan<T> {
         self.output
     }
 
-    /// What the use case gives.
+    /// The output.
     #[must_use]
     pub fn output(&self) -> &T {
         &self.output
@@ -178,7 +188,7 @@ impl<T> Plan<T> {
 }
 
 impl<T, R> Plan<Result<T, R>> {
-    /// The plan of a use case that its rules allowed, or their refusal: a refusal changes nothing.
+    /// The plan if the rules allowed it, or their refusal, which changes nothing.
     ///
     /// # Errors
     /// The refusal.

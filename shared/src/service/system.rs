@@ -1,4 +1,4 @@
-//! The service itself as a caller: when time has come, when an operator acts, when the local stack sets up its demo.
+//! The service itself as the caller: for the clock, for operators, and for the setup of the local demo.
 
 use std::ops::Deref;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use crate::retry::{Budget, retry_on_conflict};
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::{OrgStore, Store, Usage};
 
-/// One call of the service itself in an organization. Making one takes the [`Store`], which no caller of the API and no
+/// A call of the service itself in an organization. Beginning one takes the [`Store`], which no caller of the API and no
 /// member has.
 #[derive(Debug)]
 pub struct SystemContext {
@@ -24,7 +24,7 @@ pub struct SystemContext {
 }
 
 impl SystemContext {
-    /// A call that begins now, with a count of its own of what it uses.
+    /// A call that begins now, with its own count of usage.
     #[must_use]
     pub fn begin(store: &Store, org: OrgId, operation: &'static str, time_scale: TimeScale) -> Self {
         let call = CallContext::new(RequestId::new(), operation, Timestamp::now(), Actor::system(), org, Vec::new());
@@ -32,10 +32,10 @@ impl SystemContext {
         Self { scope, started: Instant::now() }
     }
 
-    /// Commits a plan that changes something, and gives its output. A plan that changes nothing leaves no trace.
+    /// Commits a plan and returns its output. An empty plan is not committed, and leaves no audit row.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if something has changed since it was read: nothing is done; decide anew.
+    /// [`Error::Conflict`] if a record has changed since it was read: nothing took effect; decide again.
     pub async fn commit<T>(&self, plan: Plan<T>) -> Result<T, Error> {
         if plan.is_empty() {
             return Ok(plan.into_output());
@@ -45,7 +45,7 @@ impl SystemContext {
         Ok(output)
     }
 
-    /// Decides and commits until no other call is in the way, at most so many times.
+    /// Decides and commits, and retries on conflicts, up to this number of attempts.
     ///
     /// # Errors
     /// Those of the last attempt.
@@ -65,7 +65,7 @@ impl SystemContext {
         self.started
     }
 
-    /// What the call has used of the table so far.
+    /// The usage of the table by the call so far.
     #[must_use]
     pub fn usage(&self) -> Usage {
         self.scope.store().table().usage()

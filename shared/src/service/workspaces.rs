@@ -1,4 +1,4 @@
-//! Workspaces: creating, activating, and who takes part.
+//! Workspaces: creating, activating, and adding people.
 
 use crate::domain::agreement::Agreement;
 use crate::domain::contact::Contact;
@@ -40,7 +40,7 @@ pub(super) async fn workspace_of(scope: &Scope, agreement: &Agreement) -> Result
     workspace.ok_or_else(|| Error::Internal("an agreement without its workspace".to_owned()))
 }
 
-/// The change that adds a contact to a workspace's people, unless they belong to them already.
+/// The change that adds a contact to a workspace's people. None if the contact is among them already.
 pub(super) fn join(scope: &Scope, workspace: &Workspace, contact: ContactId) -> Result<Option<Changes>, Error> {
     let after = workspace.add_person(contact, scope.now()).map_err(Error::Invalid)?;
     Ok((after != *workspace).then(|| stored::add_person(scope.call(), &after, contact)))
@@ -56,7 +56,7 @@ pub async fn create(by: &impl Writer, new: NewWorkspace) -> Result<Plan<Workspac
     Ok(Plan::new(scope, workspace).change([changes]).showing([id]))
 }
 
-/// Adds a contact to a workspace's people; nothing changes if they belong to them already.
+/// Adds a contact to a workspace's people. Nothing changes if the contact is among them already.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is no such workspace, or, at `contact_id`, no such contact.
@@ -73,11 +73,12 @@ pub async fn add_person(by: &impl Writer, id: WorkspaceId, new: NewPerson) -> Re
     Ok(Plan::new(scope, WorkspaceWithPeople { workspace, people }).change(changes).showing([id.uuid()]))
 }
 
-/// Activates a workspace: once, and never undone. Nothing changes if it is activated already.
+/// Activates a workspace, for good. Nothing changes if it is active already.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is none.
 pub async fn activate(scope: &Scope, member: &Member, id: WorkspaceId) -> Result<Plan<()>, Error> {
+    scope.check_is_caller(member)?;
     let before = scope.store().workspace(id).await?.ok_or_else(Error::not_found)?;
     let plan = Plan::new(scope, ()).showing([id.uuid()]);
     Ok(match member::activate(member, &before, scope.moment()) {

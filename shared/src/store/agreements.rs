@@ -1,5 +1,5 @@
-//! Agreements: one versioned record each, with its stages, gates, participants and documents, a row in their list, and
-//! when time takes it further for the clock.
+//! Agreements: one versioned record each, with its stages, gates, participants and documents; a row in the list; and an
+//! entry of the due index for the next moment at which a countdown or its term ends.
 
 use super::change::{Change, Changes};
 use super::item::{Item, from_item};
@@ -87,7 +87,7 @@ pub fn create(call: &CallContext, draft: &Draft) -> Result<Changes, StoreError> 
 /// The changes from one state of a draft to the next.
 ///
 /// # Errors
-/// When what was there is another agreement or no draft.
+/// When the record before is another agreement, or not a draft.
 pub fn edit(call: &CallContext, before: &Versioned<Agreement>, after: &Draft) -> Result<Changes, StoreError> {
     if before.lifecycle() != Lifecycle::Draft {
         return Err(StoreError::Failed("an edit of what is not a draft".to_owned()));
@@ -104,7 +104,7 @@ pub fn execute(
     Ok(Changes::decided(call, after.moment(), next_version(call, before, after)?))
 }
 
-/// The changes that write down how far an agreement went on.
+/// The changes that record how far time has advanced an agreement.
 pub fn proceed(call: &CallContext, before: &Versioned<Agreement>, after: &Proceeded) -> Result<Changes, StoreError> {
     Ok(Changes::decided(call, after.moment(), next_version(call, before, after)?))
 }

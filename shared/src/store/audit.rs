@@ -1,8 +1,8 @@
-//! Audit rows: one for every call, kept for good; ids, codes and times only, never what a user wrote.
+//! Audit rows: one per call, kept for good. They hold ids, codes and times, and no text of a user.
 //!
-//! An organization's row is written in the transaction of the change that it records, or before the response of a
-//! read or a refusal leaves. It can be written once per call, which makes it a fence too: a call that was answered as
-//! failed can't take effect later, since its transaction would find the row.
+//! An organization's row is written in the transaction of the change that it records, or, for a read or a refusal, before
+//! the response is sent. It can be written once per call, which makes it a fence: a call that was answered as failed can't
+//! take effect later, because its transaction would find the row.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -18,7 +18,7 @@ use crate::domain::ids::RequestId;
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// The attribute that holds which attempt of a write took effect, counted from 0.
+/// The attribute that holds the number of the attempt that took effect, counted from 0.
 const ATTEMPT: &str = "attempt";
 
 /// How a call ended.
@@ -28,7 +28,7 @@ pub struct Outcome<'a> {
     pub status: u16,
     /// `ok`, `replayed`, or the error's code.
     pub code: &'a str,
-    /// The ids of the objects that were shown, changed or asked for, 16 bytes each.
+    /// The ids of the objects that the call named, showed or changed, 16 bytes each.
     pub objects: &'a [u8],
 }
 
@@ -46,7 +46,7 @@ fn row(key: Key, operation: &str, outcome: Outcome<'_>, at: Timestamp) -> Item {
 
 fn of_call(call: &CallContext, outcome: Outcome<'_>) -> Item {
     let mut item = row(key(call), call.operation(), outcome, call.now());
-    // Who, by id only: names are what people wrote.
+    // The actor by id only, because people chose the names.
     let attribute = match call.actor().actor_type {
         ActorType::Token => "token_id",
         ActorType::Member => "member_id",
@@ -72,17 +72,17 @@ pub(super) fn of_success(call: &CallContext, status: StatusCode, shown: &[u8], a
 }
 
 impl OrgStore {
-    /// Which attempt of a call took effect.
+    /// The number of the attempt of a call that took effect.
     pub(super) async fn attempt_of(&self, call: &CallContext) -> Result<Option<usize>, StoreError> {
         let row = self.store.get(key(call)).await?;
         Ok(row.as_ref().and_then(|row| number(row, ATTEMPT)))
     }
 
-    /// Writes the row of a call that changed nothing, or failed. If one is there, an attempt of the call took effect
-    /// after all: that row stays, and tells which.
+    /// Writes the row of a call that changed nothing, or failed. If the row exists, an attempt of the call took effect after
+    /// all: the row stays, and the attempt's number is returned.
     ///
     /// # Errors
-    /// When it can't be written: then the call must fail.
+    /// When the row can't be written. The call must fail then.
     pub(crate) async fn record_call(
         &self,
         call: &CallContext,
@@ -96,8 +96,8 @@ impl OrgStore {
 }
 
 impl Store {
-    /// Writes an entry of the service-level trail: a call whose token is missing, malformed or unknown. This trail is best
-    /// effort: the caller is answered whether or not it can be written.
+    /// Writes an entry of the service-level trail, for a call whose token is missing, malformed or unknown. The trail is best
+    /// effort: the caller is answered even if the entry can't be written.
     pub(crate) async fn record_unknown_caller(
         &self,
         request_id: RequestId,

@@ -1,46 +1,52 @@
-//! What a transaction does to one item, and the changes of one call.
+//! The changes of a transaction, each to one item, and the changes of a call.
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Delete, Put, TransactWriteItem};
+use aws_sdk_dynamodb::error::BuildError;
+use aws_sdk_dynamodb::types::{self as sdk, AttributeValue, ConditionCheck, Delete, Put, TransactWriteItem};
 
 use super::StoreError;
 use super::item::{Item, VERSION};
 use super::keys::{Key, PARTITION};
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{OrgId, RequestId};
+use crate::domain::member::Admin;
 use crate::domain::moment::Moment;
-use crate::domain::time::Timestamp;
 
-/// The attribute of a claim that holds until when it counts, in milliseconds since 1970.
-pub(super) const CLAIMED_UNTIL: &str = "until";
-
-/// What a transaction does to one item.
+/// A change to one item in a transaction.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Change {
-    /// Puts a new item: nothing may be at its key.
+    /// Puts a new item. Its key must be free.
     Create(Item),
-    /// Puts a record's next version: the one at its key must have this version.
+    /// Puts a record's next version. The record at its key must have this version.
     Replace(Item, u64),
     /// Changes a record in place, whatever its version.
     Update(Update),
-    /// Puts an item that follows its record, whose condition guards it too.
+    /// Puts an item without a condition: the condition of its record, in the same transaction, guards it too.
     Put(Item),
-    /// Puts an item where none is, or one whose time, in milliseconds, was over at a moment.
-    PutIfExpired(Item, Timestamp),
+    /// Puts an item. Its key must be free, or the item there must have expired.
+    PutIfExpired(Item, Expiry),
     /// Checks that a record still has this version.
     CheckVersion(Key, u64),
     /// Checks a condition of a record, whatever its version.
     Check(Condition),
-    /// Deletes a record: the one at its key must have this version.
+    /// Deletes a record, which must have this version.
     DeleteVersion(Key, u64),
-    /// Deletes a record, whatever its version: one must be there.
+    /// Deletes a record, whatever its version. It must exist.
     DeleteExisting(Key),
-    /// Deletes an item, if it is there.
+    /// Deletes an item, if it exists.
     Delete(Key),
 }
 
-/// A change in place: expressions with `#name` and `:value` for what they speak of. An empty condition is none.
+/// The expiry of an item: it has expired when its attribute is at most `now`, in the attribute's unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Expiry {
+    pub attribute: &'static str,
+    pub now: i64,
+}
+
+/// A change in place. The expressions refer to attributes as `#name` and to values as `:value`. An empty condition is
+/// none.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Update {
     pub key: Key,
@@ -50,7 +56,7 @@ pub(super) struct Update {
     pub values: Vec<(&'static str, AttributeValue)>,
 }
 
-/// A condition that a record must meet: an expression with `#name` and `:value` for what it speaks of.
+/// A condition that a record must meet, as an expression with `#name` and `:value`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Condition {
     pub key: Key,
@@ -59,8 +65,9 @@ pub(super) struct Condition {
     pub values: Vec<(&'static str, AttributeValue)>,
 }
 
-/// The changes that a call makes. Only the store's functions make them, for the call that they are given; a commit takes
-/// only those of its own call, so nothing is changed in another organization, or at a moment that is not the call's.
+/// The changes that a call makes. Only the store's functions build them, each for the call that it is given, and a commit
+/// takes only the changes of its own call. So no call changes another organization, or decides at a moment that is not
+/// its own.
 ///
 /// ```
 /// use shared::domain::call_context::CallContext;
@@ -68,30 +75,32 @@ pub(super) struct Condition {
 /// use shared::store::change::Changes;
 /// use shared::store::{StoreError, contacts};
 ///
-/// fn ours(call: &CallContext, contact: &Contact) -> Result<Changes, StoreError> {
+/// fn of_this_call(call: &CallContext, contact: &Contact) -> Result<Changes, StoreError> {
 ///     contacts::create(call, contact)
 /// }
 /// ```
 ///
-/// ```compile_fail
+/// An organization's id is not enough:
+///
+/// ```compile_fail,E0308
 /// use shared::domain::contact::Contact;
 /// use shared::domain::ids::OrgId;
 /// use shared::store::change::Changes;
 /// use shared::store::{StoreError, contacts};
 ///
-/// fn anywhere(org: OrgId, contact: &Contact) -> Result<Changes, StoreError> {
+/// fn of_any_organization(org: &OrgId, contact: &Contact) -> Result<Changes, StoreError> {
 ///     contacts::create(org, contact)
 /// }
 /// ```
 ///
-/// No change can be made by hand:
+/// No other code builds changes:
 ///
-/// ```compile_fail
-/// use shared::store::Item;
-/// use shared::store::change::Change;
+/// ```compile_fail,E0624
+/// use shared::domain::call_context::CallContext;
+/// use shared::store::change::Changes;
 ///
-/// fn whatever(item: Item) -> Change {
-///     Change::Put(item)
+/// fn by_hand(call: &CallContext) -> Changes {
+///     Changes::of(call, [])
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -103,14 +112,19 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// What a call changes.
+    /// The changes of a call.
     pub(super) fn of(call: &CallContext, list: impl IntoIterator<Item = Change>) -> Self {
         Self { org: call.org(), call: call.request_id(), list: list.into_iter().collect() }
     }
 
-    /// What a call changes by a protected transition, which was decided at a moment.
+    /// The changes of a protected transition, which was decided at a moment of the call.
     pub(super) fn decided(call: &CallContext, moment: Moment, list: impl IntoIterator<Item = Change>) -> Self {
         Self { call: moment.call(), ..Self::of(call, list) }
+    }
+
+    /// The changes of an admin, who must belong to the call's organization.
+    pub(super) fn by_admin(call: &CallContext, admin: Admin<'_>, list: impl IntoIterator<Item = Change>) -> Self {
+        Self { org: admin.member().org(), ..Self::of(call, list) }
     }
 
     /// The changes, if they are those of this call.
@@ -135,7 +149,7 @@ impl Change {
             Self::Create(item) => write.put(put(table, item, Expression::absent())?),
             Self::Replace(item, version) => write.put(put(table, item, Expression::version(version))?),
             Self::Put(item) => write.put(put(table, item, Expression::none())?),
-            Self::PutIfExpired(item, now) => write.put(put(table, item, Expression::expired(now))?),
+            Self::PutIfExpired(item, expiry) => write.put(put(table, item, Expression::expired(expiry))?),
             Self::Update(update) => write.update(update.into_sdk(table)?),
             Self::CheckVersion(key, version) => write.condition_check(check(table, key, Expression::version(version))?),
             Self::Check(Condition { key, expression, names, values }) => {
@@ -149,7 +163,7 @@ impl Change {
     }
 }
 
-/// A condition in the SDK's form; none of its parts where there is no condition.
+/// A condition in the SDK's form. Its parts are absent where there is no condition.
 struct Expression {
     text: Option<String>,
     names: Option<HashMap<String, String>>,
@@ -162,8 +176,7 @@ impl Expression {
         names: impl IntoIterator<Item = (&'static str, &'static str)>,
         values: impl IntoIterator<Item = (&'static str, AttributeValue)>,
     ) -> Self {
-        let names: HashMap<_, _> = owned_names(names);
-        let values: HashMap<_, _> = values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let (names, values) = (owned_names(names), owned_values(values));
         Self {
             text: (!text.is_empty()).then(|| text.to_owned()),
             names: (!names.is_empty()).then_some(names),
@@ -188,11 +201,11 @@ impl Expression {
         Self::new("#v = :v", [("#v", VERSION)], [(":v", AttributeValue::N(version.to_string()))])
     }
 
-    fn expired(now: Timestamp) -> Self {
+    fn expired(Expiry { attribute, now }: Expiry) -> Self {
         Self::new(
             "attribute_not_exists(#pk) OR #until <= :now",
-            [("#pk", PARTITION), ("#until", CLAIMED_UNTIL)],
-            [(":now", AttributeValue::N(now.unix_ms().to_string()))],
+            [("#pk", PARTITION), ("#until", attribute)],
+            [(":now", AttributeValue::N(now.to_string()))],
         )
     }
 }
@@ -201,11 +214,13 @@ pub(super) fn owned_names(names: impl IntoIterator<Item = (&'static str, &'stati
     names.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-fn incomplete(error: aws_sdk_dynamodb::error::BuildError) -> StoreError {
-    StoreError::Failed(format!("TransactWriteItems: {error}"))
+pub(super) fn owned_values(
+    values: impl IntoIterator<Item = (&'static str, AttributeValue)>,
+) -> HashMap<String, AttributeValue> {
+    values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn put(table: &str, item: Item, condition: Expression) -> Result<Put, StoreError> {
+fn put(table: &str, item: Item, condition: Expression) -> Result<Put, BuildError> {
     Put::builder()
         .table_name(table)
         .set_item(Some(item))
@@ -213,10 +228,9 @@ fn put(table: &str, item: Item, condition: Expression) -> Result<Put, StoreError
         .set_expression_attribute_names(condition.names)
         .set_expression_attribute_values(condition.values)
         .build()
-        .map_err(incomplete)
 }
 
-fn check(table: &str, key: Key, condition: Expression) -> Result<ConditionCheck, StoreError> {
+fn check(table: &str, key: Key, condition: Expression) -> Result<ConditionCheck, BuildError> {
     ConditionCheck::builder()
         .table_name(table)
         .set_key(Some(key.into_item()))
@@ -224,10 +238,9 @@ fn check(table: &str, key: Key, condition: Expression) -> Result<ConditionCheck,
         .set_expression_attribute_names(condition.names)
         .set_expression_attribute_values(condition.values)
         .build()
-        .map_err(incomplete)
 }
 
-fn delete(table: &str, key: Key, condition: Expression) -> Result<Delete, StoreError> {
+fn delete(table: &str, key: Key, condition: Expression) -> Result<Delete, BuildError> {
     Delete::builder()
         .table_name(table)
         .set_key(Some(key.into_item()))
@@ -235,14 +248,13 @@ fn delete(table: &str, key: Key, condition: Expression) -> Result<Delete, StoreE
         .set_expression_attribute_names(condition.names)
         .set_expression_attribute_values(condition.values)
         .build()
-        .map_err(incomplete)
 }
 
 impl Update {
-    fn into_sdk(self, table: &str) -> Result<aws_sdk_dynamodb::types::Update, StoreError> {
+    fn into_sdk(self, table: &str) -> Result<sdk::Update, BuildError> {
         let Self { key, expression, condition, names, values } = self;
         let condition = Expression::new(condition, names, values);
-        aws_sdk_dynamodb::types::Update::builder()
+        sdk::Update::builder()
             .table_name(table)
             .set_key(Some(key.into_item()))
             .update_expression(expression)
@@ -250,6 +262,47 @@ impl Update {
             .set_expression_attribute_names(condition.names)
             .set_expression_attribute_values(condition.values)
             .build()
-            .map_err(incomplete)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::actor::Actor;
+    use crate::domain::contact::{DisplayName, Email};
+    use crate::domain::ids::MemberId;
+    use crate::domain::member::Member;
+    use crate::domain::organization::{MemberRecord, Role};
+    use crate::domain::time::Timestamp;
+    use crate::store::keys;
+
+    fn call(org: OrgId) -> CallContext {
+        CallContext::new(RequestId::new(), "test", Timestamp::now(), Actor::system(), org, Vec::new())
+    }
+
+    fn admin_of(org: OrgId) -> Member {
+        let (name, email) = (DisplayName::parse("Ada").unwrap(), Email::parse("ada@example.org").unwrap());
+        let record = MemberRecord { id: MemberId::new(), name, email, role: Role::Admin, created_at: Timestamp::now() };
+        Member::of_session(org, &record)
+    }
+
+    #[test]
+    fn a_call_takes_only_its_own_changes() {
+        let (ours, theirs) = (OrgId::new(), OrgId::new());
+        let (mine, later, foreign) = (call(ours), call(ours), call(theirs));
+        let changes = |org| [Change::Delete(keys::organization(org))];
+        let (admin, foreign_admin) = (admin_of(ours), admin_of(theirs));
+
+        let (of_mine, at_mine) = (Changes::of(&mine, changes(ours)), mine.attempt_moment());
+        assert_eq!(of_mine.clone().for_call(&mine).unwrap(), changes(ours));
+        assert!(Changes::decided(&mine, at_mine, changes(ours)).for_call(&mine).is_ok());
+        assert!(Changes::by_admin(&mine, admin.as_admin().unwrap(), changes(ours)).for_call(&mine).is_ok());
+
+        assert!(of_mine.clone().for_call(&later).is_err(), "another call of the organization");
+        assert!(of_mine.for_call(&foreign).is_err(), "another organization");
+        assert!(Changes::of(&foreign, changes(ours)).for_call(&mine).is_err(), "another organization's call");
+        assert!(Changes::decided(&later, at_mine, changes(ours)).for_call(&later).is_err(), "another call's moment");
+        let by_foreign_admin = Changes::by_admin(&mine, foreign_admin.as_admin().unwrap(), changes(ours));
+        assert!(by_foreign_admin.for_call(&mine).is_err(), "another organization's admin");
     }
 }

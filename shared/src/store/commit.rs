@@ -1,18 +1,17 @@
-//! The one way to change an organization's records: a transaction of the changes, their events, the call's audit row,
-//! and the response to its idempotency key. What was acknowledged is there, once, and on record.
+//! The one way to change an organization's records: a transaction of the changes, their events, the call's audit row, and
+//! the response to its idempotency key. An acknowledged change exists, took effect once, and is on record.
 //!
-//! The audit row is the fence of its call. It can be written once, so a call that was answered as failed can't take
-//! effect later (its transaction would find the row), and an attempt whose response was lost is found by the next one, in
-//! the row's number of the attempt, and answered as what happened.
+//! The audit row is the fence of its call, because it can be written once. A call that was answered as failed can't take
+//! effect later: its transaction would find the row. And an attempt whose response was lost is found by the next attempt:
+//! the row has the attempt's number, and the call is answered with that attempt's response.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use aws_sdk_dynamodb::types::TransactWriteItem;
 use http::StatusCode;
 use uuid::Uuid;
 
 use super::change::{Change, Changes};
-use super::failure::Transacted;
+use super::failure::TransactionOutcome;
 use super::idempotency::{self, IdempotencyKey, StoredResponse};
 use super::{Item, OrgStore, StoreError, audit, events};
 use crate::domain::call_context::CallContext;
@@ -22,7 +21,7 @@ use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
 
-/// What a call changes, all of it or nothing. It always has an audit row.
+/// The changes of a call, all or none of which take effect, with its audit row.
 #[derive(Debug)]
 #[must_use = "nothing changes before it is committed"]
 pub struct Commit<'a> {
@@ -40,7 +39,7 @@ pub struct Commit<'a> {
 pub(crate) struct Attempts(Arc<Mutex<Vec<StoredResponse>>>);
 
 impl Attempts {
-    /// Keeps the response of an attempt, and tells the attempt's number.
+    /// Keeps the response of an attempt, and returns the attempt's number.
     fn remember(&self, response: &StoredResponse) -> usize {
         let mut attempts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         attempts.push(response.clone());
@@ -53,22 +52,22 @@ impl Attempts {
     }
 }
 
-/// What an attempt to commit found.
-enum Landed {
+/// The outcome of an attempt to commit.
+enum AttemptOutcome {
     /// It took effect.
-    Now,
-    /// An attempt of the same call took effect before, and its response was lost or late.
-    Before,
+    Committed,
+    /// An earlier attempt of the same call took effect, and its response was lost or late.
+    CommittedBefore,
 }
 
 impl<'a> Commit<'a> {
-    /// A commit of a call, with nothing in it yet.
+    /// An empty commit of a call.
     pub(crate) fn new(store: &'a OrgStore, call: &'a CallContext) -> Self {
         Self { store, call, now: call.now(), changes: Vec::new(), events: Vec::new(), test: None, checks: Vec::new() }
     }
 
-    /// The moment of the attempt that this commits, where it was decided later than the call began: events added from
-    /// here on happen then. The audit row keeps the call's own time, under which every attempt finds it.
+    /// Sets the moment of the attempt, where it is later than the call's: events that are added from here on happen then.
+    /// The audit row keeps the call's own time, under which every attempt finds it.
     pub(crate) fn at(mut self, now: Timestamp) -> Self {
         self.now = now;
         self
@@ -80,7 +79,7 @@ impl<'a> Commit<'a> {
         self
     }
 
-    /// Adds version checks, as many as still fit in the transaction: name the most important ones first.
+    /// Adds version checks, the most important ones first: the transaction makes as many as fit beside the rest.
     pub(crate) fn checking(mut self, checks: impl IntoIterator<Item = Changes>) -> Self {
         self.checks.extend(checks);
         self
@@ -99,11 +98,11 @@ impl<'a> Commit<'a> {
         self
     }
 
-    /// Commits a call of the API, and gives the response to answer with: this attempt's, or that of an earlier attempt of
+    /// Commits a call of the API, and returns the response to answer with: this attempt's, or that of an earlier attempt of
     /// the same call that took effect although its response was lost.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if something has changed since it was read: nothing is done; decide anew.
+    /// [`Error::Conflict`] if a record has changed since it was read: nothing took effect; decide again.
     pub(crate) async fn respond(
         self,
         response: StoredResponse,
@@ -113,54 +112,125 @@ impl<'a> Commit<'a> {
         let (store, call) = (self.store, self.call);
         let attempt = attempts.remember(&response);
         let row = audit::of_success(call, response.status, &response.objects, attempt);
-        let record = key.map(|key| idempotency::record(store.store.table(), call, key, &response)).transpose()?;
+        let record = key.map(|key| idempotency::record(call, key, &response));
         match self.transact(row, record).await? {
-            Landed::Now => Ok(response),
-            Landed::Before => {
-                let landed = store.attempt_of(call).await?.and_then(|attempt| attempts.recall(attempt));
-                landed.ok_or_else(|| Error::Internal("an audit row of no attempt".to_owned()))
+            AttemptOutcome::Committed => Ok(response),
+            AttemptOutcome::CommittedBefore => {
+                let earlier = store.attempt_of(call).await?.and_then(|attempt| attempts.recall(attempt));
+                earlier.ok_or_else(|| Error::Internal("an audit row of no attempt".to_owned()))
             }
         }
     }
 
-    /// Commits a call that has no response of its own, with its status and the ids of what it changed.
+    /// Commits a call that has no stored response, with its status and the ids of the records that it changed.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if something has changed since it was read: nothing is done; decide anew.
+    /// [`Error::Conflict`] if a record has changed since it was read: nothing took effect; decide again.
     pub(crate) async fn done(self, status: StatusCode, objects: &[Uuid]) -> Result<(), Error> {
         let objects: Vec<u8> = objects.iter().flat_map(Uuid::as_bytes).copied().collect();
         let row = audit::of_success(self.call, status, &objects, 0);
         self.transact(row, None).await.map(|_| ())
     }
 
-    async fn transact(self, row: Item, record: Option<TransactWriteItem>) -> Result<Landed, Error> {
-        let (store, call) = (&self.store.store, self.call);
-        // The audit row first, so that its place in the transaction is known.
-        let mut changes = vec![Change::Create(row)];
-        for added in self.changes {
-            changes.extend(added.for_call(call)?);
+    async fn transact(self, row: Item, record: Option<Change>) -> Result<AttemptOutcome, Error> {
+        let store = &self.store.store;
+        match store.transact(self.into_transaction(row, record)?).await? {
+            TransactionOutcome::Committed => Ok(AttemptOutcome::Committed),
+            // The audit row of this call exists only if an attempt of it took effect.
+            TransactionOutcome::ConditionsFailed(at) if at.contains(&AUDIT_ROW_AT) => {
+                Ok(AttemptOutcome::CommittedBefore)
+            }
+            TransactionOutcome::ConditionsFailed(_) => Err(StoreError::Conflict.into()),
+        }
+    }
+
+    /// The changes of the transaction: the audit row first, and as many version checks as fit.
+    fn into_transaction(self, row: Item, record: Option<Change>) -> Result<Vec<Change>, Error> {
+        let call = self.call;
+        let mut transaction = vec![Change::Create(row)];
+        for changes in self.changes {
+            transaction.extend(changes.for_call(call)?);
         }
         for event in &self.events {
-            changes.extend(events::emit(call.org(), event, None)?);
+            transaction.extend(events::emit(call.org(), event, None)?);
         }
         if let Some((endpoint, event)) = &self.test {
-            changes.extend(events::emit(call.org(), event, Some(*endpoint))?);
+            transaction.extend(events::emit(call.org(), event, Some(*endpoint))?);
         }
-        let room = limits::TRANSACTION_ITEMS_MAX.saturating_sub(changes.len() + usize::from(record.is_some()));
-        for check in self.checks.into_iter().take(room) {
-            changes.extend(check.for_call(call)?);
+        transaction.extend(record);
+        let mut checks = Vec::new();
+        for check in self.checks {
+            checks.extend(check.for_call(call)?);
         }
-        let mut items: Vec<TransactWriteItem> =
-            changes.into_iter().map(|change| change.into_write(store.table())).collect::<Result<_, _>>()?;
-        items.extend(record);
-        if items.len() > limits::TRANSACTION_ITEMS_MAX {
-            return Err(Error::Internal(format!("a commit of {} items", items.len())));
+        let room = limits::TRANSACTION_ITEMS_MAX.saturating_sub(transaction.len());
+        transaction.extend(checks.into_iter().take(room));
+        if transaction.len() > limits::TRANSACTION_ITEMS_MAX {
+            return Err(Error::Internal(format!("a commit of {} items", transaction.len())));
         }
-        match store.transact(items).await? {
-            Transacted::Committed => Ok(Landed::Now),
-            // An audit row of this call can only be there if an attempt of it took effect.
-            Transacted::Refused(refused) if refused.contains(&0) => Ok(Landed::Before),
-            Transacted::Refused(_) => Err(StoreError::Conflict.into()),
+        Ok(transaction)
+    }
+}
+
+/// The index of the audit row in its transaction.
+const AUDIT_ROW_AT: usize = 0;
+
+#[cfg(test)]
+mod tests {
+    use aws_sdk_dynamodb::config::BehaviorVersion;
+    use aws_sdk_dynamodb::{Client, Config};
+
+    use super::*;
+    use crate::domain::actor::Actor;
+    use crate::domain::event::TestData;
+    use crate::domain::ids::{MemberId, OrgId, RequestId};
+    use crate::store::{Store, members};
+
+    fn parts() -> (OrgStore, CallContext) {
+        let client = Client::from_conf(Config::builder().behavior_version(BehaviorVersion::latest()).build());
+        let org = OrgId::new();
+        let call = CallContext::new(RequestId::new(), "test", Timestamp::now(), Actor::system(), org, Vec::new());
+        (OrgStore::new(Store::new(client, "table"), org), call)
+    }
+
+    fn checks(call: &CallContext, count: usize) -> impl Iterator<Item = Changes> {
+        std::iter::repeat_with(|| members::check_member(call, MemberId::new())).take(count)
+    }
+
+    #[test]
+    fn a_transaction_has_the_audit_row_first_and_as_many_checks_as_fit() {
+        let (store, call) = parts();
+        let row = || audit::of_success(&call, StatusCode::OK, &[], 0);
+        let key = IdempotencyKey { key: "key".to_owned(), fingerprint: [0; 32] };
+        let response = StoredResponse { status: StatusCode::OK, body: Vec::new(), etag: None, objects: Vec::new() };
+        let record = idempotency::record(&call, &key, &response);
+
+        let event = || EventKind::WebhookTest(TestData::NOTHING_HAPPENED);
+        let with_checks = |count| Commit::new(&store, &call).emit([event()]).checking(checks(&call, count));
+        let transaction = with_checks(200).into_transaction(row(), Some(record.clone())).unwrap();
+        assert_eq!(transaction.len(), limits::TRANSACTION_ITEMS_MAX);
+        assert_eq!(transaction[AUDIT_ROW_AT], Change::Create(row()));
+        assert!(transaction.contains(&record));
+        // The audit row, and the event with its due entry.
+        assert_eq!(with_checks(7).into_transaction(row(), None).unwrap().len(), 3 + 7);
+        assert_eq!(with_checks(97).into_transaction(row(), None).unwrap().len(), 3 + 97);
+
+        let too_many = Commit::new(&store, &call).with(checks(&call, 100)).into_transaction(row(), None);
+        assert!(matches!(too_many, Err(Error::Internal(cause)) if cause == "a commit of 101 items"));
+    }
+
+    #[test]
+    fn a_commit_refuses_changes_and_checks_of_another_call() {
+        let (store, call) = parts();
+        let (_, other) = parts();
+        let row = || audit::of_success(&call, StatusCode::OK, &[], 0);
+        let commits = [
+            Commit::new(&store, &call).with(checks(&other, 1)),
+            Commit::new(&store, &call).checking(checks(&other, 1)),
+            // The check would not fit either.
+            Commit::new(&store, &call).with(checks(&call, 99)).checking(checks(&other, 1)),
+        ];
+        for commit in commits {
+            assert!(matches!(commit.into_transaction(row(), None), Err(Error::Internal(_))));
         }
     }
 }

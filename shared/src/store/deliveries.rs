@@ -1,4 +1,4 @@
-//! Deliveries: in a partition per endpoint, in the order of their events, each named by what it is of.
+//! Deliveries: a partition per endpoint, sorted by event. A delivery is named by its endpoint and its event.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::change::{Change, Changes, Update};
-use super::failure::Transacted;
+use super::failure::TransactionOutcome;
 use super::item::{Item, VERSION, from_item, from_versioned_item, text, to_item, to_versioned_item};
 use super::keys::{self, DROP_AT, PARTITION, SORT};
 use super::table::{OneOf, PartitionQuery};
@@ -17,6 +17,7 @@ use crate::domain::delivery::{Claim, Delivery, DeliveryState, Progress};
 use crate::domain::endpoint::Endpoint;
 use crate::domain::event::EventType;
 use crate::domain::ids::{EndpointId, EventId, OrgId};
+use crate::domain::member::Admin;
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::store::endpoints::Quarantined;
@@ -29,14 +30,14 @@ const DUE_AT: &str = "due_at";
 /// The attribute of a delivery that holds the type of its event.
 const TYPE: &str = "event_type";
 
-/// Which delivery.
+/// What names a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DeliveryKey {
-    /// Whose.
+    /// The organization.
     pub org: OrgId,
-    /// Where to.
+    /// The endpoint.
     pub endpoint: EndpointId,
-    /// Of what.
+    /// The event.
     pub event: EventId,
 }
 
@@ -51,7 +52,7 @@ impl DeliveryKey {
 }
 
 impl Store {
-    /// Makes a delivery of an event to an endpoint, unless there is one.
+    /// Creates a delivery of an event to an endpoint, unless it exists.
     pub async fn create_delivery(
         &self,
         key: DeliveryKey,
@@ -60,10 +61,10 @@ impl Store {
     ) -> Result<(), StoreError> {
         let item = to_versioned_item(key.key(), delivery, 1)?;
         let due = key.due(delivery.due_at().unwrap_or(now)).into_item();
-        self.change([Change::Create(item), Change::Put(due)]).await.map(|_| ())
+        self.change(vec![Change::Create(item), Change::Put(due)]).await.map(|_| ())
     }
 
-    /// Claims the next attempt at a delivery, if one is due and nobody else has it.
+    /// Claims the next attempt at a delivery, if one is due and not claimed.
     pub async fn claim_delivery(
         &self,
         key: DeliveryKey,
@@ -73,7 +74,7 @@ impl Store {
         let encoded = serde_dynamo::to_attribute_value(claim)
             .map_err(|error| StoreError::Failed(format!("encoding a claim: {error}")))?;
         let string = |text: &str| AttributeValue::S(text.to_owned());
-        // Moments are written so that their texts are in their order.
+        // The texts of timestamps sort in the order of time.
         let update = Update {
             key: key.key(),
             expression: "SET #claim = :claim ADD #version :one",
@@ -101,7 +102,7 @@ impl Store {
         self.get(key.key()).await?.map(from_versioned_item).transpose()
     }
 
-    /// What an attempt needs: where to, and what.
+    /// What an attempt needs: the endpoint and the event.
     pub async fn endpoint_and_event(
         &self,
         key: DeliveryKey,
@@ -118,8 +119,8 @@ impl Store {
         Ok((endpoint, event))
     }
 
-    /// Writes a delivery's next state. Tells whether it did: not if it has changed meanwhile, or the endpoint that it was
-    /// decided from.
+    /// Writes a delivery's next state. False if the delivery has changed since it was read, or the endpoint that the state
+    /// was decided from.
     pub async fn settle_delivery(
         &self,
         org: OrgId,
@@ -130,21 +131,25 @@ impl Store {
         let unchanged = |endpoint: &Versioned<Endpoint>| {
             Change::CheckVersion(keys::endpoint(org, endpoint.id()), endpoint.version())
         };
-        self.change(next_state(org, before, after)?.into_iter().chain(decided_from.map(unchanged))).await
+        let mut changes = next_state(org, before, after)?;
+        changes.extend(decided_from.map(unchanged));
+        self.change(changes).await
     }
 
-    /// Forgets a delivery whose endpoint is gone, whatever state it is in.
-    pub async fn drop_delivery(&self, key: DeliveryKey, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
-        let rest = [Change::Delete(key.key()), Change::Delete(keys::undelivered_row(key.org, key.endpoint, key.event))];
-        self.change(rest.into_iter().chain(due_at.map(|at| Change::Delete(key.due(at))))).await
+    /// Deletes a delivery whose endpoint is deleted, whatever its state.
+    pub async fn delete_delivery(&self, key: DeliveryKey, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
+        let row = keys::undelivered_row(key.org, key.endpoint, key.event);
+        let mut changes = vec![Change::Delete(key.key()), Change::Delete(row)];
+        changes.extend(due_at.map(|at| Change::Delete(key.due(at))));
+        self.change(changes).await
     }
 
-    /// Takes an entry off the due index that no delivery has any more.
-    pub async fn forget_due(&self, key: DeliveryKey, due_at: Timestamp) -> Result<(), StoreError> {
-        self.remove(key.due(due_at)).await
+    /// Deletes a stale entry of a delivery from the due index.
+    pub async fn delete_due_delivery(&self, key: DeliveryKey, due_at: Timestamp) -> Result<(), StoreError> {
+        self.delete(key.due(due_at)).await
     }
 
-    /// Takes a delivery out of quarantine, to be attempted again.
+    /// Takes a delivery out of quarantine, and makes it due again.
     pub async fn release_delivery(&self, key: DeliveryKey, due_at: Timestamp) -> Result<(), StoreError> {
         let quarantined = Change::Delete(keys::quarantined_delivery(key.org, key.endpoint, key.event));
         let mut changes = vec![quarantined];
@@ -156,7 +161,7 @@ impl Store {
         self.change(changes).await.map(|_| ())
     }
 
-    /// Quarantines a delivery that can't be processed: the organization sees it, and it is due no more.
+    /// Quarantines a delivery that can't be processed: the organization sees it, and it is no longer due.
     pub async fn quarantine_delivery(
         &self,
         key: DeliveryKey,
@@ -167,11 +172,11 @@ impl Store {
             keys::quarantined_delivery(key.org, key.endpoint, key.event),
             &Quarantined { event_id: key.event, at: now },
         )?;
-        self.change([Change::Put(quarantined), Change::Delete(key.due(due_at))]).await.map(|_| ())
+        self.change(vec![Change::Put(quarantined), Change::Delete(key.due(due_at))]).await.map(|_| ())
     }
 
-    /// The next of an endpoint's deliveries that have not arrived and are not on their way, from an event on, of those in
-    /// some states; in the order of the events, with the event to go on from, if there are more.
+    /// The next undelivered deliveries of an endpoint that are in some states, from an event on, in the order of the events.
+    /// With the event to go on from, if there may be more.
     pub async fn open_deliveries_from(
         &self,
         org: OrgId,
@@ -193,12 +198,12 @@ impl Store {
         let (rows, more) = self.items_between(query).await?;
         let events = rows.iter().filter_map(event_of);
         let keys: Vec<_> = events.map(|event| keys::delivery(org, endpoint, event)).collect();
-        // One that can't be read does not keep the others.
+        // A delivery that can't be read is skipped, so that the others are found.
         let found = self.get_all(&keys).await?.into_iter().filter_map(|item| from_versioned_item(item).ok());
         Ok((found.collect(), more.as_ref().and_then(event_of).map(|event| after(event.uuid()))))
     }
 
-    /// The next of all of an endpoint's deliveries from an event on: which, and when each is due.
+    /// The keys of the next deliveries of an endpoint, from an event on, with the moment at which each is due.
     pub async fn delivery_keys_from(
         &self,
         org: OrgId,
@@ -222,8 +227,8 @@ impl Store {
         Ok((found.collect(), more.as_ref().and_then(event_of).map(|event| after(event.uuid()))))
     }
 
-    /// Removes what belongs to an endpoint that is gone.
-    pub async fn forget_endpoint(&self, org: OrgId, endpoint: EndpointId) -> Result<(), StoreError> {
+    /// Deletes the remaining items of an endpoint that is deleted.
+    pub async fn delete_endpoint_items(&self, org: OrgId, endpoint: EndpointId) -> Result<(), StoreError> {
         let partition = keys::endpoints(org);
         let (from, to) = (format!("{endpoint}#"), format!("{endpoint}$"));
         let mut start = None;
@@ -239,7 +244,7 @@ impl Store {
             };
             let (items, more) = self.items_between(query).await?;
             for key in items.iter().filter_map(keys::Key::of) {
-                self.remove(key).await?;
+                self.delete(key).await?;
             }
             if more.is_none() {
                 return Ok(());
@@ -248,28 +253,27 @@ impl Store {
         }
     }
 
-    /// Makes changes by themselves, without an audit row: only for deliveries, which follow from what was recorded.
-    async fn change(&self, changes: impl IntoIterator<Item = Change>) -> Result<bool, StoreError> {
-        let items = changes.into_iter().map(|change| change.into_write(self.table())).collect::<Result<_, _>>()?;
-        Ok(self.transact(items).await? == Transacted::Committed)
+    /// Makes changes without an audit row. Only for deliveries, which derive from a change that has one.
+    async fn change(&self, changes: Vec<Change>) -> Result<bool, StoreError> {
+        Ok(self.transact(changes).await? == TransactionOutcome::Committed)
     }
 }
 
-/// What a page of deliveries shows.
+/// The filter of a page of deliveries.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DeliveryFilter {
-    /// In this state.
+    /// Deliveries in this state.
     pub state: Option<DeliveryState>,
-    /// Of events of this type.
+    /// Deliveries of events of this type.
     pub event_type: Option<EventType>,
 }
 
 /// A page of an endpoint's deliveries.
 #[derive(Debug, Clone, Default)]
 pub struct DeliveryPage {
-    /// The newest first.
+    /// The deliveries, the newest first.
     pub deliveries: Vec<Delivery>,
-    /// The event to go on behind, if there may be more.
+    /// The event behind which to go on, if there may be more.
     pub next: Option<EventId>,
 }
 
@@ -283,8 +287,8 @@ impl OrgStore {
         self.store.delivery(DeliveryKey { org: self.org, endpoint, event }).await
     }
 
-    /// The newest deliveries of an endpoint that fit, from before an event on. It looks at a bounded number of them: a
-    /// page can have fewer than asked for, and more behind it.
+    /// A page of the deliveries of an endpoint that match, the newest first, from before an event on. The number of queries
+    /// is bounded, so a page can have fewer than `count` although more follow.
     pub async fn deliveries(
         &self,
         endpoint: EndpointId,
@@ -317,7 +321,7 @@ impl OrgStore {
                     page.next = page.deliveries.last().map(|last: &Delivery| last.event_id);
                     return Ok(page);
                 }
-                // One that can't be read does not keep the page.
+                // A delivery that can't be read is skipped, so that the page is shown.
                 page.deliveries.extend(from_item::<Delivery>(item).ok());
             }
             if more.is_none() {
@@ -330,7 +334,7 @@ impl OrgStore {
         Ok(page)
     }
 
-    /// What of events since a moment an endpoint has not got, though it was attempted, or could not be processed.
+    /// The events since a moment that an endpoint has not received: their deliveries failed, or are quarantined.
     pub async fn undelivered(
         &self,
         endpoint: EndpointId,
@@ -375,29 +379,34 @@ impl OrgStore {
     }
 }
 
-/// What an endpoint has not got.
+/// The events that an endpoint has not received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Undelivered {
-    /// How many events.
+    /// The number of events.
     pub count: u64,
-    /// When the first of them happened.
+    /// The moment of the first one.
     pub earliest: Option<Timestamp>,
 }
 
-/// The states that a replay of what is undelivered is for.
+/// The states that a replay of undelivered events covers.
 pub(crate) fn undelivered() -> impl Iterator<Item = DeliveryState> {
     DeliveryState::ALL.into_iter().filter(|state| state.is_undelivered())
 }
 
 /// The changes that send a delivery again, and take it out of quarantine.
-pub fn replay(call: &CallContext, before: &Versioned<Delivery>, after: &Delivery) -> Result<Changes, StoreError> {
+pub fn replay(
+    call: &CallContext,
+    admin: Admin<'_>,
+    before: &Versioned<Delivery>,
+    after: &Delivery,
+) -> Result<Changes, StoreError> {
     let org = call.org();
     let mut changes = next_state(org, before, after)?;
     changes.push(Change::Delete(keys::quarantined_delivery(org, after.endpoint_id, after.event_id)));
-    Ok(Changes::of(call, changes))
+    Ok(Changes::by_admin(call, admin, changes))
 }
 
-/// The changes that give a delivery its next state, with its place on the due index.
+/// The changes that give a delivery its next state, and move its entry of the due index.
 fn next_state(org: OrgId, before: &Versioned<Delivery>, after: &Delivery) -> Result<Vec<Change>, StoreError> {
     let key = key_of(org, after);
     let mut item = to_versioned_item(key.key(), after, before.version() + 1)?;
@@ -420,14 +429,14 @@ fn next_state(org: OrgId, before: &Versioned<Delivery>, after: &Delivery) -> Res
     Ok(changes)
 }
 
-/// The row of a delivery that has not arrived and is not on its way.
+/// The row of a delivery among the undelivered ones.
 fn open_row(key: DeliveryKey, state: DeliveryState) -> Item {
     let mut row = keys::undelivered_row(key.org, key.endpoint, key.event).into_item();
     row.insert(STATE.to_owned(), AttributeValue::S(state.as_str().to_owned()));
     row
 }
 
-/// The event that a row is of.
+/// The event of a row.
 fn event_of(row: &Item) -> Option<EventId> {
     row.get(SORT)?.as_s().ok()?.parse().ok()
 }
@@ -436,11 +445,11 @@ fn key_of(org: OrgId, delivery: &Delivery) -> DeliveryKey {
     DeliveryKey { org, endpoint: delivery.endpoint_id, event: delivery.event_id }
 }
 
-/// Less and greater than every id.
+/// Texts that sort before and after every id.
 const FIRST: &str = "0";
 const LAST: &str = "g";
 
-/// The least id of a moment: ids begin with their time.
+/// The smallest id of a moment: ids begin with their time.
 pub(crate) fn first_id_at(at: Timestamp) -> Uuid {
     let ms = u64::try_from(at.unix_ms()).unwrap_or_default();
     Uuid::from_u128(u128::from(ms) << 80)

@@ -1,4 +1,5 @@
-//! What is due, as the clock finds it: entries that were written with what they are about, in partitions sorted by time.
+//! The due index, which the clock reads: entries in partitions that are sorted by time. An entry is written in the
+//! transaction that causes it.
 
 use uuid::Uuid;
 
@@ -8,24 +9,24 @@ use crate::domain::ids::{EndpointId, OrgId};
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// Something that is due.
+/// An entry of the due index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DueEntry {
     key: Key,
-    /// What is due.
+    /// The kind of record that is due.
     pub what: Due,
     /// When it is due.
     pub at: Timestamp,
-    /// Whose it is.
+    /// Its organization.
     pub org: OrgId,
-    /// Which it is; its kind says of what. Of a delivery: its event.
+    /// The record's id; for a delivery, its event's.
     pub id: Uuid,
-    /// Of a delivery: its endpoint.
+    /// For a delivery, its endpoint.
     pub endpoint: Option<EndpointId>,
 }
 
 impl DueEntry {
-    /// Reads a key that `keys::due` made.
+    /// Reads a key of the due index. None if it is another key.
     #[must_use]
     pub fn of(key: Key) -> Option<Self> {
         if !key.is_due() {
@@ -40,10 +41,10 @@ impl DueEntry {
     }
 }
 
-/// The way through what is due of one kind in one shard, the earliest first. It never comes back to an entry, so that
-/// one that stays does not keep the ones behind it waiting.
+/// A cursor over the due entries of one kind in one shard, the earliest first. It never returns to an entry, so an entry
+/// that stays does not block those behind it.
 #[derive(Debug)]
-pub struct DueEntries<'a> {
+pub struct DueCursor<'a> {
     store: &'a Store,
     partition: String,
     from: String,
@@ -52,29 +53,29 @@ pub struct DueEntries<'a> {
 }
 
 impl Store {
-    /// What of a kind is due in a shard at a moment.
+    /// The entries of a kind that are due in a shard at a moment.
     #[must_use]
-    pub fn due(&self, what: Due, shard: u8, now: Timestamp) -> DueEntries<'_> {
+    pub fn due(&self, what: Due, shard: u8, now: Timestamp) -> DueCursor<'_> {
         let (partition, from) = (keys::due_shard(shard), keys::due_of_kind(what));
-        DueEntries { store: self, partition, from, to: keys::due_after(now, what), is_over: false }
+        DueCursor { store: self, partition, from, to: keys::due_after(now, what), is_over: false }
     }
 
-    /// Removes an entry of what is not due any more. What is due is never removed this way, but with the change that
-    /// settles it.
-    pub async fn forget(&self, entry: DueEntry) -> Result<(), StoreError> {
-        self.remove(entry.key).await
+    /// Deletes an entry whose work is done. An entry of a record is deleted in the transaction that settles the record, and
+    /// here only when it is stale.
+    pub async fn delete_due_entry(&self, entry: DueEntry) -> Result<(), StoreError> {
+        self.delete(entry.key).await
     }
 }
 
-impl DueEntries<'_> {
-    /// The next entries; none when that was all.
-    pub async fn next(&mut self) -> Result<Vec<DueEntry>, StoreError> {
+impl DueCursor<'_> {
+    /// The next entries; none at the end.
+    pub async fn next_page(&mut self) -> Result<Vec<DueEntry>, StoreError> {
         let mut entries = Vec::new();
         while entries.is_empty() && !self.is_over {
             let keys =
                 self.store.keys_between(&self.partition, &self.from, &self.to, limits::SWEEP_ENTRIES_MAX).await?;
             match keys.last() {
-                // No key comes between another and that one with a blank behind it.
+                // No key sorts between another and that one with a blank behind it.
                 Some(last) => self.from = format!("{} ", last.sort()),
                 None => self.is_over = true,
             }
@@ -89,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_says_whose_and_which() {
+    fn an_entry_is_read_from_its_key() {
         let (org, id, at) = (OrgId::new(), Uuid::now_v7(), Timestamp::now());
         let entry = DueEntry::of(keys::due(at, Due::Proposal, org, id)).unwrap();
         assert_eq!((entry.what, entry.at, entry.org, entry.id, entry.endpoint), (Due::Proposal, at, org, id, None));
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_at_a_moment_is_between_its_bounds_and_nothing_else_is() {
+    fn the_bounds_of_a_moment_include_what_is_due_and_nothing_else() {
         let (org, now) = (OrgId::new(), Timestamp::now());
         let (from, to) = (keys::due_of_kind(Due::Proposal), keys::due_after(now, Due::Proposal));
         let at = |ms: i64, what| {

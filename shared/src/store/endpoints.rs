@@ -1,4 +1,4 @@
-//! Endpoints: an organization has few, so they are in one partition, with how each has done lately beside it.
+//! Endpoints: an organization has few, so they share one partition, with the health of each beside it.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
@@ -18,22 +18,21 @@ use crate::limits;
 /// The attribute of the set of endpoints.
 const IDS: &str = "ids";
 
-/// An endpoint with how it does.
+/// An endpoint with its health.
 #[derive(Debug, Clone)]
 pub struct EndpointState {
     /// The endpoint.
     pub endpoint: Versioned<Endpoint>,
-    /// How it has done lately.
+    /// The results of its latest attempts.
     pub health: Health,
-    /// The replay that goes on, if one does.
+    /// The replay in progress, if there is one.
     pub replay: Option<Replay>,
     /// Deliveries that could not be processed: the service is at fault.
     pub quarantined: Vec<Quarantined>,
 }
 
 impl EndpointState {
-    /// Whether somebody should look at it: it is not paused, and its last attempt failed or the service has stumbled
-    /// over a delivery.
+    /// Whether the endpoint needs attention: it is not paused, and its last attempt failed or a delivery is quarantined.
     #[must_use]
     pub fn is_failing(&self) -> bool {
         let has_trouble = self.health.failures_in_a_row > 0 || !self.quarantined.is_empty();
@@ -41,17 +40,17 @@ impl EndpointState {
     }
 }
 
-/// A replay of what an endpoint has not got, as a member asked for it.
+/// A replay of what an endpoint has not received, as an admin requested it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replay {
-    /// Of events from this moment on.
+    /// The moment from which on events are replayed.
     pub since: Timestamp,
-    /// Asked for then: what has been attempted later is left alone.
+    /// The moment of the request. Deliveries that were attempted later are left alone.
     pub asked_at: Timestamp,
 }
 
 impl Replay {
-    /// What tells it from a later one.
+    /// The version of its item: it tells the replay from a later one.
     fn version(&self) -> u64 {
         u64::try_from(self.asked_at.unix_ms()).unwrap_or_default()
     }
@@ -60,9 +59,9 @@ impl Replay {
 /// A delivery that could not be processed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quarantined {
-    /// Of which event.
+    /// Its event.
     pub event_id: EventId,
-    /// Since when.
+    /// When it was quarantined.
     pub at: Timestamp,
 }
 
@@ -79,18 +78,18 @@ impl Store {
         self.get(keys::endpoint(org, id)).await?.map(from_versioned_item).transpose()
     }
 
-    /// The replay of an endpoint that goes on.
+    /// The replay of an endpoint that is in progress.
     pub async fn endpoint_replay(&self, org: OrgId, id: EndpointId) -> Result<Option<Replay>, StoreError> {
         self.get(keys::endpoint_replay(org, id)).await?.map(from_item).transpose()
     }
 
-    /// Ends the replay of an endpoint, unless another one was asked for meanwhile.
+    /// Ends the replay of an endpoint, unless another one has been requested meanwhile.
     pub async fn end_endpoint_replay(&self, org: OrgId, id: EndpointId, replay: &Replay) -> Result<(), StoreError> {
         let ended = Change::DeleteVersion(keys::endpoint_replay(org, id), replay.version());
-        self.transact(vec![ended.into_write(self.table())?]).await.map(|_| ())
+        self.transact(vec![ended]).await.map(|_| ())
     }
 
-    /// Notes how an attempt has ended. Not in the transaction of its delivery, so that attempts don't meet there.
+    /// Records how an attempt ended. It is outside the delivery's transaction, so that attempts do not conflict.
     pub async fn note_health(
         &self,
         org: OrgId,
@@ -123,14 +122,14 @@ impl Store {
 }
 
 impl OrgStore {
-    /// The organization's endpoints with how they do, the oldest first.
+    /// The organization's endpoints with their health, the oldest first.
     pub async fn endpoints(&self) -> Result<Vec<EndpointState>, StoreError> {
         self.store.endpoints(self.org).await
     }
 }
 
-/// Puts the items of the partition together. They come in order: an endpoint before what belongs to it. What belongs to
-/// none (a note of an attempt that ended after its endpoint was deleted) is left out.
+/// Groups the items of the partition by endpoint. In the order of their keys each endpoint precedes its other items. Items
+/// without an endpoint, such as the health that an attempt recorded after its endpoint was deleted, are left out.
 fn assemble(items: Vec<Item>) -> Result<Vec<EndpointState>, StoreError> {
     let mut found: Vec<EndpointState> = Vec::new();
     for item in items {
@@ -153,17 +152,17 @@ fn assemble(items: Vec<Item>) -> Result<Vec<EndpointState>, StoreError> {
     Ok(found)
 }
 
-/// The changes that add an endpoint. They hold only while there is room for one.
-pub fn create(call: &CallContext, _by: Admin<'_>, endpoint: &Endpoint) -> Result<Changes, StoreError> {
+/// The changes that add an endpoint. They hold only while the organization has fewer than the limit.
+pub fn create(call: &CallContext, admin: Admin<'_>, endpoint: &Endpoint) -> Result<Changes, StoreError> {
     let org = call.org();
     let item = to_versioned_item(keys::endpoint(org, endpoint.id()), endpoint, 1)?;
-    Ok(Changes::of(call, [Change::Create(item), join(org, endpoint.id())]))
+    Ok(Changes::by_admin(call, admin, [Change::Create(item), add_id(org, endpoint.id())]))
 }
 
-/// The changes that give an endpoint its next state. Deliveries that have to follow it do so afterwards.
+/// The changes that give an endpoint its next state. Its deliveries are updated afterwards.
 pub fn replace(
     call: &CallContext,
-    _by: Admin<'_>,
+    admin: Admin<'_>,
     before: &Versioned<Endpoint>,
     after: &Endpoint,
 ) -> Result<Changes, StoreError> {
@@ -173,18 +172,19 @@ pub fn replace(
     if before.paused_at().is_some() && after.paused_at().is_none() {
         changes.push(follow_up(org, after.id(), after.updated_at()));
     }
-    Ok(Changes::of(call, changes))
+    Ok(Changes::by_admin(call, admin, changes))
 }
 
-/// The changes that delete an endpoint. Its deliveries go afterwards.
-pub fn delete(call: &CallContext, _by: Admin<'_>, before: &Versioned<Endpoint>) -> Changes {
+/// The changes that delete an endpoint. Its deliveries are deleted afterwards.
+pub fn delete(call: &CallContext, admin: Admin<'_>, before: &Versioned<Endpoint>) -> Changes {
     let (org, id) = (call.org(), before.id());
     let deleted = Change::DeleteVersion(keys::endpoint(org, id), before.version());
-    Changes::of(call, [deleted, leave(org, id), follow_up(org, id, call.now())])
+    Changes::by_admin(call, admin, [deleted, remove_id(org, id), follow_up(org, id, call.now())])
 }
 
-/// The endpoints are a set too, for the limit: admins who add one at the same moment meet there.
-fn join(org: OrgId, id: EndpointId) -> Change {
+/// The change that adds an endpoint's id to the set of ids, which holds the limit: additions at the same moment conflict
+/// there.
+fn add_id(org: OrgId, id: EndpointId) -> Change {
     Change::Update(Update {
         key: keys::endpoint_ids(org),
         expression: "ADD #ids :id",
@@ -197,8 +197,8 @@ fn join(org: OrgId, id: EndpointId) -> Change {
     })
 }
 
-/// The change that takes an endpoint out of the set.
-fn leave(org: OrgId, id: EndpointId) -> Change {
+/// The change that removes an endpoint's id from the set.
+fn remove_id(org: OrgId, id: EndpointId) -> Change {
     Change::Update(Update {
         key: keys::endpoint_ids(org),
         expression: "DELETE #ids :id",
@@ -211,16 +211,16 @@ fn leave(org: OrgId, id: EndpointId) -> Change {
 /// The changes that ask for a replay of what an endpoint has not received.
 pub fn request_replay(
     call: &CallContext,
-    _by: Admin<'_>,
+    admin: Admin<'_>,
     id: EndpointId,
     replay: &Replay,
 ) -> Result<Changes, StoreError> {
     let org = call.org();
     let item = to_versioned_item(keys::endpoint_replay(org, id), replay, replay.version())?;
-    Ok(Changes::of(call, [Change::Put(item), follow_up(org, id, replay.asked_at)]))
+    Ok(Changes::by_admin(call, admin, [Change::Put(item), follow_up(org, id, replay.asked_at)]))
 }
 
-/// What has to follow is on the due index until it has.
+/// The change that puts an entry into the due index, until the endpoint's deliveries have been updated.
 fn follow_up(org: OrgId, id: EndpointId, now: Timestamp) -> Change {
-    Change::Put(keys::due_anew(now, Due::Endpoint, org, id.uuid()).into_item())
+    Change::Put(keys::due_unique(now, Due::Endpoint, org, id.uuid()).into_item())
 }

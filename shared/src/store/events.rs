@@ -1,5 +1,5 @@
-//! The outbox: events, each written in the transaction of the change that it tells, and due until it is relayed. The
-//! body is serialized here, once: every attempt and every endpoint gets these bytes.
+//! The outbox: an event is written in the transaction of its change, and is on the due index until it is relayed. The body
+//! is serialized here, once: every attempt at every endpoint sends these bytes.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,17 +20,17 @@ pub struct StoredEvent {
     /// Its type.
     #[serde(rename = "type")]
     pub event_type: EventType,
-    /// When it was written down.
+    /// When it happened.
     pub created_at: Timestamp,
-    /// What deliveries have as their body.
+    /// The body of its deliveries.
     pub body: String,
-    /// The one endpoint that it is for, if it is a test.
+    /// The only endpoint that gets it, if it is a test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<EndpointId>,
 }
 
 impl StoredEvent {
-    /// Whether it is for an endpoint.
+    /// Whether an endpoint gets it.
     #[must_use]
     pub fn is_for(&self, endpoint: &Endpoint) -> bool {
         match self.only {
@@ -54,7 +54,7 @@ impl OrgStore {
     }
 }
 
-/// The changes that emit an event: to every endpoint that wants it, or to one.
+/// The changes that emit an event: to every endpoint that subscribes to it, or to one alone.
 pub(super) fn emit(org: OrgId, event: &Event, only: Option<EndpointId>) -> Result<[Change; 2], StoreError> {
     let body =
         serde_json::to_string(event).map_err(|error| StoreError::Failed(format!("encoding an event: {error}")))?;

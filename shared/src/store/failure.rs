@@ -1,33 +1,34 @@
-//! What DynamoDB's refusals mean: another call in the way, too much to do, or a failure.
+//! The meaning of DynamoDB's refusals: a conflict with another call, throttling, or a failure.
 
 use aws_sdk_dynamodb::error::{BuildError, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::CancellationReason;
 
 use super::StoreError;
 
-/// The code of a transaction that is still under way with the same request token.
-pub(super) const IN_PROGRESS: &str = "TransactionInProgressException";
+/// The codes of calls that met a transaction: one with the same request token, or, for a write of one item, any that
+/// holds the item.
+const CONFLICT: [&str; 2] = ["TransactionInProgressException", "TransactionConflictException"];
 
 /// The codes of calls that DynamoDB had no capacity for.
 const THROTTLED: [&str; 4] =
     ["ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded", "LimitExceededException"];
 
-/// What became of a transaction.
+/// The outcome of a transaction.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Transacted {
+pub(super) enum TransactionOutcome {
     /// It took effect.
     Committed,
     /// It had no effect: the conditions of these items did not hold.
-    Refused(Vec<usize>),
+    ConditionsFailed(Vec<usize>),
 }
 
-/// Tells a transaction that met another one, or a busy table, from one that can't succeed.
-pub(super) fn decide_cancelled(reasons: &[CancellationReason]) -> Result<Transacted, StoreError> {
-    let (mut refused, mut hopeless, mut throttled) = (Vec::new(), Vec::new(), None);
+/// Tells a canceled transaction that may succeed later from one that can't.
+pub(super) fn outcome_of_canceled(reasons: &[CancellationReason]) -> Result<TransactionOutcome, StoreError> {
+    let (mut failed_conditions, mut hopeless, mut throttled) = (Vec::new(), Vec::new(), None);
     for (index, reason) in reasons.iter().enumerate() {
         match reason.code().unwrap_or("None") {
             "None" | "TransactionConflict" => {}
-            "ConditionalCheckFailed" => refused.push(index),
+            "ConditionalCheckFailed" => failed_conditions.push(index),
             code @ ("ThrottlingError" | "ProvisionedThroughputExceeded") => throttled = Some(code),
             code => hopeless.push(code),
         }
@@ -35,13 +36,13 @@ pub(super) fn decide_cancelled(reasons: &[CancellationReason]) -> Result<Transac
     if !hopeless.is_empty() {
         return Err(StoreError::Failed(format!("TransactWriteItems: {}", hopeless.join(", "))));
     }
-    if !refused.is_empty() {
-        return Ok(Transacted::Refused(refused));
+    if !failed_conditions.is_empty() {
+        return Ok(TransactionOutcome::ConditionsFailed(failed_conditions));
     }
     Err(throttled.map_or(StoreError::Conflict, |code| StoreError::Throttled(format!("TransactWriteItems: {code}"))))
 }
 
-// For the log: its code, or what kind of failure it was. Messages are left out, since they can quote values.
+// The log gets the code, or the kind of failure. Messages can quote values, so they are left out.
 impl<E: ProvideErrorMetadata, R> From<SdkError<E, R>> for StoreError {
     fn from(error: SdkError<E, R>) -> Self {
         let kind = match &error {
@@ -53,6 +54,9 @@ impl<E: ProvideErrorMetadata, R> From<SdkError<E, R>> for StoreError {
             _ => "failed",
         };
         let code = error.code().unwrap_or("no code");
+        if CONFLICT.contains(&code) {
+            return Self::Conflict;
+        }
         if THROTTLED.contains(&code) {
             return Self::Throttled(code.to_owned());
         }
@@ -70,9 +74,9 @@ impl From<BuildError> for StoreError {
 mod tests {
     use super::*;
 
-    fn decide(codes: &[&str]) -> Result<Transacted, StoreError> {
+    fn decide(codes: &[&str]) -> Result<TransactionOutcome, StoreError> {
         let reasons: Vec<_> = codes.iter().map(|code| CancellationReason::builder().code(*code).build()).collect();
-        decide_cancelled(&reasons)
+        outcome_of_canceled(&reasons)
     }
 
     #[test]
@@ -82,7 +86,9 @@ mod tests {
             assert!(matches!(decide(&[code, "None"]), Err(StoreError::Throttled(_))), "{code}");
             assert!(matches!(decide(&["TransactionConflict", code]), Err(StoreError::Throttled(_))), "{code}");
         }
-        assert!(matches!(decide(&["None", "ConditionalCheckFailed"]), Ok(Transacted::Refused(at)) if at == [1]));
+        assert!(
+            matches!(decide(&["None", "ConditionalCheckFailed"]), Ok(TransactionOutcome::ConditionsFailed(at)) if at == [1])
+        );
         for code in ["ValidationError", "ItemCollectionSizeLimitExceeded", "DuplicateItem", "AccessDenied", "Unheard"] {
             let refused = decide(&["TransactionConflict", code]);
             assert!(matches!(refused, Err(StoreError::Failed(_))), "{code}");

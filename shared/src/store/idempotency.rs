@@ -1,11 +1,12 @@
-//! Idempotency keys: the first response to each, kept for seven days and given again to every repeat.
+//! Idempotency keys: the first response to each is kept for seven days, and answers every repeat.
 
 use aws_sdk_dynamodb::primitives::Blob;
-use aws_sdk_dynamodb::types::{AttributeValue, Put, TransactWriteItem};
+use aws_sdk_dynamodb::types::AttributeValue;
 use http::StatusCode;
 
+use super::change::{Change, Expiry};
 use super::item::{bytes, compressed, decompressed, number, text};
-use super::keys::{self, DROP_AT, PARTITION};
+use super::keys::{self, DROP_AT};
 use super::{Item, OrgStore, StoreError};
 use crate::domain::call_context::CallContext;
 use crate::domain::time::Timestamp;
@@ -17,7 +18,7 @@ const BODY: &str = "body";
 const ETAG: &str = "etag";
 const OBJECTS: &str = "objects";
 
-/// An idempotency key, with what it was sent for.
+/// An idempotency key, with a fingerprint of its request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IdempotencyKey {
     /// The key, without quotes.
@@ -39,19 +40,19 @@ pub struct StoredResponse {
 /// The first response to a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FirstResponse {
-    /// What the request was: method, path and body.
+    /// SHA-256 of the request's method, path and body.
     pub fingerprint: [u8; 32],
-    /// What was answered.
+    /// The response.
     pub response: StoredResponse,
 }
 
 impl OrgStore {
-    /// The first response to a key, unless that was too long ago.
+    /// The first response to a key, unless it has expired.
     pub(crate) async fn first_response(&self, key: &str, now: Timestamp) -> Result<Option<FirstResponse>, StoreError> {
         let Some(item) = self.store.get(keys::idempotency(self.org, key)).await? else { return Ok(None) };
         let first = read(&item).ok_or_else(|| StoreError::Unreadable("decoding an idempotency record".to_owned()))?;
         let (first, drop_at) = first;
-        // DynamoDB drops what is too old some time later, so the age is checked here.
+        // DynamoDB deletes expired items with a delay, so the age is checked here.
         Ok((now.unix_s() < drop_at).then_some(first))
     }
 }
@@ -67,13 +68,8 @@ fn read(item: &Item) -> Option<(FirstResponse, i64)> {
     Some((first, number(item, DROP_AT)?))
 }
 
-/// The record of a response, for its transaction. It takes the place of none, or of one that is too old.
-pub(super) fn record(
-    table: &str,
-    call: &CallContext,
-    key: &IdempotencyKey,
-    response: &StoredResponse,
-) -> Result<TransactWriteItem, StoreError> {
+/// The change that records a response under its key. It holds only while the key is free, or its record has expired.
+pub(super) fn record(call: &CallContext, key: &IdempotencyKey, response: &StoredResponse) -> Change {
     let mut item = keys::idempotency(call.org(), &key.key).into_item();
     item.insert(FINGERPRINT.to_owned(), AttributeValue::B(Blob::new(key.fingerprint)));
     item.insert(STATUS.to_owned(), AttributeValue::N(response.status.as_u16().to_string()));
@@ -86,14 +82,5 @@ pub(super) fn record(
     }
     let now = call.now().unix_s();
     item.insert(DROP_AT.to_owned(), AttributeValue::N((now + limits::IDEMPOTENCY_KEY_LIFETIME_S).to_string()));
-    let put = Put::builder()
-        .table_name(table)
-        .set_item(Some(item))
-        .condition_expression("attribute_not_exists(#pk) OR #drop_at <= :now")
-        .expression_attribute_names("#pk", PARTITION)
-        .expression_attribute_names("#drop_at", DROP_AT)
-        .expression_attribute_values(":now", AttributeValue::N(now.to_string()))
-        .build()
-        .map_err(|error| StoreError::Failed(format!("TransactWriteItems: {error}")))?;
-    Ok(TransactWriteItem::builder().put(put).build())
+    Change::PutIfExpired(item, Expiry { attribute: DROP_AT, now })
 }

@@ -1,4 +1,4 @@
-//! Items as the SDK has them, and records as items.
+//! Items, and the encoding of records as items.
 
 use std::ops::Deref;
 
@@ -16,10 +16,10 @@ use crate::domain::endpoint::Endpoint;
 /// The attribute that holds a record's version.
 pub(super) const VERSION: &str = "v";
 
-/// A record as it was read, with the version that its next change must name. Only the store makes one of a record that a
-/// member's act protects: nothing else can pass for what was there before.
+/// A record as it was read, with the version that its next change must name. Of a record with protected transitions only
+/// the store makes one, so no other code can pretend what the table has.
 ///
-/// ```compile_fail
+/// ```compile_fail,E0451
 /// use shared::domain::agreement::Agreement;
 /// use shared::store::Versioned;
 ///
@@ -28,7 +28,7 @@ pub(super) const VERSION: &str = "v";
 /// }
 /// ```
 ///
-/// ```compile_fail
+/// ```compile_fail,E0277
 /// use shared::domain::agreement::Agreement;
 /// use shared::store::Versioned;
 ///
@@ -69,14 +69,14 @@ impl<T> Deref for Versioned<T> {
     }
 }
 
-/// Records that no member's act protects: another store of them can say what is there.
+/// Records without protected transitions. A test double of the store can make versions of them.
 pub trait Unprotected {}
 
 impl Unprotected for Delivery {}
 impl Unprotected for Endpoint {}
 
 impl<T: Unprotected> Versioned<T> {
-    /// A record at a version, for the stores that stand in for this one.
+    /// A record at a version, for test doubles of the store.
     #[must_use]
     pub fn new(value: T, version: u64) -> Self {
         Self { value, version }
@@ -98,9 +98,9 @@ pub(super) fn to_versioned_item<T: Serialize>(key: Key, record: &T, version: u64
     Ok(item)
 }
 
-/// An item as a record; attributes that the record does not have are ignored.
+/// An item as a record. Attributes that the record does not have are ignored.
 pub(super) fn from_item<T: DeserializeOwned>(item: Item) -> Result<T, StoreError> {
-    // serde's own text can quote a value.
+    // serde's message can quote a value.
     serde_dynamo::from_item(item)
         .map_err(|_| StoreError::Unreadable(format!("decoding a {}", std::any::type_name::<T>())))
 }
@@ -127,15 +127,15 @@ pub(super) fn bytes<'a>(item: &'a Item, name: &str) -> Option<&'a [u8]> {
     Some(item.get(name)?.as_b().ok()?.as_ref())
 }
 
-/// How hard large bytes are compressed, of 10: what is small stays quick.
+/// The compression level, of 10.
 const COMPRESSION: u8 = 6;
 
-/// Large bytes as an attribute, compressed: they would cost many units, and the largest would not fit into an item.
+/// Bytes as a compressed attribute: large ones would cost many units, and the largest would not fit into an item.
 pub(super) fn compressed(bytes: &[u8]) -> AttributeValue {
     AttributeValue::B(Blob::new(miniz_oxide::deflate::compress_to_vec(bytes, COMPRESSION)))
 }
 
-/// The bytes of such an attribute, unless there are more than there can be.
+/// The bytes of a compressed attribute. None if there are more than `bytes_max`.
 pub(super) fn decompressed(item: &Item, name: &str, bytes_max: usize) -> Option<Vec<u8>> {
     miniz_oxide::inflate::decompress_to_vec_with_limit(bytes(item, name)?, bytes_max).ok()
 }

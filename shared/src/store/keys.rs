@@ -1,11 +1,11 @@
-//! Every key of the table. Keys start with the organization; the few ways in without one are listed first.
+//! Every key of the table. Keys start with the organization, except for the few look-ups without one, which come first.
 //!
 //! Decision: a token is stored once, under its hash, and its id only points there. Revoking it changes one item, so no
 //! second copy can go on working.
 //!
 //! Decision: the people of a workspace are a set in its record, not items of their own, and are added in place. The
-//! limit of 500 is exact, one read shows them all, and lists show people without a query per row. Adding in place asks
-//! for no version, so people who join at the same moment do not undo each other's write.
+//! limit of 500 is exact, one read returns them all, and lists show people without a query per row. Adding in place
+//! needs no version, so people who join at the same moment do not conflict.
 //!
 //! Decision: an organization's endpoints are such a set too, with room for 20, beside their records. The limit is exact
 //! even when several are added at once; a count could drift, and in the partition of the endpoints every event would
@@ -39,13 +39,13 @@ pub type Item = HashMap<String, AttributeValue>;
 pub const PARTITION: &str = "pk";
 /// The attribute of the sort key.
 pub const SORT: &str = "sk";
-/// The attribute that tells `DynamoDB` when to drop an item, in seconds since 1970.
+/// The attribute that holds when `DynamoDB` may delete an item, in seconds since 1970.
 pub const DROP_AT: &str = "ttl";
 
 /// The sort key of an item that is alone in its partition.
 const ALONE: &str = ".";
 
-/// Where an item is.
+/// The key of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Key {
     partition: String,
@@ -81,19 +81,19 @@ impl Key {
         &self.sort
     }
 
-    /// The key of an item that was told of elsewhere: in the table's stream.
+    /// The key with these parts, as a record of the table's stream has them.
     #[must_use]
-    pub fn told(partition: &str, sort: &str) -> Self {
+    pub fn from_parts(partition: &str, sort: &str) -> Self {
         Self { partition: partition.to_owned(), sort: sort.to_owned() }
     }
 
-    /// Whether it is in a partition of what will be due.
+    /// Whether it is a key of the due index.
     #[must_use]
     pub(super) fn is_due(&self) -> bool {
         self.partition.starts_with("DUE#")
     }
 
-    /// The key of an item that was read.
+    /// The key of an item. None if its attributes are missing.
     #[must_use]
     pub fn of(item: &Item) -> Option<Self> {
         let text = |name| item.get(name)?.as_s().ok().cloned();
@@ -101,7 +101,7 @@ impl Key {
     }
 }
 
-// Ways in without an organization.
+// Look-ups without an organization.
 
 /// The token with this hash.
 #[must_use]
@@ -121,37 +121,37 @@ pub fn session(hash: SecretHash) -> Key {
     Key::alone(format!("SESSION#{hash}"))
 }
 
-/// That a browser has signed in to an account, since the person has last signed out everywhere.
+/// A device that has signed in to an account since the person last signed out everywhere.
 #[must_use]
 pub fn known_device(secret: SecretHash, email: &str, epoch: u64) -> Key {
-    Key::alone(format!("BROWSER#{}#{epoch}", of_browser(secret, email)))
+    Key::alone(format!("BROWSER#{}#{epoch}", device_hash(secret, email)))
 }
 
-/// How often somebody has guessed wrong in a browser that has signed in to the account before.
+/// The failed logins to an account on a device that has signed in to it before.
 #[must_use]
 pub fn failed_logins_on_device(secret: SecretHash, email: &str) -> Key {
-    failed_logins("browser", &of_browser(secret, email))
+    failed_logins("browser", &device_hash(secret, email))
 }
 
-fn of_browser(secret: SecretHash, email: &str) -> String {
+fn device_hash(secret: SecretHash, email: &str) -> String {
     crate::crypto::hex(&crate::crypto::fingerprint(&[secret.to_string().as_bytes(), email.as_bytes()]))
 }
 
-/// How often somebody has guessed wrong: at an account, or from an address. Hashed, since anybody can type anything.
+/// The failed logins of a kind: to an account, or from an address. The name is hashed, because a client may send any text.
 #[must_use]
-pub fn failed_logins(at: &str, of: &str) -> Key {
-    let hash = crate::crypto::hex(&crate::crypto::fingerprint(&[at.as_bytes(), of.as_bytes()]));
+pub fn failed_logins(kind: &str, name: &str) -> Key {
+    let hash = crate::crypto::hex(&crate::crypto::fingerprint(&[kind.as_bytes(), name.as_bytes()]));
     Key::alone(format!("GUESSES#{hash}"))
 }
 
-/// A call whose token is unknown: the service-level trail, sharded.
+/// A call with an unknown token, in the service-level trail, which is sharded.
 #[must_use]
 pub fn trail(at: Timestamp, shard: u8, call: RequestId) -> Key {
     Key::new(format!("TRAIL#{}#{shard}", at.day()), call)
 }
 
-/// What will be due at a moment, for the clock. The shard spreads what is due at one time; the sort key has the kind
-/// first and then the time, so that a backlog of one kind does not keep another waiting.
+/// An entry of the due index, for the clock. Shards spread what is due at the same time. The sort key has the kind before
+/// the time, so that a backlog of one kind does not delay another.
 #[must_use]
 pub fn due(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
     let shard = id.as_u128() % u128::from(DUE_SHARDS);
@@ -159,7 +159,7 @@ pub fn due(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
     Key::new(shard, format_args!("{}{:015}#{org}#{id}", due_of_kind(what), at.unix_ms()))
 }
 
-/// The same for a delivery, which two ids name.
+/// The entry of a delivery, which two ids name.
 #[must_use]
 pub fn due_delivery(at: Timestamp, org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
     let mut key = due(at, Due::Delivery, org, event.uuid());
@@ -167,52 +167,52 @@ pub fn due_delivery(at: Timestamp, org: OrgId, endpoint: EndpointId, event: Even
     key
 }
 
-/// The same for something that may be asked for twice at one moment: each asking has an entry of its own.
+/// An entry with a suffix of its own, for work that can be requested twice at the same moment: each request has its entry.
 #[must_use]
-pub fn due_anew(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
+pub fn due_unique(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
     let mut key = due(at, what, org, id);
     key.sort = format!("{}#{}", key.sort, uuid::Uuid::now_v7());
     key
 }
 
-/// What all sort keys of one kind begin with, and the least that they are greater than.
+/// The prefix of the sort keys of one kind, which sorts before all of them.
 #[must_use]
 pub fn due_of_kind(what: Due) -> String {
     format!("{}#", what.as_str())
 }
 
-/// One partition of what will be due.
+/// One partition of the due index.
 #[must_use]
 pub fn due_shard(shard: u8) -> String {
     format!("DUE#{shard}")
 }
 
-/// The least sort key of what of a kind is due later than a moment.
+/// The smallest sort key of a kind that is due later than a moment.
 #[must_use]
 pub fn due_after(at: Timestamp, what: Due) -> String {
     format!("{}{:015}", due_of_kind(what), at.unix_ms().saturating_add(1))
 }
 
-/// Over how many partitions what will be due is spread.
+/// The number of partitions of the due index.
 pub const DUE_SHARDS: u8 = 8;
 
-/// What can be due.
+/// The kinds of due entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
-    /// An event that is not relayed yet.
+    /// An event that is to be relayed.
     Event,
     /// A proposal that expires.
     Proposal,
-    /// An agreement that time takes further.
+    /// An agreement whose countdown or term ends.
     Agreement,
     /// A delivery that is to be attempted.
     Delivery,
-    /// An endpoint whose deliveries have to follow what was done to it.
+    /// An endpoint whose deliveries are to be updated after a change of the endpoint.
     Endpoint,
 }
 
 impl Due {
-    /// As it stands in a key.
+    /// The text in a key.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -224,7 +224,7 @@ impl Due {
         }
     }
 
-    /// The kind that stands so in a key.
+    /// The kind with this text in a key.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let all = [Self::Event, Self::Proposal, Self::Agreement, Self::Delivery, Self::Endpoint];
@@ -232,7 +232,7 @@ impl Due {
     }
 }
 
-// An organization's own.
+// Keys of an organization.
 
 /// An event.
 #[must_use]
@@ -240,13 +240,13 @@ pub fn event(org: OrgId, event: EventId) -> Key {
     Key::alone(of(org, format_args!("EVENT#{event}")))
 }
 
-/// The partition of an organization's endpoints, with how they do.
+/// The partition of an organization's endpoints and their other items.
 #[must_use]
 pub fn endpoints(org: OrgId) -> String {
     of(org, "ENDPOINTS")
 }
 
-/// Which endpoints an organization has, for their limit. Apart from them, so that reading them does not cost more.
+/// The set of an organization's endpoints, for their limit. It is apart from them, so that reading them costs no more.
 #[must_use]
 pub fn endpoint_ids(org: OrgId) -> Key {
     Key::alone(of(org, "ENDPOINTIDS"))
@@ -258,25 +258,25 @@ pub fn endpoint(org: OrgId, endpoint: EndpointId) -> Key {
     Key::new(endpoints(org), endpoint)
 }
 
-/// How an endpoint has done lately: an item of its own, since every attempt writes it.
+/// The health of an endpoint: an item of its own, because every attempt writes it.
 #[must_use]
 pub fn endpoint_health(org: OrgId, endpoint: EndpointId) -> Key {
     Key::new(endpoints(org), format_args!("{endpoint}{HEALTH}"))
 }
 
-/// The replay of an endpoint's undelivered events that a member has asked for.
+/// The requested replay of an endpoint's undelivered events.
 #[must_use]
 pub fn endpoint_replay(org: OrgId, endpoint: EndpointId) -> Key {
     Key::new(endpoints(org), format_args!("{endpoint}{REPLAY}"))
 }
 
-/// A delivery that the sender could not process.
+/// A quarantined delivery, which the sender could not process.
 #[must_use]
 pub fn quarantined_delivery(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
     Key::new(endpoints(org), format_args!("{endpoint}{QUARANTINED}{event}"))
 }
 
-/// What the sort keys of an endpoint's companions end with, or have between two ids.
+/// The markers in the sort keys of an endpoint's other items: at the end, or between two ids.
 pub(super) const HEALTH: &str = "#HEALTH";
 /// See [`HEALTH`].
 pub(super) const REPLAY: &str = "#REPLAY";
@@ -289,20 +289,20 @@ pub fn deliveries(org: OrgId, endpoint: EndpointId) -> String {
     of(org, format_args!("DELIVERIES#{endpoint}"))
 }
 
-/// A delivery. Named by what it is of, so that there is one however often the event is relayed.
+/// A delivery. Its endpoint and event name it, so there is one however often the event is relayed.
 #[must_use]
 pub fn delivery(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
     Key::new(deliveries(org, endpoint), event)
 }
 
-/// The partition of those of an endpoint's deliveries that have not arrived and are not on their way: what waits for its
-/// next attempt, for a replay, or for the endpoint to be resumed.
+/// The partition with a row for each undelivered delivery of an endpoint: it waits for its next attempt, for a replay, or
+/// for the endpoint to be resumed.
 #[must_use]
 pub fn undelivered(org: OrgId, endpoint: EndpointId) -> String {
     of(org, format_args!("UNDELIVERED#{endpoint}"))
 }
 
-/// A delivery's row there.
+/// The row of an undelivered delivery.
 #[must_use]
 pub fn undelivered_row(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
     Key::new(undelivered(org, endpoint), event)
@@ -320,13 +320,13 @@ pub fn proposal(org: OrgId, proposal: ProposalId) -> Key {
     Key::alone(of(org, format_args!("PROPOSAL#{proposal}")))
 }
 
-/// What was proposed with it.
+/// The snapshot of what was proposed.
 #[must_use]
 pub fn proposed(org: OrgId, proposal: ProposalId) -> Key {
     Key::alone(of(org, format_args!("PROPOSED#{proposal}")))
 }
 
-/// The one proposal of an action that is pending for an agreement.
+/// The claim of the one pending proposal of an action for an agreement.
 #[must_use]
 pub fn pending(org: OrgId, agreement: AgreementId, action: ProposalAction) -> Key {
     Key::alone(of(org, format_args!("PENDING#{agreement}#{}", action.as_str())))
@@ -350,7 +350,7 @@ pub fn members(org: OrgId) -> String {
     of(org, "MEMBERS")
 }
 
-/// One of the organization's tokens, by its id: kept for good, also when it works no more.
+/// The pointer from a token's id to its hash. It is kept for good, also after the token is revoked.
 #[must_use]
 pub fn token(org: OrgId, token: TokenId) -> Key {
     Key::new(of(org, "TOKENS"), token)
@@ -368,7 +368,7 @@ pub fn idempotency(org: OrgId, key: &str) -> Key {
     Key::alone(of(org, format_args!("KEY#{key}")))
 }
 
-/// The last number that was given to a workspace.
+/// The counter of workspace numbers.
 #[must_use]
 pub fn workspace_counter(org: OrgId) -> Key {
     Key::alone(of(org, "COUNTER#WORKSPACES"))
@@ -392,7 +392,7 @@ pub fn workspace(org: OrgId, workspace: WorkspaceId) -> Key {
     Key::alone(of(org, format_args!("WORKSPACE#{workspace}")))
 }
 
-/// What lists are made of: the compact rows of one kind, in one partition per organization, sorted by id.
+/// The kinds of list rows: each organization has a partition of compact rows per kind, sorted by id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
     /// Of contacts.

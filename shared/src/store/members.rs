@@ -1,4 +1,4 @@
-//! Members: a record each, in one partition per organization. Their accounts are ways in without an organization.
+//! Members: a record each, in one partition per organization. Their accounts are found without an organization.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -14,7 +14,7 @@ use crate::domain::member::Removal;
 use crate::domain::organization::MemberRecord;
 
 impl OrgStore {
-    /// The organization's members, in the order in which they came.
+    /// The organization's members, the oldest first.
     pub async fn members(&self) -> Result<Vec<MemberRecord>, StoreError> {
         let mut items = Vec::new();
         let partition = keys::members(self.org);
@@ -33,9 +33,9 @@ impl OrgStore {
     }
 }
 
-/// The changes that remove a member, whose sessions in the organization end with that: their record goes, and their
-/// account, which stays, forgets the membership. They hold only while the member is there, and the admin who has to stay
-/// is one.
+/// The changes that remove a member, which ends their sessions in the organization: the member's record is deleted, and the
+/// membership is removed from their account, which stays. They hold only while the member exists, and the admin who must
+/// stay is one.
 pub(crate) fn remove(call: &CallContext, removal: &Removal, account: Option<&Account>) -> Result<Changes, StoreError> {
     let (org, gone) = (call.org(), removal.gone());
     let mut changes = vec![Change::DeleteExisting(keys::member(org, gone.id))];
@@ -50,7 +50,7 @@ pub(crate) fn remove(call: &CallContext, removal: &Removal, account: Option<&Acc
         changes.push(Change::Update(Update {
             key: keys::account(&account.email),
             expression: "SET #memberships = :kept",
-            // The person may join another organization at the same moment.
+            // Another organization may add the person at the same moment.
             condition: "#memberships = :all",
             names: vec![("#memberships", "memberships")],
             values: vec![(":kept", encoded(&kept)?), (":all", encoded(&account.memberships)?)],

@@ -1,14 +1,14 @@
-//! The store: one `DynamoDB` table, and the only code that knows it.
+//! The store: one `DynamoDB` table. No other code knows it.
 //!
-//! [`keys`] has every key, [`table`] every call of the SDK, [`change`] and [`commit`] the one way to change an
-//! organization's records, `record` what a kind of record declares, [`list`] the one way to read lists; the other files
-//! turn items into domain types and back.
+//! [`keys`] has every key, `table` every call of the SDK, [`change`] and [`commit`] the one way to change an
+//! organization's records, `record` the declaration of a kind of record, [`list`] the one way to read lists. The other
+//! files convert between items and domain types.
 //!
 //! Decision: responses kept for idempotency are compressed, because a large one would cost many write units, and the
 //! largest would not fit into an item.
 //!
-//! Decision: what operators write without an audit row is on [`operator::Operator`], which takes the bare [`Store`]. A
-//! caller only ever has an [`OrgStore`], so no operation can write around the audit row.
+//! Decision: writes of operators, which have no audit row, are on [`operator::Operator`], which takes the bare [`Store`]. A
+//! caller only ever has an [`OrgStore`], so no operation can bypass the audit row.
 //!
 //! Decision: the `objects` of an audit row are 16 bytes each in one attribute, because a default page of fifty records
 //! then fits into the single write unit of its row.
@@ -50,19 +50,19 @@ use crate::domain::ids::OrgId;
 use crate::error::Error;
 use crate::retry::{Obstacle, Transient};
 
-/// Why the store did not do what it was asked.
+/// The failure of a call of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// A condition did not hold, or another transaction was in the way: read again, decide again.
+    /// A condition did not hold, or another transaction held the item: read again, decide again.
     #[error("the records have changed meanwhile")]
     Conflict,
-    /// The table is too busy, after the SDK's own retries. With the code.
+    /// DynamoDB throttled the call, also after the SDK's own retries. With the code.
     #[error("DynamoDB: throttled ({0})")]
     Throttled(String),
-    /// Anything else, for the log: error codes only, no values.
+    /// Any other failure. The text is for the log, and quotes no values.
     #[error("{0}")]
     Failed(String),
-    /// What is there can't be read, however often it is tried.
+    /// An item can't be decoded. A retry fails as well.
     #[error("{0}")]
     Unreadable(String),
 }
@@ -87,7 +87,7 @@ impl From<StoreError> for Error {
     }
 }
 
-/// The store as one organization sees it. There is no way from it to another organization's records.
+/// The store as one organization sees it. It gives no access to another organization's records.
 #[derive(Debug, Clone)]
 pub struct OrgStore {
     store: Store,
@@ -101,7 +101,7 @@ impl OrgStore {
         Self { store, org }
     }
 
-    /// The table, for what has no organization: accounts and sessions.
+    /// The table, for records without an organization: accounts and sessions.
     pub(crate) fn table(&self) -> &Store {
         &self.store
     }

@@ -1,11 +1,11 @@
-//! What operators do without a call: no audit row is written, so no operation can reach any of this. It takes a
-//! [`Store`], and a caller only ever has an `OrgStore`.
+//! What operators do without a call, and without an audit row. It takes a [`Store`], and a caller only ever has an
+//! `OrgStore`, so no operation can do any of this.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::change::{Change, Changes, Update};
-use super::failure::Transacted;
+use super::failure::TransactionOutcome;
 use super::item::{bytes, to_item};
 use super::table::PutIf;
 use super::{Store, StoreError, keys};
@@ -17,15 +17,15 @@ use crate::domain::time::Timestamp;
 use crate::domain::token::Token;
 use crate::limits;
 
-/// The attribute of a token's id that says under which hash it is.
+/// The attribute of the pointer from a token's id that holds the token's hash.
 const HASH: &str = "hash";
 
-/// The store in an operator's hands.
+/// The store as operators write it.
 #[derive(Debug, Clone, Copy)]
 pub struct Operator<'a>(&'a Store);
 
 impl<'a> Operator<'a> {
-    /// Takes the store into an operator's hands.
+    /// The store, for an operator.
     #[must_use]
     pub fn new(store: &'a Store) -> Self {
         Self(store)
@@ -36,19 +36,16 @@ impl<'a> Operator<'a> {
         self.0.put(to_item(keys::organization(organization.id), organization)?, PutIf::Any).await.map(|_| ())
     }
 
-    /// Adds a member with an account of their own, both or neither. Tells whether it did: not if the address has an
-    /// account.
+    /// Adds a member with an account of their own, both or neither. False if the address has an account already.
     pub async fn create_member(self, org: OrgId, member: &MemberRecord, account: &Account) -> Result<bool, StoreError> {
         let changes = [
             Change::Create(to_item(keys::account(&account.email), account)?),
             Change::Create(to_item(keys::member(org, member.id), member)?),
         ];
-        let items = changes.into_iter().map(|change| change.into_write(self.0.table())).collect::<Result<_, _>>()?;
-        Ok(self.0.transact(items).await? == Transacted::Committed)
+        Ok(self.0.transact(changes.into()).await? == TransactionOutcome::Committed)
     }
 
-    /// Adds a member whose address has an account already, in another organization. Tells whether it did: not if there
-    /// is no such account.
+    /// Adds a member whose address has an account already, in another organization. False if there is no such account.
     pub async fn join(self, org: OrgId, member: &MemberRecord) -> Result<bool, StoreError> {
         let membership = Membership { organization_id: org, member_id: member.id };
         let encoded = serde_dynamo::to_attribute_value([membership])
@@ -63,20 +60,19 @@ impl<'a> Operator<'a> {
             }),
             Change::Create(to_item(keys::member(org, member.id), member)?),
         ];
-        let items = changes.into_iter().map(|change| change.into_write(self.0.table())).collect::<Result<_, _>>()?;
-        Ok(self.0.transact(items).await? == Transacted::Committed)
+        Ok(self.0.transact(changes.into()).await? == TransactionOutcome::Committed)
     }
 
     /// Adds a token.
     pub async fn put_token(self, token: &Token, hash: TokenHash) -> Result<(), StoreError> {
-        // The way to it first: what works can always be revoked.
+        // The pointer first, so that a token that works can always be revoked.
         let mut pointer = keys::token(token.organization_id, token.id).into_item();
         pointer.insert(HASH.to_owned(), AttributeValue::B(Blob::new(hash.as_bytes())));
         self.0.put(pointer, PutIf::Any).await?;
         self.0.put(to_item(keys::token_by_hash(hash), token)?, PutIf::Any).await.map(|_| ())
     }
 
-    /// Takes a token back, at once and for good. Tells whether the organization has such a token.
+    /// Revokes a token, at once and for good. False if the organization has no such token.
     pub async fn revoke_token(self, org: OrgId, id: TokenId, at: Timestamp) -> Result<bool, StoreError> {
         let Some(pointer) = self.0.get(keys::token(org, id)).await? else { return Ok(false) };
         let hash = bytes(&pointer, HASH).and_then(TokenHash::from_bytes);
@@ -86,17 +82,15 @@ impl<'a> Operator<'a> {
         self.0.put(to_item(keys::token_by_hash(hash), &revoked)?, PutIf::Any).await.map(|_| true)
     }
 
-    /// Writes many changes in as few transactions as they fit into. It is for imports and benches, into organizations
-    /// that nobody uses yet: an error leaves the transactions before it in effect.
+    /// Makes many changes in as few transactions as possible. It is for imports and benches, into organizations that are
+    /// not in use yet: an error leaves the transactions before it in effect.
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] when a change did not find what it needs; otherwise when the store can't be written.
+    /// [`StoreError::Conflict`] when the condition of a change does not hold.
     pub async fn load(self, changes: impl IntoIterator<Item = Changes>) -> Result<(), StoreError> {
-        let mut changes =
-            changes.into_iter().flat_map(Changes::into_list).map(|change| change.into_write(self.0.table())).peekable();
-        while changes.peek().is_some() {
-            let items = changes.by_ref().take(limits::TRANSACTION_ITEMS_MAX).collect::<Result<_, _>>()?;
-            if self.0.transact(items).await? != Transacted::Committed {
+        let changes: Vec<Change> = changes.into_iter().flat_map(Changes::into_list).collect();
+        for changes in changes.chunks(limits::TRANSACTION_ITEMS_MAX) {
+            if self.0.transact(changes.to_vec()).await? != TransactionOutcome::Committed {
                 return Err(StoreError::Conflict);
             }
         }

@@ -1,11 +1,11 @@
-//! Proposals: a record, what was proposed beside it, a row in their list, a claim while one is pending, and when that
-//! ends for the clock.
+//! Proposals: a record; a snapshot of what was proposed; a row in the list; a claim on the agreement while it is pending;
+//! and an entry of the due index for its expiry.
 
 use std::collections::HashSet;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::change::{CLAIMED_UNTIL, Change, Changes};
+use super::change::{Change, Changes, Expiry};
 use super::item::{Item, compressed, decompressed, from_item, number, text};
 use super::keys::{self, Due, Key, Rows};
 use super::list::{Order, RowFilter};
@@ -28,10 +28,12 @@ const STATE: &str = "st";
 const EXPIRES: &str = "x";
 /// The attribute of a row that holds when the proposal was decided, in milliseconds since 1970.
 const ENDED: &str = "e";
-/// The attribute that holds what was proposed, as JSON, compressed.
+/// The attribute that holds the snapshot of what was proposed, as JSON, compressed.
 const COPY: &str = "copy";
 /// The attribute of a claim that holds the proposal.
 const PROPOSAL: &str = "proposal_id";
+/// The attribute of a claim that holds when the claim expires, in milliseconds since 1970.
+const CLAIMED_UNTIL: &str = "until";
 
 impl Record for Proposal {
     type Id = ProposalId;
@@ -47,7 +49,7 @@ impl Record for Proposal {
 
     fn row(&self) -> Row {
         let (state, ended_at) = match self.decision() {
-            // A proposal ended when its time was over, whenever that was written down.
+            // A proposal ended at its expiry, whenever that was recorded.
             Decision::Pending => (ProposalState::Pending, None),
             Decision::Expired { .. } => (ProposalState::Expired, None),
             Decision::Confirmed(decided) => (ProposalState::Confirmed, Some(decided.at)),
@@ -84,11 +86,11 @@ impl OrgStore {
         self.find(id).await
     }
 
-    /// What was proposed with a proposal: as large as an agreement can be.
+    /// The snapshot of a proposal, which is as large as its agreement was.
     pub async fn proposal_snapshot(&self, id: ProposalId) -> Result<Option<ProposalSnapshot>, StoreError> {
         let Some(item) = self.store.get(keys::proposed(self.org, id)).await? else { return Ok(None) };
         let copy = decompressed(&item, COPY, limits::PROPOSED_BYTES_MAX);
-        // serde's own text can quote a value.
+        // serde's message can quote a value.
         let proposed = copy.and_then(|json| serde_json::from_slice(&json).ok());
         proposed.map(Some).ok_or_else(|| StoreError::Unreadable("decoding what was proposed".to_owned()))
     }
@@ -108,8 +110,8 @@ impl OrgStore {
         self.list(order, &rows, page).await
     }
 
-    /// The proposal of an action that claims an agreement, whether or not its time is over.
-    pub async fn claiming_proposal(
+    /// The proposal that has the claim of an action on an agreement, expired or not.
+    pub async fn claim_holder(
         &self,
         agreement: AgreementId,
         action: ProposalAction,
@@ -119,7 +121,7 @@ impl OrgStore {
         self.proposal(id.ok_or_else(|| StoreError::Unreadable("decoding a claim".to_owned()))?).await
     }
 
-    /// The proposals that wait for a decision on an agreement at a moment, at most one of each action.
+    /// The proposals that are pending for an agreement at a moment, at most one of each action.
     pub async fn pending_proposals(&self, agreement: AgreementId, now: Timestamp) -> Result<Vec<Proposal>, StoreError> {
         let key = |action| keys::pending(self.org, agreement, action);
         let claims = [ProposalAction::PublishAgreement, ProposalAction::CancelAgreement].map(key);
@@ -132,7 +134,7 @@ impl OrgStore {
         Ok(found)
     }
 
-    /// Those of the agreements for which a publication is pending at a moment.
+    /// The agreements among these whose publication is pending at a moment.
     pub async fn proposed_for_publication(
         &self,
         agreements: impl IntoIterator<Item = AgreementId>,
@@ -148,19 +150,19 @@ impl OrgStore {
     }
 }
 
-/// What Home shows of an organization's proposals.
+/// An organization's proposals as Home shows them.
 #[derive(Debug, Default)]
 pub struct HomeProposals {
-    /// Those that wait for a decision, the oldest first, as many as were asked for.
+    /// The pending ones, the oldest first, up to the number requested.
     pub pending: Vec<Proposal>,
-    /// How many wait.
+    /// The number of pending ones in all.
     pub pending_total: usize,
-    /// Those that wait no more, what ended last first, as many as were asked for.
+    /// The ended ones, the last ended first, up to the number requested.
     pub ended: Vec<Proposal>,
 }
 
 impl OrgStore {
-    /// What Home shows, at most so many of those that wait and of those that wait no more: one pass over the rows.
+    /// The proposals for Home, from one pass over the rows: at most `waiting_max` pending and `ended_max` ended ones.
     pub async fn proposals_for_home(
         &self,
         now: Timestamp,
@@ -205,7 +207,7 @@ fn state_of(row: &Item, now: Timestamp) -> Option<&str> {
     Some(if is_pending && is_over { ProposalState::Expired.as_str() } else { written })
 }
 
-/// The changes that make a proposal. They hold only while no other of its action is pending for its agreement.
+/// The changes that make a proposal. They hold only while no other proposal of its action is pending for its agreement.
 pub fn create(call: &CallContext, made: &Made) -> Result<Changes, StoreError> {
     let (org, proposal) = (call.org(), made.proposal());
     let mut claim = keys::pending(org, proposal.agreement_id, proposal.action).into_item();
@@ -218,7 +220,7 @@ pub fn create(call: &CallContext, made: &Made) -> Result<Changes, StoreError> {
     let mut changes = record::create(org, proposal)?;
     changes.extend([
         Change::Create(copy),
-        Change::PutIfExpired(claim, proposal.created_at),
+        Change::PutIfExpired(claim, Expiry { attribute: CLAIMED_UNTIL, now: proposal.created_at.unix_ms() }),
         Change::Put(due(org, proposal).into_item()),
     ]);
     Ok(Changes::decided(call, made.moment(), changes))
@@ -233,8 +235,8 @@ pub fn decide(
     Ok(Changes::decided(call, after.moment(), end(call.org(), before, after, false)?))
 }
 
-/// The changes that write down that a proposal has expired. Its claim goes, unless a new proposal takes it over in the
-/// same transaction.
+/// The changes that record that a proposal has expired. They delete its claim, unless a new proposal takes the claim over
+/// in the same transaction.
 pub fn settle(
     call: &CallContext,
     before: &Versioned<Proposal>,

@@ -1,5 +1,5 @@
-//! A kind of record, declared once: its key, its version, and its row in the list of its kind. Reading, creating and
-//! replacing it, and its list, follow.
+//! A kind of record, declared once: its key, its version, and its row in the list of its kind. Reading, creating,
+//! replacing and listing records derive from the declaration.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use uuid::Uuid;

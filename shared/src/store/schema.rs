@@ -1,4 +1,4 @@
-//! The table itself, for those who make it by hand: the local stack and tests. The cloud's table comes from the template.
+//! The table's definition, for the local stack and tests. In the cloud the template defines the table.
 
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::types::{
@@ -12,16 +12,13 @@ use super::{Store, StoreError};
 use crate::limits;
 
 impl Store {
-    /// The table's key, billing and expiry, for those who make it by hand: the local stack and tests. The cloud's
-    /// table is made from the template. A table that is there is kept; one that was half made is finished.
-    ///
-    /// # Errors
-    /// When the table can't be made.
+    /// Creates the table with its key, billing and expiry. A table that exists is kept, and completed if an earlier call did
+    /// not finish.
     pub async fn create_table(&self) -> Result<(), StoreError> {
         self.create(None).await
     }
 
-    /// The same with a stream of the keys of what is written, for `event-relay`: as the template makes it in the cloud.
+    /// Creates the table with a stream of the keys of written items, for `event-relay`, as the template does in the cloud.
     pub async fn create_table_with_stream(&self) -> Result<(), StoreError> {
         let keys_only =
             StreamSpecification::builder().stream_enabled(true).stream_view_type(StreamViewType::KeysOnly).build();

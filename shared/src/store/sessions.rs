@@ -1,12 +1,12 @@
-//! Sessions, and how often somebody has guessed wrong. Both are ways in without an organization, and are dropped when
-//! their time is over.
+//! Sessions, and the counts of failed logins. Both are found without an organization, and DynamoDB deletes both when they
+//! expire.
 
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::change::{Change, Changes, Update};
-use super::failure::Transacted;
+use super::failure::TransactionOutcome;
 use super::item::{VERSION, from_item, from_versioned_item, to_item, to_versioned_item};
 use super::keys::{self, DROP_AT, Key, PARTITION};
 use super::table::PutIf;
@@ -22,12 +22,12 @@ use crate::limits;
 use crate::retry::{Budget, retry_on_conflict};
 
 impl Store {
-    /// The session whose secret has this hash, whether or not its time is over.
+    /// The session whose secret has this hash, expired or not.
     pub(crate) async fn session(&self, hash: SecretHash) -> Result<Option<Session>, StoreError> {
         self.get(keys::session(hash)).await?.map(from_item).transpose()
     }
 
-    /// Keeps a session's new state, unless it has been ended.
+    /// Writes a session's new state, unless the session has ended.
     pub(crate) async fn refresh_session(&self, hash: SecretHash, session: &Session) -> Result<(), StoreError> {
         self.put(session_item(hash, session)?, PutIf::Present).await.map(|_| ())
     }
@@ -37,7 +37,7 @@ impl Store {
         self.get(keys::account(email)).await?.map(from_item).transpose()
     }
 
-    /// Who a session is of, if all of that is still there.
+    /// The account, organization and member of a session, if all three still exist.
     pub(crate) async fn person(
         &self,
         session: &Session,
@@ -51,8 +51,8 @@ impl Store {
         Ok(Some((from_item(account)?, from_item(organization)?, from_item(member)?)))
     }
 
-    /// The organizations that an account belongs to, with who the person is there; without those that they were removed
-    /// from.
+    /// The organizations that an account belongs to, with the person's member record in each. Organizations that the person
+    /// was removed from are left out.
     pub(crate) async fn memberships(&self, account: &Account) -> Result<Vec<(Organization, MemberRecord)>, StoreError> {
         let keys: Vec<[Key; 2]> = account
             .memberships
@@ -70,17 +70,17 @@ impl Store {
         pairs.collect::<Vec<_>>().into_iter().map(|(org, member)| Ok((from_item(org)?, from_item(member)?))).collect()
     }
 
-    /// Whether a browser has signed in to an account before.
+    /// Whether the key of a device exists: that device has signed in to the account before.
     pub(crate) async fn knows_device(&self, at: &Key) -> Result<bool, StoreError> {
         Ok(self.get(at.clone()).await?.is_some())
     }
 
-    /// How often somebody has guessed wrong, with the version that the next count must name.
+    /// The failed logins that are counted under a key, with the version that the next count must name.
     pub(crate) async fn failed_logins(&self, at: &Key) -> Result<Option<Versioned<FailedLogins>>, StoreError> {
         self.get(at.clone()).await?.map(from_versioned_item).transpose()
     }
 
-    /// Counts a guess, if no other one was counted since the last look.
+    /// Writes a count of failed logins. False if another one was written since the version that was read.
     pub(crate) async fn put_failed_logins(
         &self,
         at: &Key,
@@ -94,20 +94,20 @@ impl Store {
             Some(version) => Change::Replace(item, version),
             None => Change::Create(item),
         };
-        match self.transact(vec![change.into_write(self.table())?]).await {
-            Ok(Transacted::Committed) => Ok(true),
-            Ok(Transacted::Refused(_)) | Err(StoreError::Conflict) => Ok(false),
+        match self.transact(vec![change]).await {
+            Ok(outcome) => Ok(outcome == TransactionOutcome::Committed),
+            Err(StoreError::Conflict) => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    /// Forgets wrong guesses: the right password came. Best effort; what stays is forgotten within the hour.
-    pub(crate) async fn forget_failed_logins(&self, at: &Key) {
+    /// Deletes a count of failed logins, after a successful one. Best effort: the count expires within the hour anyway.
+    pub(crate) async fn delete_failed_logins(&self, at: &Key) {
         self.change_failed_logins(Change::Delete(at.clone())).await;
     }
 
-    /// Takes back one guess that was right. Best effort.
-    pub(crate) async fn take_back_failed_login(&self, at: &Key) {
+    /// Subtracts one failed login, after the login turned out successful. Best effort.
+    pub(crate) async fn subtract_failed_login(&self, at: &Key) {
         let change = Update {
             key: at.clone(),
             expression: "ADD #failures :less, #version :one",
@@ -121,21 +121,21 @@ impl Store {
     }
 
     async fn change_failed_logins(&self, change: Change) {
-        let attempt = || async {
-            let write = change.clone().into_write(self.table())?;
-            self.transact(vec![write]).await
-        };
-        // What can't be written is forgotten within the hour.
+        let attempt = || self.transact(vec![change.clone()]);
+        // A count that can't be written expires within the hour.
         let _ = retry_on_conflict(Budget::attempts(limits::AWS_ATTEMPTS_MAX), attempt).await;
     }
 }
 
-/// The change that begins a session.
+/// The change that begins a session, which must be in the call's organization.
 pub(crate) fn create(call: &CallContext, hash: SecretHash, session: &Session) -> Result<Changes, StoreError> {
+    if session.organization_id != call.org() {
+        return Err(StoreError::Failed("a session of another organization".to_owned()));
+    }
     Ok(Changes::of(call, [Change::Create(session_item(hash, session)?)]))
 }
 
-/// The change that remembers that a browser has signed in to an account.
+/// The change that remembers that a device has signed in to an account.
 pub(crate) fn remember_device(call: &CallContext, at: Key) -> Changes {
     let mut item = at.into_item();
     drop_at(&mut item, call.now().plus_seconds(limits::DEVICE_COOKIE_LIFETIME_S));

@@ -5,43 +5,43 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{
     AttributeValue, KeysAndAttributes, ReturnConsumedCapacity, ReturnValue, TransactWriteItem,
 };
 
 use super::StoreError;
-use super::change::{Update, owned_names};
+use super::change::{Change, Update, owned_names, owned_values};
 use super::due::DueEntry;
-use super::failure::{IN_PROGRESS, Transacted, decide_cancelled};
+use super::failure::{TransactionOutcome, outcome_of_canceled};
 use super::item::Item;
 use super::keys::{Key, PARTITION, SORT};
 use super::list::Order;
-use super::usage::{Meter, Usage};
+use super::usage::{Usage, UsageMeter};
 use crate::limits;
 use crate::retry::{Backoff, Budget, Obstacle};
 
-/// The table, and what the calls through this handle have used of it.
+/// A handle of the table, with the usage of the calls through it.
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(super) client: Client,
     pub(super) table: Arc<str>,
-    meter: Meter,
-    watch: Option<Watch>,
+    meter: UsageMeter,
+    due_listener: Option<DueListener>,
 }
 
-/// Whoever is told at once of what was written to become due.
+/// Gets each entry that a transaction puts into the due index.
 #[derive(Clone)]
-struct Watch(Arc<dyn Fn(DueEntry) + Send + Sync>);
+struct DueListener(Arc<dyn Fn(DueEntry) + Send + Sync>);
 
-impl std::fmt::Debug for Watch {
+impl std::fmt::Debug for DueListener {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Watch")
+        f.write_str("DueListener")
     }
 }
 
-/// What is read of a partition.
+/// A query of one partition.
 #[derive(Debug, Default)]
 pub(super) struct PartitionQuery<'a> {
     /// The partition.
@@ -52,13 +52,13 @@ pub(super) struct PartitionQuery<'a> {
     pub to: &'a str,
     /// From the last to the first.
     pub backward: bool,
-    /// What items have to fit.
+    /// The condition that items must meet.
     pub condition: Option<OneOf<'a>>,
-    /// Which of their attributes are read; all if none is named.
+    /// The attributes to read; all if none is named.
     pub attributes: &'a [&'a str],
-    /// Where to go on.
+    /// The key behind which the query goes on.
     pub start: Option<Item>,
-    /// How many are looked at.
+    /// The number of items to read, before the condition.
     pub limit: Option<i32>,
 }
 
@@ -71,14 +71,14 @@ pub(super) struct OneOf<'a> {
     pub values: &'a [&'a str],
 }
 
-/// What a write of one item asks of what is there.
+/// The condition of a write of one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PutIf {
-    /// Nothing may be there.
+    /// The key must be free.
     Absent,
-    /// Something must be there.
+    /// The item must exist.
     Present,
-    /// Anything may be.
+    /// No condition.
     Any,
 }
 
@@ -86,23 +86,23 @@ impl Store {
     /// The table with this name.
     #[must_use]
     pub fn new(client: Client, table: impl Into<String>) -> Self {
-        Self { client, table: table.into().into(), meter: Meter::default(), watch: None }
+        Self { client, table: table.into().into(), meter: UsageMeter::default(), due_listener: None }
     }
 
-    /// The same table, through which whatever is written to become due is told at once to somebody in this process:
-    /// what the table's stream does in the cloud, for the local stack. Best effort, as a stream record that is lost.
+    /// The same table with a listener that gets each entry of the due index as soon as it is written. On the local stack
+    /// it stands in for the table's stream. Like a stream record, a call of the listener can be lost.
     #[must_use]
-    pub fn watched(self, by: impl Fn(DueEntry) + Send + Sync + 'static) -> Self {
-        Self { watch: Some(Watch(Arc::new(by))), ..self }
+    pub fn with_due_listener(self, listener: impl Fn(DueEntry) + Send + Sync + 'static) -> Self {
+        Self { due_listener: Some(DueListener(Arc::new(listener))), ..self }
     }
 
-    /// The same table with a count of its own, for one call.
+    /// The same table with a meter of its own, for one call.
     #[must_use]
     pub fn metered(&self) -> Self {
-        Self { meter: Meter::default(), ..self.clone() }
+        Self { meter: UsageMeter::default(), ..self.clone() }
     }
 
-    /// What calls through this handle and its clones have used.
+    /// The usage of this handle and its clones.
     #[must_use]
     pub fn usage(&self) -> Usage {
         self.meter.usage()
@@ -116,7 +116,7 @@ impl Store {
 
     /// Reads one item.
     pub(super) async fn get(&self, key: Key) -> Result<Option<Item>, StoreError> {
-        let meter = self.meter.call();
+        let meter = self.meter.count_call();
         let output = self
             .client
             .get_item()
@@ -128,24 +128,25 @@ impl Store {
             .interceptor(meter)
             .send()
             .await?;
-        self.meter.read(output.consumed_capacity());
+        self.meter.add_read(output.consumed_capacity());
         Ok(output.item)
     }
 
-    /// Reads items by key, in the order of the keys; what is not there is left out.
+    /// Reads items by key, in the order of the keys. Missing items are left out.
     pub(super) async fn get_all(&self, keys: &[Key]) -> Result<Vec<Item>, StoreError> {
         let mut found: HashMap<Key, Item> = HashMap::with_capacity(keys.len());
         for batch in keys.chunks(limits::BATCH_KEYS_MAX) {
-            let mut asked: Vec<Item> = batch.iter().cloned().map(Key::into_item).collect();
+            let mut pending: Vec<Item> = batch.iter().cloned().map(Key::into_item).collect();
             let mut backoff = Backoff::new(Budget::until(Instant::now() + limits::AWS_CALL_TIMEOUT));
             loop {
-                let (items, unprocessed) = self.get_batch(asked).await?;
+                let (items, unprocessed) = self.get_batch(pending).await?;
                 found.extend(items.into_iter().filter_map(|item| Some((Key::of(&item)?, item))));
                 if unprocessed.is_empty() {
                     break;
                 }
-                asked = unprocessed;
-                // DynamoDB stops at 16 MB of a batch, or where it has no capacity.
+                pending = unprocessed;
+                // A batch stops at 16 MB, or where DynamoDB has no capacity. It has processed some keys in either case, so
+                // the pauses are short.
                 let unserved = || StoreError::Throttled("BatchGetItem: keys stay unprocessed".to_owned());
                 tokio::time::sleep(backoff.next(Obstacle::Conflict).ok_or_else(unserved)?).await;
             }
@@ -155,7 +156,7 @@ impl Store {
 
     async fn get_batch(&self, keys: Vec<Item>) -> Result<(Vec<Item>, Vec<Item>), StoreError> {
         let request = KeysAndAttributes::builder().set_keys(Some(keys)).consistent_read(true).build()?;
-        let meter = self.meter.call();
+        let meter = self.meter.count_call();
         let output = self
             .client
             .batch_get_item()
@@ -165,14 +166,14 @@ impl Store {
             .interceptor(meter)
             .send()
             .await?;
-        output.consumed_capacity().iter().for_each(|capacity| self.meter.read(Some(capacity)));
+        output.consumed_capacity().iter().for_each(|capacity| self.meter.add_read(Some(capacity)));
         let items = output.responses.unwrap_or_default().remove(&*self.table).unwrap_or_default();
         let unprocessed = output.unprocessed_keys.unwrap_or_default().remove(&*self.table);
         Ok((items, unprocessed.map(|keys| keys.keys).unwrap_or_default()))
     }
 
-    /// Reads a whole partition by its sort keys, telling each item's given attributes to `visit`; all of them if none is
-    /// given.
+    /// Reads a whole partition in the order of its sort keys, and calls `visit` with the given attributes of each item, or
+    /// with all of them if none is given.
     pub(super) async fn scan_partition(
         &self,
         partition: &str,
@@ -182,7 +183,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut start: Option<Item> = None;
         loop {
-            let meter = self.meter.call();
+            let meter = self.meter.count_call();
             let output = self
                 .client
                 .query()
@@ -199,7 +200,7 @@ impl Store {
                 .interceptor(meter)
                 .send()
                 .await?;
-            self.meter.read(output.consumed_capacity());
+            self.meter.add_read(output.consumed_capacity());
             output.items.unwrap_or_default().into_iter().for_each(&mut visit);
             match output.last_evaluated_key {
                 Some(key) if !key.is_empty() => start = Some(key),
@@ -216,7 +217,7 @@ impl Store {
         to: &str,
         limit: i32,
     ) -> Result<Vec<Key>, StoreError> {
-        let meter = self.meter.call();
+        let meter = self.meter.count_call();
         let output = self
             .client
             .query()
@@ -235,18 +236,18 @@ impl Store {
             .interceptor(meter)
             .send()
             .await?;
-        self.meter.read(output.consumed_capacity());
+        self.meter.add_read(output.consumed_capacity());
         Ok(output.items.unwrap_or_default().iter().filter_map(Key::of).collect())
     }
 
-    /// Reads items of a partition from one sort key to another, both included, as many as come with one answer; forward
-    /// or backward. Those that do not fit the condition are passed over. Gives where to go on.
+    /// Reads one response's items of a partition, from one sort key to another, both included. Items that do not meet the
+    /// condition are skipped. Returns the key behind which to go on, if there may be more.
     pub(super) async fn items_between(
         &self,
         query: PartitionQuery<'_>,
     ) -> Result<(Vec<Item>, Option<Item>), StoreError> {
         let PartitionQuery { partition, from, to, backward, condition, attributes, start, limit } = query;
-        let meter = self.meter.call();
+        let meter = self.meter.count_call();
         let mut request = self
             .client
             .query()
@@ -272,7 +273,7 @@ impl Store {
             }
         }
         if !attributes.is_empty() {
-            // Some of the names are words of the expression language.
+            // Some of the names are reserved words of the expression language.
             let names: Vec<String> = (0..attributes.len()).map(|at| format!("#attribute{at}")).collect();
             request = request.projection_expression(names.join(", "));
             for (name, attribute) in names.into_iter().zip(attributes) {
@@ -280,13 +281,13 @@ impl Store {
             }
         }
         let output = request.customize().interceptor(meter).send().await?;
-        self.meter.read(output.consumed_capacity());
+        self.meter.add_read(output.consumed_capacity());
         Ok((output.items.unwrap_or_default(), output.last_evaluated_key.filter(|key| !key.is_empty())))
     }
 
-    /// Changes one item in place, by itself, and gives it as it is then; nothing when its condition did not hold.
+    /// Changes one item in place, outside of a transaction, and returns it as changed. None if its condition did not hold.
     pub(super) async fn update(&self, update: Update) -> Result<Option<Item>, StoreError> {
-        let meter = self.meter.call();
+        let meter = self.meter.count_call();
         let Update { key, expression, condition, names, values } = update;
         let sent = self
             .client
@@ -296,9 +297,7 @@ impl Store {
             .update_expression(expression)
             .set_condition_expression(Some(condition.to_owned()).filter(|condition| !condition.is_empty()))
             .set_expression_attribute_names(Some(owned_names(names)))
-            .set_expression_attribute_values(Some(
-                values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
-            ))
+            .set_expression_attribute_values(Some(owned_values(values)))
             .return_values(ReturnValue::AllNew)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .customize()
@@ -307,7 +306,7 @@ impl Store {
             .await;
         match sent {
             Ok(output) => {
-                self.meter.written(output.consumed_capacity.as_slice());
+                self.meter.add_written(output.consumed_capacity.as_slice());
                 Ok(output.attributes)
             }
             Err(SdkError::ServiceError(error)) if error.err().is_conditional_check_failed_exception() => Ok(None),
@@ -315,9 +314,9 @@ impl Store {
         }
     }
 
-    /// Removes an item that is no record: what follows from a record, and was left behind.
-    pub(super) async fn remove(&self, key: Key) -> Result<(), StoreError> {
-        let meter = self.meter.call();
+    /// Deletes an item outside of a transaction: one that derives from a record, and was left behind.
+    pub(super) async fn delete(&self, key: Key) -> Result<(), StoreError> {
+        let meter = self.meter.count_call();
         let output = self
             .client
             .delete_item()
@@ -328,13 +327,13 @@ impl Store {
             .interceptor(meter)
             .send()
             .await?;
-        self.meter.written(output.consumed_capacity.as_slice());
+        self.meter.add_written(output.consumed_capacity.as_slice());
         Ok(())
     }
 
-    /// Writes one item by itself. Tells whether it was written, or its condition did not hold.
+    /// Puts one item outside of a transaction. False if its condition did not hold.
     pub(super) async fn put(&self, item: Item, condition: PutIf) -> Result<bool, StoreError> {
-        let meter = self.meter.call();
+        let meter = self.meter.count_call();
         let mut request = self
             .client
             .put_item()
@@ -351,7 +350,7 @@ impl Store {
         }
         match request.customize().interceptor(meter).send().await {
             Ok(output) => {
-                self.meter.written(output.consumed_capacity.as_slice());
+                self.meter.add_written(output.consumed_capacity.as_slice());
                 Ok(true)
             }
             Err(SdkError::ServiceError(error)) if error.err().is_conditional_check_failed_exception() => Ok(false),
@@ -359,9 +358,9 @@ impl Store {
         }
     }
 
-    /// Adds one to a number and returns it; 1 the first time.
+    /// Increments a counter and returns it: 1 the first time.
     pub(super) async fn next_number(&self, key: Key) -> Result<u64, StoreError> {
-        let meter = self.meter.call();
+        let meter = self.meter.count_call();
         let output = self
             .client
             .update_item()
@@ -376,22 +375,20 @@ impl Store {
             .interceptor(meter)
             .send()
             .await?;
-        self.meter.written(output.consumed_capacity.as_slice());
+        self.meter.add_written(output.consumed_capacity.as_slice());
         output
             .attributes
             .and_then(|attributes| attributes.get("n")?.as_n().ok()?.parse().ok())
             .ok_or_else(|| StoreError::Failed("UpdateItem: no number came back".to_owned()))
     }
 
-    /// Writes items together or not at all. Each call has a client request token of its own, which its retries repeat,
-    /// so that a lost response does not become a second effect.
-    pub(super) async fn transact(&self, items: Vec<TransactWriteItem>) -> Result<Transacted, StoreError> {
-        let watched = self.watch.as_ref().map(|watch| {
-            let puts = items.iter().filter_map(|item| item.put.as_ref());
-            let due: Vec<DueEntry> = puts.filter_map(|put| DueEntry::of(Key::of(&put.item)?)).collect();
-            (watch, due)
-        });
-        let meter = self.meter.call();
+    /// Makes changes together or not at all. Each call has a client request token of its own, which the SDK's retries
+    /// repeat, so that a lost response does not become a second effect.
+    pub(super) async fn transact(&self, changes: Vec<Change>) -> Result<TransactionOutcome, StoreError> {
+        let items: Vec<TransactWriteItem> =
+            changes.into_iter().map(|change| change.into_write(&self.table)).collect::<Result<_, _>>()?;
+        let due = self.due_listener.as_ref().map(|listener| (listener, due_entries(&items)));
+        let meter = self.meter.count_call();
         let sent = self
             .client
             .transact_write_items()
@@ -403,22 +400,25 @@ impl Store {
             .await;
         match sent {
             Ok(output) => {
-                self.meter.written(output.consumed_capacity());
-                if let Some((watch, due)) = watched {
-                    for entry in due {
-                        watch.0(entry);
-                    }
+                self.meter.add_written(output.consumed_capacity());
+                if let Some((listener, due)) = due {
+                    due.into_iter().for_each(|entry| (listener.0)(entry));
                 }
-                Ok(Transacted::Committed)
+                Ok(TransactionOutcome::Committed)
             }
             Err(SdkError::ServiceError(error)) => match error.err() {
-                TransactWriteItemsError::TransactionCanceledException(cancelled) => {
-                    decide_cancelled(cancelled.cancellation_reasons())
+                TransactWriteItemsError::TransactionCanceledException(canceled) => {
+                    outcome_of_canceled(canceled.cancellation_reasons())
                 }
-                refusal if refusal.code() == Some(IN_PROGRESS) => Err(StoreError::Conflict),
                 _ => Err(SdkError::ServiceError(error).into()),
             },
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// The entries of the due index that a transaction puts.
+fn due_entries(items: &[TransactWriteItem]) -> Vec<DueEntry> {
+    let puts = items.iter().filter_map(|item| item.put.as_ref());
+    puts.filter_map(|put| DueEntry::of(Key::of(&put.item)?)).collect()
 }

@@ -20,7 +20,7 @@ use crate::domain::workspace::{Workspace, WorkspaceName, WorkspaceNumber};
 use crate::limits;
 use crate::wire::page::{Page, PageRequest};
 
-/// A workspace as it is written.
+/// A workspace as it is stored.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     id: WorkspaceId,
@@ -99,14 +99,14 @@ impl OrgStore {
         Ok(self.contacts(people).await?.into_iter().map(Versioned::into_inner).collect())
     }
 
-    /// The number of the organization's next workspace. Taken outside of any transaction, so that workspaces created
-    /// at the same time don't wait for each other; numbers may skip.
+    /// The number of the organization's next workspace. It is taken outside of the transaction, so that workspaces that are
+    /// created at the same time do not conflict; numbers may skip.
     pub(crate) async fn next_workspace_number(&self) -> Result<WorkspaceNumber, StoreError> {
         self.store.next_number(keys::workspace_counter(self.org)).await.map(WorkspaceNumber)
     }
 }
 
-/// The changes that create a workspace, which is not activated: only a member does that.
+/// The changes that create a workspace. It must not be activated: only a member activates one.
 pub fn create(call: &CallContext, workspace: &Workspace) -> Result<Changes, StoreError> {
     if workspace.activated_at().is_some() {
         return Err(StoreError::Failed("a new workspace that is activated".to_owned()));
@@ -114,13 +114,13 @@ pub fn create(call: &CallContext, workspace: &Workspace) -> Result<Changes, Stor
     Ok(Changes::of(call, record::create(call.org(), workspace)?))
 }
 
-/// The change that adds a contact to a workspace's people, whatever contacts join at the same time. It holds only while
-/// there is room.
+/// The change that adds a contact to a workspace's people, without a conflict with others that are added at the same time.
+/// It holds only while the workspace has fewer people than the limit.
 pub fn add_person(call: &CallContext, after: &Workspace, contact: ContactId) -> Changes {
     let joined = Update {
         key: keys::workspace(call.org(), after.id()),
         expression: "ADD #people :contact, #version :one SET #updated_at = :updated_at",
-        // The time too: a call that began first and arrives last must not turn it back.
+        // `updated_at` must not go back when an earlier call commits later.
         condition: "attribute_exists(#pk) AND (attribute_not_exists(#people) OR size(#people) < :max) AND #updated_at <= :updated_at",
         names: vec![
             ("#people", "people"),
@@ -138,8 +138,8 @@ pub fn add_person(call: &CallContext, after: &Workspace, contact: ContactId) -> 
     Changes::of(call, [Change::Update(joined)])
 }
 
-/// The change that activates a workspace, whatever contacts join at the same time. It holds only while the workspace is
-/// not activated.
+/// The change that activates a workspace, without a conflict with contacts that are added at the same time. It holds only
+/// while the workspace is not activated.
 pub fn activate(call: &CallContext, after: &ByMember<Workspace>) -> Changes {
     let at = after.activated_at().unwrap_or(after.updated_at).to_string();
     let activated = Update {

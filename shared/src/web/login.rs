@@ -108,10 +108,10 @@ impl LoginAttempt {
     /// Takes the count back: the password was right.
     async fn succeeded(&self, store: &Store) {
         match self {
-            Self::OnDevice(at) => store.forget_failed_logins(at).await,
+            Self::OnDevice(at) => store.delete_failed_logins(at).await,
             Self::Elsewhere { at_account, from_address } => {
-                store.forget_failed_logins(at_account).await;
-                store.take_back_failed_login(from_address).await;
+                store.delete_failed_logins(at_account).await;
+                store.subtract_failed_login(from_address).await;
             }
         }
     }

@@ -1,7 +1,7 @@
-//! Where deliveries may go: to public hosts, and nowhere inside of what we run in.
+//! The guard against server-side request forgery (SSRF): deliveries go to public hosts only.
 //!
-//! An endpoint's URL is judged when somebody enters it ([`EndpointUrl::parse`]), and again with its addresses at every
-//! attempt ([`check`]), since names lead elsewhere tomorrow. Whoever connects must connect to what `check` returned.
+//! An endpoint's URL is checked when an admin enters it ([`EndpointUrl::parse`]), and again with its addresses at every
+//! attempt ([`check`]), because the addresses of a name change. Connect only to the addresses that `check` returned.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -24,7 +24,7 @@ impl Guard for PublicOnly {
     fn allows_name(&self, name: &str) -> bool {
         let mut labels = name.rsplit('.');
         let last = labels.next().unwrap_or_default();
-        // A name of one label is one of somebody's own network.
+        // A name of one label is a name of a local network.
         labels.next().is_some() && !PRIVATE_SUFFIXES.contains(&last)
     }
 
@@ -34,8 +34,8 @@ impl Guard for PublicOnly {
 }
 
 /// The last labels of names that are not in the public DNS: reserved for special use (RFC 6761, 6762, 7686, 8375, 9476
-/// and ICANN's `internal`), or used inside of networks so much that they will never be public. Below `arpa` are
-/// addresses and `home.arpa`, no hosts.
+/// and ICANN's `internal`), or so common inside of networks that they will never be public. `arpa` has addresses and
+/// `home.arpa`, and no hosts.
 const PRIVATE_SUFFIXES: [&str; 15] = [
     "alt",
     "arpa",
@@ -54,8 +54,8 @@ const PRIVATE_SUFFIXES: [&str; 15] = [
     "workgroup",
 ];
 
-/// Whether an address is one of the public internet: in none of the special-purpose registries of IANA, no multicast,
-/// and no detour to an address that is not public.
+/// Whether an address is public: it is in none of IANA's special-purpose registries, is not multicast, and does not embed
+/// an address that is not public.
 fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => is_public_v4(address),
@@ -63,7 +63,7 @@ fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// What is not public of IPv4: IANA's special-purpose registry, whole, and what is no address of one host.
+/// The networks of IPv4 that are not public: IANA's whole special-purpose registry, and addresses that are not of one host.
 const SPECIAL_V4: [(Ipv4Addr, u32); 19] = [
     (Ipv4Addr::UNSPECIFIED, 8),            // this network
     (Ipv4Addr::new(10, 0, 0, 0), 8),       // private
@@ -91,9 +91,9 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !SPECIAL_V4.iter().any(|(network, bits)| starts_with(*network, *bits))
 }
 
-/// What is not public of the one eighth of IPv6 that is given out to networks (`2000::/3`). All else of IPv6 is special:
+/// The networks that are not public of the eighth of IPv6 that is allocated (`2000::/3`). The rest of IPv6 is special:
 /// loopback, unique local, link-local, site-local, multicast, discard, the deprecated forms of IPv4 addresses, segment
-/// routing, local NAT64, and what nobody has yet.
+/// routing, local NAT64, and unallocated networks.
 const SPECIAL_V6: [(Ipv6Addr, u32); 5] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23), // protocol assignments: Teredo, benchmarks, AMT, ORCHID, DRIP
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32), // documentation
@@ -106,7 +106,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     let starts_with = |network: Ipv6Addr, bits: u32| (address.to_bits() ^ network.to_bits()) >> (128 - bits) == 0;
     let [.., high, low] = address.segments();
     let embedded = Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
-    // How a network without IPv4 reaches IPv4 hosts: the last 32 bits are where the connection goes.
+    // NAT64, by which a network without IPv4 reaches IPv4 hosts: the connection goes to the address in the last 32 bits.
     if starts_with(Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96) {
         return is_public_v4(embedded);
     }
@@ -118,20 +118,20 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         && !SPECIAL_V6.iter().any(|(network, bits)| starts_with(*network, *bits))
 }
 
-/// Why an endpoint can't be connected to now, in words for a form.
+/// The reason why an endpoint can't be connected to now, in words for a form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// Its name has no address.
     #[error("must have a host name that leads somewhere: it has no address now, or could not be looked up")]
     Unresolved(#[from] ResolveError),
-    /// It is, or leads to, an address that deliveries may not go to. Which one is not said: that would tell outsiders
-    /// what names mean inside.
+    /// It is, or resolves to, an address that is not public. The error does not name the address, so that outsiders do not
+    /// learn how internal names resolve.
     #[error("{NOT_PUBLIC}")]
     Refused,
 }
 
 impl AddressError {
-    /// The class of an attempt that ends with it.
+    /// The failure class of an attempt that ends with it.
     #[must_use]
     pub fn class(&self) -> FailureClass {
         match self {
@@ -141,11 +141,10 @@ impl AddressError {
     }
 }
 
-/// The addresses that an endpoint may be reached at now, IPv4 first: functions have no other way out unless they are
-/// set up for it.
+/// The addresses of an endpoint to connect to, IPv4 first: functions reach IPv6 only if they are set up for it.
 ///
 /// # Errors
-/// When `guard` does not allow the URL or *any* of its addresses, and when there are none.
+/// When `guard` does not allow the URL or *any* of its addresses, or it has none.
 pub async fn check(
     url: &EndpointUrl,
     guard: &dyn Guard,
@@ -165,11 +164,11 @@ pub async fn check(
     if !addresses.iter().all(|address| guard.allows_address(url.scheme(), *address)) {
         return Err(AddressError::Refused);
     }
-    // An IPv4 address in IPv6 clothes is dialled as what it is.
-    let mut dialled: Vec<_> =
+    // An IPv4-mapped IPv6 address becomes the IPv4 address.
+    let mut allowed: Vec<_> =
         addresses.iter().map(|address| SocketAddr::new(address.to_canonical(), url.port())).collect();
-    dialled.sort_by_key(SocketAddr::is_ipv6);
-    Ok(dialled)
+    allowed.sort_by_key(SocketAddr::is_ipv6);
+    Ok(allowed)
 }
 
 #[cfg(test)]
@@ -179,12 +178,12 @@ mod tests {
     use super::*;
     use crate::webhook::testing::Names;
 
-    /// Hosts that lead inside, as attackers write them, one per line. What is read must be refused; what is no host at
-    /// all may be refused as that.
+    /// Hosts that resolve to internal addresses, as attackers write them, one per line. Each must be refused, as not public or
+    /// as an invalid host.
     const INSIDE: &str = include_str!("inside.txt");
 
     #[test]
-    fn nothing_leads_inside() {
+    fn hosts_that_lead_inside_are_refused() {
         let hosts: Vec<&str> = INSIDE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
         assert!(hosts.len() >= 250, "{}", hosts.len());
         for host in hosts {
@@ -196,7 +195,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_that_leads_inside_is_refused_whatever_else_it_leads_to() {
+    async fn a_name_with_any_internal_address_is_refused() {
         let url = EndpointUrl::parse("https://hooks.example.com/", &PublicOnly).unwrap();
         let public: IpAddr = "93.184.216.34".parse().unwrap();
         let inside = INSIDE.lines().filter_map(|line| line.trim_matches(['[', ']']).parse::<IpAddr>().ok());
@@ -210,14 +209,14 @@ mod tests {
         }
         assert!(count >= 100, "{count}");
         assert!(check(&url, &PublicOnly, &Names::always(&[public])).await.is_ok());
-        let nobody = check(&url, &PublicOnly, &Names::always(&[])).await.unwrap_err();
-        assert_eq!(nobody.class(), FailureClass::DnsError);
-        assert!(nobody.to_string().starts_with("must have a host name that leads somewhere"));
+        let unresolved = check(&url, &PublicOnly, &Names::always(&[])).await.unwrap_err();
+        assert_eq!(unresolved.class(), FailureClass::DnsError);
+        assert!(unresolved.to_string().starts_with("must have a host name that leads somewhere"));
         assert_eq!(AddressError::Refused.class(), FailureClass::AddressRefused);
     }
 
     #[test]
-    fn public_hosts_are_let_through() {
+    fn public_hosts_are_allowed() {
         for (text, kept) in [
             ("https://hooks.example.com", "https://hooks.example.com/"),
             ("HTTPS://Hooks.Example.COM/Path?q=1&r=a%20b", "https://hooks.example.com/Path?q=1&r=a%20b"),
@@ -277,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_url_is_said() {
+    fn an_invalid_url_is_refused_with_its_reason() {
         let long = format!("https://hooks.example.com/{}", "a".repeat(1974));
         assert_eq!(long.chars().count(), 2000);
         assert!(EndpointUrl::parse(&long, &PublicOnly).is_ok());
@@ -332,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_url_is_read_as_it_was() {
+    fn a_stored_url_is_read_unchanged() {
         let url = EndpointUrl::parse("https://münchen.example:8443/a?b", &PublicOnly).unwrap();
         let kept = serde_json::to_string(&url).unwrap();
         assert_eq!(kept, "\"https://xn--mnchen-3ya.example:8443/a?b\"");
@@ -341,7 +340,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_guard_is_asked_again_about_a_kept_url() {
+    async fn the_guard_checks_a_stored_url_again() {
         let names = Names::always(&["93.184.216.34".parse().unwrap()]);
         for kept in ["http://hooks.example.com/", "https://127.0.0.1/", "https://[::1]/", "https://localhost/"] {
             let url = EndpointUrl::try_from(kept.to_owned()).unwrap();
@@ -360,9 +359,9 @@ mod tests {
     }
 
     proptest! {
-        /// However an IPv4 address is written, it is judged as that address.
+        /// Every spelling of an IPv4 address is checked as that address.
         #[test]
-        fn every_spelling_of_an_address_is_judged_alike(bits: u32) {
+        fn every_spelling_of_an_address_is_checked_alike(bits: u32) {
             let address = Ipv4Addr::from_bits(bits);
             let [a, b, c, d] = address.octets();
             let (ab, cd) = (bits >> 16, bits & 0xffff);
@@ -376,14 +375,14 @@ mod tests {
                 let url = format!("https://{host}/");
                 prop_assert_eq!(EndpointUrl::parse(&url, &PublicOnly).is_ok(), is_public_v4(address), "{}", url);
             }
-            // These are never public, whatever they hold.
+            // These are never public, whichever address they embed.
             for host in [format!("[::{address}]"), format!("[2002:{ab:x}:{cd:x}::1]"), format!("[64:ff9b:1::{address}]")] {
                 prop_assert!(EndpointUrl::parse(&format!("https://{host}/"), &PublicOnly).is_err(), "{}", host);
             }
         }
 
         #[test]
-        fn no_text_breaks_reading_and_what_is_read_is_read_again(text in "(https?://)?\\PC{0,40}") {
+        fn parsing_never_panics_and_its_result_parses_again(text in "(https?://)?\\PC{0,40}") {
             if let Ok(url) = EndpointUrl::read(&text) {
                 prop_assert_eq!(EndpointUrl::read(url.as_str()), Ok(url.clone()));
                 prop_assert!(!url.authority().is_empty() && !url.authority().contains('@'));

@@ -1,11 +1,11 @@
-//! Telling subscribers what happened: the signature of a delivery, where it may go, and one attempt at it.
+//! Webhooks: the relay from events to deliveries, the queue, the address guard, signatures, and attempts.
 //!
 //! Decision: every attempt has a connection of its own, to an address that was checked just before. No pool can then
 //! hold a connection to another host; a library made for browsers would follow redirects, use proxies and
 //! keep pools.
 //!
 //! Decision: the system looks up names (`getaddrinfo`), as absolute names, within 5 s. A resolver of our own would add
-//! 290 KB to each function, and the guard judges whatever comes back, so it does not matter who answers.
+//! 290 KB to each function, and the guard checks every answer, so it does not matter who answers.
 //!
 //! Decision: resumed deliveries become due 25 ms apart, in the order of their events, because an endpoint that was
 //! paused for a day should not get everything within a second.

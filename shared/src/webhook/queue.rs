@@ -1,5 +1,5 @@
-//! What wakes the sender. The delivery record is the truth: a message that is lost, doubled, late or out of order
-//! changes nothing but when somebody looks.
+//! The messages of the sender's queue. The delivery's record is the truth: a message that is lost, repeated, late or out of
+//! order changes only when the sender reads the record.
 
 use std::fmt;
 
@@ -12,18 +12,18 @@ use crate::store::deliveries::DeliveryKey;
 use crate::store::due::DueEntry;
 use crate::store::keys::Due;
 
-/// A message: look at this delivery then.
+/// A message: attempt this delivery when it is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Wake {
-    /// Which.
+pub struct DeliveryMessage {
+    /// The delivery.
     #[serde(flatten)]
     pub delivery: DeliveryKey,
-    /// When.
+    /// When it is due.
     pub due_at: Timestamp,
 }
 
-impl Wake {
-    /// The message for an entry of what is due, if it is a delivery.
+impl DeliveryMessage {
+    /// The message for an entry of the due index. None if the entry is not of a delivery.
     #[must_use]
     pub fn of(entry: &DueEntry) -> Option<Self> {
         let (Due::Delivery, Some(endpoint)) = (entry.what, entry.endpoint) else { return None };
@@ -31,20 +31,20 @@ impl Wake {
         Some(Self { delivery, due_at: entry.at })
     }
 
-    /// Whose it is.
+    /// The organization.
     #[must_use]
     pub fn org(&self) -> OrgId {
         self.delivery.org
     }
 }
 
-/// A queue could not take a message.
+/// A queue did not take a message.
 #[derive(Debug, thiserror::Error)]
 #[error("the queue did not take a message: {0}")]
 pub struct QueueError(pub String);
 
 /// Where messages wait: SQS in the cloud, memory on the local stack.
 pub trait Queue: Send + Sync + fmt::Debug {
-    /// Hands messages over. Each comes out when it is due, or earlier: whoever gets it too early sends it on.
-    fn send<'a>(&'a self, wakes: &'a [Wake]) -> BoxFuture<'a, Result<(), QueueError>>;
+    /// Sends messages. Each is received when it is due, or earlier: a receiver sends an early message again.
+    fn send<'a>(&'a self, messages: &'a [DeliveryMessage]) -> BoxFuture<'a, Result<(), QueueError>>;
 }

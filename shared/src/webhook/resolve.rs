@@ -1,4 +1,4 @@
-//! Names to addresses.
+//! Name resolution.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -9,16 +9,16 @@ use tokio::time::timeout;
 
 use crate::limits;
 
-/// Looks names up.
+/// Resolves names.
 pub trait Resolve: fmt::Debug + Send + Sync {
-    /// All addresses of a host name, as they are now.
+    /// All current addresses of a host name.
     fn resolve<'a>(&'a self, host: &'a str) -> Resolving<'a>;
 }
 
-/// A look-up under way.
+/// A look-up in progress.
 pub type Resolving<'a> = Pin<Box<dyn Future<Output = Result<Vec<IpAddr>, ResolveError>> + Send + 'a>>;
 
-/// Why a name has no addresses.
+/// The failure of a look-up.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError {
     /// There is no such name, or it has no address.
@@ -27,13 +27,13 @@ pub enum ResolveError {
     /// No name server answered in time.
     #[error("no name server answered in time")]
     TimedOut,
-    /// The system says that there is no such name, or that it can't tell.
+    /// The system found no such name, or could not look it up.
     #[error("the name could not be looked up: {0}")]
     Failed(String),
 }
 
-/// The system's own way, which functions carry already: a library of our own for it is 290 KB of a zipped function.
-/// What it answers is judged like any answer, so a hosts file can't lead further than a name server.
+/// The operating system's resolver. A library in its place would add 290 KB to a zipped function. The guard checks every
+/// answer, so an entry of a hosts file is as safe as a name server's.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemResolver;
 
@@ -45,11 +45,11 @@ impl SystemResolver {
     }
 
     async fn look_up(host: &str) -> Result<Vec<IpAddr>, ResolveError> {
-        // Never a question for a name server (RFC 6761, section 6.3), and not all systems know it.
+        // Name servers must not be asked for it (RFC 6761, section 6.3), and not all systems resolve it.
         if host == "localhost" || host.ends_with(".localhost") {
             return Ok(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);
         }
-        // With a point at its end a name is absolute: no search domain is tried.
+        // The dot at its end makes the name absolute, so that no search domain is tried.
         let name = format!("{host}.");
         match timeout(limits::WEBHOOK_RESOLVE_TIMEOUT, lookup_host((name.as_str(), 0))).await {
             Ok(Ok(addresses)) => Ok(addresses.map(|address| address.ip()).collect()),
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn localhost_is_this_machine() {
+    async fn localhost_resolves_to_loopback() {
         for name in ["localhost", "hooks.localhost"] {
             let found = SystemResolver::new().resolve(name).await.unwrap();
             assert!(found.iter().all(IpAddr::is_loopback) && found.len() == 2, "{found:?}");
@@ -78,8 +78,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_that_can_not_be_is_not_found() {
-        // With a name server or without.
+    async fn an_invalid_name_is_not_found() {
+        // This holds with and without a name server.
         assert!(SystemResolver::new().resolve("hooks.invalid").await.is_err());
     }
 }

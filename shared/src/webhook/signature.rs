@@ -1,4 +1,4 @@
-//! The signature of a delivery (specification, "Delivery"): made by us, verified by subscribers.
+//! The signature of a delivery (specification, "Delivery"): the sender signs, subscribers verify.
 //!
 //! The same body is signed twice, from the same timestamp: in the service's own two headers, and in the three of
 //! Standard Webhooks (<https://www.standardwebhooks.com>), so that a subscriber can use any library for either.
@@ -25,7 +25,7 @@ pub const STANDARD_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-time
 /// Standard Webhooks: `v1,<base64>`, with one for each secret, separated by spaces.
 pub const STANDARD_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// The headers that sign a body with each of the secrets: one, or two while a secret is being replaced.
+/// The headers that sign a body with each of the secrets: one secret, or two while one replaces the other.
 #[must_use]
 pub fn headers(secrets: &[SigningSecret], event: EventId, at_unix_seconds: i64, body: &[u8]) -> HeaderMap {
     let mut ours = format!("t={at_unix_seconds}");
@@ -45,30 +45,27 @@ pub fn headers(secrets: &[SigningSecret], event: EventId, at_unix_seconds: i64, 
     ])
 }
 
-/// Why a delivery is not to be believed.
+/// The reason why a signature does not verify.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unverified {
-    /// A header is not there, or is there twice.
+    /// A header is missing, or present more than once.
     #[error("the header {0} is missing, or is there more than once")]
     Missing(&'static str),
-    /// A header has another form.
+    /// A header is malformed.
     #[error("the header {0} has another form")]
     Malformed(&'static str),
     /// The `t` of the signature is not the timestamp header.
     #[error("the timestamp in the signature is not that of the header")]
     TimestampsDiffer,
-    /// Signed more than 300 s ago, or ahead.
+    /// The timestamp is more than 300 s in the past or in the future.
     #[error("the timestamp is {0} s from the present; at most 300 are allowed")]
     Stale(u64),
-    /// Signed with another secret, or the body is another.
+    /// The signature is of another secret, or of another body.
     #[error("no signature fits this body and this secret")]
     NoMatch,
 }
 
 /// Verifies the service's own two headers over the raw body, as a subscriber does.
-///
-/// # Errors
-/// When the delivery is not to be believed.
 pub fn verify(
     secret: &SigningSecret,
     headers: &HeaderMap,
@@ -85,15 +82,12 @@ pub fn verify(
     }
     assert_fresh("service-webhook-timestamp", timestamp, now_unix_seconds)?;
     let mac = own_mac(secret, timestamp, body);
-    // Other versions may come beside v1 one day; they are not for this code.
+    // Versions beside v1 may be added later, and are ignored.
     let fits = |item: &str| item.strip_prefix("v1=").and_then(unhex).is_some_and(|sum| is_sum(&mac, &sum));
     signatures.split(',').any(fits).then_some(()).ok_or(Unverified::NoMatch)
 }
 
 /// Verifies the three headers of Standard Webhooks over the raw body.
-///
-/// # Errors
-/// When the delivery is not to be believed.
 pub fn verify_standard(
     secret: &SigningSecret,
     headers: &HeaderMap,
@@ -119,7 +113,7 @@ fn one<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<&'a str, Unveri
 }
 
 fn assert_fresh(name: &'static str, timestamp: &str, now: i64) -> Result<(), Unverified> {
-    // `parse` alone would take a sign.
+    // `parse` alone would accept a sign.
     let is_number = timestamp.bytes().all(|byte| byte.is_ascii_digit());
     let at: i64 = timestamp.parse().ok().filter(|_| is_number).ok_or(Unverified::Malformed(name))?;
     let distance = now.abs_diff(at);
@@ -131,19 +125,19 @@ fn is_sum(mac: &Hmac<Sha256>, sum: &[u8]) -> bool {
     mac.clone().verify_slice(sum).is_ok()
 }
 
-/// Keyed with the secret as it is displayed, over `<timestamp>.<body>`.
+/// The MAC whose key is the secret as it is displayed, over `<timestamp>.<body>`.
 fn own_mac(secret: &SigningSecret, timestamp: &str, body: &[u8]) -> Hmac<Sha256> {
     mac(secret.expose().as_bytes(), &[timestamp.as_bytes(), body])
 }
 
-/// Keyed with the secret's random bytes, over `<id>.<timestamp>.<body>`.
+/// The MAC whose key is the secret's random bytes, over `<id>.<timestamp>.<body>`.
 fn standard_mac(secret: &SigningSecret, id: &str, timestamp: &str, body: &[u8]) -> Hmac<Sha256> {
     mac(secret.bytes(), &[id.as_bytes(), timestamp.as_bytes(), body])
 }
 
 /// The MAC of parts with points between them.
 fn mac(key: &[u8], parts: &[&[u8]]) -> Hmac<Sha256> {
-    /// HMAC fills a shorter key up with zeros to this (RFC 2104); keys of this length can't be refused.
+    /// HMAC pads a shorter key with zeros to this length (RFC 2104). `Hmac::new` takes a key of this length without an error.
     const BLOCK: usize = 64;
     let mut block = [0; BLOCK];
     block.iter_mut().zip(key).for_each(|(place, byte)| *place = *byte);
@@ -157,7 +151,7 @@ fn mac(key: &[u8], parts: &[&[u8]]) -> Hmac<Sha256> {
     mac
 }
 
-/// Reads lower-case hexadecimal, as signatures are written.
+/// Reads lower-case hexadecimal, the form of signatures.
 fn unhex(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),
@@ -168,7 +162,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
 }
 
-/// What is written here is digits, letters and punctuation, which every header may hold.
+/// A header value of digits, letters and punctuation, which are always valid.
 fn value(text: &str) -> HeaderValue {
     HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static(""))
 }
@@ -206,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn both_secrets_fit_during_a_rotation_and_no_other() {
+    fn both_secrets_verify_during_a_rotation_and_no_other() {
         let (new, old, other) = (secret(), secret(), secret());
         let headers = headers(&[new.clone(), old.clone()], EventId::new(), AT, b"{}");
         assert_eq!(headers[SIGNATURE].to_str().unwrap().matches(",v1=").count(), 2);
@@ -271,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn each_header_must_be_there_once() {
+    fn each_header_is_required_once() {
         let secret = secret();
         let good = headers(std::slice::from_ref(&secret), EventId::new(), AT, b"{}");
         for name in good.keys() {
@@ -293,7 +287,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_signed_is_verified_and_nothing_else(
+        fn a_signed_body_verifies_and_a_changed_one_does_not(
             body: Vec<u8>, at in 0..4_102_444_800_i64, late in -300..=300_i64, position: usize, bit in 0..8_u32,
         ) {
             let secret = secret();
@@ -311,7 +305,7 @@ mod tests {
         }
 
         #[test]
-        fn no_header_breaks_verifying(timestamp in "\\PC{0,20}|[0-9]{0,20}", signature in "\\PC{0,80}|t=[0-9]{1,12},v1=[0-9a-f]{0,66}") {
+        fn verifying_never_panics(timestamp in "\\PC{0,20}|[0-9]{0,20}", signature in "\\PC{0,80}|t=[0-9]{1,12},v1=[0-9a-f]{0,66}") {
             let mut headers = HeaderMap::new();
             for (name, text) in [
                 (TIMESTAMP, &timestamp), (SIGNATURE, &signature), (STANDARD_ID, &timestamp),

@@ -11,7 +11,7 @@ use shared::domain::ids::{EndpointId, OrgId};
 use shared::domain::time::Timestamp;
 use shared::limits;
 use shared::platform::telemetry::Log;
-use shared::webhook::queue::{Queue, QueueError, Wake};
+use shared::webhook::queue::{DeliveryMessage, Queue, QueueError};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::{JoinHandle, JoinSet};
 use webhook_sender::{Deliveries, Failure, Handled, Post, Sender};
@@ -40,14 +40,14 @@ struct Messages {
     by_due_time: BinaryHeap<Reverse<(Timestamp, u64, Message)>>,
     /// The messages that are in the queue or being handled. The queue drops a duplicate of these, so that repeated wakes
     /// of a delivery that waits for its turn do not pile up.
-    pending: HashSet<Wake>,
+    pending: HashSet<DeliveryMessage>,
     arrivals: u64,
 }
 
 /// A message, with the number of times that it was received and failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Message {
-    wake: Wake,
+    wake: DeliveryMessage,
     receives: u32,
 }
 
@@ -121,7 +121,7 @@ impl LocalQueue {
 }
 
 impl Queue for LocalQueue {
-    fn send<'a>(&'a self, wakes: &'a [Wake]) -> BoxFuture<'a, Result<(), QueueError>> {
+    fn send<'a>(&'a self, wakes: &'a [DeliveryMessage]) -> BoxFuture<'a, Result<(), QueueError>> {
         for wake in wakes {
             self.push(Message { wake: *wake, receives: 0 }, wake.due_at);
         }
@@ -133,7 +133,7 @@ impl Queue for LocalQueue {
 /// A message that is being handled. Dropping it, also by a panic, lets the queue take the same message again.
 struct Received {
     queue: Arc<LocalQueue>,
-    wake: Wake,
+    wake: DeliveryMessage,
 }
 
 impl Drop for Received {

@@ -59,7 +59,7 @@ impl OpenStore {
                 // The receiver is gone where nothing runs in the background.
                 let _ = due_sender.send(entry);
             };
-            (store.watched(report), None)
+            (store.with_due_listener(report), None)
         };
         Ok(Self { store, url, table, embedded, due_entries, stream })
     }

@@ -12,7 +12,7 @@ use shared::domain::time_scale::TimeScale;
 use shared::platform::secrets::FixedKeys;
 use shared::platform::telemetry::Log;
 use shared::webhook::client::Client;
-use shared::webhook::queue::{Queue, Wake};
+use shared::webhook::queue::{DeliveryMessage, Queue};
 use shared::webhook::resolve::SystemResolver;
 use tests::memory::Memory;
 use tokio::process::Command;
@@ -53,10 +53,10 @@ pub async fn send(url: &str) -> Value {
     let keyring = Keyring::new("a").expect("randomness");
     let memory = Memory::default();
     let endpoints: Vec<_> = (0..ENDPOINTS).map(|n| memory.add_endpoint(&format!("{url}/{n}"), &keyring)).collect();
-    let wakes: Vec<Wake> = (0..DELIVERIES)
+    let wakes: Vec<DeliveryMessage> = (0..DELIVERIES)
         .map(|n| {
             let due_at = Timestamp::now();
-            Wake { delivery: memory.add_delivery(endpoints[n % ENDPOINTS], BODY.to_owned(), due_at), due_at }
+            DeliveryMessage { delivery: memory.add_delivery(endpoints[n % ENDPOINTS], BODY.to_owned(), due_at), due_at }
         })
         .collect();
     drop(memory.heard());

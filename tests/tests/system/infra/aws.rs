@@ -15,7 +15,7 @@ use shared::platform::aws;
 use shared::platform::secrets::{Keys, SecretsManagerKeys};
 use shared::platform::sqs::SqsQueue;
 use shared::store::deliveries::DeliveryKey;
-use shared::webhook::queue::{Queue, Wake};
+use shared::webhook::queue::{DeliveryMessage, Queue};
 use tests::aws_services::{AWS, KEYRING, real};
 
 use crate::webhooks::lambda::{Cloud, body, call, failures, in_s, sqs_batch, start};
@@ -60,7 +60,7 @@ impl Queues {
     }
 
     /// What comes out within a time, each once, with its group.
-    async fn drain(&self, url: &str, count: usize, within: Duration) -> Vec<(Wake, String)> {
+    async fn drain(&self, url: &str, count: usize, within: Duration) -> Vec<(DeliveryMessage, String)> {
         let until = tokio::time::Instant::now() + within;
         let mut drained = Vec::new();
         while drained.len() < count && tokio::time::Instant::now() < until {
@@ -85,8 +85,11 @@ async fn attribute(client: &aws_sdk_sqs::Client, url: &str, name: QueueAttribute
     got.expect("the queue answers").attributes.expect("attributes")[&name].clone()
 }
 
-fn wake(endpoint: EndpointId, seconds: i64) -> Wake {
-    Wake { delivery: DeliveryKey { org: OrgId::new(), endpoint, event: EventId::new() }, due_at: in_s(seconds) }
+fn wake(endpoint: EndpointId, seconds: i64) -> DeliveryMessage {
+    DeliveryMessage {
+        delivery: DeliveryKey { org: OrgId::new(), endpoint, event: EventId::new() },
+        due_at: in_s(seconds),
+    }
 }
 
 #[tokio::test]
@@ -95,7 +98,7 @@ async fn messages_come_out_when_they_are_due_in_the_groups_of_their_endpoints() 
     let queues = Queues::new().await;
     let (one, other) = (EndpointId::new(), EndpointId::new());
     // More than two calls take.
-    let now: Vec<Wake> = (0..23).map(|at| wake(if at % 2 == 0 { one } else { other }, -1)).collect();
+    let now: Vec<DeliveryMessage> = (0..23).map(|at| wake(if at % 2 == 0 { one } else { other }, -1)).collect();
     let (soon, late) = (wake(one, 4), wake(other, 7200));
     let mut all = now.clone();
     all.extend([soon, late]);
@@ -165,7 +168,7 @@ async fn a_poison_message_ends_among_the_dead_letters_and_keeps_no_other() {
     let delivery = cloud.delivery(wakes[0]).await;
     assert_eq!((delivery.state(), delivery.attempted), (DeliveryState::Waiting, 1));
     // What comes before its time goes on to the queue whose messages wait, by way of the function.
-    let early = Wake { due_at: in_s(2), ..wakes[0] };
+    let early = DeliveryMessage { due_at: in_s(2), ..wakes[0] };
     assert!(failures(&call(&mut sender, &sqs_batch(&[body(early)]).0).await).is_empty());
     let sent_on = queues.drain(&queues.retries, 1, PATIENCE).await;
     assert_eq!(sent_on, [(early, early.delivery.endpoint.to_string())]);

@@ -9,7 +9,7 @@ use shared::domain::delivery::{Claim, Delivery};
 use shared::domain::ids::EventId;
 use shared::domain::time::Timestamp;
 use shared::store::deliveries::DeliveryKey;
-use shared::webhook::queue::Wake;
+use shared::webhook::queue::DeliveryMessage;
 use tempfile::TempDir;
 use tests::app::Browser;
 use tests::clockwork::Clockwork;
@@ -154,7 +154,7 @@ impl Broken {
 }
 
 /// A claim that is over soon: what would be waited for takes half a minute.
-async fn claimed_for_a_moment(org: &Org, wake: Wake) {
+async fn claimed_for_a_moment(org: &Org, wake: DeliveryMessage) {
     let store = org.stack().table().store();
     let before = store.delivery(wake.delivery).await.expect("the table answers").expect("a delivery");
     let until = Timestamp::from_unix_ms(Timestamp::now().unix_ms() + 300).expect("a moment");

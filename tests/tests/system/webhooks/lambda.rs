@@ -13,7 +13,7 @@ use shared::store::Item;
 use shared::store::deliveries::DeliveryKey;
 use shared::store::keys::{self, Due, Key};
 
-use shared::webhook::queue::Wake;
+use shared::webhook::queue::DeliveryMessage;
 use tests::app::Browser;
 use tests::aws_services::{AwsServices, KEYRING, Sent};
 use tests::clockwork::Clockwork;
@@ -76,7 +76,7 @@ impl Cloud {
     }
 
     /// Lets an event become deliveries, without a function, and gives the message for each.
-    pub(crate) async fn relayed(&self) -> Vec<Wake> {
+    pub(crate) async fn relayed(&self) -> Vec<DeliveryMessage> {
         let clockwork = Clockwork::of(&self.org);
         // Deliveries come first in a tick: those that one makes are woken by the next.
         clockwork.first_tick().await;
@@ -84,7 +84,7 @@ impl Cloud {
         clockwork.queue.wakes()
     }
 
-    pub(crate) async fn delivery(&self, wake: Wake) -> Delivery {
+    pub(crate) async fn delivery(&self, wake: DeliveryMessage) -> Delivery {
         let found = self.org.stack().table().store().delivery(wake.delivery).await.expect("the store answers");
         found.expect("the delivery is there").into_inner()
     }
@@ -146,7 +146,7 @@ pub(crate) fn sqs_batch(bodies: &[String]) -> (String, Vec<String>) {
     (batch.to_string(), ids)
 }
 
-pub(crate) fn body(wake: Wake) -> String {
+pub(crate) fn body(wake: DeliveryMessage) -> String {
     serde_json::to_string(&wake).expect("a message")
 }
 
@@ -188,7 +188,7 @@ async fn the_relay_makes_the_deliveries_of_an_event_and_then_their_messages() {
     let key = DeliveryKey { org: cloud.org.id, endpoint: wanting.id, event };
     assert_eq!((message.queue.as_str(), message.delay_s), ("deliveries", 0));
     assert_eq!(message.group, wanting.id.to_string());
-    assert_eq!(message.wake(), Wake { delivery: key, due_at: delivery.due_at().expect("it is due") });
+    assert_eq!(message.wake(), DeliveryMessage { delivery: key, due_at: delivery.due_at().expect("it is due") });
     assert_eq!(cloud.due(Due::Delivery).await.len(), 1, "its entry stays until it has been delivered");
     assert_eq!(relay.log(), Vec::<String>::new());
 }
@@ -299,8 +299,8 @@ async fn of_a_batch_only_what_failed_comes_again() {
     let update = table.client().update_item().table_name(&table.name).set_key(Some(key.into_item()));
     let update = update.update_expression("SET attempted = pk");
     update.send().await.expect("the table writes");
-    let gone = Wake { delivery: cloud.key(subscriber.id), due_at: in_s(-1) };
-    let early = Wake { due_at: in_s(1000), ..good };
+    let gone = DeliveryMessage { delivery: cloud.key(subscriber.id), due_at: in_s(-1) };
+    let early = DeliveryMessage { due_at: in_s(1000), ..good };
 
     let mut sender = cloud.start("webhook-sender").await;
     let bodies = [body(unreadable), body(good), String::new(), body(gone), body(early)];
@@ -368,7 +368,7 @@ async fn a_sender_looks_for_a_key_that_it_does_not_know_yet() {
     after.subscriber(&[]).await;
     after.happens().await;
     let wakes = after.relayed().await;
-    let mine: Vec<Wake> = wakes.into_iter().filter(|wake| wake.org() == after.org.id).collect();
+    let mine: Vec<DeliveryMessage> = wakes.into_iter().filter(|wake| wake.org() == after.org.id).collect();
     let [wake] = mine[..] else { panic!("one message: {mine:?}") };
     assert_eq!(failures(&call(&mut sender, &sqs_batch(&[body(wake)]).0).await), Vec::<&str>::new());
     assert_eq!(after.delivery(wake).await.attempted, 1);
@@ -383,7 +383,7 @@ async fn the_clock_wakes_what_is_due_and_passes_on_what_nobody_heard_of() {
     let [(partition, sort)] = &cloud.due(Due::Event).await[..] else { panic!("one event is due") };
     let table = cloud.org.stack().table();
     let delete = table.client().delete_item().table_name(&table.name);
-    delete.set_key(Some(Key::told(partition, sort).into_item())).send().await.expect("the table writes");
+    delete.set_key(Some(Key::from_parts(partition, sort).into_item())).send().await.expect("the table writes");
     cloud.put(keys::due(in_s(-120), Due::Event, cloud.org.id, event.uuid()).into_item()).await;
 
     let mut clock = cloud.start("clock").await;

@@ -8,7 +8,7 @@ use shared::domain::delivery::Attempt;
 use shared::domain::ids::EventId;
 use shared::domain::time::Timestamp;
 use shared::store::deliveries::DeliveryKey;
-use shared::webhook::queue::Wake;
+use shared::webhook::queue::DeliveryMessage;
 use tests::app::Browser;
 use tests::clockwork::Clockwork;
 use tests::receiver::{Arrival, Reaction, Receiver};
@@ -80,7 +80,7 @@ async fn five_attempts_on_the_schedule_and_then_by_hand() {
 }
 
 /// A delivery that is due, on a stack where nothing runs, and what the clock would wake it with.
-async fn due(org: &Org, subscriber: &Subscriber) -> (Clockwork, Wake) {
+async fn due(org: &Org, subscriber: &Subscriber) -> (Clockwork, DeliveryMessage) {
     let event = outbox::event();
     outbox::emit(org, std::slice::from_ref(&event)).await;
     let clockwork = Clockwork::of(org);
@@ -118,11 +118,11 @@ async fn a_message_that_comes_too_early_is_sent_on_and_one_of_nothing_passes() {
     let subscriber = org.subscriber().await;
     let (clockwork, wake) = due(&org, &subscriber).await;
     let sender = clockwork.sender(&org);
-    let early = Wake { due_at: Timestamp::now().plus_seconds(60), ..wake };
+    let early = DeliveryMessage { due_at: Timestamp::now().plus_seconds(60), ..wake };
     let before = clockwork.queue.wakes().len();
     assert_eq!(sender.handle(early).await.ok(), Some(Handled::SentOn));
     assert_eq!(clockwork.queue.wakes()[before..], [early]);
-    let unknown = Wake { delivery: DeliveryKey { event: EventId::new(), ..wake.delivery }, ..wake };
+    let unknown = DeliveryMessage { delivery: DeliveryKey { event: EventId::new(), ..wake.delivery }, ..wake };
     assert_eq!(sender.handle(unknown).await.ok(), Some(Handled::Passed));
     assert!(!sender.receive("{\"no\": \"delivery\"}").await && !sender.receive("").await);
     assert!(subscriber.receiver.arrivals().is_empty());
@@ -249,8 +249,8 @@ async fn ten_thousand_that_wait_for_one_moment_arrive_once_each() {
     let memory = tests::memory::Memory::default();
     let endpoint = memory.add_endpoint(&url, &keyring);
     let due_at = Timestamp::from_unix_ms(Timestamp::now().unix_ms() + 1000).expect("a moment");
-    let wakes: Vec<Wake> = (0..COUNT)
-        .map(|n| Wake { delivery: memory.add_delivery(endpoint, format!("{{\"n\":{n}}}"), due_at), due_at })
+    let wakes: Vec<DeliveryMessage> = (0..COUNT)
+        .map(|n| DeliveryMessage { delivery: memory.add_delivery(endpoint, format!("{{\"n\":{n}}}"), due_at), due_at })
         .collect();
     let queue = Arc::new(LocalQueue::default());
     let resolver = Arc::new(shared::webhook::resolve::SystemResolver::new());
@@ -263,8 +263,9 @@ async fn ten_thousand_that_wait_for_one_moment_arrive_once_each() {
     queue.send(&wakes).await.expect("the queue takes them");
     queue.send(&wakes).await.expect("the queue takes them");
 
-    let is_delivered =
-        |wake: &Wake| memory.delivery(wake.delivery).is_some_and(|delivery| delivery.state().as_str() == "delivered");
+    let is_delivered = |wake: &DeliveryMessage| {
+        memory.delivery(wake.delivery).is_some_and(|delivery| delivery.state().as_str() == "delivered")
+    };
     eventually("all arrive", async || wakes.iter().all(is_delivered).then_some(())).await;
     let arrived = arrived.lock().expect("a count");
     assert_eq!((arrived.len(), arrived.values().sum::<u32>()), (COUNT, u32::try_from(COUNT).expect("a number")));

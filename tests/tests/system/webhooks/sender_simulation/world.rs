@@ -20,7 +20,7 @@ use shared::store::events::StoredEvent;
 use shared::store::{StoreError, Versioned};
 use shared::webhook::client::AttemptResult;
 use shared::webhook::guard::EndpointUrl;
-use shared::webhook::queue::{Queue, QueueError, Wake};
+use shared::webhook::queue::{DeliveryMessage, Queue, QueueError};
 use tests::memory::Memory;
 use webhook_sender::{Deliveries, Post, Time};
 
@@ -62,7 +62,7 @@ pub struct State {
 #[derive(Debug, Clone, Copy)]
 pub struct Message {
     pub at: i64,
-    pub wake: Wake,
+    pub wake: DeliveryMessage,
     pub receives: u32,
 }
 
@@ -91,7 +91,7 @@ impl World {
     }
 
     /// Lets the others go on: whoever runs the history decides when this one does.
-    pub fn step(&self, wake: Wake) -> Rest {
+    pub fn step(&self, wake: DeliveryMessage) -> Rest {
         let mut state = self.state();
         let freezes = state.trouble.freeze;
         let until = if state.draw(freezes) {
@@ -110,7 +110,7 @@ impl World {
 
     pub async fn store<T>(
         &self,
-        wake: Wake,
+        wake: DeliveryMessage,
         call: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
         self.step(wake).await;
@@ -152,7 +152,7 @@ impl State {
         subscriber.latest = subscriber.latest.max(latest);
     }
 
-    pub fn put(&mut self, wake: Wake) {
+    pub fn put(&mut self, wake: DeliveryMessage) {
         let messages = self.trouble.messages;
         let copies = match self.random.u8(..8) {
             0 if self.draw(messages) => 0,
@@ -205,7 +205,7 @@ impl Time for World {
 }
 
 impl Queue for World {
-    fn send<'a>(&'a self, wakes: &'a [Wake]) -> BoxFuture<'a, Result<(), QueueError>> {
+    fn send<'a>(&'a self, wakes: &'a [DeliveryMessage]) -> BoxFuture<'a, Result<(), QueueError>> {
         Box::pin(async move {
             for wake in wakes {
                 self.step(*wake).await;
@@ -267,7 +267,12 @@ pub struct Shaken {
 }
 
 impl Deliveries for Shaken {
-    async fn claim(&self, wake: Wake, claim: Claim, now: Timestamp) -> Result<Option<Versioned<Delivery>>, StoreError> {
+    async fn claim(
+        &self,
+        wake: DeliveryMessage,
+        claim: Claim,
+        now: Timestamp,
+    ) -> Result<Option<Versioned<Delivery>>, StoreError> {
         let claimed = self.world.store(wake, self.memory.claim(wake, claim, now)).await?;
         if claimed.is_some() {
             let mut state = self.world.state();
@@ -277,17 +282,20 @@ impl Deliveries for Shaken {
         Ok(claimed)
     }
 
-    async fn load(&self, wake: Wake) -> Result<(Option<Versioned<Endpoint>>, Option<StoredEvent>), StoreError> {
+    async fn load(
+        &self,
+        wake: DeliveryMessage,
+    ) -> Result<(Option<Versioned<Endpoint>>, Option<StoredEvent>), StoreError> {
         self.world.store(wake, self.memory.load(wake)).await
     }
 
-    async fn find(&self, wake: Wake) -> Result<Option<Versioned<Delivery>>, StoreError> {
+    async fn find(&self, wake: DeliveryMessage) -> Result<Option<Versioned<Delivery>>, StoreError> {
         self.world.store(wake, self.memory.find(wake)).await
     }
 
     async fn settle(
         &self,
-        wake: Wake,
+        wake: DeliveryMessage,
         before: &Versioned<Delivery>,
         after: &Delivery,
         decided_from: Option<&Versioned<Endpoint>>,
@@ -302,26 +310,26 @@ impl Deliveries for Shaken {
         self.world.store(wake, settling).await
     }
 
-    async fn forget(&self, wake: Wake, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
+    async fn forget(&self, wake: DeliveryMessage, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
         self.world.store(wake, self.memory.forget(wake, due_at)).await
     }
 
-    async fn forget_due(&self, wake: Wake) -> Result<(), StoreError> {
+    async fn forget_due(&self, wake: DeliveryMessage) -> Result<(), StoreError> {
         self.world.store(wake, self.memory.forget_due(wake)).await
     }
 
-    async fn quarantine(&self, wake: Wake, now: Timestamp) -> Result<(), StoreError> {
+    async fn quarantine(&self, wake: DeliveryMessage, now: Timestamp) -> Result<(), StoreError> {
         self.world.store(wake, self.memory.quarantine(wake, now)).await
     }
 
-    async fn note(&self, wake: Wake, is_success: bool, at: Timestamp) -> Result<(), StoreError> {
+    async fn note(&self, wake: DeliveryMessage, is_success: bool, at: Timestamp) -> Result<(), StoreError> {
         self.world.store(wake, self.memory.note(wake, is_success, at)).await
     }
 }
 
 impl Shaken {
     /// From when and until when the next attempt may come, after one that failed has been written down.
-    pub fn schedule(&self, wake: Wake, after: &Delivery) {
+    pub fn schedule(&self, wake: DeliveryMessage, after: &Delivery) {
         let (Some(_), Some(last)) = (after.due_at(), after.attempts.last()) else { return };
         let wait = WAITS[after.failures as usize - 1];
         let took = i64::try_from(last.duration_ms).expect("a short attempt");
