@@ -1,4 +1,4 @@
-//! What a function needs to answer calls, built once when it starts.
+//! The shared state of a process, built once at its start.
 
 use std::sync::Arc;
 
@@ -12,36 +12,36 @@ use crate::store::Store;
 use crate::webhook::guard::{Guard, PublicOnly};
 use crate::webhook::resolve::{Resolve, SystemResolver};
 
-/// The parts that all calls of a process share.
+/// The state that all calls of a process share.
 #[derive(Debug)]
 pub struct AppState {
     /// The table.
     pub store: Store,
     /// The origin of links.
     pub base_url: BaseUrl,
-    /// Where log lines go.
+    /// The log.
     pub log: Log,
-    /// How long the service waits for what.
+    /// The scale of the service's waits.
     pub time_scale: TimeScale,
-    /// Whether cookies go over plain http too: on the local stack only.
+    /// Whether cookies lack `Secure`, for plain http: on the local stack only.
     pub insecure_cookies: bool,
-    /// What it takes to set up endpoints of webhooks: only the app does.
+    /// The dependencies of managing webhook endpoints: only the app has them.
     pub webhooks: Option<Webhooks>,
 }
 
-/// What it takes to set up endpoints of webhooks.
+/// The dependencies of managing webhook endpoints.
 #[derive(Debug, Clone)]
 pub struct Webhooks {
     /// The keys that seal signing secrets.
     pub keys: Arc<dyn Keys>,
-    /// Which addresses endpoints may have.
+    /// The guard of their addresses.
     pub guard: Arc<dyn Guard>,
-    /// Who looks their names up.
+    /// The resolver of their names.
     pub resolver: Arc<dyn Resolve>,
 }
 
 impl Webhooks {
-    /// What a function on Lambda has: public hosts only, and the keys that the environment names.
+    /// The dependencies of a function on Lambda: public hosts only, and the keys that the environment names.
     ///
     /// # Errors
     /// When a setting is missing.
@@ -52,20 +52,19 @@ impl Webhooks {
 }
 
 impl AppState {
-    /// Puts the parts together.
+    /// The state of a process without webhook endpoints.
     #[must_use]
     pub fn new(store: Store, base_url: BaseUrl, log: Log, time_scale: TimeScale) -> Self {
         Self { store, base_url, log, time_scale, insecure_cookies: false, webhooks: None }
     }
 
-    /// The same on a person's own machine, where there is no https: cookies go without `Secure`. Only the local stack
-    /// calls this.
+    /// The state on a developer's machine, which has no https: cookies lack `Secure`. Only the local stack calls this.
     #[must_use]
     pub fn without_https(store: Store, base_url: BaseUrl, log: Log, time_scale: TimeScale) -> Self {
         Self { store, base_url, log, time_scale, insecure_cookies: true, webhooks: None }
     }
 
-    /// What it takes to set up endpoints of webhooks.
+    /// The dependencies of managing webhook endpoints.
     ///
     /// # Errors
     /// [`Error::Internal`] in a function that is not set up for them.
@@ -73,13 +72,13 @@ impl AppState {
         self.webhooks.as_ref().ok_or_else(|| Error::Internal("this function is not set up for webhooks".to_owned()))
     }
 
-    /// The same, able to set up endpoints of webhooks.
+    /// Adds the dependencies of managing webhook endpoints.
     #[must_use]
     pub fn with_webhooks(self, webhooks: Webhooks) -> Self {
         Self { webhooks: Some(webhooks), ..self }
     }
 
-    /// What a function on Lambda has: `TABLE_NAME`, `BASE_URL`, and what [`AwsSettings::from_env`] reads.
+    /// The state of a function on Lambda, from `TABLE_NAME`, `BASE_URL`, and the variables of [`AwsSettings::from_env`].
     ///
     /// # Errors
     /// When a setting is missing or unusable.

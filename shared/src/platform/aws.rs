@@ -1,4 +1,4 @@
-//! Clients of AWS services: one HTTP client, one TLS provider and one set of time-outs for all of them.
+//! Clients of AWS services, which share an HTTP client, a TLS provider and timeouts.
 
 use aws_config::environment::EnvironmentVariableCredentialsProvider;
 use aws_config::retry::RetryConfig;
@@ -11,24 +11,24 @@ use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore};
 use crate::limits;
 use crate::platform::config::{self, ConfigError};
 
-/// The roots that AWS's endpoints chain to (Amazon Trust Services). Loading the system's hundred and more instead
-/// costs 3 ms at every cold start.
+/// The roots of AWS's endpoints (Amazon Trust Services). Loading the system's more than a hundred roots instead costs 3 ms
+/// at every cold start.
 const AMAZON_ROOTS: &[u8] = include_bytes!("../../roots/amazon.pem");
 
-/// Where AWS's services are and as whom they are called.
+/// The endpoint, region and credentials of AWS services.
 #[derive(Debug, Clone)]
 pub struct AwsSettings {
-    /// The endpoint of an emulator; AWS's own when absent.
+    /// The endpoint of an emulator. None for AWS's own.
     pub endpoint_url: Option<String>,
     /// The region.
     pub region: String,
-    /// Who calls.
+    /// The credentials.
     pub credentials: SharedCredentialsProvider,
 }
 
 impl AwsSettings {
-    /// What Lambda gives a function: `AWS_REGION` and credentials in the environment. With an emulator also
-    /// `AWS_ENDPOINT_URL`, or the same for one service, such as `AWS_ENDPOINT_URL_DYNAMODB`.
+    /// The settings that Lambda gives a function: `AWS_REGION` and credentials in the environment. With an emulator also
+    /// `AWS_ENDPOINT_URL`, or a variable for one service, such as `AWS_ENDPOINT_URL_DYNAMODB`.
     ///
     /// # Errors
     /// When the region is missing.
@@ -41,8 +41,8 @@ impl AwsSettings {
         })
     }
 
-    /// What answers at an endpoint that was chosen: with the region and the credentials of the environment where it has
-    /// them, for AWS itself; else with any, for an emulator.
+    /// The settings for an endpoint: with the region and credentials of the environment if it has them, for AWS itself; else
+    /// with placeholders, for an emulator.
     #[must_use]
     pub fn at(endpoint_url: &str) -> Self {
         let has_credentials = std::env::var_os("AWS_ACCESS_KEY_ID").is_some();
@@ -63,19 +63,19 @@ impl AwsSettings {
     }
 }
 
-/// A service of AWS that has clients here.
+/// An AWS service with a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
     /// The table.
     DynamoDb,
-    /// Where messages wait.
+    /// The queues.
     Sqs,
-    /// Where keys are kept.
+    /// The encryption keys.
     SecretsManager,
 }
 
 impl Service {
-    /// The environment variable that names an emulator of it, as AWS's own tools read it.
+    /// The environment variable with the endpoint of its emulator, as AWS's own tools read it.
     fn endpoint_variable(self) -> &'static str {
         match self {
             Self::DynamoDb => "AWS_ENDPOINT_URL_DYNAMODB",
@@ -103,7 +103,7 @@ pub fn secrets_manager(settings: &AwsSettings) -> aws_sdk_secretsmanager::Client
     aws_sdk_secretsmanager::Client::new(&config(settings))
 }
 
-/// What every client is made of; also those of services that no function has a client of.
+/// The configuration of every client, also of services that only tools and tests use.
 #[must_use]
 pub fn config(settings: &AwsSettings) -> SdkConfig {
     let mut config = SdkConfig::builder()
@@ -132,7 +132,7 @@ fn http_client() -> SharedHttpClient {
     let builder = aws_smithy_http_client::Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring));
     match TlsContext::builder().with_trust_store(roots).build() {
         Ok(context) => builder.tls_context(context).build_https(),
-        // Not reached with the roots above; the system's roots are as safe, only slower to load.
+        // Not reached with the roots above. The system's roots are as safe, and slower to load.
         Err(_) => builder.build_https(),
     }
 }

@@ -1,13 +1,13 @@
-//! What a function is told from outside.
+//! Settings from the environment.
 
 use std::fmt;
 
-/// The origin of every link that the service gives out, such as `https://countersign.example`. Links are composed
-/// when they are read and never stored, so that a service can move.
+/// The origin of the service's links, such as `https://countersign.example`. Links are composed on read and never stored,
+/// so that the service can move.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl(String);
 
-/// Why a text is no base URL.
+/// The text is not a base URL.
 #[derive(Debug, thiserror::Error)]
 #[error("a base URL is http:// or https:// with a host and no path, such as https://countersign.example")]
 pub struct InvalidBaseUrl;
@@ -16,7 +16,7 @@ impl BaseUrl {
     /// Reads an origin; a trailing slash is dropped.
     ///
     /// # Errors
-    /// When it is not an absolute `http` or `https` origin.
+    /// When the text is not an absolute `http` or `https` origin.
     pub fn parse(text: &str) -> Result<Self, InvalidBaseUrl> {
         let origin = text.strip_suffix('/').unwrap_or(text);
         let uri: http::Uri = origin.parse().map_err(|_| InvalidBaseUrl)?;
@@ -38,26 +38,26 @@ impl fmt::Display for BaseUrl {
     }
 }
 
-/// A setting that a function needs and does not have.
+/// A required setting is missing or invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The environment variable is not set.
     #[error("the environment variable {0} is not set")]
     Missing(&'static str),
-    /// The environment variable's value is unusable.
+    /// The environment variable has an invalid value.
     #[error("the environment variable {name} is unusable: {why}")]
     Invalid {
         /// The variable.
         name: &'static str,
-        /// What would be right.
+        /// What is valid.
         why: String,
     },
 }
 
-/// Reads a setting that must be there.
+/// Reads a required setting.
 ///
 /// # Errors
-/// When it is not set, or empty.
+/// When the variable is not set, or empty.
 pub fn required(name: &'static str) -> Result<String, ConfigError> {
     std::env::var(name).ok().filter(|value| !value.is_empty()).ok_or(ConfigError::Missing(name))
 }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_origin_and_nothing_else_is_a_base_url() {
+    fn a_base_url_is_an_origin() {
         assert_eq!(BaseUrl::parse("http://localhost:8080/").unwrap().link("/app"), "http://localhost:8080/app");
         for text in ["", "localhost", "ftp://a.example", "https://", "https://a.example/x", "https://a.example?x"] {
             assert!(BaseUrl::parse(text).is_err(), "{text}");

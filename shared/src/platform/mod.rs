@@ -4,8 +4,8 @@
 //! emulator of both services, brings 179 crates and does not persist. Messages may die with the process, because the
 //! clock brings them back.
 //!
-//! Decision: a function that meets an unknown key looks up the keyring at once. Functions keep the keys for minutes;
-//! without the look-up, what a new key has sealed meanwhile would be quarantined as if its key were gone.
+//! Decision: a function that meets an unknown key looks up the keyring at once. Functions cache the keys for minutes;
+//! without the look-up, a delivery whose secret a new key has sealed would be quarantined as if its key were gone.
 
 pub mod app_state;
 pub mod aws;

@@ -1,4 +1,4 @@
-//! Where the keys of what is kept encrypted come from: Secrets Manager in the cloud, a file on the local stack.
+//! The source of encryption keys: Secrets Manager in the cloud, a file on the local stack.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,23 +12,23 @@ use crate::limits;
 use crate::platform::aws::{self, AwsSettings, Service};
 use crate::platform::config::{self, ConfigError};
 
-/// Where the keys are: Secrets Manager in the cloud, a file on the local stack.
+/// A source of encryption keys.
 pub trait Keys: Send + Sync + fmt::Debug {
-    /// The keys as they are now, or were minutes ago.
+    /// The keys, which may be some minutes old.
     fn keyring(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>>;
 
-    /// The keys as they are now, for what is sealed with a key that the others lack.
+    /// The current keys, for a value whose key is not among the cached ones.
     fn newest(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>> {
         self.keyring()
     }
 }
 
-/// Keys that were there from the start.
+/// Keys that never change.
 #[derive(Debug)]
 pub struct FixedKeys(Arc<Keyring>);
 
 impl FixedKeys {
-    /// These keys.
+    /// A source of these keys.
     #[must_use]
     pub fn new(keyring: Keyring) -> Arc<Self> {
         Arc::new(Self(Arc::new(keyring)))
@@ -41,26 +41,26 @@ impl Keys for FixedKeys {
     }
 }
 
-/// Keys in Secrets Manager, looked up when they are first needed and again after some minutes.
+/// Keys in Secrets Manager. They are looked up on first use and cached for some minutes.
 #[derive(Debug)]
 pub struct SecretsManagerKeys {
     client: aws_sdk_secretsmanager::Client,
     secret_id: String,
-    kept: Mutex<Option<Kept>>,
+    cached: Mutex<Option<Cached>>,
 }
 
-/// Keys that were looked up.
+/// Cached keys.
 #[derive(Debug, Clone)]
-struct Kept {
+struct Cached {
     keyring: Arc<Keyring>,
-    /// When they are looked up again.
+    /// When they expire.
     until: Instant,
-    /// From when on they are looked up again for whoever misses one.
+    /// When they may be looked up again for a missing key.
     renewable_from: Instant,
 }
 
 impl SecretsManagerKeys {
-    /// What a function on Lambda has: the secret that `KEYRING_SECRET` names.
+    /// The keys of a function on Lambda, in the secret that `KEYRING_SECRET` names.
     ///
     /// # Errors
     /// When a setting is missing.
@@ -69,32 +69,32 @@ impl SecretsManagerKeys {
         Ok(Self::new(client, config::required("KEYRING_SECRET")?))
     }
 
-    /// The keys in a secret, named by its name or ARN.
+    /// The keys in a secret with this name or ARN.
     #[must_use]
     pub fn new(client: aws_sdk_secretsmanager::Client, secret_id: String) -> Arc<Self> {
-        Arc::new(Self { client, secret_id, kept: Mutex::default() })
+        Arc::new(Self { client, secret_id, cached: Mutex::default() })
     }
 
-    fn kept(&self) -> Option<Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn cached(&self) -> Option<Cached> {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn keep(&self, keyring: &Arc<Keyring>, until: Instant) {
-        let kept =
-            Kept { keyring: keyring.clone(), until, renewable_from: Instant::now() + limits::KEYS_LOOKED_UP_EVERY };
-        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
+    fn cache(&self, keyring: &Arc<Keyring>, until: Instant) {
+        let renewable_from = Instant::now() + limits::KEYS_LOOKED_UP_EVERY;
+        let cached = Cached { keyring: keyring.clone(), until, renewable_from };
+        *self.cached.lock().unwrap_or_else(PoisonError::into_inner) = Some(cached);
     }
 
-    async fn looked_up(&self, kept: Option<Kept>) -> Result<Arc<Keyring>, SealError> {
-        match (self.look_up().await, kept) {
+    async fn refresh(&self, cached: Option<Cached>) -> Result<Arc<Keyring>, SealError> {
+        match (self.look_up().await, cached) {
             (Ok(keyring), _) => {
-                self.keep(&keyring, Instant::now() + limits::KEYS_KEPT);
+                self.cache(&keyring, Instant::now() + limits::KEYS_KEPT);
                 Ok(keyring)
             }
-            // The keys of some minutes ago are better than none, and asking at every attempt would slow down all.
-            (Err(_), Some(kept)) => {
-                self.keep(&kept.keyring, Instant::now() + limits::KEYS_RETRY);
-                Ok(kept.keyring)
+            // Expired keys are better than none, and a look-up at every attempt would slow all of them down.
+            (Err(_), Some(cached)) => {
+                self.cache(&cached.keyring, Instant::now() + limits::KEYS_RETRY);
+                Ok(cached.keyring)
             }
             (Err(error), None) => Err(error),
         }
@@ -102,7 +102,7 @@ impl SecretsManagerKeys {
 
     async fn look_up(&self) -> Result<Arc<Keyring>, SealError> {
         let sent = self.client.get_secret_value().secret_id(&self.secret_id).send().await;
-        // The code only: messages can name the account.
+        // Only the code: messages can name the account.
         let failed = |code: Option<&str>| SealError::NoKeys(format!("Secrets Manager: {}", code.unwrap_or("no code")));
         let output = sent.map_err(|error| failed(error.code()))?;
         let keyring = Keyring::parse(output.secret_string().unwrap_or_default())?;
@@ -113,18 +113,18 @@ impl SecretsManagerKeys {
 impl Keys for SecretsManagerKeys {
     fn keyring(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>> {
         Box::pin(async {
-            match self.kept() {
-                Some(kept) if Instant::now() < kept.until => Ok(kept.keyring),
-                kept => self.looked_up(kept).await,
+            match self.cached() {
+                Some(cached) if Instant::now() < cached.until => Ok(cached.keyring),
+                cached => self.refresh(cached).await,
             }
         })
     }
 
     fn newest(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>> {
         Box::pin(async {
-            match self.kept() {
-                Some(kept) if Instant::now() < kept.renewable_from => Ok(kept.keyring),
-                kept => self.looked_up(kept).await,
+            match self.cached() {
+                Some(cached) if Instant::now() < cached.renewable_from => Ok(cached.keyring),
+                cached => self.refresh(cached).await,
             }
         })
     }

@@ -1,4 +1,4 @@
-//! The queues in the cloud: one for what is due, one whose messages wait. Both wake the same function.
+//! The queues in the cloud: one for due deliveries, one for delayed messages. Both invoke the same function.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub struct SqsQueue {
 }
 
 impl SqsQueue {
-    /// What a function on Lambda has: `DELIVERY_QUEUE_URL` and `RETRY_QUEUE_URL`.
+    /// The queues of a function on Lambda, from `DELIVERY_QUEUE_URL` and `RETRY_QUEUE_URL`.
     ///
     /// # Errors
     /// When a setting is missing.
@@ -31,21 +31,21 @@ impl SqsQueue {
         Ok(Self::new(client, config::required("DELIVERY_QUEUE_URL")?, config::required("RETRY_QUEUE_URL")?))
     }
 
-    /// The queues at two addresses.
+    /// The queues at two URLs.
     #[must_use]
     pub fn new(client: Client, deliveries_url: String, retries_url: String) -> Arc<Self> {
         Arc::new(Self { client, deliveries_url, retries_url })
     }
 
     async fn send_batch(&self, url: &str, batch: &[(DeliveryMessage, i32)]) -> Result<(), QueueError> {
-        let entries = batch.iter().enumerate().map(|(at, (wake, delay_s))| {
-            let body = serde_json::to_string(wake).map_err(|error| QueueError(error.to_string()))?;
+        let entries = batch.iter().enumerate().map(|(at, (message, delay_s))| {
+            let body = serde_json::to_string(message).map_err(|error| QueueError(error.to_string()))?;
             SendMessageBatchRequestEntry::builder()
                 .id(at.to_string())
                 .message_body(body)
                 .delay_seconds(*delay_s)
-                // Standard queues are fair among groups: one endpoint's storm does not hold up another's.
-                .message_group_id(wake.delivery.endpoint.to_string())
+                // Standard queues are fair among groups: many messages of one endpoint do not delay another's.
+                .message_group_id(message.delivery.endpoint.to_string())
                 .build()
                 .map_err(|error| QueueError(error.to_string()))
         });
@@ -60,13 +60,15 @@ impl SqsQueue {
 }
 
 impl Queue for SqsQueue {
-    fn send<'a>(&'a self, wakes: &'a [DeliveryMessage]) -> BoxFuture<'a, Result<(), QueueError>> {
+    fn send<'a>(&'a self, messages: &'a [DeliveryMessage]) -> BoxFuture<'a, Result<(), QueueError>> {
         Box::pin(async move {
             let now = Timestamp::now();
-            let (later, at_once): (Vec<_>, Vec<_>) =
-                wakes.iter().map(|wake| (*wake, delay_s(*wake, now))).partition(|(_, delay_s)| *delay_s > 0);
-            for (url, wakes) in [(&self.deliveries_url, at_once), (&self.retries_url, later)] {
-                for batch in wakes.chunks(limits::MESSAGES_IN_BATCH_MAX) {
+            let (later, at_once): (Vec<_>, Vec<_>) = messages
+                .iter()
+                .map(|message| (*message, delay_s(*message, now)))
+                .partition(|(_, delay_s)| *delay_s > 0);
+            for (url, messages) in [(&self.deliveries_url, at_once), (&self.retries_url, later)] {
+                for batch in messages.chunks(limits::MESSAGES_IN_BATCH_MAX) {
                     self.send_batch(url, batch).await?;
                 }
             }
@@ -75,10 +77,10 @@ impl Queue for SqsQueue {
     }
 }
 
-/// How long a message waits: until it is due, rounded up so that it need not hop for a part of a second, or as long as
-/// a message can.
-fn delay_s(wake: DeliveryMessage, now: Timestamp) -> i32 {
-    let left_ms = wake.due_at.unix_ms().saturating_sub(now.unix_ms()).max(0);
+/// The delay of a message, in seconds: until it is due, up to the limit. It is rounded up, so that a fraction of a second
+/// does not take another message.
+fn delay_s(message: DeliveryMessage, now: Timestamp) -> i32 {
+    let left_ms = message.due_at.unix_ms().saturating_sub(now.unix_ms()).max(0);
     let delay_s = left_ms.saturating_add(999).min(limits::MESSAGE_DELAY_MAX_S * 1000) / 1000;
     i32::try_from(delay_s).unwrap_or_default()
 }
@@ -90,7 +92,7 @@ mod tests {
     use crate::store::deliveries::DeliveryKey;
 
     #[test]
-    fn a_message_waits_until_it_is_due_or_as_long_as_one_can() {
+    fn a_message_is_delayed_until_it_is_due_or_up_to_the_limit() {
         let now = Timestamp::now();
         let delivery = DeliveryKey { org: OrgId::new(), endpoint: EndpointId::new(), event: EventId::new() };
         for (in_ms, expected_s) in

@@ -1,5 +1,5 @@
-//! What operators see: one JSON line per call, which carries its metrics too (CloudWatch's embedded metric format).
-//! Ids, codes and figures; nothing that a user wrote.
+//! The log: one JSON line per call, with its metrics (CloudWatch's embedded metric format). Lines hold ids, codes and
+//! figures, and no text of a user.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -14,7 +14,7 @@ use crate::domain::ids::{MemberId, OrgId, RequestId, TokenId};
 use crate::domain::time::Timestamp;
 use crate::store::Usage;
 
-/// Where log lines go.
+/// The log.
 #[derive(Clone)]
 pub struct Log(Arc<Mutex<Target>>);
 
@@ -24,13 +24,13 @@ enum Target {
 }
 
 impl Log {
-    /// To the standard output, which Lambda keeps.
+    /// A log to the standard output, which Lambda collects.
     #[must_use]
     pub fn stdout() -> Self {
         Self(Arc::new(Mutex::new(Target::Stdout)))
     }
 
-    /// To the end of a file.
+    /// A log that appends to a file.
     ///
     /// # Errors
     /// When the file can't be opened.
@@ -39,7 +39,7 @@ impl Log {
         Ok(Self(Arc::new(Mutex::new(Target::File(file)))))
     }
 
-    /// Writes a line. A log that can't be written must not fail a call, so errors are dropped.
+    /// Writes a line. Errors are dropped, because a log that can't be written must not fail a call.
     pub fn line(&self, line: &impl Serialize) {
         let Ok(mut bytes) = serde_json::to_vec(line) else { return };
         bytes.push(b'\n');
@@ -57,37 +57,37 @@ impl fmt::Debug for Log {
     }
 }
 
-/// One call, as its line tells it.
+/// The line of a call.
 #[derive(Debug, Serialize)]
 pub struct CallLine<'a> {
     #[serde(rename = "_aws")]
     metrics: Value,
-    /// The id that the client was given.
+    /// The id that the client gets.
     pub request_id: RequestId,
     /// The operation's id, or `none`.
     pub operation: &'a str,
-    /// Whose token it was, where that is known.
+    /// The organization, if it is known.
     pub organization_id: Option<OrgId>,
-    /// Which token it was, where that is known.
+    /// The token, if it is known.
     pub token_id: Option<TokenId>,
-    /// Which member it was, in the app.
+    /// The member, in the app.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member_id: Option<MemberId>,
     /// The HTTP status.
     pub status: u16,
     /// `ok`, `replayed`, or the error's code.
     pub code: &'a str,
-    /// From the first byte of the handler to the last.
+    /// From the request to the response.
     pub duration_ms: f64,
-    /// What the call used of the table.
+    /// The capacity units of the call.
     pub read_units: f64,
     /// See `read_units`.
     pub write_units: f64,
-    /// Calls of the table.
+    /// The calls of the table.
     pub round_trips: u32,
-    /// Attempts at them beyond the first.
+    /// The attempts at them beyond the first.
     pub retries: u32,
-    /// 1 when the service was at fault.
+    /// 1 if the service failed.
     pub faults: u8,
     /// The internal cause of a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -95,7 +95,7 @@ pub struct CallLine<'a> {
 }
 
 impl<'a> CallLine<'a> {
-    /// A line about a call that begins or ends now, with the figures of its usage.
+    /// The line of a call that ends now.
     #[must_use]
     pub fn new(
         request_id: RequestId,
@@ -125,7 +125,7 @@ impl<'a> CallLine<'a> {
     }
 }
 
-/// A figure that a line has.
+/// A metric of a line.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Metric {
     #[serde(rename = "Name")]
@@ -141,15 +141,15 @@ impl Metric {
         Self { name, unit: "Milliseconds" }
     }
 
-    /// A number of something.
+    /// A count.
     #[must_use]
     pub const fn count(name: &'static str) -> Self {
         Self { name, unit: "Count" }
     }
 }
 
-/// What makes metrics of a line's figures (CloudWatch's embedded metric format): a line has it as `_aws`, and its
-/// `operation` as the dimension.
+/// The part of a line that declares its metrics (CloudWatch's embedded metric format): the field `_aws`. The line's
+/// `operation` is their dimension.
 #[must_use]
 pub fn metrics(measured: &[Metric]) -> Value {
     json!({
@@ -158,7 +158,7 @@ pub fn metrics(measured: &[Metric]) -> Value {
     })
 }
 
-/// The figures of a call.
+/// The metrics of a call.
 const OF_A_CALL: [Metric; 6] = [
     Metric::ms("duration_ms"),
     Metric::count("read_units"),

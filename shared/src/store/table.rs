@@ -402,7 +402,9 @@ impl Store {
             Ok(output) => {
                 self.meter.add_written(output.consumed_capacity());
                 if let Some((listener, due)) = due {
-                    due.into_iter().for_each(|entry| (listener.0)(entry));
+                    for entry in due {
+                        (listener.0)(entry);
+                    }
                 }
                 Ok(TransactionOutcome::Committed)
             }

@@ -86,6 +86,62 @@ async fn throttling_is_waited_out() {
     assert_eq!(broken.org.total(CONTACTS).await, 1);
 }
 
+#[tokio::test]
+async fn endless_throttling_fails_a_call_with_retry_after_and_leaves_nothing_half_done() {
+    let broken = Broken::new().await;
+    let contact = broken.create().await.ok(201);
+    let before = broken.org.state().await;
+    let refused = |answer: &Answer| {
+        answer.refused(500);
+        assert_eq!(answer.header("retry-after"), "2", "{answer}");
+    };
+
+    let writes = broken.faults.inject(broken.on(WRITE), Fault::ThroughputExceeded);
+    let create = broken.client.post(CONTACTS, &ada()).key("throttled").send();
+    let patch = broken.client.patch(path(&contact), &json!({"kind": "llc"})).send();
+    let (created, patched) = tokio::join!(create, patch);
+    for answer in [&created, &patched] {
+        refused(answer);
+        assert_eq!(broken.audit_of(&answer.request_id()).await.len(), 1, "a failure has its audit row");
+    }
+    writes.end();
+
+    let reads = broken.faults.inject(broken.on("GetItem").containing("#CONTACT#"), Fault::Throttling);
+    let lists = broken.faults.inject(broken.on("Query"), Fault::Throttling);
+    let (read, listed) = tokio::join!(broken.client.get(path(&contact)).send(), broken.client.get(CONTACTS).send());
+    for answer in [&read, &listed] {
+        refused(answer);
+        assert_eq!(broken.audit_of(&answer.request_id()).await.len(), 1, "a failure has its audit row");
+    }
+    reads.end();
+    lists.end();
+
+    // A call whose audit row can't be written fails too.
+    let rows = broken.faults.inject(broken.on("PutItem"), Fault::Throttling);
+    let read = broken.client.get(path(&contact)).send().await;
+    refused(&read);
+    assert_eq!(broken.audit_of(&read.request_id()).await.len(), 0);
+    rows.end();
+
+    assert_eq!(broken.org.state().await, before);
+    // The key was not consumed.
+    let again = broken.client.post(CONTACTS, &ada()).key("throttled").send().await;
+    again.ok(201);
+    assert!(!again.is_replay());
+}
+
+/// A transaction that timed out for the service can still hold the audit row of its call.
+#[tokio::test]
+async fn an_audit_row_that_a_transaction_holds_is_written_after_it() {
+    let broken = Broken::new().await;
+    let contact = broken.create().await.ok(201);
+    let conflicts = broken.faults.inject(broken.on("PutItem").times(3), Fault::Conflict);
+    let read = broken.client.get(path(&contact)).send().await;
+    assert_eq!(read.ok(200), contact);
+    assert_eq!(conflicts.count(), 3);
+    assert_eq!(broken.audit_of(&read.request_id()).await.len(), 1);
+}
+
 /// Goal R2, with conflicts that the embedded store never has by itself.
 #[tokio::test]
 async fn fifty_at_once_succeed_though_every_third_transaction_conflicts() {
