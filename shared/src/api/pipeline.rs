@@ -35,7 +35,7 @@ use crate::wire::input::{self, Empty};
 /// The header that carries the request id.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The header that marks a repeated response.
-pub const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 /// The operation id of a call without a route.
 const UNROUTED: &str = "none";

@@ -10,7 +10,7 @@ use crate::store::idempotency::IdempotencyKey;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
 /// The header that makes a POST repeatable.
-pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 impl IdempotencyKey {
     /// Reads the header: 1 to 255 printable ASCII characters, bare or quoted.

@@ -56,7 +56,7 @@ impl OrgStore {
         self.find(id).await
     }
 
-    /// Contacts, in the order of the ids; what is not there is left out.
+    /// Contacts, in the order of the ids. Missing ones are left out.
     pub async fn contacts(
         &self,
         ids: impl IntoIterator<Item = ContactId>,

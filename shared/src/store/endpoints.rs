@@ -83,7 +83,7 @@ impl Store {
         self.get(keys::endpoint_replay(org, id)).await?.map(from_item).transpose()
     }
 
-    /// Ends the replay of an endpoint, unless another one has been requested meanwhile.
+    /// Ends the replay of an endpoint, unless another one has been requested since.
     pub async fn end_endpoint_replay(&self, org: OrgId, id: EndpointId, replay: &Replay) -> Result<(), StoreError> {
         let ended = Change::DeleteVersion(keys::endpoint_replay(org, id), replay.version());
         self.transact(vec![ended]).await.map(|_| ())

@@ -29,7 +29,7 @@ pub(crate) struct IdempotencyKey {
 
 /// A successful response, ready to be sent, stored and repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredResponse {
+pub(crate) struct StoredResponse {
     pub(crate) status: StatusCode,
     pub(crate) body: Vec<u8>,
     pub(crate) etag: Option<String>,

@@ -104,8 +104,7 @@ impl Key {
 // Look-ups without an organization.
 
 /// The token with this hash.
-#[must_use]
-pub fn token_by_hash(hash: TokenHash) -> Key {
+pub(super) fn token_by_hash(hash: TokenHash) -> Key {
     Key::alone(format!("TOKEN#{hash}"))
 }
 
@@ -122,14 +121,12 @@ pub fn session(hash: SecretHash) -> Key {
 }
 
 /// A device that has signed in to an account since the person last signed out everywhere.
-#[must_use]
-pub fn known_device(secret: SecretHash, email: &str, epoch: u64) -> Key {
+pub(crate) fn known_device(secret: SecretHash, email: &str, epoch: u64) -> Key {
     Key::alone(format!("BROWSER#{}#{epoch}", device_hash(secret, email)))
 }
 
 /// The failed logins to an account on a device that has signed in to it before.
-#[must_use]
-pub fn failed_logins_on_device(secret: SecretHash, email: &str) -> Key {
+pub(crate) fn failed_logins_on_device(secret: SecretHash, email: &str) -> Key {
     failed_logins("browser", &device_hash(secret, email))
 }
 
@@ -145,8 +142,7 @@ pub fn failed_logins(kind: &str, name: &str) -> Key {
 }
 
 /// A call with an unknown token, in the service-level trail, which is sharded.
-#[must_use]
-pub fn trail(at: Timestamp, shard: u8, call: RequestId) -> Key {
+pub(super) fn trail(at: Timestamp, shard: u8, call: RequestId) -> Key {
     Key::new(format!("TRAIL#{}#{shard}", at.day()), call)
 }
 
@@ -168,8 +164,7 @@ pub fn due_delivery(at: Timestamp, org: OrgId, endpoint: EndpointId, event: Even
 }
 
 /// An entry with a suffix of its own, for work that can be requested twice at the same moment: each request has its entry.
-#[must_use]
-pub fn due_unique(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
+pub(super) fn due_unique(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
     let mut key = due(at, what, org, id);
     key.sort = format!("{}#{}", key.sort, uuid::Uuid::now_v7());
     key
@@ -182,14 +177,12 @@ pub fn due_of_kind(what: Due) -> String {
 }
 
 /// One partition of the due index.
-#[must_use]
-pub fn due_shard(shard: u8) -> String {
+pub(super) fn due_shard(shard: u8) -> String {
     format!("DUE#{shard}")
 }
 
 /// The smallest sort key of a kind that is due later than a moment.
-#[must_use]
-pub fn due_after(at: Timestamp, what: Due) -> String {
+pub(super) fn due_after(at: Timestamp, what: Due) -> String {
     format!("{}{:015}", due_of_kind(what), at.unix_ms().saturating_add(1))
 }
 
@@ -241,14 +234,12 @@ pub fn event(org: OrgId, event: EventId) -> Key {
 }
 
 /// The partition of an organization's endpoints and their other items.
-#[must_use]
-pub fn endpoints(org: OrgId) -> String {
+pub(super) fn endpoints(org: OrgId) -> String {
     of(org, "ENDPOINTS")
 }
 
 /// The set of an organization's endpoints, for their limit. It is apart from them, so that reading them costs no more.
-#[must_use]
-pub fn endpoint_ids(org: OrgId) -> Key {
+pub(super) fn endpoint_ids(org: OrgId) -> Key {
     Key::alone(of(org, "ENDPOINTIDS"))
 }
 
@@ -259,20 +250,17 @@ pub fn endpoint(org: OrgId, endpoint: EndpointId) -> Key {
 }
 
 /// The health of an endpoint: an item of its own, because every attempt writes it.
-#[must_use]
-pub fn endpoint_health(org: OrgId, endpoint: EndpointId) -> Key {
+pub(super) fn endpoint_health(org: OrgId, endpoint: EndpointId) -> Key {
     Key::new(endpoints(org), format_args!("{endpoint}{HEALTH}"))
 }
 
 /// The requested replay of an endpoint's undelivered events.
-#[must_use]
-pub fn endpoint_replay(org: OrgId, endpoint: EndpointId) -> Key {
+pub(super) fn endpoint_replay(org: OrgId, endpoint: EndpointId) -> Key {
     Key::new(endpoints(org), format_args!("{endpoint}{REPLAY}"))
 }
 
 /// A quarantined delivery, which the sender could not process.
-#[must_use]
-pub fn quarantined_delivery(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
+pub(super) fn quarantined_delivery(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
     Key::new(endpoints(org), format_args!("{endpoint}{QUARANTINED}{event}"))
 }
 
@@ -284,8 +272,7 @@ pub(super) const REPLAY: &str = "#REPLAY";
 pub(super) const QUARANTINED: &str = "#STUCK#";
 
 /// The partition of an endpoint's deliveries, in the order of their events.
-#[must_use]
-pub fn deliveries(org: OrgId, endpoint: EndpointId) -> String {
+pub(super) fn deliveries(org: OrgId, endpoint: EndpointId) -> String {
     of(org, format_args!("DELIVERIES#{endpoint}"))
 }
 
@@ -297,14 +284,12 @@ pub fn delivery(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
 
 /// The partition with a row for each undelivered delivery of an endpoint: it waits for its next attempt, for a replay, or
 /// for the endpoint to be resumed.
-#[must_use]
-pub fn undelivered(org: OrgId, endpoint: EndpointId) -> String {
+pub(super) fn undelivered(org: OrgId, endpoint: EndpointId) -> String {
     of(org, format_args!("UNDELIVERED#{endpoint}"))
 }
 
 /// The row of an undelivered delivery.
-#[must_use]
-pub fn undelivered_row(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
+pub(super) fn undelivered_row(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
     Key::new(undelivered(org, endpoint), event)
 }
 
@@ -321,8 +306,7 @@ pub fn proposal(org: OrgId, proposal: ProposalId) -> Key {
 }
 
 /// The snapshot of what was proposed.
-#[must_use]
-pub fn proposed(org: OrgId, proposal: ProposalId) -> Key {
+pub(super) fn proposed(org: OrgId, proposal: ProposalId) -> Key {
     Key::alone(of(org, format_args!("PROPOSED#{proposal}")))
 }
 
@@ -333,8 +317,7 @@ pub fn pending(org: OrgId, agreement: AgreementId, action: ProposalAction) -> Ke
 }
 
 /// The organization itself.
-#[must_use]
-pub fn organization(org: OrgId) -> Key {
+pub(super) fn organization(org: OrgId) -> Key {
     Key::alone(of(org, "ORGANIZATION"))
 }
 
@@ -345,50 +328,42 @@ pub fn member(org: OrgId, member: MemberId) -> Key {
 }
 
 /// The partition of an organization's members.
-#[must_use]
-pub fn members(org: OrgId) -> String {
+pub(super) fn members(org: OrgId) -> String {
     of(org, "MEMBERS")
 }
 
 /// The pointer from a token's id to its hash. It is kept for good, also after the token is revoked.
-#[must_use]
-pub fn token(org: OrgId, token: TokenId) -> Key {
+pub(super) fn token(org: OrgId, token: TokenId) -> Key {
     Key::new(of(org, "TOKENS"), token)
 }
 
 /// The audit row of a call.
-#[must_use]
-pub fn audit(org: OrgId, at: Timestamp, call: RequestId) -> Key {
+pub(super) fn audit(org: OrgId, at: Timestamp, call: RequestId) -> Key {
     Key::new(of(org, format_args!("AUDIT#{}", at.day())), call)
 }
 
 /// The first response to an idempotency key.
-#[must_use]
-pub fn idempotency(org: OrgId, key: &str) -> Key {
+pub(super) fn idempotency(org: OrgId, key: &str) -> Key {
     Key::alone(of(org, format_args!("KEY#{key}")))
 }
 
 /// The counter of workspace numbers.
-#[must_use]
-pub fn workspace_counter(org: OrgId) -> Key {
+pub(super) fn workspace_counter(org: OrgId) -> Key {
     Key::alone(of(org, "COUNTER#WORKSPACES"))
 }
 
 /// A contact.
-#[must_use]
-pub fn contact(org: OrgId, contact: ContactId) -> Key {
+pub(super) fn contact(org: OrgId, contact: ContactId) -> Key {
     Key::alone(of(org, format_args!("CONTACT#{contact}")))
 }
 
 /// The contact that has an external reference.
-#[must_use]
-pub fn contact_reference(org: OrgId, reference: &ExternalReference) -> Key {
+pub(super) fn contact_reference(org: OrgId, reference: &ExternalReference) -> Key {
     Key::alone(of(org, format_args!("CONTACTREF#{}", reference.as_str())))
 }
 
 /// A workspace.
-#[must_use]
-pub fn workspace(org: OrgId, workspace: WorkspaceId) -> Key {
+pub(super) fn workspace(org: OrgId, workspace: WorkspaceId) -> Key {
     Key::alone(of(org, format_args!("WORKSPACE#{workspace}")))
 }
 
@@ -406,8 +381,7 @@ pub enum Rows {
 }
 
 /// The partition of an organization's rows.
-#[must_use]
-pub fn rows(org: OrgId, rows: Rows) -> String {
+pub(super) fn rows(org: OrgId, rows: Rows) -> String {
     let name = match rows {
         Rows::Contacts => "CONTACTS",
         Rows::Workspaces => "WORKSPACES",

@@ -1,6 +1,6 @@
 //! The store: one `DynamoDB` table. No other code knows it.
 //!
-//! [`keys`] has every key, `table` every call of the SDK, [`change`] and [`commit`] the one way to change an
+//! [`keys`] has every key, `table` every call of the SDK, [`change`] and `commit` the one way to change an
 //! organization's records, `record` the declaration of a kind of record, [`list`] the one way to read lists. The other
 //! files convert between items and domain types.
 //!
@@ -17,28 +17,28 @@
 //! The SDK's client request token works too, but only for ten minutes.
 
 pub mod agreements;
-pub mod audit;
+pub(crate) mod audit;
 pub mod change;
-pub mod commit;
+pub(crate) mod commit;
 pub mod contacts;
 pub mod deliveries;
 pub mod due;
 pub mod endpoints;
 pub mod events;
 mod failure;
-pub mod idempotency;
+pub(crate) mod idempotency;
 mod item;
 pub mod keys;
 pub mod list;
-pub mod members;
+pub(crate) mod members;
 pub mod operator;
-pub mod organizations;
+mod organizations;
 pub mod proposals;
 mod record;
 mod schema;
-pub mod sessions;
+pub(crate) mod sessions;
 mod table;
-pub mod tokens;
+mod tokens;
 mod usage;
 pub mod workspaces;
 

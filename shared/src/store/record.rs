@@ -63,7 +63,7 @@ impl OrgStore {
         self.store.get(R::key(self.org, id)).await?.map(decode).transpose()
     }
 
-    /// The records with these ids, in their order; what is not there is left out.
+    /// The records with these ids, in their order. Missing ones are left out.
     pub(super) async fn find_all<R: Record>(
         &self,
         ids: impl IntoIterator<Item = R::Id>,
