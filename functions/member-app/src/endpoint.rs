@@ -12,13 +12,12 @@ use shared::error::Error;
 use shared::service::endpoints;
 use shared::store::deliveries::DeliveryFilter;
 use shared::store::endpoints::EndpointState;
-use shared::web::{Form, Request, SubmittedForm};
+use shared::web::{Flash, Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::Page;
 use crate::agreement_summary::{Badge, who_is};
 use crate::developers::{EndpointForm, endpoint_badge, link, reachable, refused, told};
-use crate::flash::{self, Flash};
 use crate::layout::{Answer, Layout, Moment, Notice, in_query};
 
 /// Deliveries on a page.
@@ -139,7 +138,7 @@ async fn page(request: &Request, state: &EndpointState, notice: Option<Notice>) 
     let before: Option<EventId> = request.query("before").and_then(|text| text.parse().ok());
     let filter = DeliveryFilter { state: chosen_state, event_type: chosen_type };
     let found = store.deliveries(endpoint.id(), filter, before, DELIVERIES).await?;
-    let (secret, cookie) = flash::take(request, Flash::Secret(endpoint.id())).await?.unzip();
+    let (secret, cookie) = Flash::SigningSecret(endpoint.id()).take(request).await?.unzip();
     let path = link(endpoint.id());
     let state_name = chosen_state.map_or("", DeliveryState::as_str);
     let type_name = chosen_type.map_or("", EventType::as_str);
@@ -320,7 +319,7 @@ async fn rotate(submitted: &AdminForm<'_>, id: EndpointId) -> Result<Answer, Err
     // One for all attempts: what is shown must be what the attempt wrote that took effect.
     let secret = SigningSecret::generate()?;
     let keys = submitted.app().webhooks()?.keys.keyring().await?;
-    let cookie = flash::set(submitted, Flash::Secret(id), &secret.expose()).await?;
+    let cookie = Flash::SigningSecret(id).set(submitted, &secret.expose()).await?;
     submitted.run(|| endpoints::rotate_secret(scope, admin, id, how, &secret, &keys)).await?;
     Ok(Answer::see_other(link(id)).with_cookie(cookie))
 }

@@ -10,7 +10,6 @@ mod agreement_summary;
 mod delivery;
 mod developers;
 mod endpoint;
-mod flash;
 mod home;
 mod layout;
 mod members;

@@ -11,6 +11,7 @@
 
 pub mod client_address;
 pub mod cookies;
+pub mod flash;
 pub mod form;
 pub mod login;
 pub mod member_call;
@@ -19,6 +20,7 @@ pub mod request;
 pub mod session;
 pub mod submitted_form;
 
+pub use flash::Flash;
 pub use form::Form;
 pub use request::Request;
 pub use submitted_form::SubmittedForm;
