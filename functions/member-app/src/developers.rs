@@ -187,7 +187,7 @@ impl Page for Add {
     }
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?.by_admin()?;
+        let submitted = request.submitted_form()?.require_admin()?;
         let webhooks = request.app().webhooks()?;
         let (url, events) = match EndpointForm::read(submitted.form(), webhooks).await {
             Ok(read) => read,
@@ -195,9 +195,9 @@ impl Page for Add {
         };
         let keys = webhooks.keys.keyring().await?;
         let secret = SigningSecret::generate()?;
-        let added = Endpoint::new(submitted.by(), url, events, &secret, &keys, submitted.scope().now())?;
+        let added = Endpoint::new(submitted.submitter(), url, events, &secret, &keys, submitted.scope().now())?;
         let cookie = Flash::SigningSecret(added.id()).set(&submitted, &secret.expose()).await?;
-        match submitted.run(|| endpoints::add(submitted.scope(), submitted.by(), &added)).await? {
+        match submitted.run(|| endpoints::add(submitted.scope(), submitted.submitter(), &added)).await? {
             Ok(()) => return Ok(Answer::see_other(link(added.id())).with_cookie(cookie)),
             Err(NoRoom) => {}
         }

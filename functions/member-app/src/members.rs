@@ -113,17 +113,17 @@ impl Page for Remove {
     }
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?;
+        let submitted = request.submitted_form()?;
         // What is no id is no member's.
         let asked: Option<MemberId> = submitted.form().get("member").parse().ok();
-        let submitted = match submitted.by_admin() {
+        let submitted = match submitted.require_admin() {
             Err(Error::AdminsOnly) => return refused(request, asked, &Refusal::AdminsOnly).await,
             submitted => submitted?,
         };
         let Some(who) = asked else {
             return refused(request, None, &Refusal::NotRemoved(NotRemoved::Unknown)).await;
         };
-        match submitted.run(|| members::remove(submitted.scope(), submitted.by(), who)).await {
+        match submitted.run(|| members::remove(submitted.scope(), submitted.submitter(), who)).await {
             Ok(Ok(gone)) => {
                 // They are gone, whether or not there are keys to say so with.
                 let cookie = Flash::RemovedMember.set(&submitted, gone.name.as_str()).await.ok().flatten();
