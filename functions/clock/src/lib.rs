@@ -134,8 +134,7 @@ impl Sweep<'_> {
                 Due::Delivery => self.enqueue(&entries, &mut report).await,
                 Due::Event | Due::Endpoint => self.relay(entries, deadline, &mut report).await,
                 Due::Proposal => {
-                    report.expired +=
-                        self.apply(TimedTransition::ExpireProposal, entries, deadline, &mut report).await;
+                    report.expired += self.apply(TimedTransition::ExpireProposal, entries, deadline, &mut report).await;
                 }
                 Due::Agreement => {
                     report.advanced +=

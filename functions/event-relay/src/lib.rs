@@ -148,7 +148,8 @@ mod tests {
             record("INSERT", "DUE#1", "nonsense"),
         ]}))
         .unwrap();
-        let due: Vec<_> = event.due_entries().into_iter().map(|entry| (entry.what, entry.org, entry.endpoint)).collect();
+        let due: Vec<_> =
+            event.due_entries().into_iter().map(|entry| (entry.what, entry.org, entry.endpoint)).collect();
         assert_eq!(due, [(Due::Event, org, None), (Due::Delivery, org, Some(endpoint))]);
     }
 }
