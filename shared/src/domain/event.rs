@@ -8,6 +8,7 @@ use super::agreement::AgreementName;
 use super::ids::{AgreementId, EventId, ProposalId, WorkspaceId};
 use super::proposal::{Proposal, ProposalAction};
 use super::time::Timestamp;
+use crate::wire::enums::text_enum;
 use crate::wire::fields::FieldCode;
 
 /// What kinds of things are told (specification, "Event types and data fields"). More come with their resources.
@@ -153,14 +154,14 @@ pub struct ProposalData {
     pub action: ProposalAction,
 }
 
-/// What a workspace was activated by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Authorization {
-    /// A member's own act.
-    Direct,
-    /// Confirming a publication.
-    Proposal,
+text_enum! {
+    /// What a workspace was activated by.
+    pub enum Authorization {
+        /// A member's own act.
+        Direct = "direct",
+        /// Confirming a publication.
+        Proposal = "proposal",
+    }
 }
 
 /// Something that happened, as it is written: the body of its deliveries, `{id, type, created_at, data}`.
