@@ -68,6 +68,12 @@ impl Org {
         &self.stack
     }
 
+    /// The store that the organization is in, past the service.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// A call of the service itself in the organization, for records that a fixture writes past the service.
     #[must_use]
     pub fn system(&self) -> SystemContext {

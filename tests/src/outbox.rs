@@ -1,6 +1,6 @@
-//! Events and deliveries, written past the service: many at once, at any time, and without anybody hearing of them.
+//! Events and deliveries, written past the service: many at once, at any time, and without a notice to the relay.
 
-use futures_util::StreamExt;
+use aws_sdk_dynamodb::types::{PutRequest, WriteRequest};
 use shared::domain::delivery::Delivery;
 use shared::domain::event::{Authorization, Event, EventKind, WorkspaceData};
 use shared::domain::ids::{EndpointId, EventId, WorkspaceId};
@@ -44,11 +44,11 @@ fn kept(event: &Event) -> StoredEvent {
     StoredEvent { id: event.id, event_type: event.event_type(), created_at: event.created_at, body, only: None }
 }
 
-/// Writes events into the outbox, where nobody hears of them.
+/// Writes events into the outbox without a notice to the relay.
 ///
 /// # Panics
 /// When the table does not take them.
-pub async fn tell(org: &Org, events: &[StoredEvent]) {
+pub async fn emit(org: &Org, events: &[StoredEvent]) {
     keep(org, events).await;
     let due = |event: &StoredEvent| keys::due(event.created_at, Due::Event, org.id, event.id.uuid()).into_item();
     put(org, events.iter().map(due)).await;
@@ -77,11 +77,19 @@ pub async fn lose(org: &Org, event: &StoredEvent) {
     table.client().delete_item().table_name(&table.name).set_key(key).send().await.expect("it goes");
 }
 
+/// How many items `DynamoDB` takes at once.
+const BATCH: usize = 25;
+
 async fn put(org: &Org, items: impl IntoIterator<Item = Item>) {
     let (table, client) = (org.stack().table(), org.stack().table().client());
-    let put = |item| client.put_item().table_name(&table.name).set_item(Some(item)).send();
-    let puts = futures_util::stream::iter(items.into_iter().map(put)).buffer_unordered(16);
-    puts.for_each(|put| async { put.map(|_| ()).expect("the table takes it") }).await;
+    let put = |item| PutRequest::builder().set_item(Some(item)).build().expect("an item");
+    let puts: Vec<WriteRequest> =
+        items.into_iter().map(|item| WriteRequest::builder().put_request(put(item)).build()).collect();
+    for batch in puts.chunks(BATCH) {
+        let written = client.batch_write_item().request_items(&table.name, batch.to_vec()).send().await;
+        let left = written.expect("the table takes it").unprocessed_items.unwrap_or_default();
+        assert!(left.is_empty(), "the table has left something out");
+    }
 }
 
 /// Writes a delivery in any state.
@@ -94,8 +102,7 @@ pub async fn deliver(
     event: &StoredEvent,
     change: impl FnOnce(&mut Delivery),
 ) -> Delivery {
-    let store = org.stack().table().store();
-    let now = Timestamp::now();
+    let (store, now) = (org.store(), Timestamp::now());
     let key = DeliveryKey { org: org.id, endpoint, event: event.id };
     let new = Delivery::new(endpoint, event.id, event.event_type, event.created_at, now);
     store.create_delivery(key, &new, now).await.expect("the table takes it");

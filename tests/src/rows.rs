@@ -9,11 +9,11 @@ use shared::domain::time::Timestamp;
 
 use crate::stack::Table;
 
-/// All rows of the table at one moment, when nothing is written: one scan for whoever looks at much of it.
+/// All rows of the table at one moment, when nothing is written: one scan for checks that look at many of them.
 #[derive(Debug, Clone)]
-pub struct Shot(Vec<Value>);
+pub struct Snapshot(Vec<Value>);
 
-impl Shot {
+impl Snapshot {
     /// What is there now.
     pub async fn of(table: &Table) -> Self {
         Self(all(table).await)
@@ -102,7 +102,7 @@ async fn partition(client: &Client, table: &Table, key: &str) -> Vec<Value> {
 
 /// The events that an organization has told, oldest first, as subscribers get them.
 pub async fn events(table: &Table, org: OrgId) -> Vec<Value> {
-    Shot::of(table).await.events(org)
+    Snapshot::of(table).await.events(org)
 }
 
 /// The sort keys of what is due of an organization, in their order.
@@ -112,7 +112,7 @@ pub async fn due(table: &Table, org: OrgId) -> Vec<String> {
 
 /// The partition keys and sort keys of what is due of an organization, in the order of the latter.
 pub async fn due_keys(table: &Table, org: OrgId) -> Vec<(String, String)> {
-    Shot::of(table).await.due(org)
+    Snapshot::of(table).await.due(org)
 }
 
 /// All rows of the table.
@@ -200,7 +200,7 @@ fn account_key(email: &str) -> std::collections::HashMap<String, AttributeValue>
 
 /// All rows in an organization's own partitions except audit rows, in a stable order.
 pub async fn of_organization(table: &Table, org: OrgId) -> Vec<Value> {
-    Shot::of(table).await.of_organization(org).into_iter().cloned().collect()
+    Snapshot::of(table).await.of_organization(org).into_iter().cloned().collect()
 }
 
 /// An item without the table's type marks.

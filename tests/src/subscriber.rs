@@ -37,7 +37,7 @@ impl Org {
         let email = format!("a-{}@members.example", uuid::Uuid::now_v7().simple());
         let password = "correct horse battery".to_owned();
         let new = NewMember { name, email: &email, password: &password, role: Role::Admin };
-        let id = ops::create_member(&self.stack().table().store(), self.id, new).await.expect("an admin");
+        let id = ops::create_member(self.store(), self.id, new).await.expect("an admin");
         Person { id, email, password }
     }
 
@@ -138,7 +138,7 @@ impl Subscriber {
     /// One of its deliveries, as the store has it.
     pub async fn delivery(&self, org: &Org, event: EventId) -> Option<Versioned<Delivery>> {
         let key = DeliveryKey { org: org.id, endpoint: self.id, event };
-        org.stack().table().store().delivery(key).await.expect("the store answers")
+        org.store().delivery(key).await.expect("the store answers")
     }
 
     /// Waits until one of its deliveries is in a state.

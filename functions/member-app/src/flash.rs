@@ -120,11 +120,4 @@ mod tests {
             assert_eq!(opened.as_deref(), opens.then_some("whsec_; é"), "{what:?} {token} {seconds}");
         }
     }
-
-    #[test]
-    fn one_does_not_take_the_place_of_the_other() {
-        for is_local in [true, false] {
-            assert_ne!(Flash::Secret(EndpointId::new()).cookie_name(is_local), Flash::Removed.cookie_name(is_local));
-        }
-    }
 }

@@ -202,20 +202,31 @@ async fn a_name_of_half_a_megabyte_is_cut_where_it_is_told() {
     assert_eq!(fixture.org.state().await, before);
 }
 
-/// How long an answer takes at best: what else the machine does only adds to it.
-async fn quickest(org: &Org, body: &str) -> Duration {
-    let mut quickest = Duration::MAX;
+/// The processor time that this process has used, of which the service is a part. Other processes add nothing to it,
+/// unlike to the time on the clock, which stands in where a system does not tell.
+fn processor_time(started: Instant) -> Duration {
+    let of_thread = |thread: std::io::Result<std::fs::DirEntry>| {
+        let text = std::fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
+        text.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+    };
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten();
+    Some(threads.filter_map(of_thread).sum()).filter(|sum: &Duration| !sum.is_zero()).unwrap_or(started.elapsed())
+}
+
+/// The processor time that an answer takes, at best of several.
+async fn cost(org: &Org, body: &str) -> Duration {
+    let (mut cost, started) = (Duration::MAX, Instant::now());
     for _ in 0..5 {
-        let started = Instant::now();
+        let before = processor_time(started);
         let answer = org.post(CONTACTS, &json!({})).body("application/json", body).send().await;
-        quickest = quickest.min(started.elapsed());
+        cost = cost.min(processor_time(started).saturating_sub(before));
         assert_eq!(answer.status, 422, "{}", answer.bytes.len());
     }
-    quickest
+    cost
 }
 
 /// Two bodies of one length and one structure, of which one has its bytes in a name and the other in a text beside it,
-/// take about the same time: the name of a parent is not written out for each of its children.
+/// cost about the same: the name of a parent is not written out for each of its children.
 #[tokio::test]
 async fn a_long_name_costs_no_more_than_a_long_text() {
     let org = Org::new().await;
@@ -230,7 +241,8 @@ async fn a_long_name_costs_no_more_than_a_long_text() {
         let long_name = format!(r#"{{"{rest}": {children}, "text": ""}}"#);
         let long_text = format!(r#"{{"": {children}, "text": "{rest}"}}"#);
         assert_eq!(long_name.len(), long_text.len());
-        let (name, text) = (quickest(&org, &long_name).await, quickest(&org, &long_text).await);
+        let (name, text) = (cost(&org, &long_name).await, cost(&org, &long_text).await);
+        println!("{what}: {name:?} with a long name, {text:?} with a long text");
         assert!(name < text * 6, "{what}: {name:?} with a long name, {text:?} with a long text");
     }
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
-use tests::{Answer, Fixture, Needs, Org, Stack, spec};
+use tests::{Fixture, Needs, Org, Stack, spec};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::members;
@@ -269,96 +269,5 @@ fn workspaces_are_listed_as_the_model_lists_them() {
             rows.push((workspace, vec![name, reference]));
         }
         compare(&org, WORKSPACES, &rows, &asks).await;
-    });
-}
-
-/// One step of a history.
-#[derive(Debug, Clone)]
-enum Step {
-    /// Creates a contact, with a key of its own.
-    Create { name: String, email: Option<String> },
-    /// Changes a contact that is there.
-    Change { which: prop::sample::Index, name: String, email: Option<String> },
-    /// Repeats an earlier creation.
-    Repeat { which: prop::sample::Index },
-    /// Asks for what is refused.
-    Refused,
-    /// Reads a page.
-    List(Ask),
-}
-
-fn step() -> impl Strategy<Value = Step> {
-    let which = || any::<prop::sample::Index>();
-    prop_oneof![
-        4 => (name(), email()).prop_map(|(name, email)| Step::Create { name, email }),
-        4 => (which(), name(), email()).prop_map(|(which, name, email)| Step::Change { which, name, email }),
-        2 => which().prop_map(|which| Step::Repeat { which }),
-        1 => Just(Step::Refused),
-        4 => ask().prop_map(Step::List),
-    ]
-}
-
-/// An organization with what its callers know of it.
-struct History {
-    org: Org,
-    rows: Vec<(Value, Vec<String>)>,
-    created: Vec<(Value, Answer)>,
-    calls: usize,
-}
-
-impl History {
-    async fn take(&mut self, step: Step) {
-        let texts =
-            |name: &String, email: &Option<String>| [Some(name.clone()), email.clone()].into_iter().flatten().collect();
-        match step {
-            Step::Create { name, email } => {
-                let body = json!({"display_name": name, "kind": "person", "email": email});
-                let answer = self.org.post(CONTACTS, &body).key(self.created.len()).send().await;
-                self.rows.push((answer.ok(201), texts(&name, &email)));
-                self.created.push((body, answer));
-            }
-            Step::Change { which, name, email } if !self.rows.is_empty() => {
-                let row = which.index(self.rows.len());
-                let path = format!("{CONTACTS}/{}", self.rows[row].0["id"].as_str().expect("an id"));
-                let body = json!({"display_name": name, "email": email});
-                self.rows[row] = (self.org.patch(path, &body).send().await.ok(200), texts(&name, &email));
-            }
-            Step::Repeat { which } if !self.created.is_empty() => {
-                let key = which.index(self.created.len());
-                let (body, original) = &self.created[key];
-                let again = self.org.post(CONTACTS, body).key(key).send().await;
-                assert!(again.is_replay());
-                assert_eq!((again.status, &again.bytes), (original.status, &original.bytes));
-            }
-            Step::List(ask) => compare(&self.org, CONTACTS, &self.rows, &[ask]).await,
-            Step::Refused | Step::Change { .. } | Step::Repeat { .. } => {
-                self.org
-                    .post(CONTACTS, &json!({"kind": "person"}))
-                    .send()
-                    .await
-                    .refused_for(422, &[("display_name", "required")]);
-            }
-        }
-        self.calls += 1;
-    }
-}
-
-/// Goal R1: of two organizations side by side, what was acknowledged is in every later list, totals are the model's,
-/// a key gives the same bytes, nobody sees the other's, and every call has one audit row.
-#[test]
-fn histories_are_as_the_model_has_them() {
-    let case = prop::collection::vec((any::<bool>(), step()), 1..40);
-    check(25, &case, async |steps| {
-        let history = async || History { org: Org::new().await, rows: Vec::new(), created: Vec::new(), calls: 0 };
-        let mut histories = [history().await, history().await];
-        for (second, step) in steps {
-            histories[usize::from(second)].take(step).await;
-        }
-        for history in &histories {
-            let audit = history.org.audit().await;
-            assert_eq!(audit.len(), history.calls, "one audit row for each call");
-            let all = Ask { needle: String::new(), limit: 200, offset: 0 };
-            compare(&history.org, CONTACTS, &history.rows, &[all]).await;
-        }
     });
 }

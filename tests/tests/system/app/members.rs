@@ -454,3 +454,20 @@ async fn who_was_removed_can_be_let_in_again() {
     assert!(back.get(MEMBERS).await.says(">Remove</button>"));
     assert_eq!(remove(&team.admin, unknown_id()).await.status, 404);
 }
+
+/// Both are shown once, and each waits for its own page.
+#[tokio::test]
+async fn a_removal_does_not_take_the_place_of_a_secret_that_was_not_seen_yet() {
+    let Team { org, ben, admin, .. } = Team::new().await;
+    let added = subscriber::add(&admin, &Receiver::new().await.url(), &[]).await;
+    assert_eq!(added.status, 303, "{}", added.body);
+    assert_eq!(remove(&admin, ben.id).await.status, 303);
+    assert!(admin.get(MEMBERS).await.says("Ben Ruiz was removed"));
+    assert!(subscriber::secret_on(&admin.get(added.location()).await).is_some(), "the secret is still to be seen");
+
+    let cleo = org.member("Cleo Park").await;
+    assert_eq!(remove(&admin, cleo.id).await.status, 303);
+    let added = subscriber::add(&admin, &Receiver::new().await.url(), &[]).await;
+    assert!(subscriber::secret_on(&admin.get(added.location()).await).is_some());
+    assert!(admin.get(MEMBERS).await.says("Cleo Park was removed"), "the removal is still to be seen");
+}

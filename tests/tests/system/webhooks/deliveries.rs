@@ -288,7 +288,7 @@ async fn an_event_that_nobody_heard_of_is_relayed_by_the_clock() {
     let org = Org::with(Needs::OWN.time_scale(60)).await;
     let subscriber = org.subscriber().await;
     let events = [outbox::event(), outbox::event(), outbox::event()];
-    outbox::tell(&org, &events).await;
+    outbox::emit(&org, &events).await;
     let mut arrived: Vec<_> = subscriber.receiver.wait_for(3).await.iter().map(Arrival::event_id).collect();
     arrived.sort_unstable();
     assert_eq!(arrived, events.each_ref().map(|event| event.id));

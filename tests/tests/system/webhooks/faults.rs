@@ -58,48 +58,82 @@ impl Broken {
     }
 }
 
-#[tokio::test]
-async fn whatever_call_of_relay_and_sender_fails_nothing_is_lost_or_recorded_twice() {
+/// Lets every fault befall a call between the commit of an event and its acknowledgement: a call of `target` whose text
+/// has `needle`. Nothing is lost, and no attempt is on record twice.
+async fn survives_every_fault_of(target: &'static str, needle: &str) {
+    survives_every_fault_after(&[], target, needle).await;
+}
+
+/// The same where the subscriber answers each event with some failures first.
+async fn survives_every_fault_after(failures: &[u16], target: &'static str, needle: &str) {
     let broken = Broken::new(60).await;
     // A read is never refused for what others write.
-    let can_be = |target: &str, fault| {
-        !matches!((target, fault), ("GetItem" | "Query" | "BatchGetItem", Fault::Conflict | Fault::LateCommit))
-    };
-    // Each call between the commit and the acknowledgement, by what it is and what it speaks of.
-    let calls = [
-        ("GetItem", "EVENT#"),
-        ("Query", "#ENDPOINTS"),
-        ("TransactWriteItems", "#DELIVERIES#"),
-        ("DeleteItem", "DUE#"),
-        ("UpdateItem", "#DELIVERIES#"),
-        ("BatchGetItem", "#ENDPOINTS"),
-        ("UpdateItem", "#HEALTH"),
-    ];
+    let is_read = matches!(target, "GetItem" | "Query" | "BatchGetItem");
+    let can_be = |fault: &Fault| !(is_read && matches!(fault, Fault::Conflict | Fault::LateCommit));
+    // Of transactions there are two: the one that makes the delivery, and the one that settles it.
+    let calls = if target == "TransactWriteItems" { 2 } else { 1 };
     let faults = [Fault::Conflict, Fault::LateCommit, Fault::LostResponse, Fault::Throttling, Fault::ServerError];
     let mut wrong = Vec::new();
-    for (target, needle) in calls {
-        for fault in faults.into_iter().filter(|fault| can_be(target, *fault)) {
-            // Of transactions there are two: the one that makes the delivery, and the one that settles it.
-            for every in 1..=if target == "TransactWriteItems" { 2 } else { 1 } {
-                let workspace = broken.next_workspace().await;
-                let rule = Rule::on(target).containing(broken.org.id).containing(needle).every(every).times(1);
-                let injected = broken.faults.inject(rule, fault);
-                let told = broken.tell(workspace).await;
-                let what = format!("{fault:?} of {target} {needle} {every}");
-                // A delivery that is claimed by a call that nobody heard the answer of waits for the end of the claim.
-                broken.delivered(told, &what).await;
-                // What is written a second time comes a moment later.
-                tokio::time::sleep(Duration::from_millis(150)).await;
-                let found = broken.delivery(told).await.expect("a delivery");
-                let arrivals = broken.arrivals_of(told);
-                if !(1..=2).contains(&arrivals) || found.attempted as usize > arrivals {
-                    wrong.push(format!("{what}: {arrivals} arrivals, {} recorded", found.attempted));
-                }
-                injected.end();
+    for fault in faults.into_iter().filter(can_be) {
+        for every in 1..=calls {
+            let workspace = broken.next_workspace().await;
+            let rule = Rule::on(target).containing(broken.org.id).containing(needle).every(every).times(1);
+            let injected = broken.faults.inject(rule, fault);
+            for status in failures {
+                broken.subscriber.receiver.answer_once(Reaction::status(*status));
             }
+            let event = broken.emit(workspace).await;
+            let what = format!("{fault:?} of {target} {needle} {every}");
+            // A delivery that is claimed by a call whose answer was lost waits for the end of the claim.
+            broken.delivered(event, &what).await;
+            // What is written a second time comes a moment later.
+            tokio::time::sleep(Duration::from_millis(150)).await;
+            let found = broken.delivery(event).await.expect("a delivery");
+            let arrivals = broken.arrivals_of(event);
+            if !(1..=2).contains(&arrivals) || found.attempted as usize > arrivals {
+                wrong.push(format!("{what}: {arrivals} arrivals, {} recorded", found.attempted));
+            }
+            injected.befallen(1).await;
+            injected.end();
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[tokio::test]
+async fn a_read_of_the_event_may_fail() {
+    survives_every_fault_of("GetItem", "EVENT#").await;
+}
+
+#[tokio::test]
+async fn the_list_of_endpoints_may_fail() {
+    survives_every_fault_of("Query", "#ENDPOINTS").await;
+}
+
+#[tokio::test]
+async fn the_transactions_of_a_delivery_may_fail() {
+    survives_every_fault_of("TransactWriteItems", "#DELIVERIES#").await;
+}
+
+#[tokio::test]
+async fn the_end_of_a_due_entry_may_fail() {
+    survives_every_fault_of("DeleteItem", "DUE#").await;
+}
+
+#[tokio::test]
+async fn the_claim_of_a_delivery_may_fail() {
+    survives_every_fault_of("UpdateItem", "#DELIVERIES#").await;
+}
+
+#[tokio::test]
+async fn a_read_of_the_endpoint_may_fail() {
+    survives_every_fault_of("BatchGetItem", "#ENDPOINTS").await;
+}
+
+#[tokio::test]
+async fn the_health_of_an_endpoint_may_not_be_written() {
+    // It is written when it changes: a success after a success is no news.
+    survives_every_fault_after(&[500], "UpdateItem", "#HEALTH").await;
 }
 
 impl Broken {
@@ -108,8 +142,8 @@ impl Broken {
         self.org.workspace("Quay").await
     }
 
-    /// Activates a workspace, which tells an event.
-    async fn tell(&self, workspace: Value) -> EventId {
+    /// Activates a workspace, which emits an event.
+    async fn emit(&self, workspace: Value) -> EventId {
         let path = format!("/app/workspaces/{}", workspace["id"].as_str().expect("an id"));
         let token = self.subscriber.admin.get(&path).await.hidden("form_token");
         assert_eq!(self.subscriber.admin.post(&path, &[("form_token", &token)]).await.status, 303);
@@ -137,7 +171,7 @@ async fn wherever_everything_stops_it_goes_on_after_the_next_start() {
     let sender = clockwork.sender(&org);
     let next = async || {
         let event = outbox::event();
-        outbox::tell(&org, std::slice::from_ref(&event)).await;
+        outbox::emit(&org, std::slice::from_ref(&event)).await;
         event
     };
     let relayed = async |event: EventId| {
@@ -262,7 +296,7 @@ async fn a_delivery_without_its_event_is_quarantined_and_replayed_once_it_is_men
     let subscriber = org.subscriber().await;
     subscriber.press("pause", &[]).await;
     let events: Vec<_> = (0..5).map(|_| outbox::event()).collect();
-    outbox::tell(&org, &events).await;
+    outbox::emit(&org, &events).await;
     for event in &events {
         subscriber.wait_for(&org, event.id, "held").await;
     }
@@ -298,7 +332,7 @@ async fn deliveries_whose_secret_does_not_open_are_quarantined_and_replayed_toge
     let other = org.subscriber().await;
     set_key(&org, &subscriber, "gone").await;
     let events = [outbox::event(), outbox::event()];
-    outbox::tell(&org, &events).await;
+    outbox::emit(&org, &events).await;
     other.receiver.wait_for(2).await;
     shows_quarantined(&subscriber, 2).await;
     assert!(subscriber.receiver.arrivals().is_empty());

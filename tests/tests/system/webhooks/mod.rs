@@ -1,6 +1,7 @@
 //! Webhooks, from an event to its subscriber.
 
 mod deliveries;
+mod endpoint_deliveries;
 mod endpoints;
 mod faults;
 pub(crate) mod lambda;

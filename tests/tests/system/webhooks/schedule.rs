@@ -82,7 +82,7 @@ async fn five_attempts_on_the_schedule_and_then_by_hand() {
 /// A delivery that is due, on a stack where nothing runs, and what the clock would wake it with.
 async fn due(org: &Org, subscriber: &Subscriber) -> (Clockwork, Wake) {
     let event = outbox::event();
-    outbox::tell(org, std::slice::from_ref(&event)).await;
+    outbox::emit(org, std::slice::from_ref(&event)).await;
     let clockwork = Clockwork::of(org);
     // The first relays it, the second finds its delivery.
     clockwork.first_tick().await;
@@ -151,7 +151,7 @@ async fn an_endpoint_that_never_answers_does_not_slow_others() {
     let dead = org.subscriber().await;
     dead.receiver.answer(Reaction::late(200, NEVER));
     let events: Vec<_> = (0..BACKLOG).map(|_| outbox::event()).collect();
-    outbox::tell(&org, &events).await;
+    outbox::emit(&org, &events).await;
     dead.receiver.wait_for(8).await;
     let neighbour = org.subscriber().await;
     let stranger = other.subscriber().await;
@@ -179,7 +179,7 @@ async fn all_endpoints_of_one_organization_being_dead_does_not_slow_another() {
         assert_eq!(tests::subscriber::add(&admin, &dead.url(), &[]).await.status, 303);
     }
     let events: Vec<_> = (0..EVENTS).map(|_| outbox::event()).collect();
-    outbox::tell(&org, &events).await;
+    outbox::emit(&org, &events).await;
     dead.wait_for(64).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let stranger = other.subscriber().await;

@@ -1,0 +1,355 @@
+//! The model: an organization as far as the histories know it. It says which answer a command must get, and applies the
+//! command. It knows nothing of how the service works.
+
+mod effects;
+mod views;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+use shared::domain::agreement::Lifecycle;
+use shared::domain::proposal::{ProposalAction, ProposalState};
+use shared::domain::time::Timestamp;
+use tests::Client;
+use tests::client::Request;
+use tests::drafts::Coming;
+
+pub use views::{as_known, note_of};
+
+/// Both actions.
+pub const ACTIONS: [ProposalAction; 2] = [ProposalAction::PublishAgreement, ProposalAction::CancelAgreement];
+
+/// An organization, and the events that it has emitted.
+#[derive(Debug, Clone, Default)]
+pub struct Model {
+    pub contacts: Vec<Contact>,
+    pub workspaces: Vec<Workspace>,
+    pub agreements: Vec<Agreement>,
+    pub proposals: Vec<Proposal>,
+    /// The review pages that are open.
+    pub reviews: Vec<OpenReview>,
+    /// The first success with each idempotency key.
+    firsts: BTreeMap<String, (Call, u16, Vec<u8>)>,
+    /// The emitted events, in order: type and data.
+    pub emitted: Vec<(&'static str, Value)>,
+    /// How many of the last of these come from one tick, in any order.
+    pub emitted_unordered: usize,
+    /// The rows that must differ since the last check: a piece of the key of each.
+    pub touched: BTreeSet<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Contact {
+    pub id: String,
+    pub name: String,
+    pub email: Option<String>,
+    pub changes: u32,
+}
+
+#[derive(Debug, Clone)]
+pub struct Workspace {
+    pub id: String,
+    pub is_activated: bool,
+    pub people: BTreeSet<usize>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Agreement {
+    pub id: String,
+    name: String,
+    workspace: usize,
+    /// As it is written down.
+    pub lifecycle: Lifecycle,
+    was_published: bool,
+    /// Who takes part.
+    pub participants: Vec<usize>,
+    pub stages: Vec<Stage>,
+    /// How many of these are done, as it is written down.
+    done: usize,
+    /// Whether the countdown of the stage after them has ended, which nobody has written down.
+    has_ended: bool,
+    pub expiry: Expiry,
+    changes: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// A contact approves, which nobody here does.
+    Approval(usize),
+    /// A countdown to a moment that is over.
+    Past,
+    /// A countdown of hours: it ends when the history lets it.
+    Hours(u32),
+}
+
+/// When an agreement ends, whatever has been done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expiry {
+    Never,
+    Later,
+    Over,
+}
+
+#[derive(Debug, Clone)]
+pub struct Proposal {
+    pub id: String,
+    action: ProposalAction,
+    pub agreement: usize,
+    /// As it is shown.
+    pub state: ProposalState,
+    /// Whether nobody has written down an end: also when its time is over.
+    pub is_open: bool,
+    pub expires_at: Timestamp,
+    /// Which member decided, and what they said.
+    decided: Option<(String, String)>,
+}
+
+/// A call of the API that writes. The same call is the same bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Call {
+    Change { contact: usize, name: String, email: Option<String> },
+    NewAgreement { workspace: usize, name: String },
+    AddParticipant { agreement: usize, contact: usize },
+    Propose { agreement: usize, action: ProposalAction },
+}
+
+impl Call {
+    /// Its operation, and how it is sent.
+    pub fn request(&self, client: &Client, model: &Model) -> (&'static str, Request) {
+        let agreement = |at: &usize| &model.agreements[*at].id;
+        match self {
+            Self::Change { contact, name, email } => {
+                let path = format!("/api/v1/contacts/{}", model.contacts[*contact].id);
+                ("update_contact", client.patch(path, &json!({"display_name": name, "email": email})))
+            }
+            Self::NewAgreement { workspace, name } => {
+                let body = json!({"workspace_id": model.workspaces[*workspace].id, "name": name});
+                ("create_agreement", client.post("/api/v1/agreements", &body))
+            }
+            Self::AddParticipant { agreement: to, contact } => {
+                let path = format!("/api/v1/agreements/{}/participants", agreement(to));
+                let body = json!({"contact_id": model.contacts[*contact].id, "roles": ["approver"]});
+                ("add_agreement_participant", client.post(path, &body))
+            }
+            Self::Propose { agreement: at, action } => {
+                let body = json!({"action": action.as_str(), "agreement_id": agreement(at)});
+                ("create_proposal", client.post("/api/v1/proposals", &body))
+            }
+        }
+    }
+}
+
+/// A review page that was opened: the version in its form, and the state that a confirmation must still find.
+#[derive(Debug, Clone)]
+pub struct OpenReview {
+    pub proposal: usize,
+    pub version: String,
+    /// How often the agreement had changed.
+    agreement: u32,
+    around: Around,
+}
+
+/// Whether the workspace is activated, and how often who takes part has changed.
+type Around = (bool, BTreeMap<usize, u32>);
+
+/// One request. Members and open review pages are referred to by their index.
+#[derive(Debug, Clone)]
+pub enum Command {
+    /// A token calls, with an idempotency key or without.
+    Write { call: Call, key: Option<String> },
+    /// A member decides on an open page: `confirm` or `decline`.
+    Decide { who: usize, review: usize, choice: &'static str },
+    /// A member activates a workspace.
+    Activate { who: usize, workspace: usize },
+}
+
+/// The answer that a command must get.
+#[derive(Debug, Clone)]
+pub enum Expected {
+    /// A success that takes effect.
+    Done(u16),
+    /// The first answer, replayed.
+    Again(u16, Vec<u8>),
+    /// The key was used for something else.
+    KeyConflict,
+    /// Refused for a field, with these codes, sorted.
+    Refused(&'static str, Vec<&'static str>),
+    /// No decision; the page shows this text.
+    Undecided(u16, &'static str),
+}
+
+impl Expected {
+    fn refused(field: &'static str, mut codes: Vec<&'static str>) -> Self {
+        codes.sort_unstable();
+        Self::Refused(field, codes)
+    }
+
+    /// The status and the code of the audit row.
+    pub fn on_record(&self) -> (u16, &'static str) {
+        match self {
+            Self::Done(status) => (*status, "ok"),
+            Self::Again(status, _) => (*status, "replayed"),
+            Self::KeyConflict | Self::Undecided(409, _) => (409, "conflict"),
+            Self::Refused(..) | Self::Undecided(..) => (422, "invalid_request"),
+        }
+    }
+
+    /// The outcome in a word.
+    pub fn in_a_word(&self) -> String {
+        match self {
+            Self::Refused(_, codes) => codes.join(" "),
+            Self::Undecided(_, text) => (*text).to_owned(),
+            _ => self.on_record().1.to_owned(),
+        }
+    }
+}
+
+// Expected answers.
+impl Model {
+    pub fn expected(&self, command: &Command) -> Expected {
+        match command {
+            Command::Write { call, key } => match key.as_ref().and_then(|key| self.firsts.get(key)) {
+                Some((first, status, bytes)) if first == call => Expected::Again(*status, bytes.clone()),
+                Some(_) => Expected::KeyConflict,
+                None => self.expected_of_call(call),
+            },
+            Command::Decide { review, choice, .. } => self.expected_of_decision(&self.reviews[*review], choice),
+            Command::Activate { .. } => Expected::Done(303),
+        }
+    }
+
+    fn expected_of_call(&self, call: &Call) -> Expected {
+        match call {
+            Call::NewAgreement { .. } => Expected::Done(201),
+            Call::Change { .. } => Expected::Done(200),
+            Call::AddParticipant { agreement, contact } => {
+                let agreement = &self.agreements[*agreement];
+                if agreement.lifecycle != Lifecycle::Draft {
+                    return Expected::refused("path.agreement_id", vec!["wrong_state"]);
+                }
+                Expected::Done(if agreement.participants.contains(contact) { 200 } else { 201 })
+            }
+            Call::Propose { agreement, action } => {
+                let in_the_way = self.in_the_way(*agreement, *action);
+                if !in_the_way.is_empty() {
+                    return Expected::refused("agreement_id", in_the_way);
+                }
+                if self.is_proposed(*agreement, *action) {
+                    return Expected::refused("agreement_id", vec!["proposal_pending"]);
+                }
+                Expected::Done(201)
+            }
+        }
+    }
+
+    fn expected_of_decision(&self, review: &OpenReview, choice: &str) -> Expected {
+        let proposal = &self.proposals[review.proposal];
+        match proposal.state {
+            ProposalState::Pending => {}
+            ProposalState::Expired => return Expected::Undecided(409, "The time to decide is over"),
+            ProposalState::Confirmed => return Expected::Undecided(409, "It was already confirmed"),
+            ProposalState::Declined => return Expected::Undecided(409, "It was already declined"),
+        }
+        if choice == "confirm" {
+            let now = self.showed(review.proposal);
+            if review.agreement != now.0 {
+                return Expected::Undecided(409, "The agreement has changed");
+            }
+            if review.around != now.1 {
+                return Expected::Undecided(409, "Something that the agreement refers to has changed");
+            }
+            match self.in_the_way(proposal.agreement, proposal.action).as_slice() {
+                [] => {}
+                ["wrong_state"] => return Expected::Undecided(422, "It can’t be confirmed any more"),
+                _ => return Expected::Undecided(422, "It can’t be confirmed yet"),
+            }
+        }
+        Expected::Done(303)
+    }
+
+    /// The codes that keep an action from being proposed or confirmed. What time has done counts, written down or not.
+    fn in_the_way(&self, at: usize, action: ProposalAction) -> Vec<&'static str> {
+        let agreement = &self.agreements[at];
+        match (action, agreement.as_of_now().0) {
+            (ProposalAction::PublishAgreement, Lifecycle::Draft) => self.blockers(agreement),
+            (ProposalAction::CancelAgreement, Lifecycle::Draft | Lifecycle::Active) => Vec::new(),
+            _ => vec!["wrong_state"],
+        }
+    }
+
+    /// The blockers of a publication, except activation.
+    fn blockers(&self, draft: &Agreement) -> Vec<&'static str> {
+        let approver = |stage: &Stage| if let Stage::Approval(who) = stage { Some(*who) } else { None };
+        let approvers: BTreeSet<usize> = draft.stages.iter().filter_map(approver).collect();
+        let without = approvers.into_iter().filter(|contact| self.contacts[*contact].email.is_none());
+        let counts = [
+            ("no_participants", usize::from(draft.participants.is_empty())),
+            ("participant_email_missing", without.count()),
+            ("no_stages", usize::from(draft.stages.is_empty())),
+            ("expiry_in_past", usize::from(draft.expiry == Expiry::Over)),
+        ];
+        counts.into_iter().flat_map(|(code, count)| std::iter::repeat_n(code, count)).collect()
+    }
+
+    fn is_proposed(&self, agreement: usize, action: ProposalAction) -> bool {
+        self.claiming(agreement, action).is_some_and(|at| self.proposals[at].state == ProposalState::Pending)
+    }
+
+    /// The proposals of which no end has been written down.
+    pub fn open_proposals(&self) -> impl Iterator<Item = usize> {
+        (0..self.proposals.len()).filter(|at| self.proposals[*at].is_open)
+    }
+
+    /// The proposal of which a new one of an action takes the place.
+    fn claiming(&self, agreement: usize, action: ProposalAction) -> Option<usize> {
+        let is_of = |of: &Proposal| of.agreement == agreement && of.action == action;
+        self.open_proposals().find(|at| is_of(&self.proposals[*at]))
+    }
+
+    /// Somebody opens a review page and leaves it open.
+    pub fn open(&mut self, proposal: usize, version: String) {
+        let (agreement, around) = self.showed(proposal);
+        self.reviews.push(OpenReview { proposal, version, agreement, around });
+    }
+
+    fn showed(&self, proposal: usize) -> (u32, Around) {
+        let agreement = &self.agreements[self.proposals[proposal].agreement];
+        let people = agreement.participants.iter().map(|contact| (*contact, self.contacts[*contact].changes));
+        (agreement.changes, (self.workspaces[agreement.workspace].is_activated, people.collect()))
+    }
+}
+
+impl Agreement {
+    /// Where it is, whether or not that is written down: its state, and how many stages are done.
+    fn as_of_now(&self) -> (Lifecycle, usize) {
+        if self.lifecycle != Lifecycle::Active {
+            return (self.lifecycle, self.done);
+        }
+        let next = self.done + usize::from(self.has_ended);
+        let is_past = |stage: &&Stage| **stage == Stage::Past;
+        match next + self.stages[next..].iter().take_while(is_past).count() {
+            all if all == self.stages.len() => (Lifecycle::Completed, all),
+            done if self.expiry == Expiry::Over => (Lifecycle::Expired, done),
+            done => (Lifecycle::Active, done),
+        }
+    }
+
+    /// The moment that the history can let come: the end of a countdown that runs, or its own.
+    pub fn can_come(&self, coming: Coming) -> bool {
+        match coming {
+            Coming::Countdown => self.counts_down() && !self.has_ended && self.expiry != Expiry::Over,
+            Coming::Expiry => {
+                matches!(self.lifecycle, Lifecycle::Draft | Lifecycle::Active) && self.expiry == Expiry::Later
+            }
+        }
+    }
+
+    fn counts_down(&self) -> bool {
+        self.lifecycle == Lifecycle::Active && matches!(self.stages[self.done], Stage::Hours(_))
+    }
+
+    /// Whether time takes it further, or has, which nobody has written down.
+    pub fn waits_for_time(&self) -> bool {
+        self.counts_down() || self.lifecycle == Lifecycle::Active && self.expiry != Expiry::Never
+    }
+}

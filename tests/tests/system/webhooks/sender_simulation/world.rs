@@ -1,0 +1,341 @@
+//! The simulated world: time, queue, subscribers and store, each of which may fail.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http::HeaderMap;
+use shared::domain::delivery::{Claim, Delivery, FailureClass, Outcome};
+use shared::domain::endpoint::Endpoint;
+use shared::domain::ids::EventId;
+use shared::domain::time::Timestamp;
+use shared::limits;
+use shared::store::deliveries::DeliveryKey;
+use shared::store::events::StoredEvent;
+use shared::store::{StoreError, Versioned};
+use shared::webhook::client::Attempted;
+use shared::webhook::guard::EndpointUrl;
+use shared::webhook::queue::{Queue, QueueError, Wake};
+use tests::memory::Memory;
+use webhook_sender::{Deliveries, Post, Time};
+
+use super::{CLAIM, MINUTE, SECOND, WAITS};
+
+/// What goes wrong in a history, each with its probability.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Trouble {
+    /// A message is lost, doubled, comes up to ten minutes late, or before its time.
+    pub messages: f64,
+    /// The process ends at a step.
+    pub crash: f64,
+    /// The process stands still at a step for longer than its claim holds.
+    pub freeze: f64,
+    /// A call of the store or the queue fails, half of them after they took effect.
+    pub store: f64,
+    /// The clock is set forward or back.
+    pub jump: f64,
+}
+
+/// A world, seen from everything in it.
+#[derive(Debug, Clone)]
+pub struct World(pub Arc<Mutex<State>>);
+
+#[derive(Debug)]
+pub struct State {
+    pub random: fastrand::Rng,
+    pub trouble: Trouble,
+    /// The time that passes.
+    pub now: i64,
+    /// By how much the service's clock is wrong.
+    pub skew: i64,
+    pub messages: Vec<Message>,
+    pub subscribers: HashMap<EventId, Subscriber>,
+    /// Until when the future that was polled last wants to be left alone.
+    pub resting_until: Option<i64>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Message {
+    pub at: i64,
+    pub wake: Wake,
+    pub receives: u32,
+}
+
+/// A delivery, as its subscriber and an onlooker see it.
+#[derive(Debug)]
+pub struct Subscriber {
+    pub key: DeliveryKey,
+    /// How many attempts it refuses before it takes one.
+    pub refusals: usize,
+    pub latency: i64,
+    pub arrivals: usize,
+    pub taken: usize,
+    /// What went wrong on the way to it.
+    pub troubles: usize,
+    /// What the service's clock said when the last attempt was claimed. It may be set back before the attempt is made.
+    pub claimed_at: i64,
+    /// Not before, by the service's clock.
+    pub earliest: i64,
+    /// Not after, by the time that passes.
+    pub latest: i64,
+}
+
+impl World {
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets the others go on: whoever runs the history decides when this one does.
+    pub fn step(&self, wake: Wake) -> Rest {
+        let mut state = self.state();
+        let freezes = state.trouble.freeze;
+        let until = if state.draw(freezes) {
+            state.note_trouble(wake.delivery.event, CLAIM + 10 * SECOND);
+            state.now + CLAIM + 10 * SECOND
+        } else {
+            state.now
+        };
+        drop(state);
+        self.rest(until)
+    }
+
+    pub fn rest(&self, until: i64) -> Rest {
+        Rest { world: self.clone(), until, has_rested: false }
+    }
+
+    pub async fn store<T>(
+        &self,
+        wake: Wake,
+        call: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        self.step(wake).await;
+        let fault = {
+            let mut state = self.state();
+            let store = state.trouble.store;
+            let fault = state.draw(store).then(|| state.random.u8(..3));
+            if fault.is_some() {
+                state.note_trouble(wake.delivery.event, 0);
+            }
+            fault
+        };
+        match fault {
+            None => call.await,
+            Some(0) => Err(StoreError::Failed("no answer".to_owned())),
+            Some(1) => Err(StoreError::Conflict),
+            Some(_) => {
+                call.await?;
+                Err(StoreError::Failed("the answer was lost".to_owned()))
+            }
+        }
+    }
+}
+
+impl State {
+    pub fn draw(&mut self, probability: f64) -> bool {
+        self.random.f64() < probability
+    }
+
+    pub fn clock(&self) -> i64 {
+        self.now + self.skew
+    }
+
+    /// Somebody has been interrupted: the claim ends by itself, and the clock wakes the delivery at its next tick.
+    pub fn note_trouble(&mut self, event: EventId, rest: i64) {
+        let latest = self.now + rest + CLAIM + MINUTE;
+        let subscriber = self.subscribers.get_mut(&event).expect("a delivery of the history");
+        subscriber.troubles += 1;
+        subscriber.latest = subscriber.latest.max(latest);
+    }
+
+    pub fn put(&mut self, wake: Wake) {
+        let messages = self.trouble.messages;
+        let copies = match self.random.u8(..8) {
+            0 if self.draw(messages) => 0,
+            1 if self.draw(messages) => 2,
+            _ => 1,
+        };
+        for _ in 0..copies {
+            let wait = (wake.due_at.unix_ms() - self.clock()).clamp(0, limits::MESSAGE_DELAY_MAX_S * SECOND);
+            let at = match self.random.u8(..4) {
+                0 if self.draw(messages) => self.now + self.random.i64(..=wait),
+                1 if self.draw(messages) => self.now + wait + self.random.i64(..10 * MINUTE),
+                _ => self.now + wait,
+            };
+            self.messages.push(Message { at, wake, receives: 0 });
+        }
+    }
+}
+
+/// Pending at least once, and until a time.
+pub struct Rest {
+    pub world: World,
+    pub until: i64,
+    pub has_rested: bool,
+}
+
+impl Future for Rest {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.world.state();
+        if self.has_rested && self.until <= state.now {
+            return Poll::Ready(());
+        }
+        state.resting_until = Some(self.until);
+        drop(state);
+        self.has_rested = true;
+        Poll::Pending
+    }
+}
+
+impl Time for World {
+    fn now(&self) -> Timestamp {
+        moment(self.state().clock())
+    }
+
+    fn pause(&self, how_long: Duration) -> BoxFuture<'_, ()> {
+        let until = self.state().now + i64::try_from(how_long.as_millis()).expect("a short pause");
+        Box::pin(self.rest(until))
+    }
+}
+
+impl Queue for World {
+    fn send<'a>(&'a self, wakes: &'a [Wake]) -> BoxFuture<'a, Result<(), QueueError>> {
+        Box::pin(async move {
+            for wake in wakes {
+                self.step(*wake).await;
+                let mut state = self.state();
+                let store = state.trouble.store;
+                if state.draw(store) {
+                    state.note_trouble(wake.delivery.event, 0);
+                    return Err(QueueError("no answer".to_owned()));
+                }
+                state.put(*wake);
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Post for World {
+    async fn post(&self, _: &EndpointUrl, headers: HeaderMap, _: Bytes) -> Attempted {
+        let event: EventId = headers["webhook-id"].to_str().expect("a text").parse().expect("an event's id");
+        let (begun, until, is_taken) = {
+            let mut state = self.state();
+            let (now, clock) = (state.now, state.clock());
+            let keeps_time = state.trouble.jump <= 0.0;
+            let subscriber = state.subscribers.get_mut(&event).expect("a delivery of the history");
+            let clock = if keeps_time { clock } else { clock.max(subscriber.claimed_at) };
+            assert!(
+                subscriber.earliest <= clock,
+                "attempt {} came {} ms early",
+                subscriber.arrivals + 1,
+                subscriber.earliest - clock
+            );
+            assert!(
+                !keeps_time || now <= subscriber.latest,
+                "attempt {} came {} ms late",
+                subscriber.arrivals + 1,
+                now - subscriber.latest
+            );
+            subscriber.arrivals += 1;
+            let is_taken = subscriber.refusals < subscriber.arrivals;
+            subscriber.taken += usize::from(is_taken);
+            (now, now + subscriber.latency, is_taken)
+        };
+        self.rest(until).await;
+        let outcome = if is_taken {
+            Outcome::Delivered { status: 204 }
+        } else {
+            Outcome::Failed { class: FailureClass::HttpError, status: Some(503) }
+        };
+        let duration_ms = u64::try_from(self.state().now - begun).expect("time passes");
+        Attempted { duration_ms, dialled: None, outcome, excerpt: None }
+    }
+}
+
+/// The store, as calls of it go in the world.
+#[derive(Debug, Clone)]
+pub struct Shaken {
+    pub memory: Memory,
+    pub world: World,
+}
+
+impl Deliveries for Shaken {
+    async fn claim(&self, wake: Wake, claim: Claim, now: Timestamp) -> Result<Option<Versioned<Delivery>>, StoreError> {
+        let claimed = self.world.store(wake, self.memory.claim(wake, claim, now)).await?;
+        if claimed.is_some() {
+            let mut state = self.world.state();
+            let subscriber = state.subscribers.get_mut(&wake.delivery.event).expect("a delivery of the history");
+            subscriber.claimed_at = now.unix_ms();
+        }
+        Ok(claimed)
+    }
+
+    async fn load(&self, wake: Wake) -> Result<(Option<Versioned<Endpoint>>, Option<StoredEvent>), StoreError> {
+        self.world.store(wake, self.memory.load(wake)).await
+    }
+
+    async fn find(&self, wake: Wake) -> Result<Option<Versioned<Delivery>>, StoreError> {
+        self.world.store(wake, self.memory.find(wake)).await
+    }
+
+    async fn settle(
+        &self,
+        wake: Wake,
+        before: &Versioned<Delivery>,
+        after: &Delivery,
+        decided_from: Option<&Versioned<Endpoint>>,
+    ) -> Result<bool, StoreError> {
+        let settling = async {
+            let is_settled = self.memory.settle(wake, before, after, decided_from).await?;
+            if is_settled && after.due_at() != before.due_at() {
+                self.schedule(wake, after);
+            }
+            Ok(is_settled)
+        };
+        self.world.store(wake, settling).await
+    }
+
+    async fn forget(&self, wake: Wake, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
+        self.world.store(wake, self.memory.forget(wake, due_at)).await
+    }
+
+    async fn forget_due(&self, wake: Wake) -> Result<(), StoreError> {
+        self.world.store(wake, self.memory.forget_due(wake)).await
+    }
+
+    async fn quarantine(&self, wake: Wake, now: Timestamp) -> Result<(), StoreError> {
+        self.world.store(wake, self.memory.quarantine(wake, now)).await
+    }
+
+    async fn note(&self, wake: Wake, is_success: bool, at: Timestamp) -> Result<(), StoreError> {
+        self.world.store(wake, self.memory.note(wake, is_success, at)).await
+    }
+}
+
+impl Shaken {
+    /// From when and until when the next attempt may come, after one that failed has been written down.
+    pub fn schedule(&self, wake: Wake, after: &Delivery) {
+        let (Some(_), Some(last)) = (after.due_at(), after.attempts.last()) else { return };
+        let wait = WAITS[after.failures as usize - 1];
+        let took = i64::try_from(last.duration_ms).expect("a short attempt");
+        let mut state = self.world.state();
+        let keeps_time = state.trouble.jump <= 0.0;
+        let skew = state.skew;
+        let subscriber = state.subscribers.get_mut(&wake.delivery.event).expect("a delivery of the history");
+        // Where the clock is set meanwhile, an attempt may seem to have taken longer or less long than it did.
+        let ended = last.at.unix_ms() + if keeps_time { took } else { 0 };
+        subscriber.earliest = if keeps_time { ended + wait } else { after.due_at().expect("it waits").unix_ms() };
+        subscriber.latest = ended - skew + wait + wait / 10 + MINUTE;
+    }
+}
+
+pub fn moment(ms: i64) -> Timestamp {
+    Timestamp::from_unix_ms(ms).expect("a moment")
+}
