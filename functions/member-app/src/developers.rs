@@ -9,7 +9,6 @@ use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::endpoint::{Endpoint, Subscription};
 use shared::domain::event::EventType;
 use shared::domain::ids::EndpointId;
-use shared::domain::sentences;
 use shared::error::Error;
 use shared::limits;
 use shared::service::endpoints::{self, NoRoom};
@@ -69,9 +68,9 @@ impl EndpointForm {
     }
 
     fn new(url: &str, is_chosen: impl Fn(EventType) -> bool) -> Self {
-        let types = EventType::SUBSCRIBABLE.into_iter().map(|event_type| TypeChoice {
+        let types = EventType::subscribable().map(|event_type| TypeChoice {
             name: event_type.as_str(),
-            about: sentences::event_type(event_type),
+            about: event_type.sent_when(),
             is_chosen: is_chosen(event_type),
         });
         Self { url: url.to_owned(), url_error: None, types: types.collect() }
@@ -89,10 +88,8 @@ impl EndpointForm {
         };
         let url = EndpointUrl::parse(form.get("url"), &*webhooks.guard).map_err(|error| refuse(error.to_string()))?;
         reachable(&url, webhooks).await.map_err(|error| refuse(error.to_string()))?;
-        let chosen: BTreeSet<EventType> = EventType::SUBSCRIBABLE
-            .into_iter()
-            .filter(|event_type| !form.get(&field_of(*event_type)).is_empty())
-            .collect();
+        let chosen: BTreeSet<EventType> =
+            EventType::subscribable().filter(|event_type| !form.get(&field_of(*event_type)).is_empty()).collect();
         Ok((url, if chosen.is_empty() { Subscription::All } else { Subscription::Only(chosen) }))
     }
 }

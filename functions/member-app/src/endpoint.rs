@@ -170,9 +170,8 @@ async fn page(request: &Request, state: &EndpointState, notice: Option<Notice>) 
                 is_chosen: chosen_state == Some(state),
             })
             .collect(),
-        types: EventType::SUBSCRIBABLE
+        types: EventType::ALL
             .into_iter()
-            .chain([EventType::WebhookTest])
             .map(|event_type| Choice {
                 value: event_type.as_str(),
                 text: event_type.as_str(),
