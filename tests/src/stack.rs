@@ -38,6 +38,7 @@ pub struct Stack {
 /// with everything that runs in the background, at the service's own pace, shared with other tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[must_use = "a need does nothing until a stack is started with it"]
+#[allow(clippy::struct_excessive_bools, reason = "each is one need, and any may go with any")]
 pub struct Needs {
     is_exclusive: bool,
     is_embedded: bool,
