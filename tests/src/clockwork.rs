@@ -29,7 +29,7 @@ pub struct Clockwork {
     pub queue: Arc<Kept>,
 }
 
-/// A queue from which nobody takes.
+/// A queue that records its messages and delivers none.
 #[derive(Debug, Default)]
 pub struct Kept(Mutex<Vec<Wake>>);
 
@@ -68,12 +68,12 @@ impl Clockwork {
         Self { relay: Relay::new(app.store.clone(), queue.clone()), app, queue }
     }
 
-    /// Ticks once, as a clock does beside somebody who hears of what is written.
+    /// Ticks once, beside a relay that is notified of every write.
     pub async fn tick(&self) -> Tick {
         clock::tick(&self.app, &self.relay, Hearing::Somebody).await
     }
 
-    /// Ticks once as the first of a process, when nobody has heard of anything.
+    /// Ticks once as the first tick of a process, before any notice reached the relay.
     pub async fn first_tick(&self) -> Tick {
         clock::tick(&self.app, &self.relay, Hearing::Nobody).await
     }

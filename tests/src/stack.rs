@@ -26,7 +26,7 @@ pub struct Stack {
     _server: Background,
     /// The origin of the API.
     pub base_url: String,
-    /// What the stack wrote for whoever started it.
+    /// The ready file of the stack.
     pub ready: local::ReadyFile,
     table: Table,
     keyring: Keyring,
@@ -175,7 +175,7 @@ impl Stack {
         Arc::new(Self::in_new_dir(Options { store, keyring: Some(keyring), has_background, ..Options::default() }))
     }
 
-    /// A stack over data that somebody else owns, such as those that a killed process left behind.
+    /// A stack over an existing data directory, such as that of a killed process.
     #[must_use]
     pub fn on_data_of(data_dir: &Path) -> Arc<Self> {
         Arc::new(Self::start(Options { data_dir: data_dir.to_owned(), ..Options::default() }, None))
@@ -198,7 +198,7 @@ impl Stack {
                 stack.keyring().clone(),
                 stack.log_file().to_owned(),
             );
-            announce.send(started).expect("somebody waits for the stack");
+            announce.send(started).expect("the starter waits for the stack");
             // An error means that the test is gone without saying so; the stack is not needed any more either way.
             let _ = stop.await;
             stack.stop().await;
