@@ -90,7 +90,7 @@ impl World {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the others go on: whoever runs the history decides when this one does.
+    /// Lets the others go on: the history decides when this one does.
     pub fn step(&self, wake: Wake) -> Rest {
         let mut state = self.state();
         let freezes = state.trouble.freeze;
@@ -144,7 +144,7 @@ impl State {
         self.now + self.skew
     }
 
-    /// Somebody has been interrupted: the claim ends by itself, and the clock wakes the delivery at its next tick.
+    /// An attempt was interrupted: its claim ends by itself, and the clock wakes the delivery at its next tick.
     pub fn note_trouble(&mut self, event: EventId, rest: i64) {
         let latest = self.now + rest + CLAIM + MINUTE;
         let subscriber = self.subscribers.get_mut(&event).expect("a delivery of the history");
