@@ -13,13 +13,12 @@ use shared::error::Error;
 use shared::limits;
 use shared::service::endpoints::{self, NoRoom};
 use shared::store::endpoints::EndpointState;
-use shared::web::{Form, Request};
+use shared::web::{Flash, Form, Request};
 use shared::webhook::guard::{AddressError, EndpointUrl, check};
 use shared::webhook::resolve::ResolveError;
 
 use crate::Page;
 use crate::agreement_summary::Badge;
-use crate::flash::{self, Flash};
 use crate::layout::{Answer, Layout, Moment, Notice};
 
 #[derive(Template)]
@@ -185,7 +184,7 @@ impl Page for Add {
     }
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?.by_admin()?;
+        let submitted = request.submitted_form()?.require_admin()?;
         let webhooks = request.app().webhooks()?;
         let (url, events) = match EndpointForm::read(submitted.form(), webhooks).await {
             Ok(read) => read,
@@ -193,9 +192,9 @@ impl Page for Add {
         };
         let keys = webhooks.keys.keyring().await?;
         let secret = SigningSecret::generate()?;
-        let added = Endpoint::new(submitted.by(), url, events, &secret, &keys, submitted.scope().now())?;
-        let cookie = flash::set(&submitted, Flash::Secret(added.id()), &secret.expose()).await?;
-        match submitted.run(|| endpoints::add(submitted.scope(), submitted.by(), &added)).await? {
+        let added = Endpoint::new(submitted.submitter(), url, events, &secret, &keys, submitted.scope().now())?;
+        let cookie = Flash::SigningSecret(added.id()).set(&submitted, &secret.expose()).await?;
+        match submitted.run(|| endpoints::add(submitted.scope(), submitted.submitter(), &added)).await? {
             Ok(()) => return Ok(Answer::see_other(link(added.id())).with_cookie(cookie)),
             Err(NoRoom) => {}
         }

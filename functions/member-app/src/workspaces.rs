@@ -169,9 +169,9 @@ impl Page for Activate {
     }
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?;
+        let submitted = request.submitted_form()?;
         let id: WorkspaceId = request.path_id("id")?;
-        submitted.run(|| workspaces::activate(submitted.scope(), submitted.by(), id)).await?;
+        submitted.run(|| workspaces::activate(submitted.scope(), submitted.submitter(), id)).await?;
         Ok(Answer::see_other(format!("/app/workspaces/{id}")))
     }
 }

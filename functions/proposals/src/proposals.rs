@@ -1,4 +1,4 @@
-//! Operations 18 to 20.
+//! Operations 18 to 20 of the contract.
 
 use http::Method;
 use shared::api::caller::{ReadCaller, WriteCaller};
@@ -13,7 +13,7 @@ use shared::wire::input::Empty;
 use shared::wire::page::Page;
 use uuid::Uuid;
 
-/// Proposes a protected effect.
+/// Creates a proposal.
 pub struct CreateProposal;
 
 impl WriteOperation for CreateProposal {
@@ -37,12 +37,12 @@ impl WriteOperation for CreateProposal {
 
     async fn run(caller: &WriteCaller, _: Empty, new: NewProposal) -> Result<Committed<ProposalView>, Error> {
         let plan = proposals::create(caller, new).await?;
-        let view = |made: &Proposal| ProposalView::new(made.clone(), caller.now(), caller.base_url());
-        caller.respond(plan, |made| Response::created(view(made))).await
+        let view = |proposal: &Proposal| ProposalView::new(proposal.clone(), caller.now(), caller.base_url());
+        caller.respond(plan, |proposal| Response::created(view(proposal))).await
     }
 }
 
-/// A page of the organization's proposals.
+/// Lists proposals.
 pub struct ListProposals;
 
 impl ReadOperation for ListProposals {
@@ -66,7 +66,7 @@ impl ReadOperation for ListProposals {
     }
 }
 
-/// One proposal.
+/// Gets a proposal.
 pub struct GetProposal;
 
 impl ReadOperation for GetProposal {

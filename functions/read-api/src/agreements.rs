@@ -1,4 +1,4 @@
-//! Operations 10 and 12.
+//! Operations 10 and 12 of the contract.
 
 use http::Method;
 use shared::api::caller::ReadCaller;
@@ -11,7 +11,7 @@ use shared::store::agreements::AgreementQuery;
 use shared::wire::input::Empty;
 use shared::wire::page::Page;
 
-/// A page of the organization's agreements.
+/// Lists agreements.
 pub struct ListAgreements;
 
 impl ReadOperation for ListAgreements {
@@ -42,7 +42,7 @@ impl ReadOperation for ListAgreements {
     }
 }
 
-/// One agreement.
+/// Gets an agreement.
 pub struct GetAgreement;
 
 impl ReadOperation for GetAgreement {

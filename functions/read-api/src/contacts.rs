@@ -1,4 +1,4 @@
-//! Operations 2 and 4.
+//! Operations 2 and 4 of the contract.
 
 use http::Method;
 use shared::api::caller::ReadCaller;
@@ -9,7 +9,7 @@ use shared::store::contacts::ContactQuery;
 use shared::wire::input::Empty;
 use shared::wire::page::Page;
 
-/// A page of the organization's contacts.
+/// Lists contacts.
 pub struct ListContacts;
 
 impl ReadOperation for ListContacts {
@@ -33,7 +33,7 @@ impl ReadOperation for ListContacts {
     }
 }
 
-/// One contact.
+/// Gets a contact.
 pub struct GetContact;
 
 impl ReadOperation for GetContact {

@@ -1,4 +1,4 @@
-//! Operations 6 and 8.
+//! Operations 6 and 8 of the contract.
 
 use http::Method;
 use shared::api::caller::ReadCaller;
@@ -10,7 +10,7 @@ use shared::store::workspaces::WorkspaceQuery;
 use shared::wire::input::Empty;
 use shared::wire::page::Page;
 
-/// A page of the organization's workspaces.
+/// Lists workspaces.
 pub struct ListWorkspaces;
 
 impl ReadOperation for ListWorkspaces {
@@ -39,7 +39,7 @@ impl ReadOperation for ListWorkspaces {
     }
 }
 
-/// One workspace.
+/// Gets a workspace.
 pub struct GetWorkspace;
 
 impl ReadOperation for GetWorkspace {

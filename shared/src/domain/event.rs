@@ -128,6 +128,11 @@ pub trait DataVisitor {
     fn data<D: ToSchema>(&mut self) -> Self::Output;
 }
 
+/// The data of an event as the API document shows them.
+trait Example: Sized {
+    fn example() -> Result<Self, (FieldCode, String)>;
+}
+
 /// What events of an agreement say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct AgreementData {
@@ -137,7 +142,7 @@ pub struct AgreementData {
     pub name: AgreementName,
 }
 
-impl AgreementData {
+impl Example for AgreementData {
     fn example() -> Result<Self, (FieldCode, String)> {
         Ok(Self { agreement_id: AgreementId::from(EXAMPLE_AGREEMENT), name: AgreementName::parse("Seed round SAFE")? })
     }
@@ -152,7 +157,7 @@ pub struct WorkspaceData {
     pub authorization: Authorization,
 }
 
-impl WorkspaceData {
+impl Example for WorkspaceData {
     fn example() -> Result<Self, (FieldCode, String)> {
         let workspace_id = WorkspaceId::from(uuid::uuid!("01980a41-0c8a-7e31-b3d4-6a90c1f25e77"));
         Ok(Self { workspace_id, authorization: Authorization::Direct })
@@ -169,7 +174,9 @@ pub struct TestData {
 impl TestData {
     /// The message of every test.
     pub const NOTHING_HAPPENED: Self = Self { message: "This is a test event from Countersign. Nothing has happened." };
+}
 
+impl Example for TestData {
     fn example() -> Result<Self, (FieldCode, String)> {
         Ok(Self::NOTHING_HAPPENED)
     }
@@ -186,7 +193,7 @@ pub struct ProposalData {
     pub action: ProposalAction,
 }
 
-impl ProposalData {
+impl Example for ProposalData {
     fn example() -> Result<Self, (FieldCode, String)> {
         Ok(Self {
             proposal_id: ProposalId::from(uuid::uuid!("01980a57-3c11-7a94-b0c8-5e6f7d8091a2")),

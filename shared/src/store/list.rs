@@ -49,12 +49,15 @@ pub(super) struct Slice {
     pub total: u64,
 }
 
+/// A condition on the attributes of a row.
+type Condition<'a> = Box<dyn Fn(&Item) -> bool + Send + Sync + 'a>;
+
 /// Which rows of a list are wanted: those that contain a needle and meet every condition.
 #[derive(Default)]
 pub(super) struct RowFilter<'a> {
     needle: Option<&'a str>,
     attributes: Vec<&'static str>,
-    conditions: Vec<Box<dyn Fn(&Item) -> bool + Send + Sync + 'a>>,
+    conditions: Vec<Condition<'a>>,
 }
 
 impl<'a> RowFilter<'a> {
