@@ -47,6 +47,8 @@ list_query! {
     pub struct ContactQuery {
         /// A part of the text, whatever its case or composition.
         search: Search<{ limits::SEARCH_CHARS_MAX }>,
+        /// With exactly this reference only; at most one contact has it.
+        external_reference: Option<ExternalReference>,
     }
 }
 
@@ -71,9 +73,22 @@ impl OrgStore {
         id.map(Some).ok_or_else(|| StoreError::Unreadable("decoding an item: no contact_id".to_owned()))
     }
 
-    /// A page of the contacts that a query asks for.
+    /// A page of the contacts that a query asks for. By reference it takes two reads, however many contacts there are.
     pub async fn list_contacts(&self, query: &ContactQuery) -> Result<Page<Contact>, StoreError> {
-        self.list(Order::OldestFirst, &RowFilter::containing(query.search.needle()), query.page()).await
+        let needle = query.search.needle();
+        let Some(reference) = &query.external_reference else {
+            return self.list(Order::OldestFirst, &RowFilter::containing(needle), query.page()).await;
+        };
+        let found = match self.contact_with_reference(reference).await? {
+            Some(id) => self.contact(id).await?.map(Versioned::into_inner),
+            None => None,
+        };
+        let fits = |contact: &Contact| {
+            // The contact may have been given another reference between the two reads.
+            contact.external_reference.as_ref() == Some(reference)
+                && needle.is_none_or(|needle| contact.search_text().as_str().contains(needle))
+        };
+        Ok(Page::slice(found.into_iter().filter(fits), query.page()))
     }
 }
 
