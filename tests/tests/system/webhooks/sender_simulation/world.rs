@@ -18,7 +18,7 @@ use shared::limits;
 use shared::store::deliveries::DeliveryKey;
 use shared::store::events::StoredEvent;
 use shared::store::{StoreError, Versioned};
-use shared::webhook::client::Attempted;
+use shared::webhook::client::AttemptResult;
 use shared::webhook::guard::EndpointUrl;
 use shared::webhook::queue::{Queue, QueueError, Wake};
 use tests::memory::Memory;
@@ -223,7 +223,7 @@ impl Queue for World {
 }
 
 impl HttpClient for World {
-    async fn post(&self, _: &EndpointUrl, headers: HeaderMap, _: Bytes) -> Attempted {
+    async fn post(&self, _: &EndpointUrl, headers: HeaderMap, _: Bytes) -> AttemptResult {
         let event: EventId = headers["webhook-id"].to_str().expect("a text").parse().expect("an event's id");
         let (begun, until, is_taken) = {
             let mut state = self.state();
@@ -255,7 +255,7 @@ impl HttpClient for World {
             Outcome::Failed { class: FailureClass::HttpError, status: Some(503) }
         };
         let duration_ms = u64::try_from(self.state().now - begun).expect("time passes");
-        Attempted { duration_ms, dialled: None, outcome, excerpt: None }
+        AttemptResult { duration_ms, dialled: None, outcome, excerpt: None }
     }
 }
 
