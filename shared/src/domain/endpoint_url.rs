@@ -17,7 +17,7 @@ pub enum Scheme {
     Https,
 }
 
-/// Which endpoints deliveries may go to. Functions are only built with [`PublicOnly`].
+/// Which endpoints deliveries may go to. Functions are only built with `webhook::guard::PublicOnly`.
 pub trait Guard: fmt::Debug + Send + Sync {
     /// Whether endpoints may be spoken to like this.
     fn allows_scheme(&self, scheme: Scheme) -> bool;

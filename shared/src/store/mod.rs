@@ -1,6 +1,6 @@
 //! The store: one `DynamoDB` table, and the only code that knows it.
 //!
-//! [`keys`] has every key, [`table`] every call of the SDK, [`change`] and [`commit`] the one way to change an
+//! [`keys`] has every key, `table` every call of the SDK, [`change`] and [`commit`] the one way to change an
 //! organization's records, `record` what a kind of record declares, [`list`] the one way to read lists; the other files
 //! turn items into domain types and back.
 //!
