@@ -8,7 +8,6 @@ use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::endpoint::{Endpoint, Subscription};
 use shared::domain::event::EventType;
 use shared::domain::ids::EndpointId;
-use shared::domain::sentences;
 use shared::error::Error;
 use shared::limits;
 use shared::service::endpoints::{self, NoRoom};
@@ -81,9 +80,9 @@ impl EndpointForm {
     }
 
     fn new(url: &str, is_selected: impl Fn(EventType) -> bool) -> Self {
-        let event_types = EventType::SUBSCRIBABLE.into_iter().map(|event_type| EventTypeOption {
+        let event_types = EventType::subscribable().map(|event_type| EventTypeOption {
             name: event_type.as_str(),
-            description: sentences::event_type(event_type),
+            description: event_type.sent_when(),
             is_selected: is_selected(event_type),
         });
         Self { url: url.to_owned(), url_error: None, event_types: event_types.collect() }
@@ -99,7 +98,7 @@ impl EndpointForm {
             EndpointUrl::parse(form.get("url"), &*webhooks.guard).map_err(|error| with_error(error.to_string()))?;
         check_address(&url, webhooks).await.map_err(|error| with_error(error.to_string()))?;
         let selected: BTreeSet<EventType> =
-            EventType::SUBSCRIBABLE.into_iter().filter(|event_type| is_selected(form, *event_type)).collect();
+            EventType::subscribable().filter(|event_type| is_selected(form, *event_type)).collect();
         Ok((url, if selected.is_empty() { Subscription::All } else { Subscription::Only(selected) }))
     }
 }

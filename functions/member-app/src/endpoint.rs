@@ -189,7 +189,7 @@ fn event_type_options(selected: Option<EventType>) -> Vec<SelectOption> {
         text: event_type.as_str(),
         is_selected: selected == Some(event_type),
     };
-    EventType::SUBSCRIBABLE.into_iter().chain([EventType::WebhookTest]).map(option).collect()
+    EventType::ALL.into_iter().map(option).collect()
 }
 
 /// The replay form with the number of events that it would replay: since the time in the query or the submitted form, or

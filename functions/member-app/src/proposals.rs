@@ -4,7 +4,7 @@ use askama::Template;
 use shared::domain::proposal::ProposalState;
 use shared::error::Error;
 use shared::store::list::Order;
-use shared::store::proposals::ProposalFilter;
+use shared::store::proposals::ProposalQuery;
 use shared::web::Request;
 
 use crate::Handler;
@@ -49,9 +49,9 @@ impl Handler for List {
         let (now, scope) = (request.now(), request.signed_in()?.scope());
         let requested = request.query("state").unwrap_or_default();
         let state = STATES.iter().find_map(|(state, _)| state.filter(|state| state.as_str() == requested));
-        let filter = ProposalFilter { state, agreement: None };
-        let found =
-            scope.store().list_proposals(Order::NewestFirst, filter, now, requested_page(request, "offset")).await?;
+        let page = requested_page(request, "offset");
+        let query = ProposalQuery { state: state.into(), ..ProposalQuery::of_page(page) };
+        let found = scope.store().list_proposals(Order::NewestFirst, &query, now).await?;
         let page_at = |offset: u64| match (state, offset) {
             (None, 0) => "/app/proposals".to_owned(),
             (None, offset) => format!("/app/proposals?offset={offset}"),

@@ -11,9 +11,11 @@ use shared::service::agreements::AgreementPage;
 use shared::service::scope::Scope;
 use shared::service::{agreements, workspaces};
 use shared::store::Versioned;
+use shared::store::agreements::AgreementQuery;
+use shared::store::workspaces::WorkspaceQuery;
 use shared::web::Request;
 use shared::wire::input;
-use shared::wire::page::{Page, PageRequest, SearchQuery};
+use shared::wire::page::{Page, PageRequest};
 
 use crate::Handler;
 use crate::labels::{Badge, DisplayTime, lifecycle_badge};
@@ -64,8 +66,8 @@ impl Handler for List {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let signed_in = request.signed_in()?;
-        let query: SearchQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
-        let found = signed_in.scope().store().list_workspaces(query.search.needle(), query.page()).await?;
+        let query: WorkspaceQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
+        let found = signed_in.scope().store().list_workspaces(&query).await?;
         let search = request.query("search").unwrap_or_default();
         let page_url = |offset: u64| format!("/app/workspaces?search={}&offset={offset}", encode_query_value(&search));
         if is_past_the_end(found.pagination) {
@@ -145,7 +147,7 @@ impl Handler for Show {
         let path = workspace_url(id);
         let people = people_page(scope, &workspace, requested_page(request, "people")).await?;
         let AgreementPage { page: agreements, ready } =
-            agreements::list(scope, agreements::of_workspace(id), requested_page(request, "agreements")).await?;
+            agreements_page(scope, id, requested_page(request, "agreements")).await?;
         if is_past_the_end(people.pagination) || is_past_the_end(agreements.pagination) {
             return Ok(PageResponse::see_other(path));
         }
@@ -182,6 +184,12 @@ async fn people_page(
     let on_page = (0..).zip(&workspace.people).filter(|(position, _)| positions.contains(position));
     let contacts = scope.store().contacts(on_page.map(|(_, id)| *id).collect::<Vec<_>>()).await?;
     Ok(Page::new(contacts, u64::try_from(workspace.people.len()).unwrap_or(u64::MAX), page))
+}
+
+/// A page of the agreements of a workspace.
+async fn agreements_page(scope: &Scope, workspace: WorkspaceId, page: PageRequest) -> Result<AgreementPage, Error> {
+    let query = AgreementQuery { workspace_id: Some(workspace), ..AgreementQuery::of_page(page) };
+    agreements::list(scope, &query).await
 }
 
 /// Activates a workspace.

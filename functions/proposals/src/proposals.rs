@@ -3,12 +3,12 @@
 use http::Method;
 use shared::api::caller::{ReadCaller, WriteCaller};
 use shared::api::operation::{Committed, OperationSpec, ReadOperation, ReadResult, Response, WriteOperation};
-use shared::api::views::proposals::{ProposalPath, ProposalQuery, ProposalView};
+use shared::api::views::proposals::{ProposalPath, ProposalView};
 use shared::domain::proposal::{NewProposal, Proposal};
 use shared::error::Error;
 use shared::service::proposals;
 use shared::store::list::Order;
-use shared::store::proposals::ProposalFilter;
+use shared::store::proposals::ProposalQuery;
 use shared::wire::input::Empty;
 use shared::wire::page::Page;
 use uuid::Uuid;
@@ -61,9 +61,7 @@ impl ReadOperation for ListProposals {
     type Output = Page<ProposalView>;
 
     async fn run(caller: &ReadCaller, _: Empty, query: ProposalQuery) -> Result<ReadResult<Page<ProposalView>>, Error> {
-        let filter = ProposalFilter { state: query.state.get(), agreement: query.agreement_id };
-        let (order, now) = (Order::OldestFirst, caller.now());
-        let page = caller.store().list_proposals(order, filter, now, query.page()).await?;
+        let page = caller.store().list_proposals(Order::OldestFirst, &query, caller.now()).await?;
         Ok(page.map(|found| ProposalView::new(found, caller.now(), caller.base_url())).into())
     }
 }

@@ -3,11 +3,11 @@
 use http::Method;
 use shared::api::caller::ReadCaller;
 use shared::api::operation::{OperationSpec, ReadOperation, ReadResult};
-use shared::api::views::agreements::{AgreementPath, AgreementQuery, AgreementView};
+use shared::api::views::agreements::{AgreementPath, AgreementView};
 use shared::domain::agreement::Agreement;
 use shared::error::Error;
 use shared::service::agreements;
-use shared::store::agreements::AgreementFilter;
+use shared::store::agreements::AgreementQuery;
 use shared::wire::input::Empty;
 use shared::wire::page::Page;
 
@@ -34,12 +34,7 @@ impl ReadOperation for ListAgreements {
         _: Empty,
         query: AgreementQuery,
     ) -> Result<ReadResult<Page<AgreementView>>, Error> {
-        let filter = AgreementFilter {
-            needle: query.search.needle(),
-            workspace: query.workspace_id,
-            lifecycle: query.lifecycle.get(),
-        };
-        let found = agreements::list(caller, filter, query.page()).await?;
+        let found = agreements::list(caller, &query).await?;
         let show = |agreement: Agreement| {
             AgreementView::in_list(&agreement, found.ready.contains(&agreement.id()), caller.base_url())
         };

@@ -5,9 +5,9 @@ use shared::api::caller::ReadCaller;
 use shared::api::operation::{OperationSpec, ReadOperation, ReadResult, Response};
 use shared::api::views::contacts::{ContactPath, ContactView};
 use shared::error::Error;
-use shared::store::contacts::ContactFilter;
+use shared::store::contacts::ContactQuery;
 use shared::wire::input::Empty;
-use shared::wire::page::{Page, SearchQuery};
+use shared::wire::page::Page;
 
 /// Lists contacts.
 pub struct ListContacts;
@@ -19,17 +19,16 @@ impl ReadOperation for ListContacts {
         path: "/api/v1/contacts",
         tag: "Contacts",
         summary: "List contacts",
-        description: "Oldest first. `search` matches name and e-mail.",
+        description: "Oldest first. `search` matches name and e-mail; `external_reference` finds the one contact that has it.",
         success: &[(200, "A page of contacts.")],
         has_etag: false,
     };
     type Path = Empty;
-    type Query = SearchQuery;
+    type Query = ContactQuery;
     type Output = Page<ContactView>;
 
-    async fn run(caller: &ReadCaller, _: Empty, query: Self::Query) -> Result<ReadResult<Page<ContactView>>, Error> {
-        let filter = ContactFilter { needle: query.search.needle(), ..ContactFilter::default() };
-        let page = caller.store().list_contacts(filter, query.page()).await?;
+    async fn run(caller: &ReadCaller, _: Empty, query: ContactQuery) -> Result<ReadResult<Page<ContactView>>, Error> {
+        let page = caller.store().list_contacts(&query).await?;
         Ok(page.map(ContactView::from).into())
     }
 }

@@ -6,8 +6,9 @@ use shared::api::operation::{OperationSpec, ReadOperation, ReadResult};
 use shared::api::views::workspaces::{WorkspacePath, WorkspaceView};
 use shared::error::Error;
 use shared::service::workspaces;
+use shared::store::workspaces::WorkspaceQuery;
 use shared::wire::input::Empty;
-use shared::wire::page::{Page, SearchQuery};
+use shared::wire::page::Page;
 
 /// Lists workspaces.
 pub struct ListWorkspaces;
@@ -24,11 +25,15 @@ impl ReadOperation for ListWorkspaces {
         has_etag: false,
     };
     type Path = Empty;
-    type Query = SearchQuery;
+    type Query = WorkspaceQuery;
     type Output = Page<WorkspaceView>;
 
-    async fn run(caller: &ReadCaller, _: Empty, query: Self::Query) -> Result<ReadResult<Page<WorkspaceView>>, Error> {
-        let page = caller.store().list_workspaces(query.search.needle(), query.page()).await?;
+    async fn run(
+        caller: &ReadCaller,
+        _: Empty,
+        query: WorkspaceQuery,
+    ) -> Result<ReadResult<Page<WorkspaceView>>, Error> {
+        let page = caller.store().list_workspaces(&query).await?;
         let people = caller.store().people_of(&page.data).await?;
         Ok(page.map(|workspace| WorkspaceView::new(workspace, &people, caller.base_url())).into())
     }
