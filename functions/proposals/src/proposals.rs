@@ -1,4 +1,4 @@
-//! Operations 18 to 20 of the contract.
+//! Operations 18 to 20 of the specification.
 
 use http::Method;
 use shared::api::caller::{ReadCaller, WriteCaller};

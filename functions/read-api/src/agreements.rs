@@ -1,4 +1,4 @@
-//! Operations 10 and 12 of the contract.
+//! Operations 10 and 12 of the specification.
 
 use http::Method;
 use shared::api::caller::ReadCaller;

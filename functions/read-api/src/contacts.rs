@@ -1,4 +1,4 @@
-//! Operations 2 and 4 of the contract.
+//! Operations 2 and 4 of the specification.
 
 use http::Method;
 use shared::api::caller::ReadCaller;

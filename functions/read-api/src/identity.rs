@@ -1,4 +1,4 @@
-//! Operation 1 of the contract.
+//! Operation 1 of the specification.
 
 use http::Method;
 use shared::api::caller::ReadCaller;

@@ -1,4 +1,4 @@
-//! Operations 6 and 8 of the contract.
+//! Operations 6 and 8 of the specification.
 
 use http::Method;
 use shared::api::caller::ReadCaller;

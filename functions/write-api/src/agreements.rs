@@ -1,4 +1,4 @@
-//! Operations 11 and 14 of the contract.
+//! Operations 11 and 14 of the specification.
 
 use http::Method;
 use shared::api::caller::WriteCaller;

@@ -1,4 +1,4 @@
-//! Operations 3 and 5 of the contract.
+//! Operations 3 and 5 of the specification.
 
 use http::Method;
 use shared::api::caller::WriteCaller;
