@@ -15,7 +15,7 @@ use super::ids::{MemberId, OrgId};
 use super::member::{self, Changed, DecisionContext, Member, Outcome, Refusal};
 use super::moment::Moment;
 use super::organization::{MemberRecord, Role};
-use super::proposal::{Decision, NewProposal, Proposal, ProposalAction, ProposalState, propose, take_place_of};
+use super::proposal::{Decision, NewProposal, Proposal, ProposalAction, ProposalState, propose, take_over_claim};
 use super::time::Timestamp;
 use super::workspace::{NewWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
 use crate::domain::time_scale::TimeScale;
@@ -286,7 +286,7 @@ impl World {
             .proposals
             .iter()
             .rposition(|proposal| proposal.action == action && proposal.decision == Decision::Pending);
-        let place = take_place_of(claiming.map(|at| &self.proposals[at]), self.moment());
+        let place = take_over_claim(claiming.map(|at| &self.proposals[at]), self.moment());
         let allows = match action {
             ProposalAction::PublishAgreement => {
                 current.life == Life::Draft && blockers.iter().all(Blocker::allows_proposal)
@@ -299,7 +299,7 @@ impl World {
                 self.told.push(EventKind::ProposalExpired(ProposalData::from(&*settled)));
                 self.proposals[claiming.unwrap()] = (*settled).clone();
             }
-            assert_eq!(made.proposed().agreement, current);
+            assert_eq!(made.snapshot().agreement, current);
             let made = made.into_proposal();
             self.told.push(EventKind::ProposalCreated(ProposalData::from(&made)));
             self.proposals.push(made);
@@ -357,14 +357,16 @@ impl World {
             }
             Err(Refusal::NotPending(told)) => assert!(told == state && state != ProposalState::Pending),
             Err(Refusal::Changed(Changed::Agreement)) => assert_eq!((state, age), (ProposalState::Pending, 1)),
-            Err(Refusal::Changed(Changed::Surroundings)) => panic!("nothing around it was said to have changed"),
+            Err(Refusal::Changed(Changed::References)) => {
+                panic!("nothing that the agreement refers to was said to have changed")
+            }
             Err(Refusal::TooLate(lifecycle)) => {
                 assert_eq!((state, age, lifecycle), (ProposalState::Pending, 0, self.current().lifecycle()));
                 let is_draft = lifecycle == Lifecycle::Draft;
                 let is_live = is_draft || lifecycle == Lifecycle::Active;
                 assert!(if proposal.action == ProposalAction::PublishAgreement { !is_draft } else { !is_live });
             }
-            Err(Refusal::InTheWay(errors)) => {
+            Err(Refusal::Blocked(errors)) => {
                 assert_eq!((state, age), (ProposalState::Pending, 0));
                 let codes: Vec<FieldCode> = errors.into_list().into_iter().map(|error| error.code).collect();
                 assert_eq!((before.life, proposal.action), (Life::Draft, ProposalAction::PublishAgreement));
@@ -403,12 +405,12 @@ impl World {
     fn tick(&mut self) {
         let moment = self.moment();
         for proposal in &mut self.proposals {
-            if let Some(settled) = proposal.settled(moment) {
+            if let Some(settled) = proposal.expired(moment) {
                 *proposal = (*settled).clone();
                 self.told.push(EventKind::ProposalExpired(ProposalData::from(&*proposal)));
             }
         }
-        if let Some(after) = self.deal.draft.proceeded(&Facts::none(), TimeScale::default(), self.moment()) {
+        if let Some(after) = self.deal.draft.advanced(&Facts::none(), TimeScale::default(), self.moment()) {
             self.told.extend(after.events());
             self.change((*after).clone());
         }
@@ -586,13 +588,13 @@ fn a_proposal_is_expired_from_the_moment_on() {
     let moment = |ms: i64| Moment::test(at(ms));
     assert_eq!(proposal.expires_at.unix_ms() - noon().unix_ms(), 72 * 3600 * 1000);
     for (ms, state) in [(-1, ProposalState::Pending), (0, ProposalState::Expired), (1, ProposalState::Expired)] {
-        assert_eq!((proposal.state_at(at(ms)), proposal.is_to_be_settled(at(ms))), (state, ms >= 0));
-        assert_eq!(take_place_of(Some(proposal), moment(ms)).is_ok(), ms >= 0);
+        assert_eq!((proposal.state_at(at(ms)), proposal.has_unrecorded_expiry(at(ms))), (state, ms >= 0));
+        assert_eq!(take_over_claim(Some(proposal), moment(ms)).is_ok(), ms >= 0);
     }
-    assert_eq!(proposal.settled(moment(-1)), None);
-    let settled = proposal.settled(moment(0)).unwrap();
-    assert_eq!(settled.settled(moment(5)), None, "once");
-    assert_eq!((settled.state_at(at(-1)), settled.is_to_be_settled(at(5))), (ProposalState::Expired, false));
-    assert_eq!(take_place_of(Some(&settled), moment(5)), Ok(None));
-    assert_eq!(take_place_of(None, moment(5)), Ok(None));
+    assert_eq!(proposal.expired(moment(-1)), None);
+    let settled = proposal.expired(moment(0)).unwrap();
+    assert_eq!(settled.expired(moment(5)), None, "once");
+    assert_eq!((settled.state_at(at(-1)), settled.has_unrecorded_expiry(at(5))), (ProposalState::Expired, false));
+    assert_eq!(take_over_claim(Some(&settled), moment(5)), Ok(None));
+    assert_eq!(take_over_claim(None, moment(5)), Ok(None));
 }

@@ -30,7 +30,7 @@ impl fmt::Display for WorkspaceNumber {
     }
 }
 
-/// A workspace as it is kept.
+/// A workspace as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
     /// Its id: not to be set by operations, so that one workspace can't be written in the place of another.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::blockers::{Blocker, DraftPayment, Surroundings, blockers};
+use super::blockers::{Blocker, DraftContext, DraftPayment, blockers};
 use super::gate::{Countdown, FieldType, GateRule, InformationField};
 use super::progress::Facts;
 use super::{
@@ -143,14 +143,14 @@ impl Deal {
     }
 
     pub(crate) fn blockers_at(&self, now: Timestamp) -> Vec<Blocker> {
-        let around = Surroundings {
+        let context = DraftContext {
             workspace_activated: self.is_activated,
             contacts: &self.contacts,
             payments: &self.payments,
             changed_items: &self.changed_items,
             now,
         };
-        blockers(&self.draft, &around)
+        blockers(&self.draft, &context)
     }
 
     pub(crate) fn blockers(&self) -> Vec<Blocker> {

@@ -61,11 +61,11 @@ impl World {
     /// Goes on to a moment, and checks what is true of every agreement at every moment.
     fn go(&mut self, now: Timestamp) {
         let before = self.live.clone();
-        if let Some(after) = before.proceeded(&self.facts, time_scale(), Moment::test(now)) {
+        if let Some(after) = before.advanced(&self.facts, time_scale(), Moment::test(now)) {
             self.completions += after.events().len();
             self.live = after.agreement;
         }
-        assert_eq!(self.live.proceeded(&self.facts, time_scale(), Moment::test(now)), None, "once is enough");
+        assert_eq!(self.live.advanced(&self.facts, time_scale(), Moment::test(now)), None, "once is enough");
         self.check(&before, now);
     }
 
