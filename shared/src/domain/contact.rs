@@ -13,7 +13,7 @@ use crate::wire::input::{NullablePatch, Patch, texts};
 use crate::wire::text::Folded;
 
 texts! {
-    /// What a person or entity is called.
+    /// The name of a person or entity.
     DisplayName: max limits::NAME_CHARS_MAX, example "Ada Okafor";
     /// The caller's own key of a record.
     ExternalReference: max limits::REFERENCE_CHARS_MAX, example "crm-4711";
@@ -55,13 +55,13 @@ text_enum! {
 pub struct Contact {
     /// Its id.
     pub id: ContactId,
-    /// What it is called. Searchable.
+    /// Its name. Searchable.
     pub display_name: DisplayName,
-    /// What it is.
+    /// Its kind.
     pub kind: ContactKind,
     /// Its e-mail address. Searchable.
     pub email: Option<Email>,
-    /// Your own key of it, unique in your organization. Creating again with the same reference returns this contact.
+    /// The caller's own key of it, unique in the organization.
     pub external_reference: Option<ExternalReference>,
     /// When it was created.
     pub created_at: Timestamp,

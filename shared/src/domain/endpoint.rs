@@ -1,7 +1,7 @@
-//! Endpoints: where an organization's subscribers are told what happens (specification, "Events"). Members who are
+//! Endpoints: the addresses to which an organization's events are delivered (specification, "Events"). Members who are
 //! admins set them up in the app; every function that changes one takes an [`Admin`].
 //!
-//! Decision: a test event goes out even while the endpoint is paused, because that is when people want to try it.
+//! Decision: a test event is sent even while the endpoint is paused, because that is when people want to try it.
 
 use std::collections::BTreeSet;
 

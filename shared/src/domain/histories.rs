@@ -1,4 +1,4 @@
-//! Random histories of drafts and decisions, held to what must be true of all of them (contract, section 3).
+//! Random histories of drafts and decisions, checked against the invariants of all of them (contract, section 3).
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -22,7 +22,7 @@ use crate::domain::time_scale::TimeScale;
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// Something that somebody tries.
+/// A step of a history.
 #[derive(Debug, Clone)]
 enum Try {
     /// A member adds a stage.
@@ -31,7 +31,7 @@ enum Try {
     RemoveStage(Index),
     /// A member changes something else of the draft.
     Edit(Edit),
-    /// Somebody gives the first participant's contact an e-mail address, or takes it away.
+    /// The first participant's contact gets an e-mail address, or loses it.
     SetEmail(bool),
     /// A member activates the workspace.
     Activate,
@@ -41,13 +41,13 @@ enum Try {
     Confirm(Index, u64),
     /// A member declines a proposal.
     Decline(Index),
-    /// The clock comes by.
+    /// The clock runs.
     Tick,
     /// Hours pass.
     Wait(i64),
 }
 
-/// What a stage that is added asks for.
+/// The gate of an added stage.
 #[derive(Debug, Clone, Copy)]
 enum Asks {
     Nothing,
@@ -191,7 +191,7 @@ impl World {
         deal.blockers_at(self.now)
     }
 
-    /// The agreement as it is now, whether or not the clock has been there.
+    /// The agreement as of now, whether or not the clock has recorded that.
     fn current(&self) -> Agreement {
         self.deal.draft.as_of(&Facts::none(), TimeScale::default(), self.now).into_owned()
     }
@@ -220,7 +220,7 @@ impl World {
         }
     }
 
-    /// What a draft names is in it, and it is no larger than one may be.
+    /// A draft has every part that it refers to, and is within the size limit.
     fn check_draft(&self) {
         let draft = &self.deal.draft;
         let blocks: Vec<_> = draft.documents.iter().flat_map(|document| &document.blocks).collect();
@@ -281,7 +281,7 @@ impl World {
         let blockers = self.blockers();
         let current = self.current();
         let made = propose(new, &current, &[], &blockers, by, self.moment(), expires_at);
-        // What claims the place is the last one of this action that is not written down as ended.
+        // The last proposal of this action that is not recorded as ended has the claim.
         let claiming = self
             .proposals
             .iter()
@@ -455,7 +455,7 @@ impl World {
         assert!(may_change || self.deal.draft.life == life, "only confirming and time move an agreement: {one:?}");
     }
 
-    /// What is true of every history at every moment.
+    /// Checks the invariants of every history.
     fn check(&self) {
         self.check_draft();
         let count = |action, state| {
@@ -561,7 +561,7 @@ fn the_histories_come_to_what_time_does() {
         }
         world.confirm(0, 0);
         world.try_one(&Try::Wait(21));
-        // The clock has not been there: what is proposed is the agreement as it is, not as it was written down.
+        // The clock has not run: the proposal is about the agreement as of now, not as recorded.
         world.try_one(&Try::Propose(ProposalAction::CancelAgreement));
         world.tick();
         let states: Vec<StageState> = world.deal.draft.stages.iter().map(|stage| stage.state).collect();

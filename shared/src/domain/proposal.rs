@@ -36,7 +36,7 @@ text_enum! {
         Confirmed = "confirmed",
         /// A member declined it.
         Declined = "declined",
-        /// Nobody decided in time.
+        /// It expired undecided.
         Expired = "expired",
     }
 }

@@ -290,7 +290,7 @@ mod tests {
         (&[], |_| {}),
         (&[FieldCode::WorkspaceNotActivated], |deal| deal.is_activated = false),
         (&[FieldCode::ParticipantEmailMissing], |deal| deal.contacts[1].email = None),
-        // Who only looks on need not be told anything.
+        // An observer needs no e-mail address.
         (&[], |deal| deal.contacts[2].email = None),
         (&[FieldCode::NoStages], |deal| deal.draft.stages.clear()),
         (&[FieldCode::StageEmpty], |deal| deal.draft.stages[1].gates.clear()),
@@ -333,7 +333,7 @@ mod tests {
         (&[FieldCode::GateParticipantMissing], |deal| {
             gate(deal, 2, 2).rule = GateRule::IdentityVerified { participant_ids: [].into() };
         }),
-        // A block that names nobody who takes part: both gates wait for it.
+        // A block of an unknown participant blocks both gates that wait for it.
         (&[FieldCode::GateParticipantMissing; 2], |deal| {
             deal.draft.documents[0].blocks[0].participant_id = ParticipantId::new();
         }),

@@ -20,7 +20,7 @@ pub(crate) fn noon() -> Timestamp {
     Timestamp::from_unix_ms(1_773_489_600_000).unwrap()
 }
 
-/// So many hours after noon.
+/// A number of hours after noon.
 pub(crate) fn after(hours: i64) -> Timestamp {
     noon().plus_seconds(hours * 3600)
 }
@@ -30,7 +30,7 @@ pub(crate) fn time_scale() -> TimeScale {
     TimeScale::default()
 }
 
-/// A countdown of so many hours.
+/// A countdown of a number of hours.
 pub(crate) fn waiting(hours: u32) -> GateRule {
     GateRule::Countdown { until: Some(Countdown::AfterHours(hours)) }
 }
@@ -81,7 +81,7 @@ pub(crate) fn question(label_text: &str) -> InformationField {
     }
 }
 
-/// A draft and what it refers to.
+/// A draft and the records that it refers to.
 #[derive(Debug, Clone)]
 pub(crate) struct Deal {
     pub draft: Agreement,

@@ -31,9 +31,9 @@ use crate::wire::input::texts;
 use gate::Gate;
 
 texts! {
-    /// What an agreement is called.
+    /// The name of an agreement.
     AgreementName: max limits::AGREEMENT_NAME_CHARS_MAX, example "Seed round SAFE";
-    /// What a stage, a document, a block or a question is called.
+    /// The name of a stage, a document, a signature block or a question.
     Label: max limits::NAME_CHARS_MAX, example "Signing";
 }
 
@@ -153,7 +153,7 @@ pub struct Participant {
 pub struct Document {
     /// Its id.
     pub id: DocumentId,
-    /// What it is called.
+    /// Its name.
     pub name: Label,
     /// Its file, once there is one.
     pub content: Option<DocumentContent>,
@@ -191,7 +191,7 @@ pub struct SignatureBlock {
     pub id: SignatureBlockId,
     /// Who signs there.
     pub participant_id: ParticipantId,
-    /// What is written beside it.
+    /// The text beside it.
     pub label: Label,
 }
 
@@ -200,9 +200,9 @@ pub struct SignatureBlock {
 pub struct Stage {
     /// Its id.
     pub id: StageId,
-    /// What it is called.
+    /// Its name.
     pub name: Label,
-    /// Where it is.
+    /// Its state.
     pub state: StageState,
     /// The actions that run, exactly once, when all gates are cleared.
     pub actions: BTreeSet<StageAction>,
@@ -280,9 +280,9 @@ pub struct Agreement {
     id: AgreementId,
     /// The one workspace that it belongs to.
     pub workspace_id: WorkspaceId,
-    /// What it is called.
+    /// Its name.
     pub name: AgreementName,
-    /// What it is.
+    /// Its kind.
     pub kind: AgreementKind,
     /// Its lifecycle: private to the domain, whose functions are the only way from one state to another.
     pub(super) life: Life,

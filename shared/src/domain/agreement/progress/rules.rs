@@ -140,7 +140,7 @@ mod tests {
                 GateRule::Countdown { .. } => None,
             };
             assert_eq!(which, (0..6).map(|n| Some(n) == expected).collect::<Vec<_>>(), "{rule:?}");
-            // Not by somebody else's, nor by half of those who are named.
+            // Neither another participant's act nor half of the named participants is enough.
             let others = Facts {
                 movements: vec![(MovementId::new(), MovementState::Reconciled)],
                 ..all(&both[..1], MovementState::Reconciled)
