@@ -29,7 +29,7 @@ pub struct Clockwork {
     pub queue: Arc<Kept>,
 }
 
-/// A queue from which nobody takes.
+/// A queue that records its messages and delivers none.
 #[derive(Debug, Default)]
 pub struct Kept(Mutex<Vec<Wake>>);
 

@@ -75,13 +75,11 @@ impl Fixture {
     }
 
     /// A call of an operation at the records, with a body that is taken.
-    #[must_use]
     pub fn call(&self, operation: &Operation) -> Request {
         self.call_by(&self.org, operation)
     }
 
     /// The same call by another caller.
-    #[must_use]
     pub fn call_by(&self, client: &Client, operation: &Operation) -> Request {
         let request = client.call(operation.method.clone(), self.path(operation));
         match self.body(operation) {

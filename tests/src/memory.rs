@@ -33,7 +33,7 @@ struct Kept {
     due: BTreeSet<(Timestamp, EventId, EndpointId)>,
     aside: HashSet<DeliveryKey>,
     health: HashMap<EndpointId, (u64, u64)>,
-    /// What has become due at a time since somebody asked.
+    /// The deliveries that have become due since the last question.
     heard: Vec<Wake>,
 }
 
@@ -93,7 +93,7 @@ impl Memory {
         self.kept().aside.contains(&key)
     }
 
-    /// What is due: the messages that the clock would send.
+    /// The messages that the clock would send: those of due deliveries.
     #[must_use]
     pub fn due(&self, now: Timestamp) -> Vec<Wake> {
         let kept = self.kept();

@@ -13,18 +13,18 @@ use shared::domain::endpoint::Endpoint;
 use shared::domain::time::Timestamp;
 use shared::store::events::StoredEvent;
 use shared::store::{Store, StoreError, Versioned};
-use shared::webhook::client::{Attempted, Client};
+use shared::webhook::client::{AttemptResult, Client};
 use shared::webhook::guard::EndpointUrl;
 use shared::webhook::queue::Wake;
 
 /// The HTTP client.
 pub trait HttpClient: Send + Sync {
     /// Posts a JSON body, without retries.
-    fn post(&self, url: &EndpointUrl, headers: HeaderMap, body: Bytes) -> impl Future<Output = Attempted> + Send;
+    fn post(&self, url: &EndpointUrl, headers: HeaderMap, body: Bytes) -> impl Future<Output = AttemptResult> + Send;
 }
 
 impl HttpClient for Client {
-    async fn post(&self, url: &EndpointUrl, headers: HeaderMap, body: Bytes) -> Attempted {
+    async fn post(&self, url: &EndpointUrl, headers: HeaderMap, body: Bytes) -> AttemptResult {
         self.post(url, headers, body).await
     }
 }

@@ -1,5 +1,5 @@
-//! What is kept encrypted: signing secrets, and whatever else the service must be able to read but nobody who sees the
-//! table may. A record says which key it needs, so that keys can be rotated.
+//! Encryption of stored values that must not be readable from the table, such as signing secrets. A sealed value names
+//! its key, so that keys can be rotated.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,16 +10,16 @@ use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use serde::{Deserialize, Serialize};
 
-/// What could not be encrypted or read. Says nothing about what it was.
+/// A value could not be sealed or opened. The error says nothing about the value.
 #[derive(Debug, thiserror::Error)]
 pub enum SealError {
-    /// The keys can't be had.
+    /// The keys are not available.
     #[error("no keys: {0}")]
     NoKeys(String),
-    /// A record needs a key that is not there any more.
+    /// The value was sealed with a key that the keyring does not have.
     #[error("the key {0} is gone")]
     NoSuchKey(String),
-    /// The record was changed, or belongs to something else.
+    /// The value was changed, or sealed for another place.
     #[error("a sealed value does not open")]
     Broken,
     /// The system gives no randomness.
@@ -27,12 +27,12 @@ pub enum SealError {
     NoRandomness,
 }
 
-/// Something encrypted, as it is kept.
+/// An encrypted value as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sealed {
-    /// With which key.
+    /// The name of the key.
     key: String,
-    /// The nonce and what it encrypts, in base64.
+    /// The nonce and the ciphertext, in base64.
     text: String,
 }
 
@@ -43,7 +43,7 @@ pub struct Keyring {
     keys: BTreeMap<String, [u8; Self::KEY_BYTES]>,
 }
 
-/// A keyring as it is kept: `{"current": "2026-11", "keys": {"2026-11": "base64 of 32 bytes"}}`.
+/// A keyring as it is stored: `{"current": "2026-11", "keys": {"2026-11": "base64 of 32 bytes"}}`.
 #[derive(Serialize, Deserialize)]
 struct Written {
     current: String,
@@ -60,7 +60,7 @@ impl Keyring {
         empty.with_new_key(name)
     }
 
-    /// The keyring with a new key, which is the current one from then on. The others stay, for what they sealed.
+    /// The keyring with a new key, which becomes the current one. The others stay, to open what they sealed.
     pub fn with_new_key(mut self, name: &str) -> Result<Self, SealError> {
         let mut key = [0; Self::KEY_BYTES];
         getrandom::fill(&mut key).map_err(|_| SealError::NoRandomness)?;
@@ -71,7 +71,7 @@ impl Keyring {
     /// Reads a keyring.
     ///
     /// # Errors
-    /// When it is no keyring. The text is not quoted.
+    /// When it is not a keyring. The text is not quoted.
     pub fn parse(text: &str) -> Result<Self, SealError> {
         let wrong =
             || SealError::NoKeys("a keyring is {\"current\": name, \"keys\": {name: base64 of 32 bytes}}".into());
@@ -84,14 +84,14 @@ impl Keyring {
         if keys.contains_key(&written.current) { Ok(Self { current: written.current, keys }) } else { Err(wrong()) }
     }
 
-    /// The keyring to be kept, secret keys and all: for the place where keys are, and nowhere else.
+    /// The keyring with its secret keys in clear, for the place where keys are stored, and for no other.
     #[must_use]
     pub fn reveal(&self) -> String {
         let keys = self.keys.iter().map(|(name, key)| (name.clone(), STANDARD.encode(key))).collect();
         serde_json::json!(Written { current: self.current.clone(), keys }).to_string()
     }
 
-    /// Seals a text for a place: it opens only there.
+    /// Seals a text for a place, the only one where it opens.
     pub fn seal(&self, text: &str, place: &str) -> Result<Sealed, SealError> {
         let mut nonce = [0; Self::NONCE_BYTES];
         getrandom::fill(&mut nonce).map_err(|_| SealError::NoRandomness)?;
@@ -101,10 +101,10 @@ impl Keyring {
         Ok(Sealed { key: self.current.clone(), text: STANDARD.encode([&nonce[..], &sealed].concat()) })
     }
 
-    /// Opens what was sealed for a place.
+    /// Opens a value that was sealed for a place.
     ///
     /// # Errors
-    /// When its key is gone, it was changed, or it was sealed for another place.
+    /// When the value's key is gone, or the value was changed or sealed for another place.
     pub fn open(&self, sealed: &Sealed, place: &str) -> Result<String, SealError> {
         let bytes = STANDARD.decode(&sealed.text).map_err(|_| SealError::Broken)?;
         let (nonce, text) = bytes.split_first_chunk::<{ Self::NONCE_BYTES }>().ok_or(SealError::Broken)?;
@@ -114,13 +114,13 @@ impl Keyring {
         String::from_utf8(opened).map_err(|_| SealError::Broken)
     }
 
-    /// Whether there is a key of this name.
+    /// Whether the keyring has a key with this name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.keys.contains_key(name)
     }
 
-    /// Whether something is sealed with the current key.
+    /// Whether a value is sealed with the current key.
     #[must_use]
     pub fn is_current(&self, sealed: &Sealed) -> bool {
         sealed.key == self.current
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sealed_opens_in_its_place_only() {
+    fn a_sealed_value_opens_in_its_place_only() {
         let keys = Keyring::new("one").unwrap();
         let sealed = keys.seal("whsec_something", "org 1, endpoint 2").unwrap();
         assert!(!format!("{sealed:?}{keys:?}").contains("something"));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_does_not_open_and_what_is_no_keyring_is_refused() {
+    fn a_changed_value_does_not_open_and_an_invalid_keyring_is_refused() {
         let keys = Keyring::new("one").unwrap();
         let mut sealed = keys.seal("text", "place").unwrap();
         for text in ["", "AAAA", "not base64!", &STANDARD.encode([0; 60])] {

@@ -1,4 +1,4 @@
-//! The secret that an endpoint's deliveries are signed with.
+//! The secret that signs an endpoint's deliveries.
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ use subtle::ConstantTimeEq;
 
 use crate::crypto::NoRandomness;
 
-/// What every signing secret begins with.
+/// The prefix of every signing secret.
 const PREFIX: &str = "whsec_";
 /// Random bytes of a secret.
 const BYTES: usize = 32;
 
-/// The secret of an endpoint: `whsec_` and the standard base64 of 32 random bytes. Whoever has it can sign in our name,
+/// The secret of an endpoint: `whsec_` and the standard base64 of 32 random bytes. It allows anyone to sign in our name,
 /// so it is shown once and never logged.
 #[derive(Clone)]
 pub struct SigningSecret([u8; BYTES]);
 
-/// A text that is no signing secret. It does not say which.
+/// The text is not a signing secret. The error does not quote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a signing secret is whsec_ and 44 characters of base64")]
 pub struct InvalidSecret;
@@ -31,17 +31,17 @@ impl SigningSecret {
         Ok(Self(bytes))
     }
 
-    /// Reads a secret as it is displayed. Only that one spelling is the secret, since signatures are keyed with it.
+    /// Reads a secret as it is displayed. It accepts only that spelling, because the spelling itself is the signature's key.
     ///
     /// # Errors
-    /// When it is none.
+    /// When the text is not a signing secret.
     pub fn parse(text: &str) -> Result<Self, InvalidSecret> {
         let encoded = text.strip_prefix(PREFIX).ok_or(InvalidSecret)?;
         let bytes = STANDARD.decode(encoded).map_err(|_| InvalidSecret)?;
         bytes.try_into().map(Self).map_err(|_| InvalidSecret)
     }
 
-    /// The secret as its owner sees it: for the page that shows it once, and for encrypting it.
+    /// The secret in clear: for the page that shows it once, and for encryption.
     #[must_use]
     pub fn expose(&self) -> String {
         format!("{PREFIX}{}", STANDARD.encode(self.0))
@@ -54,7 +54,7 @@ impl SigningSecret {
 }
 
 impl PartialEq for SigningSecret {
-    /// Takes as long for every wrong secret.
+    /// Compares in constant time.
     fn eq(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_secret_is_read_again_and_like_no_other() {
+    fn a_new_secret_is_unique_and_parses() {
         let secret = SigningSecret::generate().unwrap();
         assert_eq!(SigningSecret::parse(&secret.expose()), Ok(secret.clone()));
         assert_eq!(secret.expose().len(), 50);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn other_spellings_are_no_secret() {
+    fn other_spellings_are_refused() {
         let good = SigningSecret([0xfb; BYTES]).expose();
         assert!(SigningSecret::parse(&good).is_ok(), "{good}");
         let encoded = &good[PREFIX.len()..];

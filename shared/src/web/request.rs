@@ -89,7 +89,7 @@ impl Request {
             return Err(Error::ForgedForm);
         }
         let form = self.form.as_ref().map_err(|errors| Error::Invalid(errors.clone()))?;
-        if secret.fits(form.get(FORM_TOKEN)) { Ok(form) } else { Err(Error::ForgedForm) }
+        if secret.verifies(form.get(FORM_TOKEN)) { Ok(form) } else { Err(Error::ForgedForm) }
     }
 
     /// The path and query of the `Referer`, if it names this origin.

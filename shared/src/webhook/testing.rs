@@ -1,12 +1,28 @@
 //! What tests of webhooks share.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use super::guard::{Guard, PublicOnly, Scheme};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use super::client::{AttemptResult, Client, FailureClass, Outcome};
+use super::guard::{EndpointUrl, Guard, PublicOnly, Scheme};
 use super::resolve::{Resolve, Resolving};
+use super::signature::TIMESTAMP;
 
-/// Answers every name with the first of its answers, then the second, and so on; the last stays.
+pub(super) const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+/// The body of every test delivery.
+pub(super) const BODY: &str = r#"{"id":"1","note":"é"}"#;
+/// The deadline of attempts that end before it: long, because the machine may be busy.
+pub(super) const TEST_DEADLINE: Duration = Duration::from_secs(10);
+
+/// A resolver that gives its answers in turn, whatever the name, and repeats the last one.
 #[derive(Debug)]
 pub(super) struct Names {
     answers: Vec<Vec<IpAddr>>,
@@ -35,7 +51,7 @@ impl Resolve for Names {
     }
 }
 
-/// Lets through what a test listens on, beside the public.
+/// A guard that allows loopback addresses, where tests listen, beside public ones.
 #[derive(Debug)]
 pub(super) struct WithLoopback;
 
@@ -51,4 +67,84 @@ impl Guard for WithLoopback {
     fn allows_address(&self, scheme: Scheme, address: IpAddr) -> bool {
         address.is_loopback() || PublicOnly.allows_address(scheme, address)
     }
+}
+
+/// A server that answers every request with the same parts, and pauses after each part.
+pub(super) struct Receiver {
+    pub(super) address: SocketAddr,
+    accepted: Arc<AtomicUsize>,
+    pub(super) requests: Arc<Mutex<Vec<String>>>,
+    _tasks: JoinSet<()>,
+}
+
+impl Receiver {
+    pub(super) async fn answering(parts: &[&[u8]]) -> Self {
+        Self::at(LOCAL, 0, parts, Duration::ZERO).await
+    }
+
+    pub(super) async fn at(ip: IpAddr, port: u16, parts: &[&[u8]], pause: Duration) -> Self {
+        let listener = TcpListener::bind((ip, port)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let parts: Vec<Vec<u8>> = parts.iter().map(|part| part.to_vec()).collect();
+        let (accepted, requests) = (Arc::new(AtomicUsize::new(0)), Arc::default());
+        let mut tasks = JoinSet::new();
+        tasks.spawn(serve(listener, Arc::clone(&accepted), Arc::clone(&requests), parts, pause));
+        Self { address, accepted, requests, _tasks: tasks }
+    }
+
+    pub(super) fn url(&self) -> EndpointUrl {
+        EndpointUrl::try_from(format!("http://hooks.example.com:{}/in?a=b", self.address.port())).unwrap()
+    }
+
+    pub(super) fn accepted(&self) -> usize {
+        self.accepted.load(Ordering::SeqCst)
+    }
+}
+
+async fn serve(
+    listener: TcpListener,
+    accepted: Arc<AtomicUsize>,
+    requests: Arc<Mutex<Vec<String>>>,
+    parts: Vec<Vec<u8>>,
+    pause: Duration,
+) {
+    let mut connections = JoinSet::new();
+    loop {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        accepted.fetch_add(1, Ordering::SeqCst);
+        let (parts, requests) = (parts.clone(), Arc::clone(&requests));
+        connections.spawn(async move {
+            let mut request = Vec::new();
+            while !request.ends_with(BODY.as_bytes()) {
+                if stream.read_buf(&mut request).await.unwrap_or(0) == 0 {
+                    return;
+                }
+            }
+            requests.lock().unwrap().push(String::from_utf8(request).unwrap());
+            for part in parts {
+                // The client may have closed the connection.
+                if stream.write_all(&part).await.is_err() {
+                    return;
+                }
+                tokio::time::sleep(pause).await;
+            }
+        });
+    }
+}
+
+pub(super) fn client(names: Names) -> Client {
+    Client::new(Arc::new(WithLoopback), Arc::new(names)).unwrap().with_deadline(TEST_DEADLINE)
+}
+
+pub(super) async fn post(to: &Client, url: &EndpointUrl) -> AttemptResult {
+    let headers = HeaderMap::from_iter([(TIMESTAMP, HeaderValue::from_static("1"))]);
+    to.post(url, headers, Bytes::from_static(BODY.as_bytes())).await
+}
+
+pub(super) fn delivered(status: u16) -> Outcome {
+    Outcome::Delivered { status }
+}
+
+pub(super) fn failed(class: FailureClass, status: impl Into<Option<u16>>) -> Outcome {
+    Outcome::Failed { class, status: status.into() }
 }

@@ -143,7 +143,7 @@ impl Deal {
         rows
     }
 
-    /// How often an agreement's completion was told, and how often it is on record that the service wrote it down.
+    /// How many events and how many audit rows an agreement's completion has.
     async fn completions(&self, agreement: &Agreement) -> (usize, usize) {
         let told = |event: &&Value| {
             event["type"] == "agreement.completed" && event["data"]["agreement_id"] == json!(agreement.id())

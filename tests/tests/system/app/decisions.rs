@@ -91,7 +91,7 @@ async fn who_was_renamed_under_the_page_is_shown_again_before_anything_is_confir
         }
         are(&review.states().await, "pending", "draft");
     }
-    // Somebody else activates the workspace: the page would have said that confirming does.
+    // Another member activates the workspace: the page would have said that confirming does.
     let page = review.browser.get(&review.path).await;
     let workspace = format!("/app/workspaces/{}", review.agreement.workspace_id);
     let token = page.hidden("form_token");
@@ -232,7 +232,7 @@ async fn a_decision_that_is_tried_again_after_the_end_comes_too_late() {
     }
 }
 
-/// A decision that loses a race and is in time all the same is told at the moment at which it was taken.
+/// A decision that loses a race and is still in time has the moment at which it was taken.
 #[tokio::test]
 async fn a_decision_that_is_tried_again_in_time_happens_then() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;
@@ -253,7 +253,7 @@ async fn a_decision_that_is_tried_again_in_time_happens_then() {
     assert_eq!(rows[0]["member_id"], review.person.id.to_string());
 }
 
-/// Somebody else confirms between the first and the second look of a decision: the proposal still seemed to wait, and the
+/// Another member confirms between the first and the second read of a decision: the proposal still seemed to wait, and the
 /// agreement is as confirming made it.
 #[tokio::test]
 async fn who_is_overtaken_between_two_looks_is_told_that_it_was_decided() {
@@ -268,7 +268,7 @@ async fn who_is_overtaken_between_two_looks_is_told_that_it_was_decided() {
     are(&review.states().await, "confirmed", "active");
 }
 
-/// Whoever is removed is signed out at once and everywhere in that organization, and a form opened before does nothing.
+/// A removed member is signed out everywhere in that organization at once, and a form opened before does nothing.
 #[tokio::test]
 async fn a_removed_member_is_out_with_the_next_request_and_a_form_opened_before_does_nothing() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;
@@ -340,7 +340,7 @@ async fn of_admins_who_are_removed_at_once_one_stays() {
     assert!(stayed >= 1, "{ended:?}");
     assert_eq!(ended.iter().filter(|removal| removal.is_ok()).count(), 4 - stayed);
     for admin in admins {
-        // Whoever is the last of them stays; the others are gone, or go now.
+        // The last of them stays; the others are gone, or go now.
         let _ = ops::remove_member(&store, org.id, admin).await;
     }
     assert_eq!(left().await, 1);

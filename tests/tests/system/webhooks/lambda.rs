@@ -1,5 +1,5 @@
-//! The functions that nobody calls, as Lambda runs them: processes that take events of the table's stream, of the queues
-//! and of the schedule, with a stand-in for SQS and Secrets Manager.
+//! The functions without an HTTP entrance, as Lambda runs them: processes that take events of the table's stream, of the
+//! queues and of the schedule, with a stand-in for SQS and Secrets Manager.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -293,7 +293,7 @@ async fn of_a_batch_only_what_failed_comes_again() {
     let wakes = cloud.relayed().await;
     let of = |endpoint| *wakes.iter().find(|wake| wake.delivery.endpoint == endpoint).expect("a message");
     let (good, unreadable) = (of(subscriber.id), of(other.id));
-    // A record that nobody can read: the poison of a batch.
+    // An unreadable record: the poison of a batch.
     let key = keys::delivery(cloud.org.id, other.id, unreadable.delivery.event);
     let table = cloud.org.stack().table();
     let update = table.client().update_item().table_name(&table.name).set_key(Some(key.into_item()));
@@ -312,10 +312,10 @@ async fn of_a_batch_only_what_failed_comes_again() {
     let sent = cloud.services.sent();
     let [message] = &sent[..] else { panic!("what came early goes on: {sent:?}") };
     assert_eq!((message.queue.as_str(), message.delay_s, message.wake()), ("retries", 900, early));
-    // The one that nobody can read is off the due index: the clock does not wake it for ever.
+    // The unreadable one is off the due index: the clock does not wake it for ever.
     let due = cloud.due(Due::Delivery).await;
     assert!(due.iter().all(|(_, sort)| !sort.ends_with(&other.id.to_string())), "{due:?}");
-    // The same batch again: what was done is not done twice, and what nobody can read fails until the queue sets it aside.
+    // The same batch again: nothing is done twice, and the unreadable message fails until the queue gives it up.
     let again = call(&mut sender, &batch).await;
     assert_eq!(failures(&again).into_iter().collect::<BTreeSet<_>>(), failed);
     assert_eq!(cloud.delivery(good).await.attempted, 1);

@@ -9,7 +9,7 @@ use local::PublicOrLoopback;
 use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::ids::EventId;
 use shared::domain::time::Timestamp;
-use shared::webhook::client::{Attempted, Client, FailureClass, Outcome};
+use shared::webhook::client::{AttemptResult, Client, FailureClass, Outcome};
 use shared::webhook::guard::EndpointUrl;
 use shared::webhook::resolve::SystemResolver;
 use shared::webhook::signature;
@@ -47,13 +47,13 @@ impl Listener {
     }
 
     /// Delivers an event, signed with a secret so many seconds ago.
-    async fn deliver(&self, secret: &SigningSecret, age: i64, event: EventId, body: &str) -> Attempted {
+    async fn deliver(&self, secret: &SigningSecret, age: i64, event: EventId, body: &str) -> AttemptResult {
         let headers =
             signature::headers(std::slice::from_ref(secret), event, Timestamp::now().unix_s() - age, body.as_bytes());
         self.post(headers, body).await
     }
 
-    async fn post(&self, headers: HeaderMap, body: &str) -> Attempted {
+    async fn post(&self, headers: HeaderMap, body: &str) -> AttemptResult {
         let client = Client::new(Arc::new(PublicOrLoopback), Arc::new(SystemResolver::new())).expect("a client");
         let url = format!("http://localhost:{}/hooks", self.port);
         let url = EndpointUrl::parse(&url, &PublicOrLoopback).expect("a URL");
@@ -84,7 +84,7 @@ fn body(event: EventId) -> String {
     )
 }
 
-fn status(attempted: &Attempted) -> u16 {
+fn status(attempted: &AttemptResult) -> u16 {
     match attempted.outcome {
         Outcome::Delivered { status } => status,
         Outcome::Failed { status, .. } => status.unwrap_or_else(|| panic!("{attempted:?}")),

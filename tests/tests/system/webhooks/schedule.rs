@@ -161,7 +161,7 @@ async fn an_endpoint_that_never_answers_does_not_slow_others() {
             subscriber.receiver.wait_until(|arrivals| arrivals.iter().any(|a| a.event_id() == event)).await;
         }
     }
-    // Whoever waited behind the backlog would arrive after all of it.
+    // A delivery that waited behind the backlog would arrive after all of it.
     let begun = distinct(&dead.receiver);
     assert!(begun < BACKLOG, "the others arrived after {begun} of {BACKLOG}");
 }
@@ -185,7 +185,7 @@ async fn all_endpoints_of_one_organization_being_dead_does_not_slow_another() {
     let stranger = other.subscriber().await;
     stranger.test().await;
     stranger.receiver.wait_for(1).await;
-    // Whoever waited behind the backlog would arrive after all of it, of which no attempt ends by itself.
+    // A delivery that waited behind the backlog would arrive after all of it.
     let begun = dead.arrivals().len();
     assert!(begun < ENDPOINTS * EVENTS, "the other one arrived after {begun} attempts");
 }

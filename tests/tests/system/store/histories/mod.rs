@@ -117,7 +117,7 @@ struct History {
     stride: usize,
     model: Model,
     ours: Org,
-    /// Beside them is another organization, of which nothing ever changes.
+    /// Another organization, in which nothing ever changes.
     theirs: Org,
     members: [SignedIn; 2],
     clock: Clockwork,
@@ -523,7 +523,7 @@ async fn the_histories_know_every_end() {
         (confirm(6), "The agreement has changed"),
         (Step::Open(5), ""),
         (Step::LetCome(1, countdown), ""),
-        // It has ended, though nobody has written that down.
+        // It has ended, which is not written down yet.
         (confirm(7), "It can’t be confirmed any more"),
         (cancel(1), "wrong_state"),
         (Step::LetCome(1, Coming::Expiry), ""),
@@ -543,7 +543,7 @@ async fn the_histories_know_every_end() {
         (Step::LetCome(2, Coming::Expiry), ""),
         (cancel(2), "wrong_state"),
         (Step::Tick, ""),
-        // One is cancelled when its first stage is done, which nobody has written down.
+        // One is cancelled when its first stage is done, which is not written down yet.
         (new(3), "ok"),
         (add(3, 0), "ok"),
         (Step::SetUp(3, vec![hours, hours], Expiry::Never), ""),

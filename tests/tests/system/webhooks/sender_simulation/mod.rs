@@ -160,7 +160,7 @@ impl History {
                 Next::Tick => self.tick(),
                 Next::Jump => self.jump(),
             }
-            // What the table's stream tells of.
+            // The notices of the table's stream.
             for wake in self.memory.heard() {
                 self.world.state().put(wake);
             }
@@ -284,7 +284,7 @@ impl History {
     }
 }
 
-/// Runs histories, and tells how many attempts there were and how many interruptions.
+/// Runs histories, and returns the numbers of attempts and of interruptions.
 fn histories(name: &str, trouble: Trouble) -> (usize, usize) {
     const FIXED: u64 = 100;
     const NEW: u64 = 50;

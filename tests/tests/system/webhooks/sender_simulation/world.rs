@@ -18,7 +18,7 @@ use shared::limits;
 use shared::store::deliveries::DeliveryKey;
 use shared::store::events::StoredEvent;
 use shared::store::{StoreError, Versioned};
-use shared::webhook::client::Attempted;
+use shared::webhook::client::AttemptResult;
 use shared::webhook::guard::EndpointUrl;
 use shared::webhook::queue::{Queue, QueueError, Wake};
 use tests::memory::Memory;
@@ -90,7 +90,7 @@ impl World {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the others go on: whoever runs the history decides when this one does.
+    /// Lets the others go on: the history decides when this one does.
     pub fn step(&self, wake: Wake) -> Rest {
         let mut state = self.state();
         let freezes = state.trouble.freeze;
@@ -144,7 +144,7 @@ impl State {
         self.now + self.skew
     }
 
-    /// Somebody has been interrupted: the claim ends by itself, and the clock wakes the delivery at its next tick.
+    /// An attempt was interrupted: its claim ends by itself, and the clock wakes the delivery at its next tick.
     pub fn note_trouble(&mut self, event: EventId, rest: i64) {
         let latest = self.now + rest + CLAIM + MINUTE;
         let subscriber = self.subscribers.get_mut(&event).expect("a delivery of the history");
@@ -223,7 +223,7 @@ impl Queue for World {
 }
 
 impl HttpClient for World {
-    async fn post(&self, _: &EndpointUrl, headers: HeaderMap, _: Bytes) -> Attempted {
+    async fn post(&self, _: &EndpointUrl, headers: HeaderMap, _: Bytes) -> AttemptResult {
         let event: EventId = headers["webhook-id"].to_str().expect("a text").parse().expect("an event's id");
         let (begun, until, is_taken) = {
             let mut state = self.state();
@@ -255,7 +255,7 @@ impl HttpClient for World {
             Outcome::Failed { class: FailureClass::HttpError, status: Some(503) }
         };
         let duration_ms = u64::try_from(self.state().now - begun).expect("time passes");
-        Attempted { duration_ms, dialled: None, outcome, excerpt: None }
+        AttemptResult { duration_ms, dialled: None, outcome, excerpt: None }
     }
 }
 

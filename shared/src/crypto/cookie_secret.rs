@@ -1,0 +1,104 @@
+//! Secrets of the app's cookies: of sessions, of devices, and of the forms that carry their token.
+
+use std::fmt;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use super::NoRandomness;
+use super::hash::{hex, sha256};
+
+/// The secret in a cookie: of a session, of a device, or of the form that signs in. 256 bits, in hexadecimal.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CookieSecret(String);
+
+/// The SHA-256 of a cookie's secret, which the store has in its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SecretHash([u8; 32]);
+
+impl CookieSecret {
+    const BYTES: usize = 32;
+
+    /// A new secret.
+    pub fn new() -> Result<Self, NoRandomness> {
+        let mut bytes = [0; Self::BYTES];
+        getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
+        Ok(Self(hex(&bytes)))
+    }
+
+    /// Reads a cookie's value. None if it has another form.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        (text.len() == 2 * Self::BYTES && text.bytes().all(is_digit)).then(|| Self(text.to_owned()))
+    }
+
+    /// The secret in clear, for its cookie only.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// The hash under which the secret is stored.
+    #[must_use]
+    pub fn hash(&self) -> SecretHash {
+        SecretHash(sha256(&[self.0.as_bytes()]))
+    }
+
+    /// The token that every form of this browser carries, against forged requests. Making one takes the secret, and the
+    /// token does not reveal the secret.
+    #[must_use]
+    pub fn form_token(&self) -> String {
+        self.form_mac().map(|mac| hex(&mac.finalize().into_bytes())).unwrap_or_default()
+    }
+
+    /// Whether this is the token of [`Self::form_token`], in constant time.
+    #[must_use]
+    pub fn verifies(&self, form_token: &str) -> bool {
+        let bytes: Option<Vec<u8>> = form_token
+            .as_bytes()
+            .chunks(2)
+            .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
+            .collect();
+        let (Some(bytes), Some(mac)) = (bytes, self.form_mac()) else { return false };
+        mac.verify_slice(&bytes).is_ok()
+    }
+
+    fn form_mac(&self) -> Option<Hmac<Sha256>> {
+        // HMAC takes a key of any length.
+        let mut mac = Hmac::<Sha256>::new_from_slice(self.0.as_bytes()).ok()?;
+        mac.update(b"countersign form 1");
+        Some(mac)
+    }
+}
+
+impl fmt::Debug for CookieSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CookieSecret")
+    }
+}
+
+impl fmt::Display for SecretHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex(&self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_token_belongs_to_its_secret() {
+        let (mine, foreign) = (CookieSecret::new().unwrap(), CookieSecret::new().unwrap());
+        assert!(mine.verifies(&mine.form_token()));
+        assert_eq!(CookieSecret::parse(mine.reveal()), Some(mine.clone()));
+        assert_ne!(mine.form_token(), mine.hash().to_string());
+        for token in ["", "0", "é", &foreign.form_token(), &mine.form_token()[..62], &(mine.form_token() + "00")] {
+            assert!(!mine.verifies(token), "{token}");
+        }
+        for text in ["", "00", &mine.reveal().to_uppercase(), &format!("{}0", mine.reveal())] {
+            assert!(CookieSecret::parse(text).is_none() || text == mine.reveal(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Access tokens: making one, and the hash under which it is stored.
+
+use std::fmt;
+
+use super::NoRandomness;
+use super::hash::{hex, sha256};
+
+/// The digits of base62, in their order.
+const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// The prefix of every token, by which secret scanners find one.
+const TOKEN_PREFIX: &str = "cs_";
+/// Random characters of a token: 238 bits.
+const TOKEN_RANDOM_CHARS: usize = 40;
+/// Characters of the checksum: enough for 32 bits.
+const TOKEN_CHECKSUM_CHARS: usize = 6;
+
+/// A new access token, which is shown once: `cs_`, 40 random base62 characters, and their CRC-32 in 6 more. The checksum
+/// tells a token from a lookalike, for scanners, and catches a typing error without a look-up.
+pub fn new_token() -> Result<String, NoRandomness> {
+    /// The largest multiple of 62 in a byte. Larger bytes are skipped: they would make the first digits likelier.
+    const FAIR: u8 = 248;
+    let mut body = String::from(TOKEN_PREFIX);
+    while body.len() < TOKEN_PREFIX.len() + TOKEN_RANDOM_CHARS {
+        let mut bytes = [0; TOKEN_RANDOM_CHARS];
+        getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
+        let missing = TOKEN_PREFIX.len() + TOKEN_RANDOM_CHARS - body.len();
+        body.extend(bytes.into_iter().filter(|byte| *byte < FAIR).map(base62_digit).take(missing));
+    }
+    let checksum = checksum(&body);
+    Ok(body + &checksum)
+}
+
+fn base62_digit(number: u8) -> char {
+    char::from(BASE62[usize::from(number) % BASE62.len()])
+}
+
+/// The checksum of a token's other characters.
+fn checksum(body: &str) -> String {
+    let mut rest = crc32fast::hash(body.as_bytes());
+    let mut digits = [b'0'; TOKEN_CHECKSUM_CHARS];
+    for digit in digits.iter_mut().rev() {
+        *digit = BASE62[(rest % 62) as usize];
+        rest /= 62;
+    }
+    digits.into_iter().map(char::from).collect()
+}
+
+/// The SHA-256 of a token, under which the token is stored. Tokens have enough randomness that a slow hash adds nothing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct TokenHash([u8; 32]);
+
+impl TokenHash {
+    /// The hash of a token. None if the text is not a token: its form or its checksum is wrong.
+    #[must_use]
+    pub fn of(token: &str) -> Option<Self> {
+        let random = token.strip_prefix(TOKEN_PREFIX)?;
+        let well_formed = random.len() == TOKEN_RANDOM_CHARS + TOKEN_CHECKSUM_CHARS
+            && random.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if !well_formed {
+            return None;
+        }
+        let (body, sum) = token.split_at(token.len() - TOKEN_CHECKSUM_CHARS);
+        (checksum(body) == sum).then(|| Self(sha256(&[token.as_bytes()])))
+    }
+
+    /// Reads a stored hash.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    /// The bytes that are stored.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Display for TokenHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex(&self.0))
+    }
+}
+
+impl fmt::Debug for TokenHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex(&self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_recognized_by_its_form_and_checksum() {
+        let token = new_token().unwrap();
+        assert_eq!(token.len(), 49);
+        assert_eq!(TokenHash::of(&token), TokenHash::of(&token));
+        assert!(TokenHash::of(&token).is_some());
+        assert_ne!(new_token().unwrap(), token);
+    }
+
+    #[test]
+    fn a_token_with_a_changed_character_is_refused() {
+        let token = new_token().unwrap();
+        for position in 0..token.len() {
+            let mut changed = token.clone().into_bytes();
+            changed[position] = if changed[position] == b'x' { b'y' } else { b'x' };
+            assert_eq!(TokenHash::of(&String::from_utf8(changed).unwrap()), None, "position {position}");
+        }
+        for text in ["", "cs_", "é", &token[..48], &format!("{token}0"), &token.to_lowercase()] {
+            assert_eq!(TokenHash::of(text), None, "{text}");
+        }
+    }
+}
