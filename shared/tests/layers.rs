@@ -1,6 +1,6 @@
 //! The layers of the crate: each uses only those below it, and no two files use each other in a circle.
 
-#![allow(clippy::expect_used, reason = "a source that can't be read fails the test")]
+#![allow(clippy::expect_used, reason = "a test that can't read the sources fails there and then")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -7,7 +7,7 @@ use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::contact::Contact;
 use shared::domain::ids::ProposalId;
 use shared::domain::member::{Changed, Refusal};
-use shared::domain::proposal::{Decided, Decision, Note, Proposal, ProposalAction, ProposalState, check_state};
+use shared::domain::proposal::{Decision, MemberDecision, Note, Proposal, ProposalAction, ProposalState, check_state};
 use shared::domain::sentences;
 use shared::domain::time_scale::TimeScale;
 use shared::error::Error;
@@ -158,7 +158,7 @@ fn refusal_notice(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static st
                     "The agreement has changed",
                     "It was changed after this page was opened, so it was not decided. The page shows it as it is now: read what has changed, then decide.",
                 ),
-                Changed::Surroundings => (
+                Changed::References => (
                     "Something that the agreement refers to has changed",
                     "A name, an e-mail address or the workspace was changed after this page was opened, so nothing was decided. The page shows everything as it is now: read it again, then decide.",
                 ),
@@ -171,7 +171,7 @@ fn refusal_notice(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static st
             let lines = lines.map(str::to_owned).into();
             (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", Notice { class: "bad", title, lines })
         }
-        Refusal::InTheWay(errors) => {
+        Refusal::Blocked(errors) => {
             let title = format!("It can’t be {participle} yet");
             let mut lines: Vec<String> =
                 errors.clone().into_list().into_iter().map(|error| sentence(&error.message)).collect();
@@ -273,7 +273,7 @@ impl<'a> ShownAgreement<'a> {
 
 fn decision_view(proposal: &Proposal) -> Option<DecisionView> {
     match proposal.decision() {
-        Decision::Confirmed(Decided { at, by, note }) | Decision::Declined(Decided { at, by, note }) => {
+        Decision::Confirmed(MemberDecision { at, by, note }) | Decision::Declined(MemberDecision { at, by, note }) => {
             let note = note.as_ref().map(|note| note.as_str().to_owned());
             Some(DecisionView { by: actor_label(by), at: (*at).into(), note })
         }

@@ -200,7 +200,7 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
                 self.deliveries.delete(wake, delivery.due_at()).await?;
                 return Ok(Prepared::Done(Handled::Dropped));
             };
-            if endpoint.lets_out(delivery.event_type) {
+            if endpoint.may_send(delivery.event_type) {
                 let event = event.ok_or_else(|| Failure::Permanent("a delivery without its event".to_owned()))?;
                 let secrets = self.open_secrets(wake, &endpoint).await?;
                 // After a delay, another sender may have claimed the attempt, or the next attempt may not be due yet.
@@ -284,7 +284,7 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
     ) -> Result<(Delivery, bool), Failure> {
         let mut backoff = Backoff::new(Budget::until(Instant::now() + limits::WRITE_DEADLINE));
         loop {
-            let after = before.settled(claim, attempt.clone(), ended_at, schedule);
+            let after = before.after_attempt(claim, attempt.clone(), ended_at, schedule);
             let error = match self.deliveries.update(wake, &before, &after, None).await {
                 Ok(true) => return Ok((after, true)),
                 // The delivery was replayed, claimed again or deleted, or an update succeeded whose response was lost.

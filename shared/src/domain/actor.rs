@@ -1,4 +1,4 @@
-//! Who did something, as the API shows it.
+//! Actors: the token, member or participant that did something, or the service itself.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,6 +1,6 @@
-//! Events: what subscribers are told (specification, "Event types and data fields"). Each is written in the
-//! transaction of the change that it tells. A new type of event is an entry in `events!` below, and a struct if no other
-//! event has the same data.
+//! Events: the notifications that subscribers get (specification, "Event types and data fields"). Each is written in
+//! the transaction of its change. A new type of event is an entry in `events!` below, and a struct if no other event
+//! has the same data.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -36,7 +36,7 @@ macro_rules! events {
                 }
             }
 
-            /// Gives the type of the data of such an event to a visitor.
+            /// Shows a visitor the type of the data of such an event.
             pub fn visit_data<V: DataVisitor>(self, visitor: &mut V) -> V::Output {
                 match self {
                     $(Self::$name => visitor.data::<$data>(),)+
@@ -119,12 +119,12 @@ impl EventType {
     }
 }
 
-/// What is told the Rust type of an event's data: the API document, for its schema.
+/// A visitor of the Rust type of an event's data: the API document, which needs its schema.
 pub trait DataVisitor {
-    /// What comes of it.
+    /// The visitor's result.
     type Output;
 
-    /// Takes the type.
+    /// Visits the type.
     fn data<D: ToSchema>(&mut self) -> Self::Output;
 }
 
@@ -216,23 +216,23 @@ text_enum! {
     }
 }
 
-/// Something that happened, as it is written: the body of its deliveries, `{id, type, created_at, data}`.
+/// An event in the form that is stored and delivered: `{id, type, created_at, data}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Event {
-    /// Its id, by which subscribers tell a repeat.
+    /// Its id, by which subscribers recognize a repeat.
     pub id: EventId,
-    /// What kind of thing.
+    /// Its type.
     #[serde(rename = "type")]
     of_type: EventType,
-    /// When.
+    /// When the change happened.
     pub created_at: Timestamp,
-    /// What.
+    /// Its data.
     #[serde(rename = "data")]
     kind: EventKind,
 }
 
 impl Event {
-    /// Something that happens now.
+    /// An event that happens now.
     #[must_use]
     pub fn new(kind: EventKind, now: Timestamp) -> Self {
         Self { id: EventId::new(), of_type: kind.event_type(), created_at: now, kind }

@@ -19,7 +19,7 @@ pub struct Organization {
 }
 
 text_enum! {
-    /// What a member may do in the app.
+    /// The rights of a member in the app.
     pub enum Role {
         /// Everything, settings included.
         Admin = "admin",
@@ -28,17 +28,17 @@ text_enum! {
     }
 }
 
-/// Somebody who belongs to an organization.
+/// A member as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemberRecord {
-    /// Their id in this organization.
+    /// The member's id in this organization.
     pub id: MemberId,
-    /// Their name.
+    /// The member's name.
     pub name: DisplayName,
-    /// The e-mail address of their account.
+    /// The e-mail address of the member's account.
     pub email: Email,
-    /// What they may do.
+    /// The member's role.
     pub role: Role,
-    /// Since when they belong to it.
+    /// When the member joined.
     pub created_at: Timestamp,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::domain::agreement::blockers::{self, Blocker, Surroundings};
+use crate::domain::agreement::blockers::{self, Blocker, DraftContext};
 use crate::domain::agreement::draft::NotEditable;
 use crate::domain::agreement::participants::NotAdded;
 use crate::domain::agreement::progress::Facts;
@@ -94,8 +94,8 @@ pub(super) async fn facts_of(_: &Scope, _: &Agreement) -> Result<Facts, Error> {
 
 /// What is in the way of publishing a draft. No agreement has payments or papered items so far: they join here.
 fn blockers_of(draft: &Agreement, workspace_activated: bool, contacts: &[Contact], now: Timestamp) -> Vec<Blocker> {
-    let around = Surroundings { workspace_activated, contacts, payments: &[], changed_items: &[], now };
-    blockers::blockers(draft, &around)
+    let context = DraftContext { workspace_activated, contacts, payments: &[], changed_items: &[], now };
+    blockers::blockers(draft, &context)
 }
 
 /// The contacts of the agreements' participants, each once, in the order of their ids.
@@ -302,7 +302,7 @@ pub async fn advance(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Se
         return Ok(Plan::new(scope, Settlement::Stale));
     };
     let facts = facts_of(scope, &found).await?;
-    let Some(after) = found.proceeded(&facts, scope.time_scale(), scope.moment()) else {
+    let Some(after) = found.advanced(&facts, scope.time_scale(), scope.moment()) else {
         // Its own entry stays while it waits: this call's clock may be behind the one that found it.
         let is_its_own = found.next_due() == Some(entry.at);
         return Ok(Plan::new(scope, if is_its_own { Settlement::Early } else { Settlement::Stale }));

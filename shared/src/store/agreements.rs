@@ -8,7 +8,7 @@ use super::list::{Attribute, Order, RowFilter};
 use super::record::{self, Record, Row};
 use super::{OrgStore, StoreError, Versioned};
 use crate::domain::agreement::draft::Draft;
-use crate::domain::agreement::progress::Proceeded;
+use crate::domain::agreement::progress::AdvancedAgreement;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{AgreementId, OrgId, WorkspaceId};
@@ -103,7 +103,11 @@ pub fn execute(
 }
 
 /// The changes that write down how far an agreement went on.
-pub fn proceed(call: &CallContext, before: &Versioned<Agreement>, after: &Proceeded) -> Result<Changes, StoreError> {
+pub fn proceed(
+    call: &CallContext,
+    before: &Versioned<Agreement>,
+    after: &AdvancedAgreement,
+) -> Result<Changes, StoreError> {
     Ok(Changes::decided(call, after.moment(), next_version(call, before, after)?))
 }
 

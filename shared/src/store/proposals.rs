@@ -14,7 +14,9 @@ use super::{OrgStore, StoreError, Versioned};
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{AgreementId, OrgId, ProposalId};
 use crate::domain::member::ByMember;
-use crate::domain::proposal::{Decision, Made, Proposal, ProposalAction, ProposalSnapshot, ProposalState, Settled};
+use crate::domain::proposal::{
+    CreatedProposal, Decision, ExpiredProposal, Proposal, ProposalAction, ProposalSnapshot, ProposalState,
+};
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::wire::page::{Filter, Page, list_query};
@@ -206,12 +208,12 @@ fn state_of(row: &Item, now: Timestamp) -> Option<ProposalState> {
 }
 
 /// The changes that make a proposal. They hold only while no other of its action is pending for its agreement.
-pub fn create(call: &CallContext, made: &Made) -> Result<Changes, StoreError> {
+pub fn create(call: &CallContext, made: &CreatedProposal) -> Result<Changes, StoreError> {
     let (org, proposal) = (call.org(), made.proposal());
     let mut claim = keys::pending(org, proposal.agreement_id, proposal.action).into_item();
     claim.insert(PROPOSAL.to_owned(), AttributeValue::S(proposal.id().to_string()));
     claim.insert(CLAIMED_UNTIL.to_owned(), AttributeValue::N(proposal.expires_at.unix_ms().to_string()));
-    let snapshot = serde_json::to_vec(made.proposed())
+    let snapshot = serde_json::to_vec(made.snapshot())
         .map_err(|error| StoreError::Failed(format!("encoding what was proposed: {error}")))?;
     let mut copy = keys::proposed(org, proposal.id()).into_item();
     copy.insert(COPY.to_owned(), compressed(&snapshot));
@@ -238,7 +240,7 @@ pub fn decide(
 pub fn settle(
     call: &CallContext,
     before: &Versioned<Proposal>,
-    after: &Settled,
+    after: &ExpiredProposal,
     keeps_claim: bool,
 ) -> Result<Changes, StoreError> {
     Ok(Changes::decided(call, after.moment(), end(call.org(), before, after, keeps_claim)?))

@@ -1,4 +1,4 @@
-//! What is wrong with a request, field by field: the errors that reading collects.
+//! Validation errors, field by field, as reading collects them.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -13,39 +13,39 @@ use crate::wire::enums::text_enum;
 text_enum! {
     /// What is wrong with a field (contract, section 1, "`errors[].code`").
     pub enum FieldCode {
-        /// It is missing or `null`.
+        /// The value is missing or `null`.
         Required = "required",
-        /// It is of another JSON type, or no number where one is needed.
+        /// The value has another JSON type, or is no number where one is expected.
         InvalidType = "invalid_type",
-        /// It is not written as it must be.
+        /// The text does not have the expected format.
         InvalidFormat = "invalid_format",
-        /// It is none of the values that are allowed.
+        /// The value is not one of the allowed ones.
         InvalidValue = "invalid_value",
-        /// It is empty or blank.
+        /// The text is empty or blank.
         TooShort = "too_short",
-        /// It is longer than allowed.
+        /// The value is longer than allowed.
         TooLong = "too_long",
-        /// It is a number outside of the bounds.
+        /// The number is out of bounds.
         OutOfRange = "out_of_range",
         /// The body has no such field.
         UnknownField = "unknown_field",
         /// The query has no such parameter.
         UnknownParameter = "unknown_parameter",
-        /// The body is no JSON that can be read.
+        /// The body is not valid JSON.
         MalformedJson = "malformed_json",
-        /// It names a record that is not in the organization.
+        /// The organization has no such record.
         NotFound = "not_found",
-        /// The reference is in use by another record.
+        /// Another record has the reference.
         Taken = "taken",
         /// The record belongs to another workspace.
         WrongWorkspace = "wrong_workspace",
         /// The record's state does not allow it.
         WrongState = "wrong_state",
-        /// There are as many as there may be.
+        /// A limit on the number or size is reached.
         LimitReached = "limit_reached",
         /// Money is on its way.
         MovementInFlight = "movement_in_flight",
-        /// A proposal is waiting for a decision already.
+        /// Another proposal of the action is pending.
         ProposalPending = "proposal_pending",
         /// The verb does not fit the asset.
         VerbNotAllowed = "verb_not_allowed",
@@ -53,23 +53,23 @@ text_enum! {
         MissingFacts = "missing_facts",
         /// The item is on hold.
         OnHold = "on_hold",
-        /// It looks like an account number, a card number or a key.
+        /// The value looks like an account number, a card number or a key.
         SensitiveValue = "sensitive_value",
         /// Blocker: the workspace is not activated.
         WorkspaceNotActivated = "workspace_not_activated",
-        /// Blocker: nobody takes part.
+        /// Blocker: there are no participants.
         NoParticipants = "no_participants",
-        /// Blocker: someone who must act has no e-mail.
+        /// Blocker: a participant who must act has no e-mail address.
         ParticipantEmailMissing = "participant_email_missing",
-        /// Blocker: there is no stage.
+        /// Blocker: there are no stages.
         NoStages = "no_stages",
-        /// Blocker: a stage is empty.
+        /// Blocker: a stage has no gates.
         StageEmpty = "stage_empty",
         /// Blocker: a gate lacks its document, movement, date or questions.
         GateIncomplete = "gate_incomplete",
-        /// Blocker: a gate names nobody.
+        /// Blocker: a gate names no participant.
         GateParticipantMissing = "gate_participant_missing",
-        /// Blocker: a document is missing.
+        /// Blocker: a document has no file.
         DocumentMissing = "document_missing",
         /// Blocker: a payment is incomplete.
         PaymentIncomplete = "payment_incomplete",
@@ -99,7 +99,7 @@ pub struct FieldError {
     pub message: String,
 }
 
-/// What is wrong with a request: any number of fields, of which the first are kept and the rest are counted.
+/// The errors of a request. The first [`limits::FIELD_ERRORS_MAX`] are kept, and the rest are counted.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct FieldErrors {
     first: Vec<FieldError>,
@@ -107,7 +107,7 @@ pub struct FieldErrors {
 }
 
 impl FieldErrors {
-    /// One field that is wrong.
+    /// The error of one field.
     #[must_use]
     pub fn one(field: impl Into<String>, code: FieldCode, message: impl Into<String>) -> Self {
         let mut errors = Self::default();
@@ -115,13 +115,13 @@ impl FieldErrors {
         errors
     }
 
-    /// One value that is wrong, where `deserr` stands.
+    /// The error of one value, at its location in the input.
     #[must_use]
     pub fn at(location: ValuePointerRef<'_>, code: FieldCode, message: impl Into<String>) -> Self {
         Self::one(field_path(location), code, message)
     }
 
-    /// Adds a value that is wrong. Where it stands is only written out as long as it is kept.
+    /// Adds the error of a value. Its path is formatted only if the error is kept.
     pub fn add_at(&mut self, location: ValuePointerRef<'_>, code: FieldCode, message: &str) {
         if self.first.len() < limits::FIELD_ERRORS_MAX {
             self.extend(Self::at(location, code, message));
@@ -130,7 +130,7 @@ impl FieldErrors {
         }
     }
 
-    /// Adds those of another part of the request.
+    /// Adds the errors of another part of the request.
     pub fn extend(&mut self, other: Self) {
         self.more += other.more;
         for error in other.first {
@@ -149,14 +149,14 @@ impl FieldErrors {
         self.first.push(error);
     }
 
-    /// Whether nothing is wrong.
+    /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.first.is_empty()
     }
 
-    /// The fields, in the order in which they were found: as many as a response should carry, with a last entry that
-    /// says how many more there are.
+    /// The errors in the order in which they were found, with a last entry that says how many more there are, if some
+    /// were only counted.
     #[must_use]
     pub fn into_list(self) -> Vec<FieldError> {
         let mut list = self.first;
@@ -199,7 +199,7 @@ fn field_path(location: ValuePointerRef<'_>) -> String {
     if path.is_empty() { BODY.to_owned() } else { path }
 }
 
-/// The field of errors of a body as a whole.
+/// The field name of errors that concern the whole body.
 pub(crate) const BODY: &str = "body";
 
 impl MergeWithError<FieldErrors> for FieldErrors {

@@ -68,7 +68,7 @@ fn read_integer<V: IntoValue>(
             if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
                 return Err(not_an_integer());
             }
-            // What is all digits and still does not parse is too large or negative.
+            // Digits that don't parse are a number that is too large or negative.
             text.parse().map_err(|_| out_of_range())?
         }
         _ => return Err(not_an_integer()),
@@ -76,13 +76,13 @@ fn read_integer<V: IntoValue>(
     if (min..=max).contains(&number) { Ok(number) } else { Err(out_of_range()) }
 }
 
-/// A needle: what the searched text must contain. At most `CHARS_MAX` characters as sent; blanks around it are
-/// ignored; an empty one means no filter (contract, section 1, "Search").
+/// The text to search for, of at most `CHARS_MAX` characters as sent. Blanks around it are ignored, and an empty one
+/// means no filter (contract, section 1, "Search").
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Search<const CHARS_MAX: usize>(Option<Folded>);
 
 impl<const CHARS_MAX: usize> Search<CHARS_MAX> {
-    /// What a row's folded text must contain; nothing when every row matches.
+    /// The needle that a row's folded text must contain; none when every row matches.
     #[must_use]
     pub fn needle(&self) -> Option<&str> {
         self.0.as_ref().map(Folded::as_str)
@@ -127,7 +127,7 @@ impl<T> From<Option<T>> for Filter<T> {
 }
 
 impl<T: Copy> Filter<T> {
-    /// What is asked for; nothing when every row fits.
+    /// The requested value; none when every row fits.
     #[must_use]
     pub fn get(self) -> Option<T> {
         self.0
@@ -146,23 +146,23 @@ impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Filter<T> {
     }
 }
 
-/// Which page is asked for.
+/// A requested page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PageRequest {
-    /// How many rows.
+    /// The number of rows.
     pub limit: Limit,
-    /// How many rows before it.
+    /// The number of rows before it.
     pub offset: Offset,
 }
 
 impl PageRequest {
-    /// A page of so many rows, within what a page can have, from a position on.
+    /// A page of `limit` rows, within the bounds of a page, from a position on.
     #[must_use]
     pub fn new(limit: u32, offset: u64) -> Self {
         Self { limit: Limit(limit.clamp(1, limits::PAGE_LIMIT_MAX)), offset: Offset(offset) }
     }
 
-    /// The rows' positions: from, and up to but not including.
+    /// The positions of its rows.
     #[must_use]
     pub fn positions(self) -> std::ops::Range<u64> {
         self.offset.0..self.offset.0.saturating_add(u64::from(self.limit.0))
@@ -218,8 +218,8 @@ pub(crate) fn list_parameter<T: ListParameter>(name: &str, about: &str, place: O
         .build()
 }
 
-/// Declares the query of a list: its filters, of which `search` is one, with what the API document says of each. `limit`
-/// and `offset` are in every query.
+/// Declares the query of a list: its filters, `search` among them, each with its description in the API document. Every
+/// query also has `limit` and `offset`.
 macro_rules! list_query {
     (
         $(#[doc = $about:literal])+
@@ -247,7 +247,7 @@ macro_rules! list_query {
                 Self { limit: page.limit, offset: page.offset, ..Self::default() }
             }
 
-            /// The page that is asked for.
+            /// The requested page.
             #[must_use]
             pub fn page(&self) -> $crate::wire::page::PageRequest {
                 $crate::wire::page::PageRequest { limit: self.limit, offset: self.offset }
@@ -305,7 +305,7 @@ impl<T> Page<T> {
         Self { data, pagination: Pagination { total, has_more, limit: request.limit.0, offset: request.offset.0 } }
     }
 
-    /// A page of a list that is there as a whole.
+    /// A page of a list that is in memory.
     #[must_use]
     pub fn slice(all: impl IntoIterator<Item = T>, request: PageRequest) -> Self {
         let (mut total, mut data) = (0, Vec::new());
@@ -318,7 +318,7 @@ impl<T> Page<T> {
         Self::new(data, total, request)
     }
 
-    /// The same page with its rows shown otherwise.
+    /// The page with each row converted.
     pub fn map<U>(self, show: impl FnMut(T) -> U) -> Page<U> {
         Page { data: self.data.into_iter().map(show).collect(), pagination: self.pagination }
     }

@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::api::operation::Output;
 use crate::domain::actor::Actor;
 use crate::domain::ids::{AgreementId, ProposalId};
-use crate::domain::proposal::{Decided, Decision, Note, Proposal, ProposalAction, ProposalState};
+use crate::domain::proposal::{Decision, MemberDecision, Note, Proposal, ProposalAction, ProposalState};
 use crate::domain::sentences;
 use crate::domain::time::Timestamp;
 use crate::platform::config::BaseUrl;
@@ -82,7 +82,7 @@ impl ProposalView {
             Decision::Pending | Decision::Expired { .. } => None,
         };
         let (decided_at, decided_by, decision_note) = match decided {
-            Some(Decided { at, by, note }) => (Some(at), Some(by), note),
+            Some(MemberDecision { at, by, note }) => (Some(at), Some(by), note),
             None => (None, None, None),
         };
         Self {

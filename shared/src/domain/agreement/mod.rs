@@ -1,8 +1,8 @@
-//! Agreements: stages with gates, who takes part, documents, terms; and what may become of all of it.
+//! Agreements: stages with gates, participants, documents and terms, and their rules.
 //!
-//! The types are here; [`gate`] has the nine kinds of conditions, [`blockers`] what keeps a draft from being
-//! published, [`edit`] the setting up of a draft, [`draft`] the only state of one that may be written without a member,
-//! [`participants`] who takes part, [`progress`] how it goes on once it is published.
+//! The types are here. [`gate`] has the nine types of gates, [`blockers`] the blockers of publication, [`edit`] the
+//! editing of drafts, [`draft`] the drafts that may be written without a member, [`participants`] joining an agreement,
+//! [`progress`] how an active agreement advances.
 
 pub mod blockers;
 pub mod draft;
@@ -31,9 +31,9 @@ use crate::wire::input::texts;
 use gate::Gate;
 
 texts! {
-    /// What an agreement is called.
+    /// The name of an agreement.
     AgreementName: max limits::AGREEMENT_NAME_CHARS_MAX, example "Seed round SAFE";
-    /// What a stage, a document, a block or a question is called.
+    /// The name of a stage, a document, a signature block or a question.
     Label: max limits::NAME_CHARS_MAX, example "Signing";
 }
 
@@ -65,7 +65,7 @@ text_enum! {
     }
 }
 
-/// Where an agreement is in its life, with when it got there.
+/// The lifecycle of an agreement, with the time of each transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
 pub enum Life {
@@ -73,7 +73,7 @@ pub enum Life {
     Draft,
     /// Published.
     Active {
-        /// When.
+        /// When it was published.
         published_at: Timestamp,
     },
     /// Done.
@@ -100,7 +100,7 @@ pub enum Life {
 }
 
 impl Life {
-    /// What clients branch on.
+    /// The state, as clients see it.
     #[must_use]
     pub fn lifecycle(self) -> Lifecycle {
         match self {
@@ -137,14 +137,14 @@ text_enum! {
     }
 }
 
-/// A contact that takes part in an agreement. The contact is referenced, never copied.
+/// A participant of an agreement: a reference to a contact, never a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Participant {
     /// Their id in this agreement.
     pub id: ParticipantId,
-    /// Who they are.
+    /// The contact.
     pub contact_id: ContactId,
-    /// What they do; never empty.
+    /// Its roles; never empty.
     pub roles: BTreeSet<ParticipantRole>,
 }
 
@@ -153,17 +153,17 @@ pub struct Participant {
 pub struct Document {
     /// Its id.
     pub id: DocumentId,
-    /// What it is called.
+    /// Its name.
     pub name: Label,
-    /// Its content, once there is one.
+    /// Its file, once there is one.
     pub content: Option<DocumentContent>,
     /// Where it is.
     pub state: DocumentState,
-    /// Where it is to be signed.
+    /// The places to sign.
     pub blocks: Vec<SignatureBlock>,
 }
 
-/// What a document's file is.
+/// A document's file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentContent {
     /// SHA-256, in hexadecimal.
@@ -191,7 +191,7 @@ pub struct SignatureBlock {
     pub id: SignatureBlockId,
     /// Who signs there.
     pub participant_id: ParticipantId,
-    /// What is written beside it.
+    /// The text beside it.
     pub label: Label,
 }
 
@@ -200,13 +200,13 @@ pub struct SignatureBlock {
 pub struct Stage {
     /// Its id.
     pub id: StageId,
-    /// What it is called.
+    /// Its name.
     pub name: Label,
-    /// Where it is.
+    /// Its state.
     pub state: StageState,
-    /// What runs, exactly once, when all gates are cleared.
+    /// The actions that run, exactly once, when all gates are cleared.
     pub actions: BTreeSet<StageAction>,
-    /// What must be met.
+    /// Its conditions.
     pub gates: Vec<Gate>,
 }
 
@@ -273,34 +273,34 @@ text_enum! {
     }
 }
 
-/// An agreement as it is kept.
+/// An agreement as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agreement {
     /// Its id: private, so that one agreement can't be written in the place of another.
     id: AgreementId,
     /// The one workspace that it belongs to.
     pub workspace_id: WorkspaceId,
-    /// What it is called.
+    /// Its name.
     pub name: AgreementName,
-    /// What it is.
+    /// Its kind.
     pub kind: AgreementKind,
-    /// Where it is in its life: private to the domain, whose functions are the only way from one state to another.
+    /// Its lifecycle: private to the domain, whose functions are the only way from one state to another.
     pub(super) life: Life,
-    /// Who takes part.
+    /// Its participants.
     pub participants: Vec<Participant>,
-    /// What is to be read and signed.
+    /// Its documents.
     pub documents: Vec<Document>,
     /// Its steps, in order.
     pub stages: Vec<Stage>,
     /// The terms, if it is a SAFE.
     pub terms: Option<SafeTerms>,
-    /// When it ends if it is not completed by then.
+    /// When it expires, unless it is completed by then.
     pub expires_at: Option<Timestamp>,
     /// The funding items that it papers.
     pub funding_item_ids: Vec<FundingItemId>,
-    /// Who made it.
+    /// Who created it.
     pub created_by: Actor,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
@@ -349,7 +349,7 @@ impl deserr::Deserr<FieldErrors> for Roles {
                 "must have one role or more",
             ));
         }
-        // The same role twice says the same as once.
+        // A repeated role counts once.
         Ok(Self(roles.into_iter().collect()))
     }
 }
@@ -397,13 +397,13 @@ impl Agreement {
         self.id
     }
 
-    /// Where it is in its life, with when it got there.
+    /// Its lifecycle, with the time of each transition.
     #[must_use]
     pub fn life(&self) -> Life {
         self.life
     }
 
-    /// What clients branch on.
+    /// The state, as clients see it.
     #[must_use]
     pub fn lifecycle(&self) -> Lifecycle {
         self.life.lifecycle()
