@@ -127,7 +127,7 @@ mod tests {
 
     #[tokio::test]
     async fn attempts_end_with_success_another_error_or_the_budget() {
-        let later = Instant::now() + Duration::from_secs(3600);
+        let later = Instant::now() + Duration::from_hours(1);
         assert_eq!(attempts(Budget::until(later), |_| Some(Obstacle::Conflict)).await, (4, true));
         assert_eq!(attempts(Budget::until(later), |made| (made < 2).then_some(Obstacle::Conflict)).await, (2, false));
         assert_eq!(attempts(Budget::attempts(3), |_| Some(Obstacle::Conflict)).await, (3, false));

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use clock::{Hearing, Tick};
+use clock::{TickReport, Trigger};
 use futures_util::future::BoxFuture;
 use local::PublicOrLoopback;
 use shared::AppState;
@@ -68,14 +68,14 @@ impl Clockwork {
         Self { relay: Relay::new(app.store.clone(), queue.clone()), app, queue }
     }
 
-    /// Ticks once, beside a relay that is notified of every write.
-    pub async fn tick(&self) -> Tick {
-        clock::tick(&self.app, &self.relay, Hearing::Somebody).await
+    /// Ticks once, as a clock does beside somebody who hears of what is written.
+    pub async fn tick(&self) -> TickReport {
+        clock::tick(&self.app, &self.relay, Trigger::Schedule).await
     }
 
-    /// Ticks once as the first tick of a process, before any notice reached the relay.
-    pub async fn first_tick(&self) -> Tick {
-        clock::tick(&self.app, &self.relay, Hearing::Nobody).await
+    /// Ticks once as the first of a process, when nobody has heard of anything.
+    pub async fn first_tick(&self) -> TickReport {
+        clock::tick(&self.app, &self.relay, Trigger::Startup).await
     }
 
     /// A sender over the same table and with the same keys, which hands what comes too early back to the queue.

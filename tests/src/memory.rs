@@ -15,7 +15,7 @@ use shared::store::deliveries::DeliveryKey;
 use shared::store::events::StoredEvent;
 use shared::store::{StoreError, Versioned};
 use shared::webhook::queue::Wake;
-use webhook_sender::Deliveries;
+use webhook_sender::DeliveryStore;
 
 /// The deliveries of one organization.
 #[derive(Debug, Clone)]
@@ -142,7 +142,7 @@ impl Kept {
     }
 }
 
-impl Deliveries for Memory {
+impl DeliveryStore for Memory {
     async fn claim(&self, wake: Wake, claim: Claim, now: Timestamp) -> Result<Option<Versioned<Delivery>>, StoreError> {
         let mut kept = self.kept();
         let Some(found) = kept.deliveries.get_mut(&wake.delivery) else { return Ok(None) };
@@ -159,11 +159,11 @@ impl Deliveries for Memory {
         Ok((endpoint.cloned(), event.cloned()))
     }
 
-    async fn find(&self, wake: Wake) -> Result<Option<Versioned<Delivery>>, StoreError> {
+    async fn get(&self, wake: Wake) -> Result<Option<Versioned<Delivery>>, StoreError> {
         Ok(self.kept().deliveries.get(&wake.delivery).cloned())
     }
 
-    async fn settle(
+    async fn update(
         &self,
         wake: Wake,
         before: &Versioned<Delivery>,
@@ -182,7 +182,7 @@ impl Deliveries for Memory {
         Ok(true)
     }
 
-    async fn forget(&self, wake: Wake, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
+    async fn delete(&self, wake: Wake, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
         let mut kept = self.kept();
         if let Some(at) = due_at {
             kept.due.remove(&(at, wake.delivery.event, wake.delivery.endpoint));
@@ -190,7 +190,7 @@ impl Deliveries for Memory {
         Ok(kept.deliveries.remove(&wake.delivery).is_some())
     }
 
-    async fn forget_due(&self, wake: Wake) -> Result<(), StoreError> {
+    async fn delete_due_entry(&self, wake: Wake) -> Result<(), StoreError> {
         self.kept().due.remove(&(wake.due_at, wake.delivery.event, wake.delivery.endpoint));
         Ok(())
     }
@@ -202,7 +202,7 @@ impl Deliveries for Memory {
         Ok(())
     }
 
-    async fn note(&self, wake: Wake, is_success: bool, _at: Timestamp) -> Result<(), StoreError> {
+    async fn record_health(&self, wake: Wake, is_success: bool, _at: Timestamp) -> Result<(), StoreError> {
         let mut kept = self.kept();
         let (arrived, failed) = kept.health.entry(wake.delivery.endpoint).or_default();
         *(if is_success { arrived } else { failed }) += 1;

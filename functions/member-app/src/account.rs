@@ -62,7 +62,7 @@ impl Page for SignOut {
     }
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?;
+        let submitted = request.submitted_form()?;
         login::sign_out(&submitted).await?;
         Ok(out(request))
     }
@@ -77,7 +77,7 @@ impl Page for SignOutEverywhere {
     }
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?;
+        let submitted = request.submitted_form()?;
         login::sign_out_everywhere(&submitted).await?;
         Ok(out(request))
     }
@@ -96,8 +96,8 @@ impl Page for Switch {
     }
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let to = request.submitted()?.form().get("organization").parse().map_err(|_| Error::not_found())?;
-        let secret = login::switch(request, to).await?;
+        let to = request.submitted_form()?.form().get("organization").parse().map_err(|_| Error::not_found())?;
+        let secret = login::switch_organization(request, to).await?;
         Ok(Answer::see_other("/app").with_cookie(Cookie::Session.set(request.app(), Some(&secret))))
     }
 }

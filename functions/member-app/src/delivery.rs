@@ -162,10 +162,10 @@ impl Page for Replay {
     }
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?.by_admin()?;
+        let submitted = request.submitted_form()?.require_admin()?;
         let endpoint = find(request).await?.endpoint.id();
         let event: EventId = request.path_id("event")?;
-        submitted.run(|| deliveries::replay(submitted.scope(), submitted.by(), endpoint, event)).await?;
+        submitted.run(|| deliveries::replay(submitted.scope(), submitted.submitter(), endpoint, event)).await?;
         Ok(Answer::see_other(delivery_link(endpoint, event)))
     }
 }

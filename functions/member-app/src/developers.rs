@@ -9,18 +9,16 @@ use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::endpoint::{Endpoint, Subscription};
 use shared::domain::event::EventType;
 use shared::domain::ids::EndpointId;
-use shared::domain::sentences;
 use shared::error::Error;
 use shared::limits;
 use shared::service::endpoints::{self, NoRoom};
 use shared::store::endpoints::EndpointState;
-use shared::web::{Form, Request};
+use shared::web::{Flash, Form, Request};
 use shared::webhook::guard::{AddressError, EndpointUrl, check};
 use shared::webhook::resolve::ResolveError;
 
 use crate::Page;
 use crate::agreement_summary::Badge;
-use crate::flash::{self, Flash};
 use crate::layout::{Answer, Layout, Moment, Notice};
 
 #[derive(Template)]
@@ -70,9 +68,9 @@ impl EndpointForm {
     }
 
     fn new(url: &str, is_chosen: impl Fn(EventType) -> bool) -> Self {
-        let types = EventType::SUBSCRIBABLE.into_iter().map(|event_type| TypeChoice {
+        let types = EventType::subscribable().map(|event_type| TypeChoice {
             name: event_type.as_str(),
-            about: sentences::event_type(event_type),
+            about: event_type.sent_when(),
             is_chosen: is_chosen(event_type),
         });
         Self { url: url.to_owned(), url_error: None, types: types.collect() }
@@ -90,10 +88,8 @@ impl EndpointForm {
         };
         let url = EndpointUrl::parse(form.get("url"), &*webhooks.guard).map_err(|error| refuse(error.to_string()))?;
         reachable(&url, webhooks).await.map_err(|error| refuse(error.to_string()))?;
-        let chosen: BTreeSet<EventType> = EventType::SUBSCRIBABLE
-            .into_iter()
-            .filter(|event_type| !form.get(&field_of(*event_type)).is_empty())
-            .collect();
+        let chosen: BTreeSet<EventType> =
+            EventType::subscribable().filter(|event_type| !form.get(&field_of(*event_type)).is_empty()).collect();
         Ok((url, if chosen.is_empty() { Subscription::All } else { Subscription::Only(chosen) }))
     }
 }
@@ -188,7 +184,7 @@ impl Page for Add {
     }
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?.by_admin()?;
+        let submitted = request.submitted_form()?.require_admin()?;
         let webhooks = request.app().webhooks()?;
         let (url, events) = match EndpointForm::read(submitted.form(), webhooks).await {
             Ok(read) => read,
@@ -196,9 +192,9 @@ impl Page for Add {
         };
         let keys = webhooks.keys.keyring().await?;
         let secret = SigningSecret::generate()?;
-        let added = Endpoint::new(submitted.by(), url, events, &secret, &keys, submitted.scope().now())?;
-        let cookie = flash::set(&submitted, Flash::Secret(added.id()), &secret.expose()).await?;
-        match submitted.run(|| endpoints::add(submitted.scope(), submitted.by(), &added)).await? {
+        let added = Endpoint::new(submitted.submitter(), url, events, &secret, &keys, submitted.scope().now())?;
+        let cookie = Flash::SigningSecret(added.id()).set(&submitted, &secret.expose()).await?;
+        match submitted.run(|| endpoints::add(submitted.scope(), submitted.submitter(), &added)).await? {
             Ok(()) => return Ok(Answer::see_other(link(added.id())).with_cookie(cookie)),
             Err(NoRoom) => {}
         }

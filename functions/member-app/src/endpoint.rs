@@ -12,13 +12,12 @@ use shared::error::Error;
 use shared::service::endpoints;
 use shared::store::deliveries::DeliveryFilter;
 use shared::store::endpoints::EndpointState;
-use shared::web::{Form, Request, SubmittedForm};
+use shared::web::{Flash, Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::Page;
 use crate::agreement_summary::{Badge, who_is};
 use crate::developers::{EndpointForm, endpoint_badge, link, reachable, refused, told};
-use crate::flash::{self, Flash};
 use crate::layout::{Answer, Layout, Moment, Notice, in_query};
 
 /// Deliveries on a page.
@@ -139,7 +138,7 @@ async fn page(request: &Request, state: &EndpointState, notice: Option<Notice>) 
     let before: Option<EventId> = request.query("before").and_then(|text| text.parse().ok());
     let filter = DeliveryFilter { state: chosen_state, event_type: chosen_type };
     let found = store.deliveries(endpoint.id(), filter, before, DELIVERIES).await?;
-    let (secret, cookie) = flash::take(request, Flash::Secret(endpoint.id())).await?.unzip();
+    let (secret, cookie) = Flash::SigningSecret(endpoint.id()).take(request).await?.unzip();
     let path = link(endpoint.id());
     let state_name = chosen_state.map_or("", DeliveryState::as_str);
     let type_name = chosen_type.map_or("", EventType::as_str);
@@ -171,9 +170,8 @@ async fn page(request: &Request, state: &EndpointState, notice: Option<Notice>) 
                 is_chosen: chosen_state == Some(state),
             })
             .collect(),
-        types: EventType::SUBSCRIBABLE
+        types: EventType::ALL
             .into_iter()
-            .chain([EventType::WebhookTest])
             .map(|event_type| Choice {
                 value: event_type.as_str(),
                 text: event_type.as_str(),
@@ -193,7 +191,7 @@ async fn page(request: &Request, state: &EndpointState, notice: Option<Notice>) 
 /// The form with its count: of what somebody asked about, in the address or in the form itself, or of everything.
 async fn replay_form(request: &Request, state: &EndpointState) -> Result<Option<ReplayForm>, Error> {
     let store = request.signed_in()?.scope().store();
-    let typed = request.typed();
+    let typed = request.unverified_form();
     let typed = Some(typed.get("since").to_owned()).filter(|_| Button::of(&typed) == Some(Button::ReplayAll));
     let asked = typed.or_else(|| request.query("since"));
     let since = asked.as_deref().map(read_moment);
@@ -260,7 +258,7 @@ pub(crate) struct Change;
 
 impl Page for Change {
     fn operation(request: &Request) -> &'static str {
-        match Button::of(&request.typed()) {
+        match Button::of(&request.unverified_form()) {
             Some(Button::Test) => "send_test_event",
             Some(Button::Pause) => "pause_endpoint",
             Some(Button::Resume) => "resume_endpoint",
@@ -273,11 +271,11 @@ impl Page for Change {
     }
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?.by_admin()?;
+        let submitted = request.submitted_form()?.require_admin()?;
         let unknown = || FieldErrors::one("act", FieldCode::InvalidValue, "must be one of the page's buttons");
         let button = Button::of(submitted.form()).ok_or_else(|| Error::Invalid(unknown()))?;
         let id: EndpointId = request.path_id("id")?;
-        let (scope, admin) = (submitted.scope(), submitted.by());
+        let (scope, admin) = (submitted.scope(), submitted.submitter());
         match button {
             Button::Test => return send_test(request, &submitted, id).await,
             Button::Pause => submitted.run(|| endpoints::pause(scope, admin, id)).await?,
@@ -308,7 +306,7 @@ async fn send_test(request: &Request, submitted: &AdminForm<'_>, id: EndpointId)
         let line = format!("The address can’t be used: it {refusal}.");
         return refused(page(request, &state, Some(refusal_notice("No test was sent", line))).await);
     }
-    let (scope, admin) = (submitted.scope(), submitted.by());
+    let (scope, admin) = (submitted.scope(), submitted.submitter());
     let event = submitted.run(|| std::future::ready(Ok(endpoints::send_test(scope, admin, id)))).await?;
     Ok(Answer::see_other(delivery_link(id, event)))
 }
@@ -316,11 +314,11 @@ async fn send_test(request: &Request, submitted: &AdminForm<'_>, id: EndpointId)
 /// Gives the endpoint a new signing secret, which its page shows once.
 async fn rotate(submitted: &AdminForm<'_>, id: EndpointId) -> Result<Answer, Error> {
     let how = if submitted.form().get("old") == "keep" { Rotation::Overlapping } else { Rotation::AtOnce };
-    let (scope, admin) = (submitted.scope(), submitted.by());
+    let (scope, admin) = (submitted.scope(), submitted.submitter());
     // One for all attempts: what is shown must be what the attempt wrote that took effect.
     let secret = SigningSecret::generate()?;
     let keys = submitted.app().webhooks()?.keys.keyring().await?;
-    let cookie = flash::set(submitted, Flash::Secret(id), &secret.expose()).await?;
+    let cookie = Flash::SigningSecret(id).set(submitted, &secret.expose()).await?;
     submitted.run(|| endpoints::rotate_secret(scope, admin, id, how, &secret, &keys)).await?;
     Ok(Answer::see_other(link(id)).with_cookie(cookie))
 }
@@ -332,7 +330,7 @@ async fn replay_undelivered(request: &Request, submitted: &AdminForm<'_>, id: En
         let notice = refusal_notice("Nothing was replayed", line);
         return refused(page(request, &find(request).await?, Some(notice)).await);
     };
-    submitted.run(|| endpoints::replay_undelivered(submitted.scope(), submitted.by(), id, since)).await?;
+    submitted.run(|| endpoints::replay_undelivered(submitted.scope(), submitted.submitter(), id, since)).await?;
     Ok(Answer::see_other(link(id)))
 }
 
@@ -380,13 +378,13 @@ impl Page for Save {
     }
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?.by_admin()?;
+        let submitted = request.submitted_form()?.require_admin()?;
         let before = find(request).await?.endpoint;
         let (url, events) = match EndpointForm::read(submitted.form(), submitted.app().webhooks()?).await {
             Ok(read) => read,
             Err(again) => return refused(edit_page(request, &before, *again)),
         };
-        let (scope, admin, id) = (submitted.scope(), submitted.by(), before.id());
+        let (scope, admin, id) = (submitted.scope(), submitted.submitter(), before.id());
         submitted.run(|| endpoints::edit(scope, admin, id, url.clone(), events.clone())).await?;
         Ok(Answer::see_other(link(id)))
     }

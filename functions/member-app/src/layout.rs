@@ -222,7 +222,7 @@ fn sign_in_for(request: &Request, address: Address) -> String {
 fn page_of(request: &Request, address: Address) -> Option<&str> {
     let page = match address {
         Address::Page => request.uri().path_and_query().map(PathAndQuery::as_str),
-        Address::ActOnly => request.came_from(),
+        Address::ActOnly => request.referring_page(),
     };
     page.and_then(safe_next)
 }

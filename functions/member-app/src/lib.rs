@@ -10,7 +10,6 @@ mod agreement_summary;
 mod delivery;
 mod developers;
 mod endpoint;
-mod flash;
 mod home;
 mod layout;
 mod members;
@@ -101,7 +100,7 @@ async fn handle<P: Page>(app: Arc<AppState>, request: http::Request<Body>, addre
     let mut request = Request::receive(app, request).await;
     let operation = P::operation(&request);
     let ended = catch_panic_and_overrun(async {
-        request.recognize(operation).await?;
+        request.authenticate(operation).await?;
         P::answer(&mut request).await
     })
     .await;

@@ -7,12 +7,11 @@ use shared::domain::member::NotRemoved;
 use shared::domain::organization::{MemberRecord, Role};
 use shared::error::Error;
 use shared::service::members;
-use shared::web::Request;
+use shared::web::{Flash, Request};
 use shared::wire::page::Page as PageOf;
 
 use crate::Page;
 use crate::agreement_summary::Badge;
-use crate::flash::{self, Flash};
 use crate::layout::{Answer, Layout, Moment, Notice};
 use crate::pager::{Pager, page_of, page_within};
 
@@ -73,7 +72,7 @@ impl Page for Show {
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
         request.signed_in()?;
         // Without keys it can't be said who was removed; the page shows who is left.
-        let (name, cookie) = flash::take(request, Flash::Removed).await.ok().flatten().unzip();
+        let (name, cookie) = Flash::RemovedMember.take(request).await.ok().flatten().unzip();
         let notice = name.map(|name| Notice {
             look: "good",
             title: format!("{name} was removed"),
@@ -114,20 +113,20 @@ impl Page for Remove {
     }
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?;
+        let submitted = request.submitted_form()?;
         // What is no id is no member's.
         let asked: Option<MemberId> = submitted.form().get("member").parse().ok();
-        let submitted = match submitted.by_admin() {
+        let submitted = match submitted.require_admin() {
             Err(Error::AdminsOnly) => return refused(request, asked, &Refusal::AdminsOnly).await,
             submitted => submitted?,
         };
         let Some(who) = asked else {
             return refused(request, None, &Refusal::NotRemoved(NotRemoved::Unknown)).await;
         };
-        match submitted.run(|| members::remove(submitted.scope(), submitted.by(), who)).await {
+        match submitted.run(|| members::remove(submitted.scope(), submitted.submitter(), who)).await {
             Ok(Ok(gone)) => {
                 // They are gone, whether or not there are keys to say so with.
-                let cookie = flash::set(&submitted, Flash::Removed, gone.name.as_str()).await.ok().flatten();
+                let cookie = Flash::RemovedMember.set(&submitted, gone.name.as_str()).await.ok().flatten();
                 let back = page_at(page_of(request, "offset").positions().start);
                 Ok(Answer::see_other(back).with_cookie(cookie))
             }

@@ -78,7 +78,7 @@ pub(crate) struct Decide;
 
 impl Page for Decide {
     fn operation(request: &Request) -> &'static str {
-        match read_choice(request.typed().get("decision")) {
+        match read_choice(request.unverified_form().get("decision")) {
             Some(Choice::Confirm) => "confirm_proposal",
             Some(Choice::Decline) => "decline_proposal",
             None => "decide_proposal",
@@ -86,7 +86,7 @@ impl Page for Decide {
     }
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?;
+        let submitted = request.submitted_form()?;
         let id: ProposalId = request.path_id("id")?;
         let form = submitted.form();
         let mut typed = Typed { note: form.get("note").to_owned(), ..Typed::default() };
@@ -106,7 +106,7 @@ impl Page for Decide {
             });
             return Ok(show(request, &reviewed, typed)?.refused(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"));
         };
-        let (scope, member) = (submitted.scope(), submitted.by());
+        let (scope, member) = (submitted.scope(), submitted.submitter());
         match submitted.run(|| proposals::decide(scope, member, id, choice, note.clone(), shown)).await? {
             Ok(()) => Ok(Answer::see_other(path_of(id))),
             Err(refusal) => {

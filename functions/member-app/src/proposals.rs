@@ -4,7 +4,7 @@ use askama::Template;
 use shared::domain::proposal::ProposalState;
 use shared::error::Error;
 use shared::store::list::Order;
-use shared::store::proposals::ProposalFilter;
+use shared::store::proposals::ProposalQuery;
 use shared::web::Request;
 
 use crate::Page;
@@ -48,8 +48,8 @@ impl Page for List {
         let (now, scope) = (request.now(), request.signed_in()?.scope());
         let wanted = request.query("state").unwrap_or_default();
         let state = STATES.iter().find_map(|(state, _)| state.filter(|state| state.as_str() == wanted));
-        let filter = ProposalFilter { state, agreement: None };
-        let found = scope.store().list_proposals(Order::NewestFirst, filter, now, page_of(request, "offset")).await?;
+        let query = ProposalQuery { state: state.into(), ..ProposalQuery::of_page(page_of(request, "offset")) };
+        let found = scope.store().list_proposals(Order::NewestFirst, &query, now).await?;
         let page_at = |offset: u64| match (state, offset) {
             (None, 0) => "/app/proposals".to_owned(),
             (None, offset) => format!("/app/proposals?offset={offset}"),

@@ -51,10 +51,10 @@ impl Page for SignIn {
     }
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let typed = request.typed();
+        let typed = request.unverified_form();
         let (email, next) = (typed.get("email").to_owned(), next_of(Some(typed.get("next"))));
         let secret = request.cookie(Cookie::Form);
-        let password = match secret.as_ref().map(|secret| request.form_of(secret)) {
+        let password = match secret.as_ref().map(|secret| request.verified_form(secret)) {
             Some(Ok(form)) => form.get("password").to_owned(),
             Some(Err(Error::ForgedForm)) | None => {
                 let notice = Notice {

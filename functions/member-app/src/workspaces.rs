@@ -7,9 +7,11 @@ use shared::domain::sentences;
 use shared::error::Error;
 use shared::service::agreements::AgreementPage;
 use shared::service::{agreements, workspaces};
+use shared::store::agreements::AgreementQuery;
+use shared::store::workspaces::WorkspaceQuery;
 use shared::web::Request;
 use shared::wire::input;
-use shared::wire::page::{Page as PageOf, SearchQuery};
+use shared::wire::page::Page as PageOf;
 
 use crate::Page;
 use crate::agreement_summary::{Badge, lifecycle_badge};
@@ -43,8 +45,8 @@ impl Page for List {
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
         let signed_in = request.signed_in()?;
-        let query: SearchQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
-        let found = signed_in.scope().store().list_workspaces(query.search.needle(), query.page()).await?;
+        let query: WorkspaceQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
+        let found = signed_in.scope().store().list_workspaces(&query).await?;
         let search = request.query("search").unwrap_or_default();
         let page_at = |offset: u64| format!("/app/workspaces?search={}&offset={offset}", in_query(&search));
         if is_past_the_end(found.pagination) {
@@ -116,8 +118,9 @@ impl Page for Show {
         let ids = (0..).zip(&workspace.people).filter(|(at, _)| positions.contains(at)).map(|(_, id)| *id);
         let people = scope.store().contacts(ids.collect::<Vec<_>>()).await?;
         let people = PageOf::new(people, u64::try_from(workspace.people.len()).unwrap_or(u64::MAX), people_page);
-        let AgreementPage { page: agreements, ready } =
-            agreements::list(scope, agreements::of_workspace(id), page_of(request, "agreements")).await?;
+        let of_workspace =
+            AgreementQuery { workspace_id: Some(id), ..AgreementQuery::of_page(page_of(request, "agreements")) };
+        let AgreementPage { page: agreements, ready } = agreements::list(scope, &of_workspace).await?;
         if is_past_the_end(people.pagination) || is_past_the_end(agreements.pagination) {
             return Ok(Answer::see_other(path));
         }
@@ -166,9 +169,9 @@ impl Page for Activate {
     }
 
     async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?;
+        let submitted = request.submitted_form()?;
         let id: WorkspaceId = request.path_id("id")?;
-        submitted.run(|| workspaces::activate(submitted.scope(), submitted.by(), id)).await?;
+        submitted.run(|| workspaces::activate(submitted.scope(), submitted.submitter(), id)).await?;
         Ok(Answer::see_other(format!("/app/workspaces/{id}")))
     }
 }

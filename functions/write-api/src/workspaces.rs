@@ -1,4 +1,4 @@
-//! Operations 7 and 9.
+//! Operations 7 and 9 of the contract.
 
 use http::Method;
 use shared::api::caller::WriteCaller;

@@ -228,6 +228,7 @@ async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<
     };
     match retry_on_conflict(Budget::until(exchange.record.write_deadline()), attempt).await {
         Ok(answer) => Ok(answer),
+        Err(reused @ Error::KeyReused) => Err(reused),
         // A repeat that was sent at the same time may have taken effect since the key was looked up, and be the very
         // reason of the refusal: then its response is this call's too.
         Err(refusal) => replay(&caller).await?.map(Answer::Replayed).ok_or(refusal),

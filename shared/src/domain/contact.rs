@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 use super::ids::ContactId;
 use super::time::Timestamp;
 use crate::limits;
+use crate::wire::enums::text_enum;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::{Given, Patch, texts};
 use crate::wire::text::Folded;
@@ -27,27 +28,26 @@ fn check_email(text: &str) -> Result<(), (FieldCode, String)> {
         .map_err(|_| (FieldCode::InvalidFormat, "must be an e-mail address such as ada@okafor.example".to_owned()))
 }
 
-/// What a contact is (specification, "Enumerations").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[deserr(error = FieldErrors, rename_all = lowercase)]
-pub enum ContactKind {
-    /// A natural person.
-    Person,
-    /// A household.
-    Household,
-    /// A trust.
-    Trust,
-    /// A limited liability company.
-    Llc,
-    /// A corporation.
-    Corporation,
-    /// A partnership.
-    Partnership,
-    /// A nonprofit.
-    Nonprofit,
-    /// Anything else.
-    Other,
+text_enum! {
+    /// What a contact is (specification, "Enumerations").
+    pub enum ContactKind {
+        /// A natural person.
+        Person = "person",
+        /// A household.
+        Household = "household",
+        /// A trust.
+        Trust = "trust",
+        /// A limited liability company.
+        Llc = "llc",
+        /// A corporation.
+        Corporation = "corporation",
+        /// A partnership.
+        Partnership = "partnership",
+        /// A nonprofit.
+        Nonprofit = "nonprofit",
+        /// Anything else.
+        Other = "other",
+    }
 }
 
 /// A person or entity, as it is stored.

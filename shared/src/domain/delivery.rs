@@ -14,6 +14,7 @@ use super::event::EventType;
 use super::ids::{EndpointId, EventId};
 use super::time::Timestamp;
 use crate::limits;
+use crate::wire::enums::text_enum;
 
 /// One event on its way to one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,43 +76,23 @@ pub enum Progress {
     },
 }
 
-/// The state of a delivery, without what comes with it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DeliveryState {
-    /// To be attempted at once.
-    Queued,
-    /// Waits for its next attempt.
-    Waiting,
-    /// Acknowledged.
-    Delivered,
-    /// Waits for a manual replay.
-    Exhausted,
-    /// Waits for its endpoint to be resumed.
-    Held,
+text_enum! {
+    /// The state of a delivery, without what comes with it.
+    pub enum DeliveryState {
+        /// To be attempted at once.
+        Queued = "queued",
+        /// Waits for its next attempt.
+        Waiting = "waiting",
+        /// Acknowledged.
+        Delivered = "delivered",
+        /// Waits for a manual replay.
+        Exhausted = "exhausted",
+        /// Waits for its endpoint to be resumed.
+        Held = "held",
+    }
 }
 
 impl DeliveryState {
-    /// All states.
-    pub const ALL: [Self; 5] = [Self::Queued, Self::Waiting, Self::Delivered, Self::Exhausted, Self::Held];
-
-    /// The state as it is written.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Waiting => "waiting",
-            Self::Delivered => "delivered",
-            Self::Exhausted => "exhausted",
-            Self::Held => "held",
-        }
-    }
-
-    /// The state that is written so.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == text)
-    }
-
     /// Whether it has not arrived and is not on its way.
     #[must_use]
     pub fn is_open(self) -> bool {
@@ -189,64 +170,27 @@ pub enum Outcome {
     },
 }
 
-/// Why an attempt failed. The texts are stable: subscribers and alarms go by them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FailureClass {
-    /// The name was not found, or could not be looked up.
-    DnsError,
-    /// The host is not a public one.
-    AddressRefused,
-    /// No connection.
-    ConnectError,
-    /// No encrypted connection, or the certificate is not one for this host.
-    TlsError,
-    /// Not done within the deadline.
-    Timeout,
-    /// A status of 3xx: its target is never contacted.
-    Redirect,
-    /// Any other status than 2xx.
-    HttpError,
-    /// What came is no HTTP response, or its headers are too large.
-    InvalidResponse,
-    /// The connection ended before the response did.
-    ConnectionClosed,
-}
-
-impl FailureClass {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::DnsError,
-        Self::AddressRefused,
-        Self::ConnectError,
-        Self::TlsError,
-        Self::Timeout,
-        Self::Redirect,
-        Self::HttpError,
-        Self::InvalidResponse,
-        Self::ConnectionClosed,
-    ];
-
-    /// As it is written.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::DnsError => "dns_error",
-            Self::AddressRefused => "address_refused",
-            Self::ConnectError => "connect_error",
-            Self::TlsError => "tls_error",
-            Self::Timeout => "timeout",
-            Self::Redirect => "redirect",
-            Self::HttpError => "http_error",
-            Self::InvalidResponse => "invalid_response",
-            Self::ConnectionClosed => "connection_closed",
-        }
-    }
-}
-
-impl std::fmt::Display for FailureClass {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
+text_enum! {
+    /// Why an attempt failed. The texts are stable: subscribers and alarms go by them.
+    pub enum FailureClass {
+        /// The name was not found, or could not be looked up.
+        DnsError = "dns_error",
+        /// The host is not a public one.
+        AddressRefused = "address_refused",
+        /// No connection.
+        ConnectError = "connect_error",
+        /// No encrypted connection, or the certificate is not one for this host.
+        TlsError = "tls_error",
+        /// Not done within the deadline.
+        Timeout = "timeout",
+        /// A status of 3xx: its target is never contacted.
+        Redirect = "redirect",
+        /// Any other status than 2xx.
+        HttpError = "http_error",
+        /// What came is no HTTP response, or its headers are too large.
+        InvalidResponse = "invalid_response",
+        /// The connection ended before the response did.
+        ConnectionClosed = "connection_closed",
     }
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::contact::{DisplayName, Email};
 use super::ids::{MemberId, OrgId};
 use super::time::Timestamp;
+use crate::wire::enums::text_enum;
 
 /// An organization: the tenant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,14 +18,14 @@ pub struct Organization {
     pub created_at: Timestamp,
 }
 
-/// What a member may do in the app.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// Everything, settings included.
-    Admin,
-    /// Everything but settings.
-    Member,
+text_enum! {
+    /// What a member may do in the app.
+    pub enum Role {
+        /// Everything, settings included.
+        Admin = "admin",
+        /// Everything but settings.
+        Member = "member",
+    }
 }
 
 /// Somebody who belongs to an organization.

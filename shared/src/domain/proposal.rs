@@ -14,57 +14,30 @@ use super::ids::{AgreementId, ContactId, ProposalId};
 use super::moment::Moment;
 use super::time::Timestamp;
 use crate::limits;
+use crate::wire::enums::text_enum;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// What is proposed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Deserr, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[deserr(error = FieldErrors)]
-pub enum ProposalAction {
-    /// Publish a draft: its first stage opens.
-    #[deserr(rename = "publish_agreement")]
-    PublishAgreement,
-    /// Cancel a draft or an active agreement, for good.
-    #[deserr(rename = "cancel_agreement")]
-    CancelAgreement,
-}
-
-impl ProposalAction {
-    /// The value as it is written.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::PublishAgreement => "publish_agreement",
-            Self::CancelAgreement => "cancel_agreement",
-        }
+text_enum! {
+    /// What is proposed.
+    pub enum ProposalAction {
+        /// Publish a draft: its first stage opens.
+        PublishAgreement = "publish_agreement",
+        /// Cancel a draft or an active agreement, for good.
+        CancelAgreement = "cancel_agreement",
     }
 }
 
-/// Where a proposal is, as clients branch on it (specification, "Enumerations").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[deserr(error = FieldErrors, rename_all = lowercase)]
-pub enum ProposalState {
-    /// It waits for a decision.
-    Pending,
-    /// A member confirmed it, and its effect has been executed.
-    Confirmed,
-    /// A member declined it.
-    Declined,
-    /// Nobody decided in time.
-    Expired,
-}
-
-impl ProposalState {
-    /// The value as it is written.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Confirmed => "confirmed",
-            Self::Declined => "declined",
-            Self::Expired => "expired",
-        }
+text_enum! {
+    /// Where a proposal is, as clients branch on it (specification, "Enumerations").
+    pub enum ProposalState {
+        /// It waits for a decision.
+        Pending = "pending",
+        /// A member confirmed it, and its effect has been executed.
+        Confirmed = "confirmed",
+        /// A member declined it.
+        Declined = "declined",
+        /// Nobody decided in time.
+        Expired = "expired",
     }
 }
 

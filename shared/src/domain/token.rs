@@ -1,21 +1,21 @@
 //! Access tokens: what one allows, and when it does (specification, "Authentication").
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::actor::{Actor, ActorType};
 use super::ids::{OrgId, TokenId};
 use super::time::Timestamp;
 use crate::limits;
+use crate::wire::enums::text_enum;
 
-/// What a token may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Scope {
-    /// Reads only.
-    Read,
-    /// Reads and writes.
-    ReadWrite,
+text_enum! {
+    /// What a token may do.
+    pub enum Scope {
+        /// Reads only.
+        Read = "read",
+        /// Reads and writes.
+        ReadWrite = "read_write",
+    }
 }
 
 /// A token as it is kept: never its value.

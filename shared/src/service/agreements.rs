@@ -8,7 +8,7 @@ use crate::domain::agreement::participants::NotAdded;
 use crate::domain::agreement::progress::Facts;
 use crate::domain::agreement::{Agreement, Lifecycle, NewAgreement, NewParticipant, Participant};
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, ContactId, WorkspaceId};
+use crate::domain::ids::{AgreementId, ContactId};
 use crate::domain::proposal::Proposal;
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
@@ -17,11 +17,11 @@ use crate::service::due::Settlement;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
 use crate::service::workspaces;
-use crate::store::agreements::AgreementFilter;
+use crate::store::agreements::AgreementQuery;
 use crate::store::due::DueEntry;
 use crate::store::{Versioned, agreements as stored, contacts};
 use crate::wire::fields::FieldErrors;
-use crate::wire::page::{Page, PageRequest};
+use crate::wire::page::Page;
 
 /// An agreement with all that its rules look at.
 #[derive(Debug)]
@@ -175,9 +175,9 @@ pub struct AgreementPage {
     pub ready: HashSet<AgreementId>,
 }
 
-/// A page of the agreements that fit.
-pub async fn list(scope: &Scope, filter: AgreementFilter<'_>, page: PageRequest) -> Result<AgreementPage, Error> {
-    let page = scope.store().list_agreements(filter, page).await?;
+/// A page of the agreements that a query asks for.
+pub async fn list(scope: &Scope, query: &AgreementQuery) -> Result<AgreementPage, Error> {
+    let page = scope.store().list_agreements(query).await?;
     let ready = ready_to_be_proposed(scope, &page.data).await?;
     Ok(AgreementPage { page, ready })
 }
@@ -309,10 +309,4 @@ pub async fn advance(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Se
     };
     let changes = stored::proceed(scope.call(), &found, &after)?;
     Ok(Plan::new(scope, Settlement::Settled).change([changes]).emit(after.events()).showing([after.id().uuid()]))
-}
-
-/// The agreements of a workspace.
-#[must_use]
-pub fn of_workspace(workspace: WorkspaceId) -> AgreementFilter<'static> {
-    AgreementFilter { workspace: Some(workspace), ..AgreementFilter::default() }
 }

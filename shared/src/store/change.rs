@@ -201,10 +201,6 @@ pub(super) fn owned_names(names: impl IntoIterator<Item = (&'static str, &'stati
     names.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-fn incomplete(error: aws_sdk_dynamodb::error::BuildError) -> StoreError {
-    StoreError::Failed(format!("TransactWriteItems: {error}"))
-}
-
 fn put(table: &str, item: Item, condition: Expression) -> Result<Put, StoreError> {
     Put::builder()
         .table_name(table)
@@ -213,7 +209,7 @@ fn put(table: &str, item: Item, condition: Expression) -> Result<Put, StoreError
         .set_expression_attribute_names(condition.names)
         .set_expression_attribute_values(condition.values)
         .build()
-        .map_err(incomplete)
+        .map_err(StoreError::from)
 }
 
 fn check(table: &str, key: Key, condition: Expression) -> Result<ConditionCheck, StoreError> {
@@ -224,7 +220,7 @@ fn check(table: &str, key: Key, condition: Expression) -> Result<ConditionCheck,
         .set_expression_attribute_names(condition.names)
         .set_expression_attribute_values(condition.values)
         .build()
-        .map_err(incomplete)
+        .map_err(StoreError::from)
 }
 
 fn delete(table: &str, key: Key, condition: Expression) -> Result<Delete, StoreError> {
@@ -235,7 +231,7 @@ fn delete(table: &str, key: Key, condition: Expression) -> Result<Delete, StoreE
         .set_expression_attribute_names(condition.names)
         .set_expression_attribute_values(condition.values)
         .build()
-        .map_err(incomplete)
+        .map_err(StoreError::from)
 }
 
 impl Update {
@@ -250,6 +246,6 @@ impl Update {
             .set_expression_attribute_names(condition.names)
             .set_expression_attribute_values(condition.values)
             .build()
-            .map_err(incomplete)
+            .map_err(StoreError::from)
     }
 }

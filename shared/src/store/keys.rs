@@ -30,6 +30,7 @@ use crate::domain::ids::{
 };
 use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
+use crate::wire::enums::text_enum;
 use crate::wire::text::Folded;
 
 /// An item as the SDK has it.
@@ -196,39 +197,19 @@ pub fn due_after(at: Timestamp, what: Due) -> String {
 /// Over how many partitions what will be due is spread.
 pub const DUE_SHARDS: u8 = 8;
 
-/// What can be due.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Due {
-    /// An event that is not relayed yet.
-    Event,
-    /// A proposal that expires.
-    Proposal,
-    /// An agreement that time takes further.
-    Agreement,
-    /// A delivery that is to be attempted.
-    Delivery,
-    /// An endpoint whose deliveries have to follow what was done to it.
-    Endpoint,
-}
-
-impl Due {
-    /// As it stands in a key.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Event => "EVENT",
-            Self::Proposal => "PROPOSAL",
-            Self::Agreement => "AGREEMENT",
-            Self::Delivery => "DELIVERY",
-            Self::Endpoint => "ENDPOINT",
-        }
-    }
-
-    /// The kind that stands so in a key.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let all = [Self::Event, Self::Proposal, Self::Agreement, Self::Delivery, Self::Endpoint];
-        all.into_iter().find(|what| what.as_str() == text)
+text_enum! {
+    /// What can be due. The text begins its sort keys on the due index.
+    pub enum Due {
+        /// An event that is not relayed yet.
+        Event = "EVENT",
+        /// A proposal that expires.
+        Proposal = "PROPOSAL",
+        /// An agreement that time takes further.
+        Agreement = "AGREEMENT",
+        /// A delivery that is to be attempted.
+        Delivery = "DELIVERY",
+        /// An endpoint whose deliveries have to follow what was done to it.
+        Endpoint = "ENDPOINT",
     }
 }
 
@@ -392,29 +373,25 @@ pub fn workspace(org: OrgId, workspace: WorkspaceId) -> Key {
     Key::alone(of(org, format_args!("WORKSPACE#{workspace}")))
 }
 
-/// What lists are made of: the compact rows of one kind, in one partition per organization, sorted by id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rows {
-    /// Of contacts.
-    Contacts,
-    /// Of workspaces.
-    Workspaces,
-    /// Of agreements.
-    Agreements,
-    /// Of proposals.
-    Proposals,
+text_enum! {
+    /// What lists are made of: the compact rows of one kind, in one partition per organization, sorted by id. The text is
+    /// part of the partition's key.
+    pub enum Rows {
+        /// Of contacts.
+        Contacts = "CONTACTS",
+        /// Of workspaces.
+        Workspaces = "WORKSPACES",
+        /// Of agreements.
+        Agreements = "AGREEMENTS",
+        /// Of proposals.
+        Proposals = "PROPOSALS",
+    }
 }
 
 /// The partition of an organization's rows.
 #[must_use]
 pub fn rows(org: OrgId, rows: Rows) -> String {
-    let name = match rows {
-        Rows::Contacts => "CONTACTS",
-        Rows::Workspaces => "WORKSPACES",
-        Rows::Agreements => "AGREEMENTS",
-        Rows::Proposals => "PROPOSALS",
-    };
-    of(org, name)
+    of(org, rows)
 }
 
 /// The row of one record.

@@ -8,81 +8,82 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::limits;
+use crate::wire::enums::text_enum;
 
-/// What is wrong with a field (contract, section 1, "`errors[].code`").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FieldCode {
-    /// It is missing or `null`.
-    Required,
-    /// It is of another JSON type, or no number where one is needed.
-    InvalidType,
-    /// It is not written as it must be.
-    InvalidFormat,
-    /// It is none of the values that are allowed.
-    InvalidValue,
-    /// It is empty or blank.
-    TooShort,
-    /// It is longer than allowed.
-    TooLong,
-    /// It is a number outside of the bounds.
-    OutOfRange,
-    /// The body has no such field.
-    UnknownField,
-    /// The query has no such parameter.
-    UnknownParameter,
-    /// The body is no JSON that can be read.
-    MalformedJson,
-    /// It names a record that is not in the organization.
-    NotFound,
-    /// The reference is in use by another record.
-    Taken,
-    /// The record belongs to another workspace.
-    WrongWorkspace,
-    /// The record's state does not allow it.
-    WrongState,
-    /// There are as many as there may be.
-    LimitReached,
-    /// Money is on its way.
-    MovementInFlight,
-    /// A proposal is waiting for a decision already.
-    ProposalPending,
-    /// The verb does not fit the asset.
-    VerbNotAllowed,
-    /// Facts are missing.
-    MissingFacts,
-    /// The item is on hold.
-    OnHold,
-    /// It looks like an account number, a card number or a key.
-    SensitiveValue,
-    /// Blocker: the workspace is not activated.
-    WorkspaceNotActivated,
-    /// Blocker: nobody takes part.
-    NoParticipants,
-    /// Blocker: someone who must act has no e-mail.
-    ParticipantEmailMissing,
-    /// Blocker: there is no stage.
-    NoStages,
-    /// Blocker: a stage is empty.
-    StageEmpty,
-    /// Blocker: a gate lacks its document, movement, date or questions.
-    GateIncomplete,
-    /// Blocker: a gate names nobody.
-    GateParticipantMissing,
-    /// Blocker: a document is missing.
-    DocumentMissing,
-    /// Blocker: a payment is incomplete.
-    PaymentIncomplete,
-    /// Blocker: a payment lacks its parties.
-    PaymentPartiesMissing,
-    /// Blocker: the terms of the SAFE are incomplete.
-    SafeTermsIncomplete,
-    /// Blocker: the SAFE lacks its parties.
-    SafePartiesMissing,
-    /// Blocker: a funding item has changed since it was papered.
-    FundingItemChanged,
-    /// Blocker: the expiry is in the past.
-    ExpiryInPast,
+text_enum! {
+    /// What is wrong with a field (contract, section 1, "`errors[].code`").
+    pub enum FieldCode {
+        /// It is missing or `null`.
+        Required = "required",
+        /// It is of another JSON type, or no number where one is needed.
+        InvalidType = "invalid_type",
+        /// It is not written as it must be.
+        InvalidFormat = "invalid_format",
+        /// It is none of the values that are allowed.
+        InvalidValue = "invalid_value",
+        /// It is empty or blank.
+        TooShort = "too_short",
+        /// It is longer than allowed.
+        TooLong = "too_long",
+        /// It is a number outside of the bounds.
+        OutOfRange = "out_of_range",
+        /// The body has no such field.
+        UnknownField = "unknown_field",
+        /// The query has no such parameter.
+        UnknownParameter = "unknown_parameter",
+        /// The body is no JSON that can be read.
+        MalformedJson = "malformed_json",
+        /// It names a record that is not in the organization.
+        NotFound = "not_found",
+        /// The reference is in use by another record.
+        Taken = "taken",
+        /// The record belongs to another workspace.
+        WrongWorkspace = "wrong_workspace",
+        /// The record's state does not allow it.
+        WrongState = "wrong_state",
+        /// There are as many as there may be.
+        LimitReached = "limit_reached",
+        /// Money is on its way.
+        MovementInFlight = "movement_in_flight",
+        /// A proposal is waiting for a decision already.
+        ProposalPending = "proposal_pending",
+        /// The verb does not fit the asset.
+        VerbNotAllowed = "verb_not_allowed",
+        /// Facts are missing.
+        MissingFacts = "missing_facts",
+        /// The item is on hold.
+        OnHold = "on_hold",
+        /// It looks like an account number, a card number or a key.
+        SensitiveValue = "sensitive_value",
+        /// Blocker: the workspace is not activated.
+        WorkspaceNotActivated = "workspace_not_activated",
+        /// Blocker: nobody takes part.
+        NoParticipants = "no_participants",
+        /// Blocker: someone who must act has no e-mail.
+        ParticipantEmailMissing = "participant_email_missing",
+        /// Blocker: there is no stage.
+        NoStages = "no_stages",
+        /// Blocker: a stage is empty.
+        StageEmpty = "stage_empty",
+        /// Blocker: a gate lacks its document, movement, date or questions.
+        GateIncomplete = "gate_incomplete",
+        /// Blocker: a gate names nobody.
+        GateParticipantMissing = "gate_participant_missing",
+        /// Blocker: a document is missing.
+        DocumentMissing = "document_missing",
+        /// Blocker: a payment is incomplete.
+        PaymentIncomplete = "payment_incomplete",
+        /// Blocker: a payment lacks its parties.
+        PaymentPartiesMissing = "payment_parties_missing",
+        /// Blocker: the terms of the SAFE are incomplete.
+        SafeTermsIncomplete = "safe_terms_incomplete",
+        /// Blocker: the SAFE lacks its parties.
+        SafePartiesMissing = "safe_parties_missing",
+        /// Blocker: a funding item has changed since it was papered.
+        FundingItemChanged = "funding_item_changed",
+        /// Blocker: the expiry is in the past.
+        ExpiryInPast = "expiry_in_past",
+    }
 }
 
 /// One field that is wrong.

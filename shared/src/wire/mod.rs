@@ -1,5 +1,6 @@
 //! How values are read and written.
 
+pub(crate) mod enums;
 pub mod fields;
 pub mod input;
 mod json;

@@ -9,6 +9,7 @@ use super::{Agreement, Label};
 use crate::domain::ids::{DocumentId, FieldId, GateId, MovementId, ParticipantId, SignatureBlockId};
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
+use crate::wire::enums::text_enum;
 
 /// A condition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,28 +93,28 @@ impl GateRule {
     }
 }
 
-/// The type of a gate, as clients branch on it (specification, "Enumerations").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum GateType {
-    /// Named blocks are signed.
-    SignatureBlocks,
-    /// A document is signed.
-    DocumentSigned,
-    /// Participants have approved.
-    ParticipantApproval,
-    /// Participants have uploaded.
-    FileUpload,
-    /// Time has passed.
-    Countdown,
-    /// A movement is authorized.
-    MovementAuthorized,
-    /// A movement is confirmed received.
-    MovementReconciled,
-    /// Answers are accepted.
-    InformationRequest,
-    /// Identities are verified.
-    IdentityVerified,
+text_enum! {
+    /// The type of a gate, as clients branch on it (specification, "Enumerations").
+    pub enum GateType {
+        /// Named blocks are signed.
+        SignatureBlocks = "signature_blocks",
+        /// A document is signed.
+        DocumentSigned = "document_signed",
+        /// Participants have approved.
+        ParticipantApproval = "participant_approval",
+        /// Participants have uploaded.
+        FileUpload = "file_upload",
+        /// Time has passed.
+        Countdown = "countdown",
+        /// A movement is authorized.
+        MovementAuthorized = "movement_authorized",
+        /// A movement is confirmed received.
+        MovementReconciled = "movement_reconciled",
+        /// Answers are accepted.
+        InformationRequest = "information_request",
+        /// Identities are verified.
+        IdentityVerified = "identity_verified",
+    }
 }
 
 /// When a countdown ends.
@@ -142,30 +143,30 @@ pub struct InformationField {
     pub options: Vec<String>,
 }
 
-/// What an answer looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FieldType {
-    /// One line.
-    Text,
-    /// Several lines.
-    LongText,
-    /// A number.
-    Number,
-    /// A date.
-    Date,
-    /// Yes or no.
-    Boolean,
-    /// One of the options.
-    Choice,
-    /// Some of the options.
-    MultiChoice,
-    /// A file.
-    File,
-    /// A postal address.
-    Address,
-    /// Bank details, which no response ever shows.
-    BankDetails,
+text_enum! {
+    /// What an answer looks like.
+    pub enum FieldType {
+        /// One line.
+        Text = "text",
+        /// Several lines.
+        LongText = "long_text",
+        /// A number.
+        Number = "number",
+        /// A date.
+        Date = "date",
+        /// Yes or no.
+        Boolean = "boolean",
+        /// One of the options.
+        Choice = "choice",
+        /// Some of the options.
+        MultiChoice = "multi_choice",
+        /// A file.
+        File = "file",
+        /// A postal address.
+        Address = "address",
+        /// Bank details, which no response ever shows.
+        BankDetails = "bank_details",
+    }
 }
 
 /// Where a gate is.
@@ -199,18 +200,18 @@ pub enum GateState {
     },
 }
 
-/// Where a gate is, as clients branch on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum GateStatus {
-    /// Its stage is not current yet.
-    Locked,
-    /// It waits.
-    Open,
-    /// It is met.
-    Cleared,
-    /// A participant said no.
-    Declined,
+text_enum! {
+    /// Where a gate is, as clients branch on it.
+    pub enum GateStatus {
+        /// Its stage is not current yet.
+        Locked = "locked",
+        /// It waits.
+        Open = "open",
+        /// It is met.
+        Cleared = "cleared",
+        /// A participant said no.
+        Declined = "declined",
+    }
 }
 
 impl GateRule {

@@ -25,6 +25,7 @@ use super::ids::{
 };
 use super::time::Timestamp;
 use crate::limits;
+use crate::wire::enums::text_enum;
 use crate::wire::fields::FieldErrors;
 use crate::wire::input::texts;
 use gate::Gate;
@@ -36,46 +37,31 @@ texts! {
     Label: max limits::NAME_CHARS_MAX, example "Signing";
 }
 
-/// What an agreement is (specification, "Enumerations").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Deserr, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[deserr(error = FieldErrors, rename_all = lowercase)]
-pub enum AgreementKind {
-    /// Any agreement.
-    #[default]
-    General,
-    /// A simple agreement for future equity.
-    Safe,
+text_enum! {
+    /// What an agreement is (specification, "Enumerations").
+    #[derive(Default)]
+    pub enum AgreementKind {
+        /// Any agreement.
+        #[default]
+        General = "general",
+        /// A simple agreement for future equity.
+        Safe = "safe",
+    }
 }
 
-/// Where an agreement is in its life, as clients branch on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[deserr(error = FieldErrors, rename_all = lowercase)]
-pub enum Lifecycle {
-    /// Being set up; sends nothing to anyone.
-    Draft,
-    /// Published: its stages run.
-    Active,
-    /// Its last stage is done.
-    Completed,
-    /// Cancelled by a member.
-    Cancelled,
-    /// Its time ran out.
-    Expired,
-}
-
-impl Lifecycle {
-    /// The value as it is written.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Draft => "draft",
-            Self::Active => "active",
-            Self::Completed => "completed",
-            Self::Cancelled => "cancelled",
-            Self::Expired => "expired",
-        }
+text_enum! {
+    /// Where an agreement is in its life, as clients branch on it.
+    pub enum Lifecycle {
+        /// Being set up; sends nothing to anyone.
+        Draft = "draft",
+        /// Published: its stages run.
+        Active = "active",
+        /// Its last stage is done.
+        Completed = "completed",
+        /// Cancelled by a member.
+        Cancelled = "cancelled",
+        /// Its time ran out.
+        Expired = "expired",
     }
 }
 
@@ -127,29 +113,28 @@ impl Life {
     }
 }
 
-/// What somebody does in an agreement (specification, "Enumerations"). The order is that of the contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Deserr, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[deserr(error = FieldErrors, rename_all = lowercase)]
-pub enum ParticipantRole {
-    /// Signs.
-    Signer,
-    /// Sends money.
-    Funder,
-    /// Receives money.
-    Receiver,
-    /// Approves.
-    Approver,
-    /// Invests.
-    Investor,
-    /// Issues what is invested in.
-    Issuer,
-    /// Acts for a trust.
-    Trustee,
-    /// Hands in documents or answers.
-    Contributor,
-    /// Looks on.
-    Observer,
+text_enum! {
+    /// What somebody does in an agreement (specification, "Enumerations"). The order is that of the contract.
+    pub enum ParticipantRole {
+        /// Signs.
+        Signer = "signer",
+        /// Sends money.
+        Funder = "funder",
+        /// Receives money.
+        Receiver = "receiver",
+        /// Approves.
+        Approver = "approver",
+        /// Invests.
+        Investor = "investor",
+        /// Issues what is invested in.
+        Issuer = "issuer",
+        /// Acts for a trust.
+        Trustee = "trustee",
+        /// Hands in documents or answers.
+        Contributor = "contributor",
+        /// Looks on.
+        Observer = "observer",
+    }
 }
 
 /// A contact that takes part in an agreement. The contact is referenced, never copied.
@@ -187,16 +172,16 @@ pub struct DocumentContent {
     pub size_bytes: u64,
 }
 
-/// Where a document is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum DocumentState {
-    /// It is not out for signing, yet or at all.
-    Draft,
-    /// It is out for signing.
-    Out,
-    /// Everybody has signed.
-    Signed,
+text_enum! {
+    /// Where a document is.
+    pub enum DocumentState {
+        /// It is not out for signing, yet or at all.
+        Draft = "draft",
+        /// It is out for signing.
+        Out = "out",
+        /// Everybody has signed.
+        Signed = "signed",
+    }
 }
 
 /// A place where one participant signs.
@@ -225,30 +210,30 @@ pub struct Stage {
     pub gates: Vec<Gate>,
 }
 
-/// Where a stage is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum StageState {
-    /// Not its turn yet.
-    Upcoming,
-    /// Its gates are open.
-    Current,
-    /// Its actions have run.
-    Done,
+text_enum! {
+    /// Where a stage is.
+    pub enum StageState {
+        /// Not its turn yet.
+        Upcoming = "upcoming",
+        /// Its gates are open.
+        Current = "current",
+        /// Its actions have run.
+        Done = "done",
+    }
 }
 
-/// What a stage does when all of its gates are cleared (contract, section 2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum StageAction {
-    /// Sends documents out for signing.
-    OpenSigning,
-    /// Lets a movement be authorized.
-    OpenMovement,
-    /// Makes wire instructions available to senders.
-    ReleaseInstructions,
-    /// Makes records of the promises.
-    ProjectObligations,
+text_enum! {
+    /// What a stage does when all of its gates are cleared (contract, section 2).
+    pub enum StageAction {
+        /// Sends documents out for signing.
+        OpenSigning = "open_signing",
+        /// Lets a movement be authorized.
+        OpenMovement = "open_movement",
+        /// Makes wire instructions available to senders.
+        ReleaseInstructions = "release_instructions",
+        /// Makes records of the promises.
+        ProjectObligations = "project_obligations",
+    }
 }
 
 /// The terms of a SAFE; what is missing keeps it from being published.
@@ -278,14 +263,14 @@ pub struct SafeTerms {
     pub governing_law: Option<String>,
 }
 
-/// When a SAFE converts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ConversionTiming {
-    /// After the new money.
-    PostMoney,
-    /// Before the new money.
-    PreMoney,
+text_enum! {
+    /// When a SAFE converts.
+    pub enum ConversionTiming {
+        /// After the new money.
+        PostMoney = "post_money",
+        /// Before the new money.
+        PreMoney = "pre_money",
+    }
 }
 
 /// An agreement as it is kept.

@@ -426,7 +426,7 @@ async fn a_broken_store_does_not_break_what_time_does() {
     for (_, injection) in &injected {
         injection.end();
     }
-    assert_eq!((clock.tick().await.proceeded, clock.tick().await.proceeded), (1, 0), "the next tick tries it again");
+    assert_eq!((clock.tick().await.advanced, clock.tick().await.advanced), (1, 0), "the next tick tries it again");
     for (agreement, injection) in &injected {
         assert_eq!(deal.shown(agreement).await["lifecycle"], "completed", "{injection:?}");
         assert_eq!(deal.completions(agreement).await, (1, 1), "{injection:?}");

@@ -76,6 +76,21 @@ mod tests {
     use crate::domain::agreement::{Agreement, Lifecycle};
     use crate::domain::ids::MovementId;
 
+    /// Each state of a movement, with whether it meets a gate of the movement's authorization, and of its reconciliation: a
+    /// claim is no proof, at any stage of the way.
+    const MOVEMENT_STATES: [(MovementState, bool, bool); 10] = [
+        (MovementState::Draft, false, false),
+        (MovementState::Authorized, true, false),
+        (MovementState::InstructionsReady, true, false),
+        (MovementState::SenderReported, true, false),
+        (MovementState::ReceiptPending, true, false),
+        (MovementState::Processing, true, false),
+        (MovementState::Reconciled, true, true),
+        (MovementState::Exception, true, false),
+        (MovementState::Returned, true, false),
+        (MovementState::Cancelled, false, false),
+    ];
+
     #[test]
     fn each_rule_is_met_by_what_it_asks_for_and_by_nothing_else() {
         let deal = Deal::complete();
@@ -131,20 +146,7 @@ mod tests {
                 ..all(&both[..1], MovementState::Reconciled)
             };
             assert!(rule.participant_ids().is_none() || !met(&others, 1), "{rule:?}");
-            // A claim is no proof, at any stage of the way.
-            let states = [
-                (MovementState::Draft, false, false),
-                (MovementState::Authorized, true, false),
-                (MovementState::InstructionsReady, true, false),
-                (MovementState::SenderReported, true, false),
-                (MovementState::ReceiptPending, true, false),
-                (MovementState::Processing, true, false),
-                (MovementState::Reconciled, true, true),
-                (MovementState::Exception, true, false),
-                (MovementState::Returned, true, false),
-                (MovementState::Cancelled, false, false),
-            ];
-            for (state, authorized, reconciled) in states {
+            for (state, authorized, reconciled) in MOVEMENT_STATES {
                 let facts = Facts { movements: vec![(movement, state)], ..Facts::none() };
                 match rule {
                     GateRule::MovementAuthorized { .. } => assert_eq!(met(&facts, 1), authorized, "{state:?}"),

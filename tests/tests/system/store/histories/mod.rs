@@ -367,7 +367,7 @@ impl History {
         let acts = self.model.tick();
         let tick = self.clock.tick().await;
         let count = |operation: &str| acts.iter().filter(|(of, _)| *of == operation).count();
-        let done = (tick.expired as usize, tick.proceeded as usize, tick.stale, tick.failed);
+        let done = (tick.expired as usize, tick.advanced as usize, tick.stale, tick.failed);
         let expected = (count("expire_proposal"), count("proceed_agreement"), 0, 0);
         assert_eq!(done, expected, "the clock finds what is due, and nothing else");
         self.ticks.extend(acts.iter().map(|(operation, of)| format!("{operation} 200 ok - - - {of:?}")));

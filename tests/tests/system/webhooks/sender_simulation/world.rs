@@ -22,7 +22,7 @@ use shared::webhook::client::Attempted;
 use shared::webhook::guard::EndpointUrl;
 use shared::webhook::queue::{Queue, QueueError, Wake};
 use tests::memory::Memory;
-use webhook_sender::{Deliveries, Post, Time};
+use webhook_sender::{Clock, DeliveryStore, HttpClient};
 
 use super::{CLAIM, MINUTE, SECOND, WAITS};
 
@@ -193,13 +193,13 @@ impl Future for Rest {
     }
 }
 
-impl Time for World {
+impl Clock for World {
     fn now(&self) -> Timestamp {
         moment(self.state().clock())
     }
 
-    fn pause(&self, how_long: Duration) -> BoxFuture<'_, ()> {
-        let until = self.state().now + i64::try_from(how_long.as_millis()).expect("a short pause");
+    fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        let until = self.state().now + i64::try_from(duration.as_millis()).expect("a short sleep");
         Box::pin(self.rest(until))
     }
 }
@@ -222,7 +222,7 @@ impl Queue for World {
     }
 }
 
-impl Post for World {
+impl HttpClient for World {
     async fn post(&self, _: &EndpointUrl, headers: HeaderMap, _: Bytes) -> Attempted {
         let event: EventId = headers["webhook-id"].to_str().expect("a text").parse().expect("an event's id");
         let (begun, until, is_taken) = {
@@ -266,7 +266,7 @@ pub struct Shaken {
     pub world: World,
 }
 
-impl Deliveries for Shaken {
+impl DeliveryStore for Shaken {
     async fn claim(&self, wake: Wake, claim: Claim, now: Timestamp) -> Result<Option<Versioned<Delivery>>, StoreError> {
         let claimed = self.world.store(wake, self.memory.claim(wake, claim, now)).await?;
         if claimed.is_some() {
@@ -281,11 +281,11 @@ impl Deliveries for Shaken {
         self.world.store(wake, self.memory.load(wake)).await
     }
 
-    async fn find(&self, wake: Wake) -> Result<Option<Versioned<Delivery>>, StoreError> {
-        self.world.store(wake, self.memory.find(wake)).await
+    async fn get(&self, wake: Wake) -> Result<Option<Versioned<Delivery>>, StoreError> {
+        self.world.store(wake, self.memory.get(wake)).await
     }
 
-    async fn settle(
+    async fn update(
         &self,
         wake: Wake,
         before: &Versioned<Delivery>,
@@ -293,7 +293,7 @@ impl Deliveries for Shaken {
         decided_from: Option<&Versioned<Endpoint>>,
     ) -> Result<bool, StoreError> {
         let settling = async {
-            let is_settled = self.memory.settle(wake, before, after, decided_from).await?;
+            let is_settled = self.memory.update(wake, before, after, decided_from).await?;
             if is_settled && after.due_at() != before.due_at() {
                 self.schedule(wake, after);
             }
@@ -302,20 +302,20 @@ impl Deliveries for Shaken {
         self.world.store(wake, settling).await
     }
 
-    async fn forget(&self, wake: Wake, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
-        self.world.store(wake, self.memory.forget(wake, due_at)).await
+    async fn delete(&self, wake: Wake, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
+        self.world.store(wake, self.memory.delete(wake, due_at)).await
     }
 
-    async fn forget_due(&self, wake: Wake) -> Result<(), StoreError> {
-        self.world.store(wake, self.memory.forget_due(wake)).await
+    async fn delete_due_entry(&self, wake: Wake) -> Result<(), StoreError> {
+        self.world.store(wake, self.memory.delete_due_entry(wake)).await
     }
 
     async fn quarantine(&self, wake: Wake, now: Timestamp) -> Result<(), StoreError> {
         self.world.store(wake, self.memory.quarantine(wake, now)).await
     }
 
-    async fn note(&self, wake: Wake, is_success: bool, at: Timestamp) -> Result<(), StoreError> {
-        self.world.store(wake, self.memory.note(wake, is_success, at)).await
+    async fn record_health(&self, wake: Wake, is_success: bool, at: Timestamp) -> Result<(), StoreError> {
+        self.world.store(wake, self.memory.record_health(wake, is_success, at)).await
     }
 }
 
