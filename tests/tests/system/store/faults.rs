@@ -79,7 +79,7 @@ async fn throttling_is_waited_out() {
             broken.client.get(path(&contact)).send().await.ok(200);
             broken.client.get(CONTACTS).send().await.ok(200);
             broken.client.patch(path(&contact), &json!({"display_name": unknown_id()})).send().await.ok(200);
-            assert!(injected.count() > 0 || ["GetItem", "Query"].contains(&target), "{target} is never called");
+            assert!(injected.count() > 0, "{target} is never called");
             injected.end();
         }
     }
