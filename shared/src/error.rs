@@ -11,6 +11,7 @@ use crate::crypto::NoRandomness;
 use crate::crypto::keyring::SealError;
 use crate::domain::ids::RequestId;
 use crate::retry::{Obstacle, Transient};
+use crate::wire::enums::text_enum;
 use crate::wire::fields::{FieldCode, FieldError, FieldErrors};
 
 /// The failure of a call.
@@ -157,39 +158,23 @@ impl From<NoRandomness> for Error {
     }
 }
 
-/// The stable codes of `error.code` (specification, "Errors").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ErrorCode {
-    /// 404: no such route, or no such record in the organization.
-    NotFound,
-    /// 401.
-    Unauthenticated,
-    /// 403.
-    Forbidden,
-    /// 422.
-    InvalidRequest,
-    /// 405.
-    MethodNotAllowed,
-    /// 409.
-    Conflict,
-    /// 500.
-    InternalError,
-}
-
-impl ErrorCode {
-    /// The code as it is written.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NotFound => "not_found",
-            Self::Unauthenticated => "unauthenticated",
-            Self::Forbidden => "forbidden",
-            Self::InvalidRequest => "invalid_request",
-            Self::MethodNotAllowed => "method_not_allowed",
-            Self::Conflict => "conflict",
-            Self::InternalError => "internal_error",
-        }
+text_enum! {
+    /// The stable codes of `error.code` (specification, "Errors").
+    pub enum ErrorCode {
+        /// 404: no such route, or no such record in the organization.
+        NotFound = "not_found",
+        /// 401.
+        Unauthenticated = "unauthenticated",
+        /// 403.
+        Forbidden = "forbidden",
+        /// 422.
+        InvalidRequest = "invalid_request",
+        /// 405.
+        MethodNotAllowed = "method_not_allowed",
+        /// 409.
+        Conflict = "conflict",
+        /// 500.
+        InternalError = "internal_error",
     }
 }
 

@@ -12,7 +12,7 @@
 import { fillSignIn } from './browser.mjs';
 
 // How long what happens by itself may take.
-const SOON_MS = 20_000;
+const SOON_MS = 120_000;
 
 // Adds an endpoint as somebody who is signed in, and answers where its page is.
 async function addEndpoint({ page }, base, url, ...types) {

@@ -4,8 +4,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-const START_MS = 60_000;
-const STOP_MS = 10_000;
+const START_MS = 180_000;
+const STOP_MS = 60_000;
 
 export class Stack {
   // The log and the data are in a temporary folder, which goes with the stack.

@@ -13,7 +13,7 @@ import { Stack } from './stack.mjs';
 const [program, wanted = ''] = process.argv.slice(2);
 // Proposals expire after about three seconds.
 const TIME_SCALE = '86400';
-const EXPIRY_MS = 20_000;
+const EXPIRY_MS = 120_000;
 const NO_BROWSER = 69;
 const problems = [];
 

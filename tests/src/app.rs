@@ -20,7 +20,7 @@ use shared::store::agreements;
 
 use crate::org::Org;
 
-/// Somebody who can sign in.
+/// A member who can sign in.
 #[derive(Debug, Clone)]
 pub struct Person {
     /// Who they are in the organization.
@@ -74,7 +74,6 @@ impl Org {
                 roles: roles.into(),
             })
             .collect();
-        let label = |text: &str| Label::parse(text).expect("a label");
         let blocks: Vec<SignatureBlock> = draft
             .participants
             .iter()
@@ -90,13 +89,6 @@ impl Org {
             content: Some(DocumentContent { sha256: "5f".repeat(32), size_bytes: 184_320 }),
             state: DocumentState::Draft,
             blocks: blocks.clone(),
-        };
-        let stage = |name: &str, actions: &[StageAction], rules: Vec<GateRule>| Stage {
-            id: StageId::new(),
-            name: label(name),
-            state: StageState::Upcoming,
-            actions: actions.iter().copied().collect(),
-            gates: rules.into_iter().map(|rule| Gate { id: GateId::new(), rule, state: GateState::Locked }).collect(),
         };
         draft.stages = vec![
             stage(
@@ -128,7 +120,7 @@ impl Org {
         draft
     }
 
-    /// Writes another state of a draft, as whoever edits it in the app will.
+    /// Writes another state of a draft, as an edit in the app will.
     ///
     /// # Panics
     /// When it cannot be written.
@@ -143,6 +135,20 @@ impl Org {
     pub async fn propose(&self, action: &str, agreement: &Agreement) -> Value {
         let body = json!({"action": action, "agreement_id": agreement.id(), "note": "As agreed on Tuesday."});
         self.post("/api/v1/proposals", &body).send().await.ok(201)
+    }
+}
+
+fn label(text: &str) -> Label {
+    Label::parse(text).expect("a label")
+}
+
+fn stage(name: &str, actions: &[StageAction], rules: Vec<GateRule>) -> Stage {
+    Stage {
+        id: StageId::new(),
+        name: label(name),
+        state: StageState::Upcoming,
+        actions: actions.iter().copied().collect(),
+        gates: rules.into_iter().map(|rule| Gate { id: GateId::new(), rule, state: GateState::Locked }).collect(),
     }
 }
 

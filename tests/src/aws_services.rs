@@ -20,7 +20,7 @@ pub const AWS: &str = "COUNTERSIGN_TEST_AWS";
 /// Where real services are.
 ///
 /// # Panics
-/// When nobody has said it: `make test-aws` does.
+/// When the variable is not set: `make test-aws` sets it.
 #[must_use]
 pub fn real() -> AwsSettings {
     let endpoint = std::env::var(AWS).unwrap_or_else(|_| panic!("{AWS} names no endpoint: `make test-aws` sets it"));

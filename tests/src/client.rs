@@ -359,7 +359,7 @@ impl Answer {
         errors
     }
 
-    /// The body with its request id blanked: what is left tells callers apart, or does not.
+    /// The body with its request id blanked, to compare with the body of another answer.
     #[must_use]
     pub fn without_request_id(&self) -> String {
         String::from_utf8_lossy(&self.bytes).replace(&self.request_id(), "REQUEST-ID")

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use clock::{Hearing, Tick};
+use clock::{TickReport, Trigger};
 use futures_util::future::BoxFuture;
 use local::PublicOrLoopback;
 use shared::AppState;
@@ -29,7 +29,7 @@ pub struct Clockwork {
     pub queue: Arc<Kept>,
 }
 
-/// A queue from which nobody takes.
+/// A queue that records its messages and delivers none.
 #[derive(Debug, Default)]
 pub struct Kept(Mutex<Vec<DeliveryMessage>>);
 
@@ -69,13 +69,13 @@ impl Clockwork {
     }
 
     /// Ticks once, as a clock does beside somebody who hears of what is written.
-    pub async fn tick(&self) -> Tick {
-        clock::tick(&self.app, &self.relay, Hearing::Somebody).await
+    pub async fn tick(&self) -> TickReport {
+        clock::tick(&self.app, &self.relay, Trigger::Schedule).await
     }
 
     /// Ticks once as the first of a process, when nobody has heard of anything.
-    pub async fn first_tick(&self) -> Tick {
-        clock::tick(&self.app, &self.relay, Hearing::Nobody).await
+    pub async fn first_tick(&self) -> TickReport {
+        clock::tick(&self.app, &self.relay, Trigger::Startup).await
     }
 
     /// A sender over the same table and with the same keys, which hands what comes too early back to the queue.

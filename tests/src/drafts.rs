@@ -25,7 +25,7 @@ pub struct Drafted {
 }
 
 impl Drafted {
-    /// An agreement as it is in the table, whoever wrote it last.
+    /// An agreement as it is in the table now.
     ///
     /// # Panics
     /// When it is not there.
@@ -153,7 +153,7 @@ pub fn active(agreement: &Agreement) -> Agreement {
     in_life(agreement, Life::Active { published_at: Timestamp::now() })
 }
 
-/// Writes a proposal with a lifetime of the test's choosing, which may be over. The clock does not learn of it.
+/// Writes a proposal with a lifetime of the test's choosing, which may be over, without an entry in the due index.
 ///
 /// # Panics
 /// When it may not be made.
@@ -170,7 +170,7 @@ pub async fn propose_until(
     proposal
 }
 
-/// Writes a proposal with a lifetime of the test's choosing, of which the clock learns.
+/// Writes a proposal with a lifetime of the test's choosing, and its entry in the due index.
 ///
 /// # Panics
 /// When it may not be made.

@@ -35,7 +35,7 @@ pub enum Fault {
     /// The call is passed on and takes effect; its answer is that of a [`Fault::Conflict`]. So it looks when an attempt
     /// that was given up lands behind the one that took its place.
     LateCommit,
-    /// The call is passed on after a while, also when nobody waits for its answer any more.
+    /// The call is passed on after a while, even when its sender no longer waits for the answer.
     Delay(Duration),
     /// The call is passed on when the fault is ended, so that a test can do something else first.
     Held,

@@ -75,13 +75,11 @@ impl Fixture {
     }
 
     /// A call of an operation at the records, with a body that is taken.
-    #[must_use]
     pub fn call(&self, operation: &Operation) -> Request {
         self.call_by(&self.org, operation)
     }
 
     /// The same call by another caller.
-    #[must_use]
     pub fn call_by(&self, client: &Client, operation: &Operation) -> Request {
         let request = client.call(operation.method.clone(), self.path(operation));
         match self.body(operation) {
@@ -116,7 +114,11 @@ impl Fixture {
         // These are found again when they come a second time, or there may be one at a time.
         match create.id.as_str() {
             "create_contact" => body["external_reference"] = Value::Null,
-            "create_proposal" => body["agreement_id"] = json!(drafts::written(&self.org, "Lease").await.id()),
+            "create_proposal" => {
+                let record = |name: &str| json!({"id": self.ids[name]});
+                let draft = drafts::ready(&record("workspace_id"), "Lease", &record("contact_id"));
+                body["agreement_id"] = json!(drafts::write(&self.org, draft).await.id());
+            }
             _ => {}
         }
         self.org.post(&create.path, &body).send().await.ok(201)

@@ -15,7 +15,7 @@ use shared::store::deliveries::DeliveryKey;
 use shared::store::events::StoredEvent;
 use shared::store::{StoreError, Versioned};
 use shared::webhook::queue::DeliveryMessage;
-use webhook_sender::Deliveries;
+use webhook_sender::DeliveryStore;
 
 /// The deliveries of one organization.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ struct Kept {
     due: BTreeSet<(Timestamp, EventId, EndpointId)>,
     aside: HashSet<DeliveryKey>,
     health: HashMap<EndpointId, (u64, u64)>,
-    /// What has become due at a time since somebody asked.
+    /// The deliveries that have become due since the last question.
     heard: Vec<DeliveryMessage>,
 }
 
@@ -93,7 +93,7 @@ impl Memory {
         self.kept().aside.contains(&key)
     }
 
-    /// What is due: the messages that the clock would send.
+    /// The messages that the clock would send: those of due deliveries.
     #[must_use]
     pub fn due(&self, now: Timestamp) -> Vec<DeliveryMessage> {
         let kept = self.kept();
@@ -142,7 +142,7 @@ impl Kept {
     }
 }
 
-impl Deliveries for Memory {
+impl DeliveryStore for Memory {
     async fn claim(
         &self,
         wake: DeliveryMessage,
@@ -167,11 +167,11 @@ impl Deliveries for Memory {
         Ok((endpoint.cloned(), event.cloned()))
     }
 
-    async fn find(&self, wake: DeliveryMessage) -> Result<Option<Versioned<Delivery>>, StoreError> {
+    async fn get(&self, wake: DeliveryMessage) -> Result<Option<Versioned<Delivery>>, StoreError> {
         Ok(self.kept().deliveries.get(&wake.delivery).cloned())
     }
 
-    async fn settle(
+    async fn update(
         &self,
         wake: DeliveryMessage,
         before: &Versioned<Delivery>,
@@ -190,7 +190,7 @@ impl Deliveries for Memory {
         Ok(true)
     }
 
-    async fn forget(&self, wake: DeliveryMessage, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
+    async fn delete(&self, wake: DeliveryMessage, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
         let mut kept = self.kept();
         if let Some(at) = due_at {
             kept.due.remove(&(at, wake.delivery.event, wake.delivery.endpoint));
@@ -198,7 +198,7 @@ impl Deliveries for Memory {
         Ok(kept.deliveries.remove(&wake.delivery).is_some())
     }
 
-    async fn forget_due(&self, wake: DeliveryMessage) -> Result<(), StoreError> {
+    async fn delete_due_entry(&self, wake: DeliveryMessage) -> Result<(), StoreError> {
         self.kept().due.remove(&(wake.due_at, wake.delivery.event, wake.delivery.endpoint));
         Ok(())
     }
@@ -210,7 +210,7 @@ impl Deliveries for Memory {
         Ok(())
     }
 
-    async fn note(&self, wake: DeliveryMessage, is_success: bool, _at: Timestamp) -> Result<(), StoreError> {
+    async fn record_health(&self, wake: DeliveryMessage, is_success: bool, _at: Timestamp) -> Result<(), StoreError> {
         let mut kept = self.kept();
         let (arrived, failed) = kept.health.entry(wake.delivery.endpoint).or_default();
         *(if is_success { arrived } else { failed }) += 1;

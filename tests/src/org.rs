@@ -136,7 +136,7 @@ impl Org {
         self.post("/api/v1/agreements", &draft).send().await.ok(201)
     }
 
-    /// The events that the organization has told, oldest first.
+    /// The organization's events, oldest first.
     pub async fn events(&self) -> Vec<Value> {
         rows::events(self.stack.table(), self.id).await
     }

@@ -111,8 +111,8 @@ impl Reaction {
 
     /// This status, as soon as the other one is dropped: a test does something else first, however long that takes.
     pub fn held(status: u16) -> (Self, Hold) {
-        let (hold, held) = watch::channel(());
-        (Self { held: Some(held), ..Self::status(status) }, Hold(hold))
+        let (sender, receiver) = watch::channel(());
+        (Self { held: Some(receiver), ..Self::status(status) }, Hold(sender))
     }
 }
 

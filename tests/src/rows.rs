@@ -1,4 +1,4 @@
-//! What is in the table, read past the service.
+//! The rows of the table, read past the service.
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -25,7 +25,7 @@ impl Snapshot {
         self.under(&format!("ORG#{org}#AUDIT#"))
     }
 
-    /// The events that an organization has told, oldest first, as subscribers get them.
+    /// An organization's events, oldest first, as subscribers get them.
     ///
     /// # Panics
     /// When the body of one is no JSON.
@@ -100,7 +100,7 @@ async fn partition(client: &Client, table: &Table, key: &str) -> Vec<Value> {
     pages.collect::<Result<Vec<_>, _>>().await.expect("the table answers a query").into_iter().map(plain).collect()
 }
 
-/// The events that an organization has told, oldest first, as subscribers get them.
+/// An organization's events, oldest first, as subscribers get them.
 pub async fn events(table: &Table, org: OrgId) -> Vec<Value> {
     Snapshot::of(table).await.events(org)
 }
@@ -146,7 +146,7 @@ pub async fn age_session(table: &Table, secret: &str, created_at: Timestamp, see
 /// than a test takes.
 ///
 /// # Panics
-/// When nobody has guessed there.
+/// When no wrong password was tried.
 pub async fn postpone_guess(table: &Table, email: &str) {
     let update = table
         .client()
@@ -156,7 +156,7 @@ pub async fn postpone_guess(table: &Table, email: &str) {
         .update_expression("SET last_at_ms = last_at_ms + :minute")
         .condition_expression("attribute_exists(pk)")
         .expression_attribute_values(":minute", AttributeValue::N("60000".to_owned()));
-    update.send().await.expect("somebody has guessed");
+    update.send().await.expect("a wrong password was tried");
 }
 
 /// Gives a member another role, as nothing in the app does yet.

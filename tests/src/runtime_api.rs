@@ -201,7 +201,7 @@ impl Function {
     }
 
     async fn answer_to(&mut self, event: String) -> Result<(u16, HeaderMap, Vec<u8>), NoReply> {
-        // Nobody takes it when the Runtime API is gone, which waiting for an answer tells.
+        // An error means that the Runtime API is gone, which the wait for an answer reports.
         let _ = self.events.send(event);
         let (_, payload) = self.payload().await?;
         read(&payload).map_err(|fault| self.no_reply(&fault))
@@ -212,7 +212,7 @@ impl Function {
     /// # Errors
     /// When the function fails, ends or takes too long.
     pub async fn call(&mut self, event: String) -> Result<Value, NoReply> {
-        // Nobody takes it when the Runtime API is gone, which waiting for an answer tells.
+        // An error means that the Runtime API is gone, which the wait for an answer reports.
         let _ = self.events.send(event);
         let (_, payload) = self.payload().await?;
         serde_json::from_slice(&payload).map_err(|error| self.no_reply(&error.to_string()))
@@ -326,7 +326,7 @@ struct Queue {
 
 impl Queue {
     fn tell(&self, result: Result<Bytes, String>) -> StatusCode {
-        // Nobody listens when the test has ended.
+        // An error means that the test has ended.
         let _ = self.report.send(Outcome { at: Instant::now(), result });
         StatusCode::ACCEPTED
     }

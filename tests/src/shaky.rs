@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use futures_util::future::join;
+use futures_util::future::{LocalBoxFuture, join};
 
 use crate::app::{Browser, Person};
 use crate::faults::{Fault, Faults, Rule};
@@ -44,17 +44,23 @@ impl Shaky {
         browser
     }
 
-    /// What comes of something, with something else that is done when it makes the first of the calls of a rule.
+    /// The outcome of a request, with something else that is done while the first of its calls of a rule is held. Their
+    /// retries are held too: on a busy machine the service may lose patience with the first one.
     ///
     /// # Panics
     /// When it makes none.
-    pub async fn meanwhile<T>(&self, calls: Rule, of: impl Future<Output = T>, done: impl Future<Output = ()>) -> T {
-        let held = self.faults.inject(calls.times(1), Fault::Held);
-        let done = async {
+    pub fn meanwhile<'a, T: 'a>(
+        &'a self,
+        calls: Rule,
+        request: impl Future<Output = T> + 'a,
+        done: impl Future<Output = ()> + 'a,
+    ) -> LocalBoxFuture<'a, T> {
+        let held = self.faults.inject(calls, Fault::Held);
+        let done = async move {
             held.befallen(1).await;
             done.await;
             held.end();
         };
-        join(of, done).await.0
+        Box::pin(async move { join(request, done).await.0 })
     }
 }

@@ -21,7 +21,7 @@ pub struct Operation {
     pub method: Method,
     /// Its path with `{parameters}`.
     pub path: String,
-    /// What is said about it.
+    /// Its description.
     pub about: Value,
     document: Arc<Value>,
 }
@@ -134,7 +134,7 @@ pub struct Field {
     pub is_required: bool,
     /// Whether it may be null.
     pub is_nullable: bool,
-    /// What is said of its value, where that is not null.
+    /// The schema of its value, without null.
     pub schema: Value,
 }
 

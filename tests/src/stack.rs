@@ -26,7 +26,7 @@ pub struct Stack {
     _server: Background,
     /// The origin of the API.
     pub base_url: String,
-    /// What the stack wrote for whoever started it.
+    /// The ready file of the stack.
     pub ready: local::ReadyFile,
     table: Table,
     keyring: Keyring,
@@ -38,6 +38,7 @@ pub struct Stack {
 /// with everything that runs in the background, at the service's own pace, shared with other tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[must_use = "a need does nothing until a stack is started with it"]
+#[allow(clippy::struct_excessive_bools, reason = "each is one need, and any may go with any")]
 pub struct Needs {
     is_exclusive: bool,
     is_embedded: bool,
@@ -174,7 +175,7 @@ impl Stack {
         Arc::new(Self::in_new_dir(Options { store, keyring: Some(keyring), has_background, ..Options::default() }))
     }
 
-    /// A stack over data that somebody else owns, such as those that a killed process left behind.
+    /// A stack over an existing data directory, such as that of a killed process.
     #[must_use]
     pub fn on_data_of(data_dir: &Path) -> Arc<Self> {
         Arc::new(Self::start(Options { data_dir: data_dir.to_owned(), ..Options::default() }, None))
@@ -197,7 +198,7 @@ impl Stack {
                 stack.keyring().clone(),
                 stack.log_file().to_owned(),
             );
-            announce.send(started).expect("somebody waits for the stack");
+            announce.send(started).expect("the starter waits for the stack");
             // An error means that the test is gone without saying so; the stack is not needed any more either way.
             let _ = stop.await;
             stack.stop().await;

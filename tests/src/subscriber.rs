@@ -15,10 +15,10 @@ use crate::wait::eventually;
 /// The page on which admins set up endpoints.
 pub const DEVELOPERS: &str = "/app/developers";
 
-/// An endpoint, as whoever set it up knows it.
+/// An endpoint, as the admin who set it up knows it.
 #[derive(Debug)]
 pub struct Subscriber {
-    /// Who set it up, signed in.
+    /// The admin who set it up, signed in.
     pub admin: Browser,
     /// The endpoint.
     pub id: EndpointId,
@@ -90,7 +90,7 @@ impl Subscriber {
         self.admin.post(&self.path(), &fields).await
     }
 
-    /// Presses `Send test event`, and gives the event that was told.
+    /// Presses `Send test event`, and returns the event.
     ///
     /// # Panics
     /// When none was.

@@ -1,7 +1,8 @@
-//! The clock: every minute it does what is due. What is decided on read is never late for whoever reads; here the
-//! events and whatever else follows are written down, at most 90 s late (contract, section 3).
+//! The clock: every minute it applies what has become due.
 //!
-//! Any number of clocks can run at a time: each act is decided from what is there and holds only for that.
+//! Reads and decisions judge time by themselves and are never late. The clock writes the changes and events that follow,
+//! at most 90 s late (contract, section 3), and sends messages for deliveries that lost theirs. Any number of clocks can
+//! run at the same time: each change is conditional on the records that it was decided from.
 
 use std::time::Instant;
 
@@ -22,66 +23,66 @@ use shared::webhook::relay::Relay;
 
 /// What a tick did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tick {
-    /// Proposals whose time was over, and of which that is written down now.
+pub struct TickReport {
+    /// The number of proposals that were written as expired.
     pub expired: u32,
-    /// Agreements that time took further, and of which that is written down now.
-    pub proceeded: u32,
-    /// Entries of what had been settled otherwise.
+    /// The number of agreements that time advanced.
+    pub advanced: u32,
+    /// The number of entries that were removed because their record had changed otherwise.
     pub stale: u32,
-    /// Events and endpoints of which nobody had heard.
-    pub passed_on: u32,
-    /// Deliveries that were due, woken.
-    pub woken: u32,
-    /// For how long the oldest of them has been due, in milliseconds.
+    /// The number of events and endpoints that the clock relayed because no relay had.
+    pub relayed: u32,
+    /// The number of due deliveries for which a message was sent.
+    pub enqueued: u32,
+    /// How long the oldest of these deliveries has been due, in milliseconds.
     pub oldest_due_ms: i64,
-    /// Acts that did not succeed: the next tick tries them again.
+    /// The number of failures. The next tick tries these again.
     pub failed: u32,
 }
 
-impl std::ops::Add for Tick {
+impl std::ops::Add for TickReport {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
         Self {
             expired: self.expired + other.expired,
-            proceeded: self.proceeded + other.proceeded,
+            advanced: self.advanced + other.advanced,
             stale: self.stale + other.stale,
-            passed_on: self.passed_on + other.passed_on,
-            woken: self.woken + other.woken,
+            relayed: self.relayed + other.relayed,
+            enqueued: self.enqueued + other.enqueued,
             oldest_due_ms: self.oldest_due_ms.max(other.oldest_due_ms),
             failed: self.failed + other.failed,
         }
     }
 }
 
-/// Whether somebody else hears of what is written to be passed on.
+/// The cause of a tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hearing {
-    /// Somebody does, at once: the clock only looks after what they may have missed.
-    Somebody,
-    /// Nobody did until now: the process has just started.
-    Nobody,
+pub enum Trigger {
+    /// The schedule. The relay is running, so the clock leaves it a grace period for events and endpoints.
+    Schedule,
+    /// The start of the process. No relay was running, so the clock relays all events and endpoints that are due.
+    Startup,
 }
 
-/// Does what is due now. One act that fails, or one shard that can't be read, does not keep the others.
-pub async fn tick(app: &AppState, relay: &Relay, hearing: Hearing) -> Tick {
+/// Applies what is due now. A failure of one entry or shard does not stop the others.
+pub async fn tick(app: &AppState, relay: &Relay, trigger: Trigger) -> TickReport {
     let (now, started) = (Timestamp::now(), Instant::now());
-    let sweep = Sweep { app, relay, now, started, hearing };
-    let tick = join_all((0..DUE_SHARDS).map(|shard| sweep.shard(shard)));
-    let tick = tick.await.into_iter().fold(Tick::default(), std::ops::Add::add);
+    let sweep = Sweep { app, relay, now, started, trigger };
+    let reports = join_all((0..DUE_SHARDS).map(|shard| sweep.shard(shard))).await;
+    let report = reports.into_iter().fold(TickReport::default(), std::ops::Add::add);
     app.log.line(&TickLine {
         metrics: metrics(&[Metric::ms("oldest_due_ms"), Metric::count("woken"), Metric::count("passed_on")]),
         operation: "tick",
-        oldest_due_ms: tick.oldest_due_ms,
-        woken: tick.woken,
-        passed_on: tick.passed_on,
-        failed: tick.failed,
+        oldest_due_ms: report.oldest_due_ms,
+        woken: report.enqueued,
+        passed_on: report.relayed,
+        failed: report.failed,
     });
-    tick
+    report
 }
 
-/// A tick, as the log tells it.
+/// The log line of a tick. Operators' queries and alarms use its field names.
 #[derive(Debug, Serialize)]
 struct TickLine {
     #[serde(rename = "_aws")]
@@ -93,140 +94,151 @@ struct TickLine {
     failed: u32,
 }
 
-/// A tick while it goes on.
+/// A running tick.
 #[derive(Debug, Clone, Copy)]
 struct Sweep<'a> {
     app: &'a AppState,
     relay: &'a Relay,
     now: Timestamp,
     started: Instant,
-    hearing: Hearing,
+    trigger: Trigger,
 }
 
 impl Sweep<'_> {
-    async fn shard(self, shard: u8) -> Tick {
-        // Side by side, so that a backlog of one kind does not keep another waiting.
+    async fn shard(self, shard: u8) -> TickReport {
+        // The kinds run concurrently, so a backlog of one does not delay another.
         let kinds = [Due::Delivery, Due::Event, Due::Endpoint, Due::Proposal, Due::Agreement];
-        let swept = join_all(kinds.map(|what| self.kind(shard, what))).await;
-        swept.into_iter().fold(Tick::default(), std::ops::Add::add)
+        let reports = join_all(kinds.map(|kind| self.kind(shard, kind))).await;
+        reports.into_iter().fold(TickReport::default(), std::ops::Add::add)
     }
 
-    /// What of a kind is due in a shard. It goes through once, so that what fails does not keep the rest.
-    async fn kind(self, shard: u8, what: Due) -> Tick {
-        let until = self.started + limits::SWEEP_DEADLINE;
-        let mut tick = Tick::default();
-        let mut due = self.app.store.due(what, shard, self.due_until(what));
+    /// Applies the due entries of one kind in a shard. It visits each entry once, so an entry that fails does not hold up
+    /// the rest.
+    async fn kind(self, shard: u8, kind: Due) -> TickReport {
+        let deadline = self.started + limits::SWEEP_DEADLINE;
+        let mut report = TickReport::default();
+        let mut due = self.app.store.due(kind, shard, self.due_until(kind));
         loop {
             let entries = match due.next_page().await {
                 Ok(entries) => entries,
                 Err(error) => {
                     log_failure(&self.app.log, "tick", &error.into());
-                    tick.failed += 1;
-                    return tick;
+                    report.failed += 1;
+                    return report;
                 }
             };
-            if entries.is_empty() || until <= Instant::now() {
-                return tick;
+            if entries.is_empty() || deadline <= Instant::now() {
+                return report;
             }
-            match what {
-                Due::Delivery => self.wake(&entries, &mut tick).await,
-                Due::Event | Due::Endpoint => self.pass_on(entries, until, &mut tick).await,
-                Due::Proposal => tick.expired += self.settle(Task::Expire, entries, until, &mut tick).await,
-                Due::Agreement => tick.proceeded += self.settle(Task::Advance, entries, until, &mut tick).await,
+            match kind {
+                Due::Delivery => self.enqueue(&entries, &mut report).await,
+                Due::Event | Due::Endpoint => self.relay(entries, deadline, &mut report).await,
+                Due::Proposal => {
+                    report.expired += self.apply(TimedTransition::ExpireProposal, entries, deadline, &mut report).await;
+                }
+                Due::Agreement => {
+                    report.advanced +=
+                        self.apply(TimedTransition::AdvanceAgreement, entries, deadline, &mut report).await;
+                }
             }
         }
     }
 
-    /// What of a kind is due is at most as late as this.
-    fn due_until(self, what: Due) -> Timestamp {
-        let is_heard = matches!(what, Due::Event | Due::Endpoint) && self.hearing == Hearing::Somebody;
-        let grace_ms = if is_heard { self.app.time_scale.relay_grace_ms() } else { 0 };
+    /// The latest due time of the entries that the tick takes.
+    fn due_until(self, kind: Due) -> Timestamp {
+        let is_left_to_relay = matches!(kind, Due::Event | Due::Endpoint) && self.trigger == Trigger::Schedule;
+        let grace_ms = if is_left_to_relay { self.app.time_scale.relay_grace_ms() } else { 0 };
         Timestamp::from_unix_ms(self.now.unix_ms() - grace_ms).unwrap_or(self.now)
     }
 
-    /// Wakes the sender once more. What is being attempted at this moment is woken too, and found claimed.
-    async fn wake(self, entries: &[DueEntry], tick: &mut Tick) {
+    /// Sends a message for each due delivery. The sender skips a delivery that another attempt has claimed.
+    async fn enqueue(self, entries: &[DueEntry], report: &mut TickReport) {
         let oldest = entries.iter().map(|entry| self.now.unix_ms() - entry.at.unix_ms()).max();
-        tick.oldest_due_ms = tick.oldest_due_ms.max(oldest.unwrap_or_default());
+        report.oldest_due_ms = report.oldest_due_ms.max(oldest.unwrap_or_default());
         match self.relay.enqueue(entries).await {
-            Ok(_) => tick.woken += u32::try_from(entries.len()).unwrap_or(u32::MAX),
+            Ok(_) => report.enqueued += u32::try_from(entries.len()).unwrap_or(u32::MAX),
             Err(error) => {
                 log_failure(&self.app.log, "tick", &error);
-                tick.failed += 1;
+                report.failed += 1;
             }
         }
     }
 
-    async fn pass_on(self, entries: Vec<DueEntry>, until: Instant, tick: &mut Tick) {
+    async fn relay(self, entries: Vec<DueEntry>, deadline: Instant, report: &mut TickReport) {
         for entry in entries {
-            if until <= Instant::now() {
+            if deadline <= Instant::now() {
                 return;
             }
-            match self.relay.process(entry, until).await {
-                Ok(_) => tick.passed_on += 1,
+            match self.relay.process(entry, deadline).await {
+                Ok(_) => report.relayed += 1,
                 Err(error) => {
                     log_failure(&self.app.log, "tick", &error);
-                    tick.failed += 1;
+                    report.failed += 1;
                 }
             }
         }
     }
 
-    /// Writes down what time did to each; how many that were.
-    async fn settle(self, task: Task, entries: Vec<DueEntry>, until: Instant, tick: &mut Tick) -> u32 {
-        let mut settled = 0;
+    /// Applies a transition to the record of each entry, and gives the number of records that it changed.
+    async fn apply(
+        self,
+        transition: TimedTransition,
+        entries: Vec<DueEntry>,
+        deadline: Instant,
+        report: &mut TickReport,
+    ) -> u32 {
+        let mut applied = 0;
         for entry in entries {
-            if until <= Instant::now() {
+            if deadline <= Instant::now() {
                 break;
             }
-            match task.settle(self.app, entry).await {
-                Ok(Settlement::Settled) => settled += 1,
-                Ok(Settlement::Stale) => tick.stale += 1,
+            match transition.apply(self.app, entry).await {
+                Ok(Settlement::Settled) => applied += 1,
+                Ok(Settlement::Stale) => report.stale += 1,
                 Ok(Settlement::Early) => {}
-                Err(()) => tick.failed += 1,
+                Err(()) => report.failed += 1,
             }
         }
-        settled
+        applied
     }
 }
 
-/// What the clock writes down itself.
+/// A transition that time causes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Task {
-    /// That a proposal has expired.
-    Expire,
-    /// How far an agreement went on.
-    Advance,
+enum TimedTransition {
+    ExpireProposal,
+    AdvanceAgreement,
 }
 
-impl Task {
-    /// What audit rows and log lines say.
+impl TimedTransition {
+    /// The operation's name in audit rows and log lines.
     fn operation(self) -> &'static str {
         match self {
-            Self::Expire => "expire_proposal",
-            Self::Advance => "proceed_agreement",
+            Self::ExpireProposal => "expire_proposal",
+            Self::AdvanceAgreement => "proceed_agreement",
         }
     }
 
-    /// Settles an entry, deciding anew while other calls change the same records.
-    async fn settle(self, app: &AppState, entry: DueEntry) -> Result<Settlement, ()> {
+    /// Applies the transition to the record of an entry, again after each conflict. The log has the failure.
+    async fn apply(self, app: &AppState, entry: DueEntry) -> Result<Settlement, ()> {
         let system = SystemContext::begin(&app.store, entry.org, self.operation(), app.time_scale);
-        let settled = match self {
-            Self::Expire => system.run(limits::SWEEP_ATTEMPTS_MAX, || proposals::expire(&system, &entry)).await,
-            Self::Advance => system.run(limits::SWEEP_ATTEMPTS_MAX, || agreements::advance(&system, &entry)).await,
+        let attempts_max = limits::SWEEP_ATTEMPTS_MAX;
+        let result = match self {
+            Self::ExpireProposal => system.run(attempts_max, || proposals::expire(&system, &entry)).await,
+            Self::AdvanceAgreement => system.run(attempts_max, || agreements::advance(&system, &entry)).await,
         };
-        let settled = match settled {
-            // Only when nothing else has removed it with what settled it; removing twice does no harm.
+        let result = match result {
+            // The transaction that changed the record usually removed the entry too; removing it twice does no harm.
             Ok(Settlement::Stale) => {
                 app.store.delete_due_entry(entry).await.map(|()| Settlement::Stale).map_err(Error::from)
             }
-            settled => settled,
+            result => result,
         };
-        match &settled {
+        match &result {
             Ok(Settlement::Stale | Settlement::Early) => {}
             Ok(Settlement::Settled) => log_system_call(app, &system, Ok(())),
             Err(error) => log_system_call(app, &system, Err(error)),
         }
-        settled.map_err(|_| ())
+        result.map_err(|_| ())
     }
 }

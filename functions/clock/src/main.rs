@@ -1,6 +1,6 @@
-//! The Lambda function, called by a schedule: everything it does is in the library.
+//! The Lambda function, which a schedule invokes.
 
-use clock::Hearing;
+use clock::Trigger;
 use lambda_http::Error;
 use lambda_http::lambda_runtime::{self, LambdaEvent, service_fn};
 use serde_json::Value;
@@ -8,16 +8,16 @@ use shared::AppState;
 use shared::platform::sqs::SqsQueue;
 use shared::webhook::relay::Relay;
 
-// One thread: Lambda gives a function one call at a time, and a runtime with more starts slower.
+// One thread: Lambda invokes an instance once at a time, and a runtime with more threads starts slower.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     let app = AppState::from_env()?;
     let relay = Relay::new(app.store.clone(), SqsQueue::from_env()?);
     let (app, relay) = (&app, &relay);
     lambda_runtime::run(service_fn(move |_: LambdaEvent<Value>| async move {
-        let tick = clock::tick(app, relay, Hearing::Somebody).await;
-        // An alarm is on failed calls; what failed is in the log, and the next tick tries it again.
-        if tick.failed == 0 { Ok(()) } else { Err(Error::from(format!("{} acts failed", tick.failed))) }
+        let report = clock::tick(app, relay, Trigger::Schedule).await;
+        // An alarm counts failed invocations. The log has the failures, and the next tick tries them again.
+        if report.failed == 0 { Ok(()) } else { Err(Error::from(format!("{} acts failed", report.failed))) }
     }))
     .await
 }

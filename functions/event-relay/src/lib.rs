@@ -1,5 +1,5 @@
-//! Passes on what the table's stream tells of: what was written to become due. The work is `shared::webhook::relay`'s;
-//! here is how the stream tells it.
+//! Relays what the table's stream reports: entries of the due index that were written. `shared::webhook::relay` does the
+//! work; this crate reads the stream's records.
 
 use std::time::Instant;
 
@@ -11,104 +11,107 @@ use shared::limits;
 use shared::platform::telemetry::{Log, Metric, metrics};
 use shared::store::due::DueEntry;
 use shared::store::keys::{Due, Key};
-use shared::webhook::relay::{Relay, RelayOutcome};
+use shared::webhook::relay::Relay;
 
-/// A batch of the stream, as far as it matters: the keys of what was written. The stream has nothing else.
+/// The largest number of entries that are relayed concurrently.
+const CONCURRENCY: usize = 32;
+
+/// A batch of stream records, reduced to the keys of the written items. The stream's view type is `KEYS_ONLY`.
 #[derive(Debug, Deserialize)]
-pub struct Batch {
+pub struct StreamEvent {
     /// The records.
     #[serde(rename = "Records", default)]
     pub records: Vec<Record>,
 }
 
-/// A write.
+/// The record of a write.
 #[derive(Debug, Deserialize)]
 pub struct Record {
     /// `INSERT`, `MODIFY` or `REMOVE`.
     #[serde(rename = "eventName")]
     pub event_name: String,
-    /// Of what.
-    pub dynamodb: Written,
+    /// The written item.
+    pub dynamodb: StreamRecord,
 }
 
-/// What was written.
+/// The written item of a record.
 #[derive(Debug, Deserialize)]
-pub struct Written {
-    /// Where.
+pub struct StreamRecord {
+    /// The item's key.
     #[serde(rename = "Keys")]
-    pub keys: Keys,
+    pub keys: ItemKey,
 }
 
 /// The key of an item.
 #[derive(Debug, Deserialize)]
-pub struct Keys {
-    /// Its partition.
-    pub pk: Text,
-    /// Its place there.
-    pub sk: Text,
+pub struct ItemKey {
+    /// The partition key.
+    pub pk: StringAttribute,
+    /// The sort key.
+    pub sk: StringAttribute,
 }
 
-/// A text, as the table has it.
+/// A DynamoDB attribute of type `S`.
 #[derive(Debug, Deserialize)]
-pub struct Text {
-    /// The text.
+pub struct StringAttribute {
+    /// The string.
     #[serde(rename = "S")]
-    pub text: String,
+    pub value: String,
 }
 
-impl Batch {
-    /// What was written to become due.
+impl StreamEvent {
+    /// The entries of the due index that were inserted or modified.
     #[must_use]
-    pub fn due(&self) -> Vec<DueEntry> {
+    pub fn due_entries(&self) -> Vec<DueEntry> {
         let written = self.records.iter().filter(|record| record.event_name != "REMOVE");
         written
-            .filter_map(|Record { dynamodb: Written { keys }, .. }| {
-                DueEntry::of(Key::from_parts(&keys.pk.text, &keys.sk.text))
+            .filter_map(|record| {
+                let ItemKey { pk, sk } = &record.dynamodb.keys;
+                DueEntry::of(Key::from_parts(&pk.value, &sk.value))
             })
             .collect()
     }
 }
 
-/// How many entries are passed on at a time.
-const AT_A_TIME: usize = 32;
-
-/// Passes entries on. One that fails is told to the log and left to the clock: it must not hold up the stream.
-pub async fn pass_on(relay: &Relay, log: &Log, entries: Vec<DueEntry>) {
-    let until = Instant::now() + limits::SWEEP_DEADLINE;
-    // Messages go in batches; everything else is done one by one, side by side.
+/// Relays entries. A failure is logged and left to the clock, so that it does not block the stream's shard.
+pub async fn relay_entries(relay: &Relay, log: &Log, entries: Vec<DueEntry>) {
+    let deadline = Instant::now() + limits::SWEEP_DEADLINE;
     let (deliveries, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.what == Due::Delivery);
-    let wake = async {
-        if !deliveries.is_empty() {
-            log_outcome(log, deliveries.first(), &relay.enqueue(&deliveries).await);
+    // The messages of deliveries are sent in batches; the other entries are relayed one by one.
+    let enqueue = async {
+        if let Some(first) = deliveries.first()
+            && let Err(error) = relay.enqueue(&deliveries).await
+        {
+            log_failure(log, first, &error);
         }
     };
-    let pass = async {
-        for some in others.chunks(AT_A_TIME) {
-            join_all(some.iter().map(|entry| pass_one(relay, log, entry, until))).await;
+    let relay_others = async {
+        for chunk in others.chunks(CONCURRENCY) {
+            join_all(chunk.iter().map(|entry| relay_entry(relay, log, entry, deadline))).await;
         }
     };
-    futures_util::join!(wake, pass);
+    futures_util::join!(enqueue, relay_others);
 }
 
-async fn pass_one(relay: &Relay, log: &Log, entry: &DueEntry, until: Instant) {
-    log_outcome(log, Some(entry), &relay.process(entry.clone(), until).await);
-}
-
-fn log_outcome(log: &Log, entry: Option<&DueEntry>, passed: &Result<RelayOutcome, Error>) {
-    if let (Err(error), Some(entry)) = (passed, entry) {
-        log.line(&FailureLine {
-            metrics: metrics(&[Metric::count("faults")]),
-            operation: "relay",
-            organization_id: entry.org,
-            what: entry.what.as_str(),
-            id: entry.id,
-            faults: 1,
-            cause: error.cause().unwrap_or_default(),
-        });
+async fn relay_entry(relay: &Relay, log: &Log, entry: &DueEntry, deadline: Instant) {
+    if let Err(error) = relay.process(entry.clone(), deadline).await {
+        log_failure(log, entry, &error);
     }
 }
 
-/// What could not be passed on, as the log tells it.
+fn log_failure(log: &Log, entry: &DueEntry, error: &Error) {
+    log.line(&FailureLine {
+        metrics: metrics(&[Metric::count("faults")]),
+        operation: "relay",
+        organization_id: entry.org,
+        what: entry.what.as_str(),
+        id: entry.id,
+        faults: 1,
+        cause: error.cause().unwrap_or_default(),
+    });
+}
+
+/// The log line of a failure.
 #[derive(Debug, Serialize)]
 struct FailureLine {
     #[serde(rename = "_aws")]
@@ -130,22 +133,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_what_is_written_only_what_becomes_due_matters() {
-        let (org, endpoint, event) = (OrgId::new(), EndpointId::new(), EventId::new());
+    fn only_written_entries_of_the_due_index_are_relayed() {
+        let (org, endpoint, event_id) = (OrgId::new(), EndpointId::new(), EventId::new());
         let at = Timestamp::now().unix_ms();
         let record = |name: &str, pk: &str, sk: &str| {
             json!({"eventID": "1", "eventName": name, "eventSource": "aws:dynamodb",
                 "dynamodb": {"Keys": {"pk": {"S": pk}, "sk": {"S": sk}}, "StreamViewType": "KEYS_ONLY"}})
         };
-        let batch: Batch = serde_json::from_value(json!({"Records": [
-            record("INSERT", "DUE#3", &format!("EVENT#{at:015}#{org}#{event}")),
-            record("MODIFY", "DUE#4", &format!("DELIVERY#{at:015}#{org}#{event}#{endpoint}")),
-            record("REMOVE", "DUE#3", &format!("EVENT#{at:015}#{org}#{event}")),
-            record("INSERT", &format!("ORG#{org}#EVENT#{event}"), "."),
+        let event: StreamEvent = serde_json::from_value(json!({"Records": [
+            record("INSERT", "DUE#3", &format!("EVENT#{at:015}#{org}#{event_id}")),
+            record("MODIFY", "DUE#4", &format!("DELIVERY#{at:015}#{org}#{event_id}#{endpoint}")),
+            record("REMOVE", "DUE#3", &format!("EVENT#{at:015}#{org}#{event_id}")),
+            record("INSERT", &format!("ORG#{org}#EVENT#{event_id}"), "."),
             record("INSERT", "DUE#1", "nonsense"),
         ]}))
         .unwrap();
-        let due: Vec<_> = batch.due().into_iter().map(|entry| (entry.what, entry.org, entry.endpoint)).collect();
+        let due: Vec<_> =
+            event.due_entries().into_iter().map(|entry| (entry.what, entry.org, entry.endpoint)).collect();
         assert_eq!(due, [(Due::Event, org, None), (Due::Delivery, org, Some(endpoint))]);
     }
 }

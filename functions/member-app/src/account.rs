@@ -1,4 +1,4 @@
-//! The member's own page: where they are signed in, their organizations, and the ways out.
+//! The page of the member's account: the current session, their organizations, and signing out.
 
 use askama::Template;
 use shared::domain::organization::Role;
@@ -7,8 +7,9 @@ use shared::web::Request;
 use shared::web::cookies::Cookie;
 use shared::web::login;
 
-use crate::Page;
-use crate::layout::{Answer, Layout};
+use crate::Handler;
+use crate::layout::Layout;
+use crate::response::PageResponse;
 
 #[derive(Template)]
 #[template(path = "account.html")]
@@ -16,32 +17,32 @@ struct AccountPage {
     layout: Layout,
     email: String,
     role: &'static str,
-    organizations: Vec<OrganizationLine>,
+    organizations: Vec<OrganizationRow>,
 }
 
-struct OrganizationLine {
+struct OrganizationRow {
     id: String,
     name: String,
     is_current: bool,
 }
 
-/// The page.
-pub(crate) struct Account;
+/// Shows the page.
+pub(crate) struct Show;
 
-impl Page for Account {
+impl Handler for Show {
     fn operation(_: &Request) -> &'static str {
         "view_account"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let signed_in = request.signed_in()?;
         let current = signed_in.organization().id;
-        let organizations = signed_in.organizations().await?.into_iter().map(|organization| OrganizationLine {
+        let organizations = signed_in.organizations().await?.into_iter().map(|organization| OrganizationRow {
             id: organization.id.to_string(),
             name: organization.name.as_str().to_owned(),
             is_current: organization.id == current,
         });
-        Answer::page(&AccountPage {
+        PageResponse::render(&AccountPage {
             layout: Layout::new(request),
             email: signed_in.email().as_str().to_owned(),
             role: match signed_in.member().role() {
@@ -53,51 +54,49 @@ impl Page for Account {
     }
 }
 
-/// Signs out here.
+/// Ends the session.
 pub(crate) struct SignOut;
 
-impl Page for SignOut {
+impl Handler for SignOut {
     fn operation(_: &Request) -> &'static str {
         "sign_out"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?;
-        login::sign_out(&submitted).await?;
-        Ok(out(request))
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        login::sign_out(&request.submitted_form()?).await?;
+        Ok(signed_out(request))
     }
 }
 
-/// Signs out everywhere.
+/// Ends all sessions of the account.
 pub(crate) struct SignOutEverywhere;
 
-impl Page for SignOutEverywhere {
+impl Handler for SignOutEverywhere {
     fn operation(_: &Request) -> &'static str {
         "sign_out_everywhere"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?;
-        login::sign_out_everywhere(&submitted).await?;
-        Ok(out(request))
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        login::sign_out_everywhere(&request.submitted_form()?).await?;
+        Ok(signed_out(request))
     }
 }
 
-fn out(request: &Request) -> Answer {
-    Answer::see_other("/app/sign-in").with_cookie(Cookie::Session.set(request.app(), None))
+fn signed_out(request: &Request) -> PageResponse {
+    PageResponse::see_other("/app/sign-in").with_cookie(Cookie::Session.set(request.app(), None))
 }
 
-/// Goes on in another organization.
-pub(crate) struct Switch;
+/// Switches to another organization of the account.
+pub(crate) struct SwitchOrganization;
 
-impl Page for Switch {
+impl Handler for SwitchOrganization {
     fn operation(_: &Request) -> &'static str {
         "switch_organization"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let to = request.submitted()?.form().get("organization").parse().map_err(|_| Error::not_found())?;
-        let secret = login::switch(request, to).await?;
-        Ok(Answer::see_other("/app").with_cookie(Cookie::Session.set(request.app(), Some(&secret))))
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let to = request.submitted_form()?.form().get("organization").parse().map_err(|_| Error::not_found())?;
+        let secret = login::switch_organization(request, to).await?;
+        Ok(PageResponse::see_other("/app").with_cookie(Cookie::Session.set(request.app(), Some(&secret))))
     }
 }

@@ -1,19 +1,22 @@
-//! An agreement in full.
+//! The page of an agreement.
 
 use askama::Template;
 use shared::api::views::agreements::AgreementView;
+use shared::domain::agreement::blockers::Blocker;
 use shared::domain::agreement::{Agreement, AgreementKind, Life, Lifecycle};
 use shared::domain::ids::AgreementId;
-use shared::domain::proposal::ProposalAction;
+use shared::domain::proposal::{Proposal, ProposalAction};
 use shared::domain::sentences;
+use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::service::agreements::{self, AgreementReview};
 use shared::web::Request;
 
-use crate::Page;
-use crate::agreement_summary::{AgreementSummary, Badge, lifecycle_badge, who_is};
-use crate::home::verb;
-use crate::layout::{Answer, Layout, Moment};
+use crate::Handler;
+use crate::agreement_summary::AgreementSummary;
+use crate::labels::{Badge, DisplayTime, action_verb, actor_label, lifecycle_badge};
+use crate::layout::{Layout, Link};
+use crate::response::PageResponse;
 
 #[derive(Template)]
 #[template(path = "agreement.html")]
@@ -23,71 +26,81 @@ struct AgreementPage {
     kind: &'static str,
     badge: Badge,
     status: String,
-    workspace: (String, String),
-    dates: Vec<(&'static str, Moment)>,
-    made_by: String,
+    workspace: Link,
+    dates: Vec<(&'static str, DisplayTime)>,
+    created_by: String,
     agreement_summary: AgreementSummary,
     blockers: Vec<&'static str>,
     is_ready: bool,
-    proposals: Vec<PendingLine>,
+    proposals: Vec<PendingProposal>,
 }
 
-struct PendingLine {
+struct PendingProposal {
     url: String,
     verb: &'static str,
-    by: String,
-    left: String,
+    created_by: String,
+    time_left: String,
 }
 
-/// The page.
+impl PendingProposal {
+    fn new(proposal: &Proposal, now: Timestamp) -> Self {
+        Self {
+            url: format!("/app/proposals/{}", proposal.id()),
+            verb: action_verb(proposal.action),
+            created_by: actor_label(&proposal.created_by),
+            time_left: sentences::time_left(now, proposal.expires_at),
+        }
+    }
+}
+
+/// Shows the page.
 pub(crate) struct Show;
 
-impl Page for Show {
+impl Handler for Show {
     fn operation(_: &Request) -> &'static str {
         "view_agreement"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let id: AgreementId = request.path_id("id")?;
-        let AgreementReview { loaded, pending } = agreements::review(request.signed_in()?.scope(), id).await?;
-        let (agreement, workspace, contacts) = (&**loaded.agreement(), loaded.workspace(), loaded.contacts());
-        let blockers = match agreement.lifecycle() {
-            Lifecycle::Draft => loaded.blockers(request.now()),
-            _ => Vec::new(),
-        };
-        let is_proposed = pending.iter().any(|proposal| proposal.action == ProposalAction::PublishAgreement);
-        let view = AgreementView::in_full(agreement, contacts, &blockers, is_proposed, &request.app().base_url);
-        let page = AgreementPage {
-            layout: Layout::new(request),
-            name: agreement.name.as_str().to_owned(),
-            kind: match agreement.kind {
-                AgreementKind::General => "Agreement",
-                AgreementKind::Safe => "SAFE",
-            },
-            badge: lifecycle_badge(agreement.lifecycle()),
-            status: view.status.clone(),
-            workspace: (format!("/app/workspaces/{}", workspace.id()), workspace.name.as_str().to_owned()),
-            dates: dates(agreement, &view),
-            made_by: who_is(&agreement.created_by),
-            is_ready: view.proposal_ready,
-            agreement_summary: AgreementSummary::new(agreement, &view, contacts),
-            blockers: blockers.iter().map(shared::domain::agreement::blockers::Blocker::message).collect(),
-            proposals: pending
-                .iter()
-                .map(|proposal| PendingLine {
-                    url: format!("/app/proposals/{}", proposal.id()),
-                    verb: verb(proposal.action),
-                    by: who_is(&proposal.created_by),
-                    left: sentences::time_left(request.now(), proposal.expires_at),
-                })
-                .collect(),
-        };
-        Ok(Answer::page(&page)?.showing([id.uuid()]))
+        let review = agreements::review(request.signed_in()?.scope(), id).await?;
+        Ok(PageResponse::render(&agreement_page(request, &review))?.showing([id.uuid()]))
     }
 }
 
-/// When what happened to it.
-fn dates(agreement: &Agreement, view: &AgreementView) -> Vec<(&'static str, Moment)> {
+fn agreement_page(request: &Request, review: &AgreementReview) -> AgreementPage {
+    let AgreementReview { loaded, pending } = review;
+    let (agreement, workspace, contacts) = (&**loaded.agreement(), loaded.workspace(), loaded.contacts());
+    let blockers = match agreement.lifecycle() {
+        Lifecycle::Draft => loaded.blockers(request.now()),
+        _ => Vec::new(),
+    };
+    let is_proposed = pending.iter().any(|proposal| proposal.action == ProposalAction::PublishAgreement);
+    let view = AgreementView::in_full(agreement, contacts, &blockers, is_proposed, &request.app().base_url);
+    AgreementPage {
+        layout: Layout::new(request),
+        name: agreement.name.as_str().to_owned(),
+        kind: match agreement.kind {
+            AgreementKind::General => "Agreement",
+            AgreementKind::Safe => "SAFE",
+        },
+        badge: lifecycle_badge(agreement.lifecycle()),
+        status: view.status.clone(),
+        workspace: Link {
+            url: format!("/app/workspaces/{}", workspace.id()),
+            text: workspace.name.as_str().to_owned(),
+        },
+        dates: dates(agreement, &view),
+        created_by: actor_label(&agreement.created_by),
+        is_ready: view.proposal_ready,
+        agreement_summary: AgreementSummary::new(agreement, &view, contacts),
+        blockers: blockers.iter().map(Blocker::message).collect(),
+        proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, request.now())).collect(),
+    }
+}
+
+/// The name and time of each event in the agreement's life.
+fn dates(agreement: &Agreement, view: &AgreementView) -> Vec<(&'static str, DisplayTime)> {
     let mut dates = vec![("Created", agreement.created_at.into())];
     let later = [
         ("Published", view.published_at),
@@ -96,10 +109,10 @@ fn dates(agreement: &Agreement, view: &AgreementView) -> Vec<(&'static str, Mome
         match agreement.life() {
             Life::Draft | Life::Active { .. } => ("Expires", view.expires_at),
             Life::Expired { expired_at, .. } => ("Expired", Some(expired_at)),
-            // It ended before.
+            // It ended before its expiry.
             Life::Completed { .. } | Life::Cancelled { .. } => ("Expires", None),
         },
     ];
-    dates.extend(later.into_iter().filter_map(|(name, moment)| Some((name, moment?.into()))));
+    dates.extend(later.into_iter().filter_map(|(name, time)| Some((name, time?.into()))));
     dates
 }

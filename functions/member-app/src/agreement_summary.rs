@@ -1,61 +1,59 @@
-//! What an agreement consists of, as the agreement's page and the review of a proposal show it.
+//! The parts of an agreement, as its own page and the review of a proposal show them.
 
-use shared::api::views::agreements::AgreementView;
-use shared::domain::actor::{Actor, ActorType};
-use shared::domain::agreement::gate::{FieldType, GateRule, GateStatus, InformationField};
-use shared::domain::agreement::{Agreement, AgreementKind, DocumentState, Lifecycle, StageState};
+use shared::api::views::agreements::{AgreementView, DocumentView, GateView, ParticipantView, StageView};
+use shared::domain::agreement::gate::{FieldType, Gate, GateRule, GateStatus, InformationField};
+use shared::domain::agreement::{Agreement, AgreementKind, Document, DocumentState, Lifecycle, Stage, StageState};
 use shared::domain::contact::Contact;
-use shared::domain::proposal::ProposalState;
 use shared::domain::sentences;
 
-/// A state in a word, with the class of its look.
-pub(crate) struct Badge {
-    pub text: &'static str,
-    pub look: &'static str,
-}
+use crate::labels::Badge;
 
-/// What an agreement consists of.
+/// The parts of an agreement.
 pub(crate) struct AgreementSummary {
-    pub participants: Vec<Party>,
+    pub participants: Vec<ParticipantRow>,
     pub steps: Vec<Step>,
-    pub documents: Vec<Paper>,
+    pub documents: Vec<DocumentRow>,
+    /// The name and text of each term.
     pub terms: Vec<(&'static str, String)>,
     pub is_safe: bool,
     pub is_draft: bool,
 }
 
-pub(crate) struct Party {
+pub(crate) struct ParticipantRow {
     pub name: String,
     pub email: Option<String>,
     pub roles: Vec<&'static str>,
 }
 
+/// A stage.
 pub(crate) struct Step {
     pub position: usize,
     pub name: String,
-    pub state: &'static str,
+    /// The CSS class of its place in the timeline.
+    pub class: &'static str,
     pub badge: Badge,
     pub actions: Vec<&'static str>,
-    pub gates: Vec<GateLine>,
+    pub gates: Vec<GateRow>,
 }
 
-pub(crate) struct GateLine {
+pub(crate) struct GateRow {
     pub requirement: String,
-    pub look: &'static str,
+    /// The CSS class of its state.
+    pub class: &'static str,
     pub state: String,
-    /// Whom an open one waits for; nothing else says more than the requirement.
+    /// Whom an open or declined gate waits for. `None` for the others: the requirement already names them.
     pub waiting_on: Option<String>,
     pub questions: Vec<Question>,
 }
 
-/// A question that somebody is asked.
+/// A question of an information request.
 pub(crate) struct Question {
     pub text: String,
-    /// What an answer looks like.
+    /// The kind of answer.
     pub answer: String,
 }
 
-pub(crate) struct Paper {
+pub(crate) struct DocumentRow {
     pub name: String,
     pub size: Option<String>,
     pub sha256: Option<String>,
@@ -63,87 +61,106 @@ pub(crate) struct Paper {
 }
 
 impl AgreementSummary {
+    /// The summary of an agreement and its view. The contacts are those of its participants.
     pub fn new(agreement: &Agreement, view: &AgreementView, contacts: &[Contact]) -> Self {
-        let parties = view.participants.iter().flatten().map(|participant| {
-            let contact = contacts.iter().find(|contact| contact.id == participant.contact_id);
-            Party {
-                name: participant.display_name.as_str().to_owned(),
-                email: contact.and_then(|contact| contact.email.as_ref()).map(|email| email.as_str().to_owned()),
-                roles: participant.roles.iter().map(|role| sentences::role(*role)).collect(),
-            }
-        });
-        let is_draft = agreement.lifecycle() == Lifecycle::Draft;
-        // Nothing of it goes on.
-        let has_ended = !matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
-        let steps = view.stages.iter().flatten().zip(&agreement.stages).map(|(shown, stage)| Step {
-            position: shown.position,
-            name: stage.name.as_str().to_owned(),
-            state: match stage.state {
-                StageState::Current if has_ended => "upcoming",
-                StageState::Upcoming => "upcoming",
-                StageState::Current => "current",
-                StageState::Done => "done",
-            },
-            badge: match stage.state {
-                StageState::Upcoming | StageState::Current if has_ended => Badge { text: "Not done", look: "quiet" },
-                StageState::Upcoming => Badge { text: "Upcoming", look: "quiet" },
-                StageState::Current => Badge { text: "Current", look: "blue" },
-                StageState::Done => Badge { text: "Done", look: "green" },
-            },
-            actions: stage.actions.iter().map(|action| sentences::stage_action(*action)).collect(),
-            gates: shown
-                .gates
-                .iter()
-                .zip(&stage.gates)
-                .map(|(shown, gate)| {
-                    let (look, state) = match shown.state {
-                        GateStatus::Locked | GateStatus::Open if has_ended => ("locked", "Not done".to_owned()),
-                        GateStatus::Locked => ("locked", "Not open yet".to_owned()),
-                        GateStatus::Open => ("open", "Open".to_owned()),
-                        GateStatus::Cleared => (
-                            "cleared",
-                            match shown.cleared_at {
-                                Some(moment) => format!("Done {}", moment.for_people()),
-                                None => "Done".to_owned(),
-                            },
-                        ),
-                        GateStatus::Declined => ("declined", "Declined".to_owned()),
-                    };
-                    let says_more = !has_ended && matches!(shown.state, GateStatus::Open | GateStatus::Declined);
-                    GateLine {
-                        requirement: sentences::requirement(&gate.rule, agreement, contacts),
-                        look,
-                        state,
-                        waiting_on: says_more.then(|| shown.waiting_on.clone()),
-                        questions: match &gate.rule {
-                            GateRule::InformationRequest { fields, .. } => fields.iter().map(question).collect(),
-                            _ => Vec::new(),
-                        },
-                    }
-                })
-                .collect(),
-        });
-        let papers = view.documents.iter().flatten().zip(&agreement.documents).map(|(document, kept)| Paper {
-            name: document.name.as_str().to_owned(),
-            size: document.size_bytes.map(size),
-            sha256: document.sha256.clone(),
-            badge: match document.state {
-                _ if document.sha256.is_none() => Badge { text: "File missing", look: "amber" },
-                DocumentState::Draft if is_draft => Badge { text: "Draft", look: "quiet" },
-                DocumentState::Draft if kept.blocks.is_empty() => Badge { text: "For reading", look: "quiet" },
-                DocumentState::Draft | DocumentState::Out if has_ended => Badge { text: "Not signed", look: "quiet" },
-                DocumentState::Draft => Badge { text: "Not out yet", look: "quiet" },
-                DocumentState::Out => Badge { text: "Out for signing", look: "blue" },
-                DocumentState::Signed => Badge { text: "Signed", look: "green" },
-            },
-        });
+        let source = Source::new(agreement, contacts);
+        let participants = view.participants.iter().flatten();
+        let stages = view.stages.iter().flatten().zip(&agreement.stages);
+        let documents = view.documents.iter().flatten().zip(&agreement.documents);
         Self {
-            participants: parties.collect(),
-            steps: steps.collect(),
-            documents: papers.collect(),
+            participants: participants.map(|participant| source.participant(participant)).collect(),
+            steps: stages.map(|(view, stage)| source.step(view, stage)).collect(),
+            documents: documents.map(|(view, document)| source.document(view, document)).collect(),
             terms: agreement.terms.as_ref().map(sentences::terms).unwrap_or_default(),
             is_safe: agreement.kind == AgreementKind::Safe,
-            is_draft,
+            is_draft: source.is_draft,
+        }
+    }
+}
+
+/// What the parts of a summary depend on.
+struct Source<'a> {
+    agreement: &'a Agreement,
+    contacts: &'a [Contact],
+    is_draft: bool,
+    /// Whether the agreement is completed, cancelled or expired, so that its open parts stay undone.
+    has_ended: bool,
+}
+
+impl<'a> Source<'a> {
+    fn new(agreement: &'a Agreement, contacts: &'a [Contact]) -> Self {
+        let is_draft = agreement.lifecycle() == Lifecycle::Draft;
+        let has_ended = !matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
+        Self { agreement, contacts, is_draft, has_ended }
+    }
+
+    fn participant(&self, participant: &ParticipantView) -> ParticipantRow {
+        let contact = self.contacts.iter().find(|contact| contact.id == participant.contact_id);
+        ParticipantRow {
+            name: participant.display_name.as_str().to_owned(),
+            email: contact.and_then(|contact| contact.email.as_ref()).map(|email| email.as_str().to_owned()),
+            roles: participant.roles.iter().map(|role| sentences::role(*role)).collect(),
+        }
+    }
+
+    fn step(&self, view: &StageView, stage: &Stage) -> Step {
+        let (class, badge) = match stage.state {
+            StageState::Upcoming | StageState::Current if self.has_ended => {
+                ("upcoming", Badge { text: "Not done", class: "quiet" })
+            }
+            StageState::Upcoming => ("upcoming", Badge { text: "Upcoming", class: "quiet" }),
+            StageState::Current => ("current", Badge { text: "Current", class: "blue" }),
+            StageState::Done => ("done", Badge { text: "Done", class: "green" }),
+        };
+        Step {
+            position: view.position,
+            name: stage.name.as_str().to_owned(),
+            class,
+            badge,
+            actions: stage.actions.iter().map(|action| sentences::stage_action(*action)).collect(),
+            gates: view.gates.iter().zip(&stage.gates).map(|(view, gate)| self.gate(view, gate)).collect(),
+        }
+    }
+
+    fn gate(&self, view: &GateView, gate: &Gate) -> GateRow {
+        let (class, state) = match view.state {
+            GateStatus::Locked | GateStatus::Open if self.has_ended => ("locked", "Not done".to_owned()),
+            GateStatus::Locked => ("locked", "Not open yet".to_owned()),
+            GateStatus::Open => ("open", "Open".to_owned()),
+            GateStatus::Cleared => {
+                let state = view.cleared_at.map_or_else(|| "Done".to_owned(), |at| format!("Done {}", at.for_people()));
+                ("cleared", state)
+            }
+            GateStatus::Declined => ("declined", "Declined".to_owned()),
+        };
+        let is_waiting = !self.has_ended && matches!(view.state, GateStatus::Open | GateStatus::Declined);
+        GateRow {
+            requirement: sentences::requirement(&gate.rule, self.agreement, self.contacts),
+            class,
+            state,
+            waiting_on: is_waiting.then(|| view.waiting_on.clone()),
+            questions: match &gate.rule {
+                GateRule::InformationRequest { fields, .. } => fields.iter().map(question).collect(),
+                _ => Vec::new(),
+            },
+        }
+    }
+
+    fn document(&self, view: &DocumentView, document: &Document) -> DocumentRow {
+        let badge = match view.state {
+            _ if view.sha256.is_none() => Badge { text: "File missing", class: "amber" },
+            DocumentState::Draft if self.is_draft => Badge { text: "Draft", class: "quiet" },
+            DocumentState::Draft if document.blocks.is_empty() => Badge { text: "For reading", class: "quiet" },
+            DocumentState::Draft | DocumentState::Out if self.has_ended => Badge { text: "Not signed", class: "quiet" },
+            DocumentState::Draft => Badge { text: "Not out yet", class: "quiet" },
+            DocumentState::Out => Badge { text: "Out for signing", class: "blue" },
+            DocumentState::Signed => Badge { text: "Signed", class: "green" },
+        };
+        DocumentRow {
+            name: view.name.as_str().to_owned(),
+            size: view.size_bytes.map(size),
+            sha256: view.sha256.clone(),
+            badge,
         }
     }
 }
@@ -173,34 +190,5 @@ fn size(bytes: u64) -> String {
         0..KIB => format!("{bytes} bytes"),
         KIB..MIB => format!("{} KB", bytes.div_ceil(KIB)),
         MIB.. => format!("{}.{} MB", bytes / MIB, bytes % MIB * 10 / MIB),
-    }
-}
-
-/// Where an agreement is in its life.
-pub(crate) fn lifecycle_badge(lifecycle: Lifecycle) -> Badge {
-    match lifecycle {
-        Lifecycle::Draft => Badge { text: "Draft", look: "quiet" },
-        Lifecycle::Active => Badge { text: "Active", look: "blue" },
-        Lifecycle::Completed => Badge { text: "Completed", look: "green" },
-        Lifecycle::Cancelled => Badge { text: "Cancelled", look: "red" },
-        Lifecycle::Expired => Badge { text: "Expired", look: "red" },
-    }
-}
-
-/// Where a proposal is.
-pub(crate) fn proposal_badge(state: ProposalState) -> Badge {
-    match state {
-        ProposalState::Pending => Badge { text: "Waiting for a decision", look: "amber" },
-        ProposalState::Confirmed => Badge { text: "Confirmed", look: "green" },
-        ProposalState::Declined => Badge { text: "Declined", look: "red" },
-        ProposalState::Expired => Badge { text: "Expired", look: "quiet" },
-    }
-}
-
-/// Who did something, and what they are if that is no person.
-pub(crate) fn who_is(actor: &Actor) -> String {
-    match actor.actor_type {
-        ActorType::Member | ActorType::Participant | ActorType::System => actor.display_name.clone(),
-        ActorType::Token => format!("{} (over the API)", actor.display_name),
     }
 }

@@ -1,57 +1,60 @@
-//! One delivery: its attempts, what was sent, and sending it again.
+//! The page of a delivery: its attempts, the event's body, and the replay.
 
 use askama::Template;
 use shared::domain::delivery::{Attempt, Delivery, DeliveryState, FailureClass, Outcome};
-use shared::domain::ids::EventId;
+use shared::domain::ids::{EndpointId, EventId};
 use shared::error::Error;
 use shared::limits;
-use shared::service::deliveries;
+use shared::service::deliveries::{self, DeliveryReview};
+use shared::store::endpoints::EndpointState;
 use shared::web::Request;
 
-use crate::Page;
-use crate::agreement_summary::Badge;
-use crate::developers::link;
-use crate::endpoint::{delivery_badge, delivery_link, find};
-use crate::layout::{Answer, Layout, Moment};
+use crate::Handler;
+use crate::developers::endpoint_url;
+use crate::endpoint::{delivery_url, load_endpoint};
+use crate::labels::{Badge, DisplayTime, delivery_badge};
+use crate::layout::{Layout, Link};
+use crate::response::PageResponse;
 
 #[derive(Template)]
 #[template(path = "delivery.html")]
 struct DeliveryPage {
     layout: Layout,
     path: String,
-    endpoint: (String, String),
+    endpoint: Link,
     event_type: &'static str,
     event_id: String,
-    at: Moment,
+    created_at: DisplayTime,
     badge: Badge,
     explanation: String,
-    due_at: Option<Moment>,
-    attempts: Vec<AttemptLine>,
-    left_out: u32,
+    due_at: Option<DisplayTime>,
+    attempts: Vec<AttemptRow>,
+    /// The number of earlier attempts that are no longer stored.
+    omitted_attempts: u32,
     body: String,
     can_replay: bool,
     is_delivered: bool,
 }
 
-struct AttemptLine {
+struct AttemptRow {
     number: u32,
-    at: Moment,
+    at: DisplayTime,
     badge: Badge,
     result: String,
-    class: Option<&'static str>,
+    failure_class: Option<&'static str>,
     duration_ms: u64,
     dialled: Option<String>,
     excerpt: Option<String>,
 }
 
-impl AttemptLine {
+impl AttemptRow {
     fn new(attempt: &Attempt) -> Self {
-        let (badge, result, class) = match attempt.outcome {
+        let (badge, result, failure_class) = match attempt.outcome {
             Outcome::Delivered { status } => {
-                (Badge { text: "Delivered", look: "green" }, format!("the server answered {status}"), None)
+                (Badge { text: "Delivered", class: "green" }, format!("the server answered {status}"), None)
             }
             Outcome::Failed { class, status } => {
-                (Badge { text: "Failed", look: "red" }, failure(class, status), Some(class.as_str()))
+                (Badge { text: "Failed", class: "red" }, failure(class, status), Some(class.as_str()))
             }
         };
         Self {
@@ -59,7 +62,7 @@ impl AttemptLine {
             at: attempt.at.into(),
             badge,
             result,
-            class,
+            failure_class,
             duration_ms: attempt.duration_ms,
             dialled: attempt.dialled.map(|address| address.to_string()),
             excerpt: attempt.excerpt.clone(),
@@ -67,54 +70,47 @@ impl AttemptLine {
     }
 }
 
-/// The page.
+/// Shows the page.
 pub(crate) struct Show;
 
-impl Page for Show {
+impl Handler for Show {
     fn operation(_: &Request) -> &'static str {
         "view_delivery"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         request.check_admin()?;
-        let store = request.signed_in()?.scope().store();
-        let state = find(request).await?;
-        let endpoint = &state.endpoint;
-        let event_id: EventId = request.path_id("event")?;
-        let event = store.event(event_id).await?.ok_or_else(Error::not_found)?;
-        let delivery = match store.delivery(endpoint.id(), event_id).await? {
-            Some(found) => found.into_inner(),
-            // An event that was told a moment ago has no delivery yet.
-            None if event.is_for(endpoint) => {
-                Delivery::new(endpoint.id(), event.id, event.event_type, event.created_at, request.now())
-            }
-            None => return Err(Error::not_found()),
-        };
-        let is_aside = state.quarantined.iter().any(|quarantined| quarantined.event_id == event_id);
-        let kept = u32::try_from(delivery.attempts.len()).unwrap_or(u32::MAX);
-        let page = DeliveryPage {
-            layout: Layout::new(request),
-            path: delivery_link(endpoint.id(), event_id),
-            endpoint: (link(endpoint.id()), endpoint.url().as_str().to_owned()),
-            event_type: event.event_type.as_str(),
-            event_id: event_id.to_string(),
-            at: event.created_at.into(),
-            badge: delivery_badge(delivery.state()),
-            explanation: if is_aside { QUARANTINED_EXPLANATION.to_owned() } else { explanation(&delivery) },
-            due_at: delivery.due_at().filter(|_| delivery.state() == DeliveryState::Waiting).map(Into::into),
-            attempts: delivery.attempts.iter().rev().map(AttemptLine::new).collect(),
-            left_out: delivery.attempted.saturating_sub(kept),
-            body: event.body,
-            can_replay: is_aside || delivery.state() != DeliveryState::Queued,
-            is_delivered: delivery.state() == DeliveryState::Delivered,
-        };
-        Ok(Answer::page(&page)?.showing([endpoint.id().uuid(), event_id.uuid()]))
+        let (endpoint, event): (EndpointId, EventId) = (request.path_id("id")?, request.path_id("event")?);
+        let review = deliveries::review(request.signed_in()?.scope(), endpoint, event).await?;
+        Ok(PageResponse::render(&delivery_page(request, review))?.showing([endpoint.uuid(), event.uuid()]))
     }
 }
 
-/// How an attempt failed, to be read after its number.
+fn delivery_page(request: &Request, review: DeliveryReview) -> DeliveryPage {
+    let is_quarantined = review.is_quarantined();
+    let DeliveryReview { endpoint: EndpointState { endpoint, .. }, delivery, event } = review;
+    let stored = u32::try_from(delivery.attempts.len()).unwrap_or(u32::MAX);
+    DeliveryPage {
+        layout: Layout::new(request),
+        path: delivery_url(endpoint.id(), event.id),
+        endpoint: Link { url: endpoint_url(endpoint.id()), text: endpoint.url().as_str().to_owned() },
+        event_type: event.event_type.as_str(),
+        event_id: event.id.to_string(),
+        created_at: event.created_at.into(),
+        badge: delivery_badge(delivery.state()),
+        explanation: if is_quarantined { QUARANTINED_EXPLANATION.to_owned() } else { explanation(&delivery) },
+        due_at: delivery.due_at().filter(|_| delivery.state() == DeliveryState::Waiting).map(Into::into),
+        attempts: delivery.attempts.iter().rev().map(AttemptRow::new).collect(),
+        omitted_attempts: delivery.attempted.saturating_sub(stored),
+        body: event.body,
+        can_replay: is_quarantined || delivery.state() != DeliveryState::Queued,
+        is_delivered: delivery.state() == DeliveryState::Delivered,
+    }
+}
+
+/// How an attempt failed, as the rest of a sentence that begins with its number.
 fn failure(class: FailureClass, status: Option<u16>) -> String {
-    let what = match class {
+    let description = match class {
         FailureClass::DnsError => "the host’s name could not be looked up",
         FailureClass::AddressRefused => "the host is not a public one",
         FailureClass::ConnectError => "no connection to the server",
@@ -127,16 +123,16 @@ fn failure(class: FailureClass, status: Option<u16>) -> String {
     };
     match (class, status) {
         (FailureClass::HttpError, Some(status)) => format!("the server answered {status}"),
-        (_, Some(status)) => format!("{what} ({status})"),
-        (_, None) => what.to_owned(),
+        (_, Some(status)) => format!("{description} ({status})"),
+        (_, None) => description.to_owned(),
     }
 }
 
-/// Of one that the sender could not process.
+/// The explanation of a quarantined delivery.
 const QUARANTINED_EXPLANATION: &str =
     "It could not be processed. That is our fault. Nothing is lost: replay it once it is mended.";
 
-/// Attempts of the schedule: the first, and one after each wait.
+/// The number of attempts in the schedule: the first, and one after each wait.
 const ATTEMPTS: usize = 1 + limits::RETRY_WAITS_S.len();
 
 fn explanation(delivery: &Delivery) -> String {
@@ -153,19 +149,19 @@ fn explanation(delivery: &Delivery) -> String {
     }
 }
 
-/// Sends it again.
+/// Replays the delivery.
 pub(crate) struct Replay;
 
-impl Page for Replay {
+impl Handler for Replay {
     fn operation(_: &Request) -> &'static str {
         "replay_delivery"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?.by_admin()?;
-        let endpoint = find(request).await?.endpoint.id();
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let endpoint = load_endpoint(request).await?.endpoint.id();
         let event: EventId = request.path_id("event")?;
-        submitted.run(|| deliveries::replay(submitted.scope(), submitted.by(), endpoint, event)).await?;
-        Ok(Answer::see_other(delivery_link(endpoint, event)))
+        submitted.run(|| deliveries::replay(submitted.scope(), submitted.submitter(), endpoint, event)).await?;
+        Ok(PageResponse::see_other(delivery_url(endpoint, event)))
     }
 }

@@ -1,220 +1,184 @@
-//! Developers: the endpoints that an organization's subscribers are told at, and adding one. For admins.
+//! The page of the webhook endpoints, on which admins add one.
 
 use std::collections::BTreeSet;
 
 use askama::Template;
-use http::StatusCode;
 use shared::Webhooks;
 use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::endpoint::{Endpoint, Subscription};
 use shared::domain::event::EventType;
 use shared::domain::ids::EndpointId;
-use shared::domain::sentences;
 use shared::error::Error;
 use shared::limits;
 use shared::service::endpoints::{self, NoRoom};
 use shared::store::endpoints::EndpointState;
-use shared::web::{Form, Request};
+use shared::web::{Flash, Form, Request};
 use shared::webhook::guard::{AddressError, EndpointUrl, check};
 use shared::webhook::resolve::ResolveError;
 
-use crate::Page;
-use crate::agreement_summary::Badge;
-use crate::flash::{self, Flash};
-use crate::layout::{Answer, Layout, Moment, Notice};
+use crate::Handler;
+use crate::labels::{Badge, DisplayTime, endpoint_badge, subscription_label};
+use crate::layout::{Layout, Notice};
+use crate::response::PageResponse;
 
 #[derive(Template)]
 #[template(path = "developers.html")]
 struct DevelopersPage {
     layout: Layout,
     notice: Option<Notice>,
-    endpoints: Vec<EndpointLine>,
+    endpoints: Vec<EndpointRow>,
     is_full: bool,
-    /// Where there is room for another one, or somebody has typed what they may want to keep.
+    /// The form that adds an endpoint. `None`, if there is no room for one and nothing was submitted.
     form: Option<EndpointForm>,
 }
 
-struct EndpointLine {
+struct EndpointRow {
     link: String,
     url: String,
     events: String,
     badge: Badge,
-    last_success_at: Option<Moment>,
+    last_success_at: Option<DisplayTime>,
     failures_in_a_row: u32,
 }
 
-/// The fields of an endpoint, as they were typed, with what is wrong with them.
-pub(crate) struct EndpointForm {
-    pub url: String,
-    pub url_error: Option<String>,
-    pub types: Vec<TypeChoice>,
-}
-
-/// An event type to choose.
-pub(crate) struct TypeChoice {
-    pub name: &'static str,
-    pub about: &'static str,
-    pub is_chosen: bool,
-}
-
-impl EndpointForm {
-    /// The form with these fields in it.
-    pub fn of(url: &str, events: &Subscription) -> Self {
-        let is_chosen = |event_type| matches!(events, Subscription::Only(types) if types.contains(&event_type));
-        Self::new(url, is_chosen)
-    }
-
-    /// The form as somebody typed it.
-    pub fn typed(form: &Form) -> Self {
-        Self::new(form.get("url"), |event_type| !form.get(&field_of(event_type)).is_empty())
-    }
-
-    fn new(url: &str, is_chosen: impl Fn(EventType) -> bool) -> Self {
-        let types = EventType::SUBSCRIBABLE.into_iter().map(|event_type| TypeChoice {
-            name: event_type.as_str(),
-            about: sentences::event_type(event_type),
-            is_chosen: is_chosen(event_type),
-        });
-        Self { url: url.to_owned(), url_error: None, types: types.collect() }
-    }
-
-    /// What a form asks for, or the form with what is wrong.
-    ///
-    /// # Errors
-    /// The form to be shown again.
-    pub async fn read(form: &Form, webhooks: &Webhooks) -> Result<(EndpointUrl, Subscription), Box<Self>> {
-        let refuse = |why: String| {
-            let mut again = Self::typed(form);
-            again.url_error = Some(why);
-            Box::new(again)
-        };
-        let url = EndpointUrl::parse(form.get("url"), &*webhooks.guard).map_err(|error| refuse(error.to_string()))?;
-        reachable(&url, webhooks).await.map_err(|error| refuse(error.to_string()))?;
-        let chosen: BTreeSet<EventType> = EventType::SUBSCRIBABLE
-            .into_iter()
-            .filter(|event_type| !form.get(&field_of(*event_type)).is_empty())
-            .collect();
-        Ok((url, if chosen.is_empty() { Subscription::All } else { Subscription::Only(chosen) }))
-    }
-}
-
-/// The field of an event type.
-fn field_of(event_type: EventType) -> String {
-    format!("event:{}", event_type.as_str())
-}
-
-/// Whether an address may be an endpoint's now. Name servers that don't answer are no reason to refuse it: every attempt
-/// asks again.
-///
-/// # Errors
-/// Why it may not.
-pub(crate) async fn reachable(url: &EndpointUrl, webhooks: &Webhooks) -> Result<(), AddressError> {
-    match check(url, &*webhooks.guard, &*webhooks.resolver).await {
-        Err(AddressError::Unresolved(ResolveError::TimedOut | ResolveError::Failed(_))) | Ok(_) => Ok(()),
-        Err(refused) => Err(refused),
-    }
-}
-
-/// How an endpoint does, in a word.
-pub(crate) fn endpoint_badge(state: &EndpointState) -> Badge {
-    if state.endpoint.paused_at().is_some() {
-        Badge { text: "Paused", look: "amber" }
-    } else if state.is_failing() {
-        Badge { text: "Failing", look: "red" }
-    } else if state.health.last_success_at.is_some() {
-        Badge { text: "Working", look: "green" }
-    } else {
-        Badge { text: "New", look: "quiet" }
-    }
-}
-
-/// What an endpoint is told, in words.
-pub(crate) fn told(events: &Subscription) -> String {
-    match events {
-        Subscription::All => "All events".to_owned(),
-        Subscription::Only(types) => types.iter().map(|event_type| event_type.as_str()).collect::<Vec<_>>().join(", "),
-    }
-}
-
-/// The page.
-pub(crate) struct Show;
-
-impl Page for Show {
-    fn operation(_: &Request) -> &'static str {
-        "view_developers"
-    }
-
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        request.check_admin()?;
-        page(request, None, None).await
-    }
-}
-
-async fn page(request: &Request, typed: Option<EndpointForm>, notice: Option<Notice>) -> Result<Answer, Error> {
-    let endpoints = request.signed_in()?.scope().store().endpoints().await?;
-    let is_full = endpoints.len() >= limits::ENDPOINTS_MAX;
-    let line = |state: &EndpointState| {
+impl EndpointRow {
+    fn new(state: &EndpointState) -> Self {
         let endpoint = &state.endpoint;
-        EndpointLine {
-            link: link(endpoint.id()),
+        Self {
+            link: endpoint_url(endpoint.id()),
             url: endpoint.url().as_str().to_owned(),
-            events: told(endpoint.events()),
+            events: subscription_label(endpoint.events()),
             badge: endpoint_badge(state),
             last_success_at: state.health.last_success_at.map(Into::into),
             failures_in_a_row: state.health.failures_in_a_row,
         }
-    };
+    }
+}
+
+/// The fields of an endpoint with their values and errors.
+pub(crate) struct EndpointForm {
+    pub url: String,
+    pub url_error: Option<String>,
+    pub event_types: Vec<EventTypeOption>,
+}
+
+pub(crate) struct EventTypeOption {
+    pub name: &'static str,
+    pub description: &'static str,
+    pub is_selected: bool,
+}
+
+impl EndpointForm {
+    /// The form with the values of an endpoint.
+    pub fn of_endpoint(url: &str, events: &Subscription) -> Self {
+        Self::new(url, |event_type| matches!(events, Subscription::Only(types) if types.contains(&event_type)))
+    }
+
+    /// The form with the submitted values.
+    fn submitted(form: &Form) -> Self {
+        Self::new(form.get("url"), |event_type| is_selected(form, event_type))
+    }
+
+    fn new(url: &str, is_selected: impl Fn(EventType) -> bool) -> Self {
+        let event_types = EventType::subscribable().map(|event_type| EventTypeOption {
+            name: event_type.as_str(),
+            description: event_type.sent_when(),
+            is_selected: is_selected(event_type),
+        });
+        Self { url: url.to_owned(), url_error: None, event_types: event_types.collect() }
+    }
+
+    /// The URL and subscription of a submitted form.
+    ///
+    /// # Errors
+    /// The form with the submitted values and the error of the URL.
+    pub async fn parse(form: &Form, webhooks: &Webhooks) -> Result<(EndpointUrl, Subscription), Box<Self>> {
+        let with_error = |error: String| Box::new(Self { url_error: Some(error), ..Self::submitted(form) });
+        let url =
+            EndpointUrl::parse(form.get("url"), &*webhooks.guard).map_err(|error| with_error(error.to_string()))?;
+        check_address(&url, webhooks).await.map_err(|error| with_error(error.to_string()))?;
+        let selected: BTreeSet<EventType> =
+            EventType::subscribable().filter(|event_type| is_selected(form, *event_type)).collect();
+        Ok((url, if selected.is_empty() { Subscription::All } else { Subscription::Only(selected) }))
+    }
+}
+
+fn is_selected(form: &Form, event_type: EventType) -> bool {
+    !form.get(&format!("event:{}", event_type.as_str())).is_empty()
+}
+
+/// Checks that the address guard allows the host's addresses now. A failing name server is no error, because every
+/// attempt resolves the host again.
+pub(crate) async fn check_address(url: &EndpointUrl, webhooks: &Webhooks) -> Result<(), AddressError> {
+    match check(url, &*webhooks.guard, &*webhooks.resolver).await {
+        Err(AddressError::Unresolved(ResolveError::TimedOut | ResolveError::Failed(_))) | Ok(_) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// The URL of an endpoint's page.
+pub(crate) fn endpoint_url(id: EndpointId) -> String {
+    format!("/app/developers/endpoints/{id}")
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_developers"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        request.check_admin()?;
+        developers_page(request, None, None).await
+    }
+}
+
+async fn developers_page(
+    request: &Request,
+    submitted: Option<EndpointForm>,
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
+    let endpoints = request.signed_in()?.scope().store().endpoints().await?;
+    let is_full = endpoints.len() >= limits::ENDPOINTS_MAX;
     let page = DevelopersPage {
         layout: Layout::new(request),
         notice,
         is_full,
-        endpoints: endpoints.iter().map(line).collect(),
-        form: typed.or_else(|| (!is_full).then(|| EndpointForm::of("", &Subscription::All))),
+        endpoints: endpoints.iter().map(EndpointRow::new).collect(),
+        form: submitted.or_else(|| (!is_full).then(|| EndpointForm::of_endpoint("", &Subscription::All))),
     };
-    Ok(Answer::page(&page)?.showing(endpoints.iter().map(|state| state.endpoint.id().uuid())))
-}
-
-/// Where an endpoint's page is.
-pub(crate) fn link(id: EndpointId) -> String {
-    format!("/app/developers/endpoints/{id}")
+    Ok(PageResponse::render(&page)?.showing(endpoints.iter().map(|state| state.endpoint.id().uuid())))
 }
 
 /// Adds an endpoint.
-pub(crate) struct Add;
+pub(crate) struct AddEndpoint;
 
-impl Page for Add {
+impl Handler for AddEndpoint {
     fn operation(_: &Request) -> &'static str {
         "add_endpoint"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?.by_admin()?;
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
         let webhooks = request.app().webhooks()?;
-        let (url, events) = match EndpointForm::read(submitted.form(), webhooks).await {
-            Ok(read) => read,
-            Err(again) => return refused(page(request, Some(*again), None).await),
+        let (url, events) = match EndpointForm::parse(submitted.form(), webhooks).await {
+            Ok(parsed) => parsed,
+            Err(form) => return Ok(developers_page(request, Some(*form), None).await?.unprocessable()),
         };
         let keys = webhooks.keys.keyring().await?;
         let secret = SigningSecret::generate()?;
-        let added = Endpoint::new(submitted.by(), url, events, &secret, &keys, submitted.scope().now())?;
-        let cookie = flash::set(&submitted, Flash::Secret(added.id()), &secret.expose()).await?;
-        match submitted.run(|| endpoints::add(submitted.scope(), submitted.by(), &added)).await? {
-            Ok(()) => return Ok(Answer::see_other(link(added.id())).with_cookie(cookie)),
-            Err(NoRoom) => {}
+        let endpoint = Endpoint::new(submitted.submitter(), url, events, &secret, &keys, submitted.scope().now())?;
+        let cookie = Flash::SigningSecret(endpoint.id()).set(&submitted, &secret.expose()).await?;
+        let added = submitted.run(|| endpoints::add(submitted.scope(), submitted.submitter(), &endpoint)).await?;
+        if let Err(NoRoom) = added {
+            let max = limits::ENDPOINTS_MAX;
+            let line = format!("An organization has at most {max}. Delete one that you no longer need.");
+            let notice = Notice::bad("There is no room for another endpoint", line);
+            let form = EndpointForm::submitted(submitted.form());
+            return Ok(developers_page(request, Some(form), Some(notice)).await?.unprocessable());
         }
-        let notice = Notice {
-            look: "bad",
-            title: "There is no room for another endpoint".to_owned(),
-            lines: vec![format!(
-                "An organization has at most {}. Delete one that you no longer need.",
-                limits::ENDPOINTS_MAX
-            )],
-        };
-        refused(page(request, Some(EndpointForm::typed(submitted.form())), Some(notice)).await)
+        Ok(PageResponse::see_other(endpoint_url(endpoint.id())).with_cookie(cookie))
     }
-}
-
-/// A page as a refusal of the form on it.
-pub(crate) fn refused(page: Result<Answer, Error>) -> Result<Answer, Error> {
-    Ok(page?.refused(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"))
 }

@@ -1,4 +1,4 @@
-//! One endpoint: how it does, what can be done to it, and its deliveries.
+//! The page of an endpoint: its health, its settings and its deliveries.
 
 use askama::Template;
 use shared::crypto::signing_secret::SigningSecret;
@@ -12,17 +12,17 @@ use shared::error::Error;
 use shared::service::endpoints;
 use shared::store::deliveries::DeliveryFilter;
 use shared::store::endpoints::EndpointState;
-use shared::web::{Form, Request, SubmittedForm};
+use shared::web::{Flash, Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
-use crate::Page;
-use crate::agreement_summary::{Badge, who_is};
-use crate::developers::{EndpointForm, endpoint_badge, link, reachable, refused, told};
-use crate::flash::{self, Flash};
-use crate::layout::{Answer, Layout, Moment, Notice, in_query};
+use crate::Handler;
+use crate::developers::{EndpointForm, check_address, endpoint_url};
+use crate::labels::{Badge, DisplayTime, actor_label, delivery_badge, endpoint_badge, subscription_label};
+use crate::layout::{Layout, Notice, encode_query_value};
+use crate::response::PageResponse;
 
-/// Deliveries on a page.
-const DELIVERIES: usize = 25;
+/// The number of deliveries on a page.
+const DELIVERIES_PER_PAGE: usize = 25;
 
 #[derive(Template)]
 #[template(path = "endpoint.html")]
@@ -32,202 +32,204 @@ struct EndpointPage {
     url: String,
     badge: Badge,
     notice: Option<Notice>,
+    /// The signing secret, once after it was generated.
     secret: Option<String>,
     events: String,
+    /// The number of failures in a row, if the endpoint is failing because of them.
     failing: Option<u32>,
-    paused_at: Option<Moment>,
-    overlaps_until: Option<Moment>,
-    last_success_at: Option<Moment>,
-    last_failure_at: Option<Moment>,
+    paused_at: Option<DisplayTime>,
+    overlaps_until: Option<DisplayTime>,
+    last_success_at: Option<DisplayTime>,
+    last_failure_at: Option<DisplayTime>,
     failures_in_a_row: u32,
-    added: (String, Moment),
-    /// Since when, and where to look.
-    quarantined: Vec<(Moment, String)>,
+    created_by: String,
+    created_at: DisplayTime,
+    /// The time and the page of each quarantined delivery.
+    quarantined: Vec<(DisplayTime, String)>,
     replay: Option<ReplayForm>,
-    states: Vec<Choice>,
-    types: Vec<Choice>,
+    states: Vec<SelectOption>,
+    event_types: Vec<SelectOption>,
     is_filtered: bool,
-    deliveries: Vec<DeliveryLine>,
+    deliveries: Vec<DeliveryRow>,
     older: Option<String>,
     is_first: bool,
 }
 
-/// The form that replays what was not delivered.
+/// The form that replays undelivered events.
 struct ReplayForm {
     count: u64,
-    /// Whether an earlier one goes on.
+    /// Whether an earlier replay is still running.
     is_under_way: bool,
-    /// For the field: a moment without a zone, which is UTC; or what was typed, where that is none.
+    /// The value of the field: a time in UTC without an offset, or the submitted text if that is no time.
     since: String,
     since_text: String,
     error: Option<&'static str>,
 }
 
-/// An entry of a list to choose from.
-struct Choice {
+/// An option of a `select` element.
+struct SelectOption {
     value: &'static str,
     text: &'static str,
-    is_chosen: bool,
+    is_selected: bool,
 }
 
-pub(crate) struct DeliveryLine {
-    pub link: String,
-    pub event_type: &'static str,
-    pub badge: Badge,
-    pub at: Moment,
-    pub attempted: u32,
-    pub due_at: Option<Moment>,
+struct DeliveryRow {
+    link: String,
+    event_type: &'static str,
+    badge: Badge,
+    created_at: DisplayTime,
+    attempted: u32,
+    due_at: Option<DisplayTime>,
 }
 
-impl DeliveryLine {
-    pub fn new(delivery: &Delivery) -> Self {
+impl DeliveryRow {
+    fn new(delivery: &Delivery) -> Self {
         let is_waiting = delivery.state() == DeliveryState::Waiting;
         Self {
-            link: delivery_link(delivery.endpoint_id, delivery.event_id),
+            link: delivery_url(delivery.endpoint_id, delivery.event_id),
             event_type: delivery.event_type.as_str(),
             badge: delivery_badge(delivery.state()),
-            at: delivery.created_at.into(),
+            created_at: delivery.created_at.into(),
             attempted: delivery.attempted,
             due_at: delivery.due_at().filter(|_| is_waiting).map(Into::into),
         }
     }
 }
 
-/// Where a delivery's page is.
-pub(crate) fn delivery_link(endpoint: EndpointId, event: EventId) -> String {
-    format!("{}/deliveries/{event}", link(endpoint))
+/// The URL of a delivery's page.
+pub(crate) fn delivery_url(endpoint: EndpointId, event: EventId) -> String {
+    format!("{}/deliveries/{event}", endpoint_url(endpoint))
 }
 
-/// A delivery's state in a word.
-pub(crate) fn delivery_badge(state: DeliveryState) -> Badge {
-    let (text, look) = match state {
-        DeliveryState::Queued => ("Queued", "blue"),
-        DeliveryState::Waiting => ("Waiting", "amber"),
-        DeliveryState::Delivered => ("Delivered", "green"),
-        DeliveryState::Exhausted => ("Exhausted", "red"),
-        DeliveryState::Held => ("Held", "quiet"),
-    };
-    Badge { text, look }
-}
-
-/// An endpoint of the organization.
-pub(crate) async fn find(request: &Request) -> Result<EndpointState, Error> {
+/// The endpoint in the path.
+pub(crate) async fn load_endpoint(request: &Request) -> Result<EndpointState, Error> {
     let id: EndpointId = request.path_id("id")?;
     endpoints::get(request.signed_in()?.scope(), id).await
 }
 
-/// The page.
+/// Shows the page.
 pub(crate) struct Show;
 
-impl Page for Show {
+impl Handler for Show {
     fn operation(_: &Request) -> &'static str {
         "view_endpoint"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         request.check_admin()?;
-        let state = find(request).await?;
-        page(request, &state, None).await
+        let state = load_endpoint(request).await?;
+        endpoint_page(request, &state, None).await
     }
 }
 
-async fn page(request: &Request, state: &EndpointState, notice: Option<Notice>) -> Result<Answer, Error> {
+async fn endpoint_page(
+    request: &Request,
+    state: &EndpointState,
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
     let store = request.signed_in()?.scope().store();
     let endpoint = &state.endpoint;
-    let chosen_state = request.query("state").and_then(|text| DeliveryState::parse(&text));
-    let chosen_type = request.query("type").and_then(|text| EventType::parse(&text));
+    let filter = DeliveryFilter {
+        state: request.query("state").and_then(|text| DeliveryState::parse(&text)),
+        event_type: request.query("type").and_then(|text| EventType::parse(&text)),
+    };
     let before: Option<EventId> = request.query("before").and_then(|text| text.parse().ok());
-    let filter = DeliveryFilter { state: chosen_state, event_type: chosen_type };
-    let found = store.deliveries(endpoint.id(), filter, before, DELIVERIES).await?;
-    let (secret, cookie) = flash::take(request, Flash::Secret(endpoint.id())).await?.unzip();
-    let path = link(endpoint.id());
-    let state_name = chosen_state.map_or("", DeliveryState::as_str);
-    let type_name = chosen_type.map_or("", EventType::as_str);
+    let found = store.deliveries(endpoint.id(), filter, before, DELIVERIES_PER_PAGE).await?;
+    let (secret, cookie) = Flash::SigningSecret(endpoint.id()).take(request).await?.unzip();
+    let path = endpoint_url(endpoint.id());
+    let state_value = filter.state.map_or("", DeliveryState::as_str);
+    let type_value = filter.event_type.map_or("", EventType::as_str);
+    let older = |event: EventId| format!("{path}?state={state_value}&type={type_value}&before={event}#deliveries");
     let page = EndpointPage {
         layout: Layout::new(request),
         url: endpoint.url().as_str().to_owned(),
         badge: endpoint_badge(state),
         notice,
         secret,
-        events: told(endpoint.events()),
+        events: subscription_label(endpoint.events()),
         failing: Some(state.health.failures_in_a_row).filter(|failures| *failures > 0 && state.is_failing()),
         paused_at: endpoint.paused_at().map(Into::into),
         overlaps_until: endpoint.overlaps_until(request.now()).map(Into::into),
         last_success_at: state.health.last_success_at.map(Into::into),
         last_failure_at: state.health.last_failure_at.map(Into::into),
         failures_in_a_row: state.health.failures_in_a_row,
-        added: (who_is(endpoint.created_by()), endpoint.created_at().into()),
+        created_by: actor_label(endpoint.created_by()),
+        created_at: endpoint.created_at().into(),
         quarantined: state
             .quarantined
             .iter()
-            .map(|quarantined| (quarantined.at.into(), delivery_link(endpoint.id(), quarantined.event_id)))
+            .map(|quarantined| (quarantined.at.into(), delivery_url(endpoint.id(), quarantined.event_id)))
             .collect(),
         replay: replay_form(request, state).await?,
-        states: DeliveryState::ALL
-            .into_iter()
-            .map(|state| Choice {
-                value: state.as_str(),
-                text: delivery_badge(state).text,
-                is_chosen: chosen_state == Some(state),
-            })
-            .collect(),
-        types: EventType::SUBSCRIBABLE
-            .into_iter()
-            .chain([EventType::WebhookTest])
-            .map(|event_type| Choice {
-                value: event_type.as_str(),
-                text: event_type.as_str(),
-                is_chosen: chosen_type == Some(event_type),
-            })
-            .collect(),
-        is_filtered: chosen_state.is_some() || chosen_type.is_some(),
-        deliveries: found.deliveries.iter().map(DeliveryLine::new).collect(),
-        older: found.next.map(|event| format!("{path}?state={state_name}&type={type_name}&before={event}#deliveries")),
+        states: state_options(filter.state),
+        event_types: event_type_options(filter.event_type),
+        is_filtered: filter.state.is_some() || filter.event_type.is_some(),
+        deliveries: found.deliveries.iter().map(DeliveryRow::new).collect(),
+        older: found.next.map(older),
         is_first: before.is_none(),
         path,
     };
-    let events = found.deliveries.iter().map(|delivery| delivery.event_id.uuid());
-    Ok(Answer::page(&page)?.with_cookie(cookie.flatten()).showing(std::iter::once(endpoint.id().uuid()).chain(events)))
+    let event_ids = found.deliveries.iter().map(|delivery| delivery.event_id.uuid());
+    let response = PageResponse::render(&page)?.with_cookie(cookie.flatten());
+    Ok(response.showing(std::iter::once(endpoint.id().uuid()).chain(event_ids)))
 }
 
-/// The form with its count: of what somebody asked about, in the address or in the form itself, or of everything.
+fn state_options(selected: Option<DeliveryState>) -> Vec<SelectOption> {
+    let option = |state: DeliveryState| SelectOption {
+        value: state.as_str(),
+        text: delivery_badge(state).text,
+        is_selected: selected == Some(state),
+    };
+    DeliveryState::ALL.into_iter().map(option).collect()
+}
+
+fn event_type_options(selected: Option<EventType>) -> Vec<SelectOption> {
+    let option = |event_type: EventType| SelectOption {
+        value: event_type.as_str(),
+        text: event_type.as_str(),
+        is_selected: selected == Some(event_type),
+    };
+    EventType::ALL.into_iter().map(option).collect()
+}
+
+/// The replay form with the number of events that it would replay: since the time in the query or the submitted form, or
+/// since the beginning. `None`, if there are none and no time was given.
 async fn replay_form(request: &Request, state: &EndpointState) -> Result<Option<ReplayForm>, Error> {
     let store = request.signed_in()?.scope().store();
-    let typed = request.typed();
-    let typed = Some(typed.get("since").to_owned()).filter(|_| Button::of(&typed) == Some(Button::ReplayAll));
-    let asked = typed.or_else(|| request.query("since"));
-    let since = asked.as_deref().map(read_moment);
-    let from = since.flatten().unwrap_or_else(the_beginning);
-    let found = store.undelivered(state.endpoint.id(), &state.quarantined, from).await?;
-    if found.count == 0 && asked.is_none() {
+    let form = request.unverified_form();
+    let submitted = Some(form.get("since").to_owned()).filter(|_| Button::of(&form) == Some(Button::ReplayAll));
+    let requested = submitted.or_else(|| request.query("since"));
+    let since = requested.as_deref().map(parse_datetime_local);
+    let count_from = since.flatten().unwrap_or_else(beginning_of_time);
+    let found = store.undelivered(state.endpoint.id(), &state.quarantined, count_from).await?;
+    if found.count == 0 && requested.is_none() {
         return Ok(None);
     }
     let from = since.flatten().or(found.earliest).unwrap_or(request.now());
-    // To the second below, so that the first is among them.
+    // Rounded down to the second, so that the earliest event is included.
     let from = Timestamp::from_unix_ms(from.unix_ms().div_euclid(1000) * 1000).unwrap_or(from);
-    let text = from.to_string().chars().take("2026-03-14T09:26:53".len()).collect();
-    let wrong = asked.filter(|_| since == Some(None));
+    let value = from.to_string().chars().take("2026-03-14T09:26:53".len()).collect();
+    let invalid = requested.filter(|_| since == Some(None));
     Ok(Some(ReplayForm {
         count: found.count,
         is_under_way: state.replay.is_some(),
         since_text: from.for_people(),
-        error: wrong.is_some().then_some("must be a date with a time, such as 2026-03-14T09:26"),
-        since: wrong.unwrap_or(text),
+        error: invalid.is_some().then_some("must be a date with a time, such as 2026-03-14T09:26"),
+        since: invalid.unwrap_or(value),
     }))
 }
 
-/// Before anything happened.
-fn the_beginning() -> Timestamp {
+fn beginning_of_time() -> Timestamp {
     Timestamp::from_unix_ms(0).unwrap_or_else(|_| Timestamp::now())
 }
 
-/// A moment as browsers send it from a field for one: without a zone, which is UTC.
-fn read_moment(text: &str) -> Option<Timestamp> {
+/// The time in a `datetime-local` field, in UTC.
+fn parse_datetime_local(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     [format!("{text}:00Z"), format!("{text}Z"), text.to_owned()].iter().find_map(|text| text.parse().ok())
 }
 
-/// What a button of the page does.
+/// A button of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Button {
     Test,
@@ -235,7 +237,7 @@ enum Button {
     Resume,
     Rotate,
     Delete,
-    /// Changes nothing: a form of the page, so that its token is not part of an address.
+    /// Shows the page with another count. It changes nothing, but as a POST it keeps the CSRF token out of the URL.
     Count,
     ReplayAll,
 }
@@ -255,12 +257,12 @@ impl Button {
     }
 }
 
-/// What the buttons of the page do.
-pub(crate) struct Change;
+/// Does what the pressed button says.
+pub(crate) struct Submit;
 
-impl Page for Change {
+impl Handler for Submit {
     fn operation(request: &Request) -> &'static str {
-        match Button::of(&request.typed()) {
+        match Button::of(&request.unverified_form()) {
             Some(Button::Test) => "send_test_event",
             Some(Button::Pause) => "pause_endpoint",
             Some(Button::Resume) => "resume_endpoint",
@@ -272,72 +274,91 @@ impl Page for Change {
         }
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?.by_admin()?;
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
         let unknown = || FieldErrors::one("act", FieldCode::InvalidValue, "must be one of the page's buttons");
         let button = Button::of(submitted.form()).ok_or_else(|| Error::Invalid(unknown()))?;
         let id: EndpointId = request.path_id("id")?;
-        let (scope, admin) = (submitted.scope(), submitted.by());
         match button {
-            Button::Test => return send_test(request, &submitted, id).await,
-            Button::Pause => submitted.run(|| endpoints::pause(scope, admin, id)).await?,
-            Button::Resume => submitted.run(|| endpoints::resume(scope, admin, id)).await?,
-            Button::Rotate => return rotate(&submitted, id).await,
-            Button::Delete => {
-                submitted.run(|| endpoints::delete(scope, admin, id)).await?;
-                return Ok(Answer::see_other("/app/developers"));
-            }
-            Button::Count => {
-                let since = in_query(submitted.form().get("since"));
-                find(request).await?;
-                return Ok(Answer::see_other(format!("{}?since={since}#replay", link(id))));
-            }
-            Button::ReplayAll => return replay_undelivered(request, &submitted, id).await,
+            Button::Test => send_test(request, &submitted, id).await,
+            Button::Pause => pause(&submitted, id).await,
+            Button::Resume => resume(&submitted, id).await,
+            Button::Rotate => rotate_secret(&submitted, id).await,
+            Button::Delete => delete(&submitted, id).await,
+            Button::Count => count_undelivered(request, &submitted, id).await,
+            Button::ReplayAll => replay_undelivered(request, &submitted, id).await,
         }
-        Ok(Answer::see_other(link(id)))
     }
 }
 
-/// A form of the page, sent by an admin.
+/// A form of the page, submitted by an admin.
 type AdminForm<'a> = SubmittedForm<'a, Admin<'a>>;
 
-/// Sends a test event, if the endpoint's address can be used now.
-async fn send_test(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) -> Result<Answer, Error> {
-    let state = find(request).await?;
-    if let Err(refusal) = reachable(state.endpoint.url(), submitted.app().webhooks()?).await {
-        let line = format!("The address can’t be used: it {refusal}.");
-        return refused(page(request, &state, Some(refusal_notice("No test was sent", line))).await);
+/// Sends a test event, if the address guard allows the endpoint's address now.
+async fn send_test(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
+    let state = load_endpoint(request).await?;
+    if let Err(error) = check_address(state.endpoint.url(), submitted.app().webhooks()?).await {
+        let notice = Notice::bad("No test was sent", format!("The address can’t be used: it {error}."));
+        return Ok(endpoint_page(request, &state, Some(notice)).await?.unprocessable());
     }
-    let (scope, admin) = (submitted.scope(), submitted.by());
+    let (scope, admin) = (submitted.scope(), submitted.submitter());
     let event = submitted.run(|| std::future::ready(Ok(endpoints::send_test(scope, admin, id)))).await?;
-    Ok(Answer::see_other(delivery_link(id, event)))
+    Ok(PageResponse::see_other(delivery_url(id, event)))
 }
 
-/// Gives the endpoint a new signing secret, which its page shows once.
-async fn rotate(submitted: &AdminForm<'_>, id: EndpointId) -> Result<Answer, Error> {
-    let how = if submitted.form().get("old") == "keep" { Rotation::Overlapping } else { Rotation::AtOnce };
-    let (scope, admin) = (submitted.scope(), submitted.by());
-    // One for all attempts: what is shown must be what the attempt wrote that took effect.
+async fn pause(submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
+    submitted.run(|| endpoints::pause(submitted.scope(), submitted.submitter(), id)).await?;
+    Ok(PageResponse::see_other(endpoint_url(id)))
+}
+
+async fn resume(submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
+    submitted.run(|| endpoints::resume(submitted.scope(), submitted.submitter(), id)).await?;
+    Ok(PageResponse::see_other(endpoint_url(id)))
+}
+
+/// Generates a new signing secret, which the page shows once.
+async fn rotate_secret(submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
+    let keep_old = submitted.form().get("old") == "keep";
+    let rotation = if keep_old { Rotation::Overlapping } else { Rotation::AtOnce };
+    let (scope, admin) = (submitted.scope(), submitted.submitter());
+    // All attempts use the same secret, so that the page shows the one that was stored.
     let secret = SigningSecret::generate()?;
     let keys = submitted.app().webhooks()?.keys.keyring().await?;
-    let cookie = flash::set(submitted, Flash::Secret(id), &secret.expose()).await?;
-    submitted.run(|| endpoints::rotate_secret(scope, admin, id, how, &secret, &keys)).await?;
-    Ok(Answer::see_other(link(id)).with_cookie(cookie))
+    let cookie = Flash::SigningSecret(id).set(submitted, &secret.expose()).await?;
+    submitted.run(|| endpoints::rotate_secret(scope, admin, id, rotation, &secret, &keys)).await?;
+    Ok(PageResponse::see_other(endpoint_url(id)).with_cookie(cookie))
 }
 
-/// Requests a replay of what the endpoint has not received since a moment.
-async fn replay_undelivered(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) -> Result<Answer, Error> {
-    let Some(since) = read_moment(submitted.form().get("since")) else {
-        let line = "Since must be a date with a time, such as 2026-03-14T09:26.".to_owned();
-        let notice = refusal_notice("Nothing was replayed", line);
-        return refused(page(request, &find(request).await?, Some(notice)).await);
+async fn delete(submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
+    submitted.run(|| endpoints::delete(submitted.scope(), submitted.submitter(), id)).await?;
+    Ok(PageResponse::see_other("/app/developers"))
+}
+
+/// Shows the page with the number of undelivered events since a time.
+async fn count_undelivered(
+    request: &Request,
+    submitted: &AdminForm<'_>,
+    id: EndpointId,
+) -> Result<PageResponse, Error> {
+    let since = encode_query_value(submitted.form().get("since"));
+    load_endpoint(request).await?;
+    Ok(PageResponse::see_other(format!("{}?since={since}#replay", endpoint_url(id))))
+}
+
+/// Requests a replay of the undelivered events since a time.
+async fn replay_undelivered(
+    request: &Request,
+    submitted: &AdminForm<'_>,
+    id: EndpointId,
+) -> Result<PageResponse, Error> {
+    let Some(since) = parse_datetime_local(submitted.form().get("since")) else {
+        let line = "Since must be a date with a time, such as 2026-03-14T09:26.";
+        let notice = Notice::bad("Nothing was replayed", line);
+        let state = load_endpoint(request).await?;
+        return Ok(endpoint_page(request, &state, Some(notice)).await?.unprocessable());
     };
-    submitted.run(|| endpoints::replay_undelivered(submitted.scope(), submitted.by(), id, since)).await?;
-    Ok(Answer::see_other(link(id)))
-}
-
-fn refusal_notice(title: &str, line: String) -> Notice {
-    Notice { look: "bad", title: title.to_owned(), lines: vec![line] }
+    submitted.run(|| endpoints::replay_undelivered(submitted.scope(), submitted.submitter(), id, since)).await?;
+    Ok(PageResponse::see_other(endpoint_url(id)))
 }
 
 #[derive(Template)]
@@ -349,61 +370,61 @@ struct EditPage {
     form: EndpointForm,
 }
 
-/// The form that changes its address and events.
+/// Shows the form that changes the URL and events.
 pub(crate) struct Edit;
 
-impl Page for Edit {
+impl Handler for Edit {
     fn operation(_: &Request) -> &'static str {
         "view_endpoint"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         request.check_admin()?;
-        let endpoint = find(request).await?.endpoint;
-        let form = EndpointForm::of(endpoint.url().as_str(), endpoint.events());
+        let endpoint = load_endpoint(request).await?.endpoint;
+        let form = EndpointForm::of_endpoint(endpoint.url().as_str(), endpoint.events());
         edit_page(request, &endpoint, form)
     }
 }
 
-fn edit_page(request: &Request, endpoint: &Endpoint, form: EndpointForm) -> Result<Answer, Error> {
-    let (path, url) = (link(endpoint.id()), endpoint.url().as_str().to_owned());
+fn edit_page(request: &Request, endpoint: &Endpoint, form: EndpointForm) -> Result<PageResponse, Error> {
+    let (path, url) = (endpoint_url(endpoint.id()), endpoint.url().as_str().to_owned());
     let page = EditPage { layout: Layout::new(request), path, url, form };
-    Ok(Answer::page(&page)?.showing([endpoint.id().uuid()]))
+    Ok(PageResponse::render(&page)?.showing([endpoint.id().uuid()]))
 }
 
-/// That form, sent.
+/// Saves the form.
 pub(crate) struct Save;
 
-impl Page for Save {
+impl Handler for Save {
     fn operation(_: &Request) -> &'static str {
         "edit_endpoint"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?.by_admin()?;
-        let before = find(request).await?.endpoint;
-        let (url, events) = match EndpointForm::read(submitted.form(), submitted.app().webhooks()?).await {
-            Ok(read) => read,
-            Err(again) => return refused(edit_page(request, &before, *again)),
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let endpoint = load_endpoint(request).await?.endpoint;
+        let (url, events) = match EndpointForm::parse(submitted.form(), submitted.app().webhooks()?).await {
+            Ok(parsed) => parsed,
+            Err(form) => return Ok(edit_page(request, &endpoint, *form)?.unprocessable()),
         };
-        let (scope, admin, id) = (submitted.scope(), submitted.by(), before.id());
+        let (scope, admin, id) = (submitted.scope(), submitted.submitter(), endpoint.id());
         submitted.run(|| endpoints::edit(scope, admin, id, url.clone(), events.clone())).await?;
-        Ok(Answer::see_other(link(id)))
+        Ok(PageResponse::see_other(endpoint_url(id)))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::read_moment;
+    use super::parse_datetime_local;
 
     #[test]
-    fn a_moment_is_read_as_browsers_send_it() {
-        let moment = read_moment("2026-03-14T09:26").unwrap();
+    fn a_time_is_parsed_as_browsers_send_it() {
+        let time = parse_datetime_local("2026-03-14T09:26").unwrap();
         for text in ["2026-03-14T09:26:00", "2026-03-14T09:26:00.000", "2026-03-14T09:26:00Z", " 2026-03-14T09:26 "] {
-            assert_eq!(read_moment(text), Some(moment), "{text}");
+            assert_eq!(parse_datetime_local(text), Some(time), "{text}");
         }
         for text in ["", "yesterday", "2026-03-14", "09:26"] {
-            assert_eq!(read_moment(text), None, "{text}");
+            assert_eq!(parse_datetime_local(text), None, "{text}");
         }
     }
 }

@@ -1,146 +1,143 @@
-//! Home: what waits for a decision, what was decided, and, for admins, which endpoints fail.
+//! The home page: pending proposals, recent decisions, and, for admins, failing endpoints.
 
 use askama::Template;
-use shared::domain::proposal::{Decision, Proposal, ProposalAction, ProposalState};
+use shared::domain::proposal::{Decision, Proposal, ProposalState};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::store::endpoints::EndpointState;
 use shared::web::Request;
 
-use crate::Page;
-use crate::agreement_summary::{Badge, proposal_badge, who_is};
-use crate::developers::link;
-use crate::layout::{Answer, Layout, Moment};
+use crate::Handler;
+use crate::developers::endpoint_url;
+use crate::labels::{Badge, DisplayTime, action_verb, actor_label, proposal_badge};
+use crate::layout::Layout;
+use crate::response::PageResponse;
 
-/// How many proposals that wait are shown: more than somebody decides in one go are on a page of their own.
-const SHOWN: usize = 20;
-/// How many that were decided.
-const DECIDED_SHOWN: usize = 8;
-/// How many failing endpoints: one that all share has mostly one cause.
-const FAILING_SHOWN: usize = 3;
+/// The largest number of pending proposals on the page. The page of proposals has all.
+const PENDING_MAX: usize = 20;
+/// The largest number of ended proposals on the page.
+const ENDED_MAX: usize = 8;
+/// The largest number of failing endpoints on the page. If all fail, they usually have one cause.
+const FAILING_MAX: usize = 3;
 
 #[derive(Template)]
 #[template(path = "home.html")]
 struct HomePage {
     layout: Layout,
-    failing: Vec<Failing>,
+    failing: Vec<FailingEndpoint>,
     more_failing: usize,
-    waiting: Vec<Waiting>,
-    more: usize,
-    decided: Vec<ProposalLine>,
+    pending: Vec<PendingProposal>,
+    more_pending: usize,
+    ended: Vec<ProposalRow>,
 }
 
-/// An endpoint that does not get what it should.
-struct Failing {
+struct FailingEndpoint {
     link: String,
     url: String,
-    how: String,
+    reason: String,
 }
 
-struct Waiting {
+struct PendingProposal {
     url: String,
     verb: &'static str,
     name: String,
     note: Option<String>,
     size: String,
-    by: String,
-    since: Moment,
-    left: String,
+    created_by: String,
+    created_at: DisplayTime,
+    time_left: String,
     is_urgent: bool,
 }
 
-/// A proposal in a line.
-pub(crate) struct ProposalLine {
+/// A proposal in a list.
+pub(crate) struct ProposalRow {
     pub url: String,
-    pub what: String,
+    pub title: String,
     pub badge: Badge,
-    /// Who did what is to be known, up to the time that follows.
-    pub by: String,
-    pub at: Moment,
+    /// Who proposed or decided, as the beginning of a sentence that ends with the time.
+    pub actor: String,
+    pub at: DisplayTime,
 }
 
-/// The page.
-pub(crate) struct Home;
+/// Shows the page.
+pub(crate) struct Show;
 
-impl Page for Home {
+impl Handler for Show {
     fn operation(_: &Request) -> &'static str {
         "view_home"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let now = request.now();
         let signed_in = request.signed_in()?;
         let store = signed_in.scope().store();
         let endpoints = async { if signed_in.member().is_admin() { store.endpoints().await } else { Ok(Vec::new()) } };
-        let (found, endpoints) = tokio::try_join!(store.proposals_for_home(now, SHOWN, DECIDED_SHOWN), endpoints)?;
+        let (found, endpoints) = tokio::try_join!(store.proposals_for_home(now, PENDING_MAX, ENDED_MAX), endpoints)?;
         let failing: Vec<&EndpointState> = endpoints.iter().filter(|state| state.is_failing()).collect();
-        let (failing, rest) = failing.split_at(failing.len().min(FAILING_SHOWN));
-        let proposals = found.pending.iter().map(|proposal| proposal.id().uuid());
-        let shown: Vec<_> = proposals.chain(failing.iter().map(|state| state.endpoint.id().uuid())).collect();
+        let (failing, more_failing) = failing.split_at(failing.len().min(FAILING_MAX));
+        let proposal_ids = found.pending.iter().map(|proposal| proposal.id().uuid());
+        let shown: Vec<_> = proposal_ids.chain(failing.iter().map(|state| state.endpoint.id().uuid())).collect();
         let page = HomePage {
             layout: Layout::new(request),
-            failing: failing.iter().map(|state| Failing::new(state)).collect(),
-            more_failing: rest.len(),
-            more: found.pending_total - found.pending.len().min(found.pending_total),
-            waiting: found.pending.iter().map(|proposal| waiting(proposal, now)).collect(),
-            decided: found.ended.iter().map(|proposal| line(proposal, now)).collect(),
+            failing: failing.iter().map(|state| FailingEndpoint::new(state)).collect(),
+            more_failing: more_failing.len(),
+            more_pending: found.pending_total - found.pending.len().min(found.pending_total),
+            pending: found.pending.iter().map(|proposal| PendingProposal::new(proposal, now)).collect(),
+            ended: found.ended.iter().map(|proposal| ProposalRow::new(proposal, now)).collect(),
         };
-        Ok(Answer::page(&page)?.showing(shown))
+        Ok(PageResponse::render(&page)?.showing(shown))
     }
 }
 
-impl Failing {
+impl FailingEndpoint {
     fn new(state: &EndpointState) -> Self {
         let endpoint = &state.endpoint;
-        let how = match (state.health.failures_in_a_row, state.quarantined.len()) {
+        let reason = match (state.health.failures_in_a_row, state.quarantined.len()) {
             (0, 1) => "one delivery could not be processed".to_owned(),
             (0, quarantined) => format!("{quarantined} deliveries could not be processed"),
             (1, _) => "its last attempt failed".to_owned(),
             (failures, _) => format!("{failures} failures in a row"),
         };
-        Self { link: link(endpoint.id()), url: endpoint.url().as_str().to_owned(), how }
+        Self { link: endpoint_url(endpoint.id()), url: endpoint.url().as_str().to_owned(), reason }
     }
 }
 
-fn waiting(proposal: &Proposal, now: Timestamp) -> Waiting {
-    const URGENT_MS: i64 = 12 * 3600 * 1000;
-    Waiting {
-        url: format!("/app/proposals/{}", proposal.id()),
-        verb: verb(proposal.action),
-        name: proposal.subject.name.as_str().to_owned(),
-        note: proposal.note.as_ref().map(|note| note.as_str().to_owned()),
-        size: sentences::size(&proposal.subject),
-        by: who_is(&proposal.created_by),
-        since: proposal.created_at.into(),
-        left: sentences::time_left(now, proposal.expires_at),
-        is_urgent: proposal.expires_at.unix_ms() - now.unix_ms() < URGENT_MS,
-    }
-}
-
-/// A proposal in a line: who decided it, or who made it while it waits.
-pub(crate) fn line(proposal: &Proposal, now: Timestamp) -> ProposalLine {
-    let state: ProposalState = proposal.state_at(now);
-    let (by, at) = match (proposal.decision(), state) {
-        (Decision::Confirmed(decided) | Decision::Declined(decided), _) => {
-            (format!("{}, ", who_is(&decided.by)), decided.at)
+impl PendingProposal {
+    fn new(proposal: &Proposal, now: Timestamp) -> Self {
+        const URGENT_MS: i64 = 12 * 3600 * 1000;
+        Self {
+            url: format!("/app/proposals/{}", proposal.id()),
+            verb: action_verb(proposal.action),
+            name: proposal.subject.name.as_str().to_owned(),
+            note: proposal.note.as_ref().map(|note| note.as_str().to_owned()),
+            size: sentences::size(&proposal.subject),
+            created_by: actor_label(&proposal.created_by),
+            created_at: proposal.created_at.into(),
+            time_left: sentences::time_left(now, proposal.expires_at),
+            is_urgent: proposal.expires_at.unix_ms() - now.unix_ms() < URGENT_MS,
         }
-        (_, ProposalState::Pending) => (format!("Proposed by {}, ", who_is(&proposal.created_by)), proposal.created_at),
-        _ => (String::new(), proposal.expires_at),
-    };
-    ProposalLine {
-        url: format!("/app/proposals/{}", proposal.id()),
-        what: format!("{} “{}”", verb(proposal.action), proposal.subject.name.as_str()),
-        badge: proposal_badge(state),
-        by,
-        at: at.into(),
     }
 }
 
-/// What a proposal wants done, as a verb.
-pub(crate) fn verb(action: ProposalAction) -> &'static str {
-    match action {
-        ProposalAction::PublishAgreement => "Publish",
-        ProposalAction::CancelAgreement => "Cancel",
+impl ProposalRow {
+    pub fn new(proposal: &Proposal, now: Timestamp) -> Self {
+        let state: ProposalState = proposal.state_at(now);
+        let (actor, at) = match (proposal.decision(), state) {
+            (Decision::Confirmed(decided) | Decision::Declined(decided), _) => {
+                (format!("{}, ", actor_label(&decided.by)), decided.at)
+            }
+            (_, ProposalState::Pending) => {
+                (format!("Proposed by {}, ", actor_label(&proposal.created_by)), proposal.created_at)
+            }
+            _ => (String::new(), proposal.expires_at),
+        };
+        Self {
+            url: format!("/app/proposals/{}", proposal.id()),
+            title: format!("{} “{}”", action_verb(proposal.action), proposal.subject.name.as_str()),
+            badge: proposal_badge(state),
+            actor,
+            at: at.into(),
+        }
     }
 }

@@ -1,8 +1,8 @@
-//! The app: server-rendered pages on which members read and decide. It works without JavaScript; whatever changes
-//! anything is a form, which carries the token of the session that it was shown in.
+//! The app: server-rendered pages on which members read and decide. They work without JavaScript. Every change is a form
+//! submission with the CSRF token of the session.
 //!
-//! One file per page. `layout` has what all of them share; `shared::web::request` has the session, the check of forms and the
-//! audit row.
+//! Each page has its own file. `layout` and `labels` have what pages share, and `response` turns a handler's result into
+//! a response. `shared::web` has the session, the form checks and the audit row.
 
 mod account;
 mod agreement;
@@ -10,13 +10,14 @@ mod agreement_summary;
 mod delivery;
 mod developers;
 mod endpoint;
-mod flash;
 mod home;
+mod labels;
 mod layout;
 mod members;
 mod pager;
 mod proposal;
 mod proposals;
+mod response;
 mod sign_in;
 mod style;
 mod workspaces;
@@ -33,106 +34,109 @@ use shared::error::Error;
 use shared::platform::call_record::catch_panic_and_overrun;
 use shared::web::Request;
 
-use layout::Answer;
+use response::PageResponse;
 
-/// A page, or what a form does.
-trait Page: 'static {
-    /// What the call is called in audit rows and logs.
+/// A page, or the action of a form.
+trait Handler: 'static {
+    /// The operation's name in audit rows and log lines.
     fn operation(request: &Request) -> &'static str;
 
-    /// Finds the answer.
-    fn answer(request: &mut Request) -> impl Future<Output = Result<Answer, Error>> + Send;
+    /// Handles a request.
+    fn handle(request: &mut Request) -> impl Future<Output = Result<PageResponse, Error>> + Send;
 }
 
-/// The pages. Everything else under `/app` is answered with a page that says so.
+/// The routes of the app. Every other path under `/app` gets an error page.
 pub fn router(app: Arc<AppState>) -> Router {
-    let unrouted = |State(app): State<Arc<AppState>>, request| handle::<NoSuchPage>(app, request, Address::Page);
+    let not_found = |State(app): State<Arc<AppState>>, request| serve::<NotFound>(app, request, RouteKind::Page);
     let wrong_method =
-        |State(app): State<Arc<AppState>>, request| handle::<WrongMethod>(app, request, Address::ActOnly);
+        |State(app): State<Arc<AppState>>, request| serve::<WrongMethod>(app, request, RouteKind::Action);
     Router::new()
-        .route("/app", show::<home::Home>())
-        .route("/app/", show::<home::Home>())
-        .route("/app/sign-in", form::<sign_in::Form, sign_in::SignIn>())
-        .route("/app/sign-out", act::<account::SignOut>())
-        .route("/app/sign-out-everywhere", act::<account::SignOutEverywhere>())
-        .route("/app/account", show::<account::Account>())
-        .route("/app/organization", act::<account::Switch>())
-        .route("/app/workspaces", show::<workspaces::List>())
-        .route("/app/workspaces/{id}", form::<workspaces::Show, workspaces::Activate>())
-        .route("/app/agreements/{id}", show::<agreement::Show>())
-        .route("/app/proposals", show::<proposals::List>())
-        .route("/app/proposals/{id}", form::<proposal::Show, proposal::Decide>())
-        .route("/app/members", form::<members::Show, members::Remove>())
-        .route("/app/developers", form::<developers::Show, developers::Add>())
-        .route("/app/developers/endpoints/{id}", form::<endpoint::Show, endpoint::Change>())
-        .route("/app/developers/endpoints/{id}/edit", form::<endpoint::Edit, endpoint::Save>())
-        .route("/app/developers/endpoints/{id}/deliveries/{event}", form::<delivery::Show, delivery::Replay>())
-        .route("/app/style.css", get(style::answer))
-        .route("/app/{*rest}", axum::routing::any(unrouted))
+        .route("/app", page::<home::Show>())
+        .route("/app/", page::<home::Show>())
+        .route("/app/sign-in", page_with_action::<sign_in::Show, sign_in::SignIn>())
+        .route("/app/sign-out", action::<account::SignOut>())
+        .route("/app/sign-out-everywhere", action::<account::SignOutEverywhere>())
+        .route("/app/account", page::<account::Show>())
+        .route("/app/organization", action::<account::SwitchOrganization>())
+        .route("/app/workspaces", page::<workspaces::List>())
+        .route("/app/workspaces/{id}", page_with_action::<workspaces::Show, workspaces::Activate>())
+        .route("/app/agreements/{id}", page::<agreement::Show>())
+        .route("/app/proposals", page::<proposals::List>())
+        .route("/app/proposals/{id}", page_with_action::<proposal::Show, proposal::Decide>())
+        .route("/app/members", page_with_action::<members::List, members::Remove>())
+        .route("/app/developers", page_with_action::<developers::Show, developers::AddEndpoint>())
+        .route("/app/developers/endpoints/{id}", page_with_action::<endpoint::Show, endpoint::Submit>())
+        .route("/app/developers/endpoints/{id}/edit", page_with_action::<endpoint::Edit, endpoint::Save>())
+        .route(
+            "/app/developers/endpoints/{id}/deliveries/{event}",
+            page_with_action::<delivery::Show, delivery::Replay>(),
+        )
+        .route("/app/style.css", get(style::serve))
+        .route("/app/{*rest}", axum::routing::any(not_found))
         .method_not_allowed_fallback(wrong_method)
         .with_state(app)
 }
 
-/// What is at an address, for whoever is to come back there after signing in.
+/// The kind of a route, which decides where a person returns to after signing in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Address {
-    /// A page.
+enum RouteKind {
+    /// The route has a page: the person returns to it.
     Page,
-    /// Nothing to see: it only takes forms that are on other pages.
-    ActOnly,
+    /// The route only accepts forms of other pages: the person returns to the form's page.
+    Action,
 }
 
-/// A page.
-fn show<P: Page>() -> MethodRouter<Arc<AppState>> {
-    get(|State(app): State<Arc<AppState>>, request| handle::<P>(app, request, Address::Page))
+/// A route with a page.
+fn page<P: Handler>() -> MethodRouter<Arc<AppState>> {
+    get(|State(app): State<Arc<AppState>>, request| serve::<P>(app, request, RouteKind::Page))
 }
 
-/// What a form on another page does.
-fn act<P: Page>() -> MethodRouter<Arc<AppState>> {
-    post(|State(app): State<Arc<AppState>>, request| handle::<P>(app, request, Address::ActOnly))
+/// A route that accepts a form of other pages.
+fn action<A: Handler>() -> MethodRouter<Arc<AppState>> {
+    post(|State(app): State<Arc<AppState>>, request| serve::<A>(app, request, RouteKind::Action))
 }
 
-/// A page with a form, and what that does.
-fn form<P: Page, A: Page>() -> MethodRouter<Arc<AppState>> {
-    show::<P>().post(|State(app): State<Arc<AppState>>, request| handle::<A>(app, request, Address::Page))
+/// A route with a page and the action of its form.
+fn page_with_action<P: Handler, A: Handler>() -> MethodRouter<Arc<AppState>> {
+    page::<P>().post(|State(app): State<Arc<AppState>>, request| serve::<A>(app, request, RouteKind::Page))
 }
 
-async fn handle<P: Page>(app: Arc<AppState>, request: http::Request<Body>, address: Address) -> Response {
+async fn serve<H: Handler>(app: Arc<AppState>, request: http::Request<Body>, route: RouteKind) -> Response {
     let mut request = Request::receive(app, request).await;
-    let operation = P::operation(&request);
-    let ended = catch_panic_and_overrun(async {
-        request.recognize(operation).await?;
-        P::answer(&mut request).await
+    let operation = H::operation(&request);
+    let result = catch_panic_and_overrun(async {
+        request.authenticate(operation).await?;
+        H::handle(&mut request).await
     })
     .await;
-    layout::finish(&request, address, ended).await
+    response::finish(&request, route, result).await
 }
 
-/// What is at no address.
-struct NoSuchPage;
+/// A path without a route.
+struct NotFound;
 
-impl Page for NoSuchPage {
+impl Handler for NotFound {
     fn operation(_: &Request) -> &'static str {
         "none"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         request.signed_in()?;
         Err(Error::NoSuchRoute)
     }
 }
 
-/// An address that is called in a way that it does not answer.
+/// A method that the route does not support.
 struct WrongMethod;
 
-impl Page for WrongMethod {
+impl Handler for WrongMethod {
     fn operation(_: &Request) -> &'static str {
         "none"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         request.signed_in()?;
-        // The router, which knows them, lists the methods that there are.
+        // The router adds the `Allow` header.
         Err(Error::MethodNotAllowed { allow: String::new() })
     }
 }

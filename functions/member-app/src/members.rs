@@ -1,4 +1,4 @@
-//! Members: who belongs to the organization, for all of them to see; and removing one, for admins.
+//! The page of the organization's members, on which admins remove members.
 
 use askama::Template;
 use http::StatusCode;
@@ -7,20 +7,20 @@ use shared::domain::member::NotRemoved;
 use shared::domain::organization::{MemberRecord, Role};
 use shared::error::Error;
 use shared::service::members;
-use shared::web::Request;
-use shared::wire::page::Page as PageOf;
+use shared::web::{Flash, Request};
+use shared::wire::page::Page;
 
-use crate::Page;
-use crate::agreement_summary::Badge;
-use crate::flash::{self, Flash};
-use crate::layout::{Answer, Layout, Moment, Notice};
-use crate::pager::{Pager, page_of, page_within};
+use crate::Handler;
+use crate::labels::{Badge, DisplayTime};
+use crate::layout::{Layout, Notice};
+use crate::pager::{Pager, clamped_page, requested_page};
+use crate::response::PageResponse;
 
-/// Where the page is.
+/// The path of the page.
 const PATH: &str = "/app/members";
 
-/// Where the page of the list is that begins at a position.
-fn page_at(offset: u64) -> String {
+/// The URL of the list's page at an offset.
+fn page_url(offset: u64) -> String {
     if offset == 0 { PATH.to_owned() } else { format!("{PATH}?offset={offset}") }
 }
 
@@ -30,124 +30,123 @@ struct MembersPage {
     layout: Layout,
     notice: Option<Notice>,
     organization: String,
-    members: Vec<MemberLine>,
+    members: Vec<MemberRow>,
     pager: Option<Pager>,
     can_remove: bool,
-    /// Where forms go, to lead back here.
-    here: String,
+    /// The URL of the shown page of the list, to which its forms return.
+    form_action: String,
 }
 
-struct MemberLine {
+struct MemberRow {
     id: String,
     name: String,
     email: String,
     role: Badge,
-    since: Moment,
+    created_at: DisplayTime,
     is_you: bool,
 }
 
-impl MemberLine {
+impl MemberRow {
     fn new(member: &MemberRecord, you: MemberId) -> Self {
         Self {
             id: member.id.to_string(),
             name: member.name.as_str().to_owned(),
             email: member.email.as_str().to_owned(),
             role: match member.role {
-                Role::Admin => Badge { text: "Admin", look: "blue" },
-                Role::Member => Badge { text: "Member", look: "quiet" },
+                Role::Admin => Badge { text: "Admin", class: "blue" },
+                Role::Member => Badge { text: "Member", class: "quiet" },
             },
-            since: member.created_at.into(),
+            created_at: member.created_at.into(),
             is_you: member.id == you,
         }
     }
 }
 
-/// The page.
-pub(crate) struct Show;
+/// Shows the page.
+pub(crate) struct List;
 
-impl Page for Show {
+impl Handler for List {
     fn operation(_: &Request) -> &'static str {
         "view_members"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         request.signed_in()?;
-        // Without keys it can't be said who was removed; the page shows who is left.
-        let (name, cookie) = flash::take(request, Flash::Removed).await.ok().flatten().unzip();
-        let notice = name.map(|name| Notice {
-            look: "good",
-            title: format!("{name} was removed"),
-            lines: vec!["They are signed out of this organization, and can’t sign in to it any more.".to_owned()],
+        // The page also works when the keys that open the flash can't be read.
+        let (name, cookie) = Flash::RemovedMember.take(request).await.ok().flatten().unzip();
+        let notice = name.map(|name| {
+            let line = "They are signed out of this organization, and can’t sign in to it any more.";
+            Notice::good(format!("{name} was removed"), line)
         });
-        Ok(page(request, notice).await?.with_cookie(cookie.flatten()))
+        Ok(members_page(request, notice).await?.with_cookie(cookie.flatten()))
     }
 }
 
-async fn page(request: &Request, notice: Option<Notice>) -> Result<Answer, Error> {
+async fn members_page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let members = signed_in.scope().store().members().await?;
-    let count = u64::try_from(members.len()).unwrap_or(u64::MAX);
-    let page_request = page_within(page_of(request, "offset"), count);
+    let total = u64::try_from(members.len()).unwrap_or(u64::MAX);
+    let page_request = clamped_page(requested_page(request, "offset"), total);
     let positions = page_request.positions();
-    let here: Vec<_> = (0..).zip(&members).filter(|(at, _)| positions.contains(at)).map(|(_, one)| one).collect();
-    let here = PageOf::new(here, count, page_request);
+    let on_page = (0..).zip(&members).filter(|(position, _)| positions.contains(position)).map(|(_, member)| member);
+    let shown = Page::new(on_page.collect(), total, page_request);
     let you = signed_in.member().id();
     let page = MembersPage {
         layout: Layout::new(request),
         notice,
         organization: signed_in.organization().name.as_str().to_owned(),
-        members: here.data.iter().map(|member| MemberLine::new(member, you)).collect(),
-        pager: Pager::new("members", here.pagination, page_at),
-        // As they are now: the session may have been recognized when they were an admin still.
+        members: shown.data.iter().map(|member| MemberRow::new(member, you)).collect(),
+        pager: Pager::new("members", shown.pagination, page_url),
+        // The role may have changed since the session was authenticated.
         can_remove: members.iter().any(|member| member.id == you && member.role == Role::Admin),
-        here: page_at(here.pagination.offset),
+        form_action: page_url(shown.pagination.offset),
     };
-    Ok(Answer::page(&page)?.showing(here.data.iter().map(|member| member.id.uuid())))
+    Ok(PageResponse::render(&page)?.showing(shown.data.iter().map(|member| member.id.uuid())))
 }
 
-/// Removes one.
+/// Removes a member.
 pub(crate) struct Remove;
 
-impl Page for Remove {
+impl Handler for Remove {
     fn operation(_: &Request) -> &'static str {
         "remove_member"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?;
-        // What is no id is no member's.
-        let asked: Option<MemberId> = submitted.form().get("member").parse().ok();
-        let submitted = match submitted.by_admin() {
-            Err(Error::AdminsOnly) => return refused(request, asked, &Refusal::AdminsOnly).await,
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let id: Option<MemberId> = submitted.form().get("member").parse().ok();
+        let submitted = match submitted.require_admin() {
+            Err(Error::AdminsOnly) => return refused(request, id, &Refusal::AdminsOnly).await,
             submitted => submitted?,
         };
-        let Some(who) = asked else {
+        // A value that is no id is no member's.
+        let Some(member) = id else {
             return refused(request, None, &Refusal::NotRemoved(NotRemoved::Unknown)).await;
         };
-        match submitted.run(|| members::remove(submitted.scope(), submitted.by(), who)).await {
-            Ok(Ok(gone)) => {
-                // They are gone, whether or not there are keys to say so with.
-                let cookie = flash::set(&submitted, Flash::Removed, gone.name.as_str()).await.ok().flatten();
-                let back = page_at(page_of(request, "offset").positions().start);
-                Ok(Answer::see_other(back).with_cookie(cookie))
+        match submitted.run(|| members::remove(submitted.scope(), submitted.submitter(), member)).await {
+            Ok(Ok(removed)) => {
+                // The removal succeeded even if the keys that seal the flash can't be read.
+                let cookie = Flash::RemovedMember.set(&submitted, removed.name.as_str()).await.ok().flatten();
+                let back = page_url(requested_page(request, "offset").positions().start);
+                Ok(PageResponse::see_other(back).with_cookie(cookie))
             }
-            Ok(Err(why)) => refused(request, asked, &Refusal::NotRemoved(why)).await,
-            Err(Error::AdminsOnly) => refused(request, asked, &Refusal::AdminsOnly).await,
+            Ok(Err(reason)) => refused(request, id, &Refusal::NotRemoved(reason)).await,
+            Err(Error::AdminsOnly) => refused(request, id, &Refusal::AdminsOnly).await,
             Err(error) => Err(error),
         }
     }
 }
 
-/// Why nobody was removed.
+/// Why no member was removed.
 enum Refusal {
-    /// Whoever wanted it is no admin, or none any more.
+    /// The submitter is no admin.
     AdminsOnly,
     NotRemoved(NotRemoved),
 }
 
-/// The page as it is now, with why nobody was removed. On record with whom it was about.
-async fn refused(request: &Request, who: Option<MemberId>, why: &Refusal) -> Result<Answer, Error> {
-    let (status, code, title, line) = match why {
+/// The page with the reason for a refusal. The audit row has the id of the member who was to be removed.
+async fn refused(request: &Request, id: Option<MemberId>, reason: &Refusal) -> Result<PageResponse, Error> {
+    let (status, code, title, line) = match reason {
         Refusal::AdminsOnly => (
             StatusCode::FORBIDDEN,
             "forbidden",
@@ -167,6 +166,6 @@ async fn refused(request: &Request, who: Option<MemberId>, why: &Refusal) -> Res
             "So there is always an admin left. Another admin can remove you.",
         ),
     };
-    let notice = Notice { look: "bad", title: title.to_owned(), lines: vec![line.to_owned()] };
-    Ok(page(request, Some(notice)).await?.showing(who.map(MemberId::uuid)).refused(status, code))
+    let page = members_page(request, Some(Notice::bad(title, line))).await?;
+    Ok(page.showing(id.map(MemberId::uuid)).refused(status, code))
 }

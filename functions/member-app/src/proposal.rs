@@ -1,4 +1,4 @@
-//! The review of a proposal: what it would do, in plain words, and the member's decision.
+//! The page of a proposal, on which a member reviews what it would do, and decides.
 
 use askama::Template;
 use http::StatusCode;
@@ -7,120 +7,124 @@ use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::contact::Contact;
 use shared::domain::ids::ProposalId;
 use shared::domain::member::{Changed, Refusal};
-use shared::domain::proposal::{Decided, Decision, Note, Proposal, ProposalAction, ProposalState, check_state};
+use shared::domain::proposal::{Decision, MemberDecision, Note, Proposal, ProposalAction, ProposalState, check_state};
 use shared::domain::sentences;
 use shared::domain::time_scale::TimeScale;
 use shared::error::Error;
 use shared::service::proposals::{self, Choice, LoadedProposal, Review, ReviewFingerprint};
-use shared::web::Request;
+use shared::web::{Form, Request};
 
-use crate::Page;
-use crate::agreement_summary::{AgreementSummary, Badge, lifecycle_badge, proposal_badge, who_is};
-use crate::home::verb;
-use crate::layout::{Answer, Layout, Moment, Notice};
+use crate::Handler;
+use crate::agreement_summary::AgreementSummary;
+use crate::labels::{Badge, DisplayTime, action_verb, actor_label, lifecycle_badge, proposal_badge};
+use crate::layout::{Layout, Link, Notice};
+use crate::response::PageResponse;
 
 #[derive(Template)]
 #[template(path = "proposal.html")]
-struct ReviewPage {
+struct ProposalPage {
     layout: Layout,
     path: String,
     verb: &'static str,
     name: String,
     badge: Badge,
     summary: String,
-    by: String,
-    since: Moment,
-    until: Moment,
-    left: String,
+    created_by: String,
+    created_at: DisplayTime,
+    expires_at: DisplayTime,
+    time_left: String,
     note: Option<String>,
-    agreement: (String, String),
+    agreement: Link,
     agreement_badge: Badge,
-    workspace: (String, String),
+    workspace: Link,
     effects: Vec<String>,
     changes: Vec<String>,
     blockers: Vec<String>,
     agreement_summary: AgreementSummary,
-    /// Whether a decision can be taken at all.
+    /// Whether the proposal can be decided.
     is_pending: bool,
-    /// Whether it can't be confirmed, and never again.
+    /// Whether it can never be confirmed any more.
     is_too_late: bool,
-    /// Whether the agreement is shown as it was proposed, not as it is now.
-    shows_proposed: bool,
-    decided: Option<DecidedLine>,
-    version: String,
-    typed_note: String,
+    /// Whether the page shows the agreement as it was proposed instead of its current state.
+    shows_snapshot: bool,
+    decision: Option<DecisionView>,
+    /// The fingerprint of what the page shows, which the form submits with the decision.
+    fingerprint: String,
+    submitted_note: String,
     note_error: Option<String>,
     notice: Option<Notice>,
 }
 
-struct DecidedLine {
+struct DecisionView {
     by: String,
-    at: Moment,
+    at: DisplayTime,
     note: Option<String>,
 }
 
-/// The page.
+/// Shows the page.
 pub(crate) struct Show;
 
-impl Page for Show {
+impl Handler for Show {
     fn operation(_: &Request) -> &'static str {
         "view_proposal"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let reviewed = proposals::review(request.signed_in()?.scope(), request.path_id("id")?).await?;
-        show(request, &reviewed, Typed::default())
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let review = proposals::review(request.signed_in()?.scope(), request.path_id("id")?).await?;
+        proposal_page(request, &review, Submitted::default())
     }
 }
 
-/// The member's decision.
+/// Decides the proposal.
 pub(crate) struct Decide;
 
-impl Page for Decide {
+impl Handler for Decide {
     fn operation(request: &Request) -> &'static str {
-        match read_choice(request.typed().get("decision")) {
+        match parse_choice(request.unverified_form().get("decision")) {
             Some(Choice::Confirm) => "confirm_proposal",
             Some(Choice::Decline) => "decline_proposal",
             None => "decide_proposal",
         }
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?;
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (scope, member, form) = (submitted.scope(), submitted.submitter(), submitted.form());
         let id: ProposalId = request.path_id("id")?;
-        let form = submitted.form();
-        let mut typed = Typed { note: form.get("note").to_owned(), ..Typed::default() };
-        let note = match typed.note.trim() {
-            "" => Ok(None),
-            text => Note::parse(text).map(Some),
-        };
-        let choice = read_choice(form.get("decision"));
+        let note = parse_note(form.get("note"));
+        let choice = parse_choice(form.get("decision"));
         let shown = ReviewFingerprint::parse(form.get("version"));
         let (Ok(note), Some(choice), Some(shown)) = (&note, choice, &shown) else {
-            let reviewed = proposals::review(submitted.scope(), id).await?;
-            typed.note_error = note.err().map(|(_, message)| message);
-            typed.notice = Some(Notice {
-                look: "bad",
-                title: "Nothing was decided".to_owned(),
-                lines: vec!["Check what is marked below, then choose again.".to_owned()],
-            });
-            return Ok(show(request, &reviewed, typed)?.refused(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"));
+            let review = proposals::review(scope, id).await?;
+            let notice = Notice::bad("Nothing was decided", "Check what is marked below, then choose again.");
+            let content = Submitted::new(form, note.err(), notice);
+            return Ok(proposal_page(request, &review, content)?.unprocessable());
         };
-        let (scope, member) = (submitted.scope(), submitted.by());
         match submitted.run(|| proposals::decide(scope, member, id, choice, note.clone(), shown)).await? {
-            Ok(()) => Ok(Answer::see_other(path_of(id))),
+            Ok(()) => Ok(PageResponse::see_other(proposal_url(id))),
             Err(refusal) => {
-                let reviewed = proposals::review(submitted.scope(), id).await?;
-                let (status, code, notice) = refused(choice, &refusal);
-                typed.notice = Some(notice);
-                Ok(show(request, &reviewed, typed)?.refused(status, code))
+                let review = proposals::review(scope, id).await?;
+                let (status, code, notice) = refusal_notice(choice, &refusal);
+                let content = Submitted::new(form, None, notice);
+                Ok(proposal_page(request, &review, content)?.refused(status, code))
             }
         }
     }
 }
 
-/// What a member chose: the button that they pressed.
-fn read_choice(text: &str) -> Option<Choice> {
+/// The submitted note. `None`, if it is blank.
+///
+/// # Errors
+/// The message for the field.
+fn parse_note(text: &str) -> Result<Option<Note>, String> {
+    match text.trim() {
+        "" => Ok(None),
+        text => Note::parse(text).map(Some).map_err(|(_, message)| message),
+    }
+}
+
+/// The choice of the pressed button.
+fn parse_choice(text: &str) -> Option<Choice> {
     match text {
         "confirm" => Some(Choice::Confirm),
         "decline" => Some(Choice::Decline),
@@ -128,9 +132,9 @@ fn read_choice(text: &str) -> Option<Choice> {
     }
 }
 
-/// What a member is told whose decision was not taken.
-fn refused(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static str, Notice) {
-    let wanted = match choice {
+/// The status, code and notice for a refused decision.
+fn refusal_notice(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static str, Notice) {
+    let participle = match choice {
         Choice::Confirm => "confirmed",
         Choice::Decline => "declined",
     };
@@ -146,7 +150,7 @@ fn refused(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static str, Noti
                     "The decision was taken before yours arrived; yours changed nothing. What was decided is below.",
                 ),
             };
-            (StatusCode::CONFLICT, "conflict", Notice { look: "warn", title, lines: vec![line.to_owned()] })
+            (StatusCode::CONFLICT, "conflict", Notice::warn(title, line))
         }
         Refusal::Changed(changed) => {
             let (title, line) = match changed {
@@ -154,32 +158,31 @@ fn refused(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static str, Noti
                     "The agreement has changed",
                     "It was changed after this page was opened, so it was not decided. The page shows it as it is now: read what has changed, then decide.",
                 ),
-                Changed::Surroundings => (
+                Changed::References => (
                     "Something that the agreement refers to has changed",
                     "A name, an e-mail address or the workspace was changed after this page was opened, so nothing was decided. The page shows everything as it is now: read it again, then decide.",
                 ),
             };
-            let (title, lines) = (title.to_owned(), vec![line.to_owned()]);
-            (StatusCode::CONFLICT, "conflict", Notice { look: "warn", title, lines })
+            (StatusCode::CONFLICT, "conflict", Notice::warn(title, line))
         }
         Refusal::TooLate(lifecycle) => {
-            let title = format!("It can’t be {wanted} any more");
+            let title = format!("It can’t be {participle} any more");
             let lines = [too_late(*lifecycle), "Nothing was decided. Decline the proposal, or let it expire."];
             let lines = lines.map(str::to_owned).into();
-            (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", Notice { look: "bad", title, lines })
+            (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", Notice { class: "bad", title, lines })
         }
-        Refusal::InTheWay(errors) => {
-            let title = format!("It can’t be {wanted} yet");
+        Refusal::Blocked(errors) => {
+            let title = format!("It can’t be {participle} yet");
             let mut lines: Vec<String> =
                 errors.clone().into_list().into_iter().map(|error| sentence(&error.message)).collect();
             lines
                 .push("The proposal keeps waiting. You can decline it, or confirm it when this is settled.".to_owned());
-            (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", Notice { look: "bad", title, lines })
+            (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", Notice { class: "bad", title, lines })
         }
     }
 }
 
-/// Why an agreement is not in the state that its proposal needs any more.
+/// Why an agreement is no longer in the state that the proposal needs.
 fn too_late(lifecycle: Lifecycle) -> &'static str {
     match lifecycle {
         Lifecycle::Draft | Lifecycle::Active => "The agreement has been published already.",
@@ -189,42 +192,49 @@ fn too_late(lifecycle: Lifecycle) -> &'static str {
     }
 }
 
-/// A field's message as a sentence.
+/// A field error's message with a capital letter.
 fn sentence(message: &str) -> String {
     let mut chars = message.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// What was typed, and what was wrong with it.
+/// The submitted note with its error, and the notice for the refused form.
 #[derive(Default)]
-struct Typed {
+struct Submitted {
     note: String,
     note_error: Option<String>,
     notice: Option<Notice>,
 }
 
-fn path_of(id: ProposalId) -> String {
+impl Submitted {
+    fn new(form: &Form, note_error: Option<String>, notice: Notice) -> Self {
+        Self { note: form.get("note").to_owned(), note_error, notice: Some(notice) }
+    }
+}
+
+fn proposal_url(id: ProposalId) -> String {
     format!("/app/proposals/{id}")
 }
 
-/// What the page shows of the agreement: as it is now, or, once the proposal came to nothing, as it was proposed.
-struct Shown<'a> {
-    /// The agreement as it is decided on, whether or not the clock has written it down.
+/// What the page shows of the agreement: its current state, or, if the proposal was declined or has expired, its state
+/// when it was proposed.
+struct ShownAgreement<'a> {
+    /// The agreement as a decision now would find it, including transitions that the clock has not written yet.
     current: &'a Agreement,
     /// The agreement that the page describes.
     agreement: &'a Agreement,
-    /// The contacts of its participants, and of those who took part when it was proposed.
+    /// The contacts of its participants, and of those who were participants when it was proposed.
     contacts: Vec<Contact>,
-    /// Whether a decision can be taken at all.
+    /// Whether the proposal can be decided.
     is_pending: bool,
-    /// Whether it can't be confirmed, and never again.
+    /// Whether it can never be confirmed any more.
     is_too_late: bool,
-    /// What has changed since it was proposed.
+    /// The changes since the proposal, as sentences.
     changes: Vec<String>,
 }
 
-impl<'a> Shown<'a> {
-    fn of(review: &'a Review, current: &'a Agreement) -> Self {
+impl<'a> ShownAgreement<'a> {
+    fn new(review: &'a Review, current: &'a Agreement) -> Self {
         let Review { loaded, snapshot, gone } = review;
         let is_pending = loaded.proposal().state_at(loaded.at()) == ProposalState::Pending;
         let contacts: Vec<Contact> = loaded.agreement().contacts().iter().chain(gone).cloned().collect();
@@ -237,7 +247,7 @@ impl<'a> Shown<'a> {
         Self { current, agreement, contacts, is_pending, is_too_late, changes }
     }
 
-    /// What is in the way of confirming.
+    /// What blocks the confirmation, as sentences.
     fn blockers(&self, loaded: &LoadedProposal) -> Vec<String> {
         if self.is_too_late {
             return vec![too_late(self.current.lifecycle()).to_owned()];
@@ -250,7 +260,7 @@ impl<'a> Shown<'a> {
         blocking.map(|blocker| blocker.message().to_owned()).collect()
     }
 
-    /// What confirming does.
+    /// The effects of the confirmation, as sentences.
     fn effects(&self, loaded: &LoadedProposal, time_scale: TimeScale) -> Vec<String> {
         if !self.is_pending || self.is_too_late {
             return Vec::new();
@@ -261,50 +271,53 @@ impl<'a> Shown<'a> {
     }
 }
 
-fn decided(proposal: &Proposal) -> Option<DecidedLine> {
+fn decision_view(proposal: &Proposal) -> Option<DecisionView> {
     match proposal.decision() {
-        Decision::Confirmed(Decided { at, by, note }) | Decision::Declined(Decided { at, by, note }) => {
+        Decision::Confirmed(MemberDecision { at, by, note }) | Decision::Declined(MemberDecision { at, by, note }) => {
             let note = note.as_ref().map(|note| note.as_str().to_owned());
-            Some(DecidedLine { by: who_is(by), at: (*at).into(), note })
+            Some(DecisionView { by: actor_label(by), at: (*at).into(), note })
         }
         Decision::Pending | Decision::Expired { .. } => None,
     }
 }
 
-fn show(request: &Request, review: &Review, typed: Typed) -> Result<Answer, Error> {
+fn proposal_page(request: &Request, review: &Review, submitted: Submitted) -> Result<PageResponse, Error> {
     let (loaded, time_scale) = (&review.loaded, request.app().time_scale);
     let (proposal, workspace) = (loaded.proposal(), loaded.agreement().workspace());
     let current = loaded.agreement().agreement().as_of(loaded.agreement().facts(), time_scale, loaded.at());
-    let shown = Shown::of(review, &current);
+    let shown = ShownAgreement::new(review, &current);
     let agreement = shown.agreement;
     let view = AgreementView::in_full(agreement, &shown.contacts, &[], true, &request.app().base_url);
-    let page = ReviewPage {
+    let page = ProposalPage {
         layout: Layout::new(request),
-        path: path_of(proposal.id()),
-        verb: verb(proposal.action),
+        path: proposal_url(proposal.id()),
+        verb: action_verb(proposal.action),
         name: agreement.name.as_str().to_owned(),
         badge: proposal_badge(proposal.state_at(loaded.at())),
         summary: sentences::proposal_summary(proposal),
-        by: who_is(&proposal.created_by),
-        since: proposal.created_at.into(),
-        until: proposal.expires_at.into(),
-        left: sentences::time_left(loaded.at(), proposal.expires_at),
+        created_by: actor_label(&proposal.created_by),
+        created_at: proposal.created_at.into(),
+        expires_at: proposal.expires_at.into(),
+        time_left: sentences::time_left(loaded.at(), proposal.expires_at),
         note: proposal.note.as_ref().map(|note| note.as_str().to_owned()),
-        agreement: (format!("/app/agreements/{}", current.id()), current.name.as_str().to_owned()),
+        agreement: Link { url: format!("/app/agreements/{}", current.id()), text: current.name.as_str().to_owned() },
         agreement_badge: lifecycle_badge(current.lifecycle()),
-        workspace: (format!("/app/workspaces/{}", workspace.id()), workspace.name.as_str().to_owned()),
+        workspace: Link {
+            url: format!("/app/workspaces/{}", workspace.id()),
+            text: workspace.name.as_str().to_owned(),
+        },
         effects: shown.effects(loaded, time_scale),
         blockers: shown.blockers(loaded),
         agreement_summary: AgreementSummary::new(agreement, &view, &shown.contacts),
         is_pending: shown.is_pending,
         is_too_late: shown.is_too_late,
-        shows_proposed: !shown.is_pending && review.snapshot.is_some(),
+        shows_snapshot: !shown.is_pending && review.snapshot.is_some(),
         changes: shown.changes,
-        decided: decided(proposal),
-        version: loaded.fingerprint().to_string(),
-        typed_note: typed.note,
-        note_error: typed.note_error,
-        notice: typed.notice,
+        decision: decision_view(proposal),
+        fingerprint: loaded.fingerprint().to_string(),
+        submitted_note: submitted.note,
+        note_error: submitted.note_error,
+        notice: submitted.notice,
     };
-    Ok(Answer::page(&page)?.showing([proposal.id().uuid(), current.id().uuid()]))
+    Ok(PageResponse::render(&page)?.showing([proposal.id().uuid(), current.id().uuid()]))
 }

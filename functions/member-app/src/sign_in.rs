@@ -1,4 +1,4 @@
-//! Signing in.
+//! The sign-in page.
 
 use askama::Template;
 use http::StatusCode;
@@ -9,10 +9,11 @@ use shared::web::cookies::Cookie;
 use shared::web::login;
 use shared::web::next::safe_next;
 
-use crate::Page;
-use crate::layout::{Answer, Layout, Notice};
+use crate::Handler;
+use crate::layout::{Layout, Notice};
+use crate::response::PageResponse;
 
-/// Where somebody goes who did not want anything else.
+/// The page after signing in when no other was requested.
 const HOME: &str = "/app";
 
 #[derive(Template)]
@@ -25,79 +26,72 @@ struct SignInPage {
     notice: Option<Notice>,
 }
 
-/// The form.
-pub(crate) struct Form;
+/// Shows the form.
+pub(crate) struct Show;
 
-impl Page for Form {
+impl Handler for Show {
     fn operation(_: &Request) -> &'static str {
         "view_sign_in"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let next = next_of(request.query("next").as_deref());
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let next = next_page(request.query("next").as_deref());
         if request.signed_in().is_ok() {
-            return Ok(Answer::see_other(next));
+            return Ok(PageResponse::see_other(next));
         }
-        form(request, next, String::new(), None)
+        sign_in_page(request, next, String::new(), None)
     }
 }
 
-/// The form, sent.
+/// Signs in.
 pub(crate) struct SignIn;
 
-impl Page for SignIn {
+impl Handler for SignIn {
     fn operation(_: &Request) -> &'static str {
         "sign_in"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let typed = request.typed();
-        let (email, next) = (typed.get("email").to_owned(), next_of(Some(typed.get("next"))));
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let form = request.unverified_form();
+        let (email, next) = (form.get("email").to_owned(), next_page(Some(form.get("next"))));
         let secret = request.cookie(Cookie::Form);
-        let password = match secret.as_ref().map(|secret| request.form_of(secret)) {
+        let password = match secret.as_ref().map(|secret| request.verified_form(secret)) {
             Some(Ok(form)) => form.get("password").to_owned(),
             Some(Err(Error::ForgedForm)) | None => {
-                let notice = Notice {
-                    look: "bad",
-                    title: "Please sign in again".to_owned(),
-                    lines: vec!["This form had expired, or your browser does not keep cookies.".to_owned()],
-                };
-                return Ok(form(request, next, email, Some(notice))?.refused(StatusCode::FORBIDDEN, "forbidden"));
+                let line = "This form had expired, or your browser does not keep cookies.";
+                let notice = Notice::bad("Please sign in again", line);
+                return Ok(
+                    sign_in_page(request, next, email, Some(notice))?.refused(StatusCode::FORBIDDEN, "forbidden")
+                );
             }
             Some(Err(error)) => return Err(error),
         };
-        if let Some(secrets) = login::sign_in(request, &email, &password).await? {
+        if let Some(signed_in) = login::sign_in(request, &email, &password).await? {
             let cookies = [
-                Cookie::Session.set(request.app(), Some(&secrets.session)),
-                Cookie::Device.set(request.app(), Some(&secrets.device)),
+                Cookie::Session.set(request.app(), Some(&signed_in.session)),
+                Cookie::Device.set(request.app(), Some(&signed_in.device)),
                 Cookie::Form.set(request.app(), None),
             ];
-            return Ok(cookies.into_iter().fold(Answer::see_other(next), Answer::with_cookie));
+            return Ok(cookies.into_iter().fold(PageResponse::see_other(next), PageResponse::with_cookie));
         }
-        // One text for all reasons: nobody learns whether there is an account.
-        let notice = Notice {
-            look: "bad",
-            title: "That did not work".to_owned(),
-            lines: vec![
-                "Check the e-mail address and the password. After several tries, wait a few minutes.".to_owned(),
-            ],
-        };
-        let page = form(request, next, email, Some(notice))?;
+        // The same text for all reasons: it must not reveal whether the account exists.
+        let line = "Check the e-mail address and the password. After several tries, wait a few minutes.";
+        let notice = Notice::bad("That did not work", line);
+        let page = sign_in_page(request, next, email, Some(notice))?;
         Ok(page.refused(StatusCode::UNPROCESSABLE_ENTITY, "unauthenticated"))
     }
 }
 
-fn next_of(next: Option<&str>) -> String {
+fn next_page(next: Option<&str>) -> String {
     next.and_then(safe_next).unwrap_or(HOME).to_owned()
 }
 
-fn form(request: &Request, next: String, email: String, notice: Option<Notice>) -> Result<Answer, Error> {
-    // Kept, so that the form in another tab works too.
-    let known = request.cookie(Cookie::Form);
-    let secret = match known {
+fn sign_in_page(request: &Request, next: String, email: String, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    // The secret stays the same, so that the form in another tab works too.
+    let secret = match request.cookie(Cookie::Form) {
         Some(secret) => secret,
         None => CookieSecret::new()?,
     };
     let page = SignInPage { layout: Layout::new(request), form_token: secret.form_token(), next, email, notice };
-    Ok(Answer::page(&page)?.with_cookie(Cookie::Form.set(request.app(), Some(&secret))))
+    Ok(PageResponse::render(&page)?.with_cookie(Cookie::Form.set(request.app(), Some(&secret))))
 }

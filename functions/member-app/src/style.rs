@@ -1,4 +1,4 @@
-//! The one stylesheet.
+//! The stylesheet.
 
 use std::sync::LazyLock;
 
@@ -11,16 +11,16 @@ use shared::domain::ids::RequestId;
 
 const STYLE: &str = include_str!("../assets/style.css");
 
-/// Changes with the content, so that browsers can keep it for good.
+/// A hash of the content, so that browsers can cache the stylesheet forever.
 static VERSION: LazyLock<String> = LazyLock::new(|| crypto::hex(&crypto::fingerprint(&[STYLE.as_bytes()])[..8]));
 
-/// Where pages find it.
-pub(crate) fn link() -> String {
+/// The URL of the current version.
+pub(crate) fn url() -> String {
     format!("/app/style.css?v={}", *VERSION)
 }
 
-/// The stylesheet itself: public, and not audited.
-pub(crate) async fn answer(request: Request<Body>) -> Response {
+/// Serves the stylesheet. It is public, and requests for it are not audited.
+pub(crate) async fn serve(request: Request<Body>) -> Response {
     let is_current = request.uri().query().and_then(|query| query.strip_prefix("v=")) == Some(VERSION.as_str());
     let cache = if is_current { "public, max-age=31536000, immutable" } else { "no-cache" };
     let mut response = Response::new(Body::from(STYLE));

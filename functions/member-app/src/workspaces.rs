@@ -1,31 +1,38 @@
-//! The workspaces, and one of them: its people, its agreements, and whether it is activated.
+//! The list of workspaces, and the page of a workspace with its people and agreements.
 
 use askama::Template;
 use shared::domain::agreement::Agreement;
+use shared::domain::contact::Contact;
 use shared::domain::ids::WorkspaceId;
 use shared::domain::sentences;
+use shared::domain::workspace::Workspace;
 use shared::error::Error;
 use shared::service::agreements::AgreementPage;
+use shared::service::scope::Scope;
 use shared::service::{agreements, workspaces};
+use shared::store::Versioned;
+use shared::store::agreements::AgreementQuery;
+use shared::store::workspaces::WorkspaceQuery;
 use shared::web::Request;
 use shared::wire::input;
-use shared::wire::page::{Page as PageOf, SearchQuery};
+use shared::wire::page::{Page, PageRequest};
 
-use crate::Page;
-use crate::agreement_summary::{Badge, lifecycle_badge};
-use crate::layout::{Answer, Layout, Moment, in_query};
-use crate::pager::{Pager, is_past_the_end, page_of};
+use crate::Handler;
+use crate::labels::{Badge, DisplayTime, lifecycle_badge};
+use crate::layout::{Layout, encode_query_value};
+use crate::pager::{Pager, is_past_the_end, requested_page};
+use crate::response::PageResponse;
 
 #[derive(Template)]
 #[template(path = "workspaces.html")]
-struct ListPage {
+struct WorkspacesPage {
     layout: Layout,
     search: String,
-    workspaces: Vec<Line>,
+    workspaces: Vec<WorkspaceRow>,
     pager: Option<Pager>,
 }
 
-struct Line {
+struct WorkspaceRow {
     url: String,
     name: String,
     reference: String,
@@ -33,40 +40,46 @@ struct Line {
     is_activated: bool,
 }
 
-/// The list.
+impl WorkspaceRow {
+    fn new(workspace: &Workspace) -> Self {
+        Self {
+            url: workspace_url(workspace.id()),
+            name: workspace.name.as_str().to_owned(),
+            reference: workspace.number.to_string(),
+            people: workspace.people.len(),
+            is_activated: workspace.activated_at().is_some(),
+        }
+    }
+}
+
+fn workspace_url(id: WorkspaceId) -> String {
+    format!("/app/workspaces/{id}")
+}
+
+/// Shows the list.
 pub(crate) struct List;
 
-impl Page for List {
+impl Handler for List {
     fn operation(_: &Request) -> &'static str {
         "view_workspaces"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let signed_in = request.signed_in()?;
-        let query: SearchQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
-        let found = signed_in.scope().store().list_workspaces(query.search.needle(), query.page()).await?;
+        let query: WorkspaceQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
+        let found = signed_in.scope().store().list_workspaces(&query).await?;
         let search = request.query("search").unwrap_or_default();
-        let page_at = |offset: u64| format!("/app/workspaces?search={}&offset={offset}", in_query(&search));
+        let page_url = |offset: u64| format!("/app/workspaces?search={}&offset={offset}", encode_query_value(&search));
         if is_past_the_end(found.pagination) {
-            return Ok(Answer::see_other(page_at(0)));
+            return Ok(PageResponse::see_other(page_url(0)));
         }
-        let page = ListPage {
+        let page = WorkspacesPage {
             layout: Layout::new(request),
-            pager: Pager::new("workspaces", found.pagination, page_at),
-            workspaces: found
-                .data
-                .iter()
-                .map(|workspace| Line {
-                    url: format!("/app/workspaces/{}", workspace.id()),
-                    name: workspace.name.as_str().to_owned(),
-                    reference: workspace.number.to_string(),
-                    people: workspace.people.len(),
-                    is_activated: workspace.activated_at().is_some(),
-                })
-                .collect(),
+            pager: Pager::new("workspaces", found.pagination, page_url),
+            workspaces: found.data.iter().map(WorkspaceRow::new).collect(),
             search,
         };
-        Ok(Answer::page(&page)?.showing(found.data.iter().map(|workspace| workspace.id().uuid())))
+        Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|workspace| workspace.id().uuid())))
     }
 }
 
@@ -76,21 +89,30 @@ struct WorkspacePage {
     layout: Layout,
     name: String,
     reference: String,
-    activated_at: Option<Moment>,
-    created_at: Moment,
+    activated_at: Option<DisplayTime>,
+    created_at: DisplayTime,
     path: String,
-    people: Vec<Somebody>,
-    people_pages: Option<Pager>,
-    agreements: Vec<AgreementLine>,
-    agreement_pages: Option<Pager>,
+    people: Vec<PersonRow>,
+    people_pager: Option<Pager>,
+    agreements: Vec<AgreementRow>,
+    agreements_pager: Option<Pager>,
 }
 
-struct Somebody {
+struct PersonRow {
     name: String,
     email: Option<String>,
 }
 
-struct AgreementLine {
+impl PersonRow {
+    fn new(contact: &Contact) -> Self {
+        Self {
+            name: contact.display_name.as_str().to_owned(),
+            email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
+        }
+    }
+}
+
+struct AgreementRow {
     url: String,
     name: String,
     status: String,
@@ -98,77 +120,90 @@ struct AgreementLine {
     participants: usize,
 }
 
-/// One of them.
+impl AgreementRow {
+    fn new(agreement: &Agreement, is_ready: bool) -> Self {
+        Self {
+            url: format!("/app/agreements/{}", agreement.id()),
+            name: agreement.name.as_str().to_owned(),
+            status: sentences::agreement_status(agreement, is_ready),
+            badge: lifecycle_badge(agreement.lifecycle()),
+            participants: agreement.participants.len(),
+        }
+    }
+}
+
+/// Shows a workspace.
 pub(crate) struct Show;
 
-impl Page for Show {
+impl Handler for Show {
     fn operation(_: &Request) -> &'static str {
         "view_workspace"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let scope = request.signed_in()?.scope();
         let id: WorkspaceId = request.path_id("id")?;
         let workspace = scope.store().workspace(id).await?.ok_or_else(Error::not_found)?;
-        let path = format!("/app/workspaces/{id}");
-        let people_page = page_of(request, "people");
-        let positions = people_page.positions();
-        let ids = (0..).zip(&workspace.people).filter(|(at, _)| positions.contains(at)).map(|(_, id)| *id);
-        let people = scope.store().contacts(ids.collect::<Vec<_>>()).await?;
-        let people = PageOf::new(people, u64::try_from(workspace.people.len()).unwrap_or(u64::MAX), people_page);
+        let path = workspace_url(id);
+        let people = people_page(scope, &workspace, requested_page(request, "people")).await?;
         let AgreementPage { page: agreements, ready } =
-            agreements::list(scope, agreements::of_workspace(id), page_of(request, "agreements")).await?;
+            agreements_page(scope, id, requested_page(request, "agreements")).await?;
         if is_past_the_end(people.pagination) || is_past_the_end(agreements.pagination) {
-            return Ok(Answer::see_other(path));
+            return Ok(PageResponse::see_other(path));
         }
-        let (at_people, at_agreements) = (people.pagination.offset, agreements.pagination.offset);
-        let line = |agreement: &Agreement| AgreementLine {
-            url: format!("/app/agreements/{}", agreement.id()),
-            name: agreement.name.as_str().to_owned(),
-            status: sentences::agreement_status(agreement, ready.contains(&agreement.id())),
-            badge: lifecycle_badge(agreement.lifecycle()),
-            participants: agreement.participants.len(),
-        };
+        let (people_offset, agreements_offset) = (people.pagination.offset, agreements.pagination.offset);
+        let agreement_row = |agreement: &Agreement| AgreementRow::new(agreement, ready.contains(&agreement.id()));
         let page = WorkspacePage {
             layout: Layout::new(request),
             name: workspace.name.as_str().to_owned(),
             reference: workspace.number.to_string(),
             activated_at: workspace.activated_at().map(Into::into),
             created_at: workspace.created_at.into(),
-            people_pages: Pager::new("people", people.pagination, |offset| {
-                format!("{path}?agreements={at_agreements}&people={offset}#people")
+            people_pager: Pager::new("people", people.pagination, |offset| {
+                format!("{path}?agreements={agreements_offset}&people={offset}#people")
             }),
-            agreement_pages: Pager::new("agreements", agreements.pagination, |offset| {
-                format!("{path}?agreements={offset}&people={at_people}#agreements")
+            agreements_pager: Pager::new("agreements", agreements.pagination, |offset| {
+                format!("{path}?agreements={offset}&people={people_offset}#agreements")
             }),
             path,
-            people: people
-                .data
-                .iter()
-                .map(|contact| Somebody {
-                    name: contact.display_name.as_str().to_owned(),
-                    email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
-                })
-                .collect(),
-            agreements: agreements.data.iter().map(line).collect(),
+            people: people.data.iter().map(|contact| PersonRow::new(contact)).collect(),
+            agreements: agreements.data.iter().map(agreement_row).collect(),
         };
-        let shown = agreements.data.iter().map(|agreement| agreement.id().uuid());
-        Ok(Answer::page(&page)?.showing(std::iter::once(id.uuid()).chain(shown)))
+        let agreement_ids = agreements.data.iter().map(|agreement| agreement.id().uuid());
+        Ok(PageResponse::render(&page)?.showing(std::iter::once(id.uuid()).chain(agreement_ids)))
     }
 }
 
-/// Activates it.
+/// A page of the people of a workspace.
+async fn people_page(
+    scope: &Scope,
+    workspace: &Workspace,
+    page: PageRequest,
+) -> Result<Page<Versioned<Contact>>, Error> {
+    let positions = page.positions();
+    let on_page = (0..).zip(&workspace.people).filter(|(position, _)| positions.contains(position));
+    let contacts = scope.store().contacts(on_page.map(|(_, id)| *id).collect::<Vec<_>>()).await?;
+    Ok(Page::new(contacts, u64::try_from(workspace.people.len()).unwrap_or(u64::MAX), page))
+}
+
+/// A page of the agreements of a workspace.
+async fn agreements_page(scope: &Scope, workspace: WorkspaceId, page: PageRequest) -> Result<AgreementPage, Error> {
+    let query = AgreementQuery { workspace_id: Some(workspace), ..AgreementQuery::of_page(page) };
+    agreements::list(scope, &query).await
+}
+
+/// Activates a workspace.
 pub(crate) struct Activate;
 
-impl Page for Activate {
+impl Handler for Activate {
     fn operation(_: &Request) -> &'static str {
         "activate_workspace"
     }
 
-    async fn answer(request: &mut Request) -> Result<Answer, Error> {
-        let submitted = request.submitted()?;
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
         let id: WorkspaceId = request.path_id("id")?;
-        submitted.run(|| workspaces::activate(submitted.scope(), submitted.by(), id)).await?;
-        Ok(Answer::see_other(format!("/app/workspaces/{id}")))
+        submitted.run(|| workspaces::activate(submitted.scope(), submitted.submitter(), id)).await?;
+        Ok(PageResponse::see_other(workspace_url(id)))
     }
 }

@@ -1,12 +1,12 @@
-//! The operations on proposals: protected effects that only a member of the organization decides, in the app.
+//! The operations on proposals. A proposal asks for a protected effect, which only a member can confirm, in the app.
 
 mod proposals;
 
 use shared::api::operation::Register;
 
-/// Tells this function's operations.
-pub fn operations(to: &mut impl Register) {
-    to.write::<proposals::CreateProposal>();
-    to.read::<proposals::ListProposals>();
-    to.read::<proposals::GetProposal>();
+/// Registers this function's operations.
+pub fn operations(routes: &mut impl Register) {
+    routes.write::<proposals::CreateProposal>();
+    routes.read::<proposals::ListProposals>();
+    routes.read::<proposals::GetProposal>();
 }

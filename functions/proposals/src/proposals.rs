@@ -1,19 +1,19 @@
-//! Operations 18 to 20.
+//! Operations 18 to 20 of the specification.
 
 use http::Method;
 use shared::api::caller::{ReadCaller, WriteCaller};
 use shared::api::operation::{Committed, OperationSpec, ReadOperation, ReadResult, Response, WriteOperation};
-use shared::api::views::proposals::{ProposalPath, ProposalQuery, ProposalView};
+use shared::api::views::proposals::{ProposalPath, ProposalView};
 use shared::domain::proposal::{NewProposal, Proposal};
 use shared::error::Error;
 use shared::service::proposals;
 use shared::store::list::Order;
-use shared::store::proposals::ProposalFilter;
+use shared::store::proposals::ProposalQuery;
 use shared::wire::input::Empty;
 use shared::wire::page::Page;
 use uuid::Uuid;
 
-/// Proposes a protected effect.
+/// Creates a proposal.
 pub struct CreateProposal;
 
 impl WriteOperation for CreateProposal {
@@ -37,12 +37,12 @@ impl WriteOperation for CreateProposal {
 
     async fn run(caller: &WriteCaller, _: Empty, new: NewProposal) -> Result<Committed<ProposalView>, Error> {
         let plan = proposals::create(caller, new).await?;
-        let view = |made: &Proposal| ProposalView::new(made.clone(), caller.now(), caller.base_url());
-        caller.respond(plan, |made| Response::created(view(made))).await
+        let view = |proposal: &Proposal| ProposalView::new(proposal.clone(), caller.now(), caller.base_url());
+        caller.respond(plan, |proposal| Response::created(view(proposal))).await
     }
 }
 
-/// A page of the organization's proposals.
+/// Lists proposals.
 pub struct ListProposals;
 
 impl ReadOperation for ListProposals {
@@ -61,14 +61,12 @@ impl ReadOperation for ListProposals {
     type Output = Page<ProposalView>;
 
     async fn run(caller: &ReadCaller, _: Empty, query: ProposalQuery) -> Result<ReadResult<Page<ProposalView>>, Error> {
-        let filter = ProposalFilter { state: query.state.get(), agreement: query.agreement_id };
-        let (order, now) = (Order::OldestFirst, caller.now());
-        let page = caller.store().list_proposals(order, filter, now, query.page()).await?;
+        let page = caller.store().list_proposals(Order::OldestFirst, &query, caller.now()).await?;
         Ok(page.map(|found| ProposalView::new(found, caller.now(), caller.base_url())).into())
     }
 }
 
-/// One proposal.
+/// Gets a proposal.
 pub struct GetProposal;
 
 impl ReadOperation for GetProposal {

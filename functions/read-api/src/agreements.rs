@@ -1,17 +1,17 @@
-//! Operations 10 and 12.
+//! Operations 10 and 12 of the specification.
 
 use http::Method;
 use shared::api::caller::ReadCaller;
 use shared::api::operation::{OperationSpec, ReadOperation, ReadResult};
-use shared::api::views::agreements::{AgreementPath, AgreementQuery, AgreementView};
+use shared::api::views::agreements::{AgreementPath, AgreementView};
 use shared::domain::agreement::Agreement;
 use shared::error::Error;
 use shared::service::agreements;
-use shared::store::agreements::AgreementFilter;
+use shared::store::agreements::AgreementQuery;
 use shared::wire::input::Empty;
 use shared::wire::page::Page;
 
-/// A page of the organization's agreements.
+/// Lists agreements.
 pub struct ListAgreements;
 
 impl ReadOperation for ListAgreements {
@@ -34,12 +34,7 @@ impl ReadOperation for ListAgreements {
         _: Empty,
         query: AgreementQuery,
     ) -> Result<ReadResult<Page<AgreementView>>, Error> {
-        let filter = AgreementFilter {
-            needle: query.search.needle(),
-            workspace: query.workspace_id,
-            lifecycle: query.lifecycle.get(),
-        };
-        let found = agreements::list(caller, filter, query.page()).await?;
+        let found = agreements::list(caller, &query).await?;
         let show = |agreement: Agreement| {
             AgreementView::in_list(&agreement, found.ready.contains(&agreement.id()), caller.base_url())
         };
@@ -47,7 +42,7 @@ impl ReadOperation for ListAgreements {
     }
 }
 
-/// One agreement.
+/// Gets an agreement.
 pub struct GetAgreement;
 
 impl ReadOperation for GetAgreement {

@@ -1,15 +1,15 @@
-//! Operations 2 and 4.
+//! Operations 2 and 4 of the specification.
 
 use http::Method;
 use shared::api::caller::ReadCaller;
 use shared::api::operation::{OperationSpec, ReadOperation, ReadResult, Response};
 use shared::api::views::contacts::{ContactPath, ContactView};
 use shared::error::Error;
-use shared::store::contacts::ContactFilter;
+use shared::store::contacts::ContactQuery;
 use shared::wire::input::Empty;
-use shared::wire::page::{Page, SearchQuery};
+use shared::wire::page::Page;
 
-/// A page of the organization's contacts.
+/// Lists contacts.
 pub struct ListContacts;
 
 impl ReadOperation for ListContacts {
@@ -19,22 +19,21 @@ impl ReadOperation for ListContacts {
         path: "/api/v1/contacts",
         tag: "Contacts",
         summary: "List contacts",
-        description: "Oldest first. `search` matches name and e-mail.",
+        description: "Oldest first. `search` matches name and e-mail; `external_reference` finds the one contact that has it.",
         success: &[(200, "A page of contacts.")],
         has_etag: false,
     };
     type Path = Empty;
-    type Query = SearchQuery;
+    type Query = ContactQuery;
     type Output = Page<ContactView>;
 
-    async fn run(caller: &ReadCaller, _: Empty, query: Self::Query) -> Result<ReadResult<Page<ContactView>>, Error> {
-        let filter = ContactFilter { needle: query.search.needle(), ..ContactFilter::default() };
-        let page = caller.store().list_contacts(filter, query.page()).await?;
+    async fn run(caller: &ReadCaller, _: Empty, query: ContactQuery) -> Result<ReadResult<Page<ContactView>>, Error> {
+        let page = caller.store().list_contacts(&query).await?;
         Ok(page.map(ContactView::from).into())
     }
 }
 
-/// One contact.
+/// Gets a contact.
 pub struct GetContact;
 
 impl ReadOperation for GetContact {

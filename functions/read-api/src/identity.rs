@@ -1,4 +1,4 @@
-//! Operation 1.
+//! Operation 1 of the specification.
 
 use http::Method;
 use shared::api::caller::ReadCaller;
@@ -7,7 +7,7 @@ use shared::api::views::identity::Identity;
 use shared::error::Error;
 use shared::wire::input::Empty;
 
-/// Who the token speaks for.
+/// Gets the identity of the token.
 pub struct GetIdentity;
 
 impl ReadOperation for GetIdentity {

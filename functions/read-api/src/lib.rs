@@ -1,4 +1,4 @@
-//! The operations that read: `GET /api/v1/**`. One file per resource.
+//! The read operations, `GET /api/v1/**`, with a file per resource.
 
 mod agreements;
 mod contacts;
@@ -7,13 +7,13 @@ mod workspaces;
 
 use shared::api::operation::Register;
 
-/// Tells this function's operations.
-pub fn operations(to: &mut impl Register) {
-    to.read::<identity::GetIdentity>();
-    to.read::<contacts::ListContacts>();
-    to.read::<contacts::GetContact>();
-    to.read::<workspaces::ListWorkspaces>();
-    to.read::<workspaces::GetWorkspace>();
-    to.read::<agreements::ListAgreements>();
-    to.read::<agreements::GetAgreement>();
+/// Registers this function's operations.
+pub fn operations(routes: &mut impl Register) {
+    routes.read::<identity::GetIdentity>();
+    routes.read::<contacts::ListContacts>();
+    routes.read::<contacts::GetContact>();
+    routes.read::<workspaces::ListWorkspaces>();
+    routes.read::<workspaces::GetWorkspace>();
+    routes.read::<agreements::ListAgreements>();
+    routes.read::<agreements::GetAgreement>();
 }

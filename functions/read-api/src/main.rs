@@ -1,9 +1,9 @@
-//! The Lambda function: everything it does is in the library.
+//! The Lambda function.
 
 use lambda_http::Error;
 use shared::api::pipeline::Routes;
 
-// One thread: Lambda gives a function one call at a time, and a runtime with more starts slower.
+// One thread: Lambda invokes an instance once at a time, and a runtime with more threads starts slower.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     let mut routes = Routes::new().with_description();

@@ -1,4 +1,4 @@
-//! Operations 6 and 8.
+//! Operations 6 and 8 of the specification.
 
 use http::Method;
 use shared::api::caller::ReadCaller;
@@ -6,10 +6,11 @@ use shared::api::operation::{OperationSpec, ReadOperation, ReadResult};
 use shared::api::views::workspaces::{WorkspacePath, WorkspaceView};
 use shared::error::Error;
 use shared::service::workspaces;
+use shared::store::workspaces::WorkspaceQuery;
 use shared::wire::input::Empty;
-use shared::wire::page::{Page, SearchQuery};
+use shared::wire::page::Page;
 
-/// A page of the organization's workspaces.
+/// Lists workspaces.
 pub struct ListWorkspaces;
 
 impl ReadOperation for ListWorkspaces {
@@ -24,17 +25,21 @@ impl ReadOperation for ListWorkspaces {
         has_etag: false,
     };
     type Path = Empty;
-    type Query = SearchQuery;
+    type Query = WorkspaceQuery;
     type Output = Page<WorkspaceView>;
 
-    async fn run(caller: &ReadCaller, _: Empty, query: Self::Query) -> Result<ReadResult<Page<WorkspaceView>>, Error> {
-        let page = caller.store().list_workspaces(query.search.needle(), query.page()).await?;
+    async fn run(
+        caller: &ReadCaller,
+        _: Empty,
+        query: WorkspaceQuery,
+    ) -> Result<ReadResult<Page<WorkspaceView>>, Error> {
+        let page = caller.store().list_workspaces(&query).await?;
         let people = caller.store().people_of(&page.data).await?;
         Ok(page.map(|workspace| WorkspaceView::new(workspace, &people, caller.base_url())).into())
     }
 }
 
-/// One workspace.
+/// Gets a workspace.
 pub struct GetWorkspace;
 
 impl ReadOperation for GetWorkspace {

@@ -1,4 +1,4 @@
-//! The Lambda function, called with batches of the queues: everything it does is in the library.
+//! The Lambda function, which the delivery queues invoke with batches of messages.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use shared::webhook::guard::PublicOnly;
 use shared::webhook::resolve::SystemResolver;
 use webhook_sender::Sender;
 
-// One thread: attempts of a batch wait for subscribers, not for the processor.
+// One thread: the attempts of a batch wait for subscribers, not for the CPU.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     let app = AppState::from_env()?;
@@ -24,18 +24,18 @@ async fn main() -> Result<(), Error> {
     let sender = Sender::new(app.store.clone(), queue, keys, client, TimeScale::default(), app.log.clone());
     let sender = &sender;
     lambda_runtime::run(service_fn(move |event: LambdaEvent<SqsEvent>| async move {
-        // Each message by itself: the queue sees again only those that failed.
+        // The response lists the failed messages; the queue deletes the others.
         let messages = event.payload.records.into_iter().map(|message| async move {
-            let is_handled = sender.receive(message.body.as_deref().unwrap_or_default()).await;
+            let is_handled = sender.handle_message(message.body.as_deref().unwrap_or_default()).await;
             (message.message_id.unwrap_or_default(), is_handled)
         });
-        let mut failed = SqsBatchResponse::default();
+        let mut response = SqsBatchResponse::default();
         for (id, is_handled) in join_all(messages).await {
             if !is_handled {
-                failed.add_failure(id);
+                response.add_failure(id);
             }
         }
-        Ok::<_, Error>(failed)
+        Ok::<_, Error>(response)
     }))
     .await
 }

@@ -1,5 +1,5 @@
-//! What the sender needs of the world: the store, subscribers and time. Ports, so that it can be measured and simulated
-//! without them.
+//! The ports of the sender: the store, the HTTP client and the clock. Tests simulate them, and benchmarks replace the
+//! store.
 
 use std::fmt;
 use std::future::Future;
@@ -17,44 +17,44 @@ use shared::webhook::client::{AttemptResult, Client};
 use shared::webhook::guard::EndpointUrl;
 use shared::webhook::queue::DeliveryMessage;
 
-/// Subscribers, as the sender reaches them.
-pub trait Post: Send + Sync {
-    /// Posts a JSON body, once.
+/// The HTTP client.
+pub trait HttpClient: Send + Sync {
+    /// Posts a JSON body, without retries.
     fn post(&self, url: &EndpointUrl, headers: HeaderMap, body: Bytes) -> impl Future<Output = AttemptResult> + Send;
 }
 
-impl Post for Client {
+impl HttpClient for Client {
     async fn post(&self, url: &EndpointUrl, headers: HeaderMap, body: Bytes) -> AttemptResult {
         self.post(url, headers, body).await
     }
 }
 
-/// Time, as the sender goes by it.
-pub trait Time: fmt::Debug + Send + Sync {
-    /// What the clock says. It may be set, forward or back.
+/// The clock.
+pub trait Clock: fmt::Debug + Send + Sync {
+    /// The current time. It may jump forward or back.
     fn now(&self) -> Timestamp;
 
-    /// Waits before a write is tried again.
-    fn pause(&self, how_long: Duration) -> BoxFuture<'_, ()>;
+    /// Waits before a write is retried.
+    fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()>;
 }
 
-/// The system's.
+/// The system's clock.
 #[derive(Debug)]
-pub(crate) struct SystemTime;
+pub(crate) struct SystemClock;
 
-impl Time for SystemTime {
+impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         Timestamp::now()
     }
 
-    fn pause(&self, how_long: Duration) -> BoxFuture<'_, ()> {
-        Box::pin(tokio::time::sleep(how_long))
+    fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(tokio::time::sleep(duration))
     }
 }
 
-/// Deliveries as the sender sees them.
-pub trait Deliveries: Send + Sync {
-    /// Claims the next attempt, if one is due and nobody else has it.
+/// The store of deliveries.
+pub trait DeliveryStore: Send + Sync {
+    /// Claims the next attempt, if one is due and no other sender has claimed it.
     fn claim(
         &self,
         wake: DeliveryMessage,
@@ -62,22 +62,22 @@ pub trait Deliveries: Send + Sync {
         now: Timestamp,
     ) -> impl Future<Output = Result<Option<Versioned<Delivery>>, StoreError>> + Send;
 
-    /// Where to, and what.
-    #[allow(clippy::type_complexity, reason = "two things that may each be gone")]
+    /// The endpoint and the event of a delivery.
+    #[allow(clippy::type_complexity, reason = "two records that may each be deleted")]
     fn load(
         &self,
         wake: DeliveryMessage,
     ) -> impl Future<Output = Result<(Option<Versioned<Endpoint>>, Option<StoredEvent>), StoreError>> + Send;
 
-    /// The delivery as it is.
-    fn find(
+    /// The delivery.
+    fn get(
         &self,
         wake: DeliveryMessage,
     ) -> impl Future<Output = Result<Option<Versioned<Delivery>>, StoreError>> + Send;
 
-    /// Writes its next state. Tells whether it did: not if it has changed meanwhile, or the endpoint that it was decided
-    /// from.
-    fn settle(
+    /// Writes the next state of a delivery. False, if the delivery has changed since it was read, or the endpoint that the
+    /// state was decided from.
+    fn update(
         &self,
         wake: DeliveryMessage,
         before: &Versioned<Delivery>,
@@ -85,21 +85,21 @@ pub trait Deliveries: Send + Sync {
         decided_from: Option<&Versioned<Endpoint>>,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Forgets one whose endpoint is gone.
-    fn forget(
+    /// Deletes a delivery whose endpoint is deleted.
+    fn delete(
         &self,
         wake: DeliveryMessage,
         due_at: Option<Timestamp>,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Forgets what woke the sender: no delivery is due for it.
-    fn forget_due(&self, wake: DeliveryMessage) -> impl Future<Output = Result<(), StoreError>> + Send;
+    /// Deletes the due entry of the message: no delivery is due then.
+    fn delete_due_entry(&self, wake: DeliveryMessage) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Quarantines one that can't be processed.
+    /// Quarantines a delivery that can't be processed.
     fn quarantine(&self, wake: DeliveryMessage, now: Timestamp) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Notes how an attempt has ended, for the endpoint's health.
-    fn note(
+    /// Records the result of an attempt in the endpoint's health.
+    fn record_health(
         &self,
         wake: DeliveryMessage,
         is_success: bool,
@@ -107,7 +107,7 @@ pub trait Deliveries: Send + Sync {
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 }
 
-impl Deliveries for Store {
+impl DeliveryStore for Store {
     async fn claim(
         &self,
         wake: DeliveryMessage,
@@ -124,11 +124,11 @@ impl Deliveries for Store {
         self.endpoint_and_event(wake.delivery).await
     }
 
-    async fn find(&self, wake: DeliveryMessage) -> Result<Option<Versioned<Delivery>>, StoreError> {
+    async fn get(&self, wake: DeliveryMessage) -> Result<Option<Versioned<Delivery>>, StoreError> {
         self.delivery(wake.delivery).await
     }
 
-    async fn settle(
+    async fn update(
         &self,
         wake: DeliveryMessage,
         before: &Versioned<Delivery>,
@@ -138,19 +138,19 @@ impl Deliveries for Store {
         self.settle_delivery(wake.org(), before, after, decided_from).await
     }
 
-    async fn forget(&self, wake: DeliveryMessage, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
+    async fn delete(&self, wake: DeliveryMessage, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
         self.delete_delivery(wake.delivery, due_at).await
     }
 
-    async fn forget_due(&self, wake: DeliveryMessage) -> Result<(), StoreError> {
-        Store::delete_due_delivery(self, wake.delivery, wake.due_at).await
+    async fn delete_due_entry(&self, wake: DeliveryMessage) -> Result<(), StoreError> {
+        self.delete_due_delivery(wake.delivery, wake.due_at).await
     }
 
     async fn quarantine(&self, wake: DeliveryMessage, now: Timestamp) -> Result<(), StoreError> {
         self.quarantine_delivery(wake.delivery, wake.due_at, now).await
     }
 
-    async fn note(&self, wake: DeliveryMessage, is_success: bool, at: Timestamp) -> Result<(), StoreError> {
+    async fn record_health(&self, wake: DeliveryMessage, is_success: bool, at: Timestamp) -> Result<(), StoreError> {
         self.note_health(wake.org(), wake.delivery.endpoint, is_success, at).await
     }
 }

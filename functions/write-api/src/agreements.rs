@@ -1,4 +1,4 @@
-//! Operations 11 and 14.
+//! Operations 11 and 14 of the specification.
 
 use http::Method;
 use shared::api::caller::WriteCaller;
@@ -10,10 +10,10 @@ use shared::service::agreements;
 use shared::wire::input::Empty;
 use uuid::Uuid;
 
-/// The field that names the agreement.
-const AGREEMENT: &str = "path.agreement_id";
+/// The field of the agreement's id in errors.
+const AGREEMENT_FIELD: &str = "path.agreement_id";
 
-/// Drafts an agreement.
+/// Creates a draft agreement.
 pub struct CreateAgreement;
 
 impl WriteOperation for CreateAgreement {
@@ -37,7 +37,7 @@ impl WriteOperation for CreateAgreement {
 
     async fn run(caller: &WriteCaller, _: Empty, new: NewAgreement) -> Result<Committed<AgreementView>, Error> {
         let plan = agreements::create(caller, new).await?;
-        caller.respond(plan, |created| Response::created(AgreementView::of(created, caller.base_url()))).await
+        caller.respond(plan, |agreement| Response::created(AgreementView::of(agreement, caller.base_url()))).await
     }
 }
 
@@ -73,7 +73,7 @@ impl WriteOperation for AddParticipant {
     ) -> Result<Committed<ParticipantView>, Error> {
         let id = path.agreement_id;
         let plan = agreements::add_participant(caller, id, new).await?;
-        let plan = plan.accepted().map_err(|refusal| Error::Invalid(refusal.at(AGREEMENT)))?;
+        let plan = plan.accepted().map_err(|refusal| Error::Invalid(refusal.at(AGREEMENT_FIELD)))?;
         caller
             .respond(plan, |added| {
                 let view = ParticipantView::new(id, added.participant.clone(), &added.contact);

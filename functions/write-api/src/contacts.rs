@@ -1,4 +1,4 @@
-//! Operations 3 and 5.
+//! Operations 3 and 5 of the specification.
 
 use http::Method;
 use shared::api::caller::WriteCaller;
@@ -9,7 +9,7 @@ use shared::error::Error;
 use shared::service::contacts::{self, Upserted};
 use shared::wire::input::Empty;
 
-/// Creates a contact, or finds the one that has the reference.
+/// Creates a contact, or returns the one with the same external reference.
 pub struct CreateContact;
 
 impl WriteOperation for CreateContact {

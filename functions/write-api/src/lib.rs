@@ -1,4 +1,4 @@
-//! The operations that write, except proposals: `POST` and `PATCH /api/v1/**`. One file per resource.
+//! The write operations except those on proposals, `POST` and `PATCH /api/v1/**`, with a file per resource.
 
 mod agreements;
 mod contacts;
@@ -6,12 +6,12 @@ mod workspaces;
 
 use shared::api::operation::Register;
 
-/// Tells this function's operations.
-pub fn operations(to: &mut impl Register) {
-    to.write::<contacts::CreateContact>();
-    to.write::<contacts::UpdateContact>();
-    to.write::<workspaces::CreateWorkspace>();
-    to.write::<workspaces::AddWorkspaceContact>();
-    to.write::<agreements::CreateAgreement>();
-    to.write::<agreements::AddParticipant>();
+/// Registers this function's operations.
+pub fn operations(routes: &mut impl Register) {
+    routes.write::<contacts::CreateContact>();
+    routes.write::<contacts::UpdateContact>();
+    routes.write::<workspaces::CreateWorkspace>();
+    routes.write::<workspaces::AddWorkspaceContact>();
+    routes.write::<agreements::CreateAgreement>();
+    routes.write::<agreements::AddParticipant>();
 }

@@ -1,4 +1,4 @@
-//! Operations 7 and 9.
+//! Operations 7 and 9 of the specification.
 
 use http::Method;
 use shared::api::caller::WriteCaller;

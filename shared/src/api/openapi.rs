@@ -10,9 +10,8 @@ use utoipa::openapi::path::ParameterIn;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api::operation::{OperationSpec, ReadOperation, Register, WriteOperation};
-use crate::domain::event::{AgreementData, Event, EventType, ProposalData, TestData, WorkspaceData};
+use crate::domain::event::{DataVisitor, Event};
 use crate::domain::ids::RequestId;
-use crate::domain::sentences;
 use crate::error::{Envelope, Error, ErrorBody, ErrorCode};
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldError, FieldErrors};
@@ -164,22 +163,14 @@ impl Description {
     /// A delivery, as its endpoint gets it.
     fn add_webhook(&mut self, event: &Event) {
         let name = event.event_type().as_str();
-        let data = match event.event_type() {
-            EventType::AgreementPublished | EventType::AgreementCompleted => self.add_schema::<AgreementData>(),
-            EventType::ProposalCreated
-            | EventType::ProposalConfirmed
-            | EventType::ProposalDeclined
-            | EventType::ProposalExpired => self.add_schema::<ProposalData>(),
-            EventType::WorkspaceActivated => self.add_schema::<WorkspaceData>(),
-            EventType::WebhookTest => self.add_schema::<TestData>(),
-        };
+        let data = event.event_type().visit_data(self);
         let header = |name: &str, description: &str, schema: Value| json!({"name": name, "in": "header", "required": true, "description": description, "schema": schema});
         let text = || json!({"type": "string"});
         let delivery = json!({
             "operationId": format!("on_{}", name.replace('.', "_")),
             "tags": ["Webhooks"],
             "summary": name,
-            "description": format!("{}. {ABOUT_DELIVERIES}", sentences::event_type(event.event_type())),
+            "description": format!("{}. {ABOUT_DELIVERIES}", event.event_type().sent_when()),
             "security": [],
             "parameters": [
                 header("Service-Webhook-Timestamp", "When this attempt was signed, in seconds since 1970.", json!({"type": "string", "pattern": "^[0-9]+$"})),
@@ -282,6 +273,14 @@ fn without_sources(value: &mut Value) {
 
 fn parameters<T: IntoParams>(place: &ParameterIn) -> Vec<Value> {
     T::into_params(|| Some(place.clone())).into_iter().map(|parameter| json!(parameter)).collect()
+}
+
+impl DataVisitor for Description {
+    type Output = Value;
+
+    fn data<D: ToSchema>(&mut self) -> Value {
+        self.add_schema::<D>()
+    }
 }
 
 impl Register for Description {

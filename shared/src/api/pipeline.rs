@@ -229,7 +229,7 @@ async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<
     };
     match retry_on_conflict(Budget::until(exchange.record.write_deadline()), attempt).await {
         Ok(answer) => Ok(answer),
-        Err(Error::KeyReused) => Err(Error::KeyReused),
+        Err(reused @ Error::KeyReused) => Err(reused),
         // A repeat that was sent at the same moment may have taken effect after the look-up of the key, and be the reason for
         // the refusal. Its response is then this call's too.
         Err(refusal) => replay(&caller).await?.map(Answer::Replayed).ok_or(refusal),

@@ -1,4 +1,4 @@
-//! Accounts: who signs in to the app with which e-mail address, one per address, with memberships in organizations.
+//! Accounts: a person's sign-in to the app, one per e-mail address, with memberships in organizations.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::domain::contact::Email;
 use crate::domain::ids::{MemberId, OrgId};
 use crate::domain::time::Timestamp;
 
-/// An account as it is kept.
+/// An account as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
     /// The address to sign in with.
@@ -15,9 +15,9 @@ pub struct Account {
     pub password_hash: String,
     /// The organizations that the person belongs to.
     pub memberships: Vec<Membership>,
-    /// When the account was made.
+    /// When the account was created.
     pub created_at: Timestamp,
-    /// How often the person has signed out everywhere: sessions of an earlier count are dead.
+    /// How often the person has signed out everywhere. Sessions of an earlier epoch are not valid.
     #[serde(default)]
     pub epoch: u64,
 }
@@ -27,6 +27,6 @@ pub struct Account {
 pub struct Membership {
     /// The organization.
     pub organization_id: OrgId,
-    /// Who they are in it.
+    /// The person's member id in it.
     pub member_id: MemberId,
 }

@@ -1,20 +1,22 @@
-//! Who did something, as the API shows it.
+//! Actors: the token, member or participant that did something, or the service itself.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What kind of somebody it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ActorType {
-    /// A member of the organization, in the app.
-    Member,
-    /// A participant of an agreement, on their page.
-    Participant,
-    /// An access token, over the API.
-    Token,
-    /// The service itself, when time has come.
-    System,
+use crate::wire::enums::text_enum;
+
+text_enum! {
+    /// What kind of somebody it was.
+    pub enum ActorType {
+        /// A member of the organization, in the app.
+        Member = "member",
+        /// A participant of an agreement, on their page.
+        Participant = "participant",
+        /// An access token, over the API.
+        Token = "token",
+        /// The service itself, when time has come.
+        System = "system",
+    }
 }
 
 /// Who did something.

@@ -1,4 +1,4 @@
-//! One call, as plain data: what its audit row says, and what its changes are bound to.
+//! One call, as plain data: the content of its audit row, and what its changes are bound to.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::domain::ids::{OrgId, RequestId};
 use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
 
-/// One call in an organization, whoever makes it: a token, a member, the clock.
+/// One call in an organization, made by a token, a member or the clock.
 ///
 /// Only the entrances make one, so a change can't be recorded as another organization's, or as another caller's:
 ///
@@ -33,7 +33,7 @@ pub struct CallContext {
 }
 
 impl CallContext {
-    /// A call that begins at a moment. Only the entrances call this, once they know who calls.
+    /// A call that begins at a moment. Only the entrances use this, once they have authenticated the caller.
     pub(crate) fn new(
         request_id: RequestId,
         operation: &'static str,
@@ -45,7 +45,7 @@ impl CallContext {
         Self { request_id, operation, now, actor, org, named }
     }
 
-    /// The id that the client and the log are given.
+    /// The id in the response and in the log.
     #[must_use]
     pub fn request_id(&self) -> RequestId {
         self.request_id
@@ -63,7 +63,7 @@ impl CallContext {
         self.org
     }
 
-    /// When the call began: the one moment that everything in it has.
+    /// When the call began: the time of everything that it does.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.now
@@ -81,7 +81,7 @@ impl CallContext {
         Moment::of_call(self.request_id, Timestamp::now().max(self.now))
     }
 
-    /// Who calls.
+    /// The caller.
     #[must_use]
     pub fn actor(&self) -> &Actor {
         &self.actor

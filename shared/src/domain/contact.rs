@@ -1,4 +1,4 @@
-//! Contacts: people and entities that an organization knows. Participants reference them and never copy them.
+//! Contacts: the people and entities of an organization. Participants reference contacts and never copy them.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
@@ -7,12 +7,13 @@ use utoipa::ToSchema;
 use super::ids::ContactId;
 use super::time::Timestamp;
 use crate::limits;
+use crate::wire::enums::text_enum;
 use crate::wire::fields::{FieldCode, FieldErrors};
-use crate::wire::input::{Given, Patch, texts};
+use crate::wire::input::{NullablePatch, Patch, texts};
 use crate::wire::text::Folded;
 
 texts! {
-    /// What a person or entity is called.
+    /// The name of a person or entity.
     DisplayName: max limits::NAME_CHARS_MAX, example "Ada Okafor";
     /// The caller's own key of a record.
     ExternalReference: max limits::REFERENCE_CHARS_MAX, example "crm-4711";
@@ -27,41 +28,40 @@ fn check_email(text: &str) -> Result<(), (FieldCode, String)> {
         .map_err(|_| (FieldCode::InvalidFormat, "must be an e-mail address such as ada@okafor.example".to_owned()))
 }
 
-/// What a contact is (specification, "Enumerations").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[deserr(error = FieldErrors, rename_all = lowercase)]
-pub enum ContactKind {
-    /// A natural person.
-    Person,
-    /// A household.
-    Household,
-    /// A trust.
-    Trust,
-    /// A limited liability company.
-    Llc,
-    /// A corporation.
-    Corporation,
-    /// A partnership.
-    Partnership,
-    /// A nonprofit.
-    Nonprofit,
-    /// Anything else.
-    Other,
+text_enum! {
+    /// What a contact is (specification, "Enumerations").
+    pub enum ContactKind {
+        /// A natural person.
+        Person = "person",
+        /// A household.
+        Household = "household",
+        /// A trust.
+        Trust = "trust",
+        /// A limited liability company.
+        Llc = "llc",
+        /// A corporation.
+        Corporation = "corporation",
+        /// A partnership.
+        Partnership = "partnership",
+        /// A nonprofit.
+        Nonprofit = "nonprofit",
+        /// Anything else.
+        Other = "other",
+    }
 }
 
-/// A person or entity, as it is stored.
+/// A contact as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contact {
     /// Its id.
     pub id: ContactId,
-    /// What it is called. Searchable.
+    /// Its name. Searchable.
     pub display_name: DisplayName,
-    /// What it is.
+    /// Its kind.
     pub kind: ContactKind,
     /// Its e-mail address. Searchable.
     pub email: Option<Email>,
-    /// Your own key of it, unique in your organization. Creating again with the same reference returns this contact.
+    /// The caller's own key of it, unique in the organization.
     pub external_reference: Option<ExternalReference>,
     /// When it was created.
     pub created_at: Timestamp,
@@ -101,19 +101,19 @@ pub struct ContactChanges {
     /// What it is called.
     #[deserr(default)]
     #[schema(value_type = Option<DisplayName>, nullable = false)]
-    pub display_name: Given<DisplayName>,
+    pub display_name: Patch<DisplayName>,
     /// What it is.
     #[deserr(default)]
     #[schema(value_type = Option<ContactKind>, nullable = false)]
-    pub kind: Given<ContactKind>,
+    pub kind: Patch<ContactKind>,
     /// Its e-mail address; `null` removes it.
     #[deserr(default)]
     #[schema(value_type = Option<Email>)]
-    pub email: Patch<Email>,
+    pub email: NullablePatch<Email>,
     /// Your own key of it; `null` removes it.
     #[deserr(default)]
     #[schema(value_type = Option<ExternalReference>)]
-    pub external_reference: Patch<ExternalReference>,
+    pub external_reference: NullablePatch<ExternalReference>,
 }
 
 impl Contact {
@@ -142,13 +142,13 @@ impl Contact {
             ..self.clone()
         };
         if next != *self {
-            // Calls that meet are decided in another order than they came in.
+            // Concurrent calls may be decided in another order than they began.
             next.updated_at = now.max(self.updated_at);
         }
         next
     }
 
-    /// What `search` looks in: name and e-mail (specification, "Query parameters").
+    /// The text that `search` matches: name and e-mail (specification, "Query parameters").
     #[must_use]
     pub fn search_text(&self) -> Folded {
         Folded::join([Some(self.display_name.as_str()), self.email.as_ref().map(Email::as_str)].into_iter().flatten())

@@ -1,11 +1,11 @@
-//! Deliveries: one event on its way to one endpoint (specification, "Delivery"). Pure: what an attempt makes of one,
-//! and when the next is due.
+//! Deliveries: one event on its way to one endpoint (specification, "Delivery"). Pure: the next state after an attempt,
+//! and when the next attempt is due.
 //!
-//! The record is the truth; a message in a queue only wakes the sender. Whoever wants to attempt a delivery claims it
-//! first, so that two copies of a message make one attempt.
+//! The record is the source of truth; a message in a queue only wakes the sender. The sender claims a delivery before
+//! it attempts it, so that two copies of a message make one attempt.
 //!
-//! Decision: a replay starts the schedule over, because the person who replays has fixed something and wants the same
-//! patience as at first. The number of attempts goes on.
+//! Decision: a replay starts the schedule over, because the person who replays has fixed something and wants as many
+//! retries as at first. The numbering of attempts continues.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -14,124 +14,105 @@ use super::event::EventType;
 use super::ids::{EndpointId, EventId};
 use super::time::Timestamp;
 use crate::limits;
+use crate::wire::enums::text_enum;
 
 /// One event on its way to one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
-    /// Where to.
+    /// The endpoint.
     pub endpoint_id: EndpointId,
-    /// What.
+    /// The event.
     pub event_id: EventId,
-    /// What kind of event.
+    /// The type of the event.
     pub event_type: EventType,
     /// When the event happened.
     pub created_at: Timestamp,
-    /// How far it is.
+    /// Its state, with what belongs to it.
     #[serde(flatten)]
     pub progress: Progress,
-    /// Attempts that have failed since it was queued, or replayed.
+    /// The number of failed attempts since it was queued or replayed.
     pub failures: u32,
-    /// Attempts in all.
+    /// The number of all attempts.
     pub attempted: u32,
     /// The last attempts, the oldest first.
     #[serde(default)]
     pub attempts: Vec<Attempt>,
 }
 
-/// How far a delivery is (architecture, section 5).
+/// The state of a delivery, with what belongs to it (architecture, section 5).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
 pub enum Progress {
     /// To be attempted at once: new, replayed, or resumed.
     Queued {
-        /// Since when.
+        /// When it became due.
         due_at: Timestamp,
-        /// Who attempts it.
+        /// The claim of the sender that attempts it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         claim: Option<Claim>,
     },
     /// An attempt failed, and the schedule has another one.
     Waiting {
-        /// When.
+        /// When the next attempt is due.
         due_at: Timestamp,
-        /// Who attempts it.
+        /// The claim of the sender that attempts it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         claim: Option<Claim>,
     },
     /// The subscriber acknowledged it.
     Delivered {
-        /// When.
+        /// When the last attempt ended.
         at: Timestamp,
     },
     /// All attempts of the schedule failed: it waits for a manual replay.
     Exhausted {
-        /// Since when.
+        /// When the last attempt ended.
         at: Timestamp,
     },
     /// The endpoint is paused.
     Held {
-        /// Since when.
+        /// When it was held.
         at: Timestamp,
     },
 }
 
-/// The state of a delivery, without what comes with it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DeliveryState {
-    /// To be attempted at once.
-    Queued,
-    /// Waits for its next attempt.
-    Waiting,
-    /// Acknowledged.
-    Delivered,
-    /// Waits for a manual replay.
-    Exhausted,
-    /// Waits for its endpoint to be resumed.
-    Held,
+text_enum! {
+    /// The state of a delivery.
+    pub enum DeliveryState {
+        /// To be attempted at once.
+        Queued = "queued",
+        /// Waits for its next attempt.
+        Waiting = "waiting",
+        /// Acknowledged.
+        Delivered = "delivered",
+        /// Waits for a manual replay.
+        Exhausted = "exhausted",
+        /// Waits for its endpoint to be resumed.
+        Held = "held",
+    }
 }
 
 impl DeliveryState {
-    /// All states.
-    pub const ALL: [Self; 5] = [Self::Queued, Self::Waiting, Self::Delivered, Self::Exhausted, Self::Held];
-
-    /// The state as it is written.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Waiting => "waiting",
-            Self::Delivered => "delivered",
-            Self::Exhausted => "exhausted",
-            Self::Held => "held",
-        }
-    }
-
-    /// The state that is written so.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == text)
-    }
-
-    /// Whether it has not arrived and is not on its way.
+    /// Whether the delivery is neither delivered nor queued.
     #[must_use]
     pub fn is_open(self) -> bool {
         matches!(self, Self::Waiting | Self::Exhausted | Self::Held)
     }
 
-    /// Whether the schedule has given a delivery up, or will only come back to it later: what a replay is for.
+    /// Whether an attempt has failed and none has succeeded: the deliveries that a replay sends again.
     #[must_use]
     pub fn is_undelivered(self) -> bool {
         matches!(self, Self::Waiting | Self::Exhausted)
     }
 }
 
-/// The right to make one attempt. It ends by itself, in case whoever had it is gone: then the same attempt may be made
-/// again, and does not count as a failure.
+/// The right to make one attempt. It expires by itself, in case its sender has died; then the attempt may be made
+/// again, and the lost one does not count as a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
-    /// Which.
+    /// Its id.
     pub id: Uuid,
-    /// Until when.
+    /// When it expires.
     pub until: Timestamp,
 }
 
@@ -142,7 +123,7 @@ impl Claim {
         Self { id: Uuid::now_v7(), until: now.plus_seconds(limits::CLAIM_S) }
     }
 
-    /// Whether an attempt that begins now is over before the claim is.
+    /// Whether an attempt that begins now ends before the claim expires.
     #[must_use]
     pub fn has_time_for_attempt(self, now: Timestamp) -> bool {
         let left_ms = self.until.unix_ms() - now.unix_ms();
@@ -150,7 +131,7 @@ impl Claim {
     }
 }
 
-/// One attempt, as it is shown to the subscriber's people.
+/// One attempt, as the app shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
     /// Counted from 1.
@@ -162,7 +143,7 @@ pub struct Attempt {
     /// How it ended.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// The address that was dialled, if it came to that.
+    /// The address that was dialled, if any was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialled: Option<std::net::SocketAddr>,
     /// The first part of the response, as text.
@@ -174,98 +155,61 @@ pub struct Attempt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "result", rename_all = "snake_case")]
 pub enum Outcome {
-    /// The subscriber has it: a status of 2xx, with its body whole or as much of it as is read.
+    /// The subscriber acknowledged: a status of 2xx, and a body that was complete or exceeded what is read.
     Delivered {
         /// The status.
         status: u16,
     },
-    /// The subscriber may have it or not.
+    /// Not acknowledged. The subscriber may have received the event or not.
     Failed {
-        /// Why.
+        /// The class of the failure.
         class: FailureClass,
-        /// The status, if it came to one.
+        /// The status, if there was a response.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         status: Option<u16>,
     },
 }
 
-/// Why an attempt failed. The texts are stable: subscribers and alarms go by them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FailureClass {
-    /// The name was not found, or could not be looked up.
-    DnsError,
-    /// The host is not a public one.
-    AddressRefused,
-    /// No connection.
-    ConnectError,
-    /// No encrypted connection, or the certificate is not one for this host.
-    TlsError,
-    /// Not done within the deadline.
-    Timeout,
-    /// A status of 3xx: its target is never contacted.
-    Redirect,
-    /// Any other status than 2xx.
-    HttpError,
-    /// What came is no HTTP response, or its headers are too large.
-    InvalidResponse,
-    /// The connection ended before the response did.
-    ConnectionClosed,
-}
-
-impl FailureClass {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::DnsError,
-        Self::AddressRefused,
-        Self::ConnectError,
-        Self::TlsError,
-        Self::Timeout,
-        Self::Redirect,
-        Self::HttpError,
-        Self::InvalidResponse,
-        Self::ConnectionClosed,
-    ];
-
-    /// As it is written.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::DnsError => "dns_error",
-            Self::AddressRefused => "address_refused",
-            Self::ConnectError => "connect_error",
-            Self::TlsError => "tls_error",
-            Self::Timeout => "timeout",
-            Self::Redirect => "redirect",
-            Self::HttpError => "http_error",
-            Self::InvalidResponse => "invalid_response",
-            Self::ConnectionClosed => "connection_closed",
-        }
+text_enum! {
+    /// Why an attempt failed. The texts are stable, since subscribers and alarms depend on them.
+    pub enum FailureClass {
+        /// The name was not found, or could not be looked up.
+        DnsError = "dns_error",
+        /// The host is not a public one.
+        AddressRefused = "address_refused",
+        /// No connection.
+        ConnectError = "connect_error",
+        /// No encrypted connection, or the certificate is not one for this host.
+        TlsError = "tls_error",
+        /// Not done within the deadline.
+        Timeout = "timeout",
+        /// A status of 3xx: its target is never contacted.
+        Redirect = "redirect",
+        /// Any other status than 2xx.
+        HttpError = "http_error",
+        /// What came is no HTTP response, or its headers are too large.
+        InvalidResponse = "invalid_response",
+        /// The connection ended before the response did.
+        ConnectionClosed = "connection_closed",
     }
 }
 
-impl std::fmt::Display for FailureClass {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// How long to wait after a failed attempt: the specification's schedule, later by the jitter.
+/// The waits after failed attempts: the specification's schedule plus jitter.
 #[derive(Debug, Clone, Copy)]
 pub struct Schedule {
-    /// What the waits are divided by, on the local stack.
+    /// The divisor of the waits on the local stack.
     pub time_scale: crate::domain::time_scale::TimeScale,
-    /// How much later, from 0 to 1: at 1 it is a tenth of the wait.
+    /// The jitter, from 0 to 1, where 1 adds a tenth of the wait.
     pub jitter: f64,
 }
 
 impl Schedule {
-    /// When the next attempt is due after so many failures; none when the schedule is at its end.
+    /// When the next attempt is due after a number of failures; none at the end of the schedule.
     #[must_use]
     pub fn next(self, failures: u32, ended_at: Timestamp) -> Option<Timestamp> {
         let after = usize::try_from(failures).ok()?.checked_sub(1)?;
         let wait_ms = self.time_scale.scaled_ms(limits::RETRY_WAITS_S.get(after)?.saturating_mul(1000));
-        // In whole numbers, so that what is later is never earlier: up to a tenth.
+        // In whole numbers, so that more jitter is never an earlier time.
         let part = (self.jitter.clamp(0.0, 1.0) * 1000.0).round();
         #[allow(clippy::cast_possible_truncation, reason = "from 0 to 1000")]
         let later_ms = wait_ms / 10 * (part as i64) / 1000;
@@ -308,7 +252,7 @@ impl Delivery {
         }
     }
 
-    /// When it is to be attempted, if it is.
+    /// When the next attempt is due, if there is one.
     #[must_use]
     pub fn due_at(&self) -> Option<Timestamp> {
         match self.progress {
@@ -324,19 +268,19 @@ impl Delivery {
         }
     }
 
-    /// Whether somebody attempts it at a moment.
+    /// Whether a claim holds at a moment.
     #[must_use]
     pub fn is_claimed(&self, now: Timestamp) -> bool {
         self.claim().is_some_and(|claim| now < claim.until)
     }
 
-    /// Whether a claim is the one that holds.
+    /// Whether this is the current claim.
     #[must_use]
     pub fn is_claimed_by(&self, by: Claim) -> bool {
         self.claim().is_some_and(|claim| claim.id == by.id)
     }
 
-    /// Whether an attempt may be made now: it is due, and nobody makes one.
+    /// Whether it can be claimed at a moment: it is due, and no other claim holds.
     #[must_use]
     pub fn is_claimable(&self, now: Timestamp) -> bool {
         self.due_at().is_some_and(|due_at| due_at <= now) && !self.is_claimed(now)
@@ -353,7 +297,7 @@ impl Delivery {
         Self { progress, ..self.clone() }
     }
 
-    /// The delivery without a claim, since nothing could be sent for a reason that passes.
+    /// The delivery without its claim, after a temporary problem kept it from being sent.
     #[must_use]
     pub fn released(&self) -> Self {
         let progress = match &self.progress {
@@ -364,16 +308,16 @@ impl Delivery {
         Self { progress, ..self.clone() }
     }
 
-    /// Whether an attempt is on record already: an answer of the store may have been lost.
+    /// Whether an attempt is recorded already: the store's response to an earlier write may have been lost.
     #[must_use]
     pub fn has(&self, attempt: &Attempt) -> bool {
         self.attempts.iter().any(|kept| Attempt { number: attempt.number, ..kept.clone() } == *attempt)
     }
 
-    /// What an attempt makes of it. One whose claim is over, or that was overtaken by a replay, is kept on record and
-    /// changes nothing else.
+    /// The delivery after an attempt. An attempt whose claim is no longer the current one is recorded, but does not
+    /// change the state.
     #[must_use]
-    pub fn settled(&self, by: Claim, attempt: Attempt, ended_at: Timestamp, schedule: Schedule) -> Self {
+    pub fn after_attempt(&self, by: Claim, attempt: Attempt, ended_at: Timestamp, schedule: Schedule) -> Self {
         let mut after = self.clone();
         let is_delivered = matches!(attempt.outcome, Outcome::Delivered { .. });
         after.attempted += 1;
@@ -396,27 +340,28 @@ impl Delivery {
         after
     }
 
-    /// The delivery, held since its endpoint is paused. Nothing was attempted.
+    /// The delivery, held without an attempt because its endpoint is paused.
     #[must_use]
     pub fn held(&self, now: Timestamp) -> Self {
         Self { progress: Progress::Held { at: now }, ..self.clone() }
     }
 
-    /// A held delivery that goes on: due at a moment. Nothing else does.
+    /// A held delivery, queued again to be due at a moment; none for other states.
     #[must_use]
     pub fn resumed(&self, due_at: Timestamp) -> Option<Self> {
         let is_held = matches!(self.progress, Progress::Held { .. });
         is_held.then(|| Self { progress: Progress::Queued { due_at, claim: None }, ..self.clone() })
     }
 
-    /// The same as part of a replay that was asked for at a moment: not what has been attempted since, or is now.
+    /// The delivery as part of a requested replay; none if it has been attempted since the request, or is being
+    /// attempted.
     #[must_use]
     pub fn replayed_as_asked(&self, asked_at: Timestamp, due_at: Timestamp, now: Timestamp) -> Option<Self> {
         let is_newer = self.attempts.last().is_some_and(|last| asked_at < last.at);
         (self.state().is_undelivered() && !is_newer && !self.is_claimed(now)).then(|| self.replayed(due_at))
     }
 
-    /// The delivery, to be made again at once, with the whole schedule before it.
+    /// The delivery, queued again with the whole schedule before it.
     #[must_use]
     pub fn replayed(&self, due_at: Timestamp) -> Self {
         Self { progress: Progress::Queued { due_at, claim: None }, failures: 0, ..self.clone() }
@@ -456,7 +401,7 @@ mod tests {
 
     fn try_once(before: &Delivery, outcome: Attempt, now: Timestamp, jitter: f64) -> Delivery {
         let claim = Claim::begin(now);
-        before.claimed(claim).settled(claim, outcome, now, schedule(jitter))
+        before.claimed(claim).after_attempt(claim, outcome, now, schedule(jitter))
     }
 
     #[test]
@@ -490,7 +435,7 @@ mod tests {
         let (early, late) = (Claim::begin(at(0)), Claim::begin(at(40)));
         let claimed_again = delivery().claimed(early).claimed(late);
         for outcome in [failed(), delivered()] {
-            let after = claimed_again.settled(early, outcome, at(41), schedule(0.0));
+            let after = claimed_again.after_attempt(early, outcome, at(41), schedule(0.0));
             assert_eq!(
                 (after.progress.clone(), after.failures, after.attempted),
                 (claimed_again.progress.clone(), 0, 1)
@@ -498,7 +443,7 @@ mod tests {
         }
         let replayed = delivery().claimed(early).replayed(at(5));
         assert!(replayed.is_claimable(at(5)), "a replay takes the claim away");
-        assert_eq!(replayed.settled(early, delivered(), at(6), schedule(0.0)).progress, replayed.progress);
+        assert_eq!(replayed.after_attempt(early, delivered(), at(6), schedule(0.0)).progress, replayed.progress);
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Endpoints: where an organization's subscribers are told what happens (specification, "Events"). Members who are
+//! Endpoints: the addresses to which an organization's events are delivered (specification, "Events"). Members who are
 //! admins set them up in the app; every function that changes one takes an [`Admin`].
 //!
-//! Decision: a test event goes out even while the endpoint is paused, because that is when people want to try it.
+//! Decision: a test event is sent even while the endpoint is paused, because that is when people want to try it.
 
 use std::collections::BTreeSet;
 
@@ -17,14 +17,14 @@ use crate::crypto::keyring::{Keyring, SealError, Sealed};
 use crate::crypto::signing_secret::SigningSecret;
 use crate::limits;
 
-/// Where subscribers are told, as it is kept.
+/// An endpoint as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoint {
     id: EndpointId,
     url: EndpointUrl,
     events: Subscription,
     secret: Sealed,
-    /// The secret before, where it goes on signing for a while.
+    /// The secret before, while it still signs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     previous: Option<Previous>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,21 +34,21 @@ pub struct Endpoint {
     updated_at: Timestamp,
 }
 
-/// A secret that was replaced.
+/// A replaced secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Previous {
     secret: Sealed,
     until: Timestamp,
 }
 
-/// Which events an endpoint is told.
+/// The events that an endpoint subscribes to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Subscription {
-    /// All, also of types that come later.
+    /// All events, including types that are added later.
     #[default]
     All,
-    /// These. A type that this version does not know yet is passed over.
+    /// Events of these types. A type that this version does not know is skipped.
     Only(#[serde(deserialize_with = "known_types")] BTreeSet<EventType>),
 }
 
@@ -58,7 +58,7 @@ fn known_types<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeSet<Ev
 }
 
 impl Subscription {
-    /// Whether it has a type.
+    /// Whether it includes a type.
     #[must_use]
     pub fn has(&self, event_type: EventType) -> bool {
         match self {
@@ -68,12 +68,12 @@ impl Subscription {
     }
 }
 
-/// What becomes of the secret that is replaced.
+/// How a replaced secret is retired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rotation {
-    /// It signs nothing any more.
+    /// It stops signing.
     AtOnce,
-    /// It signs too, for 24 hours.
+    /// It signs along with the new one for 24 hours.
     Overlapping,
 }
 
@@ -111,19 +111,19 @@ impl Endpoint {
         self.id
     }
 
-    /// Where deliveries go.
+    /// The address of deliveries.
     #[must_use]
     pub fn url(&self) -> &EndpointUrl {
         &self.url
     }
 
-    /// What it is told.
+    /// The events that it subscribes to.
     #[must_use]
     pub fn events(&self) -> &Subscription {
         &self.events
     }
 
-    /// Since when deliveries are held, if they are.
+    /// When it was paused, if it is.
     #[must_use]
     pub fn paused_at(&self) -> Option<Timestamp> {
         self.paused_at
@@ -147,23 +147,23 @@ impl Endpoint {
         self.updated_at
     }
 
-    /// Until when the secret before signs too, if it does at a moment.
+    /// The end of the overlap in which the secret before signs too, if it does at a moment.
     #[must_use]
     pub fn overlaps_until(&self, now: Timestamp) -> Option<Timestamp> {
         self.previous.as_ref().map(|previous| previous.until).filter(|until| now < *until)
     }
 
-    /// Whether an event of the past or of now is for it. What happened before it was there is not. An event has the time
-    /// at which its call began, and may have been committed as much later as a call can take.
+    /// Whether an event is for this endpoint: it subscribes to the type, and existed when the event happened. An event
+    /// has the time at which its call began, and may have been committed as much later as a call can take.
     #[must_use]
     pub fn wants(&self, event_type: EventType, happened_at: Timestamp) -> bool {
         let call_s = i64::try_from(limits::CALL_DEADLINE.as_secs()).unwrap_or_default();
         self.events.has(event_type) && self.created_at <= happened_at.plus_seconds(call_s)
     }
 
-    /// Whether a delivery goes out now. A test does even while the others are held: that is what it is for.
+    /// Whether a delivery of this type may be sent now. A test may, even while the endpoint is paused.
     #[must_use]
-    pub fn lets_out(&self, event_type: EventType) -> bool {
+    pub fn may_send(&self, event_type: EventType) -> bool {
         self.paused_at.is_none() || event_type == EventType::WebhookTest
     }
 
@@ -178,13 +178,13 @@ impl Endpoint {
         [&self.secret].into_iter().chain(previous).map(open).collect()
     }
 
-    /// The endpoint with another address or other events.
+    /// The endpoint with another URL or another subscription.
     #[must_use]
     pub fn edited(&self, _by: Admin<'_>, url: EndpointUrl, events: Subscription, now: Timestamp) -> Self {
         Self { url, events, updated_at: now.max(self.updated_at), ..self.clone() }
     }
 
-    /// The endpoint, paused: deliveries are held. None when it is already.
+    /// The endpoint, paused, so that its deliveries are held. None when it is paused already.
     #[must_use]
     pub fn paused(&self, _by: Admin<'_>, now: Timestamp) -> Option<Self> {
         let is_paused = self.paused_at.is_some();
@@ -221,12 +221,12 @@ impl Endpoint {
     }
 }
 
-/// What a secret is sealed for: it opens as this endpoint's only.
+/// The place that a secret is sealed for: it opens for this endpoint only.
 fn place(org: OrgId, endpoint: EndpointId) -> String {
     format!("signing secret of {endpoint} of {org}")
 }
 
-/// How an endpoint has done lately.
+/// The recent successes and failures of an endpoint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
     /// When a delivery last arrived.

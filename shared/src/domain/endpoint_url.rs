@@ -1,4 +1,4 @@
-//! The URL of a subscriber's endpoint. Which hosts are public is for `webhook::guard` to say.
+//! The URL of a subscriber's endpoint. `webhook::guard` decides which hosts are public.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -8,32 +8,32 @@ use url::{Host, Url};
 
 use crate::limits;
 
-/// How an endpoint is spoken to.
+/// The scheme of an endpoint's URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
-    /// Plain; never outside of a developer's machine.
+    /// Plain HTTP, on developers' machines only.
     Http,
-    /// Over TLS.
+    /// HTTP over TLS.
     Https,
 }
 
-/// Which endpoints deliveries may go to. Functions are only built with [`PublicOnly`].
+/// Decides which hosts deliveries may go to. Functions are built with `webhook::guard::PublicOnly` only.
 pub trait Guard: fmt::Debug + Send + Sync {
-    /// Whether endpoints may be spoken to like this.
+    /// Whether endpoints may have this scheme.
     fn allows_scheme(&self, scheme: Scheme) -> bool;
-    /// Whether a name, in lower case and without a point at its end, may be one of an endpoint.
+    /// Whether an endpoint may have this host name, given in lower case and without a final dot.
     fn allows_name(&self, name: &str) -> bool;
-    /// Whether an address may be connected to like this.
+    /// Whether a connection with this scheme may go to this address.
     fn allows_address(&self, scheme: Scheme, address: IpAddr) -> bool;
 }
 
-/// Where an endpoint is: an absolute URL with a host, and without user info or fragment. Whether deliveries may go
-/// there is for a [`Guard`] to say.
+/// The URL of an endpoint: absolute, with a host, and without user info or fragment. A [`Guard`] decides whether
+/// deliveries may go there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct EndpointUrl(Url);
 
-/// Whether it shows in the URL itself or in where its name leads.
+/// The message for a host that is not public, by its URL or by the address that its name resolves to.
 pub(crate) const NOT_PUBLIC: &str = "must lead to a public host; names and addresses of private networks are refused";
 
 /// Why a text can't be an endpoint's URL, in words for a form.
@@ -42,16 +42,16 @@ pub enum InvalidUrl {
     /// Not a whole URL.
     #[error("must be a whole URL such as https://hooks.example.com/countersign")]
     NotAbsolute,
-    /// More than people or software would take.
+    /// Longer than the limit.
     #[error("must have at most {} characters", limits::WEBHOOK_URL_CHARS_MAX)]
     TooLong,
-    /// Plain HTTP, or none of the web.
+    /// A scheme other than `https`.
     #[error("must begin with https://")]
     NotHttps,
-    /// A name or password before the host.
+    /// A user name or password before the host.
     #[error("must not contain a user name or a password")]
     UserInfo,
-    /// What comes after `#` is never sent.
+    /// A fragment, which would never be sent.
     #[error("must not contain a fragment (#…)")]
     Fragment,
     /// The host is neither a name nor an address.
@@ -69,7 +69,7 @@ impl EndpointUrl {
     /// Reads a URL as a person enters it: with a name in any script, which becomes ASCII.
     ///
     /// # Errors
-    /// When it is none, or `guard` does not allow it. Where its name leads to is for `webhook::guard::check`.
+    /// When it is not a valid URL, or `guard` does not allow it. `webhook::guard::check` resolves its name.
     pub fn parse(text: &str, guard: &dyn Guard) -> Result<Self, InvalidUrl> {
         let url = Self::read(text.trim())?;
         if !guard.allows_scheme(url.scheme()) {
@@ -83,7 +83,7 @@ impl EndpointUrl {
         if text.chars().count() > limits::WEBHOOK_URL_CHARS_MAX {
             return Err(InvalidUrl::TooLong);
         }
-        // The parser forgives more than whoever reads the URL would guess: missing slashes, backslashes, line breaks.
+        // The parser accepts more than a reader of the URL expects: missing slashes, backslashes, line breaks.
         let (scheme, rest) = text.split_once("://").ok_or(InvalidUrl::NotAbsolute)?;
         if text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
             return Err(InvalidUrl::NotAbsolute);
@@ -110,7 +110,7 @@ impl EndpointUrl {
             return Err(InvalidUrl::Fragment);
         }
         if let Some(Host::Domain(name)) = url.host() {
-            // The point that makes a name absolute is no part of it in a certificate or a `Host` header.
+            // The final dot of an absolute name is no part of it in a certificate or a `Host` header.
             let name = name.strip_suffix('.').unwrap_or(name).to_owned();
             if !is_host_name(&name) || url.set_host(Some(&name)).is_err() {
                 return Err(InvalidUrl::Host);
@@ -120,13 +120,13 @@ impl EndpointUrl {
         if url.as_str().len() > limits::WEBHOOK_URL_CHARS_MAX { Err(InvalidUrl::TooLong) } else { Ok(Self(url)) }
     }
 
-    /// The URL, as it is shown and kept.
+    /// The URL as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// How it is spoken to.
+    /// Its scheme.
     #[must_use]
     pub fn scheme(&self) -> Scheme {
         if self.0.scheme() == "https" { Scheme::Https } else { Scheme::Http }
@@ -134,7 +134,7 @@ impl EndpointUrl {
 
     /// The host: a name in lower-case ASCII, or an address.
     pub(crate) fn host(&self) -> Host<&str> {
-        // There is one: a URL without is not read.
+        // A URL without a host is not read.
         self.0.host().unwrap_or(Host::Domain(""))
     }
 
@@ -143,7 +143,7 @@ impl EndpointUrl {
         &self.0[url::Position::BeforeHost..url::Position::AfterPort]
     }
 
-    /// What is asked of the host.
+    /// The request target.
     pub(crate) fn path_and_query(&self) -> &str {
         &self.0[url::Position::BeforePath..url::Position::AfterQuery]
     }
@@ -153,7 +153,7 @@ impl EndpointUrl {
         self.0.port_or_known_default().unwrap_or_default()
     }
 
-    /// Whether a guard allows the URL; where its name leads to is another question.
+    /// Whether a guard allows the URL, without resolving its name.
     pub(crate) fn is_allowed(&self, guard: &dyn Guard) -> bool {
         guard.allows_scheme(self.scheme())
             && match self.host() {
@@ -184,7 +184,7 @@ impl fmt::Display for EndpointUrl {
 impl TryFrom<String> for EndpointUrl {
     type Error = InvalidUrl;
 
-    /// Reads one that was kept. Guards may have become stricter since: every attempt asks its own.
+    /// Reads a stored URL without a guard: every attempt asks its own, which may be stricter by then.
     fn try_from(text: String) -> Result<Self, InvalidUrl> {
         Self::read(&text)
     }

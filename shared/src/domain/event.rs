@@ -1,115 +1,136 @@
-//! Events: what subscribers are told (specification, "Event types and data fields"). Each is written in the
-//! transaction of the change that it tells.
+//! Events: the notifications that subscribers get (specification, "Event types and data fields"). Each is written in
+//! the transaction of its change. A new type of event is an entry in `events!` below, and a struct if no other event
+//! has the same data.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 use super::agreement::AgreementName;
 use super::ids::{AgreementId, EventId, ProposalId, WorkspaceId};
 use super::proposal::{Proposal, ProposalAction};
 use super::time::Timestamp;
+use crate::wire::enums::text_enum;
 use crate::wire::fields::FieldCode;
 
-/// What kinds of things are told (specification, "Event types and data fields"). More come with their resources.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
-pub enum EventType {
+/// Declares the events, each with its type, the data that subscribers get, and when it is sent, for people. From this
+/// follow [`EventType`], [`EventKind`], the examples and the webhooks of the API document.
+macro_rules! events {
+    ($(
+        $(#[$about:meta])*
+        $name:ident = $text:tt { data: $data:ident, sent_when: $sent_when:literal }
+    )+) => {
+        text_enum! {
+            /// The type of an event (specification, "Event types and data fields"). More come with their resources.
+            pub enum EventType {
+                $($(#[$about])* $name = $text,)+
+            }
+        }
+
+        impl EventType {
+            /// When an event of this type is sent, for people.
+            #[must_use]
+            pub fn sent_when(self) -> &'static str {
+                match self {
+                    $(Self::$name => $sent_when,)+
+                }
+            }
+
+            /// Shows a visitor the type of the data of such an event.
+            pub fn visit_data<V: DataVisitor>(self, visitor: &mut V) -> V::Output {
+                match self {
+                    $(Self::$name => visitor.data::<$data>(),)+
+                }
+            }
+        }
+
+        /// What happened, with the data that subscribers get: ids, a name, an enumeration. It serializes as the `data`
+        /// object.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+        #[serde(untagged)]
+        pub enum EventKind {
+            $($(#[$about])* $name($data),)+
+        }
+
+        impl EventKind {
+            /// Its type.
+            #[must_use]
+            pub fn event_type(&self) -> EventType {
+                match self {
+                    $(Self::$name(_) => EventType::$name,)+
+                }
+            }
+
+            /// One of each type, in the order of the types.
+            fn examples() -> Result<Vec<Self>, (FieldCode, String)> {
+                Ok(vec![$(Self::$name($data::example()?)),+])
+            }
+        }
+    };
+}
+
+events! {
     /// A draft was published.
-    #[serde(rename = "agreement.published")]
-    AgreementPublished,
+    AgreementPublished = "agreement.published" {
+        data: AgreementData,
+        sent_when: "A member confirmed its publication, and its steps begin"
+    }
     /// The last stage of an agreement is done.
-    #[serde(rename = "agreement.completed")]
-    AgreementCompleted,
+    AgreementCompleted = "agreement.completed" {
+        data: AgreementData,
+        sent_when: "Its last step is done"
+    }
     /// A proposal was made.
-    #[serde(rename = "proposal.created")]
-    ProposalCreated,
+    ProposalCreated = "proposal.created" {
+        data: ProposalData,
+        sent_when: "Somebody proposed to publish or cancel an agreement"
+    }
     /// A member confirmed a proposal.
-    #[serde(rename = "proposal.confirmed")]
-    ProposalConfirmed,
+    ProposalConfirmed = "proposal.confirmed" {
+        data: ProposalData,
+        sent_when: "A member confirmed a proposal"
+    }
     /// A member declined a proposal.
-    #[serde(rename = "proposal.declined")]
-    ProposalDeclined,
-    /// Nobody decided a proposal in time.
-    #[serde(rename = "proposal.expired")]
-    ProposalExpired,
+    ProposalDeclined = "proposal.declined" {
+        data: ProposalData,
+        sent_when: "A member declined a proposal"
+    }
+    /// A proposal expired undecided.
+    ProposalExpired = "proposal.expired" {
+        data: ProposalData,
+        sent_when: "Nobody decided a proposal within 72 hours"
+    }
     /// A workspace was activated.
-    #[serde(rename = "workspace.activated")]
-    WorkspaceActivated,
-    /// A member pressed the test button of an endpoint. Never sent for anything else, and to that endpoint only.
-    #[serde(rename = "webhook.test")]
-    WebhookTest,
+    WorkspaceActivated = "workspace.activated" {
+        data: WorkspaceData,
+        sent_when: "A member activated a workspace"
+    }
+    /// An admin pressed the test button of an endpoint. Only that endpoint gets it, whatever it is subscribed to.
+    WebhookTest = "webhook.test" {
+        data: TestData,
+        sent_when: "An admin pressed the test button"
+    }
 }
 
 impl EventType {
-    /// All that can be subscribed to, in the specification's order: everything but the test.
-    pub const SUBSCRIBABLE: [Self; 7] = [
-        Self::AgreementPublished,
-        Self::AgreementCompleted,
-        Self::ProposalCreated,
-        Self::ProposalConfirmed,
-        Self::ProposalDeclined,
-        Self::ProposalExpired,
-        Self::WorkspaceActivated,
-    ];
-
-    /// The type as it is written.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::AgreementPublished => "agreement.published",
-            Self::AgreementCompleted => "agreement.completed",
-            Self::ProposalCreated => "proposal.created",
-            Self::ProposalConfirmed => "proposal.confirmed",
-            Self::ProposalDeclined => "proposal.declined",
-            Self::ProposalExpired => "proposal.expired",
-            Self::WorkspaceActivated => "workspace.activated",
-            Self::WebhookTest => "webhook.test",
-        }
-    }
-
-    /// The type that is written so.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::SUBSCRIBABLE.into_iter().chain([Self::WebhookTest]).find(|known| known.as_str() == text)
+    /// The types that endpoints subscribe to, in the specification's order: all but the test.
+    pub fn subscribable() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|event_type| *event_type != Self::WebhookTest)
     }
 }
 
-/// What happened, with the data that subscribers get: ids, a name, an enumeration. Written, it is the `data` object.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum EventKind {
-    /// A draft was published.
-    AgreementPublished(AgreementData),
-    /// The last stage of an agreement is done.
-    AgreementCompleted(AgreementData),
-    /// A proposal was made.
-    ProposalCreated(ProposalData),
-    /// A member confirmed a proposal.
-    ProposalConfirmed(ProposalData),
-    /// A member declined a proposal.
-    ProposalDeclined(ProposalData),
-    /// Nobody decided a proposal in time.
-    ProposalExpired(ProposalData),
-    /// A workspace was activated.
-    WorkspaceActivated(WorkspaceData),
-    /// A member pressed the test button of an endpoint.
-    WebhookTest(TestData),
+/// A visitor of the Rust type of an event's data: the API document, which needs its schema.
+pub trait DataVisitor {
+    /// The visitor's result.
+    type Output;
+
+    /// Visits the type.
+    fn data<D: ToSchema>(&mut self) -> Self::Output;
 }
 
-impl EventKind {
-    /// Its type.
-    #[must_use]
-    pub fn event_type(&self) -> EventType {
-        match self {
-            Self::AgreementPublished(_) => EventType::AgreementPublished,
-            Self::AgreementCompleted(_) => EventType::AgreementCompleted,
-            Self::ProposalCreated(_) => EventType::ProposalCreated,
-            Self::ProposalConfirmed(_) => EventType::ProposalConfirmed,
-            Self::ProposalDeclined(_) => EventType::ProposalDeclined,
-            Self::ProposalExpired(_) => EventType::ProposalExpired,
-            Self::WorkspaceActivated(_) => EventType::WorkspaceActivated,
-            Self::WebhookTest(_) => EventType::WebhookTest,
-        }
-    }
+/// The data of an event as the API document shows them.
+trait Example: Sized {
+    fn example() -> Result<Self, (FieldCode, String)>;
 }
 
 /// What events of an agreement say.
@@ -121,6 +142,12 @@ pub struct AgreementData {
     pub name: AgreementName,
 }
 
+impl Example for AgreementData {
+    fn example() -> Result<Self, (FieldCode, String)> {
+        Ok(Self { agreement_id: AgreementId::from(EXAMPLE_AGREEMENT), name: AgreementName::parse("Seed round SAFE")? })
+    }
+}
+
 /// What events of a workspace say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct WorkspaceData {
@@ -128,6 +155,13 @@ pub struct WorkspaceData {
     pub workspace_id: WorkspaceId,
     /// By what it was activated.
     pub authorization: Authorization,
+}
+
+impl Example for WorkspaceData {
+    fn example() -> Result<Self, (FieldCode, String)> {
+        let workspace_id = WorkspaceId::from(uuid::uuid!("01980a41-0c8a-7e31-b3d4-6a90c1f25e77"));
+        Ok(Self { workspace_id, authorization: Authorization::Direct })
+    }
 }
 
 /// What a test says.
@@ -142,6 +176,12 @@ impl TestData {
     pub const NOTHING_HAPPENED: Self = Self { message: "This is a test event from Countersign. Nothing has happened." };
 }
 
+impl Example for TestData {
+    fn example() -> Result<Self, (FieldCode, String)> {
+        Ok(Self::NOTHING_HAPPENED)
+    }
+}
+
 /// What every event of a proposal says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProposalData {
@@ -153,33 +193,46 @@ pub struct ProposalData {
     pub action: ProposalAction,
 }
 
-/// What a workspace was activated by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Authorization {
-    /// A member's own act.
-    Direct,
-    /// Confirming a publication.
-    Proposal,
+impl Example for ProposalData {
+    fn example() -> Result<Self, (FieldCode, String)> {
+        Ok(Self {
+            proposal_id: ProposalId::from(uuid::uuid!("01980a57-3c11-7a94-b0c8-5e6f7d8091a2")),
+            agreement_id: AgreementId::from(EXAMPLE_AGREEMENT),
+            action: ProposalAction::PublishAgreement,
+        })
+    }
 }
 
-/// Something that happened, as it is written: the body of its deliveries, `{id, type, created_at, data}`.
+/// The agreement that the examples are about.
+const EXAMPLE_AGREEMENT: Uuid = uuid::uuid!("01980a52-90bd-7f6a-8e21-c4d2b7035a18");
+
+text_enum! {
+    /// What a workspace was activated by.
+    pub enum Authorization {
+        /// A member's own act.
+        Direct = "direct",
+        /// Confirming a publication.
+        Proposal = "proposal",
+    }
+}
+
+/// An event in the form that is stored and delivered: `{id, type, created_at, data}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Event {
-    /// Its id, by which subscribers tell a repeat.
+    /// Its id, by which subscribers recognize a repeat.
     pub id: EventId,
-    /// What kind of thing.
+    /// Its type.
     #[serde(rename = "type")]
     of_type: EventType,
-    /// When.
+    /// When the change happened.
     pub created_at: Timestamp,
-    /// What.
+    /// Its data.
     #[serde(rename = "data")]
     kind: EventKind,
 }
 
 impl Event {
-    /// Something that happens now.
+    /// An event that happens now.
     #[must_use]
     pub fn new(kind: EventKind, now: Timestamp) -> Self {
         Self { id: EventId::new(), of_type: kind.event_type(), created_at: now, kind }
@@ -191,33 +244,16 @@ impl Event {
         self.of_type
     }
 
-    /// One of each type, always the same: the description's examples.
+    /// One of each type, always the same: the examples of the API document.
     ///
     /// # Errors
-    /// When an example is none.
+    /// When the data of an example is not valid.
     pub fn examples() -> Result<Vec<Self>, (FieldCode, String)> {
-        let agreement_id = AgreementId::from(uuid::uuid!("01980a52-90bd-7f6a-8e21-c4d2b7035a18"));
-        let proposal = ProposalData {
-            proposal_id: ProposalId::from(uuid::uuid!("01980a57-3c11-7a94-b0c8-5e6f7d8091a2")),
-            agreement_id,
-            action: ProposalAction::PublishAgreement,
-        };
-        let name = AgreementName::parse("Seed round SAFE")?;
-        let workspace_id = WorkspaceId::from(uuid::uuid!("01980a41-0c8a-7e31-b3d4-6a90c1f25e77"));
-        let kinds = [
-            EventKind::AgreementPublished(AgreementData { agreement_id, name: name.clone() }),
-            EventKind::AgreementCompleted(AgreementData { agreement_id, name }),
-            EventKind::ProposalCreated(proposal),
-            EventKind::ProposalConfirmed(proposal),
-            EventKind::ProposalDeclined(proposal),
-            EventKind::ProposalExpired(proposal),
-            EventKind::WorkspaceActivated(WorkspaceData { workspace_id, authorization: Authorization::Direct }),
-            EventKind::WebhookTest(TestData::NOTHING_HAPPENED),
-        ];
         let id = EventId::from(uuid::uuid!("01980a58-6f2e-7c35-9d40-8b7a6c5e4f31"));
         let created_at =
             Timestamp::from_unix_ms(1_773_480_413_589).map_err(|_| (FieldCode::InvalidValue, String::new()))?;
-        Ok(kinds.map(|kind| Self { id, of_type: kind.event_type(), created_at, kind }).into())
+        let example = |kind: EventKind| Self { id, of_type: kind.event_type(), created_at, kind };
+        Ok(EventKind::examples()?.into_iter().map(example).collect())
     }
 }
 

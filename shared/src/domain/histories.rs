@@ -1,4 +1,4 @@
-//! Random histories of drafts and decisions, held to what must be true of all of them (contract, section 3).
+//! Random histories of drafts and decisions, checked against the invariants of all of them (contract, section 3).
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -15,14 +15,14 @@ use super::ids::{MemberId, OrgId};
 use super::member::{self, Changed, DecisionContext, Member, Outcome, Refusal};
 use super::moment::Moment;
 use super::organization::{MemberRecord, Role};
-use super::proposal::{Decision, NewProposal, Proposal, ProposalAction, ProposalState, propose, take_place_of};
+use super::proposal::{Decision, NewProposal, Proposal, ProposalAction, ProposalState, propose, take_over_claim};
 use super::time::Timestamp;
 use super::workspace::{NewWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
 use crate::domain::time_scale::TimeScale;
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// Something that somebody tries.
+/// A step of a history.
 #[derive(Debug, Clone)]
 enum Try {
     /// A member adds a stage.
@@ -31,7 +31,7 @@ enum Try {
     RemoveStage(Index),
     /// A member changes something else of the draft.
     Edit(Edit),
-    /// Somebody gives the first participant's contact an e-mail address, or takes it away.
+    /// The first participant's contact gets an e-mail address, or loses it.
     SetEmail(bool),
     /// A member activates the workspace.
     Activate,
@@ -41,13 +41,13 @@ enum Try {
     Confirm(Index, u64),
     /// A member declines a proposal.
     Decline(Index),
-    /// The clock comes by.
+    /// The clock runs.
     Tick,
     /// Hours pass.
     Wait(i64),
 }
 
-/// What a stage that is added asks for.
+/// The gate of an added stage.
 #[derive(Debug, Clone, Copy)]
 enum Asks {
     Nothing,
@@ -191,7 +191,7 @@ impl World {
         deal.blockers_at(self.now)
     }
 
-    /// The agreement as it is now, whether or not the clock has been there.
+    /// The agreement as of now, whether or not the clock has recorded that.
     fn current(&self) -> Agreement {
         self.deal.draft.as_of(&Facts::none(), TimeScale::default(), self.now).into_owned()
     }
@@ -220,7 +220,7 @@ impl World {
         }
     }
 
-    /// What a draft names is in it, and it is no larger than one may be.
+    /// A draft has every part that it refers to, and is within the size limit.
     fn check_draft(&self) {
         let draft = &self.deal.draft;
         let blocks: Vec<_> = draft.documents.iter().flat_map(|document| &document.blocks).collect();
@@ -281,12 +281,12 @@ impl World {
         let blockers = self.blockers();
         let current = self.current();
         let made = propose(new, &current, &[], &blockers, by, self.moment(), expires_at);
-        // What claims the place is the last one of this action that is not written down as ended.
+        // The last proposal of this action that is not recorded as ended has the claim.
         let claiming = self
             .proposals
             .iter()
             .rposition(|proposal| proposal.action == action && proposal.decision == Decision::Pending);
-        let place = take_place_of(claiming.map(|at| &self.proposals[at]), self.moment());
+        let place = take_over_claim(claiming.map(|at| &self.proposals[at]), self.moment());
         let allows = match action {
             ProposalAction::PublishAgreement => {
                 current.life == Life::Draft && blockers.iter().all(Blocker::allows_proposal)
@@ -299,7 +299,7 @@ impl World {
                 self.told.push(EventKind::ProposalExpired(ProposalData::from(&*settled)));
                 self.proposals[claiming.unwrap()] = (*settled).clone();
             }
-            assert_eq!(made.proposed().agreement, current);
+            assert_eq!(made.snapshot().agreement, current);
             let made = made.into_proposal();
             self.told.push(EventKind::ProposalCreated(ProposalData::from(&made)));
             self.proposals.push(made);
@@ -357,14 +357,16 @@ impl World {
             }
             Err(Refusal::NotPending(told)) => assert!(told == state && state != ProposalState::Pending),
             Err(Refusal::Changed(Changed::Agreement)) => assert_eq!((state, age), (ProposalState::Pending, 1)),
-            Err(Refusal::Changed(Changed::Surroundings)) => panic!("nothing around it was said to have changed"),
+            Err(Refusal::Changed(Changed::References)) => {
+                panic!("nothing that the agreement refers to was said to have changed")
+            }
             Err(Refusal::TooLate(lifecycle)) => {
                 assert_eq!((state, age, lifecycle), (ProposalState::Pending, 0, self.current().lifecycle()));
                 let is_draft = lifecycle == Lifecycle::Draft;
                 let is_live = is_draft || lifecycle == Lifecycle::Active;
                 assert!(if proposal.action == ProposalAction::PublishAgreement { !is_draft } else { !is_live });
             }
-            Err(Refusal::InTheWay(errors)) => {
+            Err(Refusal::Blocked(errors)) => {
                 assert_eq!((state, age), (ProposalState::Pending, 0));
                 let codes: Vec<FieldCode> = errors.into_list().into_iter().map(|error| error.code).collect();
                 assert_eq!((before.life, proposal.action), (Life::Draft, ProposalAction::PublishAgreement));
@@ -403,12 +405,12 @@ impl World {
     fn tick(&mut self) {
         let moment = self.moment();
         for proposal in &mut self.proposals {
-            if let Some(settled) = proposal.settled(moment) {
+            if let Some(settled) = proposal.expired(moment) {
                 *proposal = (*settled).clone();
                 self.told.push(EventKind::ProposalExpired(ProposalData::from(&*proposal)));
             }
         }
-        if let Some(after) = self.deal.draft.proceeded(&Facts::none(), TimeScale::default(), self.moment()) {
+        if let Some(after) = self.deal.draft.advanced(&Facts::none(), TimeScale::default(), self.moment()) {
             self.told.extend(after.events());
             self.change((*after).clone());
         }
@@ -453,7 +455,7 @@ impl World {
         assert!(may_change || self.deal.draft.life == life, "only confirming and time move an agreement: {one:?}");
     }
 
-    /// What is true of every history at every moment.
+    /// Checks the invariants of every history.
     fn check(&self) {
         self.check_draft();
         let count = |action, state| {
@@ -559,7 +561,7 @@ fn the_histories_come_to_what_time_does() {
         }
         world.confirm(0, 0);
         world.try_one(&Try::Wait(21));
-        // The clock has not been there: what is proposed is the agreement as it is, not as it was written down.
+        // The clock has not run: the proposal is about the agreement as of now, not as recorded.
         world.try_one(&Try::Propose(ProposalAction::CancelAgreement));
         world.tick();
         let states: Vec<StageState> = world.deal.draft.stages.iter().map(|stage| stage.state).collect();
@@ -586,13 +588,13 @@ fn a_proposal_is_expired_from_the_moment_on() {
     let moment = |ms: i64| Moment::test(at(ms));
     assert_eq!(proposal.expires_at.unix_ms() - noon().unix_ms(), 72 * 3600 * 1000);
     for (ms, state) in [(-1, ProposalState::Pending), (0, ProposalState::Expired), (1, ProposalState::Expired)] {
-        assert_eq!((proposal.state_at(at(ms)), proposal.is_to_be_settled(at(ms))), (state, ms >= 0));
-        assert_eq!(take_place_of(Some(proposal), moment(ms)).is_ok(), ms >= 0);
+        assert_eq!((proposal.state_at(at(ms)), proposal.has_unrecorded_expiry(at(ms))), (state, ms >= 0));
+        assert_eq!(take_over_claim(Some(proposal), moment(ms)).is_ok(), ms >= 0);
     }
-    assert_eq!(proposal.settled(moment(-1)), None);
-    let settled = proposal.settled(moment(0)).unwrap();
-    assert_eq!(settled.settled(moment(5)), None, "once");
-    assert_eq!((settled.state_at(at(-1)), settled.is_to_be_settled(at(5))), (ProposalState::Expired, false));
-    assert_eq!(take_place_of(Some(&settled), moment(5)), Ok(None));
-    assert_eq!(take_place_of(None, moment(5)), Ok(None));
+    assert_eq!(proposal.expired(moment(-1)), None);
+    let settled = proposal.expired(moment(0)).unwrap();
+    assert_eq!(settled.expired(moment(5)), None, "once");
+    assert_eq!((settled.state_at(at(-1)), settled.has_unrecorded_expiry(at(5))), (ProposalState::Expired, false));
+    assert_eq!(take_over_claim(Some(&settled), moment(5)), Ok(None));
+    assert_eq!(take_over_claim(None, moment(5)), Ok(None));
 }

@@ -23,7 +23,7 @@ macro_rules! ids {
         pub struct $name(Uuid);
 
         impl $name {
-            /// A new id, greater than those made before.
+            /// A new id, greater than all earlier ones.
             #[must_use]
             #[allow(clippy::new_without_default, reason = "two new ids are never equal, so none is the default")]
             pub fn new() -> Self {
@@ -89,9 +89,9 @@ ids! {
     ContactId;
     /// A document of an agreement.
     DocumentId;
-    /// Where an organization's subscribers are told what happens.
+    /// An endpoint, to which an organization's events are delivered.
     EndpointId;
-    /// Something that happened, told to subscribers.
+    /// An event that subscribers get.
     EventId;
     /// A question of an information request.
     FieldId;
@@ -99,7 +99,7 @@ ids! {
     FundingItemId;
     /// A condition of a stage.
     GateId;
-    /// Somebody who belongs to an organization and signs in to the app.
+    /// A member of an organization, who signs in to the app.
     MemberId;
     /// Money that moves between real banks.
     MovementId;

@@ -1,4 +1,4 @@
-//! The rules, without I/O: types that are valid when they exist, and what may become of them.
+//! The rules, without I/O: types that are valid by construction, and their transitions.
 
 pub mod account;
 pub mod actor;

@@ -3,16 +3,16 @@
 use super::ids::RequestId;
 use super::time::Timestamp;
 
-/// When a protected transition is decided, and in which call. Only the context of a call makes one, from its own clock, so
-/// that no caller chooses the time at which a proposal expires, is decided or takes effect, and the store can refuse a
-/// change that was decided in another call.
+/// The time at which a protected transition is decided, and the call that decides it. Only the context of a call makes
+/// one, from its own clock. So no caller chooses when a proposal expires, is decided or takes effect, and the store can
+/// refuse a change that was decided in another call.
 ///
 /// ```
 /// use shared::api::caller::WriteCaller;
-/// use shared::domain::proposal::{Proposal, Settled};
+/// use shared::domain::proposal::{Proposal, ExpiredProposal};
 ///
-/// fn settle(caller: &WriteCaller, proposal: &Proposal) -> Option<Settled> {
-///     proposal.settled(caller.moment())
+/// fn expire(caller: &WriteCaller, proposal: &Proposal) -> Option<ExpiredProposal> {
+///     proposal.expired(caller.moment())
 /// }
 /// ```
 ///
@@ -20,10 +20,10 @@ use super::time::Timestamp;
 ///
 /// ```compile_fail
 /// use shared::api::caller::WriteCaller;
-/// use shared::domain::proposal::{Proposal, Settled};
+/// use shared::domain::proposal::{Proposal, ExpiredProposal};
 ///
-/// fn settle(caller: &WriteCaller, proposal: &Proposal) -> Option<Settled> {
-///     proposal.settled(caller.now())
+/// fn expire(caller: &WriteCaller, proposal: &Proposal) -> Option<ExpiredProposal> {
+///     proposal.expired(caller.now())
 /// }
 /// ```
 ///
@@ -60,7 +60,7 @@ impl Moment {
         Self { at, call }
     }
 
-    /// A moment of a test's choosing, of no call.
+    /// A moment for tests, of no call.
     #[cfg(test)]
     pub(crate) fn test(at: Timestamp) -> Self {
         Self { at, call: RequestId::from(uuid::Uuid::nil()) }

@@ -1,6 +1,6 @@
-//! Movements of money: for now where one is, which is what gates and guards ask.
+//! Movements of money: for now their states, which gates and guards look at.
 
-/// Where a movement is (specification, "Enumerations").
+/// The state of a movement (specification, "Enumerations").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MovementState {
     /// Not set up yet.
@@ -26,13 +26,13 @@ pub enum MovementState {
 }
 
 impl MovementState {
-    /// Whether it has been authorized and is not cancelled.
+    /// Whether the movement has been authorized and is not cancelled.
     #[must_use]
     pub fn is_authorized(self) -> bool {
         !matches!(self, Self::Draft | Self::Cancelled)
     }
 
-    /// Whether receiver-side evidence confirmed that it arrived. A claim never does.
+    /// Whether receiver-side evidence confirmed the arrival. A claim never does.
     #[must_use]
     pub fn is_reconciled(self) -> bool {
         self == Self::Reconciled

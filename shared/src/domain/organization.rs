@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::contact::{DisplayName, Email};
 use super::ids::{MemberId, OrgId};
 use super::time::Timestamp;
+use crate::wire::enums::text_enum;
 
 /// An organization: the tenant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,27 +18,27 @@ pub struct Organization {
     pub created_at: Timestamp,
 }
 
-/// What a member may do in the app.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// Everything, settings included.
-    Admin,
-    /// Everything but settings.
-    Member,
+text_enum! {
+    /// The rights of a member in the app.
+    pub enum Role {
+        /// Everything, settings included.
+        Admin = "admin",
+        /// Everything but settings.
+        Member = "member",
+    }
 }
 
-/// Somebody who belongs to an organization.
+/// A member as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemberRecord {
-    /// Their id in this organization.
+    /// The member's id in this organization.
     pub id: MemberId,
-    /// Their name.
+    /// The member's name.
     pub name: DisplayName,
-    /// The e-mail address of their account.
+    /// The e-mail address of the member's account.
     pub email: Email,
-    /// What they may do.
+    /// The member's role.
     pub role: Role,
-    /// Since when they belong to it.
+    /// When the member joined.
     pub created_at: Timestamp,
 }

@@ -14,57 +14,30 @@ use super::ids::{AgreementId, ContactId, ProposalId};
 use super::moment::Moment;
 use super::time::Timestamp;
 use crate::limits;
+use crate::wire::enums::text_enum;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// What is proposed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Deserr, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[deserr(error = FieldErrors)]
-pub enum ProposalAction {
-    /// Publish a draft: its first stage opens.
-    #[deserr(rename = "publish_agreement")]
-    PublishAgreement,
-    /// Cancel a draft or an active agreement, for good.
-    #[deserr(rename = "cancel_agreement")]
-    CancelAgreement,
-}
-
-impl ProposalAction {
-    /// The value as it is written.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::PublishAgreement => "publish_agreement",
-            Self::CancelAgreement => "cancel_agreement",
-        }
+text_enum! {
+    /// What is proposed.
+    pub enum ProposalAction {
+        /// Publish a draft: its first stage opens.
+        PublishAgreement = "publish_agreement",
+        /// Cancel a draft or an active agreement, for good.
+        CancelAgreement = "cancel_agreement",
     }
 }
 
-/// Where a proposal is, as clients branch on it (specification, "Enumerations").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[deserr(error = FieldErrors, rename_all = lowercase)]
-pub enum ProposalState {
-    /// It waits for a decision.
-    Pending,
-    /// A member confirmed it, and its effect has been executed.
-    Confirmed,
-    /// A member declined it.
-    Declined,
-    /// Nobody decided in time.
-    Expired,
-}
-
-impl ProposalState {
-    /// The value as it is written.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Confirmed => "confirmed",
-            Self::Declined => "declined",
-            Self::Expired => "expired",
-        }
+text_enum! {
+    /// Where a proposal is, as clients branch on it (specification, "Enumerations").
+    pub enum ProposalState {
+        /// It waits for a decision.
+        Pending = "pending",
+        /// A member confirmed it, and its effect has been executed.
+        Confirmed = "confirmed",
+        /// A member declined it.
+        Declined = "declined",
+        /// It expired undecided.
+        Expired = "expired",
     }
 }
 
@@ -112,65 +85,65 @@ impl Deserr<FieldErrors> for Note {
     }
 }
 
-/// What became of a proposal.
+/// The decision on a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
 pub enum Decision {
-    /// Nothing yet. Past its time it counts as expired, whether or not that has been written down.
+    /// None yet. After its expiry the proposal counts as expired, even before that is recorded.
     Pending,
     /// A member confirmed it.
-    Confirmed(Decided),
+    Confirmed(MemberDecision),
     /// A member declined it.
-    Declined(Decided),
-    /// Nobody decided in time.
+    Declined(MemberDecision),
+    /// It expired undecided.
     Expired {
-        /// When that was written down.
+        /// When the expiry was recorded.
         settled_at: Timestamp,
     },
 }
 
 /// A member's decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decided {
-    /// When.
+pub struct MemberDecision {
+    /// The time of the decision.
     pub at: Timestamp,
-    /// By whom.
+    /// The member.
     pub by: Actor,
-    /// What they said.
+    /// The member's note.
     pub note: Option<Note>,
 }
 
-/// A proposal as it is kept.
+/// A proposal as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
     /// Its id: private, so that one proposal can't be written in the place of another.
     id: ProposalId,
-    /// What is proposed.
+    /// The proposed action.
     pub action: ProposalAction,
-    /// For which agreement.
+    /// The agreement that it is about.
     pub agreement_id: AgreementId,
-    /// What that was then, in short.
+    /// The agreement in short, as it was proposed.
     pub subject: Subject,
-    /// What the proposer said.
+    /// The proposer's note.
     pub note: Option<Note>,
-    /// Who proposed it.
+    /// The proposer.
     pub created_by: Actor,
-    /// When.
+    /// When it was proposed.
     pub created_at: Timestamp,
-    /// Until when it can be decided.
+    /// The end of the time to decide.
     pub expires_at: Timestamp,
-    /// What became of it: private to the domain, whose functions are the only way from one state to another.
+    /// The decision: private to the domain, whose functions are the only way from one state to another.
     pub(super) decision: Decision,
 }
 
-/// The agreement of a proposal in short, as it was proposed: what lists and sentences say of it. [`ProposalSnapshot`] has all.
+/// A short form of the proposed agreement for lists and sentences. [`ProposalSnapshot`] has all of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
-    /// What it was called.
+    /// Its name.
     pub name: AgreementName,
-    /// How many took part in it.
+    /// The number of its participants.
     pub participants: usize,
-    /// How many steps it had.
+    /// The number of its steps.
     pub steps: usize,
 }
 
@@ -180,25 +153,25 @@ impl Subject {
     }
 }
 
-/// What was proposed: a copy that is made with the proposal and never changes, for whoever decides to see what has
-/// changed since, and to see later what came to nothing. As large as an agreement can be, so it is no part of the
-/// proposal, and read only for that.
+/// A copy of the agreement and its people, made with the proposal and never changed. The page of a decision compares it
+/// with the current agreement, and later shows what a declined or expired proposal was about. It is as large as the
+/// agreement, so it is an item of its own that lists and decisions don't read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProposalSnapshot {
     /// The agreement as it was.
     pub agreement: Agreement,
-    /// Who took part in it, as they were: an agreement only refers to them.
+    /// Its participants' contacts as they were: the agreement only refers to them.
     pub people: Vec<SnapshotPerson>,
 }
 
-/// Somebody who takes part in an agreement that is proposed, as they were then.
+/// A participant's contact in a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotPerson {
-    /// Who.
+    /// The contact.
     pub contact_id: ContactId,
-    /// What they were called.
+    /// The contact's name at the time.
     pub display_name: DisplayName,
-    /// What their address was.
+    /// The contact's e-mail address at the time.
     pub email: Option<Email>,
 }
 
@@ -227,26 +200,26 @@ pub struct NewProposal {
     pub note: Option<Note>,
 }
 
-/// A proposal that is made just now, which nobody has decided, with what was proposed. Only [`propose`] makes one, so
-/// that no proposal is written without its copy, or with another's.
+/// A new, undecided proposal with its snapshot. Only [`propose`] makes one, so that no proposal is written without its
+/// snapshot, or with another's.
 ///
 /// ```compile_fail
 /// use shared::domain::moment::Moment;
-/// use shared::domain::proposal::{Made, Proposal, ProposalSnapshot};
+/// use shared::domain::proposal::{CreatedProposal, Proposal, ProposalSnapshot};
 ///
-/// fn again(proposal: Proposal, proposed: ProposalSnapshot, moment: Moment) -> Made {
-///     Made { proposal, proposed, moment }
+/// fn again(proposal: Proposal, snapshot: ProposalSnapshot, moment: Moment) -> CreatedProposal {
+///     CreatedProposal { proposal, snapshot, moment }
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Made {
+pub struct CreatedProposal {
     proposal: Proposal,
-    proposed: ProposalSnapshot,
+    snapshot: ProposalSnapshot,
     moment: Moment,
 }
 
-impl Made {
-    /// When it was made, and in which call.
+impl CreatedProposal {
+    /// The call that proposed it, with its time.
     #[must_use]
     pub fn moment(&self) -> Moment {
         self.moment
@@ -258,21 +231,21 @@ impl Made {
         &self.proposal
     }
 
-    /// What was proposed.
+    /// The snapshot.
     #[must_use]
-    pub fn proposed(&self) -> &ProposalSnapshot {
-        &self.proposed
+    pub fn snapshot(&self) -> &ProposalSnapshot {
+        &self.snapshot
     }
 
-    /// The proposal, when what was proposed is written.
+    /// The proposal, once the snapshot is written.
     #[must_use]
     pub fn into_proposal(self) -> Proposal {
         self.proposal
     }
 }
 
-/// Makes a proposal, if it may be made: the agreement's state allows its action, and for a publication there is nothing
-/// in the way but activation, which the confirming member completes. `people` are those who take part.
+/// Makes a proposal if the agreement's state allows the action. A publication must have no blocker but the workspace's
+/// activation, which the confirming member completes. `people` are the participants' contacts.
 ///
 /// # Errors
 /// `wrong_state`, or one entry per blocker.
@@ -284,7 +257,7 @@ pub fn propose(
     created_by: Actor,
     moment: Moment,
     expires_at: Timestamp,
-) -> Result<Made, FieldErrors> {
+) -> Result<CreatedProposal, FieldErrors> {
     check_state(new.action, agreement)?;
     if new.action == ProposalAction::PublishAgreement {
         check_blockers(blockers, Blocker::allows_proposal)?;
@@ -301,10 +274,10 @@ pub fn propose(
         decision: Decision::Pending,
     };
     let people = people.iter().map(SnapshotPerson::new).collect();
-    Ok(Made { proposal, proposed: ProposalSnapshot { agreement: agreement.clone(), people }, moment })
+    Ok(CreatedProposal { proposal, snapshot: ProposalSnapshot { agreement: agreement.clone(), people }, moment })
 }
 
-/// Whether the agreement's state allows an action.
+/// Checks that the agreement's state allows an action.
 ///
 /// # Errors
 /// `wrong_state`.
@@ -318,7 +291,7 @@ pub fn check_state(action: ProposalAction, agreement: &Agreement) -> Result<(), 
     if fits { Ok(()) } else { Err(FieldErrors::one(AGREEMENT, FieldCode::WrongState, format!("must be {needed}"))) }
 }
 
-/// One entry per blocker that is not tolerated, in their order.
+/// Checks that there are no blockers but tolerated ones: an error has one entry for each other blocker, in their order.
 pub(super) fn check_blockers(blockers: &[Blocker], tolerated: impl Fn(&Blocker) -> bool) -> Result<(), FieldErrors> {
     let mut errors = FieldErrors::default();
     for blocker in blockers.iter().filter(|blocker| !tolerated(blocker)) {
@@ -330,18 +303,18 @@ pub(super) fn check_blockers(blockers: &[Blocker], tolerated: impl Fn(&Blocker) 
 /// The field that refusals are about.
 const AGREEMENT: &str = "agreement_id";
 
-/// Whether a new proposal can take the place of the one that had it, if there is one: not while that is pending. If its
-/// time is over and that is still to be written down, that one is given back as it is then, settled.
+/// Checks that a new proposal can take over the claim on its agreement: not while the proposal that has the claim is
+/// pending. Gives that proposal as expired if its expiry is not recorded yet.
 ///
 /// # Errors
 /// `proposal_pending`.
-pub fn take_place_of(claiming: Option<&Proposal>, moment: Moment) -> Result<Option<Settled>, FieldErrors> {
+pub fn take_over_claim(claiming: Option<&Proposal>, moment: Moment) -> Result<Option<ExpiredProposal>, FieldErrors> {
     match claiming {
         Some(other) if other.state_at(moment.at()) == ProposalState::Pending => {
             let message = "a proposal of this action waits for a decision already";
             Err(FieldErrors::one(AGREEMENT, FieldCode::ProposalPending, message))
         }
-        other => Ok(other.and_then(|other| other.settled(moment))),
+        other => Ok(other.and_then(|other| other.expired(moment))),
     }
 }
 
@@ -352,7 +325,7 @@ impl Proposal {
         self.id
     }
 
-    /// Where it is at a moment. Decided on read, so that expiry is never late.
+    /// Its state at a moment. Computed on read, so that expiry is never late.
     #[must_use]
     pub fn state_at(&self, now: Timestamp) -> ProposalState {
         match &self.decision {
@@ -363,24 +336,24 @@ impl Proposal {
         }
     }
 
-    /// Whether its time is over and that is still to be written down.
+    /// Whether it has expired and its record does not say so yet.
     #[must_use]
-    pub fn is_to_be_settled(&self, now: Timestamp) -> bool {
+    pub fn has_unrecorded_expiry(&self, now: Timestamp) -> bool {
         self.decision == Decision::Pending && self.expires_at <= now
     }
 
-    /// What became of it, as it is written down.
+    /// The recorded decision.
     #[must_use]
     pub fn decision(&self) -> &Decision {
         &self.decision
     }
 
-    /// The proposal, expired; nothing unless its time is over and that is still to be written down.
+    /// The proposal with its expiry recorded; none unless it has expired and its record does not say so yet.
     #[must_use]
-    pub fn settled(&self, moment: Moment) -> Option<Settled> {
+    pub fn expired(&self, moment: Moment) -> Option<ExpiredProposal> {
         let decision = Decision::Expired { settled_at: moment.at() };
-        let settled = Settled { proposal: Self { decision, ..self.clone() }, moment };
-        self.is_to_be_settled(moment.at()).then_some(settled)
+        let expired = ExpiredProposal { proposal: Self { decision, ..self.clone() }, moment };
+        self.has_unrecorded_expiry(moment.at()).then_some(expired)
     }
 
     /// The proposal with a member's decision.
@@ -389,31 +362,31 @@ impl Proposal {
     }
 }
 
-/// A proposal that nobody decided in time: the one end of a proposal that needs no member.
+/// A proposal that expired undecided: the only end of a proposal that needs no member.
 ///
 /// ```compile_fail
 /// use shared::domain::moment::Moment;
-/// use shared::domain::proposal::{Proposal, Settled};
+/// use shared::domain::proposal::{Proposal, ExpiredProposal};
 ///
-/// fn end(proposal: Proposal, moment: Moment) -> Settled {
-///     Settled { proposal, moment }
+/// fn end(proposal: Proposal, moment: Moment) -> ExpiredProposal {
+///     ExpiredProposal { proposal, moment }
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settled {
+pub struct ExpiredProposal {
     proposal: Proposal,
     moment: Moment,
 }
 
-impl Settled {
-    /// When that was decided, and in which call.
+impl ExpiredProposal {
+    /// The call that records the expiry, with its time.
     #[must_use]
     pub fn moment(&self) -> Moment {
         self.moment
     }
 }
 
-impl Deref for Settled {
+impl Deref for ExpiredProposal {
     type Target = Proposal;
 
     fn deref(&self) -> &Proposal {

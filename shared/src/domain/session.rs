@@ -1,4 +1,4 @@
-//! Sessions, and how guessing passwords is slowed down: what is kept, and for how long it counts.
+//! Sessions, and the record of failed logins that slows down password guessing.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,16 +7,16 @@ use crate::domain::ids::{MemberId, OrgId};
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// A session as it is kept, under the hash of its secret.
+/// A session as it is stored, under the hash of its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
-    /// The organization that it is in.
+    /// The organization that the session is for.
     pub organization_id: OrgId,
-    /// Who the person is there.
+    /// The person's member id there.
     pub member_id: MemberId,
     /// The person's account.
     pub email: Email,
-    /// The account's count of signing out everywhere when it began.
+    /// The account's epoch when the session began.
     pub epoch: u64,
     /// When it began.
     pub created_at: Timestamp,
@@ -25,36 +25,36 @@ pub struct Session {
 }
 
 impl Session {
-    /// Whether its time is not over yet.
+    /// Whether it is still valid at a moment.
     #[must_use]
     pub fn is_alive(&self, now: Timestamp) -> bool {
         now < self.ends_at() && now < self.seen_at.plus_seconds(limits::SESSION_IDLE_S)
     }
 
-    /// When it ends at the latest.
+    /// The latest end of the session.
     #[must_use]
     pub fn ends_at(&self) -> Timestamp {
         self.created_at.plus_seconds(limits::SESSION_LIFETIME_S)
     }
 
-    /// Whether it is time to keep that it is used.
+    /// Whether its last use should be recorded again.
     #[must_use]
     pub fn is_to_be_refreshed(&self, now: Timestamp) -> bool {
         self.seen_at.plus_seconds(limits::SESSION_REFRESH_S) <= now
     }
 }
 
-/// Wrong passwords for one account, or from one address.
+/// Failed logins to one account, or from one address.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedLogins {
-    /// How many.
+    /// The number of failed logins in a row.
     pub failures: u32,
     /// When the last one was, in milliseconds since 1970.
     pub last_at_ms: i64,
 }
 
 impl FailedLogins {
-    /// How long the next guess has to wait, in milliseconds, where so many are free.
+    /// How long the next login has to wait, in milliseconds, where the first `free` failures cost nothing.
     #[must_use]
     pub fn wait_ms(self, free: u32, now: Timestamp) -> i64 {
         if self.failures < free {
@@ -65,7 +65,7 @@ impl FailedLogins {
         (self.last_at_ms.saturating_add(wait_s * 1000) - now.unix_ms()).max(0)
     }
 
-    /// What is still held against somebody at a moment.
+    /// The failures that still count at a moment.
     #[must_use]
     pub fn remembered(self, now: Timestamp) -> Self {
         let forgotten_at = self.last_at_ms.saturating_add(limits::FAILED_LOGINS_FORGOTTEN_S * 1000);

@@ -1,4 +1,4 @@
-//! Moments as the service writes them: RFC 3339, UTC, `Z`, milliseconds.
+//! Timestamps in the service's form: RFC 3339, UTC, `Z`, milliseconds.
 
 use std::fmt;
 
@@ -9,24 +9,24 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[schema(value_type = String, format = DateTime, example = "2026-03-14T09:26:53.589Z")]
 pub struct Timestamp(jiff::Timestamp);
 
-/// A number that is no moment between the years −9999 and 9999.
+/// The error of a time outside of the years −9999 to 9999.
 #[derive(Debug, thiserror::Error)]
 #[error("out of the range of timestamps")]
 pub struct OutOfRange;
 
 impl Timestamp {
-    /// This moment by the machine's clock.
+    /// The current time of the machine's clock.
     #[must_use]
     pub fn now() -> Self {
         let now = jiff::Timestamp::now();
-        // Cut to what is written, so that what is kept in memory equals what is read back.
+        // Cut to milliseconds, so that a timestamp in memory equals the one that is read back.
         Self(jiff::Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now))
     }
 
-    /// The moment so many milliseconds after 1970.
+    /// The time in milliseconds since 1970.
     ///
     /// # Errors
-    /// When there is no such moment.
+    /// When the time is out of range.
     pub fn from_unix_ms(ms: i64) -> Result<Self, OutOfRange> {
         jiff::Timestamp::from_millisecond(ms).map(Self).map_err(|_| OutOfRange)
     }
@@ -43,7 +43,7 @@ impl Timestamp {
         self.0.as_second()
     }
 
-    /// The moment so many seconds later (earlier when negative), or the last there is.
+    /// The time some seconds later (earlier when negative), at most the last one in range.
     #[must_use]
     pub fn plus_seconds(self, seconds: i64) -> Self {
         Self(self.0.saturating_add(jiff::SignedDuration::from_secs(seconds)).unwrap_or(jiff::Timestamp::MAX))
@@ -55,7 +55,7 @@ impl Timestamp {
         self.0.strftime("%Y-%m-%d").to_string()
     }
 
-    /// The moment for a person, to the minute, such as `14 Mar 2026, 09:26 UTC`.
+    /// The time for people, to the minute, such as `14 Mar 2026, 09:26 UTC`.
     #[must_use]
     pub fn for_people(self) -> String {
         self.0.strftime("%-d %b %Y, %H:%M UTC").to_string()
@@ -72,7 +72,7 @@ impl std::str::FromStr for Timestamp {
     type Err = jiff::Error;
 
     fn from_str(text: &str) -> Result<Self, jiff::Error> {
-        // Cut to what is written: finer digits would make moments differ that read the same.
+        // Cut to milliseconds: finer digits would make timestamps differ that are written the same.
         let moment: jiff::Timestamp = text.parse()?;
         Ok(Self(jiff::Timestamp::from_millisecond(moment.as_millisecond()).unwrap_or(moment)))
     }

@@ -1,12 +1,12 @@
-//! How long the service waits for what, and how the local stack shortens it.
+//! The durations that the service waits, and how the local stack shortens them.
 
 use std::time::Duration;
 
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// What the service waits for, divided by a scale so that a person can watch it on the local stack. Token and session
-/// lifetimes, time-outs and leases are not waits and are never scaled.
+/// The divisor of the service's waits, so that a person can watch them pass on the local stack. Token and session
+/// lifetimes, time-outs and leases are never scaled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeScale {
     scale: u32,
@@ -22,31 +22,31 @@ impl TimeScale {
     /// No scaled interval is shorter than this, in milliseconds.
     const MS_MIN: i64 = 100;
 
-    /// Waits divided by a scale; 0 counts as 1.
+    /// A divisor; 0 counts as 1.
     #[must_use]
     pub fn scaled(scale: u32) -> Self {
         Self { scale: scale.max(1) }
     }
 
-    /// The moment when a proposal that is made now expires.
+    /// When a proposal that is made now expires.
     #[must_use]
     pub fn proposal_expiry(self, now: Timestamp) -> Timestamp {
         self.after(now, limits::PROPOSAL_LIFETIME_S)
     }
 
-    /// The moment when a countdown of some hours ends that begins at a moment.
+    /// When a countdown of some hours ends.
     #[must_use]
     pub fn countdown_end(self, from: Timestamp, hours: u32) -> Timestamp {
         self.after(from, i64::from(hours) * 3600)
     }
 
-    /// How often the clock looks for what is due.
+    /// The interval at which the clock looks for due entries.
     #[must_use]
     pub fn sweep_interval(self) -> Duration {
         (limits::SWEEP_INTERVAL / self.scale).max(Duration::from_millis(Self::MS_MIN.unsigned_abs()))
     }
 
-    /// How long what was written to be passed on is left to whoever hears of it, before the clock does it.
+    /// How long the clock leaves a new event to the stream, before it relays the event itself, in milliseconds.
     #[must_use]
     pub fn relay_grace_ms(self) -> i64 {
         self.scaled_ms(limits::RELAY_GRACE_S * 1000)
@@ -60,7 +60,7 @@ impl TimeScale {
 
     fn after(self, now: Timestamp, seconds: i64) -> Timestamp {
         let ms = self.scaled_ms(seconds.saturating_mul(1000));
-        // Beyond the last moment there is: never, rather than at once.
+        // Beyond the last time in range: never, rather than at once.
         Timestamp::from_unix_ms(now.unix_ms().saturating_add(ms)).unwrap_or_else(|_| now.plus_seconds(i64::MAX))
     }
 }

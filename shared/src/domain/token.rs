@@ -1,45 +1,45 @@
-//! Access tokens: what one allows, and when it does (specification, "Authentication").
+//! Access tokens: their scope and validity (specification, "Authentication").
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::actor::{Actor, ActorType};
 use super::ids::{OrgId, TokenId};
 use super::time::Timestamp;
 use crate::limits;
+use crate::wire::enums::text_enum;
 
-/// What a token may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Scope {
-    /// Reads only.
-    Read,
-    /// Reads and writes.
-    ReadWrite,
+text_enum! {
+    /// What a token may do.
+    pub enum Scope {
+        /// Reads only.
+        Read = "read",
+        /// Reads and writes.
+        ReadWrite = "read_write",
+    }
 }
 
-/// A token as it is kept: never its value.
+/// A token as it is stored, without its secret value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Token {
     /// Its id.
     pub id: TokenId,
-    /// Whose it is.
+    /// The organization that it acts for.
     pub organization_id: OrgId,
     /// Its label.
     pub name: String,
-    /// What it may do.
+    /// Its scope.
     pub scope: Scope,
     /// When it was issued.
     pub created_at: Timestamp,
     /// When it stops working.
     pub expires_at: Timestamp,
-    /// When it was taken back.
+    /// When it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
 }
 
 impl Token {
-    /// A token that is issued at a moment, for ninety days.
+    /// A new token, valid for ninety days.
     #[must_use]
     pub fn issue(organization_id: OrgId, name: String, scope: Scope, now: Timestamp) -> Self {
         Self {
@@ -53,13 +53,13 @@ impl Token {
         }
     }
 
-    /// The token as whoever did something.
+    /// The token as the actor of an audit row or a record.
     #[must_use]
     pub fn actor(&self) -> Actor {
         Actor { actor_type: ActorType::Token, id: Some(self.id.uuid()), display_name: self.name.clone() }
     }
 
-    /// Whether it works at a moment. Decided on read, so that expiry is never late.
+    /// Whether it is valid at a moment. Computed on read, so that expiry is never late.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && now < self.expires_at

@@ -1,4 +1,4 @@
-//! Workspaces: one deal or matter each, which holds agreements and the people who take part.
+//! Workspaces: one deal or matter each, with its agreements and people.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::wire::input::texts;
 use crate::wire::text::Folded;
 
 texts! {
-    /// What a workspace is called.
+    /// The name of a workspace.
     WorkspaceName: max limits::NAME_CHARS_MAX, example "Harbor Street acquisition";
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for WorkspaceNumber {
     }
 }
 
-/// A workspace as it is kept.
+/// A workspace as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
     /// Its id: not to be set by operations, so that one workspace can't be written in the place of another.
@@ -41,7 +41,7 @@ pub struct Workspace {
     pub number: WorkspaceNumber,
     /// When a member activated it; never undone. Not to be set by operations: the store reads and writes it.
     pub(crate) activated_at: Option<Timestamp>,
-    /// Who takes part: contacts, referenced and never copied.
+    /// Its people: contacts, referenced and never copied.
     pub people: BTreeSet<ContactId>,
     /// When it was created.
     pub created_at: Timestamp,
@@ -82,7 +82,7 @@ impl Workspace {
         }
     }
 
-    /// The workspace with one more person; unchanged if they take part already.
+    /// The workspace with one more person; unchanged if it has the person already.
     ///
     /// # Errors
     /// `limit_reached` when it is full.

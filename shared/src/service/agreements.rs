@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::domain::agreement::blockers::{self, Blocker, Surroundings};
+use crate::domain::agreement::blockers::{self, Blocker, DraftContext};
 use crate::domain::agreement::draft::NotEditable;
 use crate::domain::agreement::participants::NotAdded;
 use crate::domain::agreement::progress::Facts;
 use crate::domain::agreement::{Agreement, Lifecycle, NewAgreement, NewParticipant, Participant};
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, ContactId, WorkspaceId};
+use crate::domain::ids::{AgreementId, ContactId};
 use crate::domain::proposal::Proposal;
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
@@ -17,12 +17,12 @@ use crate::service::due::Settlement;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
 use crate::service::workspaces;
-use crate::store::agreements::AgreementFilter;
+use crate::store::agreements::AgreementQuery;
 use crate::store::change::Changes;
 use crate::store::due::DueEntry;
 use crate::store::{Versioned, agreements as stored, contacts};
 use crate::wire::fields::FieldErrors;
-use crate::wire::page::{Page, PageRequest};
+use crate::wire::page::Page;
 
 /// An agreement with all that its rules need.
 #[derive(Debug)]
@@ -94,8 +94,8 @@ pub(super) async fn facts_of(_: &Scope, _: &Agreement) -> Result<Facts, Error> {
 
 /// The blockers of a draft's publication. No agreement has payments or papered items yet: they will be passed here.
 fn blockers_of(draft: &Agreement, workspace_activated: bool, contacts: &[Contact], now: Timestamp) -> Vec<Blocker> {
-    let around = Surroundings { workspace_activated, contacts, payments: &[], changed_items: &[], now };
-    blockers::blockers(draft, &around)
+    let context = DraftContext { workspace_activated, contacts, payments: &[], changed_items: &[], now };
+    blockers::blockers(draft, &context)
 }
 
 /// The contacts of the agreements' participants, each once, in the order of their ids.
@@ -175,9 +175,9 @@ pub struct AgreementPage {
     pub ready: HashSet<AgreementId>,
 }
 
-/// A page of the agreements that match.
-pub async fn list(scope: &Scope, filter: AgreementFilter<'_>, page: PageRequest) -> Result<AgreementPage, Error> {
-    let page = scope.store().list_agreements(filter, page).await?;
+/// A page of the agreements that a query asks for.
+pub async fn list(scope: &Scope, query: &AgreementQuery) -> Result<AgreementPage, Error> {
+    let page = scope.store().list_agreements(query).await?;
     let ready = ready_to_be_proposed(scope, &page.data).await?;
     Ok(AgreementPage { page, ready })
 }
@@ -302,17 +302,11 @@ pub async fn advance(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Se
         return Ok(Plan::new(scope, Settlement::Stale));
     };
     let facts = facts_of(scope, &found).await?;
-    let Some(after) = found.proceeded(&facts, scope.time_scale(), scope.moment()) else {
+    let Some(after) = found.advanced(&facts, scope.time_scale(), scope.moment()) else {
         // The agreement's current entry stays: this call's clock may be behind the clock that found the entry.
         let is_its_own = found.next_due() == Some(entry.at);
         return Ok(Plan::new(scope, if is_its_own { Settlement::Early } else { Settlement::Stale }));
     };
     let changes = stored::proceed(scope.call(), &found, &after)?;
     Ok(Plan::new(scope, Settlement::Settled).change([changes]).emit(after.events()).showing([after.id().uuid()]))
-}
-
-/// The agreements of a workspace.
-#[must_use]
-pub fn of_workspace(workspace: WorkspaceId) -> AgreementFilter<'static> {
-    AgreementFilter { workspace: Some(workspace), ..AgreementFilter::default() }
 }

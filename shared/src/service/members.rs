@@ -21,7 +21,7 @@ pub async fn remove(
     match member::remove(admin, found) {
         Ok(removal) => {
             let changes = changes(scope, &removal).await?;
-            Ok(Plan::new(scope, Ok(removal.gone().clone())).change([changes]).showing([id.uuid()]))
+            Ok(Plan::new(scope, Ok(removal.removed().clone())).change([changes]).showing([id.uuid()]))
         }
         Err(refusal) => Ok(Plan::new(scope, Err(refusal))),
     }
@@ -44,6 +44,6 @@ pub async fn remove_as_operator(
 }
 
 async fn changes(scope: &Scope, removal: &Removal) -> Result<Changes, Error> {
-    let account = scope.store().account_of(removal.gone()).await?;
+    let account = scope.store().account_of(removal.removed()).await?;
     Ok(members::remove(scope.call(), removal, account.as_ref())?)
 }

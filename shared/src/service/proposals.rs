@@ -46,7 +46,7 @@ pub async fn create(by: &impl Writer, new: NewProposal) -> Result<Plan<Proposal>
 
     let mut changes = vec![agreements::check(scope.call(), &agreement)];
     let mut events = Vec::new();
-    let expired = proposal::take_place_of(claiming.as_deref(), scope.moment()).map_err(Error::Invalid)?;
+    let expired = proposal::take_over_claim(claiming.as_deref(), scope.moment()).map_err(Error::Invalid)?;
     if let (Some(before), Some(expired)) = (&claiming, &expired) {
         // The clock has not settled the expired proposal: it is settled here, and the new proposal takes over its claim.
         events.push(EventKind::ProposalExpired(ProposalData::from(&**expired)));
@@ -223,7 +223,7 @@ pub async fn expire(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Set
     let Some(before) = scope.store().proposal(entry.id.into()).await? else {
         return Ok(Plan::new(scope, Settlement::Stale));
     };
-    let Some(expired) = before.settled(scope.moment()) else {
+    let Some(expired) = before.expired(scope.moment()) else {
         // The pending proposal's own entry stays: this call's clock may be behind the clock that found the entry.
         let is_its_own = entry.at == before.expires_at && *before.decision() == Decision::Pending;
         return Ok(Plan::new(scope, if is_its_own { Settlement::Early } else { Settlement::Stale }));
@@ -242,7 +242,7 @@ pub struct ReviewFingerprint {
     /// The agreement's version.
     agreement: u64,
     /// A fingerprint of the participants and the workspace.
-    surroundings: String,
+    references: String,
 }
 
 impl ReviewFingerprint {
@@ -256,14 +256,14 @@ impl ReviewFingerprint {
         ];
         parts.extend(loaded.participants().iter().map(|contact| format!("{} {}", contact.id, contact.version())));
         let parts: Vec<&[u8]> = parts.iter().map(String::as_bytes).collect();
-        Self { agreement: loaded.agreement().version(), surroundings: crypto::hex(&crypto::fingerprint(&parts)) }
+        Self { agreement: loaded.agreement().version(), references: crypto::hex(&crypto::fingerprint(&parts)) }
     }
 
     /// Reads a fingerprint from a form.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let (agreement, surroundings) = text.split_once('-')?;
-        Some(Self { agreement: agreement.parse().ok()?, surroundings: surroundings.to_owned() })
+        let (agreement, references) = text.split_once('-')?;
+        Some(Self { agreement: agreement.parse().ok()?, references: references.to_owned() })
     }
 
     /// What has changed between the page and now.
@@ -272,12 +272,12 @@ impl ReviewFingerprint {
         if self.agreement != now.agreement {
             return Some(Changed::Agreement);
         }
-        (self.surroundings != now.surroundings).then_some(Changed::Surroundings)
+        (self.references != now.references).then_some(Changed::References)
     }
 }
 
 impl fmt::Display for ReviewFingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", self.agreement, self.surroundings)
+        write!(f, "{}-{}", self.agreement, self.references)
     }
 }

@@ -4,23 +4,36 @@
 use super::change::{Change, Changes};
 use super::item::{Item, from_item};
 use super::keys::{self, Due, Key, Rows};
-use super::list::{Order, RowFilter};
+use super::list::{Attribute, Order, RowFilter};
 use super::record::{self, Record, Row};
 use super::{OrgStore, StoreError, Versioned};
 use crate::domain::agreement::draft::Draft;
-use crate::domain::agreement::progress::Proceeded;
+use crate::domain::agreement::progress::AdvancedAgreement;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{AgreementId, OrgId, WorkspaceId};
 use crate::domain::member::ByMember;
 use crate::domain::time::Timestamp;
-use crate::wire::page::{Page, PageRequest};
+use crate::limits;
+use crate::wire::page::{Filter, Page, Search, list_query};
 use crate::wire::text::Folded;
 
-/// The attribute of a row that holds the lifecycle.
-const LIFECYCLE: &str = "l";
+list_query! {
+    /// Which agreements are listed.
+    pub struct AgreementQuery {
+        /// Of this workspace only.
+        workspace_id: Option<WorkspaceId>,
+        /// In this state only; empty means any.
+        lifecycle: Filter<Lifecycle>,
+        /// A part of the name, whatever its case or composition.
+        search: Search<{ limits::AGREEMENT_SEARCH_CHARS_MAX }>,
+    }
+}
+
 /// The attribute of a row that holds the workspace.
-const WORKSPACE: &str = "w";
+const WORKSPACE: Attribute<WorkspaceId> = Attribute::named("w");
+/// The attribute of a row that holds the lifecycle.
+const LIFECYCLE: Attribute<Lifecycle> = Attribute::named("l");
 
 impl Record for Agreement {
     type Id = AgreementId;
@@ -36,8 +49,8 @@ impl Record for Agreement {
 
     fn row(&self) -> Row {
         Row::searched_by(Folded::new(self.name.as_str()))
-            .with(LIFECYCLE, self.lifecycle().as_str())
-            .with(WORKSPACE, self.workspace_id)
+            .with(&WORKSPACE, &self.workspace_id)
+            .with(&LIFECYCLE, &self.lifecycle())
     }
 
     fn encode(&self) -> Result<Item, StoreError> {
@@ -49,33 +62,18 @@ impl Record for Agreement {
     }
 }
 
-/// Which agreements are asked for.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct AgreementFilter<'a> {
-    /// Whose name contains this.
-    pub needle: Option<&'a str>,
-    /// Of this workspace.
-    pub workspace: Option<WorkspaceId>,
-    /// In this state.
-    pub lifecycle: Option<Lifecycle>,
-}
-
 impl OrgStore {
     /// An agreement.
     pub async fn agreement(&self, id: AgreementId) -> Result<Option<Versioned<Agreement>>, StoreError> {
         self.find(id).await
     }
 
-    /// A page of the agreements that fit.
-    pub async fn list_agreements(
-        &self,
-        filter: AgreementFilter<'_>,
-        page: PageRequest,
-    ) -> Result<Page<Agreement>, StoreError> {
-        let rows = RowFilter::containing(filter.needle)
-            .equal(LIFECYCLE, filter.lifecycle.map(Lifecycle::as_str))
-            .equal(WORKSPACE, filter.workspace);
-        self.list(Order::OldestFirst, &rows, page).await
+    /// A page of the agreements that a query asks for.
+    pub async fn list_agreements(&self, query: &AgreementQuery) -> Result<Page<Agreement>, StoreError> {
+        let rows = RowFilter::containing(query.search.needle())
+            .equal(&WORKSPACE, query.workspace_id)
+            .equal(&LIFECYCLE, query.lifecycle.get());
+        self.list(Order::OldestFirst, &rows, query.page()).await
     }
 }
 
@@ -105,7 +103,11 @@ pub fn execute(
 }
 
 /// The changes that record how far time has advanced an agreement.
-pub fn proceed(call: &CallContext, before: &Versioned<Agreement>, after: &Proceeded) -> Result<Changes, StoreError> {
+pub fn proceed(
+    call: &CallContext,
+    before: &Versioned<Agreement>,
+    after: &AdvancedAgreement,
+) -> Result<Changes, StoreError> {
     Ok(Changes::decided(call, after.moment(), next_version(call, before, after)?))
 }
 

@@ -11,7 +11,8 @@ use super::{OrgStore, StoreError, Versioned};
 use crate::domain::call_context::CallContext;
 use crate::domain::contact::{Contact, ExternalReference};
 use crate::domain::ids::{ContactId, OrgId};
-use crate::wire::page::{Page, PageRequest};
+use crate::limits;
+use crate::wire::page::{Page, Search, list_query};
 
 /// The attribute of a reference's item that holds the contact's id.
 const CONTACT: &str = "contact_id";
@@ -41,13 +42,14 @@ impl Record for Contact {
     }
 }
 
-/// Which contacts are asked for.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ContactFilter<'a> {
-    /// Whose name or email address contains this.
-    pub needle: Option<&'a str>,
-    /// With this reference.
-    pub external_reference: Option<&'a ExternalReference>,
+list_query! {
+    /// Which contacts are listed.
+    pub struct ContactQuery {
+        /// A part of the text, whatever its case or composition.
+        search: Search<{ limits::SEARCH_CHARS_MAX }>,
+        /// With exactly this reference only; at most one contact has it.
+        external_reference: Option<ExternalReference>,
+    }
 }
 
 impl OrgStore {
@@ -71,24 +73,22 @@ impl OrgStore {
         id.map(Some).ok_or_else(|| StoreError::Unreadable("decoding an item: no contact_id".to_owned()))
     }
 
-    /// A page of the contacts that fit. By reference it takes two reads, however many contacts there are.
-    pub async fn list_contacts(
-        &self,
-        filter: ContactFilter<'_>,
-        page: PageRequest,
-    ) -> Result<Page<Contact>, StoreError> {
-        let Some(reference) = filter.external_reference else {
-            return self.list(Order::OldestFirst, &RowFilter::containing(filter.needle), page).await;
+    /// A page of the contacts that a query asks for. By reference it takes two reads, however many contacts there are.
+    pub async fn list_contacts(&self, query: &ContactQuery) -> Result<Page<Contact>, StoreError> {
+        let needle = query.search.needle();
+        let Some(reference) = &query.external_reference else {
+            return self.list(Order::OldestFirst, &RowFilter::containing(needle), query.page()).await;
         };
         let found = match self.contact_with_reference(reference).await? {
             Some(id) => self.contact(id).await?.map(Versioned::into_inner),
             None => None,
         };
-        let contains = |contact: &Contact| {
-            filter.needle.is_none_or(|needle| contact.search_text().as_str().contains(needle))
-                && contact.external_reference.as_ref() == Some(reference)
+        let fits = |contact: &Contact| {
+            // The contact may have been given another reference between the two reads.
+            contact.external_reference.as_ref() == Some(reference)
+                && needle.is_none_or(|needle| contact.search_text().as_str().contains(needle))
         };
-        Ok(Page::slice(found.into_iter().filter(contains), page))
+        Ok(Page::slice(found.into_iter().filter(fits), query.page()))
     }
 }
 

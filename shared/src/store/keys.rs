@@ -30,6 +30,7 @@ use crate::domain::ids::{
 };
 use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
+use crate::wire::enums::text_enum;
 use crate::wire::text::Folded;
 
 /// An item as the SDK has it.
@@ -189,39 +190,19 @@ pub(super) fn due_after(at: Timestamp, what: Due) -> String {
 /// The number of partitions of the due index.
 pub const DUE_SHARDS: u8 = 8;
 
-/// The kinds of due entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Due {
-    /// An event that is to be relayed.
-    Event,
-    /// A proposal that expires.
-    Proposal,
-    /// An agreement whose countdown or term ends.
-    Agreement,
-    /// A delivery that is to be attempted.
-    Delivery,
-    /// An endpoint whose deliveries are to be updated after a change of the endpoint.
-    Endpoint,
-}
-
-impl Due {
-    /// The text in a key.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Event => "EVENT",
-            Self::Proposal => "PROPOSAL",
-            Self::Agreement => "AGREEMENT",
-            Self::Delivery => "DELIVERY",
-            Self::Endpoint => "ENDPOINT",
-        }
-    }
-
-    /// The kind with this text in a key.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let all = [Self::Event, Self::Proposal, Self::Agreement, Self::Delivery, Self::Endpoint];
-        all.into_iter().find(|what| what.as_str() == text)
+text_enum! {
+    /// The kinds of due entries. The text begins the sort keys of a kind.
+    pub enum Due {
+        /// An event that is to be relayed.
+        Event = "EVENT",
+        /// A proposal that expires.
+        Proposal = "PROPOSAL",
+        /// An agreement whose countdown or term ends.
+        Agreement = "AGREEMENT",
+        /// A delivery that is to be attempted.
+        Delivery = "DELIVERY",
+        /// An endpoint whose deliveries are to be updated after a change of the endpoint.
+        Endpoint = "ENDPOINT",
     }
 }
 
@@ -367,28 +348,24 @@ pub(super) fn workspace(org: OrgId, workspace: WorkspaceId) -> Key {
     Key::alone(of(org, format_args!("WORKSPACE#{workspace}")))
 }
 
-/// The kinds of list rows: each organization has a partition of compact rows per kind, sorted by id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rows {
-    /// Of contacts.
-    Contacts,
-    /// Of workspaces.
-    Workspaces,
-    /// Of agreements.
-    Agreements,
-    /// Of proposals.
-    Proposals,
+text_enum! {
+    /// The kinds of list rows: each organization has a partition of compact rows per kind, sorted by id. The text is part of
+    /// the partition's key.
+    pub enum Rows {
+        /// Rows of contacts.
+        Contacts = "CONTACTS",
+        /// Rows of workspaces.
+        Workspaces = "WORKSPACES",
+        /// Rows of agreements.
+        Agreements = "AGREEMENTS",
+        /// Rows of proposals.
+        Proposals = "PROPOSALS",
+    }
 }
 
 /// The partition of an organization's rows.
 pub(super) fn rows(org: OrgId, rows: Rows) -> String {
-    let name = match rows {
-        Rows::Contacts => "CONTACTS",
-        Rows::Workspaces => "WORKSPACES",
-        Rows::Agreements => "AGREEMENTS",
-        Rows::Proposals => "PROPOSALS",
-    };
-    of(org, name)
+    of(org, rows)
 }
 
 /// The row of one record.

@@ -1,6 +1,9 @@
 //! The one way to read lists: a strongly consistent pass over an organization's compact rows, which yields match,
 //! exact total and page together; then the page's records.
 
+use std::fmt::Display;
+use std::marker::PhantomData;
+
 use uuid::Uuid;
 
 use super::item::{Item, text};
@@ -10,6 +13,22 @@ use crate::wire::page::PageRequest;
 
 /// The attribute of a row that holds the folded text.
 pub(super) const TEXT: &str = "s";
+
+/// An attribute of a list's rows that a filter compares, with the type of its value: what the row writes is what the
+/// filter asks for.
+#[derive(Debug)]
+pub(super) struct Attribute<T> {
+    /// Its name, short since every row has it.
+    pub name: &'static str,
+    value: PhantomData<fn(&T)>,
+}
+
+impl<T> Attribute<T> {
+    /// The attribute of a name.
+    pub(super) const fn named(name: &'static str) -> Self {
+        Self { name, value: PhantomData }
+    }
+}
 
 /// Where a list begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,12 +49,15 @@ pub(super) struct Slice {
     pub total: u64,
 }
 
+/// A condition on the attributes of a row.
+type Condition<'a> = Box<dyn Fn(&Item) -> bool + Send + Sync + 'a>;
+
 /// Which rows of a list are wanted: those that contain a needle and meet every condition.
 #[derive(Default)]
 pub(super) struct RowFilter<'a> {
     needle: Option<&'a str>,
     attributes: Vec<&'static str>,
-    conditions: Vec<Box<dyn Fn(&Item) -> bool + Send + Sync + 'a>>,
+    conditions: Vec<Condition<'a>>,
 }
 
 impl<'a> RowFilter<'a> {
@@ -45,8 +67,9 @@ impl<'a> RowFilter<'a> {
     }
 
     /// Rows whose attribute has a value; any value where none is asked for.
-    pub(super) fn equal(self, name: &'static str, wanted: Option<impl ToString>) -> Self {
+    pub(super) fn equal<T: Display>(self, attribute: &Attribute<T>, wanted: Option<T>) -> Self {
         let Some(wanted) = wanted.map(|wanted| wanted.to_string()) else { return self };
+        let name = attribute.name;
         self.matching(&[name], move |row| text(row, name) == Some(wanted.as_str()))
     }
 

@@ -37,9 +37,9 @@ impl OrgStore {
 /// membership is removed from their account, which stays. They hold only while the member exists, and the admin who must
 /// stay is one.
 pub(crate) fn remove(call: &CallContext, removal: &Removal, account: Option<&Account>) -> Result<Changes, StoreError> {
-    let (org, gone) = (call.org(), removal.gone());
+    let (org, gone) = (call.org(), removal.removed());
     let mut changes = vec![Change::DeleteExisting(keys::member(org, gone.id))];
-    changes.extend(removal.stays().map(|admin| has_admin_role(org, admin)));
+    changes.extend(removal.remaining_admin().map(|admin| has_admin_role(org, admin)));
     if let Some(account) = account {
         let encoded = |memberships: &[_]| {
             serde_dynamo::to_attribute_value::<_, AttributeValue>(memberships)

@@ -8,22 +8,35 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::change::{Change, Changes, Expiry};
 use super::item::{Item, compressed, decompressed, from_item, number, text};
 use super::keys::{self, Due, Key, Rows};
-use super::list::{Order, RowFilter};
+use super::list::{Attribute, Order, RowFilter};
 use super::record::{self, Record, Row};
 use super::{OrgStore, StoreError, Versioned};
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{AgreementId, OrgId, ProposalId};
 use crate::domain::member::ByMember;
-use crate::domain::proposal::{Decision, Made, Proposal, ProposalAction, ProposalSnapshot, ProposalState, Settled};
+use crate::domain::proposal::{
+    CreatedProposal, Decision, ExpiredProposal, Proposal, ProposalAction, ProposalSnapshot, ProposalState,
+};
 use crate::domain::time::Timestamp;
 use crate::limits;
-use crate::wire::page::{Page, PageRequest};
+use crate::wire::page::{Filter, Page, list_query};
 use crate::wire::text::Folded;
 
+list_query! {
+    /// Which proposals are listed.
+    pub struct ProposalQuery {
+        /// In this state only; empty means any.
+        state: Filter<ProposalState>,
+        /// For this agreement only.
+        agreement_id: Option<AgreementId>,
+    }
+}
+
+/// The attribute of a row that holds the state that was written last. A proposal that is pending there is expired once
+/// its time is over.
+const STATE: Attribute<ProposalState> = Attribute::named("st");
 /// The attribute of a row that holds the agreement.
-const AGREEMENT: &str = "a";
-/// The attribute of a row that holds the state as it was written.
-const STATE: &str = "st";
+const AGREEMENT: Attribute<AgreementId> = Attribute::named("a");
 /// The attribute of a row that holds until when the proposal can be decided, in milliseconds since 1970.
 const EXPIRES: &str = "x";
 /// The attribute of a row that holds when the proposal was decided, in milliseconds since 1970.
@@ -56,8 +69,8 @@ impl Record for Proposal {
             Decision::Declined(decided) => (ProposalState::Declined, Some(decided.at)),
         };
         Row::searched_by(Folded::join([]))
-            .with(AGREEMENT, self.agreement_id)
-            .with(STATE, state.as_str())
+            .with(&STATE, &state)
+            .with(&AGREEMENT, &self.agreement_id)
             .with_number(EXPIRES, Some(self.expires_at.unix_ms()))
             .with_number(ENDED, ended_at.map(Timestamp::unix_ms))
     }
@@ -69,15 +82,6 @@ impl Record for Proposal {
     fn decode(item: Item) -> Result<Self, StoreError> {
         from_item(item)
     }
-}
-
-/// Which proposals are asked for.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ProposalFilter {
-    /// In this state, at the moment of asking.
-    pub state: Option<ProposalState>,
-    /// For this agreement.
-    pub agreement: Option<AgreementId>,
 }
 
 impl OrgStore {
@@ -95,19 +99,18 @@ impl OrgStore {
         proposed.map(Some).ok_or_else(|| StoreError::Unreadable("decoding what was proposed".to_owned()))
     }
 
-    /// A page of the proposals that fit at a moment.
+    /// A page of the proposals that a query asks for, in their states at a moment.
     pub async fn list_proposals(
         &self,
         order: Order,
-        filter: ProposalFilter,
+        query: &ProposalQuery,
         now: Timestamp,
-        page: PageRequest,
     ) -> Result<Page<Proposal>, StoreError> {
-        let mut rows = RowFilter::containing(None).equal(AGREEMENT, filter.agreement);
-        if let Some(state) = filter.state {
-            rows = rows.matching(&[STATE, EXPIRES], move |row| state_of(row, now) == Some(state.as_str()));
+        let mut rows = RowFilter::containing(None).equal(&AGREEMENT, query.agreement_id);
+        if let Some(state) = query.state.get() {
+            rows = rows.matching(&[STATE.name, EXPIRES], move |row| state_of(row, now) == Some(state));
         }
-        self.list(order, &rows, page).await
+        self.list(order, &rows, query.page()).await
     }
 
     /// The proposal that has the claim of an action on an agreement, expired or not.
@@ -171,14 +174,14 @@ impl OrgStore {
     ) -> Result<HomeProposals, StoreError> {
         let (mut pending, mut ended) = (Vec::new(), Vec::new());
         let mut pending_total = 0;
-        let attributes = [keys::SORT, STATE, EXPIRES, ENDED];
+        let attributes = [keys::SORT, STATE.name, EXPIRES, ENDED];
         self.store
             .scan_partition(&keys::rows(self.org, Rows::Proposals), Order::OldestFirst, &attributes, |row| {
                 let Some(id) = text(&row, keys::SORT).and_then(|id| id.parse::<ProposalId>().ok()) else {
                     return;
                 };
                 let key = keys::proposal(self.org, id);
-                if state_of(&row, now) == Some(ProposalState::Pending.as_str()) {
+                if state_of(&row, now) == Some(ProposalState::Pending) {
                     pending_total += 1;
                     if pending.len() < waiting_max {
                         pending.push(key);
@@ -200,20 +203,19 @@ impl OrgStore {
 }
 
 /// A row's state at a moment.
-fn state_of(row: &Item, now: Timestamp) -> Option<&str> {
-    let written = text(row, STATE)?;
+fn state_of(row: &Item, now: Timestamp) -> Option<ProposalState> {
+    let written = ProposalState::parse(text(row, STATE.name)?)?;
     let is_over = number::<i64>(row, EXPIRES)? <= now.unix_ms();
-    let is_pending = written == ProposalState::Pending.as_str();
-    Some(if is_pending && is_over { ProposalState::Expired.as_str() } else { written })
+    Some(if written == ProposalState::Pending && is_over { ProposalState::Expired } else { written })
 }
 
 /// The changes that make a proposal. They hold only while no other proposal of its action is pending for its agreement.
-pub fn create(call: &CallContext, made: &Made) -> Result<Changes, StoreError> {
+pub fn create(call: &CallContext, made: &CreatedProposal) -> Result<Changes, StoreError> {
     let (org, proposal) = (call.org(), made.proposal());
     let mut claim = keys::pending(org, proposal.agreement_id, proposal.action).into_item();
     claim.insert(PROPOSAL.to_owned(), AttributeValue::S(proposal.id().to_string()));
     claim.insert(CLAIMED_UNTIL.to_owned(), AttributeValue::N(proposal.expires_at.unix_ms().to_string()));
-    let snapshot = serde_json::to_vec(made.proposed())
+    let snapshot = serde_json::to_vec(made.snapshot())
         .map_err(|error| StoreError::Failed(format!("encoding what was proposed: {error}")))?;
     let mut copy = keys::proposed(org, proposal.id()).into_item();
     copy.insert(COPY.to_owned(), compressed(&snapshot));
@@ -240,7 +242,7 @@ pub fn decide(
 pub fn settle(
     call: &CallContext,
     before: &Versioned<Proposal>,
-    after: &Settled,
+    after: &ExpiredProposal,
     keeps_claim: bool,
 ) -> Result<Changes, StoreError> {
     Ok(Changes::decided(call, after.moment(), end(call.org(), before, after, keeps_claim)?))

@@ -1,13 +1,15 @@
 //! A kind of record, declared once: its key, its version, and its row in the list of its kind. Reading, creating,
 //! replacing and listing records derive from the declaration.
 
+use std::fmt::Display;
+
 use aws_sdk_dynamodb::types::AttributeValue;
 use uuid::Uuid;
 
 use super::change::Change;
 use super::item::{Item, VERSION, Versioned, number};
 use super::keys::{self, Key, Rows};
-use super::list::{Order, RowFilter, TEXT};
+use super::list::{Attribute, Order, RowFilter, TEXT};
 use super::{OrgStore, StoreError};
 use crate::domain::ids::OrgId;
 use crate::wire::page::{Page, PageRequest};
@@ -45,8 +47,8 @@ impl Row {
     }
 
     /// Adds an attribute that filters look at.
-    pub(super) fn with(mut self, name: &'static str, value: impl ToString) -> Self {
-        self.attributes.push((name, AttributeValue::S(value.to_string())));
+    pub(super) fn with<T: Display>(mut self, attribute: &Attribute<T>, value: &T) -> Self {
+        self.attributes.push((attribute.name, AttributeValue::S(value.to_string())));
         self
     }
 

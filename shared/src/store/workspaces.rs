@@ -18,7 +18,7 @@ use crate::domain::member::ByMember;
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::{Workspace, WorkspaceName, WorkspaceNumber};
 use crate::limits;
-use crate::wire::page::{Page, PageRequest};
+use crate::wire::page::{Page, Search, list_query};
 
 /// A workspace as it is stored.
 #[derive(Serialize, Deserialize)]
@@ -74,19 +74,23 @@ impl Record for Workspace {
     }
 }
 
+list_query! {
+    /// Which workspaces are listed.
+    pub struct WorkspaceQuery {
+        /// A part of the text, whatever its case or composition.
+        search: Search<{ limits::SEARCH_CHARS_MAX }>,
+    }
+}
+
 impl OrgStore {
     /// A workspace.
     pub async fn workspace(&self, id: WorkspaceId) -> Result<Option<Versioned<Workspace>>, StoreError> {
         self.find(id).await
     }
 
-    /// A page of the workspaces whose name or internal reference contains the needle.
-    pub async fn list_workspaces(
-        &self,
-        needle: Option<&str>,
-        page: PageRequest,
-    ) -> Result<Page<Workspace>, StoreError> {
-        self.list(Order::OldestFirst, &RowFilter::containing(needle), page).await
+    /// A page of the workspaces that a query asks for.
+    pub async fn list_workspaces(&self, query: &WorkspaceQuery) -> Result<Page<Workspace>, StoreError> {
+        self.list(Order::OldestFirst, &RowFilter::containing(query.search.needle()), query.page()).await
     }
 
     /// The contacts that take part in workspaces, each once.

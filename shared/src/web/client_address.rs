@@ -1,14 +1,15 @@
-//! Where a request comes from.
+//! The IP address of a client.
 
 use std::net::IpAddr;
 
-/// Where a request comes from, as whoever received it knows: the gateway, or the local stack.
+/// The IP address that a request comes from, as reported by the gateway or the local stack's server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientAddress(pub IpAddr);
 
 impl ClientAddress {
-    /// Who is counted as one: an address, or of IPv6 the network that one household or office has.
-    pub(super) fn counted(self) -> String {
+    /// The key under which failed logins count: an IPv4 address, or the /64 network of an IPv6 address, which one
+    /// household or office usually has to itself.
+    pub(super) fn rate_limit_key(self) -> String {
         match self.0.to_canonical() {
             IpAddr::V4(address) => address.to_string(),
             IpAddr::V6(address) => {
@@ -24,11 +25,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_of_ipv6_is_one_guesser() {
-        let counted = |text: &str| ClientAddress(text.parse().unwrap()).counted();
-        assert_eq!(counted("2001:db8:1:2::1"), counted("2001:db8:1:2:ffff::9"));
-        assert_ne!(counted("2001:db8:1:2::1"), counted("2001:db8:1:3::1"));
-        assert_eq!(counted("::ffff:192.0.2.7"), counted("192.0.2.7"));
-        assert_ne!(counted("192.0.2.7"), counted("192.0.2.8"));
+    fn addresses_of_an_ipv6_network_share_a_key() {
+        let key = |text: &str| ClientAddress(text.parse().unwrap()).rate_limit_key();
+        assert_eq!(key("2001:db8:1:2::1"), key("2001:db8:1:2:ffff::9"));
+        assert_ne!(key("2001:db8:1:2::1"), key("2001:db8:1:3::1"));
+        assert_eq!(key("::ffff:192.0.2.7"), key("192.0.2.7"));
+        assert_ne!(key("192.0.2.7"), key("192.0.2.8"));
     }
 }

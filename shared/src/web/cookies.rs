@@ -6,19 +6,19 @@ use crate::crypto::CookieSecret;
 use crate::limits;
 use crate::platform::app_state::AppState;
 
-/// The cookies of the app.
+/// A cookie of the app that holds a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cookie {
-    /// The session's secret.
+    /// The session.
     Session,
-    /// The secret of the form that a person signs in with.
+    /// The sign-in form, whose CSRF token depends on it.
     Form,
-    /// The secret of a browser that has signed in, which signing out does not take away.
+    /// The device that has signed in. Signing out keeps it.
     Device,
 }
 
 impl Cookie {
-    /// With https, browsers see to it that a `__Host-` cookie can be set by this very host only.
+    /// The name of the cookie. Over https it begins with `__Host-`, so browsers accept it from this host only.
     fn name(self, app: &AppState) -> &'static str {
         match (self, app.insecure_cookies) {
             (Self::Session, false) => "__Host-session",
@@ -30,7 +30,7 @@ impl Cookie {
         }
     }
 
-    /// The secret that a request has in it.
+    /// The secret that the cookie has in a request.
     #[must_use]
     pub fn read(self, app: &AppState, headers: &HeaderMap) -> Option<CookieSecret> {
         let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
@@ -38,17 +38,17 @@ impl Cookie {
         pairs.find(|(name, _)| *name == self.name(app)).and_then(|(_, value)| CookieSecret::parse(value))
     }
 
-    /// The header that sets it, or takes it away.
+    /// The `Set-Cookie` header that sets the secret, or removes the cookie when there is none.
     #[must_use]
     pub fn set(self, app: &AppState, secret: Option<&CookieSecret>) -> Option<HeaderValue> {
         let lifetime_s = match self {
             Self::Session | Self::Form => limits::SESSION_LIFETIME_S,
             Self::Device => limits::DEVICE_COOKIE_LIFETIME_S,
         };
-        let (value, seconds) = secret.map_or(("", 0), |secret| (secret.reveal(), lifetime_s));
+        let (value, max_age_s) = secret.map_or(("", 0), |secret| (secret.reveal(), lifetime_s));
         let secure = if app.insecure_cookies { "" } else { "; Secure" };
         let name = self.name(app);
-        let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
+        let text = format!("{name}={value}; Path=/; Max-Age={max_age_s}; HttpOnly; SameSite=Lax{secure}");
         HeaderValue::try_from(text).ok()
     }
 }

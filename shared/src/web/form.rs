@@ -1,4 +1,4 @@
-//! Forms: what a person filled in, and whether it comes from a page of ours.
+//! Form bodies, and the check that a form was sent from this origin.
 
 use axum::body::Body;
 use futures_util::StreamExt;
@@ -9,10 +9,10 @@ use crate::limits;
 use crate::platform::app_state::AppState;
 use crate::wire::fields::{BODY, FieldCode, FieldErrors};
 
-/// The field of a form that says that it is this browser's.
+/// The form field with the CSRF token.
 pub const FORM_TOKEN: &str = "form_token";
 
-/// What a form was filled in with, each field once.
+/// The fields of a form. Each field occurs at most once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Form(Vec<(String, String)>);
 
@@ -32,8 +32,8 @@ impl Form {
         Ok(Self(fields))
     }
 
-    /// Receives a form, but no more of it than one can have.
-    pub(super) async fn receive(headers: &HeaderMap, body: Body) -> Result<Self, FieldErrors> {
+    /// Reads a form from a body, up to [`limits::FORM_BYTES_MAX`] bytes.
+    pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Self, FieldErrors> {
         let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let essence = content_type.split(';').next().unwrap_or_default().trim();
         if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
@@ -41,34 +41,34 @@ impl Form {
             return Err(FieldErrors::one("header.content-type", FieldCode::InvalidValue, message));
         }
         let mut chunks = body.into_data_stream();
-        let mut received = Vec::new();
+        let mut bytes = Vec::new();
         while let Some(chunk) = chunks.next().await {
             let broke_off = |_| FieldErrors::one(BODY, FieldCode::InvalidFormat, "broke off before its end");
-            received.extend_from_slice(&chunk.map_err(broke_off)?);
-            if received.len() > limits::FORM_BYTES_MAX {
+            bytes.extend_from_slice(&chunk.map_err(broke_off)?);
+            if bytes.len() > limits::FORM_BYTES_MAX {
                 return Err(FieldErrors::one(BODY, FieldCode::TooLong, "is more than a form can have"));
             }
         }
-        Self::parse(&received)
+        Self::parse(&bytes)
     }
 
-    /// A field's value; empty when it was not sent.
+    /// The value of a field. Empty, if the field was not sent.
     #[must_use]
     pub fn get(&self, name: &str) -> &str {
         self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
     }
 }
 
-/// Whether what the browser says about where a form comes from, if it says so, is this very host.
-pub(super) fn is_from_here(app: &AppState, headers: &HeaderMap) -> bool {
+/// Whether `Origin` and `Sec-Fetch-Site`, where the browser sends them, name this origin.
+pub(super) fn is_same_origin(app: &AppState, headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
-    let site_fits = text(header::HeaderName::from_static("sec-fetch-site")).is_none_or(|site| site == "same-origin");
-    let origin_fits = text(header::ORIGIN).is_none_or(|origin| is_here(app, headers, origin));
-    site_fits && origin_fits
+    let is_same_site = text(header::HeaderName::from_static("sec-fetch-site")).is_none_or(|site| site == "same-origin");
+    let is_from_origin = text(header::ORIGIN).is_none_or(|origin| is_own_origin(app, headers, origin));
+    is_same_site && is_from_origin
 }
 
-/// Whether an origin is this host, under any of its names: a person may have opened the local stack under another.
-pub(super) fn is_here(app: &AppState, headers: &HeaderMap, origin: &str) -> bool {
+/// Whether an origin is the base URL or names the request's host. The local stack answers under several names.
+pub(super) fn is_own_origin(app: &AppState, headers: &HeaderMap, origin: &str) -> bool {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).filter(|host| !host.is_empty());
     let is_host = host.is_some_and(|host| origin.split_once("://").is_some_and(|(_, authority)| authority == host));
     origin == app.base_url.to_string() || is_host
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_field_is_there_once() {
+    fn a_repeated_field_is_refused() {
         let form = Form::parse(b"note=a+b%0D%0Ac&decision=confirm").unwrap();
         assert_eq!((form.get("note"), form.get("decision"), form.get("x")), ("a b\r\nc", "confirm", ""));
         assert!(Form::parse(b"decision=confirm&decision=decline").is_err());

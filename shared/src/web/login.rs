@@ -1,10 +1,11 @@
 //! Signing in, switching organizations, signing out.
 //!
-//! Guessing passwords is slowed down per account and per address, alike whether there is such an account or not. An
-//! attacker who guesses wrong on purpose must not keep the account's owner out, so a browser that has signed in to an
-//! account has a device cookie, and attempts in it are counted apart: they wait for no attempts but their own, and only
-//! their own count there. The cookie is no way in: it only says where attempts count, until the person signs out
-//! everywhere.
+//! Failed logins count per account and per client address, whether or not the account exists, and each count delays
+//! further attempts. So that an attacker cannot lock out an account's owner, a device that has signed in to the account
+//! has a device cookie, and its attempts count separately. The cookie grants no access: it only selects the counter, and
+//! it is valid until the person signs out of all sessions.
+
+use std::sync::atomic::Ordering;
 
 use http::StatusCode;
 
@@ -20,7 +21,7 @@ use crate::limits;
 use crate::retry::{Budget, retry_on_conflict};
 use crate::service::scope::Plan;
 use crate::store::commit::Commit;
-use crate::store::{Store, StoreError, keys, members, sessions};
+use crate::store::{Store, StoreError, Versioned, keys, members, sessions};
 use crate::web::client_address::ClientAddress;
 use crate::web::cookies::Cookie;
 use crate::web::request::Request;
@@ -31,135 +32,140 @@ use crate::wire::text::Folded;
 /// The cookies of a person who has just signed in.
 #[derive(Debug)]
 pub struct LoginCookies {
-    /// The session's secret.
+    /// The secret of the session cookie.
     pub session: CookieSecret,
-    /// The device's.
+    /// The secret of the device cookie.
     pub device: CookieSecret,
 }
 
-/// Signs a person in, if the password is the account's. Nothing when something is not right or there were too many
-/// attempts: the answer does not tell which.
+/// Signs a person in. `None`, if the address or password is wrong or there were too many attempts; the response must not
+/// tell which.
 pub async fn sign_in(request: &mut Request, email: &str, password: &str) -> Result<Option<LoginCookies>, Error> {
     let account = match Email::parse(email) {
         Ok(email) => request.store().account(&email).await?,
         Err(_) => None,
     };
-    let typed = Folded::new(email.trim());
-    // A person who signs out everywhere, having lost a device, makes devices unknown too.
+    let folded_email = Folded::new(email.trim());
+    // Signing out of all sessions increments the epoch, so devices become unknown too.
     let epoch = account.as_ref().map_or(0, |account| account.epoch);
-    let known = |device: &CookieSecret| keys::known_device(device.hash(), typed.as_str(), epoch);
-    let attempt = LoginAttempt::of(request, typed.as_str(), known).await?;
-    // Counted before the password is looked at, so that attempts at the same time count too.
+    let device_key = |device: &CookieSecret| keys::known_device(device.hash(), folded_email.as_str(), epoch);
+    let attempt = LoginAttempt::new(request, folded_email.as_str(), device_key).await?;
+    // The count comes before the password check, so concurrent attempts count too.
     if !attempt.count(request.store(), request.now()).await? {
         return Ok(None);
     }
-    if !is_password_of(account.as_ref(), password).await? {
+    if !check_password(account.as_ref(), password).await? {
         return Ok(None);
     }
     let Some(account) = account else { return Ok(None) };
-    let fresh = || CookieSecret::new().map_err(Error::from);
-    let device = request.cookie(Cookie::Device).map_or_else(fresh, Ok)?;
-    // One for all attempts: one whose answer was lost may have begun the session.
-    let secret = fresh()?;
+    let new_secret = || CookieSecret::new().map_err(Error::from);
+    let device = request.cookie(Cookie::Device).map_or_else(new_secret, Ok)?;
+    // All attempts use the same secret: an attempt whose response was lost may have begun the session.
+    let secret = new_secret()?;
     let begin = || async {
         let Some(first) = request.store().memberships(&account).await?.into_iter().next() else { return Ok(None) };
-        let old = request.cookie(Cookie::Session);
-        let entry = Entry { account: &account, secret: &secret, old: old.as_ref(), created_at: request.now() };
-        entry.begin(request, first, Some(known(&device))).await.map(Some)
+        let previous = request.cookie(Cookie::Session);
+        let session =
+            NewSession { account: &account, secret: &secret, previous: previous.as_ref(), created_at: request.now() };
+        session.begin(request, first, Some(device_key(&device))).await.map(Some)
     };
-    let began = retry_on_conflict(Budget::until(request.write_deadline()), begin).await?;
-    let Some(signed_in) = began else { return Ok(None) };
+    let signed_in = retry_on_conflict(Budget::until(request.write_deadline()), begin).await?;
+    let Some(signed_in) = signed_in else { return Ok(None) };
     attempt.succeeded(request.store()).await;
     request.sign_in(signed_in);
     Ok(Some(LoginCookies { session: secret, device }))
 }
 
-/// Where an attempt to sign in counts.
+/// A login attempt, with the keys of the counters that it increments.
 enum LoginAttempt {
-    /// On a device that has signed in to the account before.
-    OnDevice(keys::Key),
-    /// Elsewhere: at the account, and with all others from the same address.
-    Elsewhere { at_account: keys::Key, from_address: keys::Key },
+    /// An attempt on a device that has signed in to the account before.
+    OnKnownDevice(keys::Key),
+    /// An attempt on any other device counts for the account and for the client address.
+    OnUnknownDevice { account: keys::Key, address: keys::Key },
 }
 
 impl LoginAttempt {
-    async fn of(request: &Request, email: &str, known: impl Fn(&CookieSecret) -> keys::Key) -> Result<Self, Error> {
+    async fn new(
+        request: &Request,
+        email: &str,
+        device_key: impl Fn(&CookieSecret) -> keys::Key,
+    ) -> Result<Self, Error> {
         if let Some(device) = request.cookie(Cookie::Device)
-            && request.store().knows_device(&known(&device)).await?
+            && request.store().knows_device(&device_key(&device)).await?
         {
-            return Ok(Self::OnDevice(keys::failed_logins_on_device(device.hash(), email)));
+            return Ok(Self::OnKnownDevice(keys::failed_logins_on_device(device.hash(), email)));
         }
-        let address = request.client_address().map_or_else(|| "unknown".to_owned(), ClientAddress::counted);
-        let from_address = keys::failed_logins("address", &address);
-        Ok(Self::Elsewhere { at_account: keys::failed_logins("account", email), from_address })
+        let address = request.client_address().map_or_else(|| "unknown".to_owned(), ClientAddress::rate_limit_key);
+        let address = keys::failed_logins("address", &address);
+        Ok(Self::OnUnknownDevice { account: keys::failed_logins("account", email), address })
     }
 
-    /// Counts it, if it may be made now.
+    /// Counts the attempt. False, if a counter does not allow one now.
     async fn count(&self, store: &Store, now: Timestamp) -> Result<bool, Error> {
         match self {
-            Self::OnDevice(at) => count_attempt(store, at, limits::LOGIN_ATTEMPTS_ON_DEVICE, now).await,
-            Self::Elsewhere { at_account, from_address } => {
-                Ok(count_attempt(store, from_address, limits::LOGIN_ATTEMPTS_FROM_ADDRESS, now).await?
-                    && count_attempt(store, at_account, limits::LOGIN_ATTEMPTS_AT_ACCOUNT, now).await?)
+            Self::OnKnownDevice(key) => count_attempt(store, key, limits::LOGIN_ATTEMPTS_ON_DEVICE, now).await,
+            Self::OnUnknownDevice { account, address } => {
+                Ok(count_attempt(store, address, limits::LOGIN_ATTEMPTS_FROM_ADDRESS, now).await?
+                    && count_attempt(store, account, limits::LOGIN_ATTEMPTS_AT_ACCOUNT, now).await?)
             }
         }
     }
 
-    /// Takes the count back: the password was right.
+    /// Takes the count back after a successful sign-in.
     async fn succeeded(&self, store: &Store) {
         match self {
-            Self::OnDevice(at) => store.delete_failed_logins(at).await,
-            Self::Elsewhere { at_account, from_address } => {
-                store.delete_failed_logins(at_account).await;
-                store.subtract_failed_login(from_address).await;
+            Self::OnKnownDevice(key) => store.delete_failed_logins(key).await,
+            Self::OnUnknownDevice { account, address } => {
+                store.delete_failed_logins(account).await;
+                store.subtract_failed_login(address).await;
             }
         }
     }
 }
 
-/// Counts an attempt, if one is free now.
-async fn count_attempt(store: &Store, at: &keys::Key, free: u32, now: Timestamp) -> Result<bool, Error> {
+/// Increments a counter of failed logins. False, if it does not allow an attempt now: the first `free` attempts are not
+/// delayed.
+async fn count_attempt(store: &Store, key: &keys::Key, free: u32, now: Timestamp) -> Result<bool, Error> {
     let attempt = || async {
-        let counted = store.failed_logins(at).await?;
-        let version = counted.as_ref().map(|counted| counted.version());
-        let failed = counted.map(|counted| counted.remembered(now)).unwrap_or_default();
+        let stored = store.failed_logins(key).await?;
+        let version = stored.as_ref().map(Versioned::version);
+        let failed = stored.map(|stored| stored.remembered(now)).unwrap_or_default();
         if failed.wait_ms(free, now) > 0 {
             return Ok(false);
         }
         let failed = FailedLogins { failures: failed.failures.saturating_add(1), last_at_ms: now.unix_ms() };
-        if store.put_failed_logins(at, failed, version).await? { Ok(true) } else { Err(StoreError::Conflict) }
+        if store.put_failed_logins(key, failed, version).await? { Ok(true) } else { Err(StoreError::Conflict) }
     };
     match retry_on_conflict(Budget::attempts(limits::LOGIN_COUNT_ATTEMPTS_MAX), attempt).await {
-        // So many at once that counting does not end: that is guessing.
+        // So many concurrent attempts are a guessing attack.
         Err(StoreError::Conflict) => Ok(false),
         counted => Ok(counted?),
     }
 }
 
-/// Whether a password is the account's; takes as long where there is no account.
-pub(super) async fn is_password_of(account: Option<&Account>, password: &str) -> Result<bool, Error> {
-    // What is too long is no account's; hashing it would cost us more than whoever sends it.
+/// Whether the password is the account's. Takes the same time if there is no account.
+pub(super) async fn check_password(account: Option<&Account>, password: &str) -> Result<bool, Error> {
+    // No account has a longer password, and hashing one would cost more than sending it.
     let (password, fits) = match password.len() {
         ..=limits::PASSWORD_BYTES_MAX => (password.to_owned(), true),
         _ => (String::new(), false),
     };
     let hash = account.map(|account| account.password_hash.clone());
-    // It takes tens of milliseconds of a core.
+    // The hash takes tens of milliseconds of CPU time.
     let checked = tokio::task::spawn_blocking(move || crypto::verify_password(&password, hash.as_deref())).await;
     Ok(checked.map_err(|_| Error::Internal("checking a password panicked".to_owned()))? && fits)
 }
 
-/// A session that is about to begin, in the place of the one that the browser had.
-struct Entry<'a> {
+/// A session that is about to begin. It replaces the browser's previous one.
+struct NewSession<'a> {
     account: &'a Account,
     secret: &'a CookieSecret,
-    old: Option<&'a CookieSecret>,
+    previous: Option<&'a CookieSecret>,
     created_at: Timestamp,
 }
 
-impl Entry<'_> {
-    /// Begins the session; and remembers the device, where its key is given. It takes effect only while the person is a
-    /// member there.
+impl NewSession<'_> {
+    /// Begins the session, and remembers the device if its key is given. The commit checks that the member still exists.
     async fn begin(
         &self,
         request: &Request,
@@ -174,36 +180,40 @@ impl Entry<'_> {
             created_at: self.created_at,
             seen_at: request.now(),
         };
-        let person = (self.account.clone(), organization, &member);
-        let entrance = (request.app(), request.record());
-        let signed_in = SignedIn::new(entrance, person, self.secret.clone(), session, request.named());
+        let owner = (self.account.clone(), organization, &member);
+        let call = (request.app(), request.record());
+        let signed_in = SignedIn::new(call, owner, self.secret.clone(), session, request.path_record_ids());
         let (store, call) = (signed_in.scope().store(), signed_in.scope().call());
         let mut changes = vec![
             sessions::create(call, self.secret.hash(), signed_in.session())?,
             members::check_member(call, member.id),
         ];
-        changes.extend(self.old.map(|old| sessions::remove(call, old.hash())));
+        changes.extend(self.previous.map(|previous| sessions::remove(call, previous.hash())));
         changes.extend(device.map(|device| sessions::remember_device(call, device)));
         Commit::new(store, call).with(changes).done(StatusCode::SEE_OTHER, &[]).await?;
-        request.is_recorded.store(true, std::sync::atomic::Ordering::Relaxed);
+        request.is_audited.store(true, Ordering::Relaxed);
         Ok(signed_in)
     }
 }
 
-/// Goes on in another organization of the same account, with a new session.
+/// Switches to another organization of the same account, with a new session.
 ///
 /// # Errors
-/// [`Error::NotFound`] if the person does not belong to it.
-pub async fn switch(request: &mut Request, to: OrgId) -> Result<CookieSecret, Error> {
-    let from = request.submitted()?.signed_in();
+/// [`Error::NotFound`] when the account has no membership in it.
+pub async fn switch_organization(request: &mut Request, to: OrgId) -> Result<CookieSecret, Error> {
+    let current = request.submitted_form()?.signed_in();
     let secret = CookieSecret::new()?;
     let begin = || async {
-        let memberships = request.store().memberships(from.account()).await?;
-        let into = memberships.into_iter().find(|(organization, _)| organization.id == to);
-        // The twelve hours go on.
-        let created_at = from.session().created_at;
-        let entry = Entry { account: from.account(), secret: &secret, old: Some(from.secret()), created_at };
-        entry.begin(request, into.ok_or_else(Error::not_found)?, None).await
+        let memberships = request.store().memberships(current.account()).await?;
+        let membership = memberships.into_iter().find(|(organization, _)| organization.id == to);
+        // The new session keeps the twelve hours of the previous one.
+        let session = NewSession {
+            account: current.account(),
+            secret: &secret,
+            previous: Some(current.secret()),
+            created_at: current.session().created_at,
+        };
+        session.begin(request, membership.ok_or_else(Error::not_found)?, None).await
     };
     let signed_in = retry_on_conflict(Budget::until(request.write_deadline()), begin).await?;
     request.sign_in(signed_in);

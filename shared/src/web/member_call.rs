@@ -1,4 +1,4 @@
-//! One call of a member without a browser. The local stack's demo has members decide with it, by the same use cases as
+//! A call of a member without a browser. Members of the local stack's demo decide with it, through the same use cases as
 //! the app's forms.
 
 use http::StatusCode;
@@ -10,9 +10,9 @@ use crate::platform::app_state::AppState;
 use crate::platform::call_record::CallRecord;
 use crate::service::scope::{Plan, Scope};
 use crate::store::members;
-use crate::web::login::is_password_of;
+use crate::web::login::check_password;
 
-/// One call of a member, who was checked by their password.
+/// A call of a member whose password was checked.
 #[derive(Debug)]
 pub struct MemberCall {
     member: Member,
@@ -20,7 +20,7 @@ pub struct MemberCall {
 }
 
 impl MemberCall {
-    /// A call in the account's first organization that begins now. Nothing when the password is not the account's.
+    /// Begins a call in the account's first organization. `None`, if the password is wrong.
     pub async fn begin(
         app: &AppState,
         operation: &'static str,
@@ -29,7 +29,7 @@ impl MemberCall {
     ) -> Result<Option<Self>, Error> {
         let record = CallRecord::begin(app, operation);
         let account = record.store().account(email).await?;
-        if !is_password_of(account.as_ref(), password).await? {
+        if !check_password(account.as_ref(), password).await? {
             return Ok(None);
         }
         let Some(account) = account else { return Ok(None) };
@@ -47,16 +47,16 @@ impl MemberCall {
         &self.member
     }
 
-    /// What use cases work in.
+    /// The scope of its use cases.
     #[must_use]
     pub fn scope(&self) -> &Scope {
         &self.scope
     }
 
-    /// Commits a plan that changes something, and gives its output. It holds only while the member is one still.
+    /// Commits a plan, unless it changes nothing, and gives its output. The commit fails if the member has been removed.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if something has changed since it was read: nothing is done.
+    /// [`Error::Conflict`] if a record has changed since it was read. Nothing is written then.
     pub async fn commit<T>(&self, plan: Plan<T>) -> Result<T, Error> {
         if plan.is_empty() {
             return Ok(plan.into_output());

@@ -1,16 +1,16 @@
-//! What a request to the app goes through: the session, the check of forms, the audit row.
+//! The pipeline of a request to the app: session, CSRF check, form, audit row.
 //!
 //! Decision: failed logins count by device in a browser that has signed in to the account before, and elsewhere by
 //! account and by address. Someone who guesses wrong on purpose could otherwise lock out the account's owner; a count
 //! per account and address together would only cost an attacker a few more addresses.
 //!
-//! Decision: what a page shows once (a new signing secret, the name of a removed member) travels from the act to the
-//! page in a cookie, sealed for the session together with its moment, and opens for two minutes. A form answers with a
-//! redirect, and no store keeps the text, so it cannot be shown twice. A name in the address could be anyone's
-//! invention.
+//! Decision: a flash (a new signing secret, the name of a removed member) travels from the form's handler to the page in a
+//! cookie, sealed for the session together with its time, and opens for two minutes. A form answers with a redirect, and
+//! no store keeps the text, so a page shows it only once. A name in the URL could be forged.
 
 pub mod client_address;
 pub mod cookies;
+pub mod flash;
 pub mod form;
 pub mod login;
 pub mod member_call;
@@ -19,6 +19,7 @@ pub mod request;
 pub mod session;
 pub mod submitted_form;
 
+pub use flash::Flash;
 pub use form::Form;
 pub use request::Request;
 pub use submitted_form::SubmittedForm;

@@ -1,14 +1,15 @@
-//! Where to go on after signing in.
+//! The page to return to after signing in.
 
 use crate::limits;
 
-/// A path and query to come back to after signing in: in the app, on this host, and not a page of signing in or out.
+/// The path and query, if it is safe to redirect there after signing in: a page of the app on this host that does not
+/// itself sign in or out.
 #[must_use]
 pub fn safe_next(address: &str) -> Option<&str> {
     let rest = address.strip_prefix("/app")?;
     let (path, _) = rest.split_once('?').unwrap_or((rest, ""));
     let is_in_app = path.is_empty() || path.starts_with('/');
-    // What browsers would read as another address: a backslash as a slash, dots as a way up, however they are written.
+    // Browsers read a backslash as a slash, and `.` and `..`, also percent-encoded, as steps in the path.
     let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'\\' && byte != b'#';
     let is_dots = |segment: &str| matches!(segment.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..");
     let fits = is_in_app
@@ -25,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_pages_of_the_app_are_come_back_to() {
+    fn only_pages_of_the_app_are_safe() {
         for path in [
             "/app",
             "/app?x",

@@ -1,7 +1,8 @@
-//! Sessions: how the app recognizes a signed-in person in each request. The only place that makes a [`Member`].
+//! Sessions: how the app authenticates each request. Only this module and [`member_call`](super::member_call) make a
+//! [`Member`].
 //!
-//! A session is a secret in a cookie; the store has its hash. It ends after twelve hours, after two without a request,
-//! when the person signs out here or everywhere, and when they are no member any more.
+//! A session is a secret in a cookie; the store has the secret's hash. A session ends twelve hours after the sign-in, two
+//! hours after the last request, when the person signs out of it or of all sessions, and when the member is removed.
 
 use http::HeaderMap;
 
@@ -18,7 +19,7 @@ use crate::service::scope::Scope;
 use crate::store::Store;
 use crate::web::cookies::Cookie;
 
-/// A person who is signed in, in one request.
+/// The signed-in member of a request, with their session.
 #[derive(Debug, Clone)]
 pub struct SignedIn {
     member: Member,
@@ -35,10 +36,10 @@ impl SignedIn {
         (account, organization, member): (Account, Organization, &MemberRecord),
         secret: CookieSecret,
         session: Session,
-        named: Vec<u8>,
+        path_record_ids: Vec<u8>,
     ) -> Self {
         let member = Member::of_session(organization.id, member);
-        let scope = record.scope(app, organization.id, member.actor(), named);
+        let scope = record.scope(app, organization.id, member.actor(), path_record_ids);
         Self { member, organization, account, secret, session, scope }
     }
 
@@ -48,34 +49,34 @@ impl SignedIn {
         &self.member
     }
 
-    /// The organization that the session is in.
+    /// The organization of the session.
     #[must_use]
     pub fn organization(&self) -> &Organization {
         &self.organization
     }
 
-    /// The address that the person signs in with.
+    /// The e-mail address of the account.
     #[must_use]
     pub fn email(&self) -> &Email {
         &self.account.email
     }
 
-    /// What use cases work in.
+    /// The scope of the request's use cases.
     #[must_use]
     pub fn scope(&self) -> &Scope {
         &self.scope
     }
 
-    /// What every form carries.
+    /// The CSRF token of the session's forms.
     #[must_use]
     pub fn form_token(&self) -> String {
         self.secret.form_token()
     }
 
-    /// The organizations that the person belongs to.
+    /// All organizations of the account.
     pub async fn organizations(&self) -> Result<Vec<Organization>, Error> {
-        let found = self.scope.store().table().memberships(&self.account).await?;
-        Ok(found.into_iter().map(|(organization, _)| organization).collect())
+        let memberships = self.scope.store().table().memberships(&self.account).await?;
+        Ok(memberships.into_iter().map(|(organization, _)| organization).collect())
     }
 
     pub(super) fn account(&self) -> &Account {
@@ -90,23 +91,23 @@ impl SignedIn {
         &self.session
     }
 
-    /// Looks again who the person is, who was signed in when the request came.
+    /// Reads the member again.
     ///
     /// # Errors
-    /// [`Error::Unauthenticated`] when they are signed out by now.
-    pub(super) async fn member_now(&self) -> Result<Member, Error> {
-        let found = person_of(self.scope.store().table(), &self.session).await?;
-        let (_, organization, record) = found.ok_or(Error::Unauthenticated)?;
+    /// [`Error::Unauthenticated`] when the session has ended since the request began.
+    pub(super) async fn reload_member(&self) -> Result<Member, Error> {
+        let owner = session_owner(self.scope.store().table(), &self.session).await?;
+        let (_, organization, record) = owner.ok_or(Error::Unauthenticated)?;
         Ok(Member::of_session(organization.id, &record))
     }
 }
 
-/// Finds out who a request is from, by its session's cookie. Nobody, if the session has ended in any way.
-pub(super) async fn recognize(
+/// Authenticates a request by its session cookie. `None`, if there is no session or it has ended.
+pub(super) async fn authenticate(
     app: &AppState,
     record: &CallRecord,
     headers: &HeaderMap,
-    named: Vec<u8>,
+    path_record_ids: Vec<u8>,
 ) -> Result<Option<SignedIn>, Error> {
     let (store, now) = (record.store(), record.now());
     let Some(secret) = Cookie::Session.read(app, headers) else { return Ok(None) };
@@ -114,17 +115,21 @@ pub(super) async fn recognize(
     if !session.is_alive(now) {
         return Ok(None);
     }
-    let Some((account, organization, member)) = person_of(store, &session).await? else { return Ok(None) };
+    let Some((account, organization, member)) = session_owner(store, &session).await? else { return Ok(None) };
     if session.is_to_be_refreshed(now) {
-        let seen = Session { seen_at: now, ..session.clone() };
-        // If it can't be written that the session is used, it ends earlier, and nothing else.
-        let _ = store.refresh_session(secret.hash(), &seen).await;
+        let refreshed = Session { seen_at: now, ..session.clone() };
+        // If this write fails, the session only ends earlier.
+        let _ = store.refresh_session(secret.hash(), &refreshed).await;
     }
-    Ok(Some(SignedIn::new((app, record), (account, organization, &member), secret, session, named)))
+    Ok(Some(SignedIn::new((app, record), (account, organization, &member), secret, session, path_record_ids)))
 }
 
-/// Who a session is of, unless they have been removed or signed out everywhere.
-async fn person_of(store: &Store, session: &Session) -> Result<Option<(Account, Organization, MemberRecord)>, Error> {
+/// The account, organization and member of a session, unless the member was removed or the account has signed out of all
+/// sessions.
+async fn session_owner(
+    store: &Store,
+    session: &Session,
+) -> Result<Option<(Account, Organization, MemberRecord)>, Error> {
     let is_member = |membership: &Membership| {
         membership.organization_id == session.organization_id && membership.member_id == session.member_id
     };

@@ -1,4 +1,4 @@
-//! A form that a person sent from a page of their own session: what it takes to change anything in the app.
+//! A form that a member submitted with the CSRF token of their session. Only such a form can change anything in the app.
 
 use std::sync::atomic::Ordering;
 
@@ -16,90 +16,92 @@ use crate::web::form::Form;
 use crate::web::request::Request;
 use crate::web::session::SignedIn;
 
-/// As what a person sent a form: a member, or an admin. What it changes takes effect only while they are that.
-pub trait Sender: Copy {
-    /// The check of their record that the transaction makes.
-    fn still_holds(self, call: &CallContext) -> Changes;
+/// The role in which a form was submitted: member or admin. The form's changes take effect only while the person still
+/// has that role.
+pub trait Submitter: Copy {
+    /// The check of the member's record that each transaction makes.
+    fn role_check(self, call: &CallContext) -> Changes;
 
-    /// Looks whether they are that as the member who they are now.
+    /// Checks the role again after the transaction's check may have failed.
     ///
     /// # Errors
-    /// What those are told who are not.
-    fn check(self, now: &Member) -> Result<(), Error>;
+    /// [`Error::AdminsOnly`] when the form needs an admin and the person is a member now.
+    fn check_role(self, current: &Member) -> Result<(), Error>;
 }
 
-impl Sender for &Member {
-    fn still_holds(self, call: &CallContext) -> Changes {
+impl Submitter for &Member {
+    fn role_check(self, call: &CallContext) -> Changes {
         members::check_member(call, self.id())
     }
 
-    fn check(self, _: &Member) -> Result<(), Error> {
+    fn check_role(self, _: &Member) -> Result<(), Error> {
         Ok(())
     }
 }
 
-impl Sender for Admin<'_> {
-    fn still_holds(self, call: &CallContext) -> Changes {
+impl Submitter for Admin<'_> {
+    fn role_check(self, call: &CallContext) -> Changes {
         members::check_admin(call, self.member().id())
     }
 
-    fn check(self, now: &Member) -> Result<(), Error> {
-        if now.is_admin() { Ok(()) } else { Err(Error::AdminsOnly) }
+    fn check_role(self, current: &Member) -> Result<(), Error> {
+        if current.is_admin() { Ok(()) } else { Err(Error::AdminsOnly) }
     }
 }
 
-/// A form that a person sent from a page of their own session. Only this can change anything. Taking it as an admin's
-/// ([`SubmittedForm::by_admin`]) uses it up, so that no change is begun with it as a member's.
+/// A form that a member submitted from a page of their own session.
+///
+/// [`SubmittedForm::require_admin`] consumes the form, so that no change of an admin's form runs with the member's role.
 #[derive(Debug)]
-pub struct SubmittedForm<'a, By = &'a Member> {
+pub struct SubmittedForm<'a, S = &'a Member> {
     request: &'a Request,
     signed_in: &'a SignedIn,
     form: &'a Form,
-    by: By,
+    submitter: S,
 }
 
 impl<'a> SubmittedForm<'a> {
     pub(super) fn new(request: &'a Request, signed_in: &'a SignedIn, form: &'a Form) -> Self {
-        Self { request, signed_in, form, by: signed_in.member() }
+        Self { request, signed_in, form, submitter: signed_in.member() }
     }
 
-    /// The form as an admin's: for acts that change the organization's settings.
+    /// The form as an admin's, for changes of the organization's settings.
     ///
     /// # Errors
-    /// [`Error::AdminsOnly`] when a member sent it who is no admin.
-    pub fn by_admin(self) -> Result<SubmittedForm<'a, Admin<'a>>, Error> {
-        let Self { request, signed_in, form, by } = self;
-        let by = by.as_admin().ok_or(Error::AdminsOnly)?;
-        Ok(SubmittedForm { request, signed_in, form, by })
+    /// [`Error::AdminsOnly`] when the member is no admin.
+    pub fn require_admin(self) -> Result<SubmittedForm<'a, Admin<'a>>, Error> {
+        let Self { request, signed_in, form, submitter } = self;
+        let submitter = submitter.as_admin().ok_or(Error::AdminsOnly)?;
+        Ok(SubmittedForm { request, signed_in, form, submitter })
     }
 }
 
-impl<'a, By: Sender> SubmittedForm<'a, By> {
-    /// Who sent it.
+impl<'a, S: Submitter> SubmittedForm<'a, S> {
+    /// The member or admin who submitted the form.
     #[must_use]
-    pub fn by(&self) -> By {
-        self.by
+    pub fn submitter(&self) -> S {
+        self.submitter
     }
 
-    /// What forms of the session carry.
+    /// The CSRF token of the session's forms.
     #[must_use]
     pub fn form_token(&self) -> String {
         self.signed_in.form_token()
     }
 
-    /// What all functions share.
+    /// The state that all functions share.
     #[must_use]
     pub fn app(&self) -> &'a AppState {
         self.request.app()
     }
 
-    /// What use cases work in.
+    /// The scope of the request's use cases.
     #[must_use]
     pub fn scope(&self) -> &'a Scope {
         self.signed_in.scope()
     }
 
-    /// What it was filled in with.
+    /// The form's fields.
     #[must_use]
     pub fn form(&self) -> &'a Form {
         self.form
@@ -109,28 +111,28 @@ impl<'a, By: Sender> SubmittedForm<'a, By> {
         self.signed_in
     }
 
-    /// Decides and commits until no other call is in the way, and gives the output. The commit holds only while the
-    /// person who sent the form is a member, or an admin, still. A plan that changes nothing leaves only the call's audit
-    /// row.
+    /// Runs a use case and commits its plan, again after each conflict until the request's write deadline, and gives the
+    /// output. The commit checks that the person still has the role in which they submitted the form. A plan that changes
+    /// nothing leaves only the request's audit row.
     ///
     /// # Errors
-    /// Those of the last attempt; [`Error::Unauthenticated`] when the member has been removed or signed out everywhere
-    /// meanwhile, [`Error::AdminsOnly`] when it was an admin's form and they are none any more.
+    /// Those of the last attempt. [`Error::Unauthenticated`] when the session has ended since the request began, and
+    /// [`Error::AdminsOnly`] when the person is no longer an admin and the form needs one.
     pub async fn run<T, F>(&self, mut decide: impl FnMut() -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<Plan<T>, Error>>,
     {
         retry_on_conflict(Budget::until(self.request.write_deadline()), || {
-            let decided = decide();
+            let plan = decide();
             async {
-                let ended = match decided.await {
+                let result = match plan.await {
                     Ok(plan) => self.commit(plan).await,
                     Err(error) => Err(error),
                 };
-                if matches!(ended, Err(Error::Conflict)) {
-                    self.by.check(&self.signed_in.member_now().await?)?;
+                if matches!(result, Err(Error::Conflict)) {
+                    self.submitter.check_role(&self.signed_in.reload_member().await?)?;
                 }
-                ended
+                result
             }
         })
         .await
@@ -142,25 +144,25 @@ impl<'a, By: Sender> SubmittedForm<'a, By> {
         }
         let scope = self.scope();
         let (commit, shown, output) = plan.into_commit(scope);
-        commit.with([self.by.still_holds(scope.call())]).done(StatusCode::SEE_OTHER, &shown).await?;
-        self.request.is_recorded.store(true, Ordering::Relaxed);
+        commit.with([self.submitter.role_check(scope.call())]).done(StatusCode::SEE_OTHER, &shown).await?;
+        self.request.is_audited.store(true, Ordering::Relaxed);
         Ok(output)
     }
 }
 
-impl<By: Sender> Writer for SubmittedForm<'_, By> {
+impl<S: Submitter> Writer for SubmittedForm<'_, S> {
     fn scope(&self) -> &Scope {
         self.signed_in.scope()
     }
 }
 
 impl Request {
-    /// The form, if a member sent it from a page of their own session.
+    /// The form, if a member submitted it with the CSRF token of their session.
     ///
     /// # Errors
-    /// [`Error::Unauthenticated`], [`Error::ForgedForm`], or what is wrong with it.
-    pub fn submitted(&self) -> Result<SubmittedForm<'_>, Error> {
+    /// [`Error::Unauthenticated`], [`Error::ForgedForm`], or [`Error::Invalid`] for a form that can't be read.
+    pub fn submitted_form(&self) -> Result<SubmittedForm<'_>, Error> {
         let signed_in = self.signed_in()?;
-        Ok(SubmittedForm::new(self, signed_in, self.form_of(signed_in.secret())?))
+        Ok(SubmittedForm::new(self, signed_in, self.verified_form(signed_in.secret())?))
     }
 }

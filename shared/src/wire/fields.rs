@@ -1,4 +1,4 @@
-//! What is wrong with a request, field by field: the errors that reading collects.
+//! Validation errors, field by field, as reading collects them.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -8,81 +8,82 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::limits;
+use crate::wire::enums::text_enum;
 
-/// What is wrong with a field (contract, section 1, "`errors[].code`").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FieldCode {
-    /// It is missing or `null`.
-    Required,
-    /// It is of another JSON type, or no number where one is needed.
-    InvalidType,
-    /// It is not written as it must be.
-    InvalidFormat,
-    /// It is none of the values that are allowed.
-    InvalidValue,
-    /// It is empty or blank.
-    TooShort,
-    /// It is longer than allowed.
-    TooLong,
-    /// It is a number outside of the bounds.
-    OutOfRange,
-    /// The body has no such field.
-    UnknownField,
-    /// The query has no such parameter.
-    UnknownParameter,
-    /// The body is no JSON that can be read.
-    MalformedJson,
-    /// It names a record that is not in the organization.
-    NotFound,
-    /// The reference is in use by another record.
-    Taken,
-    /// The record belongs to another workspace.
-    WrongWorkspace,
-    /// The record's state does not allow it.
-    WrongState,
-    /// There are as many as there may be.
-    LimitReached,
-    /// Money is on its way.
-    MovementInFlight,
-    /// A proposal is waiting for a decision already.
-    ProposalPending,
-    /// The verb does not fit the asset.
-    VerbNotAllowed,
-    /// Facts are missing.
-    MissingFacts,
-    /// The item is on hold.
-    OnHold,
-    /// It looks like an account number, a card number or a key.
-    SensitiveValue,
-    /// Blocker: the workspace is not activated.
-    WorkspaceNotActivated,
-    /// Blocker: nobody takes part.
-    NoParticipants,
-    /// Blocker: someone who must act has no e-mail.
-    ParticipantEmailMissing,
-    /// Blocker: there is no stage.
-    NoStages,
-    /// Blocker: a stage is empty.
-    StageEmpty,
-    /// Blocker: a gate lacks its document, movement, date or questions.
-    GateIncomplete,
-    /// Blocker: a gate names nobody.
-    GateParticipantMissing,
-    /// Blocker: a document is missing.
-    DocumentMissing,
-    /// Blocker: a payment is incomplete.
-    PaymentIncomplete,
-    /// Blocker: a payment lacks its parties.
-    PaymentPartiesMissing,
-    /// Blocker: the terms of the SAFE are incomplete.
-    SafeTermsIncomplete,
-    /// Blocker: the SAFE lacks its parties.
-    SafePartiesMissing,
-    /// Blocker: a funding item has changed since it was papered.
-    FundingItemChanged,
-    /// Blocker: the expiry is in the past.
-    ExpiryInPast,
+text_enum! {
+    /// What is wrong with a field (contract, section 1, "`errors[].code`").
+    pub enum FieldCode {
+        /// The value is missing or `null`.
+        Required = "required",
+        /// The value has another JSON type, or is no number where one is expected.
+        InvalidType = "invalid_type",
+        /// The text does not have the expected format.
+        InvalidFormat = "invalid_format",
+        /// The value is not one of the allowed ones.
+        InvalidValue = "invalid_value",
+        /// The text is empty or blank.
+        TooShort = "too_short",
+        /// The value is longer than allowed.
+        TooLong = "too_long",
+        /// The number is out of bounds.
+        OutOfRange = "out_of_range",
+        /// The body has no such field.
+        UnknownField = "unknown_field",
+        /// The query has no such parameter.
+        UnknownParameter = "unknown_parameter",
+        /// The body is not valid JSON.
+        MalformedJson = "malformed_json",
+        /// The organization has no such record.
+        NotFound = "not_found",
+        /// Another record has the reference.
+        Taken = "taken",
+        /// The record belongs to another workspace.
+        WrongWorkspace = "wrong_workspace",
+        /// The record's state does not allow it.
+        WrongState = "wrong_state",
+        /// A limit on the number or size is reached.
+        LimitReached = "limit_reached",
+        /// Money is on its way.
+        MovementInFlight = "movement_in_flight",
+        /// Another proposal of the action is pending.
+        ProposalPending = "proposal_pending",
+        /// The verb does not fit the asset.
+        VerbNotAllowed = "verb_not_allowed",
+        /// Facts are missing.
+        MissingFacts = "missing_facts",
+        /// The item is on hold.
+        OnHold = "on_hold",
+        /// The value looks like an account number, a card number or a key.
+        SensitiveValue = "sensitive_value",
+        /// Blocker: the workspace is not activated.
+        WorkspaceNotActivated = "workspace_not_activated",
+        /// Blocker: there are no participants.
+        NoParticipants = "no_participants",
+        /// Blocker: a participant who must act has no e-mail address.
+        ParticipantEmailMissing = "participant_email_missing",
+        /// Blocker: there are no stages.
+        NoStages = "no_stages",
+        /// Blocker: a stage has no gates.
+        StageEmpty = "stage_empty",
+        /// Blocker: a gate lacks its document, movement, date or questions.
+        GateIncomplete = "gate_incomplete",
+        /// Blocker: a gate names no participant.
+        GateParticipantMissing = "gate_participant_missing",
+        /// Blocker: a document has no file.
+        DocumentMissing = "document_missing",
+        /// Blocker: a payment is incomplete.
+        PaymentIncomplete = "payment_incomplete",
+        /// Blocker: a payment lacks its parties.
+        PaymentPartiesMissing = "payment_parties_missing",
+        /// Blocker: the terms of the SAFE are incomplete.
+        SafeTermsIncomplete = "safe_terms_incomplete",
+        /// Blocker: the SAFE lacks its parties.
+        SafePartiesMissing = "safe_parties_missing",
+        /// Blocker: a funding item has changed since it was papered.
+        FundingItemChanged = "funding_item_changed",
+        /// Blocker: the expiry is in the past.
+        ExpiryInPast = "expiry_in_past",
+    }
 }
 
 /// One field that is wrong.
@@ -98,7 +99,7 @@ pub struct FieldError {
     pub message: String,
 }
 
-/// What is wrong with a request: any number of fields, of which the first are kept and the rest are counted.
+/// The errors of a request. The first [`limits::FIELD_ERRORS_MAX`] are kept, and the rest are counted.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct FieldErrors {
     first: Vec<FieldError>,
@@ -106,7 +107,7 @@ pub struct FieldErrors {
 }
 
 impl FieldErrors {
-    /// One field that is wrong.
+    /// The error of one field.
     #[must_use]
     pub fn one(field: impl Into<String>, code: FieldCode, message: impl Into<String>) -> Self {
         let mut errors = Self::default();
@@ -114,13 +115,13 @@ impl FieldErrors {
         errors
     }
 
-    /// One value that is wrong, where `deserr` stands.
+    /// The error of one value, at its location in the input.
     #[must_use]
     pub fn at(location: ValuePointerRef<'_>, code: FieldCode, message: impl Into<String>) -> Self {
         Self::one(field_path(location), code, message)
     }
 
-    /// Adds a value that is wrong. Where it stands is only written out as long as it is kept.
+    /// Adds the error of a value. Its path is formatted only if the error is kept.
     pub fn add_at(&mut self, location: ValuePointerRef<'_>, code: FieldCode, message: &str) {
         if self.first.len() < limits::FIELD_ERRORS_MAX {
             self.extend(Self::at(location, code, message));
@@ -129,7 +130,7 @@ impl FieldErrors {
         }
     }
 
-    /// Adds those of another part of the request.
+    /// Adds the errors of another part of the request.
     pub fn extend(&mut self, other: Self) {
         self.more += other.more;
         for error in other.first {
@@ -148,14 +149,14 @@ impl FieldErrors {
         self.first.push(error);
     }
 
-    /// Whether nothing is wrong.
+    /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.first.is_empty()
     }
 
-    /// The fields, in the order in which they were found: as many as a response should carry, with a last entry that
-    /// says how many more there are.
+    /// The errors in the order in which they were found, with a last entry that says how many more there are, if some
+    /// were only counted.
     #[must_use]
     pub fn into_list(self) -> Vec<FieldError> {
         let mut list = self.first;
@@ -198,7 +199,7 @@ fn field_path(location: ValuePointerRef<'_>) -> String {
     if path.is_empty() { BODY.to_owned() } else { path }
 }
 
-/// The field of errors of a body as a whole.
+/// The field name of errors that concern the whole body.
 pub(crate) const BODY: &str = "body";
 
 impl MergeWithError<FieldErrors> for FieldErrors {

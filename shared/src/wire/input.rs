@@ -1,7 +1,7 @@
 //! Reading input: typed path, query and body, with *all* errors of a request reported at once.
 //!
-//! Types say what is valid and read themselves with `deserr`; this file has the way from bytes to a value that they can
-//! read, [`fields`](super::fields) the errors that they collect.
+//! Types define what is valid and read themselves with `deserr`. This file turns bytes into a value that they can read;
+//! [`fields`](super::fields) has the errors that they collect.
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use percent_encoding::percent_decode_str;
@@ -13,7 +13,7 @@ use crate::wire::fields::{BODY, FieldCode, FieldErrors};
 /// Reads a type from a JSON value.
 ///
 /// # Errors
-/// Every field that is wrong.
+/// All invalid fields.
 pub fn read<T: Deserr<FieldErrors>>(value: Json) -> Result<T, FieldErrors> {
     deserr::deserialize(value)
 }
@@ -62,7 +62,7 @@ fn decode_parameter(text: &str) -> Option<String> {
     percent_decode_str(&spaced).decode_utf8().ok().map(Into::into)
 }
 
-/// Reads the parameters of the path, given as they stand in it.
+/// Reads the parameters of the path.
 ///
 /// # Errors
 /// Every parameter that is wrong, as `path.…`.
@@ -77,7 +77,7 @@ pub fn read_path<'a, T: Deserr<FieldErrors>>(
 /// Reads a body: a JSON object.
 ///
 /// # Errors
-/// Every field that is wrong, or `body` as a whole.
+/// All invalid fields, or `body` as a whole.
 pub fn read_body<T: Deserr<FieldErrors>>(bytes: &[u8]) -> Result<T, FieldErrors> {
     if bytes.is_empty() {
         return Err(FieldErrors::one(BODY, FieldCode::Required, "must be a JSON object"));
@@ -94,7 +94,7 @@ pub fn body_too_long() -> FieldErrors {
     FieldErrors::one(BODY, FieldCode::TooLong, format!("must have at most {} bytes", limits::BODY_BYTES_MAX))
 }
 
-/// What was read, unless something else was wrong too.
+/// The value, or the errors of both reading it and what came before.
 pub(crate) fn finish<T>(read: Result<T, FieldErrors>, mut errors: FieldErrors) -> Result<T, FieldErrors> {
     match read {
         Ok(value) if errors.is_empty() => Ok(value),
@@ -106,24 +106,24 @@ pub(crate) fn finish<T>(read: Result<T, FieldErrors>, mut errors: FieldErrors) -
     }
 }
 
-/// No input of this kind: any parameter or field is unknown.
+/// No input: every parameter or field is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, utoipa::IntoParams)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct Empty {}
 
-/// A field of a PATCH: left alone when absent, cleared by `null`.
+/// An optional field of a PATCH: kept when absent, cleared by `null`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Patch<T> {
-    /// Not mentioned.
+pub enum NullablePatch<T> {
+    /// The field is absent.
     #[default]
     Keep,
-    /// `null`.
+    /// The field is `null`.
     Clear,
     /// A new value.
     Set(T),
 }
 
-impl<T> Patch<T> {
+impl<T> NullablePatch<T> {
     /// The value after this change.
     pub fn apply(self, current: Option<T>) -> Option<T> {
         match self {
@@ -134,7 +134,7 @@ impl<T> Patch<T> {
     }
 }
 
-impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Patch<T> {
+impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for NullablePatch<T> {
     fn deserialize_from_value<V: IntoValue>(
         value: Value<V>,
         location: ValuePointerRef<'_>,
@@ -146,17 +146,17 @@ impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Patch<T> {
     }
 }
 
-/// A field of a PATCH that can be changed but not cleared: left alone when absent, refused when `null`.
+/// A required field of a PATCH: kept when absent, refused when `null`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Given<T> {
-    /// Not mentioned.
+pub enum Patch<T> {
+    /// The field is absent.
     #[default]
     Keep,
     /// A new value.
     Set(T),
 }
 
-impl<T> Given<T> {
+impl<T> Patch<T> {
     /// The value after this change.
     pub fn apply(self, current: T) -> T {
         match self {
@@ -166,7 +166,7 @@ impl<T> Given<T> {
     }
 }
 
-impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Given<T> {
+impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Patch<T> {
     fn deserialize_from_value<V: IntoValue>(
         value: Value<V>,
         location: ValuePointerRef<'_>,
@@ -178,7 +178,7 @@ impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Given<T> {
 /// Trims a text and checks its length in characters and that it holds no control character.
 ///
 /// # Errors
-/// What would be right.
+/// The code, and a message that says what is valid.
 pub fn check_text(text: &str, chars_max: usize) -> Result<String, (FieldCode, String)> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
@@ -193,7 +193,7 @@ pub fn check_text(text: &str, chars_max: usize) -> Result<String, (FieldCode, St
     Ok(trimmed.to_owned())
 }
 
-/// Makes newtypes of text that are valid when they exist: trimmed, one line, bounded.
+/// Declares newtypes of text that is valid by construction: trimmed, one line, bounded.
 macro_rules! texts {
     ($($(#[$about:meta])* $name:ident: max $max:path, example $example:literal $(, also $also:path)?;)+) => {$(
         $(#[$about])*
@@ -220,7 +220,7 @@ macro_rules! texts {
             /// Checks a text.
             ///
             /// # Errors
-            /// What would be right.
+            /// The code, and a message that says what is valid.
             pub fn parse(text: &str) -> Result<Self, ($crate::wire::fields::FieldCode, String)> {
                 let text = $crate::wire::input::check_text(text, $max)?;
                 $($also(&text)?;)?
@@ -257,7 +257,7 @@ mod tests {
         name: String,
         count: i64,
         #[deserr(default)]
-        note: Patch<String>,
+        note: NullablePatch<String>,
     }
 
     fn codes(errors: FieldErrors) -> Vec<(String, FieldCode)> {
@@ -282,9 +282,9 @@ mod tests {
     #[test]
     fn null_is_missing_where_a_value_is_required_and_clears_where_it_is_not() {
         let read = read_body::<Sample>(br#"{"name": "a", "count": 1, "note": null}"#).unwrap();
-        assert_eq!(read.note, Patch::Clear);
+        assert_eq!(read.note, NullablePatch::Clear);
         let read = read_body::<Sample>(br#"{"name": "a", "count": 1}"#).unwrap();
-        assert_eq!(read.note, Patch::Keep);
+        assert_eq!(read.note, NullablePatch::Keep);
         let found = codes(read_body::<Sample>(br#"{"name": null, "count": 1}"#).unwrap_err());
         assert_eq!(found, [("name".to_owned(), FieldCode::Required)]);
     }

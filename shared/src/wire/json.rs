@@ -12,7 +12,7 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 /// Parses one JSON value.
 ///
 /// # Errors
-/// `malformed_json` at the body, or at the key that is doubled.
+/// `malformed_json` at the body, or at a duplicate key.
 pub fn parse(bytes: &[u8]) -> Result<Value, FieldErrors> {
     let mut duplicates = FieldErrors::default();
     let mut reader = serde_json::Deserializer::from_slice(bytes);
@@ -35,7 +35,7 @@ pub fn parse(bytes: &[u8]) -> Result<Value, FieldErrors> {
 }
 
 struct StrictValue<'a> {
-    /// Written out only for a key that is doubled.
+    /// Formatted only for a duplicate key.
     path: ValuePointerRef<'a>,
     duplicates: &'a mut FieldErrors,
 }

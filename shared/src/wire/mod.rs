@@ -1,5 +1,6 @@
-//! How values are read and written.
+//! Reading and writing values: JSON, queries, validation errors, enumerations, lists.
 
+pub(crate) mod enums;
 pub mod fields;
 pub mod input;
 mod json;

@@ -1,13 +1,14 @@
-//! Pages of lists: `limit`, `offset` and `search` as they are asked for, and the shape of the answer.
+//! Lists: their queries with `limit`, `offset`, `search` and filters, and the page that answers one.
 
 use std::borrow::Cow;
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use serde::Serialize;
 use serde_json::json;
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema};
-use utoipa::openapi::{Ref, RefOr};
-use utoipa::{IntoParams, PartialSchema, ToSchema};
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Schema, Type};
+use utoipa::openapi::{Ref, RefOr, Required};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
@@ -67,7 +68,7 @@ fn read_integer<V: IntoValue>(
             if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
                 return Err(not_an_integer());
             }
-            // What is all digits and still does not parse is too large or negative.
+            // Digits that don't parse are a number that is too large or negative.
             text.parse().map_err(|_| out_of_range())?
         }
         _ => return Err(not_an_integer()),
@@ -75,13 +76,13 @@ fn read_integer<V: IntoValue>(
     if (min..=max).contains(&number) { Ok(number) } else { Err(out_of_range()) }
 }
 
-/// A needle: what the searched text must contain. At most `CHARS_MAX` characters as sent; blanks around it are
-/// ignored; an empty one means no filter (contract, section 1, "Search").
+/// The text to search for, of at most `CHARS_MAX` characters as sent. Blanks around it are ignored, and an empty one
+/// means no filter (contract, section 1, "Search").
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Search<const CHARS_MAX: usize>(Option<Folded>);
 
 impl<const CHARS_MAX: usize> Search<CHARS_MAX> {
-    /// What a row's folded text must contain; nothing when every row matches.
+    /// The needle that a row's folded text must contain; none when every row matches.
     #[must_use]
     pub fn needle(&self) -> Option<&str> {
         self.0.as_ref().map(Folded::as_str)
@@ -109,14 +110,6 @@ impl<const CHARS_MAX: usize> Deserr<FieldErrors> for Search<CHARS_MAX> {
     }
 }
 
-impl<const CHARS_MAX: usize> PartialSchema for Search<CHARS_MAX> {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(utoipa::openapi::schema::Type::String).max_length(Some(CHARS_MAX)).into()
-    }
-}
-
-impl<const CHARS_MAX: usize> ToSchema for Search<CHARS_MAX> {}
-
 /// A filter by an enumeration; an empty one means no filter, as the specification's default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filter<T>(Option<T>);
@@ -127,8 +120,14 @@ impl<T> Default for Filter<T> {
     }
 }
 
+impl<T> From<Option<T>> for Filter<T> {
+    fn from(wanted: Option<T>) -> Self {
+        Self(wanted)
+    }
+}
+
 impl<T: Copy> Filter<T> {
-    /// What is asked for; nothing when every row fits.
+    /// The requested value; none when every row fits.
     #[must_use]
     pub fn get(self) -> Option<T> {
         self.0
@@ -147,54 +146,130 @@ impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Filter<T> {
     }
 }
 
-/// Which page is asked for.
+/// A requested page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PageRequest {
-    /// How many rows.
+    /// The number of rows.
     pub limit: Limit,
-    /// How many rows before it.
+    /// The number of rows before it.
     pub offset: Offset,
 }
 
 impl PageRequest {
-    /// A page of so many rows, within what a page can have, from a position on.
+    /// A page of `limit` rows, within the bounds of a page, from a position on.
     #[must_use]
     pub fn new(limit: u32, offset: u64) -> Self {
         Self { limit: Limit(limit.clamp(1, limits::PAGE_LIMIT_MAX)), offset: Offset(offset) }
     }
 
-    /// The rows' positions: from, and up to but not including.
+    /// The positions of its rows.
     #[must_use]
     pub fn positions(self) -> std::ops::Range<u64> {
         self.offset.0..self.offset.0.saturating_add(u64::from(self.limit.0))
     }
 }
 
-/// The query of a list that can be searched and has no other filter.
-#[derive(Debug, Clone, Deserr, IntoParams)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
-pub struct SearchQuery {
-    /// A part of the text, whatever its case or composition.
-    #[deserr(default)]
-    #[param(required = false, inline)]
-    pub search: Search<{ limits::SEARCH_CHARS_MAX }>,
-    /// Page size.
-    #[deserr(default)]
-    #[param(required = false, inline)]
-    pub limit: Limit,
-    /// Start position.
-    #[deserr(default)]
-    #[param(required = false, inline)]
-    pub offset: Offset,
+/// The type of a parameter in the query of a list. All of them may be left out.
+pub(crate) trait ListParameter: Default {
+    /// Its schema in the API document.
+    fn parameter_schema() -> RefOr<Schema>;
 }
 
-impl SearchQuery {
-    /// Which page is asked for.
-    #[must_use]
-    pub fn page(&self) -> PageRequest {
-        PageRequest { limit: self.limit, offset: self.offset }
+impl ListParameter for Limit {
+    fn parameter_schema() -> RefOr<Schema> {
+        Self::schema()
     }
 }
+
+impl ListParameter for Offset {
+    fn parameter_schema() -> RefOr<Schema> {
+        Self::schema()
+    }
+}
+
+impl<const CHARS_MAX: usize> ListParameter for Search<CHARS_MAX> {
+    fn parameter_schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).max_length(Some(CHARS_MAX)).into()
+    }
+}
+
+impl<T: PartialSchema> ListParameter for Filter<T> {
+    fn parameter_schema() -> RefOr<Schema> {
+        T::schema()
+    }
+}
+
+/// A filter by an id or a reference; an empty one is refused, since it is neither.
+impl<T: ToSchema> ListParameter for Option<T> {
+    fn parameter_schema() -> RefOr<Schema> {
+        let null = ObjectBuilder::new().schema_type(Type::Null);
+        OneOfBuilder::new().item(Ref::from_schema_name(T::name())).item(null).into()
+    }
+}
+
+/// A parameter of a list in the API document.
+pub(crate) fn list_parameter<T: ListParameter>(name: &str, about: &str, place: Option<ParameterIn>) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(place.unwrap_or(ParameterIn::Query))
+        .description(Some(about.trim()))
+        .required(Required::False)
+        .schema(Some(T::parameter_schema()))
+        .build()
+}
+
+/// Declares the query of a list: its filters, `search` among them, each with its description in the API document. Every
+/// query also has `limit` and `offset`.
+macro_rules! list_query {
+    (
+        $(#[doc = $about:literal])+
+        pub struct $name:ident {
+            $($(#[doc = $about_filter:literal])+ $filter:ident: $of:ty,)*
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Debug, Clone, Default, deserr::Deserr)]
+        #[deserr(error = $crate::wire::fields::FieldErrors, deny_unknown_fields)]
+        pub struct $name {
+            $($(#[doc = $about_filter])+ #[deserr(default)] pub $filter: $of,)*
+            /// Page size.
+            #[deserr(default)]
+            pub limit: $crate::wire::page::Limit,
+            /// Start position.
+            #[deserr(default)]
+            pub offset: $crate::wire::page::Offset,
+        }
+
+        impl $name {
+            /// A page of the whole list: the query without any filter.
+            #[must_use]
+            pub fn of_page(page: $crate::wire::page::PageRequest) -> Self {
+                Self { limit: page.limit, offset: page.offset, ..Self::default() }
+            }
+
+            /// The requested page.
+            #[must_use]
+            pub fn page(&self) -> $crate::wire::page::PageRequest {
+                $crate::wire::page::PageRequest { limit: self.limit, offset: self.offset }
+            }
+        }
+
+        impl utoipa::IntoParams for $name {
+            fn into_params(
+                place: impl Fn() -> Option<utoipa::openapi::path::ParameterIn>,
+            ) -> Vec<utoipa::openapi::path::Parameter> {
+                use $crate::wire::page::{Limit, Offset, list_parameter};
+
+                vec![
+                    $(list_parameter::<$of>(stringify!($filter), concat!($($about_filter),+), place()),)*
+                    list_parameter::<Limit>("limit", "Page size.", place()),
+                    list_parameter::<Offset>("offset", "Start position.", place()),
+                ]
+            }
+        }
+    };
+}
+pub(crate) use list_query;
 
 /// A page of a list (specification, "Pagination object").
 #[derive(Debug, Serialize)]
@@ -230,7 +305,7 @@ impl<T> Page<T> {
         Self { data, pagination: Pagination { total, has_more, limit: request.limit.0, offset: request.offset.0 } }
     }
 
-    /// A page of a list that is there as a whole.
+    /// A page of a list that is in memory.
     #[must_use]
     pub fn slice(all: impl IntoIterator<Item = T>, request: PageRequest) -> Self {
         let (mut total, mut data) = (0, Vec::new());
@@ -243,7 +318,7 @@ impl<T> Page<T> {
         Self::new(data, total, request)
     }
 
-    /// The same page with its rows shown otherwise.
+    /// The page with each row converted.
     pub fn map<U>(self, show: impl FnMut(T) -> U) -> Page<U> {
         Page { data: self.data.into_iter().map(show).collect(), pagination: self.pagination }
     }
@@ -288,15 +363,16 @@ mod tests {
     use super::*;
     use crate::wire::input::read_query;
 
-    #[derive(Debug, Deserr)]
-    #[deserr(error = FieldErrors, deny_unknown_fields)]
-    struct Query {
-        #[deserr(default)]
-        limit: Limit,
-        #[deserr(default)]
-        offset: Offset,
-        #[deserr(default)]
-        search: Search<5>,
+    list_query! {
+        /// The query of these tests.
+        pub struct Query {
+            /// A part of the text.
+            search: Search<5>,
+            /// Of this kind only.
+            kind: Filter<FieldCode>,
+            /// With this reference only.
+            reference: Option<FieldCode>,
+        }
     }
 
     fn code(query: &str) -> FieldCode {
@@ -307,6 +383,8 @@ mod tests {
     fn bounds_hold_and_nothing_else_is_an_integer() {
         let read = read_query::<Query>(Some("limit=200&offset=9223372036854775807")).unwrap();
         assert_eq!((read.limit.0, read.offset.0), (200, i64::MAX.unsigned_abs()));
+        let page = PageRequest::new(200, i64::MAX.unsigned_abs());
+        assert_eq!((read.page(), Query::of_page(page).page()), (page, page));
         for query in [
             "limit=0",
             "limit=201",
@@ -340,6 +418,25 @@ mod tests {
         assert!(read_query::<Query>(Some("search=日本語日本")).is_ok());
         assert_eq!(code("search=日本語日本語"), FieldCode::TooLong);
         assert_eq!(code("search=a%00b"), FieldCode::InvalidValue);
+    }
+
+    #[test]
+    fn an_empty_filter_is_none_and_an_empty_reference_is_refused() {
+        let read = read_query::<Query>(Some("kind=&reference=taken")).unwrap();
+        assert_eq!((read.kind.get(), read.reference), (None, Some(FieldCode::Taken)));
+        assert_eq!(read_query::<Query>(Some("kind=taken")).unwrap().kind.get(), Some(FieldCode::Taken));
+        for query in ["kind=other", "reference="] {
+            assert_eq!(code(query), FieldCode::InvalidValue, "{query}");
+        }
+    }
+
+    #[test]
+    fn a_query_describes_its_filters_then_the_page() {
+        let parameters = <Query as utoipa::IntoParams>::into_params(|| Some(ParameterIn::Query));
+        let names: Vec<&str> = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+        assert_eq!(names, ["search", "kind", "reference", "limit", "offset"]);
+        assert_eq!(parameters[0].description.as_deref(), Some("A part of the text."));
+        assert!(parameters.iter().all(|parameter| parameter.required == Required::False));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Text as people search it: two spellings that differ only in case or composition are the same.
+//! Text for searching: spellings that differ only in case or composition are the same.
 
 use caseless::Caseless;
 use unicode_normalization::UnicodeNormalization;
@@ -8,7 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 pub struct Folded(String);
 
 impl Folded {
-    /// Folds a text. Blanks around it are kept: a needle is trimmed where it is read.
+    /// Folds a text. Blanks around it remain: a needle is trimmed where it is read.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self(text.nfc().default_case_fold().nfc().collect())

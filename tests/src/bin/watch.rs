@@ -1,7 +1,7 @@
 //! The functions under `cargo lambda watch`, over a store of this machine: `make watch`.
 //!
 //! `cargo lambda watch` plays Lambda and the gateway (`CargoLambda.toml` says which function answers what) and rebuilds
-//! a function whenever its code changes. What it lacks is a store and somebody who may call: both are the local stack's.
+//! a function whenever its code changes. The local stack provides the store and the tokens.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -4,7 +4,7 @@ mod queue;
 
 use std::sync::Arc;
 
-use clock::Hearing;
+use clock::Trigger;
 use shared::AppState;
 use shared::platform::secrets::Keys;
 use shared::store::due::DueEntry;
@@ -68,7 +68,7 @@ async fn relay_due_entries(app: Arc<AppState>, relay: Relay, mut due_entries: Un
             entries.drain(..).partition(|entry: &DueEntry| entry.what == Due::Endpoint);
         for batch in endpoints.into_iter().map(|entry| vec![entry]).chain([others]) {
             let (app, relay) = (app.clone(), relay.clone());
-            batches.spawn(async move { event_relay::pass_on(&relay, &app.log, batch).await });
+            batches.spawn(async move { event_relay::relay_entries(&relay, &app.log, batch).await });
         }
     }
 }
@@ -77,13 +77,13 @@ async fn relay_due_entries(app: Arc<AppState>, relay: Relay, mut due_entries: Un
 async fn run_clock(app: Arc<AppState>, relay: Relay) {
     let mut schedule = tokio::time::interval(app.time_scale.sweep_interval());
     schedule.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut hearing = Hearing::Nobody;
+    let mut trigger = Trigger::Startup;
     loop {
         schedule.tick().await;
         let (tick_app, relay) = (app.clone(), relay.clone());
         // A task of its own keeps a panic from ending the schedule. The log has every failure, and what failed is due
         // again at the next tick.
-        let _ = tokio::spawn(async move { clock::tick(&tick_app, &relay, hearing).await }).await;
-        hearing = Hearing::Somebody;
+        let _ = tokio::spawn(async move { clock::tick(&tick_app, &relay, trigger).await }).await;
+        trigger = Trigger::Schedule;
     }
 }

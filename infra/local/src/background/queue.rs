@@ -14,7 +14,7 @@ use shared::platform::telemetry::Log;
 use shared::webhook::queue::{DeliveryMessage, Queue, QueueError};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::{JoinHandle, JoinSet};
-use webhook_sender::{Deliveries, Failure, Handled, Post, Sender};
+use webhook_sender::{DeliveryStore, Failure, Handled, HttpClient, Sender};
 
 /// The largest number of concurrent attempts: more connections are no faster on one machine.
 const ATTEMPTS_MAX: usize = 256;
@@ -109,8 +109,8 @@ impl LocalQueue {
     /// Queues a message that failed once more, or logs it as a dead letter.
     fn retry_or_dead_letter(&self, message: Message, failure: &Failure, log: &Log) {
         let receives = message.receives + 1;
-        let is_poison = matches!(failure, Failure::Poison(_));
-        if is_poison || receives >= limits::MESSAGE_RECEIVES_MAX {
+        let is_permanent = matches!(failure, Failure::Permanent(_));
+        if is_permanent || receives >= limits::MESSAGE_RECEIVES_MAX {
             log.line(&serde_json::json!({"operation": "dead_letter", "message": message.wake, "receives": receives}));
             return;
         }
@@ -149,10 +149,10 @@ pub struct DeliveryWorker(JoinHandle<()>);
 impl DeliveryWorker {
     /// Starts the task.
     #[must_use]
-    pub fn start<D, P>(queue: Arc<LocalQueue>, sender: Sender<D, P>, log: Log) -> Self
+    pub fn start<D, C>(queue: Arc<LocalQueue>, sender: Sender<D, C>, log: Log) -> Self
     where
-        D: Deliveries + 'static,
-        P: Post + 'static,
+        D: DeliveryStore + 'static,
+        C: HttpClient + 'static,
     {
         let dispatcher = Dispatcher {
             queue,
@@ -175,9 +175,9 @@ impl Drop for DeliveryWorker {
 }
 
 /// Starts an attempt per message, within the limits.
-struct Dispatcher<D, P> {
+struct Dispatcher<D, C> {
     queue: Arc<LocalQueue>,
-    sender: Arc<Sender<D, P>>,
+    sender: Arc<Sender<D, C>>,
     log: Log,
     /// The endpoints that have a message or an attempt.
     lanes: HashMap<EndpointId, Lane>,
@@ -195,10 +195,10 @@ struct Lane {
     attempts: usize,
 }
 
-impl<D, P> Dispatcher<D, P>
+impl<D, C> Dispatcher<D, C>
 where
-    D: Deliveries + 'static,
-    P: Post + 'static,
+    D: DeliveryStore + 'static,
+    C: HttpClient + 'static,
 {
     async fn run(mut self) {
         loop {
@@ -238,7 +238,7 @@ where
                 drop(received);
                 match handled {
                     // The queue dropped the sender's message as a duplicate of the one being handled.
-                    Ok(Handled::SentOn) => queue.push(message, message.wake.due_at),
+                    Ok(Handled::Requeued) => queue.push(message, message.wake.due_at),
                     Ok(_) => {}
                     Err(failure) => queue.retry_or_dead_letter(message, &failure, &log),
                 }

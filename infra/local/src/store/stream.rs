@@ -9,7 +9,7 @@ use std::time::Duration;
 use aws_sdk_dynamodbstreams::Client;
 use aws_sdk_dynamodbstreams::error::DisplayErrorContext;
 use aws_sdk_dynamodbstreams::types::{AttributeValue, Record, ShardIteratorType};
-use event_relay::{Batch, Keys, Text, Written};
+use event_relay::{ItemKey, StreamEvent, StreamRecord, StringAttribute};
 use shared::platform::aws::{self, AwsSettings};
 use shared::platform::telemetry::Log;
 use shared::store::due::DueEntry;
@@ -73,8 +73,8 @@ impl StreamReader {
         for (shard, iterator) in std::mem::take(&mut self.iterators) {
             let output = self.client.get_records().shard_iterator(iterator).send().await.map_err(describe)?;
             let records = output.records.unwrap_or_default();
-            let batch = Batch { records: records.iter().filter_map(to_lambda_record).collect() };
-            for entry in batch.due() {
+            let event = StreamEvent { records: records.iter().filter_map(to_lambda_record).collect() };
+            for entry in event.due_entries() {
                 // The receiver is gone when the stack stops.
                 let _ = self.due_sender.send(entry);
             }
@@ -118,12 +118,12 @@ impl StreamReader {
 /// A record in the form in which Lambda passes it to `event-relay`.
 fn to_lambda_record(record: &Record) -> Option<event_relay::Record> {
     let keys = record.dynamodb()?.keys()?;
-    let text = |name| match keys.get(name) {
-        Some(AttributeValue::S(text)) => Some(Text { text: text.clone() }),
+    let string = |name| match keys.get(name) {
+        Some(AttributeValue::S(value)) => Some(StringAttribute { value: value.clone() }),
         _ => None,
     };
-    let keys = Keys { pk: text(PARTITION)?, sk: text(SORT)? };
-    Some(event_relay::Record { event_name: record.event_name()?.as_str().to_owned(), dynamodb: Written { keys } })
+    let keys = ItemKey { pk: string(PARTITION)?, sk: string(SORT)? };
+    Some(event_relay::Record { event_name: record.event_name()?.as_str().to_owned(), dynamodb: StreamRecord { keys } })
 }
 
 /// An error of the SDK with its causes.

@@ -1,4 +1,4 @@
-//! What the API shows of agreements and of what is in them, how a call names one, and which of them a list shows.
+//! What the API shows of agreements and of what is in them, and how a call names one.
 
 use deserr::Deserr;
 use serde::Serialize;
@@ -18,11 +18,9 @@ use crate::domain::ids::{
 };
 use crate::domain::sentences;
 use crate::domain::time::Timestamp;
-use crate::limits;
 use crate::platform::config::BaseUrl;
 use crate::service::agreements::AgreementInFull;
 use crate::wire::fields::{FieldCode, FieldErrors};
-use crate::wire::page::{Filter, Limit, Offset, PageRequest, Search};
 
 /// Which agreement, in a path.
 #[derive(Debug, Clone, Copy, Deserr, IntoParams)]
@@ -30,39 +28,6 @@ use crate::wire::page::{Filter, Limit, Offset, PageRequest, Search};
 pub struct AgreementPath {
     /// The agreement.
     pub agreement_id: AgreementId,
-}
-
-/// Which agreements are listed.
-#[derive(Debug, Clone, Deserr, IntoParams)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
-pub struct AgreementQuery {
-    /// Of this workspace only.
-    #[deserr(default)]
-    pub workspace_id: Option<WorkspaceId>,
-    /// In this state only; empty means any.
-    #[deserr(default)]
-    #[param(required = false, inline, value_type = Lifecycle)]
-    pub lifecycle: Filter<Lifecycle>,
-    /// A part of the name, whatever its case or composition.
-    #[deserr(default)]
-    #[param(required = false, inline)]
-    pub search: Search<{ limits::AGREEMENT_SEARCH_CHARS_MAX }>,
-    /// Page size.
-    #[deserr(default)]
-    #[param(required = false, inline)]
-    pub limit: Limit,
-    /// Start position.
-    #[deserr(default)]
-    #[param(required = false, inline)]
-    pub offset: Offset,
-}
-
-impl AgreementQuery {
-    /// Which page is asked for.
-    #[must_use]
-    pub fn page(&self) -> PageRequest {
-        PageRequest { limit: self.limit, offset: self.offset }
-    }
 }
 
 /// An agreement. In lists `stages`, `documents`, `participants`, `terms`, `publishable` and `publish_blockers` are

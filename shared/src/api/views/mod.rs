@@ -1,5 +1,5 @@
-//! What the API shows: the responses, and the types of paths and queries, a file per resource. Bodies that are the input
-//! of a rule are with the rule, in [`domain`](crate::domain).
+//! What the API shows: the responses, and the types of paths, a file per resource. A body is the input of a rule and
+//! stands with it in [`domain`](crate::domain); the query of a list stands with its rows in [`store`](crate::store).
 
 pub mod agreements;
 pub mod contacts;

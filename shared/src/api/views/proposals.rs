@@ -1,4 +1,4 @@
-//! What the API shows of proposals, how a call names one, and which of them a list shows.
+//! What the API shows of proposals, and how a call names one.
 
 use deserr::Deserr;
 use serde::Serialize;
@@ -7,12 +7,11 @@ use utoipa::{IntoParams, ToSchema};
 use crate::api::operation::Output;
 use crate::domain::actor::Actor;
 use crate::domain::ids::{AgreementId, ProposalId};
-use crate::domain::proposal::{Decided, Decision, Note, Proposal, ProposalAction, ProposalState};
+use crate::domain::proposal::{Decision, MemberDecision, Note, Proposal, ProposalAction, ProposalState};
 use crate::domain::sentences;
 use crate::domain::time::Timestamp;
 use crate::platform::config::BaseUrl;
 use crate::wire::fields::FieldErrors;
-use crate::wire::page::{Filter, Limit, Offset, PageRequest};
 
 /// Which proposal, in a path.
 #[derive(Debug, Clone, Copy, Deserr, IntoParams)]
@@ -20,35 +19,6 @@ use crate::wire::page::{Filter, Limit, Offset, PageRequest};
 pub struct ProposalPath {
     /// The proposal.
     pub proposal_id: ProposalId,
-}
-
-/// Which proposals are listed.
-#[derive(Debug, Clone, Copy, Deserr, IntoParams)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
-pub struct ProposalQuery {
-    /// In this state only; empty means any.
-    #[deserr(default)]
-    #[param(required = false, inline, value_type = ProposalState)]
-    pub state: Filter<ProposalState>,
-    /// For this agreement only.
-    #[deserr(default)]
-    pub agreement_id: Option<AgreementId>,
-    /// Page size.
-    #[deserr(default)]
-    #[param(required = false, inline)]
-    pub limit: Limit,
-    /// Start position.
-    #[deserr(default)]
-    #[param(required = false, inline)]
-    pub offset: Offset,
-}
-
-impl ProposalQuery {
-    /// Which page is asked for.
-    #[must_use]
-    pub fn page(&self) -> PageRequest {
-        PageRequest { limit: self.limit, offset: self.offset }
-    }
 }
 
 /// A proposal as the API shows it.
@@ -112,7 +82,7 @@ impl ProposalView {
             Decision::Pending | Decision::Expired { .. } => None,
         };
         let (decided_at, decided_by, decision_note) = match decided {
-            Some(Decided { at, by, note }) => (Some(at), Some(by), note),
+            Some(MemberDecision { at, by, note }) => (Some(at), Some(by), note),
             None => (None, None, None),
         };
         Self {

@@ -1,5 +1,5 @@
-//! What keeps a draft from being published (contract, section 5): a pure function of the draft, what it refers to, and
-//! the time. All blockers, in a stable order.
+//! The blockers that keep a draft from being published (contract, section 5): a pure function of the draft, the records
+//! that it refers to, and the time. It lists all blockers, in a stable order.
 
 use std::collections::BTreeMap;
 
@@ -10,52 +10,52 @@ use crate::domain::ids::{ContactId, DocumentId, FundingItemId, GateId, MovementI
 use crate::domain::time::Timestamp;
 use crate::wire::fields::FieldCode;
 
-/// One thing that is in the way, and what it is about.
+/// A blocker, with the part of the draft that it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Blocker {
-    /// The workspace is not activated: the member who confirms completes that.
+    /// The workspace is not activated. The member who confirms the publication activates it.
     WorkspaceNotActivated,
-    /// Nobody takes part.
+    /// The agreement has no participants.
     NoParticipants,
-    /// Someone who must act has no e-mail address.
+    /// A participant who must act has no e-mail address.
     ParticipantEmailMissing {
-        /// Who.
+        /// The participant.
         participant_id: ParticipantId,
     },
-    /// There is no stage.
+    /// The agreement has no stages.
     NoStages,
     /// A stage has no gates.
     StageEmpty {
-        /// Which.
+        /// The stage.
         stage_id: StageId,
     },
     /// A gate lacks its document, movement, date or questions.
     GateIncomplete {
-        /// Of which stage.
+        /// The gate's stage.
         stage_id: StageId,
-        /// Which.
+        /// The gate.
         gate_id: GateId,
     },
-    /// A gate names nobody, or somebody who does not take part.
+    /// A gate names no participant, or one who is not in the agreement.
     GateParticipantMissing {
-        /// Of which stage.
+        /// The gate's stage.
         stage_id: StageId,
-        /// Which.
+        /// The gate.
         gate_id: GateId,
     },
     /// A document has no file.
     DocumentMissing {
-        /// Which.
+        /// The document.
         document_id: DocumentId,
     },
     /// A payment lacks its amount, currency or purpose.
     PaymentIncomplete {
-        /// Which.
+        /// The payment's movement.
         movement_id: MovementId,
     },
     /// A payment lacks its sender or its receiver.
     PaymentPartiesMissing {
-        /// Which.
+        /// The payment's movement.
         movement_id: MovementId,
     },
     /// The terms of the SAFE are incomplete.
@@ -68,45 +68,45 @@ pub enum Blocker {
     ExpiryInPast,
 }
 
-/// A payment of a draft, as far as publishing looks at it.
+/// The part of a draft's payment that publication depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DraftPayment {
     /// The movement.
     pub id: MovementId,
-    /// Whether amount, currency and purpose are there.
+    /// Whether it has an amount, a currency and a purpose.
     pub is_complete: bool,
-    /// Who sends.
+    /// The sender.
     pub sender: Option<ParticipantId>,
-    /// Who receives.
+    /// The receiver.
     pub receiver: Option<ParticipantId>,
 }
 
-/// What a draft refers to.
+/// The records that a draft refers to, as far as publication depends on them, and the time.
 #[derive(Debug, Clone, Copy)]
-pub struct Surroundings<'a> {
+pub struct DraftContext<'a> {
     /// Whether its workspace is activated.
     pub workspace_activated: bool,
     /// The contacts of its participants.
     pub contacts: &'a [Contact],
     /// Its payments.
     pub payments: &'a [DraftPayment],
-    /// Those of its funding items that have changed since they were papered.
+    /// The funding items that have changed since they were papered.
     pub changed_items: &'a [FundingItemId],
     /// The time.
     pub now: Timestamp,
 }
 
-/// All that keeps a draft from being published.
+/// The blockers of a draft.
 #[must_use]
-pub fn blockers(draft: &Agreement, around: &Surroundings<'_>) -> Vec<Blocker> {
+pub fn blockers(draft: &Agreement, context: &DraftContext<'_>) -> Vec<Blocker> {
     let mut found = Vec::new();
-    if !around.workspace_activated {
+    if !context.workspace_activated {
         found.push(Blocker::WorkspaceNotActivated);
     }
     if draft.participants.is_empty() {
         found.push(Blocker::NoParticipants);
     }
-    found.extend(without_email(draft, around));
+    found.extend(without_email(draft, context));
     if draft.stages.is_empty() {
         found.push(Blocker::NoStages);
     }
@@ -115,7 +115,7 @@ pub fn blockers(draft: &Agreement, around: &Surroundings<'_>) -> Vec<Blocker> {
             found.push(Blocker::StageEmpty { stage_id: stage.id });
         }
         for gate in &stage.gates {
-            if !is_complete(gate, draft, around.payments) {
+            if !is_complete(gate, draft, context.payments) {
                 found.push(Blocker::GateIncomplete { stage_id: stage.id, gate_id: gate.id });
             }
             if lacks_participant(gate, draft) {
@@ -125,7 +125,7 @@ pub fn blockers(draft: &Agreement, around: &Surroundings<'_>) -> Vec<Blocker> {
     }
     let without_file = draft.documents.iter().filter(|document| document.content.is_none());
     found.extend(without_file.map(|document| Blocker::DocumentMissing { document_id: document.id }));
-    for payment in around.payments {
+    for payment in context.payments {
         if !payment.is_complete {
             found.push(Blocker::PaymentIncomplete { movement_id: payment.id });
         }
@@ -143,23 +143,24 @@ pub fn blockers(draft: &Agreement, around: &Surroundings<'_>) -> Vec<Blocker> {
             found.push(Blocker::SafePartiesMissing);
         }
     }
-    if !around.changed_items.is_empty() {
+    if !context.changed_items.is_empty() {
         found.push(Blocker::FundingItemChanged);
     }
-    if draft.expires_at.is_some_and(|moment| moment <= around.now) {
+    if draft.expires_at.is_some_and(|moment| moment <= context.now) {
         found.push(Blocker::ExpiryInPast);
     }
     found
 }
 
-/// The participants who must act and can't be told: whom a gate or a signature names, or who sends a payment.
-fn without_email(draft: &Agreement, around: &Surroundings<'_>) -> Vec<Blocker> {
+/// The participants who must act and have no e-mail address: those that a gate or a signature block names, and the
+/// senders of payments.
+fn without_email(draft: &Agreement, context: &DraftContext<'_>) -> Vec<Blocker> {
     let emails: BTreeMap<ContactId, bool> =
-        around.contacts.iter().map(|contact| (contact.id, contact.email.is_some())).collect();
+        context.contacts.iter().map(|contact| (contact.id, contact.email.is_some())).collect();
     let gates = draft.stages.iter().flat_map(|stage| &stage.gates);
     let mut acting: std::collections::BTreeSet<ParticipantId> = gates.flat_map(|gate| gate.rule.named(draft)).collect();
     acting.extend(draft.documents.iter().flat_map(|document| &document.blocks).map(|block| block.participant_id));
-    acting.extend(around.payments.iter().filter_map(|payment| payment.sender));
+    acting.extend(context.payments.iter().filter_map(|payment| payment.sender));
     let silent = draft.participants.iter().filter(|participant| {
         acting.contains(&participant.id) && !emails.get(&participant.contact_id).copied().unwrap_or_default()
     });
@@ -289,7 +290,7 @@ mod tests {
         (&[], |_| {}),
         (&[FieldCode::WorkspaceNotActivated], |deal| deal.is_activated = false),
         (&[FieldCode::ParticipantEmailMissing], |deal| deal.contacts[1].email = None),
-        // Who only looks on need not be told anything.
+        // An observer needs no e-mail address.
         (&[], |deal| deal.contacts[2].email = None),
         (&[FieldCode::NoStages], |deal| deal.draft.stages.clear()),
         (&[FieldCode::StageEmpty], |deal| deal.draft.stages[1].gates.clear()),
@@ -332,7 +333,7 @@ mod tests {
         (&[FieldCode::GateParticipantMissing], |deal| {
             gate(deal, 2, 2).rule = GateRule::IdentityVerified { participant_ids: [].into() };
         }),
-        // A block that names nobody who takes part: both gates wait for it.
+        // A block of an unknown participant blocks both gates that wait for it.
         (&[FieldCode::GateParticipantMissing; 2], |deal| {
             deal.draft.documents[0].blocks[0].participant_id = ParticipantId::new();
         }),

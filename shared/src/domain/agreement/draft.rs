@@ -1,4 +1,4 @@
-//! A draft that may be written as it is: the one gate through which every edit passes on its way to the store.
+//! A draft that may be written: the check that every edit passes on its way to the store.
 
 use std::ops::Deref;
 
@@ -6,8 +6,8 @@ use super::{Agreement, Lifecycle};
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// An agreement that is a draft, and not larger than one may be. It is all that can be written of an agreement without
-/// a member's act, and it has one state: no edit, and so no operation of the API, can publish or cancel.
+/// An agreement that is a draft and within the size limit. Without a member's act only drafts can be written, so no
+/// edit and no operation of the API can publish or cancel.
 ///
 /// ```
 /// use shared::domain::agreement::{Agreement, Lifecycle};
@@ -63,17 +63,17 @@ impl Deref for Draft {
     }
 }
 
-/// Why an agreement can't be written as a draft.
+/// Why an agreement is no draft that can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotEditable {
     /// It has been published or cancelled.
     NotADraft,
-    /// It is larger than an agreement may be.
+    /// It exceeds the size limit.
     TooLarge,
 }
 
 impl NotEditable {
-    /// The error, at the field that names the agreement where the edit comes from.
+    /// The error, at the field that names the agreement.
     #[must_use]
     pub fn at(self, field: &str) -> FieldErrors {
         match self {
@@ -87,10 +87,10 @@ impl NotEditable {
 }
 
 impl Agreement {
-    /// The agreement as a draft to be written.
+    /// The agreement as a draft that can be written.
     ///
     /// # Errors
-    /// [`NotEditable`] when it is no draft, or larger than an agreement may be as it is stored.
+    /// [`NotEditable`] when it is no draft, or its stored form exceeds the size limit.
     pub fn as_draft(&self) -> Result<Draft, NotEditable> {
         if self.lifecycle() != Lifecycle::Draft {
             return Err(NotEditable::NotADraft);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::blockers::{Blocker, DraftPayment, Surroundings, blockers};
+use super::blockers::{Blocker, DraftContext, DraftPayment, blockers};
 use super::gate::{Countdown, FieldType, GateRule, InformationField};
 use super::progress::Facts;
 use super::{
@@ -20,7 +20,7 @@ pub(crate) fn noon() -> Timestamp {
     Timestamp::from_unix_ms(1_773_489_600_000).unwrap()
 }
 
-/// So many hours after noon.
+/// A number of hours after noon.
 pub(crate) fn after(hours: i64) -> Timestamp {
     noon().plus_seconds(hours * 3600)
 }
@@ -30,7 +30,7 @@ pub(crate) fn time_scale() -> TimeScale {
     TimeScale::default()
 }
 
-/// A countdown of so many hours.
+/// A countdown of a number of hours.
 pub(crate) fn waiting(hours: u32) -> GateRule {
     GateRule::Countdown { until: Some(Countdown::AfterHours(hours)) }
 }
@@ -81,7 +81,7 @@ pub(crate) fn question(label_text: &str) -> InformationField {
     }
 }
 
-/// A draft and what it refers to.
+/// A draft and the records that it refers to.
 #[derive(Debug, Clone)]
 pub(crate) struct Deal {
     pub draft: Agreement,
@@ -143,14 +143,14 @@ impl Deal {
     }
 
     pub(crate) fn blockers_at(&self, now: Timestamp) -> Vec<Blocker> {
-        let around = Surroundings {
+        let context = DraftContext {
             workspace_activated: self.is_activated,
             contacts: &self.contacts,
             payments: &self.payments,
             changed_items: &self.changed_items,
             now,
         };
-        blockers(&self.draft, &around)
+        blockers(&self.draft, &context)
     }
 
     pub(crate) fn blockers(&self) -> Vec<Blocker> {

@@ -1,4 +1,5 @@
-//! Gates: the conditions under which a stage's actions run. Nine types; each names whom it waits for.
+//! Gates: the conditions under which a stage's actions run. There are nine types. Each names the participants that it
+//! waits for.
 
 use std::collections::BTreeSet;
 
@@ -9,19 +10,20 @@ use super::{Agreement, Label};
 use crate::domain::ids::{DocumentId, FieldId, GateId, MovementId, ParticipantId, SignatureBlockId};
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
+use crate::wire::enums::text_enum;
 
-/// A condition.
+/// A condition of a stage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gate {
     /// Its id.
     pub id: GateId,
-    /// What must be met.
+    /// The rule that must be met.
     pub rule: GateRule,
-    /// Where it is.
+    /// Its state.
     pub state: GateState,
 }
 
-/// What must be met. While an agreement is drafted, what is named may still be missing.
+/// The rule of a gate. In a draft, the parts that a rule names may still be missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum GateRule {
@@ -35,19 +37,19 @@ pub enum GateRule {
         /// The document.
         document_id: Option<DocumentId>,
     },
-    /// Everybody named here has approved.
+    /// All these participants have approved.
     ParticipantApproval {
-        /// Who.
+        /// The participants.
         participant_ids: BTreeSet<ParticipantId>,
     },
-    /// Everybody named here has uploaded a file.
+    /// All these participants have uploaded a file.
     FileUpload {
-        /// Who.
+        /// The participants.
         participant_ids: BTreeSet<ParticipantId>,
     },
     /// The time has passed.
     Countdown {
-        /// Until when.
+        /// The end; none while it is not set.
         until: Option<Countdown>,
     },
     /// The movement has been authorized and is not cancelled.
@@ -60,22 +62,22 @@ pub enum GateRule {
         /// The movement.
         movement_id: Option<MovementId>,
     },
-    /// A member has read and accepted everybody's latest answers.
+    /// A member has read and accepted the latest answers of all these participants.
     InformationRequest {
-        /// Who answers.
+        /// The participants who answer.
         participant_ids: BTreeSet<ParticipantId>,
         /// The questions.
         fields: Vec<InformationField>,
     },
-    /// A verification of everybody named here has been recorded.
+    /// A verification of all these participants has been recorded.
     IdentityVerified {
-        /// Who.
+        /// The participants.
         participant_ids: BTreeSet<ParticipantId>,
     },
 }
 
 impl GateRule {
-    /// The participants that it names itself; not those whose signatures it waits for.
+    /// The participants that the rule names itself, without the signers of documents that it names.
     #[must_use]
     pub fn participant_ids(&self) -> Option<&BTreeSet<ParticipantId>> {
         match self {
@@ -92,37 +94,37 @@ impl GateRule {
     }
 }
 
-/// The type of a gate, as clients branch on it (specification, "Enumerations").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum GateType {
-    /// Named blocks are signed.
-    SignatureBlocks,
-    /// A document is signed.
-    DocumentSigned,
-    /// Participants have approved.
-    ParticipantApproval,
-    /// Participants have uploaded.
-    FileUpload,
-    /// Time has passed.
-    Countdown,
-    /// A movement is authorized.
-    MovementAuthorized,
-    /// A movement is confirmed received.
-    MovementReconciled,
-    /// Answers are accepted.
-    InformationRequest,
-    /// Identities are verified.
-    IdentityVerified,
+text_enum! {
+    /// The type of a gate, as clients branch on it (specification, "Enumerations").
+    pub enum GateType {
+        /// Named blocks are signed.
+        SignatureBlocks = "signature_blocks",
+        /// A document is signed.
+        DocumentSigned = "document_signed",
+        /// Participants have approved.
+        ParticipantApproval = "participant_approval",
+        /// Participants have uploaded.
+        FileUpload = "file_upload",
+        /// Time has passed.
+        Countdown = "countdown",
+        /// A movement is authorized.
+        MovementAuthorized = "movement_authorized",
+        /// A movement is confirmed received.
+        MovementReconciled = "movement_reconciled",
+        /// Answers are accepted.
+        InformationRequest = "information_request",
+        /// Identities are verified.
+        IdentityVerified = "identity_verified",
+    }
 }
 
-/// When a countdown ends.
+/// The end of a countdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Countdown {
-    /// So many hours after its gate opens.
+    /// This many hours after its gate opens.
     AfterHours(u32),
-    /// At a moment.
+    /// At a fixed time.
     At(Timestamp),
 }
 
@@ -142,79 +144,79 @@ pub struct InformationField {
     pub options: Vec<String>,
 }
 
-/// What an answer looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FieldType {
-    /// One line.
-    Text,
-    /// Several lines.
-    LongText,
-    /// A number.
-    Number,
-    /// A date.
-    Date,
-    /// Yes or no.
-    Boolean,
-    /// One of the options.
-    Choice,
-    /// Some of the options.
-    MultiChoice,
-    /// A file.
-    File,
-    /// A postal address.
-    Address,
-    /// Bank details, which no response ever shows.
-    BankDetails,
+text_enum! {
+    /// What an answer looks like.
+    pub enum FieldType {
+        /// One line.
+        Text = "text",
+        /// Several lines.
+        LongText = "long_text",
+        /// A number.
+        Number = "number",
+        /// A date.
+        Date = "date",
+        /// Yes or no.
+        Boolean = "boolean",
+        /// One of the options.
+        Choice = "choice",
+        /// Some of the options.
+        MultiChoice = "multi_choice",
+        /// A file.
+        File = "file",
+        /// A postal address.
+        Address = "address",
+        /// Bank details, which no response ever shows.
+        BankDetails = "bank_details",
+    }
 }
 
-/// Where a gate is.
+/// The state of a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
 pub enum GateState {
     /// Its stage is not current yet.
     Locked,
-    /// It waits.
+    /// It waits to be met.
     Open {
-        /// Since when.
+        /// When it opened.
         opened_at: Timestamp,
-        /// Of a countdown: until when.
+        /// When its countdown ends, if it is one.
         due_at: Option<Timestamp>,
     },
     /// It is met.
     Cleared {
         /// When it opened.
         opened_at: Timestamp,
-        /// Since when.
+        /// When it was met.
         cleared_at: Timestamp,
     },
     /// A participant said no.
     Declined {
         /// When it opened.
         opened_at: Timestamp,
-        /// Who said no.
+        /// The participant.
         participant_id: ParticipantId,
-        /// When.
+        /// When the participant declined.
         declined_at: Timestamp,
     },
 }
 
-/// Where a gate is, as clients branch on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum GateStatus {
-    /// Its stage is not current yet.
-    Locked,
-    /// It waits.
-    Open,
-    /// It is met.
-    Cleared,
-    /// A participant said no.
-    Declined,
+text_enum! {
+    /// Where a gate is, as clients branch on it.
+    pub enum GateStatus {
+        /// Its stage is not current yet.
+        Locked = "locked",
+        /// It waits.
+        Open = "open",
+        /// It is met.
+        Cleared = "cleared",
+        /// A participant said no.
+        Declined = "declined",
+    }
 }
 
 impl GateRule {
-    /// What clients branch on.
+    /// The type, as clients see it.
     #[must_use]
     pub fn gate_type(&self) -> GateType {
         match self {
@@ -230,10 +232,10 @@ impl GateRule {
         }
     }
 
-    /// When time meets the rule if its gate opens at a moment; nothing unless it is a countdown.
+    /// The end of the countdown if its gate opens at a moment; none for other rules.
     pub(super) fn due_at(&self, time_scale: TimeScale, opened_at: Timestamp) -> Option<Timestamp> {
         match self {
-            // What was over before it opened is met with that, and not before.
+            // A countdown that ended before its gate opened is met when the gate opens.
             Self::Countdown { until: Some(Countdown::At(moment)) } => Some(opened_at.max(*moment)),
             Self::Countdown { until: Some(Countdown::AfterHours(hours)) } => {
                 Some(time_scale.countdown_end(opened_at, *hours))
@@ -242,8 +244,8 @@ impl GateRule {
         }
     }
 
-    /// The participants that the rule names, each once, in the order of their ids. Those of documents are their
-    /// signers; a countdown and a movement name nobody.
+    /// The participants that the rule waits for, each once, in the order of their ids. For documents these are the
+    /// signers; countdowns and movements have none.
     #[must_use]
     pub fn named(&self, agreement: &Agreement) -> BTreeSet<ParticipantId> {
         match self {
@@ -267,7 +269,7 @@ impl GateRule {
 }
 
 impl GateState {
-    /// What clients branch on.
+    /// The state, as clients see it.
     #[must_use]
     pub fn status(&self) -> GateStatus {
         match self {
@@ -280,14 +282,14 @@ impl GateState {
 }
 
 impl Gate {
-    /// When a countdown ends; nothing for other types, and while that is not known.
+    /// The end of a countdown, once it is known; none for other types.
     #[must_use]
     pub fn due_at(&self) -> Option<Timestamp> {
         let GateRule::Countdown { until: Some(until) } = &self.rule else { return None };
         match (until, &self.state) {
             (Countdown::At(moment), _) => Some(*moment),
             (Countdown::AfterHours(_), GateState::Open { due_at, .. }) => *due_at,
-            // Time clears it at its very moment.
+            // A countdown clears at its very end.
             (Countdown::AfterHours(_), GateState::Cleared { cleared_at, .. }) => Some(*cleared_at),
             (Countdown::AfterHours(_), GateState::Locked | GateState::Declined { .. }) => None,
         }

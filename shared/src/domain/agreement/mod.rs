@@ -1,8 +1,8 @@
-//! Agreements: stages with gates, who takes part, documents, terms; and what may become of all of it.
+//! Agreements: stages with gates, participants, documents and terms, and their rules.
 //!
-//! The types are here; [`gate`] has the nine kinds of conditions, [`blockers`] what keeps a draft from being
-//! published, [`edit`] the setting up of a draft, [`draft`] the only state of one that may be written without a member,
-//! [`participants`] who takes part, [`progress`] how it goes on once it is published.
+//! The types are here. [`gate`] has the nine types of gates, [`blockers`] the blockers of publication, [`edit`] the
+//! editing of drafts, [`draft`] the drafts that may be written without a member, [`participants`] joining an agreement,
+//! [`progress`] how an active agreement advances.
 
 pub mod blockers;
 pub mod draft;
@@ -25,61 +25,47 @@ use super::ids::{
 };
 use super::time::Timestamp;
 use crate::limits;
+use crate::wire::enums::text_enum;
 use crate::wire::fields::FieldErrors;
 use crate::wire::input::texts;
 use gate::Gate;
 
 texts! {
-    /// What an agreement is called.
+    /// The name of an agreement.
     AgreementName: max limits::AGREEMENT_NAME_CHARS_MAX, example "Seed round SAFE";
-    /// What a stage, a document, a block or a question is called.
+    /// The name of a stage, a document, a signature block or a question.
     Label: max limits::NAME_CHARS_MAX, example "Signing";
 }
 
-/// What an agreement is (specification, "Enumerations").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Deserr, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[deserr(error = FieldErrors, rename_all = lowercase)]
-pub enum AgreementKind {
-    /// Any agreement.
-    #[default]
-    General,
-    /// A simple agreement for future equity.
-    Safe,
-}
-
-/// Where an agreement is in its life, as clients branch on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[deserr(error = FieldErrors, rename_all = lowercase)]
-pub enum Lifecycle {
-    /// Being set up; sends nothing to anyone.
-    Draft,
-    /// Published: its stages run.
-    Active,
-    /// Its last stage is done.
-    Completed,
-    /// Cancelled by a member.
-    Cancelled,
-    /// Its time ran out.
-    Expired,
-}
-
-impl Lifecycle {
-    /// The value as it is written.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Draft => "draft",
-            Self::Active => "active",
-            Self::Completed => "completed",
-            Self::Cancelled => "cancelled",
-            Self::Expired => "expired",
-        }
+text_enum! {
+    /// What an agreement is (specification, "Enumerations").
+    #[derive(Default)]
+    pub enum AgreementKind {
+        /// Any agreement.
+        #[default]
+        General = "general",
+        /// A simple agreement for future equity.
+        Safe = "safe",
     }
 }
 
-/// Where an agreement is in its life, with when it got there.
+text_enum! {
+    /// Where an agreement is in its life, as clients branch on it.
+    pub enum Lifecycle {
+        /// Being set up; sends nothing to anyone.
+        Draft = "draft",
+        /// Published: its stages run.
+        Active = "active",
+        /// Its last stage is done.
+        Completed = "completed",
+        /// Cancelled by a member.
+        Cancelled = "cancelled",
+        /// Its time ran out.
+        Expired = "expired",
+    }
+}
+
+/// The lifecycle of an agreement, with the time of each transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
 pub enum Life {
@@ -87,7 +73,7 @@ pub enum Life {
     Draft,
     /// Published.
     Active {
-        /// When.
+        /// When it was published.
         published_at: Timestamp,
     },
     /// Done.
@@ -114,7 +100,7 @@ pub enum Life {
 }
 
 impl Life {
-    /// What clients branch on.
+    /// The state, as clients see it.
     #[must_use]
     pub fn lifecycle(self) -> Lifecycle {
         match self {
@@ -127,39 +113,38 @@ impl Life {
     }
 }
 
-/// What somebody does in an agreement (specification, "Enumerations"). The order is that of the contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Deserr, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[deserr(error = FieldErrors, rename_all = lowercase)]
-pub enum ParticipantRole {
-    /// Signs.
-    Signer,
-    /// Sends money.
-    Funder,
-    /// Receives money.
-    Receiver,
-    /// Approves.
-    Approver,
-    /// Invests.
-    Investor,
-    /// Issues what is invested in.
-    Issuer,
-    /// Acts for a trust.
-    Trustee,
-    /// Hands in documents or answers.
-    Contributor,
-    /// Looks on.
-    Observer,
+text_enum! {
+    /// What somebody does in an agreement (specification, "Enumerations"). The order is that of the contract.
+    pub enum ParticipantRole {
+        /// Signs.
+        Signer = "signer",
+        /// Sends money.
+        Funder = "funder",
+        /// Receives money.
+        Receiver = "receiver",
+        /// Approves.
+        Approver = "approver",
+        /// Invests.
+        Investor = "investor",
+        /// Issues what is invested in.
+        Issuer = "issuer",
+        /// Acts for a trust.
+        Trustee = "trustee",
+        /// Hands in documents or answers.
+        Contributor = "contributor",
+        /// Looks on.
+        Observer = "observer",
+    }
 }
 
-/// A contact that takes part in an agreement. The contact is referenced, never copied.
+/// A participant of an agreement: a reference to a contact, never a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Participant {
     /// Their id in this agreement.
     pub id: ParticipantId,
-    /// Who they are.
+    /// The contact.
     pub contact_id: ContactId,
-    /// What they do; never empty.
+    /// Its roles; never empty.
     pub roles: BTreeSet<ParticipantRole>,
 }
 
@@ -168,17 +153,17 @@ pub struct Participant {
 pub struct Document {
     /// Its id.
     pub id: DocumentId,
-    /// What it is called.
+    /// Its name.
     pub name: Label,
-    /// Its content, once there is one.
+    /// Its file, once there is one.
     pub content: Option<DocumentContent>,
     /// Where it is.
     pub state: DocumentState,
-    /// Where it is to be signed.
+    /// The places to sign.
     pub blocks: Vec<SignatureBlock>,
 }
 
-/// What a document's file is.
+/// A document's file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentContent {
     /// SHA-256, in hexadecimal.
@@ -187,16 +172,16 @@ pub struct DocumentContent {
     pub size_bytes: u64,
 }
 
-/// Where a document is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum DocumentState {
-    /// It is not out for signing, yet or at all.
-    Draft,
-    /// It is out for signing.
-    Out,
-    /// Everybody has signed.
-    Signed,
+text_enum! {
+    /// Where a document is.
+    pub enum DocumentState {
+        /// It is not out for signing, yet or at all.
+        Draft = "draft",
+        /// It is out for signing.
+        Out = "out",
+        /// Everybody has signed.
+        Signed = "signed",
+    }
 }
 
 /// A place where one participant signs.
@@ -206,7 +191,7 @@ pub struct SignatureBlock {
     pub id: SignatureBlockId,
     /// Who signs there.
     pub participant_id: ParticipantId,
-    /// What is written beside it.
+    /// The text beside it.
     pub label: Label,
 }
 
@@ -215,40 +200,40 @@ pub struct SignatureBlock {
 pub struct Stage {
     /// Its id.
     pub id: StageId,
-    /// What it is called.
+    /// Its name.
     pub name: Label,
-    /// Where it is.
+    /// Its state.
     pub state: StageState,
-    /// What runs, exactly once, when all gates are cleared.
+    /// The actions that run, exactly once, when all gates are cleared.
     pub actions: BTreeSet<StageAction>,
-    /// What must be met.
+    /// Its conditions.
     pub gates: Vec<Gate>,
 }
 
-/// Where a stage is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum StageState {
-    /// Not its turn yet.
-    Upcoming,
-    /// Its gates are open.
-    Current,
-    /// Its actions have run.
-    Done,
+text_enum! {
+    /// Where a stage is.
+    pub enum StageState {
+        /// Not its turn yet.
+        Upcoming = "upcoming",
+        /// Its gates are open.
+        Current = "current",
+        /// Its actions have run.
+        Done = "done",
+    }
 }
 
-/// What a stage does when all of its gates are cleared (contract, section 2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum StageAction {
-    /// Sends documents out for signing.
-    OpenSigning,
-    /// Lets a movement be authorized.
-    OpenMovement,
-    /// Makes wire instructions available to senders.
-    ReleaseInstructions,
-    /// Makes records of the promises.
-    ProjectObligations,
+text_enum! {
+    /// What a stage does when all of its gates are cleared (contract, section 2).
+    pub enum StageAction {
+        /// Sends documents out for signing.
+        OpenSigning = "open_signing",
+        /// Lets a movement be authorized.
+        OpenMovement = "open_movement",
+        /// Makes wire instructions available to senders.
+        ReleaseInstructions = "release_instructions",
+        /// Makes records of the promises.
+        ProjectObligations = "project_obligations",
+    }
 }
 
 /// The terms of a SAFE; what is missing keeps it from being published.
@@ -278,44 +263,44 @@ pub struct SafeTerms {
     pub governing_law: Option<String>,
 }
 
-/// When a SAFE converts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ConversionTiming {
-    /// After the new money.
-    PostMoney,
-    /// Before the new money.
-    PreMoney,
+text_enum! {
+    /// When a SAFE converts.
+    pub enum ConversionTiming {
+        /// After the new money.
+        PostMoney = "post_money",
+        /// Before the new money.
+        PreMoney = "pre_money",
+    }
 }
 
-/// An agreement as it is kept.
+/// An agreement as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agreement {
     /// Its id: private, so that one agreement can't be written in the place of another.
     id: AgreementId,
     /// The one workspace that it belongs to.
     pub workspace_id: WorkspaceId,
-    /// What it is called.
+    /// Its name.
     pub name: AgreementName,
-    /// What it is.
+    /// Its kind.
     pub kind: AgreementKind,
-    /// Where it is in its life: private to the domain, whose functions are the only way from one state to another.
+    /// Its lifecycle: private to the domain, whose functions are the only way from one state to another.
     pub(super) life: Life,
-    /// Who takes part.
+    /// Its participants.
     pub participants: Vec<Participant>,
-    /// What is to be read and signed.
+    /// Its documents.
     pub documents: Vec<Document>,
     /// Its steps, in order.
     pub stages: Vec<Stage>,
     /// The terms, if it is a SAFE.
     pub terms: Option<SafeTerms>,
-    /// When it ends if it is not completed by then.
+    /// When it expires, unless it is completed by then.
     pub expires_at: Option<Timestamp>,
     /// The funding items that it papers.
     pub funding_item_ids: Vec<FundingItemId>,
-    /// Who made it.
+    /// Who created it.
     pub created_by: Actor,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
@@ -364,7 +349,7 @@ impl deserr::Deserr<FieldErrors> for Roles {
                 "must have one role or more",
             ));
         }
-        // The same role twice says the same as once.
+        // A repeated role counts once.
         Ok(Self(roles.into_iter().collect()))
     }
 }
@@ -412,13 +397,13 @@ impl Agreement {
         self.id
     }
 
-    /// Where it is in its life, with when it got there.
+    /// Its lifecycle, with the time of each transition.
     #[must_use]
     pub fn life(&self) -> Life {
         self.life
     }
 
-    /// What clients branch on.
+    /// The state, as clients see it.
     #[must_use]
     pub fn lifecycle(&self) -> Lifecycle {
         self.life.lifecycle()

@@ -1,4 +1,4 @@
-//! Who takes part in an agreement: contacts are added while it is a draft, and their roles merged.
+//! Participants: contacts join an agreement while it is a draft, and adding one again merges its roles.
 
 use super::{Agreement, Life, NewParticipant, Participant};
 use crate::domain::ids::ParticipantId;
@@ -6,14 +6,14 @@ use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// What adding a participant did.
+/// The result of adding a participant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Added {
-    /// The agreement after it.
+    /// The changed agreement.
     pub agreement: Agreement,
     /// The participant.
     pub participant: Participant,
-    /// Whether they are new; else their roles were merged.
+    /// Whether the participant is new. Otherwise the roles were merged.
     pub is_new: bool,
 }
 
@@ -22,7 +22,7 @@ pub struct Added {
 pub enum NotAdded {
     /// The agreement has been published or cancelled.
     NotADraft,
-    /// The agreement has as many participants as it may have.
+    /// The agreement has the maximum number of participants.
     Full,
 }
 
@@ -44,7 +44,7 @@ impl NotAdded {
 }
 
 impl Agreement {
-    /// Adds a participant, or merges the roles into the participant that the contact is already.
+    /// Adds a participant, or merges the roles if the contact is one already.
     ///
     /// # Errors
     /// [`NotAdded`] when the agreement is no draft, or full.

@@ -6,22 +6,22 @@ use crate::domain::agreement::progress::Facts;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::event::{AgreementData, Authorization, EventKind, ProposalData, WorkspaceData};
 use crate::domain::moment::Moment;
-use crate::domain::proposal::{self, Decided, Decision, Note, Proposal, ProposalAction, ProposalState};
+use crate::domain::proposal::{self, Decision, MemberDecision, Note, Proposal, ProposalAction, ProposalState};
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 use crate::domain::workspace::Workspace;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// What a member's decision makes of a proposal and of what it is about. Whatever is here changed, with its events.
+/// The records that a member's decision changes, and the events that it emits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// The decided proposal.
     pub proposal: ByMember<Proposal>,
-    /// The agreement, if the effect was executed.
+    /// The agreement, if the decision executed the effect.
     pub agreement: Option<ByMember<Agreement>>,
     /// The workspace, if confirming completed its activation.
     pub workspace: Option<ByMember<Workspace>>,
-    /// What subscribers are told, in order.
+    /// The events, in the order in which they are emitted.
     pub events: Vec<EventKind>,
 }
 
@@ -33,78 +33,83 @@ impl Outcome {
     }
 }
 
-/// Why a decision was not taken.
+/// Why a decision is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// It has been decided, or its time is over.
+    /// The proposal has been decided or has expired.
     NotPending(ProposalState),
-    /// What would be confirmed is not what the page showed.
+    /// The page that the member decided on is out of date.
     Changed(Changed),
-    /// The agreement is in this state by now, and never again in the one that the proposal needs. It stays pending until
-    /// it is declined or expires.
+    /// The agreement has left the state that the action needs, for good. The proposal stays pending until it is
+    /// declined or expires.
     TooLate(Lifecycle),
-    /// Something is in the way; the proposal stays pending.
-    InTheWay(FieldErrors),
+    /// The agreement can't be published or cancelled yet. The proposal stays pending.
+    Blocked(FieldErrors),
 }
 
-/// What has changed since the page that somebody decides on was shown.
+/// The part of a decision's page that has changed since the page was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Changed {
     /// The agreement itself.
     Agreement,
-    /// What it refers to: names and e-mail addresses of those who take part, or its workspace.
-    Surroundings,
+    /// The records that the agreement refers to: its participants' contacts, or its workspace.
+    References,
 }
 
-/// What a decision is taken about.
+/// The records that a decision is based on.
 #[derive(Debug, Clone, Copy)]
 pub struct DecisionContext<'a> {
     /// The proposal.
     pub proposal: &'a Proposal,
-    /// The agreement as it is now.
+    /// The current agreement.
     pub agreement: &'a Agreement,
-    /// What is another now than the page showed, if anything is.
+    /// The part that has changed since the page was shown, if any has.
     pub changed: Option<Changed>,
     /// Its workspace.
     pub workspace: &'a Workspace,
-    /// What is in the way of publishing it now.
+    /// The current blockers of publication.
     pub blockers: &'a [Blocker],
-    /// What is recorded of what its gates wait for, and of its money.
+    /// The recorded facts that its gates wait for, and its movements.
     pub facts: &'a Facts,
-    /// How long the service waits for what.
+    /// The scale of waits and expiries.
     pub time_scale: TimeScale,
 }
 
-/// Confirms a proposal and executes its effect, in one act (contract, section 3). Completes the workspace's
-/// activation where a publication needs it.
+/// Confirms a proposal and executes its effect in one transaction (contract, section 3). A publication also activates
+/// the workspace, if it is not active yet.
 ///
 /// # Errors
-/// [`Refusal`]: nothing has changed then.
-pub fn confirm(by: &Member, case: DecisionContext<'_>, note: Option<Note>, moment: Moment) -> Result<Outcome, Refusal> {
+/// [`Refusal`], with nothing changed.
+pub fn confirm(
+    by: &Member,
+    context: DecisionContext<'_>,
+    note: Option<Note>,
+    moment: Moment,
+) -> Result<Outcome, Refusal> {
     let now = moment.at();
-    check_pending(case.proposal, now)?;
-    if let Some(changed) = case.changed {
+    check_pending(context.proposal, now)?;
+    if let Some(changed) = context.changed {
         return Err(Refusal::Changed(changed));
     }
-    // What time has done to it counts, whether or not the clock has been there: it is written down with the decision.
-    let agreement = case.agreement.as_of(case.facts, case.time_scale, now);
-    if proposal::check_state(case.proposal.action, &agreement).is_err() {
+    // Decide on the agreement as of now, which the clock may not have recorded yet. The decision records it.
+    let agreement = context.agreement.as_of(context.facts, context.time_scale, now);
+    if proposal::check_state(context.proposal.action, &agreement).is_err() {
         return Err(Refusal::TooLate(agreement.lifecycle()));
     }
-    let decision = Decision::Confirmed(Decided { at: now, by: by.actor(), note });
-    let confirmed = ByMember { record: case.proposal.decided(decision), moment };
-    let told = EventKind::ProposalConfirmed(ProposalData::from(case.proposal));
-    match case.proposal.action {
+    let decision = Decision::Confirmed(MemberDecision { at: now, by: by.actor(), note });
+    let confirmed = ByMember { record: context.proposal.decided(decision), moment };
+    let event = EventKind::ProposalConfirmed(ProposalData::from(context.proposal));
+    match context.proposal.action {
         ProposalAction::PublishAgreement => {
-            proposal::check_blockers(case.blockers, Blocker::allows_proposal).map_err(Refusal::InTheWay)?;
-            let workspace = case.workspace.activated(now).map(|record| ByMember { record, moment });
+            proposal::check_blockers(context.blockers, Blocker::allows_proposal).map_err(Refusal::Blocked)?;
+            let workspace = context.workspace.activated(now).map(|record| ByMember { record, moment });
             let activation = workspace.is_some().then_some(EventKind::WorkspaceActivated(WorkspaceData {
-                workspace_id: case.workspace.id(),
+                workspace_id: context.workspace.id(),
                 authorization: Authorization::Proposal,
             }));
             let data = AgreementData { agreement_id: agreement.id(), name: agreement.name.clone() };
-            let published = agreement.published(case.facts, case.time_scale, now);
-            let events = [told, EventKind::AgreementPublished(data)].into_iter().chain(published.completion());
+            let published = agreement.published(context.facts, context.time_scale, now);
+            let events = [event, EventKind::AgreementPublished(data)].into_iter().chain(published.completion());
             Ok(Outcome {
                 proposal: confirmed,
                 events: activation.into_iter().chain(events).collect(),
@@ -113,27 +118,27 @@ pub fn confirm(by: &Member, case: DecisionContext<'_>, note: Option<Note>, momen
             })
         }
         ProposalAction::CancelAgreement => {
-            if case.facts.has_movement_in_flight() {
+            if context.facts.has_movement_in_flight() {
                 let message = "money is on its way; wait until it has arrived or come back";
-                return Err(Refusal::InTheWay(FieldErrors::one("agreement_id", FieldCode::MovementInFlight, message)));
+                return Err(Refusal::Blocked(FieldErrors::one("agreement_id", FieldCode::MovementInFlight, message)));
             }
             Ok(Outcome {
                 proposal: confirmed,
                 agreement: Some(ByMember { record: agreement.cancelled(now), moment }),
                 workspace: None,
-                events: vec![told],
+                events: vec![event],
             })
         }
     }
 }
 
-/// Declines a proposal: nothing else changes.
+/// Declines a proposal. No other record changes.
 ///
 /// # Errors
 /// [`Refusal::NotPending`].
 pub fn decline(by: &Member, proposal: &Proposal, note: Option<Note>, moment: Moment) -> Result<Outcome, Refusal> {
     check_pending(proposal, moment.at())?;
-    let decision = Decision::Declined(Decided { at: moment.at(), by: by.actor(), note });
+    let decision = Decision::Declined(MemberDecision { at: moment.at(), by: by.actor(), note });
     Ok(Outcome {
         proposal: ByMember { record: proposal.decided(decision), moment },
         agreement: None,
@@ -142,15 +147,15 @@ pub fn decline(by: &Member, proposal: &Proposal, note: Option<Note>, moment: Mom
     })
 }
 
-/// Activates a workspace by the member's own act: once, and never undone. Nothing when it is activated already.
+/// Activates a workspace by the member's own act, for good. None when it is active already.
 #[must_use]
 pub fn activate(_by: &Member, workspace: &Workspace, moment: Moment) -> Option<(ByMember<Workspace>, EventKind)> {
     let activated = ByMember { record: workspace.activated(moment.at())?, moment };
-    let told = EventKind::WorkspaceActivated(WorkspaceData {
+    let event = EventKind::WorkspaceActivated(WorkspaceData {
         workspace_id: workspace.id(),
         authorization: Authorization::Direct,
     });
-    Some((activated, told))
+    Some((activated, event))
 }
 
 fn check_pending(proposal: &Proposal, now: Timestamp) -> Result<(), Refusal> {

@@ -1,6 +1,6 @@
 //! Members: people of an organization, signed in to the app; and what only they may do. Every function here takes a
-//! [`Member`], which only a checked session makes: no API operation has one. The functions return a [`ByMember`], without
-//! which the store writes no protected transition.
+//! [`Member`], which only a checked session makes: no API operation has one. The functions return a [`ByMember`],
+//! without which the store writes no protected transition.
 //!
 //! `decisions` confirms, declines and activates; `removal` removes members.
 
@@ -20,7 +20,7 @@ use super::organization::{MemberRecord, Role};
 
 /// A member, signed in.
 ///
-/// Nobody else can be made into one, a caller of the API who may write least of all:
+/// No other caller can be turned into one, a caller of the API with a read-write token included:
 ///
 /// ```
 /// use shared::api::caller::WriteCaller;
@@ -84,21 +84,21 @@ impl Member {
         &self.name
     }
 
-    /// What they may do.
+    /// Their role, which says what they may do.
     #[must_use]
     pub fn role(&self) -> Role {
         self.role
     }
 
-    /// The member as whoever did something.
+    /// The member as the actor of an audit row or a record.
     #[must_use]
     pub fn actor(&self) -> Actor {
         Actor { actor_type: ActorType::Member, id: Some(self.id.uuid()), display_name: self.name.as_str().to_owned() }
     }
 }
 
-/// A member who may change the organization's settings. Only a form that they sent makes one, with a commit that holds
-/// only while they are one still (`visit::SubmittedForm::by_admin`):
+/// A member who may change the organization's settings. Only a submitted form makes one, together with a check in the
+/// commit that the member is still an admin (`web::SubmittedForm::by_admin`):
 ///
 /// ```compile_fail
 /// use shared::domain::member::{Admin, Member};
@@ -111,7 +111,7 @@ impl Member {
 pub struct Admin<'a>(&'a Member);
 
 impl<'a> Admin<'a> {
-    /// Who it is.
+    /// The member.
     #[must_use]
     pub fn member(self) -> &'a Member {
         self.0
@@ -131,8 +131,8 @@ impl Member {
     }
 }
 
-/// What a member's act made of a record: published or cancelled, decided, activated. Only the functions here make one,
-/// and the store writes such a change only as one of these.
+/// A record as a member's act changed it: published or cancelled, decided, activated. Only the functions of this module
+/// make one, and the store writes protected transitions only as one.
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::Agreement;
@@ -156,7 +156,7 @@ impl Member {
 /// }
 /// ```
 ///
-/// And the store takes nothing else:
+/// And the store accepts nothing else:
 ///
 /// ```
 /// use shared::domain::call_context::CallContext;
@@ -192,7 +192,7 @@ impl<T> ByMember<T> {
         self.moment
     }
 
-    /// The record as it is now.
+    /// The changed record.
     pub fn into_inner(self) -> T {
         self.record
     }

@@ -1,4 +1,4 @@
-//! Who may remove a member, and that an admin always stays.
+//! Removing members. Every organization keeps an admin.
 
 use super::Admin;
 use crate::domain::ids::MemberId;
@@ -7,7 +7,7 @@ use crate::domain::organization::{MemberRecord, Role};
 /// Why an admin did not remove a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotRemoved {
-    /// Nobody removes themselves: so whoever removes somebody stays, and is an admin.
+    /// Admins can't remove themselves, so the admin who removes a member remains.
     Oneself,
     /// The organization has no such member.
     Unknown,
@@ -19,53 +19,54 @@ pub enum NotRemovedByOperator {
     /// The organization has no such member.
     #[error("the organization has no such member")]
     Unknown,
-    /// Nobody would be left who can change the organization's settings.
+    /// The organization would have no admin left, and so no member who can change its settings.
     #[error("the last admin stays")]
     LastAdmin,
 }
 
-/// A member who is to go, and an admin who stays: there is always one left who can change the organization's settings.
+/// A member to remove, and the admin who must remain for it: an organization always keeps a member who can change its
+/// settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Removal {
-    gone: MemberRecord,
-    stays: Option<MemberId>,
+    removed: MemberRecord,
+    remaining_admin: Option<MemberId>,
 }
 
 impl Removal {
-    /// Whoever goes.
+    /// The member to remove.
     #[must_use]
-    pub fn gone(&self) -> &MemberRecord {
-        &self.gone
+    pub fn removed(&self) -> &MemberRecord {
+        &self.removed
     }
 
-    /// An admin who must still be one when the other goes. None where somebody stays in any case: with an admin's own
-    /// act, which holds only while they are one, and where it is no admin that goes.
+    /// The admin who must still be an admin when the removal is committed. None where an admin remains in any case: an
+    /// admin's own act is committed only while they are one, and removing a member who is no admin leaves the admins.
     #[must_use]
-    pub fn stays(&self) -> Option<MemberId> {
-        self.stays
+    pub fn remaining_admin(&self) -> Option<MemberId> {
+        self.remaining_admin
     }
 
     /// A removal by an operator, from among all members.
     pub(crate) fn by_operator(members: &[MemberRecord], who: MemberId) -> Result<Self, NotRemovedByOperator> {
-        let gone = members.iter().find(|member| member.id == who).ok_or(NotRemovedByOperator::Unknown)?;
-        let stays = match gone.role {
+        let removed = members.iter().find(|member| member.id == who).ok_or(NotRemovedByOperator::Unknown)?;
+        let remaining_admin = match removed.role {
             Role::Member => None,
             Role::Admin => {
                 let other = members.iter().find(|member| member.id != who && member.role == Role::Admin);
                 Some(other.ok_or(NotRemovedByOperator::LastAdmin)?.id)
             }
         };
-        Ok(Self { gone: gone.clone(), stays })
+        Ok(Self { removed: removed.clone(), remaining_admin })
     }
 }
 
-/// Removes whoever was found among the organization's members: an admin's act.
+/// Removes a member of the organization, if `found`. Only an admin can.
 ///
 /// # Errors
 /// [`NotRemoved`].
 pub fn remove(by: Admin<'_>, found: Option<MemberRecord>) -> Result<Removal, NotRemoved> {
-    let gone = found.ok_or(NotRemoved::Unknown)?;
-    if gone.id == by.member().id { Err(NotRemoved::Oneself) } else { Ok(Removal { gone, stays: None }) }
+    let removed = found.ok_or(NotRemoved::Unknown)?;
+    if removed.id == by.member().id { Err(NotRemoved::Oneself) } else { Ok(Removal { removed, remaining_admin: None }) }
 }
 
 #[cfg(test)]
@@ -88,9 +89,9 @@ mod tests {
         assert!(by(&ben).as_admin().is_none());
         let ada_signed_in = by(&ada);
         let by_ada = ada_signed_in.as_admin().unwrap();
-        for gone in [&ben, &eve] {
-            let removal = remove(by_ada, Some(gone.clone())).unwrap();
-            assert_eq!((removal.gone(), removal.stays()), (gone, None));
+        for removed in [&ben, &eve] {
+            let removal = remove(by_ada, Some(removed.clone())).unwrap();
+            assert_eq!((removal.removed(), removal.remaining_admin()), (removed, None));
         }
         assert_eq!(remove(by_ada, Some(ada.clone())), Err(NotRemoved::Oneself));
         assert_eq!(remove(by_ada, None), Err(NotRemoved::Unknown));
@@ -100,8 +101,8 @@ mod tests {
     fn an_operator_leaves_an_admin_too() {
         let (ada, ben, eve) = (member("ada", Role::Admin), member("ben", Role::Member), member("eve", Role::Admin));
         let all = [ada.clone(), ben.clone(), eve.clone()];
-        assert_eq!(Removal::by_operator(&all, ada.id).unwrap().stays(), Some(eve.id));
-        assert_eq!(Removal::by_operator(&all, ben.id).unwrap().stays(), None);
+        assert_eq!(Removal::by_operator(&all, ada.id).unwrap().remaining_admin(), Some(eve.id));
+        assert_eq!(Removal::by_operator(&all, ben.id).unwrap().remaining_admin(), None);
         assert_eq!(Removal::by_operator(&all[..2], ada.id), Err(NotRemovedByOperator::LastAdmin));
         assert_eq!(Removal::by_operator(&all, MemberId::new()), Err(NotRemovedByOperator::Unknown));
     }

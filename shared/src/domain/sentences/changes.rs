@@ -1,4 +1,4 @@
-//! What has changed in an agreement since it was proposed.
+//! The changes of an agreement since it was proposed.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::domain::contact::{Contact, Email};
 use crate::domain::proposal::{ProposalSnapshot, SnapshotPerson};
 use crate::domain::time::Timestamp;
 
-/// What is different in an agreement now from what was proposed, one sentence each: who takes part included.
+/// The differences between an agreement and the snapshot of its proposal, participants included, one sentence each.
 #[must_use]
 pub fn changes_since(proposed: &ProposalSnapshot, after: &Agreement, contacts: &[Contact]) -> Vec<String> {
     let before = &proposed.agreement;
@@ -66,7 +66,7 @@ fn participant_changes(before: &Agreement, after: &Agreement, contacts: &[Contac
     changes
 }
 
-/// An agreement refers to people, who can be called otherwise by now, or be reached elsewhere.
+/// The changed names and e-mail addresses of participants, which are in their contacts and not in the agreement.
 fn people_changes(before: &[SnapshotPerson], contacts: &[Contact]) -> Vec<String> {
     let mut changes = Vec::new();
     for was in before {

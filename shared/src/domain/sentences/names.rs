@@ -1,10 +1,10 @@
-//! Names in a row, and counts: what several sentences have.
+//! Lists of names, and counts, which several sentences have.
 
 use crate::domain::agreement::Agreement;
 use crate::domain::contact::Contact;
 use crate::domain::ids::ParticipantId;
 
-/// The names of participants, where there is little room.
+/// The names of participants in short: the first, and the number of the others.
 pub(super) fn names(agreement: &Agreement, ids: &[ParticipantId], contacts: &[Contact]) -> String {
     let found = each_name(agreement, ids, contacts);
     match found.as_slice() {

@@ -1,4 +1,4 @@
-//! What a member decides on: what is proposed, what its gates ask for, what confirming does, and how long there is.
+//! The review of a proposal: its summary, the requirements of gates, the effects of confirming, and the time left.
 
 use super::names::{all_names, counted};
 use crate::domain::agreement::gate::{Countdown, GateRule, GateState};
@@ -27,7 +27,8 @@ pub fn size(subject: &Subject) -> String {
     format!("{}, {}", counted(subject.participants, "participant"), counted(subject.steps, "step"))
 }
 
-/// What a gate asks for, and of whom: of everybody, since members decide by it. The same whatever its state.
+/// The requirement of a gate, with the names of all participants that it concerns, since members decide by it. It does
+/// not depend on the gate's state.
 #[must_use]
 pub fn requirement(rule: &GateRule, agreement: &Agreement, contacts: &[Contact]) -> String {
     let named: Vec<ParticipantId> = rule.named(agreement).into_iter().collect();
@@ -58,7 +59,7 @@ pub fn requirement(rule: &GateRule, agreement: &Agreement, contacts: &[Contact])
     }
 }
 
-/// How long so many hours are: whole days as days.
+/// A number of hours in words, whole days as days.
 fn hours_long(hours: u32) -> String {
     if hours >= 48 && hours.is_multiple_of(24) {
         counted(hours as usize / 24, "day")
@@ -67,7 +68,7 @@ fn hours_long(hours: u32) -> String {
     }
 }
 
-/// What a stage does when its gates are cleared.
+/// An action of a stage.
 #[must_use]
 pub fn stage_action(action: StageAction) -> &'static str {
     match action {
@@ -108,7 +109,7 @@ pub fn effects(
                         let asked: Vec<String> =
                             open.map(|gate| requirement(&gate.rule, agreement, contacts)).collect();
                         let asked = asked.join("; ");
-                        // A name such as “Inc.” ends with what a sentence ends with.
+                        // A name such as “Inc.” already ends with a period.
                         let stop = if asked.ends_with('.') { "" } else { "." };
                         effects.push(format!("Step {number}, {name}, opens. It asks for: {asked}{stop}"));
                     }

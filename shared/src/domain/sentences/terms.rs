@@ -18,7 +18,7 @@ pub fn role(role: ParticipantRole) -> &'static str {
     }
 }
 
-/// The terms of a SAFE, each with its name; what is not set is left out.
+/// The terms of a SAFE that are set, each with its name.
 #[must_use]
 pub fn terms(terms: &SafeTerms) -> Vec<(&'static str, String)> {
     let currency = terms.currency.as_deref().unwrap_or_default();

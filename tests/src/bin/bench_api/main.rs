@@ -75,6 +75,7 @@ async fn main() -> ExitCode {
 
 /// All operations, each on records that are as small as in real use. Those that read lists have an organization of
 /// their own, whose lists keep their length.
+#[allow(clippy::too_many_lines, reason = "one operation after the other, each measured by lines of its own")]
 async fn operations(stack: &Arc<Stack>) -> Vec<OperationRow<measure::Calls>> {
     let reader = Org::on(Arc::clone(stack)).await;
     let people = Contacts::seed(&reader, SHORT_LIST).await;

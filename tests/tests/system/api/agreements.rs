@@ -412,11 +412,12 @@ async fn an_agreement_that_is_too_large_takes_nobody_in() {
     let workspace = org.workspace("Harbor").await;
     let (ada, ben) = (org.person("Ada").await, org.contact("Ben").await);
     let mut agreement = drafts::ready(&workspace, "Large", &ada);
-    let size = |agreement: &_| serde_json::to_vec(agreement).expect("JSON").len();
-    let stage = agreement.stages[0].clone();
-    while size(&agreement) + 300 < 300 * 1024 {
-        agreement.stages[0].gates.push(stage.gates[0].clone());
-    }
+    let size = |value: Value| value.to_string().len();
+    let gate = agreement.stages[0].gates[0].clone();
+    // With the comma between two gates.
+    let length = size(json!(gate)) + 1;
+    let count = (300 * 1024 - 300 - size(json!(agreement))).div_ceil(length);
+    agreement.stages[0].gates.extend(std::iter::repeat_n(gate, count));
     let large = drafts::write(&org, agreement).await;
     let to = format!("{}/participants", large.path());
     org.get(large.path()).send().await.ok(200);

@@ -234,7 +234,7 @@ async fn a_long_name_costs_no_more_than_a_long_text() {
     let members: Vec<String> = (0..20_000).map(|n| format!("\"k{n}\":0")).collect();
     let members = format!("{{{}}}", members.join(","));
     let nested = format!("{}0{}", "[".repeat(100), "]".repeat(100));
-    // Each of them is an error, of which a hundred are told.
+    // Each of them is an error, of which the answer lists a hundred.
     let doubled = format!("{{{}\"a\":0}}", "\"a\":0,".repeat(3_000));
     for (what, children) in [("numbers", numbers), ("members", members), ("nested", nested), ("doubled", doubled)] {
         let rest = "x".repeat(MIB - children.len() - 64);

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tests::Org;
 
+use crate::api::input::refused;
 use crate::{assert_moment, members, unknown_id};
 
 const CONTACTS: &str = "/api/v1/contacts";
@@ -233,6 +234,87 @@ async fn a_reference_that_is_given_up_is_free_again() {
     assert_eq!(taken_over["external_reference"], "crm-4711");
     assert_eq!(org.post(CONTACTS, &full()).send().await.id(200), first["id"]);
     assert_eq!(org.total(CONTACTS).await, 2);
+}
+
+/// What a list by reference shows, and its total.
+async fn by_reference(org: &Org, reference: &str) -> (Value, Value) {
+    let mut page = org.get(CONTACTS).query("external_reference", reference).send().await.ok(200);
+    (page["data"].take(), page["pagination"]["total"].take())
+}
+
+#[tokio::test]
+async fn a_reference_finds_its_contact_and_no_other() {
+    let org = Org::new().await;
+    let contact = org.post(CONTACTS, &full()).send().await.ok(201);
+    for reference in ["crm-47", "crm-47110"] {
+        let other = json!({"display_name": "Other", "kind": "llc", "external_reference": reference});
+        org.post(CONTACTS, &other).send().await.ok(201);
+    }
+    org.contact("Without a reference").await;
+    for reference in ["crm-4711", "  crm-4711 "] {
+        assert_eq!(by_reference(&org, reference).await, (json!([contact]), json!(1)), "{reference:?}");
+    }
+    // Neither a part nor another case, and no pattern.
+    for reference in ["crm", "4711", "CRM-4711", "crm-471", "crm-%", "null"] {
+        assert_eq!(by_reference(&org, reference).await, (json!([]), json!(0)), "{reference:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_by_reference_follows_a_change() {
+    let org = Org::new().await;
+    let contact = org.post(CONTACTS, &full()).send().await.ok(201);
+    let changed = org.patch(path(&contact), &json!({"external_reference": "crm-9"})).send().await.ok(200);
+    assert_eq!(by_reference(&org, "crm-4711").await, (json!([]), json!(0)));
+    assert_eq!(by_reference(&org, "crm-9").await, (json!([changed]), json!(1)));
+    org.patch(path(&contact), &json!({"external_reference": null})).send().await.ok(200);
+    assert_eq!(by_reference(&org, "crm-9").await, (json!([]), json!(0)));
+}
+
+#[tokio::test]
+async fn a_list_by_reference_is_searched_and_paged_like_any_other() {
+    let org = Org::new().await;
+    let contact = org.post(CONTACTS, &full()).send().await.ok(201);
+    org.contact("Ada Lindqvist").await;
+    let ask = || org.get(CONTACTS).query("external_reference", "crm-4711");
+    for (search, total) in [("", 1), (" ", 1), ("OKAFOR", 1), ("@okafor", 1), ("lindqvist", 0), ("crm-4711", 0)] {
+        let page = ask().query("search", search).send().await.ok(200);
+        assert_eq!(page["pagination"]["total"], total, "{search:?}");
+        assert_eq!(page["data"].as_array().map(Vec::len), Some(total), "{search:?}");
+    }
+    for (offset, data) in [(0, json!([contact])), (1, json!([])), (200, json!([]))] {
+        let page = ask().query("limit", 1).query("offset", offset).send().await.ok(200);
+        assert_eq!(page["data"], data, "{offset}");
+        let pagination = json!({"total": 1, "has_more": false, "limit": 1, "offset": offset});
+        assert_eq!(page["pagination"], pagination, "{offset}");
+    }
+}
+
+#[tokio::test]
+async fn a_reference_of_another_organization_finds_nothing() {
+    let (org, other) = (Org::new().await, Org::new().await);
+    let theirs = other.post(CONTACTS, &full()).send().await.ok(201);
+    assert_eq!(by_reference(&org, "crm-4711").await, (json!([]), json!(0)));
+    let ours = org.post(CONTACTS, &full()).send().await.ok(201);
+    assert_eq!(by_reference(&org, "crm-4711").await, (json!([ours]), json!(1)));
+    assert_eq!(by_reference(&other, "crm-4711").await, (json!([theirs]), json!(1)));
+}
+
+#[tokio::test]
+async fn a_reference_to_list_by_is_as_valid_as_one_to_create_with() {
+    let org = Org::new().await;
+    org.contact("Ada").await;
+    assert_eq!(by_reference(&org, &"日".repeat(200)).await, (json!([]), json!(0)));
+    let cases = [
+        (String::new(), "too_short"),
+        (" \u{a0} ".to_owned(), "too_short"),
+        ("日".repeat(201), "too_long"),
+        ("crm\n4711".to_owned(), "invalid_value"),
+    ];
+    let ask = |(reference, code): (String, _)| {
+        (org.get(CONTACTS).query("external_reference", reference), vec![("external_reference", code)])
+    };
+    refused(&org, cases.map(ask).into()).await;
 }
 
 #[tokio::test]

@@ -72,7 +72,7 @@ async fn every_field_stands_once_in_a_body() {
     for (write, name) in &fields {
         let body = fixture.body(write).expect("a body").to_string();
         let members = body.trim_end_matches('}');
-        let escaped: String = name.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();
+        let escaped = name.replace('_', "\\u005f").replace('k', "\\u006b").replace('n', "\\u006e");
         for again in [name, &escaped] {
             let body = format!(r#"{members}, "{name}": "x", "{again}": "y"}}"#);
             let answer = fixture.call(write).body("application/json", body).send().await;

@@ -108,7 +108,7 @@ async fn a_query_that_is_no_text_is_refused() {
     }
 }
 
-/// A parameter whose name cannot be told is told as the query.
+/// A parameter whose name can't be shown is reported as `query`.
 #[tokio::test]
 async fn a_parameter_without_a_readable_name_is_refused() {
     let fixture = Fixture::new().await;

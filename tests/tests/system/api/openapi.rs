@@ -114,7 +114,7 @@ fn every_operation_says_how_it_succeeds_and_fails() {
 fn lists_say_their_bounds() {
     let all = spec::all();
     let lists: Vec<&Operation> = all.iter().filter(|operation| operation.is_list()).collect();
-    // A list is told by its page as well, so that one without bounds is missed by neither.
+    // Lists are recognized by their page too, so a list without bounds is found.
     let pages = |operation: &&Operation| {
         let schema = &operation.about["responses"]["200"]["content"]["application/json"]["schema"];
         schema["$ref"].as_str().is_some_and(|name| name.ends_with("Page"))

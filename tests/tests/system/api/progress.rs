@@ -143,7 +143,7 @@ impl Deal {
         rows
     }
 
-    /// How often an agreement's completion was told, and how often it is on record that the service wrote it down.
+    /// How many events and how many audit rows an agreement's completion has.
     async fn completions(&self, agreement: &Agreement) -> (usize, usize) {
         let told = |event: &&Value| {
             event["type"] == "agreement.completed" && event["data"]["agreement_id"] == json!(agreement.id())
@@ -426,7 +426,7 @@ async fn a_broken_store_does_not_break_what_time_does() {
     for (_, injection) in &injected {
         injection.end();
     }
-    assert_eq!((clock.tick().await.proceeded, clock.tick().await.proceeded), (1, 0), "the next tick tries it again");
+    assert_eq!((clock.tick().await.advanced, clock.tick().await.advanced), (1, 0), "the next tick tries it again");
     for (agreement, injection) in &injected {
         assert_eq!(deal.shown(agreement).await["lifecycle"], "completed", "{injection:?}");
         assert_eq!(deal.completions(agreement).await, (1, 1), "{injection:?}");

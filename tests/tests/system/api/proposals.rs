@@ -1,4 +1,4 @@
-//! Proposals: made over the API, decided by nobody here; their expiry, and what the outbox holds of it.
+//! Proposals: creation over the API, expiry, and their events in the outbox.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn in_ms(ms: i64) -> Timestamp {
     Timestamp::from_unix_ms(Timestamp::now().unix_ms() + ms).expect("a moment")
 }
 
-/// The types of the events that were told, and of which proposal.
+/// The types of the emitted events, with the ids of their proposals.
 fn told(events: &[Value]) -> Vec<(&str, &str)> {
     events.iter().map(|event| (text(&event["type"]), text(&event["data"]["proposal_id"]))).collect()
 }
@@ -97,7 +97,7 @@ async fn a_proposal_waits_for_a_decision() {
     assert_eq!(org.get(path(&proposal)).send().await.ok(200), proposal);
     assert_eq!(org.all(PROPOSALS).await, std::slice::from_ref(&proposal));
 
-    // Nothing executes before somebody decides.
+    // Nothing executes before a decision.
     let mut after = org.get(draft.path()).send().await.ok(200);
     assert_eq!(after["lifecycle"], "draft");
     (after["proposal_ready"], after["status"]) = (before["proposal_ready"].clone(), before["status"].clone());
@@ -348,12 +348,22 @@ async fn lists_are_filtered_by_the_state_of_the_moment() {
     assert_eq!(org.events().await.len(), 1);
 }
 
-/// Nobody who reads ever sees it late: single reads, list, filter and total, `proposal_ready` alike.
+/// No read ever shows it late: not the record, list, filter, total or `proposal_ready`.
 #[tokio::test]
 async fn expiry_is_decided_on_read_to_the_millisecond() {
+    // On a busy machine a short lifetime may be over before the first reads are through.
+    let mut was_seen_before = false;
+    for lifetime_ms in [1_500, 6_000, 24_000] {
+        was_seen_before = was_seen_before || reads_before_an_expiry(lifetime_ms).await > 0;
+    }
+    assert!(was_seen_before, "it was seen before its end, too");
+}
+
+/// Reads a proposal until some time after its expiry. Returns how often all of it was read before.
+async fn reads_before_an_expiry(lifetime_ms: i64) -> u32 {
     let org = Org::new().await;
     let draft = drafts::written(&org, "Seed").await;
-    let expires_at = in_ms(1_500);
+    let expires_at = in_ms(lifetime_ms);
     let proposal = drafts::propose_until(&org, &draft.agreement, ProposalAction::PublishAgreement, expires_at).await;
     let own = format!("{PROPOSALS}/{}", proposal.id());
     let (mut seen_before, mut seen_after) = (0, 0);
@@ -373,9 +383,9 @@ async fn expiry_is_decided_on_read_to_the_millisecond() {
             seen_after += 1;
         }
     }
-    assert!(seen_before > 0, "it was seen before its end, too");
     let expired = org.get(&own).send().await.ok(200);
     assert_eq!((&expired["decided_at"], &expired["decided_by"]), (&Value::Null, &Value::Null));
+    seen_before
 }
 
 #[tokio::test]
@@ -383,7 +393,7 @@ async fn an_expired_proposal_makes_way_and_is_settled_with_it() {
     let org = Org::new().await;
     let draft = drafts::written(&org, "Seed").await;
     let over = drafts::propose_until(&org, &draft.agreement, ProposalAction::PublishAgreement, in_ms(-1)).await;
-    // Many at once: one takes its place, and its end is told once.
+    // Many at once: one takes its place, and one event says that it expired.
     let answers = join_all((0..8).map(|_| org.post(PROPOSALS, &draft.publication()).send())).await;
     let made: Vec<&tests::Answer> = answers.iter().filter(|answer| answer.status == 201).collect();
     assert_eq!(made.len(), 1);
@@ -454,7 +464,7 @@ async fn clocks_that_tick_at_once_settle_once() {
     assert_eq!(rows, expected.len());
 }
 
-/// The clock and a new proposal that both settle the old one: it is told once, and the new one stands.
+/// The clock and a new proposal both settle the old one: one event is emitted, and the new one stands.
 #[tokio::test]
 async fn a_clock_and_a_new_proposal_settle_once() {
     let org = Org::new().await;

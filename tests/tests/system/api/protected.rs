@@ -24,7 +24,7 @@ async fn protected(org: &Org) -> BTreeMap<String, Value> {
     org.state().await.iter().filter_map(state).collect()
 }
 
-/// The body that the description shows, then one more for each protected thing that somebody might try to slip in.
+/// The body that the description shows, then one for each protected member that an attacker might add.
 fn bodies(operation: &Operation, targets: &Ids) -> Vec<Value> {
     let example = aimed(&operation.example_body().unwrap_or_else(|| json!({})), targets);
     let now = Timestamp::now();
@@ -119,7 +119,7 @@ async fn no_operation_of_the_api_does_what_only_members_may() {
     }
 }
 
-/// Where members decide, a token is nobody.
+/// A token does not open the pages on which members decide.
 #[tokio::test]
 async fn a_token_does_not_open_the_app() {
     let org = Org::new().await;

@@ -68,7 +68,7 @@ impl Admin {
     }
 }
 
-/// What whoever is no admin is told.
+/// The refusal for members who are not admins.
 fn told(operation: &str) -> &'static str {
     match operation {
         "remove_member" => "Nobody was removed. Ask an admin of your organization.",
@@ -112,7 +112,7 @@ async fn an_admin_who_is_removed_while_their_act_is_written_does_nothing() {
     assert_eq!(other.get(&admin.subscriber.path()).await.status, 200, "the endpoint is there");
 }
 
-/// Whoever was an admin when the page was shown, and is none when the form comes, is told so at once.
+/// A member who was an admin when the page was shown, and is not when the form arrives, is refused at once.
 #[tokio::test]
 async fn the_forms_of_a_former_admin_are_refused() {
     let admin = Admin::new().await;

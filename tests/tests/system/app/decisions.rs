@@ -1,6 +1,7 @@
 //! Decisions of members over forms that something comes between: names that change, time that passes, members who are
 //! removed.
 
+use futures_util::future::{Either, select};
 use serde_json::{Value, json};
 use shared::domain::agreement::gate::{FieldType, Gate, GateRule, GateState, InformationField};
 use shared::domain::agreement::{Agreement, Label, Participant, ParticipantRole};
@@ -91,7 +92,7 @@ async fn who_was_renamed_under_the_page_is_shown_again_before_anything_is_confir
         }
         are(&review.states().await, "pending", "draft");
     }
-    // Somebody else activates the workspace: the page would have said that confirming does.
+    // Another member activates the workspace: the page would have said that confirming does.
     let page = review.browser.get(&review.path).await;
     let workspace = format!("/app/workspaces/{}", review.agreement.workspace_id);
     let token = page.hidden("form_token");
@@ -212,27 +213,51 @@ async fn the_largest_agreement_can_be_proposed_and_confirmed() {
 #[tokio::test]
 async fn a_decision_that_is_tried_again_after_the_end_comes_too_late() {
     for decision in ["confirm", "decline"] {
-        let review = Review::of(|_| {}, 3_000).await;
-        let expires_at = review.expires_at;
-        let page = review.browser.get(&review.path).await;
-        let conflicts = review.shaky.faults.inject(review.writes(), Fault::Conflict);
-        let end = async {
-            conflicts.befallen(1).await;
-            assert!(Timestamp::now() < expires_at, "the first attempt came in time");
-        };
-        // No attempt gets through: the one that begins after the end is refused before it writes.
-        let (refused, ()) = futures_util::future::join(review.send(&page, decision), end).await;
-        conflicts.end();
-        assert!(expires_at <= Timestamp::now());
-        assert_eq!(refused.status, 409, "{}", refused.body);
-        assert!(refused.says("The time to decide is over"), "{}", refused.body);
-        assert!(!refused.says("name=\"decision\""), "there is nothing more to decide: {}", refused.body);
-        are(&review.states().await, "expired", "draft");
-        assert!(review.org.events().await.iter().all(|event| event["type"] == "proposal.expired"));
+        // The first attempt has to come before the end, and the last one, up to 15 s later, after it. On a busy machine
+        // that takes more than one try.
+        let mut comes_too_late = false;
+        for lifetime_ms in [3_000, 12_000, 24_000] {
+            comes_too_late = comes_too_late || is_tried_until_it_is_too_late(decision, lifetime_ms).await;
+        }
+        assert!(comes_too_late, "no first attempt came in time");
     }
 }
 
-/// A decision that loses a race and is in time all the same is told at the moment at which it was taken.
+/// Whether the first attempt at a decision came in time. If so, it was made until it was too late.
+async fn is_tried_until_it_is_too_late(decision: &str, lifetime_ms: i64) -> bool {
+    let review = Review::of(|_| {}, lifetime_ms).await;
+    let expires_at = review.expires_at;
+    let page = review.browser.get(&review.path).await;
+    if expires_at <= Timestamp::now() {
+        return false;
+    }
+    let conflicts = review.shaky.faults.inject(review.writes(), Fault::Conflict);
+    let first = async {
+        loop {
+            if 0 < conflicts.count() {
+                return Timestamp::now() < expires_at;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+        }
+    };
+    // No attempt gets through: the one that begins after the end is refused before it writes.
+    let sent = std::pin::pin!(review.send(&page, decision));
+    let first = std::pin::pin!(first);
+    let refused = match select(sent, first).await {
+        Either::Left(_) | Either::Right((false, _)) => return false,
+        Either::Right((true, sent)) => sent.await,
+    };
+    conflicts.end();
+    assert!(expires_at <= Timestamp::now());
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert!(refused.says("The time to decide is over"), "{}", refused.body);
+    assert!(!refused.says("name=\"decision\""), "there is nothing more to decide: {}", refused.body);
+    are(&review.states().await, "expired", "draft");
+    assert!(review.org.events().await.iter().all(|event| event["type"] == "proposal.expired"));
+    true
+}
+
+/// A decision that loses a race and is still in time has the moment at which it was taken.
 #[tokio::test]
 async fn a_decision_that_is_tried_again_in_time_happens_then() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;
@@ -253,7 +278,7 @@ async fn a_decision_that_is_tried_again_in_time_happens_then() {
     assert_eq!(rows[0]["member_id"], review.person.id.to_string());
 }
 
-/// Somebody else confirms between the first and the second look of a decision: the proposal still seemed to wait, and the
+/// Another member confirms between the first and the second read of a decision: the proposal still seemed to wait, and the
 /// agreement is as confirming made it.
 #[tokio::test]
 async fn who_is_overtaken_between_two_looks_is_told_that_it_was_decided() {
@@ -268,7 +293,7 @@ async fn who_is_overtaken_between_two_looks_is_told_that_it_was_decided() {
     are(&review.states().await, "confirmed", "active");
 }
 
-/// Whoever is removed is signed out at once and everywhere in that organization, and a form opened before does nothing.
+/// A removed member is signed out everywhere in that organization at once, and a form opened before does nothing.
 #[tokio::test]
 async fn a_removed_member_is_out_with_the_next_request_and_a_form_opened_before_does_nothing() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;
@@ -340,7 +365,7 @@ async fn of_admins_who_are_removed_at_once_one_stays() {
     assert!(stayed >= 1, "{ended:?}");
     assert_eq!(ended.iter().filter(|removal| removal.is_ok()).count(), 4 - stayed);
     for admin in admins {
-        // Whoever is the last of them stays; the others are gone, or go now.
+        // The last of them stays; the others are gone, or go now.
         let _ = ops::remove_member(&store, org.id, admin).await;
     }
     assert_eq!(left().await, 1);

@@ -1,4 +1,4 @@
-//! The app over its forms: signing in and staying so, deciding proposals, and what nobody may do there.
+//! The app over its forms: sessions, decisions on proposals, and what is forbidden.
 
 use std::collections::BTreeSet;
 
@@ -441,7 +441,7 @@ async fn whoever_belongs_to_two_organizations_switches_between_them() {
     assert_eq!(old.get("/app").await.status, 303);
 }
 
-/// Contacts can be changed over the API after a proposal was made; whoever decides has to see that.
+/// Contacts can be changed over the API after a proposal was made; the member who decides has to see that.
 #[tokio::test]
 async fn people_who_changed_since_the_proposal_are_told_of() {
     let (org, _, browser) = signed_in().await;
@@ -484,7 +484,7 @@ async fn who_was_removed_since_the_proposal_is_named() {
     for text in ["Otto Gone was removed.", "Publish “Lease”: 3 participants, 3 steps."] {
         assert!(page.says(text), "{text}: {}", page.body);
     }
-    // Whoever takes no part any more may be renamed under the page.
+    // A former participant may be renamed while the page is open.
     org.patch(format!("/api/v1/contacts/{otto}"), &json!({"display_name": "Otto Away"})).send().await.ok(200);
     let (token, version) = (page.hidden("form_token"), page.hidden("version"));
     let form = [("form_token", token.as_str()), ("version", &version), ("note", ""), ("decision", "confirm")];

@@ -41,7 +41,7 @@ async fn members_of(org: &Org) -> Vec<String> {
     rows.map(|row| row["id"].as_str().expect("an id").to_owned()).collect()
 }
 
-/// Presses `Remove` beside somebody, who need not be on the page.
+/// Presses `Remove` beside a member, who need not be on the page.
 async fn remove(browser: &Browser, who: impl std::fmt::Display) -> Page {
     let token = browser.get(MEMBERS).await.hidden("form_token");
     let who = who.to_string();
@@ -129,7 +129,7 @@ async fn a_removal_is_shown_once_and_on_record_as_the_admins() {
     assert!(after.iter().all(|row| before.contains(row)));
 }
 
-/// Another session of the same admin, or somebody else in the same browser, is not told.
+/// Neither another session of the same admin nor another user of the same browser sees the outcome.
 #[tokio::test]
 async fn the_outcome_is_for_the_session_that_removed() {
     let Team { org, ada, ben, admin } = Team::new().await;
@@ -141,7 +141,7 @@ async fn the_outcome_is_for_the_session_that_removed() {
     assert!(admin.get(MEMBERS).await.says("Ben Ruiz was removed"));
 }
 
-/// Whoever goes on before they have seen the secret that they made can still see it.
+/// An admin who opens another page first can still see the new secret.
 #[tokio::test]
 async fn the_outcome_does_not_take_the_place_of_a_secret_that_nobody_has_seen() {
     let Team { org: _org, ben, admin, .. } = Team::new().await;
@@ -181,7 +181,7 @@ async fn whoever_is_removed_is_signed_out_there_and_stays_signed_in_elsewhere() 
     // In the other organization nothing has changed.
     let page = there.get(MEMBERS).await;
     assert!(page.status == 200 && page.says(&elsewhere.name) && page.says(&ben.email), "{}", page.body);
-    // Whoever signs in again is there, and does not find the one that they were removed from.
+    // After signing in again they are in the other organization, and don't find the one that removed them.
     let again = Browser::of(&org, &ben).await;
     let account = again.get("/app/account").await;
     assert!(account.says(&elsewhere.name) && !account.says(&org.name), "{}", account.body);
@@ -298,7 +298,7 @@ async fn many_members_are_shown_page_by_page() {
     assert!(gone.status == 404 && gone.says("There is no such member") && gone.says("Colleague 47"), "{}", gone.body);
 }
 
-/// The calls of the store that remove somebody.
+/// The calls of the store that remove a member.
 fn removing(who: MemberId) -> Rule {
     Rule::on("TransactWriteItems").containing("#MEMBERS").containing(who)
 }
@@ -367,7 +367,7 @@ async fn two_who_remove_the_same_member_at_once_remove_them_once() {
     }
 }
 
-/// Nobody begins a session where they are no member any more, not even one that would be dead at once.
+/// A former member can't begin a session, not even one that would end at once.
 #[tokio::test]
 async fn whoever_is_removed_while_they_come_in_does_not_come_in() {
     let org = Org::new().await;
@@ -405,7 +405,7 @@ async fn whoever_is_removed_while_they_come_in_does_not_come_in() {
     }
 }
 
-/// What was written, though the store seemed to refuse it, is told as what happened.
+/// A removal that was written although the store seemed to refuse it is shown as done.
 #[tokio::test]
 async fn a_removal_whose_answer_was_lost_is_done() {
     let team = Team::new().await;
@@ -419,7 +419,7 @@ async fn a_removal_whose_answer_was_lost_is_done() {
     assert_eq!((&row["operation"], &row["code"]), (&json!("remove_member"), &json!("ok")));
 }
 
-/// Somebody joins another organization while they are removed from this one.
+/// A member joins another organization while they are removed from this one.
 #[tokio::test]
 async fn a_removal_takes_away_this_membership_only() {
     let team = Team::new().await;
@@ -440,7 +440,7 @@ async fn a_removal_takes_away_this_membership_only() {
     assert!(again.get("/app/account").await.says(&elsewhere.name));
 }
 
-/// The address is free for whoever is let in again, with the account that is there.
+/// A removed member can be added again, with their account.
 #[tokio::test]
 async fn who_was_removed_can_be_let_in_again() {
     let team = Team::new().await;

@@ -98,7 +98,7 @@ async fn a_failure_of_ours_is_a_page_with_a_number_for_support() {
     failing.end();
     assert_eq!(browser.get("/app").await.status, 200);
 
-    // When nobody can even be recognized it is the same page, for somebody who is signed out.
+    // The page is the same when the session can't be read, without the name of the member.
     let failing = ["GetItem", "BatchGetItem"].map(|target| broken.faults.inject(Rule::on(target), Fault::ServerError));
     let page = browser.get("/app").await;
     assert_eq!(page.status, 500, "{}", page.body);
@@ -181,7 +181,7 @@ async fn a_form_that_is_sent_twice_does_nothing_twice() {
     assert_eq!(again.status, 409);
     assert!(again.says("It was already confirmed") && again.says("Confirmed by Maren Holt"), "{}", again.body);
     assert_eq!(org.state().await, after);
-    // A form of a session that is over is nobody's.
+    // A form of an ended session is refused.
     assert_eq!(browser.post("/app/sign-out", &[("form_token", &token)]).await.status, 303);
     assert_eq!(browser.post("/app/sign-out", &[("form_token", &token)]).await.location(), "/app/sign-in");
     let other = Browser::new(org.base_url());

@@ -1,4 +1,4 @@
-//! Signing in: back to where somebody wanted to go, guesses that are slowed down, and how sessions end.
+//! Signing in: the way back to the requested page, guesses that are slowed down, and how sessions end.
 
 use std::net::IpAddr;
 
@@ -34,7 +34,7 @@ async fn guess(browser: &Browser, emails: impl IntoIterator<Item = &str>) {
     }
 }
 
-/// Sends the form that a page leads somebody to who is signed out.
+/// Opens a page without a session, and sends the sign-in form that it leads to.
 async fn sign_in_after(browser: &Browser, sent_away: &Page, person: &Person) -> Page {
     assert_eq!(sent_away.status, 303, "{}", sent_away.body);
     let form = browser.get(sent_away.location()).await;
@@ -56,7 +56,7 @@ async fn any_page_is_come_back_to_exactly_as_it_was_asked_for() {
         let browser = Browser::new(org.base_url());
         let back = sign_in_after(&browser, &browser.get(address).await, &person).await;
         assert_eq!((back.status, back.location()), (303, address));
-        // Whoever is signed in already is sent on at once.
+        // A member who is signed in already is sent on at once.
         let sent_away = Browser::new(org.base_url()).get(address).await;
         assert_eq!(browser.get(sent_away.location()).await.location(), address);
     }
@@ -159,7 +159,7 @@ async fn guesses_at_an_account_are_slowed_down_whether_there_is_one_or_not() {
         let travelled = Browser::at(org.base_url(), own_address());
         travelled.set_cookie("browser", &secret);
         assert_eq!(travelled.sign_in(email, &person.password, "/app").await.status, 303);
-        // And their own signing in does not help whoever guesses elsewhere.
+        // Nor does a correct sign-in here help an attacker who guesses elsewhere.
         guess(&elsewhere, [email]).await;
         let right = elsewhere.sign_in(email, &person.password, "/app").await;
         assert_eq!(right.status, 422, "{}", right.body);

@@ -199,7 +199,7 @@ async fn keys_are_read_kept_and_found_again_after_a_rotation() {
     opens_both(&keys.keyring().await.expect("the keys"));
     opens_both(&SecretsManagerKeys::new(client.clone(), name.clone()).keyring().await.expect("the keys"));
 
-    // Without the secret, whoever has the keys goes on with them; whoever has none says why.
+    // Without the secret, a function that has the keys goes on with them; one that has none says why.
     client.delete_secret().secret_id(&name).force_delete_without_recovery(true).send().await.expect("it is deleted");
     tokio::time::sleep(limits::KEYS_LOOKED_UP_EVERY).await;
     opens_both(&keys.newest().await.expect("the keys"));

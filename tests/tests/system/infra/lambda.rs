@@ -185,7 +185,7 @@ async fn a_browser_signs_in_over_the_recorded_events() {
     let names: Vec<&str> = given.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["__Host-session", "__Host-browser", "__Host-form"]);
 
-    // Whoever is signed in needs no form.
+    // A member who is signed in needs no form.
     let mut again: Value = serde_json::from_str(&recorded(view, &[])).expect("an event is JSON");
     again["cookies"] = given.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let away = open(&mut process, again.to_string()).await;
@@ -227,7 +227,7 @@ async fn a_named_stage_is_no_part_of_the_path() {
     assert_eq!(answer.ok(200)["organization_id"], org.id.to_string());
 }
 
-/// API Gateway's HTTP APIs join repeated headers with a comma; whoever sent two tokens is nobody in particular.
+/// API Gateway's HTTP APIs join repeated headers with a comma; a caller who sent two tokens is not identified.
 #[tokio::test]
 async fn a_doubled_token_is_refused() {
     let org = Org::new().await;

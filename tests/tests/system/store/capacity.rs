@@ -149,6 +149,9 @@ async fn measure_all(meter: &mut Meter<'_>, org: &Org, client: &Client) {
         .measure("list_contacts: search finds 10 of 253", 200, client.get(CONTACTS).query("search", "number 12"))
         .await;
     meter.measure("list_contacts: search finds none of 253", 200, client.get(CONTACTS).query("search", "zzz")).await;
+    let by_reference = |reference| client.get(CONTACTS).query("external_reference", reference);
+    meter.measure("list_contacts: by reference, of 253", 200, by_reference("crm-4711")).await;
+    meter.measure("list_contacts: by a reference that none of 253 has", 200, by_reference("crm-0")).await;
 
     meter.measure("refused input", 422, client.get(CONTACTS).query("limit", 0)).await;
     meter.measure("refused scope", 403, client.with_token(&org.read_only_token.value).post(CONTACTS, &plain)).await;

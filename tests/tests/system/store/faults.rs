@@ -79,7 +79,7 @@ async fn throttling_is_waited_out() {
             broken.client.get(path(&contact)).send().await.ok(200);
             broken.client.get(CONTACTS).send().await.ok(200);
             broken.client.patch(path(&contact), &json!({"display_name": unknown_id()})).send().await.ok(200);
-            assert!(injected.count() > 0 || ["GetItem", "Query"].contains(&target), "{target} is never called");
+            assert!(injected.count() > 0, "{target} is never called");
             injected.end();
         }
     }
@@ -226,7 +226,7 @@ async fn an_answer_lost_after_the_commit_is_one_effect() {
     assert_eq!((&page["data"], &page["pagination"]["total"]), (&json!([workspace]), &json!(1)));
 }
 
-/// The one record that a late commit made is what its caller is told, and what the audit row is about.
+/// The caller gets the one record that a late commit made, and the audit row names it.
 async fn assert_told(broken: &Broken, answer: &Answer, list: &str) {
     let told = answer.ok(201);
     let page = broken.client.get(list).send().await.ok(200);
@@ -271,7 +271,7 @@ async fn a_commit_that_lands_late_is_what_a_repeat_gets() {
     }
 }
 
-/// Who sends a request once is not told that it is a repeat, whatever became of our attempts at it.
+/// A request that was sent once is not answered as a replay, whatever became of our attempts at it.
 #[tokio::test]
 async fn a_commit_that_lands_late_is_no_replay() {
     let broken = Broken::new().await;
@@ -380,7 +380,7 @@ async fn an_audit_row_whose_acknowledgement_is_lost_is_one_row() {
     assert_eq!(broken.audit_of(&answer.request_id()).await.len(), 1);
 }
 
-/// What was read before somebody else's write must not undo it.
+/// A stale read must not undo another caller's write.
 #[tokio::test]
 async fn a_stale_read_loses_no_update() {
     let broken = Broken::new().await;

@@ -30,9 +30,9 @@ fn version(answer: &Answer) -> u64 {
     answer.etag().trim_matches('"').parse().expect("a version's number")
 }
 
-/// Sends a call whose step is held up until `meanwhile` is done.
+/// Sends a call whose step, with its retries, is held up until `meanwhile` is done.
 async fn overtaken(broken: &Broken, call: Request, step: Rule, meanwhile: impl AsyncFnOnce(&Org)) -> Answer {
-    let held = broken.faults.inject(step.times(1), Fault::Held);
+    let held = broken.faults.inject(step, Fault::Held);
     let overtake = async {
         held.befallen(1).await;
         meanwhile(&broken.org).await;

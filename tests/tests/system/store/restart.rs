@@ -138,7 +138,7 @@ async fn what_was_acknowledged_before_a_kill_is_there_once() {
     };
     check(&all(&client, CONTACTS).await);
 
-    // Whether an unanswered call took effect, nobody knows; with its key it can be made again and is there once.
+    // An unanswered call may have taken effect or not; repeated with its key, it is there once.
     for reference in &unanswered {
         client.post(CONTACTS, &body(reference)).key(format!("key-{reference}")).send().await.ok(201);
     }

@@ -192,7 +192,7 @@ async fn an_endpoint_is_told_what_it_asked_for_from_then_on_and_of_its_organizat
     assert_eq!(stranger.receiver.arrivals()[0].event_id(), from_there);
     assert_eq!(stranger.receiver.arrivals().len(), 1);
 
-    // What it is told is changed by editing it.
+    // An edit changes which events it receives.
     assert_eq!(some.edit(&some.receiver.url(), &["workspace.activated"]).await.status, 303);
     activate(&some.admin, &org.workspace("Quay").await).await;
     some.receiver

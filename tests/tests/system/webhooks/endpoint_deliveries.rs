@@ -88,9 +88,9 @@ async fn an_endpoint_that_is_deleted_is_gone_with_all_that_was_its_own() {
     let waiting = subscriber.test().await;
     subscriber.wait_until(&org, waiting, "attempted", |delivery| delivery.attempted > 0).await;
     subscriber.press("pause", &[]).await;
-    let held = outbox::event();
-    outbox::emit(&org, std::slice::from_ref(&held)).await;
-    subscriber.wait_for(&org, held.id, "held").await;
+    let paused = outbox::event();
+    outbox::emit(&org, std::slice::from_ref(&paused)).await;
+    subscriber.wait_for(&org, paused.id, "held").await;
     let (event, hold) = begin(&subscriber, 200).await;
 
     let gone = subscriber.press("delete", &[]).await;

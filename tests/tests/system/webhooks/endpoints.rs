@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
 use serde_json::Value;
+use shared::domain::ids::EventId;
 use tests::app::{Browser, Page};
 use tests::receiver::Receiver;
 use tests::subscriber::{DEVELOPERS, Subscriber, add};
@@ -126,7 +127,7 @@ async fn there_is_room_for_twenty() {
     assert_eq!(add(&admin, &receiver.url(), &[]).await.status, 303);
 }
 
-/// Whoever is overtaken can still see what they typed, to put it where there is room.
+/// An admin who is overtaken still sees what they typed, to enter it again where there is room.
 #[tokio::test]
 async fn what_was_typed_stays_when_somebody_else_takes_the_last_place() {
     let org = Org::with(Needs::SHARED.with_stream()).await;
@@ -210,6 +211,28 @@ async fn the_last_endpoint_there_is_room_for_is_added_also_when_the_answer_is_lo
     assert_eq!(add(&admin, &receiver.url(), &[]).await.status, 422);
 }
 
+/// A form: its path, and its fields.
+type Form = (String, Vec<(String, String)>);
+
+fn form_of(path: &str, token: &str, fields: &[(&str, &str)]) -> Form {
+    let all = std::iter::once(("form_token", token)).chain(fields.iter().copied());
+    (path.to_owned(), all.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+}
+
+/// The forms of an endpoint's pages.
+fn forms(subscriber: &Subscriber, event: EventId, token: &str) -> Vec<Form> {
+    let edit = form_of(&format!("{}/edit", subscriber.path()), token, &[("url", "https://8.8.8.8/")]);
+    let replay = form_of(&subscriber.delivery_path(event), token, &[]);
+    let buttons = ["test", "pause", "resume", "rotate", "delete", "replay"];
+    let press = |act: &str| form_of(&subscriber.path(), token, &[("act", act), ("since", "2026-01-01T00:00")]);
+    [edit, replay].into_iter().chain(buttons.map(press)).collect()
+}
+
+async fn send(browser: &Browser, (path, fields): &Form, headers: &[(&str, &str)]) -> Page {
+    let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    browser.post_with(path, &fields, headers).await
+}
+
 #[tokio::test]
 async fn only_admins_of_the_organization_come_near() {
     let (org, other) = (Org::with(Needs::SHARED.with_stream()).await, Org::with(Needs::SHARED.with_stream()).await);
@@ -218,22 +241,6 @@ async fn only_admins_of_the_organization_come_near() {
     subscriber.wait_for(&org, event, "delivered").await;
     let edit = format!("{}/edit", subscriber.path());
     let delivery = subscriber.delivery_path(event);
-    let posts = |token: &str| {
-        let field = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let with = |fields: &[(&str, &str)]| {
-            let fields = fields.iter().map(|(name, value)| field(name, value));
-            std::iter::once(field("form_token", token)).chain(fields).collect::<Vec<_>>()
-        };
-        let mut posts = vec![(edit.clone(), with(&[("url", "https://8.8.8.8/")])), (delivery.clone(), with(&[]))];
-        for act in ["test", "pause", "resume", "rotate", "delete", "replay"] {
-            posts.push((subscriber.path(), with(&[("act", act), ("since", "2026-01-01T00:00")])));
-        }
-        posts
-    };
-    let send = async |browser: &Browser, (path, fields): &(String, Vec<(String, String)>), headers: &[(&str, &str)]| {
-        let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        browser.post_with(path, &fields, headers).await
-    };
     // How the attempt went is noted a moment after it.
     let noted = async || subscriber.admin.get(&subscriber.path()).await.says(">Working</span>").then_some(());
     eventually("the success is noted", noted).await;
@@ -244,11 +251,8 @@ async fn only_admins_of_the_organization_come_near() {
     for path in [DEVELOPERS, &subscriber.path(), &edit, &delivery] {
         assert_eq!(member.get(path).await.status, 403, "{path}");
     }
-    let add = (
-        DEVELOPERS.to_owned(),
-        vec![("form_token".to_owned(), token.clone()), ("url".to_owned(), subscriber.receiver.url())],
-    );
-    for post in posts(&token).iter().chain([&add]) {
+    let add = form_of(DEVELOPERS, &token, &[("url", &subscriber.receiver.url())]);
+    for post in forms(&subscriber, event, &token).iter().chain([&add]) {
         assert_eq!(send(&member, post, &[]).await.status, 403, "{post:?}");
     }
 
@@ -257,22 +261,22 @@ async fn only_admins_of_the_organization_come_near() {
     for path in [&subscriber.path(), &edit, &delivery] {
         assert_eq!(stranger.get(path).await.status, 404, "{path}");
     }
-    for post in &posts(&token) {
+    for post in &forms(&subscriber, event, &token) {
         assert_eq!(send(&stranger, post, &[]).await.status, 404, "{post:?}");
     }
     assert!(!stranger.get(DEVELOPERS).await.says(&subscriber.receiver.url()));
 
     let own = subscriber.admin.get(&subscriber.path()).await.hidden("form_token");
-    for post in &posts(&token) {
+    for post in &forms(&subscriber, event, &token) {
         assert_eq!(send(&subscriber.admin, post, &[]).await.status, 403, "a token of another session: {post:?}");
     }
-    for post in &posts(&own) {
+    for post in &forms(&subscriber, event, &own) {
         let cross = [("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")];
         assert_eq!(send(&subscriber.admin, post, &cross).await.status, 403, "from elsewhere: {post:?}");
     }
 
     let anybody = Browser::new(org.base_url());
-    for post in &posts(&own) {
+    for post in &forms(&subscriber, event, &own) {
         let answer = send(&anybody, post, &[]).await;
         assert!(answer.status == 303 && answer.location().starts_with("/app/sign-in"), "{post:?}: {answer:?}");
     }

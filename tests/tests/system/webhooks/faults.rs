@@ -44,7 +44,13 @@ impl Broken {
     /// A delivery's record, read past the proxy.
     async fn delivery(&self, event: EventId) -> Option<Delivery> {
         let key = DeliveryKey { org: self.org.id, endpoint: self.subscriber.id, event };
-        self.quiet.table().store().delivery(key).await.expect("the table answers").map(|found| found.into_inner())
+        self.quiet
+            .table()
+            .store()
+            .delivery(key)
+            .await
+            .expect("the table answers")
+            .map(shared::store::Versioned::into_inner)
     }
 
     async fn delivered(&self, event: EventId, what: &str) {
@@ -219,7 +225,7 @@ async fn wherever_everything_stops_it_goes_on_after_the_next_start() {
     let mut expected: BTreeMap<EventId, usize> = BTreeMap::new();
     for (event, times) in [(half_relayed, 1), (unwoken, 1), (claimed, 1), (sent, 2), (settled, 1), (committed, 1)] {
         let delivered = subscriber.wait_for(&org, event.id, "delivered").await;
-        // An attempt that nobody lived to record is not on record.
+        // An attempt whose process died before it recorded it is not on record.
         assert_eq!(delivered.attempted, 1);
         expected.insert(event.id, times);
     }

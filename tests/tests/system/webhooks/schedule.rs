@@ -102,10 +102,10 @@ async fn copies_of_a_message_make_one_attempt() {
     let senders = [clockwork.sender(&org), clockwork.sender(&org)];
     let handled = join_all((0..20).map(|n| senders[n % 2].handle(wake))).await;
     let attempts = handled.iter().filter(|handled| matches!(handled, Ok(Handled::Attempted(_)))).count();
-    let passed = handled.iter().filter(|handled| matches!(handled, Ok(Handled::Passed))).count();
+    let passed = handled.iter().filter(|handled| matches!(handled, Ok(Handled::Skipped))).count();
     assert_eq!((attempts, passed), (1, 19), "{handled:?}");
     // And what comes when all is done.
-    assert_eq!(senders[0].handle(wake).await.ok(), Some(Handled::Passed));
+    assert_eq!(senders[0].handle(wake).await.ok(), Some(Handled::Skipped));
     assert_eq!(subscriber.receiver.arrivals().len(), 1);
     let delivered = subscriber.delivery(&org, wake.delivery.event).await.expect("a delivery").into_inner();
     assert_eq!((delivered.attempted, delivered.state().as_str()), (1, "delivered"));
@@ -120,17 +120,17 @@ async fn a_message_that_comes_too_early_is_sent_on_and_one_of_nothing_passes() {
     let sender = clockwork.sender(&org);
     let early = DeliveryMessage { due_at: Timestamp::now().plus_seconds(60), ..wake };
     let before = clockwork.queue.wakes().len();
-    assert_eq!(sender.handle(early).await.ok(), Some(Handled::SentOn));
+    assert_eq!(sender.handle(early).await.ok(), Some(Handled::Requeued));
     assert_eq!(clockwork.queue.wakes()[before..], [early]);
     let unknown = DeliveryMessage { delivery: DeliveryKey { event: EventId::new(), ..wake.delivery }, ..wake };
-    assert_eq!(sender.handle(unknown).await.ok(), Some(Handled::Passed));
-    assert!(!sender.receive("{\"no\": \"delivery\"}").await && !sender.receive("").await);
+    assert_eq!(sender.handle(unknown).await.ok(), Some(Handled::Skipped));
+    assert!(!sender.handle_message("{\"no\": \"delivery\"}").await && !sender.handle_message("").await);
     assert!(subscriber.receiver.arrivals().is_empty());
     // What a queue that reorders shows as due is so by the record, not by the message.
     subscriber.receiver.answer(Reaction::status(500));
     assert!(matches!(sender.handle(wake).await, Ok(Handled::Attempted(_))));
     for _ in 0..3 {
-        assert_eq!(sender.handle(wake).await.ok(), Some(Handled::Passed), "the next attempt is not due yet");
+        assert_eq!(sender.handle(wake).await.ok(), Some(Handled::Skipped), "the next attempt is not due yet");
     }
     assert_eq!(subscriber.receiver.arrivals().len(), 1);
 }
@@ -161,7 +161,7 @@ async fn an_endpoint_that_never_answers_does_not_slow_others() {
             subscriber.receiver.wait_until(|arrivals| arrivals.iter().any(|a| a.event_id() == event)).await;
         }
     }
-    // Whoever waited behind the backlog would arrive after all of it.
+    // A delivery that waited behind the backlog would arrive after all of it.
     let begun = distinct(&dead.receiver);
     assert!(begun < BACKLOG, "the others arrived after {begun} of {BACKLOG}");
 }
@@ -185,7 +185,7 @@ async fn all_endpoints_of_one_organization_being_dead_does_not_slow_another() {
     let stranger = other.subscriber().await;
     stranger.test().await;
     stranger.receiver.wait_for(1).await;
-    // Whoever waited behind the backlog would arrive after all of it, of which no attempt ends by itself.
+    // A delivery that waited behind the backlog would arrive after all of it.
     let begun = dead.arrivals().len();
     assert!(begun < ENDPOINTS * EVENTS, "the other one arrived after {begun} attempts");
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Made, check_limit, unknown};
+use super::{Edited, check_limit, unknown};
 use crate::domain::agreement::gate::GateRule;
 use crate::domain::agreement::{Agreement, Document, DocumentContent, DocumentState, Label, SignatureBlock};
 use crate::domain::ids::{DocumentId, ParticipantId, SignatureBlockId};
@@ -15,7 +15,7 @@ impl Agreement {
     ///
     /// # Errors
     /// `wrong_state` when it is no draft, `limit_reached`.
-    pub fn add_document(&self, name: Label, content: Option<DocumentContent>, now: Timestamp) -> Made<DocumentId> {
+    pub fn add_document(&self, name: Label, content: Option<DocumentContent>, now: Timestamp) -> Edited<DocumentId> {
         let mut draft = self.to_be_edited(now)?;
         check_limit("documents", draft.documents.len(), limits::AGREEMENT_DOCUMENTS_MAX)?;
         let id = DocumentId::new();
@@ -102,14 +102,14 @@ impl Agreement {
     /// Adds a place where a participant signs a document.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` for what the draft does not have, `limit_reached`.
+    /// `wrong_state` when it is no draft, `not_found` for an unknown part of the draft, `limit_reached`.
     pub fn add_signature_block(
         &self,
         document: DocumentId,
         participant: ParticipantId,
         label: Label,
         now: Timestamp,
-    ) -> Made<SignatureBlockId> {
+    ) -> Edited<SignatureBlockId> {
         let mut draft = self.to_be_edited(now)?;
         self.check_participants(&BTreeSet::from([participant]))?;
         let blocks = draft.documents.iter().map(|document| document.blocks.len()).sum();

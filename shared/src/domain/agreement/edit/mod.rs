@@ -1,8 +1,8 @@
-//! Setting up a draft: stages, gates, documents, signature blocks, terms, expiry. Pure, and each act gives the whole
-//! draft as it is after it; what is missing is no error here but a blocker. Fields of errors are those of the forms.
+//! Editing a draft: stages, gates, documents, signature blocks, terms, expiry. Each function is pure and returns the
+//! whole draft after the edit. A missing value is not an error here but a blocker. Errors name the fields of the forms.
 //!
-//! What something else of the draft names can't be removed before that is changed: a condition never comes to ask for
-//! less because of an edit elsewhere. Whatever is edited goes through [`super::draft`] on its way to the store.
+//! A part of the draft that another part refers to can't be removed, so that an edit in one place never weakens a
+//! condition in another. Every edit passes [`super::draft`] on its way to the store.
 
 mod documents;
 mod stages;
@@ -16,8 +16,8 @@ use crate::domain::ids::ParticipantId;
 use crate::domain::time::Timestamp;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// What an edit gives: the draft after it, and the id of what it made.
-pub type Made<Id> = Result<(Agreement, Id), FieldErrors>;
+/// The result of an edit that adds a part: the draft after it, and the id of the new part.
+pub type Edited<Id> = Result<(Agreement, Id), FieldErrors>;
 
 impl Agreement {
     /// Removes a participant. Their contact stays among the workspace's people.
@@ -64,7 +64,7 @@ impl Agreement {
             let message = "only a draft can be changed";
             return Err(FieldErrors::one("agreement_id", FieldCode::WrongState, message));
         }
-        // Acts that meet are decided in another order than they came in.
+        // Concurrent edits may be decided in another order than they began.
         Ok(Self { updated_at: now.max(self.updated_at), ..self.clone() })
     }
 

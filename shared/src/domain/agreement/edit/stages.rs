@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Made, check_limit, unknown};
+use super::{Edited, check_limit, unknown};
 use crate::domain::agreement::gate::{Countdown, FieldType, Gate, GateRule, GateState, InformationField};
 use crate::domain::agreement::{Agreement, Label, Stage, StageAction, StageState};
 use crate::domain::ids::{GateId, SignatureBlockId, StageId};
@@ -15,7 +15,7 @@ impl Agreement {
     ///
     /// # Errors
     /// `wrong_state` when it is no draft, `limit_reached`.
-    pub fn add_stage(&self, name: Label, actions: BTreeSet<StageAction>, now: Timestamp) -> Made<StageId> {
+    pub fn add_stage(&self, name: Label, actions: BTreeSet<StageAction>, now: Timestamp) -> Edited<StageId> {
         let mut draft = self.to_be_edited(now)?;
         check_limit("stages", draft.stages.len(), limits::AGREEMENT_STAGES_MAX)?;
         let id = StageId::new();
@@ -64,9 +64,9 @@ impl Agreement {
     /// Adds a gate to a stage.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` for what the draft does not have, `limit_reached`, and what is
+    /// `wrong_state` when it is no draft, `not_found` for an unknown part of the draft, `limit_reached`, and what is
     /// wrong with its settings.
-    pub fn add_gate(&self, stage: StageId, rule: GateRule, now: Timestamp) -> Made<GateId> {
+    pub fn add_gate(&self, stage: StageId, rule: GateRule, now: Timestamp) -> Edited<GateId> {
         let mut draft = self.to_be_edited(now)?;
         let rule = self.checked(rule)?;
         let stage = draft.stage_mut(stage)?;
@@ -79,7 +79,7 @@ impl Agreement {
     /// Gives a gate other settings, or another type.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, `not_found` for what the draft does not have, and what is wrong with the
+    /// `wrong_state` when it is no draft, `not_found` for an unknown part of the draft, and what is wrong with the
     /// settings.
     pub fn change_gate(&self, gate: GateId, rule: GateRule, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
@@ -110,7 +110,8 @@ impl Agreement {
         gates.find(|gate| gate.id == id).ok_or_else(|| unknown("gate_id", "condition"))
     }
 
-    /// The settings of a gate, if all that they name is there. What is not named yet is a blocker.
+    /// Checks the settings of a gate: every part that they name must exist. A part that is still to be named is a
+    /// blocker.
     fn checked(&self, rule: GateRule) -> Result<GateRule, FieldErrors> {
         if let Some(participant_ids) = rule.participant_ids() {
             self.check_participants(participant_ids)?;
@@ -220,7 +221,7 @@ mod tests {
             let until = Some(Countdown::AfterHours(hours));
             refused(add(GateRule::Countdown { until }), "after_hours", FieldCode::OutOfRange);
         }
-        // What is not chosen yet is a blocker, and no error.
+        // A setting that is still open is a blocker, not an error.
         for rule in [
             GateRule::SignatureBlocks { block_ids: [].into() },
             GateRule::DocumentSigned { document_id: None },

@@ -6,7 +6,7 @@ use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
 impl Agreement {
-    /// Sets the terms of a SAFE; what is left open is a blocker.
+    /// Sets the terms of a SAFE. A term that is left open is a blocker.
     ///
     /// # Errors
     /// `wrong_state` when it is no draft or no SAFE, and what is wrong with each term.
@@ -52,7 +52,7 @@ fn check_terms(terms: &SafeTerms) -> Result<(), FieldErrors> {
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// A discount as it is written, in one form only: `0.` and two digits, or up to four of which the last is not zero.
+/// Whether a text is a discount in its only accepted form: `0.` and two digits, or up to four that don't end in zero.
 fn is_rate(text: &str) -> bool {
     const DIGITS: usize = 2;
     const DIGITS_MAX: usize = 4;

@@ -1,4 +1,4 @@
-//! What has been recorded of what gates wait for.
+//! The recorded facts that gates wait for.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,10 @@ use crate::domain::ids::{GateId, MovementId, ParticipantId, SignatureBlockId};
 use crate::domain::movement::MovementState;
 use crate::domain::time::Timestamp;
 
-/// What the gates of an agreement wait for, as far as it has come about: what has been recorded of its documents,
-/// participants and movements. Whoever records another fact lets the agreement go on to that moment first without it,
-/// and then with it, in the transaction that records it.
+/// The facts that have been recorded about an agreement's documents, participants and movements, for its gates. The
+/// transaction that records another fact first advances the agreement to that moment without the fact, then with it.
 ///
-/// Only the domain makes facts; all others know none:
+/// Only the domain makes facts; other code knows none:
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::progress::Facts;
@@ -22,25 +21,25 @@ use crate::domain::time::Timestamp;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
-    /// When the last of them was recorded; they count from then on.
+    /// The time of the last recorded fact. The facts count from then on.
     pub(in crate::domain) recorded_at: Option<Timestamp>,
-    /// The blocks that are signed.
+    /// The signed blocks.
     pub(in crate::domain) signed: BTreeSet<SignatureBlockId>,
-    /// Who has approved, at which gate.
+    /// The approvals: the gate, and the participant who approved.
     pub(in crate::domain) approved: BTreeSet<(GateId, ParticipantId)>,
-    /// Who has uploaded a file, at which gate.
+    /// The uploads: the gate, and the participant who uploaded a file.
     pub(in crate::domain) uploaded: BTreeSet<(GateId, ParticipantId)>,
-    /// Whose latest answers a member has read and accepted, at which gate.
+    /// The accepted answers: the gate, and the participant whose latest answers a member has accepted.
     pub(in crate::domain) accepted: BTreeSet<(GateId, ParticipantId)>,
-    /// Of whom a verification is recorded.
+    /// The participants with a recorded verification.
     pub(in crate::domain) verified: BTreeSet<ParticipantId>,
     /// The agreement's movements.
     pub(in crate::domain) movements: Vec<(MovementId, MovementState)>,
 }
 
 impl Facts {
-    /// Nothing is recorded: what participants do, and movements, come with their own resources, and with what reads them
-    /// wherever this is called. Until then only time takes an agreement further.
+    /// No facts. Signatures, approvals, uploads, answers and movements are not recorded yet, so only time advances an
+    /// agreement.
     #[must_use]
     pub fn none() -> Self {
         Self {
@@ -54,7 +53,7 @@ impl Facts {
         }
     }
 
-    /// Whether money is on its way: nothing ends an agreement then.
+    /// Whether money is on its way. An agreement neither expires nor is cancelled then.
     #[must_use]
     pub fn has_movement_in_flight(&self) -> bool {
         self.movements.iter().any(|(_, state)| state.is_in_flight())

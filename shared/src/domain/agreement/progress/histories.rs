@@ -48,7 +48,7 @@ fn recorded() -> impl Strategy<Value = Recorded> {
     ]
 }
 
-/// An agreement with what is recorded of it, as the store would have it.
+/// An agreement with its recorded facts, as the store would have them.
 #[derive(Debug, Clone)]
 struct World {
     live: Agreement,
@@ -58,14 +58,14 @@ struct World {
 }
 
 impl World {
-    /// Goes on to a moment, and checks what is true of every agreement at every moment.
+    /// Advances to a moment, and checks the invariants of every agreement.
     fn go(&mut self, now: Timestamp) {
         let before = self.live.clone();
-        if let Some(after) = before.proceeded(&self.facts, time_scale(), Moment::test(now)) {
+        if let Some(after) = before.advanced(&self.facts, time_scale(), Moment::test(now)) {
             self.completions += after.events().len();
             self.live = after.agreement;
         }
-        assert_eq!(self.live.proceeded(&self.facts, time_scale(), Moment::test(now)), None, "once is enough");
+        assert_eq!(self.live.advanced(&self.facts, time_scale(), Moment::test(now)), None, "once is enough");
         self.check(&before, now);
     }
 

@@ -1,14 +1,14 @@
-//! How an active agreement goes on (contract, section 3): a gate that is met is cleared, a stage whose gates are all
-//! cleared is done and the next one opens, the last one completes the agreement, and time may end it before. Pure: no
-//! I/O, and the time is an argument.
+//! How an active agreement advances (contract, section 3): a gate clears when its rule is met; a stage is done when all
+//! its gates are cleared, and opens the next; the last one completes the agreement; and it may expire before that.
+//! Pure: no I/O, and the time is an argument.
 //!
-//! `facts` has what is recorded of what gates wait for, `rules` when each of the nine types of gates is met.
+//! `facts` has the recorded facts that gates wait for, `rules` the rules of the nine types of gates.
 //!
-//! What time does happens at its own moment, however late somebody looks: settled every minute or once after a year, an
-//! agreement comes to the same.
+//! Each effect of time has the moment at which it was due, however late it is computed: an agreement that is advanced
+//! every minute and one that is advanced once after a year end up the same.
 //!
-//! Decision: a document is out for signature from the moment a gate that asks to sign it is open, whether or not an
-//! earlier stage has `open_signing`: a person who is asked to sign can sign.
+//! Decision: a document is out for signature as soon as a gate that asks to sign it opens, whether or not an earlier
+//! stage has `open_signing`, because a person who is asked to sign must be able to.
 //!
 //! Decision: the expiry of an agreement emits no event, because the specification has no event type for it. `lifecycle`
 //! and `expires_at` show it.
@@ -31,24 +31,24 @@ use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 
-/// An agreement that went on by its own rules: the one change of an active agreement that needs no member.
+/// An agreement advanced by its own rules: the only change of an active agreement that needs no member.
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::Agreement;
-/// use shared::domain::agreement::progress::Proceeded;
+/// use shared::domain::agreement::progress::AdvancedAgreement;
 /// use shared::domain::moment::Moment;
 ///
-/// fn complete(agreement: Agreement, moment: Moment) -> Proceeded {
-///     Proceeded { agreement, moment }
+/// fn complete(agreement: Agreement, moment: Moment) -> AdvancedAgreement {
+///     AdvancedAgreement { agreement, moment }
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Proceeded {
+pub struct AdvancedAgreement {
     agreement: Agreement,
     moment: Moment,
 }
 
-impl Deref for Proceeded {
+impl Deref for AdvancedAgreement {
     type Target = Agreement;
 
     fn deref(&self) -> &Agreement {
@@ -56,14 +56,14 @@ impl Deref for Proceeded {
     }
 }
 
-impl Proceeded {
-    /// When it was decided, and in which call.
+impl AdvancedAgreement {
+    /// The call that advances it, with its time.
     #[must_use]
     pub fn moment(&self) -> Moment {
         self.moment
     }
 
-    /// What subscribers are told.
+    /// The events to emit.
     #[must_use]
     pub fn events(&self) -> Vec<EventKind> {
         self.agreement.completion().into_iter().collect()
@@ -71,28 +71,28 @@ impl Proceeded {
 }
 
 impl Agreement {
-    /// When time alone takes it further: a countdown of its current stage ends, or the agreement. Nothing when it is not
-    /// active, or waits for people only.
+    /// The next moment at which time alone advances it: the end of a countdown of its current stage, or its expiry.
+    /// None when it is not active, or waits for people only.
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
         self.next_countdown().into_iter().chain(self.expiry()).min()
     }
 
-    /// The agreement after all that has become due or was met by a moment; nothing when that is how it is already.
+    /// The agreement advanced to a moment; none when that changes nothing.
     #[must_use]
-    pub fn proceeded(&self, facts: &Facts, time_scale: TimeScale, moment: Moment) -> Option<Proceeded> {
-        self.proceeded_at(facts, time_scale, moment.at()).map(|agreement| Proceeded { agreement, moment })
+    pub fn advanced(&self, facts: &Facts, time_scale: TimeScale, moment: Moment) -> Option<AdvancedAgreement> {
+        self.advanced_at(facts, time_scale, moment.at()).map(|agreement| AdvancedAgreement { agreement, moment })
     }
 
-    /// The agreement as it is at a moment, whether or not that is written down. All decisions are taken on this.
+    /// The agreement as of a moment, recorded or not. All decisions are based on this.
     #[must_use]
     pub fn as_of(&self, facts: &Facts, time_scale: TimeScale, now: Timestamp) -> Cow<'_, Self> {
-        self.proceeded_at(facts, time_scale, now).map_or(Cow::Borrowed(self), Cow::Owned)
+        self.advanced_at(facts, time_scale, now).map_or(Cow::Borrowed(self), Cow::Owned)
     }
 
-    fn proceeded_at(&self, facts: &Facts, time_scale: TimeScale, now: Timestamp) -> Option<Self> {
+    fn advanced_at(&self, facts: &Facts, time_scale: TimeScale, now: Timestamp) -> Option<Self> {
         let mut after = self.clone();
-        after.go_on(facts, time_scale, now);
+        after.advance_to(facts, time_scale, now);
         if after == *self {
             return None;
         }
@@ -100,15 +100,15 @@ impl Agreement {
         Some(after)
     }
 
-    /// The published agreement: its first stage is current, that stage's gates are open, and what is met already is
-    /// cleared.
+    /// The published agreement: its first stage is current, and of that stage's gates those that are met are cleared
+    /// and the others open.
     #[must_use]
     pub(in crate::domain) fn published(&self, facts: &Facts, time_scale: TimeScale, now: Timestamp) -> Self {
         let mut agreement = self.clone();
         agreement.life = Life::Active { published_at: now };
         agreement.updated_at = now.max(self.updated_at);
         agreement.open(0, time_scale, now);
-        agreement.go_on(facts, time_scale, now);
+        agreement.advance_to(facts, time_scale, now);
         agreement
     }
 
@@ -119,13 +119,13 @@ impl Agreement {
             Life::Active { published_at } => Some(published_at),
             _ => None,
         };
-        // Whoever cancels may have a clock that is behind that of whoever published.
+        // The clock of the call that cancels may be behind that of the call that published.
         let cancelled_at = published_at.map_or(now, |published_at| published_at.max(now));
         let life = Life::Cancelled { published_at, cancelled_at };
         Self { life, updated_at: now.max(self.updated_at), ..self.clone() }
     }
 
-    /// What subscribers are told of its completion, if it is completed.
+    /// The event of its completion, if it is completed.
     pub(in crate::domain) fn completion(&self) -> Option<EventKind> {
         let data = || AgreementData { agreement_id: self.id, name: self.name.clone() };
         matches!(self.life, Life::Completed { .. }).then(|| EventKind::AgreementCompleted(data()))
@@ -144,16 +144,16 @@ impl Agreement {
         matches!(self.life, Life::Active { .. })
     }
 
-    /// Goes through the moments at which something is due, the earliest first, up to now.
-    fn go_on(&mut self, facts: &Facts, time_scale: TimeScale, now: Timestamp) {
+    /// Steps through the due moments, the earliest first, up to now.
+    fn advance_to(&mut self, facts: &Facts, time_scale: TimeScale, now: Timestamp) {
         while self.is_active() {
             // Money that is on its way keeps an agreement that would have expired.
             let expiry = self.expiry().filter(|_| !facts.has_movement_in_flight());
             let due = self.next_countdown().into_iter().chain(expiry).min();
-            // What is due at a moment before the last fact was held up until then: by money that was on its way.
+            // An effect that is due before the last fact was recorded was held up until then, by money on its way.
             let at = due.max(facts.recorded_at.filter(|_| due.is_some())).map_or(now, |at| at.min(now));
-            self.run(facts, time_scale, at);
-            // What is completed at the very moment at which it would expire is completed.
+            self.clear_stages(facts, time_scale, at);
+            // Completion wins over expiry at the same moment.
             if let Life::Active { published_at } = self.life
                 && expiry.is_some_and(|due| due <= at)
             {
@@ -165,8 +165,8 @@ impl Agreement {
         }
     }
 
-    /// Clears what is met at a moment, and goes from stage to stage as far as that leads.
-    fn run(&mut self, facts: &Facts, time_scale: TimeScale, at: Timestamp) {
+    /// Clears the gates that are met at a moment, and moves on from stage to stage as long as all gates are cleared.
+    fn clear_stages(&mut self, facts: &Facts, time_scale: TimeScale, at: Timestamp) {
         while let (Life::Active { published_at }, Some(index)) = (self.life, self.current_stage()) {
             let Self { stages, documents, .. } = self;
             sign(documents, facts);
@@ -178,7 +178,7 @@ impl Agreement {
                 return;
             }
             stage.state = StageState::Done;
-            // The others act on records of their own, by the stage being done.
+            // The other actions concern records of their own, which look at whether the stage is done.
             if stage.actions.contains(&StageAction::OpenSigning) {
                 send_out(documents, |_| true);
             }
@@ -194,7 +194,7 @@ impl Agreement {
         self.stages.iter().position(|stage| stage.state == StageState::Current)
     }
 
-    /// Makes a stage the current one. What its gates ask to be signed goes out, if it is not yet.
+    /// Makes a stage the current one, and sends out the documents that its gates ask to sign.
     fn open(&mut self, index: usize, time_scale: TimeScale, at: Timestamp) {
         let Self { stages, documents, .. } = self;
         let Some(stage) = stages.get_mut(index) else { return };
@@ -214,7 +214,7 @@ fn asks_to_sign(gate: &Gate, document: &Document) -> bool {
     }
 }
 
-/// Sends documents out for signing; those in which nobody signs stay.
+/// Sends documents out for signing, except those without signature blocks.
 fn send_out(documents: &mut [Document], wanted: impl Fn(&Document) -> bool) {
     for document in documents {
         if document.state == DocumentState::Draft && !document.blocks.is_empty() && wanted(document) {
@@ -290,9 +290,9 @@ mod tests {
         let live = published(&[&[waiting(24)], &[waiting(2), until(after(3))], &[waiting(1)]], &[], None);
         assert_eq!(live.next_due(), Some(after(24)));
         let just_before = Timestamp::from_unix_ms(after(24).unix_ms() - 1).unwrap();
-        assert_eq!(live.proceeded(&Facts::none(), time_scale(), Moment::test(just_before)), None);
+        assert_eq!(live.advanced(&Facts::none(), time_scale(), Moment::test(just_before)), None);
 
-        let second = live.proceeded(&Facts::none(), time_scale(), Moment::test(after(25))).unwrap();
+        let second = live.advanced(&Facts::none(), time_scale(), Moment::test(after(25))).unwrap();
         assert_eq!(states(&second), [StageState::Done, StageState::Current, StageState::Upcoming]);
         let gates: Vec<_> = second.stages[1].gates.iter().map(|gate| (gate.state.clone(), gate.due_at())).collect();
         let opened_at = after(24);
@@ -306,13 +306,13 @@ mod tests {
         );
         assert_eq!((second.next_due(), second.updated_at, second.events()), (Some(after(26)), after(25), Vec::new()));
 
-        let done = second.proceeded(&Facts::none(), time_scale(), Moment::test(after(1000))).unwrap();
+        let done = second.advanced(&Facts::none(), time_scale(), Moment::test(after(1000))).unwrap();
         let (published_at, completed_at) = (noon(), after(27));
         assert_eq!(done.life, Life::Completed { published_at, completed_at });
         assert_eq!((done.next_due(), done.stages[2].gates[0].due_at()), (None, Some(completed_at)));
         let data = AgreementData { agreement_id: live.id, name: live.name.clone() };
         assert_eq!(done.events(), [EventKind::AgreementCompleted(data)]);
-        assert_eq!(done.proceeded(&Facts::none(), time_scale(), Moment::test(after(2000))), None, "once");
+        assert_eq!(done.advanced(&Facts::none(), time_scale(), Moment::test(after(2000))), None, "once");
     }
 
     #[test]
@@ -330,7 +330,7 @@ mod tests {
     fn an_agreement_ends_when_its_time_is_over_unless_it_is_completed_by_then_or_money_is_on_its_way() {
         let ends_at = |rule, expires_at| {
             let live = published(&[&[rule]], &[], Some(expires_at));
-            let ended = live.proceeded(&Facts::none(), time_scale(), Moment::test(after(100))).unwrap();
+            let ended = live.advanced(&Facts::none(), time_scale(), Moment::test(after(100))).unwrap();
             assert_eq!(ended.next_due(), None);
             ended
         };
@@ -425,7 +425,7 @@ mod tests {
 
         let done = reconciled.as_of(&with(MovementState::Reconciled), time_scale(), after(2)).into_owned();
         assert_eq!(states(&done), [StageState::Done, StageState::Current]);
-        assert_eq!(done.proceeded(&with(MovementState::Exception), time_scale(), Moment::test(after(3))), None);
+        assert_eq!(done.advanced(&with(MovementState::Exception), time_scale(), Moment::test(after(3))), None);
     }
 
     #[test]
@@ -434,7 +434,7 @@ mod tests {
         let live = published(&[&[waiting(1)]], &[], Some(after(2)));
         for still in [draft.clone(), draft.cancelled(noon()), live.cancelled(noon())] {
             assert_eq!(
-                (still.next_due(), still.proceeded(&Facts::none(), time_scale(), Moment::test(after(9)))),
+                (still.next_due(), still.advanced(&Facts::none(), time_scale(), Moment::test(after(9)))),
                 (None, None)
             );
         }

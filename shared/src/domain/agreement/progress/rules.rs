@@ -1,4 +1,4 @@
-//! The rules of the nine types of gates: when each is met, opened and cleared.
+//! The rules of the nine types of gates: when each opens, is met and clears.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub(super) fn is_signed(document: &Document, facts: &Facts) -> bool {
 }
 
 impl Gate {
-    /// When time clears it: a countdown that waits.
+    /// The moment at which time clears it: the end of an open countdown.
     pub(super) fn clears_at(&self) -> Option<Timestamp> {
         match self.state {
             GateState::Open { due_at, .. } => due_at,
@@ -76,6 +76,21 @@ mod tests {
     use crate::domain::agreement::{Agreement, Lifecycle};
     use crate::domain::ids::MovementId;
 
+    /// Each state of a movement, with whether it meets a gate of the movement's authorization, and of its
+    /// reconciliation: a claim is no proof, at any stage of the way.
+    const MOVEMENT_STATES: [(MovementState, bool, bool); 10] = [
+        (MovementState::Draft, false, false),
+        (MovementState::Authorized, true, false),
+        (MovementState::InstructionsReady, true, false),
+        (MovementState::SenderReported, true, false),
+        (MovementState::ReceiptPending, true, false),
+        (MovementState::Processing, true, false),
+        (MovementState::Reconciled, true, true),
+        (MovementState::Exception, true, false),
+        (MovementState::Returned, true, false),
+        (MovementState::Cancelled, false, false),
+    ];
+
     #[test]
     fn each_rule_is_met_by_what_it_asks_for_and_by_nothing_else() {
         let deal = Deal::complete();
@@ -125,26 +140,13 @@ mod tests {
                 GateRule::Countdown { .. } => None,
             };
             assert_eq!(which, (0..6).map(|n| Some(n) == expected).collect::<Vec<_>>(), "{rule:?}");
-            // Not by somebody else's, nor by half of those who are named.
+            // Neither another participant's act nor half of the named participants is enough.
             let others = Facts {
                 movements: vec![(MovementId::new(), MovementState::Reconciled)],
                 ..all(&both[..1], MovementState::Reconciled)
             };
             assert!(rule.participant_ids().is_none() || !met(&others, 1), "{rule:?}");
-            // A claim is no proof, at any stage of the way.
-            let states = [
-                (MovementState::Draft, false, false),
-                (MovementState::Authorized, true, false),
-                (MovementState::InstructionsReady, true, false),
-                (MovementState::SenderReported, true, false),
-                (MovementState::ReceiptPending, true, false),
-                (MovementState::Processing, true, false),
-                (MovementState::Reconciled, true, true),
-                (MovementState::Exception, true, false),
-                (MovementState::Returned, true, false),
-                (MovementState::Cancelled, false, false),
-            ];
-            for (state, authorized, reconciled) in states {
+            for (state, authorized, reconciled) in MOVEMENT_STATES {
                 let facts = Facts { movements: vec![(movement, state)], ..Facts::none() };
                 match rule {
                     GateRule::MovementAuthorized { .. } => assert_eq!(met(&facts, 1), authorized, "{state:?}"),

@@ -44,7 +44,7 @@ impl History {
         let events = now.events(self.ours.id);
         let found: Vec<(&str, &Value)> =
             events.iter().map(|event| (event["type"].as_str().expect("a type"), &event["data"])).collect();
-        // What the clock told has no order of its own; from now on it has the one that it observed.
+        // Events of one tick may come in any order, which is fixed from now on.
         let settled = self.model.emitted.len() - std::mem::take(&mut self.model.emitted_unordered);
         let place = |(of_type, data): &(&str, Value)| found.iter().position(|one| *one == (*of_type, data));
         self.model.emitted[settled..].sort_by_key(place);

@@ -117,7 +117,7 @@ struct History {
     stride: usize,
     model: Model,
     ours: Org,
-    /// Beside them is another organization, of which nothing ever changes.
+    /// Another organization, in which nothing ever changes.
     theirs: Org,
     members: [SignedIn; 2],
     clock: Clockwork,
@@ -367,7 +367,7 @@ impl History {
         let acts = self.model.tick();
         let tick = self.clock.tick().await;
         let count = |operation: &str| acts.iter().filter(|(of, _)| *of == operation).count();
-        let done = (tick.expired as usize, tick.proceeded as usize, tick.stale, tick.failed);
+        let done = (tick.expired as usize, tick.advanced as usize, tick.stale, tick.failed);
         let expected = (count("expire_proposal"), count("proceed_agreement"), 0, 0);
         assert_eq!(done, expected, "the clock finds what is due, and nothing else");
         self.ticks.extend(acts.iter().map(|(operation, of)| format!("{operation} 200 ok - - - {of:?}")));
@@ -523,7 +523,7 @@ async fn the_histories_know_every_end() {
         (confirm(6), "The agreement has changed"),
         (Step::Open(5), ""),
         (Step::LetCome(1, countdown), ""),
-        // It has ended, though nobody has written that down.
+        // It has ended, which is not written down yet.
         (confirm(7), "It can’t be confirmed any more"),
         (cancel(1), "wrong_state"),
         (Step::LetCome(1, Coming::Expiry), ""),
@@ -543,7 +543,7 @@ async fn the_histories_know_every_end() {
         (Step::LetCome(2, Coming::Expiry), ""),
         (cancel(2), "wrong_state"),
         (Step::Tick, ""),
-        // One is cancelled when its first stage is done, which nobody has written down.
+        // One is cancelled when its first stage is done, which is not written down yet.
         (new(3), "ok"),
         (add(3, 0), "ok"),
         (Step::SetUp(3, vec![hours, hours], Expiry::Never), ""),

@@ -70,7 +70,7 @@ impl History {
                 let can = |at: &usize| self.model.agreements[*at].can_come(coming);
                 let at = one_of(&mut self.rng, (0..self.model.agreements.len()).filter(can))?;
                 let let_come = Step::LetCome(at, coming);
-                // Rather while somebody has a decision about it before them.
+                // Rather while a member has its review page open.
                 let waiting = self.pending().into_iter().find(|waiting| self.model.proposals[*waiting].agreement == at);
                 match waiting.filter(|_| self.rng.bool()) {
                     Some(waiting) => vec![Step::Open(waiting), let_come, Step::One(decide(who, "confirm"))],

@@ -97,7 +97,7 @@ impl History {
             TimeScale::default(),
             log.clone(),
         );
-        let sender = Arc::new(sender.in_time(Arc::new(world.clone())));
+        let sender = Arc::new(sender.with_clock(Arc::new(world.clone())));
         let next_jump = BEGIN + 10 * MINUTE;
         Self {
             world,
@@ -160,7 +160,7 @@ impl History {
                 Next::Tick => self.tick(),
                 Next::Jump => self.jump(),
             }
-            // What the table's stream tells of.
+            // The notices of the table's stream.
             for wake in self.memory.heard() {
                 self.world.state().put(wake);
             }
@@ -218,7 +218,7 @@ impl History {
                 let until = self.world.state().resting_until.take();
                 task.resting_until = until.expect("only the world is waited for");
             }
-            Poll::Ready(ended) => self.end(n, matches!(ended, Err(Failure::Passing(_)))),
+            Poll::Ready(ended) => self.end(n, matches!(ended, Err(Failure::Retryable(_)))),
         }
     }
 
@@ -284,7 +284,7 @@ impl History {
     }
 }
 
-/// Runs histories, and tells how many attempts there were and how many interruptions.
+/// Runs histories, and returns the numbers of attempts and of interruptions.
 fn histories(name: &str, trouble: Trouble) -> (usize, usize) {
     const FIXED: u64 = 100;
     const NEW: u64 = 50;
@@ -358,6 +358,6 @@ async fn a_message_that_names_nothing_is_set_aside_by_the_queue() {
     let log = Log::file(&folder.path().join("log")).expect("a log");
     let history = History::new(0, Trouble::default(), &log);
     for message in ["", "{}", "nonsense", "{\"org\":1}"] {
-        assert!(!history.sender.receive(message).await, "{message}");
+        assert!(!history.sender.handle_message(message).await, "{message}");
     }
 }

@@ -22,7 +22,7 @@ use shared::webhook::client::AttemptResult;
 use shared::webhook::guard::EndpointUrl;
 use shared::webhook::queue::{DeliveryMessage, Queue, QueueError};
 use tests::memory::Memory;
-use webhook_sender::{Deliveries, Post, Time};
+use webhook_sender::{Clock, DeliveryStore, HttpClient};
 
 use super::{CLAIM, MINUTE, SECOND, WAITS};
 
@@ -90,7 +90,7 @@ impl World {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the others go on: whoever runs the history decides when this one does.
+    /// Lets the others go on: the history decides when this one does.
     pub fn step(&self, wake: DeliveryMessage) -> Rest {
         let mut state = self.state();
         let freezes = state.trouble.freeze;
@@ -144,7 +144,7 @@ impl State {
         self.now + self.skew
     }
 
-    /// Somebody has been interrupted: the claim ends by itself, and the clock wakes the delivery at its next tick.
+    /// An attempt was interrupted: its claim ends by itself, and the clock wakes the delivery at its next tick.
     pub fn note_trouble(&mut self, event: EventId, rest: i64) {
         let latest = self.now + rest + CLAIM + MINUTE;
         let subscriber = self.subscribers.get_mut(&event).expect("a delivery of the history");
@@ -193,13 +193,13 @@ impl Future for Rest {
     }
 }
 
-impl Time for World {
+impl Clock for World {
     fn now(&self) -> Timestamp {
         moment(self.state().clock())
     }
 
-    fn pause(&self, how_long: Duration) -> BoxFuture<'_, ()> {
-        let until = self.state().now + i64::try_from(how_long.as_millis()).expect("a short pause");
+    fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        let until = self.state().now + i64::try_from(duration.as_millis()).expect("a short sleep");
         Box::pin(self.rest(until))
     }
 }
@@ -222,7 +222,7 @@ impl Queue for World {
     }
 }
 
-impl Post for World {
+impl HttpClient for World {
     async fn post(&self, _: &EndpointUrl, headers: HeaderMap, _: Bytes) -> AttemptResult {
         let event: EventId = headers["webhook-id"].to_str().expect("a text").parse().expect("an event's id");
         let (begun, until, is_taken) = {
@@ -266,7 +266,7 @@ pub struct Shaken {
     pub world: World,
 }
 
-impl Deliveries for Shaken {
+impl DeliveryStore for Shaken {
     async fn claim(
         &self,
         wake: DeliveryMessage,
@@ -289,11 +289,11 @@ impl Deliveries for Shaken {
         self.world.store(wake, self.memory.load(wake)).await
     }
 
-    async fn find(&self, wake: DeliveryMessage) -> Result<Option<Versioned<Delivery>>, StoreError> {
-        self.world.store(wake, self.memory.find(wake)).await
+    async fn get(&self, wake: DeliveryMessage) -> Result<Option<Versioned<Delivery>>, StoreError> {
+        self.world.store(wake, self.memory.get(wake)).await
     }
 
-    async fn settle(
+    async fn update(
         &self,
         wake: DeliveryMessage,
         before: &Versioned<Delivery>,
@@ -301,7 +301,7 @@ impl Deliveries for Shaken {
         decided_from: Option<&Versioned<Endpoint>>,
     ) -> Result<bool, StoreError> {
         let settling = async {
-            let is_settled = self.memory.settle(wake, before, after, decided_from).await?;
+            let is_settled = self.memory.update(wake, before, after, decided_from).await?;
             if is_settled && after.due_at() != before.due_at() {
                 self.schedule(wake, after);
             }
@@ -310,20 +310,20 @@ impl Deliveries for Shaken {
         self.world.store(wake, settling).await
     }
 
-    async fn forget(&self, wake: DeliveryMessage, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
-        self.world.store(wake, self.memory.forget(wake, due_at)).await
+    async fn delete(&self, wake: DeliveryMessage, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
+        self.world.store(wake, self.memory.delete(wake, due_at)).await
     }
 
-    async fn forget_due(&self, wake: DeliveryMessage) -> Result<(), StoreError> {
-        self.world.store(wake, self.memory.forget_due(wake)).await
+    async fn delete_due_entry(&self, wake: DeliveryMessage) -> Result<(), StoreError> {
+        self.world.store(wake, self.memory.delete_due_entry(wake)).await
     }
 
     async fn quarantine(&self, wake: DeliveryMessage, now: Timestamp) -> Result<(), StoreError> {
         self.world.store(wake, self.memory.quarantine(wake, now)).await
     }
 
-    async fn note(&self, wake: DeliveryMessage, is_success: bool, at: Timestamp) -> Result<(), StoreError> {
-        self.world.store(wake, self.memory.note(wake, is_success, at)).await
+    async fn record_health(&self, wake: DeliveryMessage, is_success: bool, at: Timestamp) -> Result<(), StoreError> {
+        self.world.store(wake, self.memory.record_health(wake, is_success, at)).await
     }
 }
 

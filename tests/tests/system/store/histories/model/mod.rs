@@ -66,7 +66,7 @@ pub struct Agreement {
     pub stages: Vec<Stage>,
     /// How many of these are done, as it is written down.
     done: usize,
-    /// Whether the countdown of the stage after them has ended, which nobody has written down.
+    /// Whether the countdown of the stage after them has ended, which is not written down yet.
     has_ended: bool,
     pub expiry: Expiry,
     changes: u32,
@@ -74,7 +74,7 @@ pub struct Agreement {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// A contact approves, which nobody here does.
+    /// A contact approves, which never happens in a history.
     Approval(usize),
     /// A countdown to a moment that is over.
     Past,
@@ -97,7 +97,7 @@ pub struct Proposal {
     pub agreement: usize,
     /// As it is shown.
     pub state: ProposalState,
-    /// Whether nobody has written down an end: also when its time is over.
+    /// Whether no end is written down, even if its time is over.
     pub is_open: bool,
     pub expires_at: Timestamp,
     /// Which member decided, and what they said.
@@ -306,7 +306,7 @@ impl Model {
         self.open_proposals().find(|at| is_of(&self.proposals[*at]))
     }
 
-    /// Somebody opens a review page and leaves it open.
+    /// A member opens a review page and leaves it open.
     pub fn open(&mut self, proposal: usize, version: String) {
         let (agreement, around) = self.showed(proposal);
         self.reviews.push(OpenReview { proposal, version, agreement, around });
@@ -348,7 +348,7 @@ impl Agreement {
         self.lifecycle == Lifecycle::Active && matches!(self.stages[self.done], Stage::Hours(_))
     }
 
-    /// Whether time takes it further, or has, which nobody has written down.
+    /// Whether time takes it further, or has and it is not written down yet.
     pub fn waits_for_time(&self) -> bool {
         self.counts_down() || self.lifecycle == Lifecycle::Active && self.expiry != Expiry::Never
     }

@@ -1,0 +1,93 @@
+//! Texts and badges for states, actors and actions, as several pages show them.
+
+use shared::domain::actor::{Actor, ActorType};
+use shared::domain::agreement::Lifecycle;
+use shared::domain::delivery::DeliveryState;
+use shared::domain::endpoint::Subscription;
+use shared::domain::proposal::{ProposalAction, ProposalState};
+use shared::domain::time::Timestamp;
+use shared::store::endpoints::EndpointState;
+
+/// A state in a word, with the CSS class of its color.
+pub(crate) struct Badge {
+    pub text: &'static str,
+    pub class: &'static str,
+}
+
+/// A time as pages show it.
+pub(crate) struct DisplayTime {
+    /// The value of a `datetime` attribute.
+    pub datetime: String,
+    pub text: String,
+}
+
+impl From<Timestamp> for DisplayTime {
+    fn from(time: Timestamp) -> Self {
+        Self { datetime: time.to_string(), text: time.for_people() }
+    }
+}
+
+pub(crate) fn lifecycle_badge(lifecycle: Lifecycle) -> Badge {
+    match lifecycle {
+        Lifecycle::Draft => Badge { text: "Draft", class: "quiet" },
+        Lifecycle::Active => Badge { text: "Active", class: "blue" },
+        Lifecycle::Completed => Badge { text: "Completed", class: "green" },
+        Lifecycle::Cancelled => Badge { text: "Cancelled", class: "red" },
+        Lifecycle::Expired => Badge { text: "Expired", class: "red" },
+    }
+}
+
+pub(crate) fn proposal_badge(state: ProposalState) -> Badge {
+    match state {
+        ProposalState::Pending => Badge { text: "Waiting for a decision", class: "amber" },
+        ProposalState::Confirmed => Badge { text: "Confirmed", class: "green" },
+        ProposalState::Declined => Badge { text: "Declined", class: "red" },
+        ProposalState::Expired => Badge { text: "Expired", class: "quiet" },
+    }
+}
+
+pub(crate) fn delivery_badge(state: DeliveryState) -> Badge {
+    match state {
+        DeliveryState::Queued => Badge { text: "Queued", class: "blue" },
+        DeliveryState::Waiting => Badge { text: "Waiting", class: "amber" },
+        DeliveryState::Delivered => Badge { text: "Delivered", class: "green" },
+        DeliveryState::Exhausted => Badge { text: "Exhausted", class: "red" },
+        DeliveryState::Held => Badge { text: "Held", class: "quiet" },
+    }
+}
+
+pub(crate) fn endpoint_badge(state: &EndpointState) -> Badge {
+    if state.endpoint.paused_at().is_some() {
+        Badge { text: "Paused", class: "amber" }
+    } else if state.is_failing() {
+        Badge { text: "Failing", class: "red" }
+    } else if state.health.last_success_at.is_some() {
+        Badge { text: "Working", class: "green" }
+    } else {
+        Badge { text: "New", class: "quiet" }
+    }
+}
+
+/// The event types of a subscription.
+pub(crate) fn subscription_label(events: &Subscription) -> String {
+    match events {
+        Subscription::All => "All events".to_owned(),
+        Subscription::Only(types) => types.iter().map(|event_type| event_type.as_str()).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// The name of an actor. A token's name is marked, because it is no person's.
+pub(crate) fn actor_label(actor: &Actor) -> String {
+    match actor.actor_type {
+        ActorType::Member | ActorType::Participant | ActorType::System => actor.display_name.clone(),
+        ActorType::Token => format!("{} (over the API)", actor.display_name),
+    }
+}
+
+/// The verb for a proposal's action.
+pub(crate) fn action_verb(action: ProposalAction) -> &'static str {
+    match action {
+        ProposalAction::PublishAgreement => "Publish",
+        ProposalAction::CancelAgreement => "Cancel",
+    }
+}

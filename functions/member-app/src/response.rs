@@ -1,0 +1,200 @@
+//! The way from a handler's result to the response: status, audit row, log line, security headers, and the pages for
+//! errors.
+
+use askama::Template;
+use axum::body::Body;
+use axum::response::Response;
+use http::uri::PathAndQuery;
+use http::{HeaderName, HeaderValue, StatusCode, header};
+use shared::api::pipeline::REQUEST_ID;
+use shared::error::Error;
+use shared::web::Request;
+use shared::web::cookies::Cookie;
+use shared::web::next::safe_next;
+use uuid::Uuid;
+
+use crate::RouteKind;
+use crate::layout::{Layout, Link, encode_query_value};
+
+/// The response to a request, with what the audit row and the log say about it.
+pub(crate) struct PageResponse {
+    status: StatusCode,
+    code: &'static str,
+    body: String,
+    location: Option<String>,
+    cookies: Vec<HeaderValue>,
+    /// The ids of the records that the page shows, for the audit row.
+    objects: Vec<Uuid>,
+    /// The cause of a failure, for the log only.
+    cause: Option<String>,
+}
+
+impl PageResponse {
+    /// A rendered page.
+    pub fn render(template: &impl Template) -> Result<Self, Error> {
+        let body = template.render().map_err(|error| Error::Internal(format!("rendering a page: {error}")))?;
+        Ok(Self { body, ..Self::new(StatusCode::OK) })
+    }
+
+    /// A redirect to the page that shows the result of a form.
+    pub fn see_other(location: impl Into<String>) -> Self {
+        Self { location: Some(location.into()), ..Self::new(StatusCode::SEE_OTHER) }
+    }
+
+    fn new(status: StatusCode) -> Self {
+        Self {
+            status,
+            code: "ok",
+            body: String::new(),
+            location: None,
+            cookies: Vec::new(),
+            objects: Vec::new(),
+            cause: None,
+        }
+    }
+
+    /// Sets the status and code of a refused or failed request.
+    pub fn refused(self, status: StatusCode, code: &'static str) -> Self {
+        Self { status, code, ..self }
+    }
+
+    /// Marks the page as the response to a form with invalid input.
+    pub fn unprocessable(self) -> Self {
+        self.refused(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request")
+    }
+
+    /// Sets the ids of the records that the page shows.
+    pub fn showing(self, objects: impl IntoIterator<Item = Uuid>) -> Self {
+        Self { objects: objects.into_iter().collect(), ..self }
+    }
+
+    /// Adds a `Set-Cookie` header.
+    pub fn with_cookie(mut self, cookie: Option<HeaderValue>) -> Self {
+        self.cookies.extend(cookie);
+        self
+    }
+}
+
+/// A page with a message only.
+#[derive(Template)]
+#[template(path = "message.html")]
+struct MessagePage {
+    layout: Layout,
+    title: &'static str,
+    text: &'static str,
+    link: Link,
+    shows_request_id: bool,
+}
+
+/// Writes the audit row and the log line of a request, and makes its response.
+pub(crate) async fn finish(request: &Request, route: RouteKind, result: Result<PageResponse, Error>) -> Response {
+    let mut response = result.unwrap_or_else(|error| failure(request, route, &error));
+    match request.audit(response.status, response.code, &response.objects).await {
+        Ok(false) => {}
+        // A commit that seemed to fail has taken effect; only its response was lost. The page shows the current state.
+        Ok(true) => response = PageResponse::see_other(page_of(request, route).unwrap_or("/app")),
+        // A request without an audit row must not be answered.
+        Err(error) => response = failure(request, route, &error),
+    }
+    request.log(response.status, response.code, response.cause.clone());
+    into_http(request, response)
+}
+
+/// The response to a request that failed.
+fn failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
+    let (status, code) = error.status();
+    if matches!(error, Error::Unauthenticated) {
+        let sign_in = PageResponse::see_other(sign_in_url(request, route));
+        // Removes the cookie of a session that has ended.
+        let ended = request.cookie(Cookie::Session).and_then(|_| Cookie::Session.set(request.app(), None));
+        return sign_in.refused(StatusCode::SEE_OTHER, code.as_str()).with_cookie(ended);
+    }
+    let (title, text) = failure_message(error);
+    let layout = Layout::new(request);
+    let link = Link { url: "/app".to_owned(), text: "Go to Home".to_owned() };
+    let shows_request_id = status.is_server_error();
+    let page = PageResponse::render(&MessagePage { layout, title, text, link, shows_request_id });
+    let response = page.unwrap_or_else(|_| PageResponse::see_other("/app"));
+    PageResponse { cause: error.cause(), ..response.refused(status, code.as_str()) }
+}
+
+/// The title and text of the page for an error.
+fn failure_message(error: &Error) -> (&'static str, &'static str) {
+    match error {
+        Error::ForgedForm => (
+            "This form is no longer valid",
+            "It was opened in another session, or did not come from Countersign. Nothing has changed. Open the page again and repeat what you wanted to do.",
+        ),
+        Error::NoSuchRoute | Error::NotFound(_) => (
+            "There is nothing here",
+            "The address is wrong, or what was here belongs to another organization. Check the link, or look for it from Home.",
+        ),
+        Error::AdminsOnly => (
+            "This page is for admins",
+            "Settings of your organization are changed by its admins. Ask one of them for what you need.",
+        ),
+        Error::MethodNotAllowed { .. } => {
+            ("This page can’t do that", "The address is right, but not for this kind of request.")
+        }
+        Error::Invalid(_) => (
+            "That form could not be read",
+            "Something in it is missing, twice, or too long. Nothing has changed. Go back and try again.",
+        ),
+        _ => (
+            "Something went wrong on our side",
+            "Nothing is known to have changed. Try again in a moment; if it stays like this, send the number below to support.",
+        ),
+    }
+}
+
+/// The URL of the sign-in page, which leads back to the requested page.
+fn sign_in_url(request: &Request, route: RouteKind) -> String {
+    match page_of(request, route).filter(|page| *page != "/app") {
+        Some(page) => format!("/app/sign-in?next={}", encode_query_value(page)),
+        None => "/app/sign-in".to_owned(),
+    }
+}
+
+/// The requested page, or the page whose form was submitted.
+fn page_of(request: &Request, route: RouteKind) -> Option<&str> {
+    let page = match route {
+        RouteKind::Page => request.uri().path_and_query().map(PathAndQuery::as_str),
+        RouteKind::Action => request.referring_page(),
+    };
+    page.and_then(safe_next)
+}
+
+/// The Content Security Policy of all pages: only the app's stylesheet, and forms that submit to the app.
+const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+);
+
+fn into_http(request: &Request, page: PageResponse) -> Response {
+    let mut response = Response::new(Body::from(page.body));
+    *response.status_mut() = page.status;
+    let headers = response.headers_mut();
+    let fixed = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        // `no-referrer` would also remove the origin from form submissions.
+        (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
+        (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+    ];
+    headers.extend(fixed);
+    if !request.app().insecure_cookies {
+        let one_year = HeaderValue::from_static("max-age=31536000");
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, one_year);
+    }
+    if let Ok(id) = HeaderValue::try_from(request.request_id().to_string()) {
+        headers.insert(REQUEST_ID, id);
+    }
+    if let Some(location) = page.location.and_then(|to| HeaderValue::try_from(to).ok()) {
+        headers.insert(header::LOCATION, location);
+    }
+    for cookie in page.cookies {
+        headers.append(header::SET_COOKIE, cookie);
+    }
+    response
+}

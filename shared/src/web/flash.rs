@@ -1,0 +1,121 @@
+//! Flashes: texts that a form's handler sets and that the page after the redirect shows once.
+//!
+//! A flash travels in a cookie that is sealed for the session, and opens for [`limits::FLASH_LIFETIME_S`] seconds. No
+//! store keeps it.
+
+use http::{HeaderValue, header};
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+use crate::crypto::keyring::{Keyring, Sealed};
+use crate::domain::ids::EndpointId;
+use crate::domain::member::Admin;
+use crate::domain::time::Timestamp;
+use crate::error::Error;
+use crate::limits;
+use crate::web::request::Request;
+use crate::web::submitted_form::SubmittedForm;
+
+/// The kinds of flashes. Each kind has its own cookie, so a removal does not overwrite a secret that has not been shown
+/// yet. The secret of another endpoint does overwrite it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flash {
+    /// The new signing secret of an endpoint.
+    SigningSecret(EndpointId),
+    /// The name of a removed member.
+    RemovedMember,
+}
+
+impl Flash {
+    /// Seals a text for the session of the form, and gives the `Set-Cookie` header. Nothing, if the text does not fit in a
+    /// header.
+    pub async fn set(self, submitted: &SubmittedForm<'_, Admin<'_>>, text: &str) -> Result<Option<HeaderValue>, Error> {
+        let keys = submitted.app().webhooks()?.keys.keyring().await?;
+        let sealed = self.seal(&keys, text, &submitted.form_token(), submitted.scope().now())?;
+        Ok(self.cookie(submitted.app().insecure_cookies, &sealed, limits::FLASH_LIFETIME_S))
+    }
+
+    /// The text, if the request has the cookie and it has not expired, with the `Set-Cookie` header that removes it.
+    ///
+    /// # Errors
+    /// [`Error::Unauthenticated`] when nobody is signed in, and an internal error when the keys can't be read.
+    pub async fn take(self, request: &Request) -> Result<Option<(String, Option<HeaderValue>)>, Error> {
+        let is_local = request.app().insecure_cookies;
+        let lines = request.headers().get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+        let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        let Some((_, value)) = pairs.find(|(name, _)| *name == self.cookie_name(is_local)) else { return Ok(None) };
+        let Some(sealed) = decode(value) else { return Ok(None) };
+        let keys = request.app().webhooks()?.keys.keyring().await?;
+        let text = self.open(&keys, &sealed, &request.signed_in()?.form_token(), request.now());
+        Ok(text.map(|text| (text, self.cookie(is_local, "", 0))))
+    }
+
+    /// The name of the cookie. Over https it begins with `__Host-`, so browsers accept it from this host only.
+    fn cookie_name(self, is_local: bool) -> &'static str {
+        match (self, is_local) {
+            (Self::SigningSecret(_), false) => "__Host-once-secret",
+            (Self::SigningSecret(_), true) => "once-secret",
+            (Self::RemovedMember, false) => "__Host-once-removed",
+            (Self::RemovedMember, true) => "once-removed",
+        }
+    }
+
+    fn cookie(self, is_local: bool, value: &str, max_age_s: i64) -> Option<HeaderValue> {
+        let secure = if is_local { "" } else { "; Secure" };
+        let name = self.cookie_name(is_local);
+        let text = format!("{name}={value}; Path=/; Max-Age={max_age_s}; HttpOnly; SameSite=Strict{secure}");
+        HeaderValue::try_from(text).ok()
+    }
+
+    /// The associated data of the seal: the kind and the session.
+    fn associated_data(self, form_token: &str) -> String {
+        match self {
+            Self::SigningSecret(endpoint) => format!("shown once, secret of {endpoint}, to {form_token}"),
+            Self::RemovedMember => format!("shown once, who was removed, to {form_token}"),
+        }
+    }
+
+    /// The cookie's value. The time is sealed with the text, because a browser may keep a cookie longer than `Max-Age`.
+    fn seal(self, keys: &Keyring, text: &str, form_token: &str, now: Timestamp) -> Result<String, Error> {
+        let internal = |error: serde_json::Error| Error::Internal(error.to_string());
+        let content = serde_json::to_string(&(now, text)).map_err(internal)?;
+        let sealed = keys.seal(&content, &self.associated_data(form_token))?;
+        let sealed = serde_json::to_string(&sealed).map_err(internal)?;
+        Ok(utf8_percent_encode(&sealed, NON_ALPHANUMERIC).to_string())
+    }
+
+    /// The text, if it was sealed for this session and kind and has not expired.
+    fn open(self, keys: &Keyring, sealed: &Sealed, form_token: &str, now: Timestamp) -> Option<String> {
+        let content = keys.open(sealed, &self.associated_data(form_token)).ok()?;
+        let (sealed_at, text): (Timestamp, String) = serde_json::from_str(&content).ok()?;
+        (now <= sealed_at.plus_seconds(limits::FLASH_LIFETIME_S)).then_some(text)
+    }
+}
+
+fn decode(value: &str) -> Option<Sealed> {
+    serde_json::from_str(&percent_decode_str(value).decode_utf8().ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flash_opens_for_its_session_and_kind_for_two_minutes() {
+        let keys = Keyring::new("one").unwrap();
+        let (own, other) = (EndpointId::new(), EndpointId::new());
+        let now = Timestamp::from_unix_ms(1_800_000_000_000).unwrap();
+        let flash = Flash::SigningSecret(own);
+        let sealed = decode(&flash.seal(&keys, "whsec_; é", "token", now).unwrap()).unwrap();
+        for (flash, token, seconds, opens) in [
+            (flash, "token", 0, true),
+            (flash, "token", 120, true),
+            (flash, "token", 121, false),
+            (flash, "another", 0, false),
+            (Flash::SigningSecret(other), "token", 0, false),
+            (Flash::RemovedMember, "token", 0, false),
+        ] {
+            let opened = flash.open(&keys, &sealed, token, now.plus_seconds(seconds));
+            assert_eq!(opened.as_deref(), opens.then_some("whsec_; é"), "{flash:?} {token} {seconds}");
+        }
+    }
+}
