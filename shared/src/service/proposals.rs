@@ -27,7 +27,7 @@ pub async fn create(by: &impl Writer, new: NewProposal) -> Result<Plan<Proposal>
     let scope = by.scope();
     let unknown = || Error::unknown_reference("agreement_id", "agreement");
     let agreement = scope.store().agreement(new.agreement_id).await?.ok_or_else(unknown)?;
-    let claiming = scope.store().claim_holder(new.agreement_id, new.action).await?;
+    let claim_holder = scope.store().claim_holder(new.agreement_id, new.action).await?;
     let now = scope.now();
     let (agreement, facts, contacts, blockers) = if new.action == ProposalAction::PublishAgreement {
         let loaded = LoadedAgreement::load(scope, agreement).await?;
@@ -46,8 +46,8 @@ pub async fn create(by: &impl Writer, new: NewProposal) -> Result<Plan<Proposal>
 
     let mut changes = vec![agreements::check(scope.call(), &agreement)];
     let mut events = Vec::new();
-    let expired = proposal::take_over_claim(claiming.as_deref(), scope.moment()).map_err(Error::Invalid)?;
-    if let (Some(before), Some(expired)) = (&claiming, &expired) {
+    let expired = proposal::take_over_claim(claim_holder.as_deref(), scope.moment()).map_err(Error::Invalid)?;
+    if let (Some(before), Some(expired)) = (&claim_holder, &expired) {
         // The clock has not settled the expired proposal: it is settled here, and the new proposal takes over its claim.
         events.push(EventKind::ProposalExpired(ProposalData::from(&**expired)));
         changes.push(stored::settle(scope.call(), before, expired, true)?);
