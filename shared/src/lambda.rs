@@ -11,9 +11,12 @@ use lambda_http::{Adapter, Request, RequestExt};
 use tower::ServiceExt;
 
 use crate::api::pipeline::Routes;
-use crate::platform::app_state::AppState;
+use crate::platform::app_state::{AppState, Webhooks};
 use crate::platform::config::ConfigError;
+use crate::platform::secrets_manager::SecretsManagerKeys;
 use crate::web::client_address::ClientAddress;
+use crate::webhook::guard::PublicOnly;
+use crate::webhook::resolve::SystemResolver;
 
 /// The stage that is not part of paths.
 const DEFAULT_STAGE: &str = "$default";
@@ -34,6 +37,17 @@ pub async fn serve(router: impl FnOnce(AppState) -> Result<Router, ConfigError>)
     let router = router(AppState::from_env()?)?;
     let service = Adapter::from(router.map_request(|request| with_address(without_stage(request))));
     lambda_runtime::run(service.map_request(as_sent)).await
+}
+
+impl Webhooks {
+    /// The dependencies of a function on Lambda: public hosts only, and the keys that the environment names.
+    ///
+    /// # Errors
+    /// When a setting is missing.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        let keys = SecretsManagerKeys::from_env()?;
+        Ok(Self { keys, guard: Arc::new(PublicOnly), resolver: Arc::new(SystemResolver::new()) })
+    }
 }
 
 /// Adds the client's address as the gateway saw it. Headers that name an address can be forged.

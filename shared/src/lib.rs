@@ -8,6 +8,7 @@ pub mod api;
 pub mod crypto;
 pub mod domain;
 pub mod error;
+#[cfg(feature = "lambda")]
 pub mod lambda;
 pub mod limits;
 pub mod platform;

@@ -8,7 +8,7 @@ use lambda_http::Error;
 use lambda_http::lambda_runtime::{self, LambdaEvent, service_fn};
 use shared::AppState;
 use shared::domain::time_scale::TimeScale;
-use shared::platform::secrets::SecretsManagerKeys;
+use shared::platform::secrets_manager::SecretsManagerKeys;
 use shared::platform::sqs::SqsQueue;
 use shared::webhook::client::Client;
 use shared::webhook::guard::PublicOnly;

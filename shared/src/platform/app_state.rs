@@ -6,11 +6,11 @@ use crate::domain::time_scale::TimeScale;
 use crate::error::Error;
 use crate::platform::aws::{self, AwsSettings, Service};
 use crate::platform::config::{self, BaseUrl, ConfigError};
-use crate::platform::secrets::{Keys, SecretsManagerKeys};
+use crate::platform::secrets::Keys;
 use crate::platform::telemetry::Log;
 use crate::store::Store;
-use crate::webhook::guard::{Guard, PublicOnly};
-use crate::webhook::resolve::{Resolve, SystemResolver};
+use crate::webhook::guard::Guard;
+use crate::webhook::resolve::Resolve;
 
 /// The state that all calls of a process share.
 #[derive(Debug)]
@@ -38,17 +38,6 @@ pub struct Webhooks {
     pub guard: Arc<dyn Guard>,
     /// The resolver of their names.
     pub resolver: Arc<dyn Resolve>,
-}
-
-impl Webhooks {
-    /// The dependencies of a function on Lambda: public hosts only, and the keys that the environment names.
-    ///
-    /// # Errors
-    /// When a setting is missing.
-    pub fn from_env() -> Result<Self, ConfigError> {
-        let keys = SecretsManagerKeys::from_env()?;
-        Ok(Self { keys, guard: Arc::new(PublicOnly), resolver: Arc::new(SystemResolver::new()) })
-    }
 }
 
 impl AppState {

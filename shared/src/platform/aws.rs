@@ -1,12 +1,11 @@
 //! Clients of AWS services, which share an HTTP client, a TLS provider and timeouts.
 
-use aws_config::environment::EnvironmentVariableCredentialsProvider;
-use aws_config::retry::RetryConfig;
-use aws_config::timeout::TimeoutConfig;
-use aws_config::{BehaviorVersion, Region, SdkConfig};
-use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider, SharedHttpClient};
+use aws_sdk_dynamodb::config::retry::RetryConfig;
+use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
+use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region, SharedCredentialsProvider, SharedHttpClient};
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore};
+use aws_types::SdkConfig;
 
 use crate::limits;
 use crate::platform::config::{self, ConfigError};
@@ -31,13 +30,13 @@ impl AwsSettings {
     /// `AWS_ENDPOINT_URL`, or a variable for one service, such as `AWS_ENDPOINT_URL_DYNAMODB`.
     ///
     /// # Errors
-    /// When the region is missing.
+    /// When one of them is missing.
     pub fn from_env(service: Service) -> Result<Self, ConfigError> {
         let endpoint = |name| std::env::var(name).ok().filter(|url| !url.is_empty());
         Ok(Self {
             endpoint_url: endpoint(service.endpoint_variable()).or_else(|| endpoint("AWS_ENDPOINT_URL")),
             region: config::required("AWS_REGION")?,
-            credentials: SharedCredentialsProvider::new(EnvironmentVariableCredentialsProvider::new()),
+            credentials: credentials_from_env()?,
         })
     }
 
@@ -61,6 +60,18 @@ impl AwsSettings {
             credentials: SharedCredentialsProvider::new(Credentials::new("local", "local", None, None, "emulator")),
         }
     }
+}
+
+/// Lambda sets credentials before a process starts and never changes them in it, so they are read once.
+fn credentials_from_env() -> Result<SharedCredentialsProvider, ConfigError> {
+    let session_token = std::env::var("AWS_SESSION_TOKEN").ok().filter(|token| !token.is_empty());
+    Ok(SharedCredentialsProvider::new(Credentials::new(
+        config::required("AWS_ACCESS_KEY_ID")?,
+        config::required("AWS_SECRET_ACCESS_KEY")?,
+        session_token,
+        None,
+        "environment",
+    )))
 }
 
 /// An AWS service with a client.
@@ -93,12 +104,14 @@ pub fn dynamodb(settings: &AwsSettings) -> aws_sdk_dynamodb::Client {
 
 /// A client of SQS. Build it once per process.
 #[must_use]
+#[cfg(feature = "lambda")]
 pub fn sqs(settings: &AwsSettings) -> aws_sdk_sqs::Client {
     aws_sdk_sqs::Client::new(&config(settings))
 }
 
 /// A client of Secrets Manager. Build it once per process.
 #[must_use]
+#[cfg(feature = "lambda")]
 pub fn secrets_manager(settings: &AwsSettings) -> aws_sdk_secretsmanager::Client {
     aws_sdk_secretsmanager::Client::new(&config(settings))
 }

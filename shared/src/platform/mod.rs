@@ -12,5 +12,8 @@ pub mod aws;
 pub mod call_record;
 pub mod config;
 pub mod secrets;
+#[cfg(feature = "lambda")]
+pub mod secrets_manager;
+#[cfg(feature = "lambda")]
 pub mod sqs;
 pub mod telemetry;

@@ -1,6 +1,7 @@
 //! The store of a stack, embedded or elsewhere, and how the process learns what becomes due in it.
 
 mod embedded;
+#[cfg_attr(not(feature = "stream"), path = "no_stream.rs")]
 mod stream;
 
 use shared::platform::aws::{self, AwsSettings};

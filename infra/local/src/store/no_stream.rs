@@ -1,0 +1,23 @@
+//! In place of `stream` where the feature of that name is off.
+
+use shared::platform::aws::AwsSettings;
+use shared::platform::telemetry::Log;
+use shared::store::due::DueEntry;
+use tokio::sync::mpsc::UnboundedSender;
+
+/// There is no reader.
+#[derive(Debug)]
+pub(crate) enum StreamReader {}
+
+#[expect(clippy::unused_async, reason = "the same signatures as in `stream`")]
+impl StreamReader {
+    /// Fails, and says why.
+    pub(crate) async fn open(_: &AwsSettings, _: String, _: UnboundedSender<DueEntry>) -> Result<Self, String> {
+        Err("reading a stream takes the feature `stream` of the crate `local`".to_owned())
+    }
+
+    /// Never called.
+    pub(crate) async fn run(self, _: Log) {
+        match self {}
+    }
+}
