@@ -36,10 +36,11 @@ test-browser: ## The app in Chromium: each page at two widths, light and dark, w
 test-aws: ## The same system tests against AWS's DynamoDB Local and an emulator of SQS, or what AWS_ENDPOINT_URL names
 	scripts/test-aws
 
+# The second run of clippy: the stack as `make run` builds it, without the feature `lambda`; and files in a bucket.
 check: ## Format, lints, documentation, dependencies
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	cargo clippy -p files --features s3 -- -D warnings
+	cargo clippy -p local -p files --features files/s3 -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
 	$(CHECK_TOOLS); cargo deny check bans licenses sources
 	$(CHECK_TOOLS); cargo shear
