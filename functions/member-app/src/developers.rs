@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use shared::Webhooks;
-use shared::crypto::signing_secret::SigningSecret;
-use shared::domain::endpoint::{Endpoint, Subscription};
+use shared::domain::endpoint::Subscription;
 use shared::domain::event::EventType;
 use shared::domain::ids::EndpointId;
 use shared::error::Error;
 use shared::limits;
-use shared::service::endpoints::{self, NoRoom};
+use shared::service::endpoints::{self, NewEndpoint, NoRoom};
 use shared::store::endpoints::EndpointState;
 use shared::web::{Flash, Form, Request};
 use shared::webhook::guard::{AddressError, EndpointUrl, check};
@@ -168,10 +167,10 @@ impl Handler for AddEndpoint {
             Err(form) => return Ok(developers_page(request, Some(*form), None).await?.unprocessable()),
         };
         let keys = webhooks.keys.keyring().await?;
-        let secret = SigningSecret::generate()?;
-        let endpoint = Endpoint::new(submitted.submitter(), url, events, &secret, &keys, submitted.scope().now())?;
-        let cookie = Flash::SigningSecret(endpoint.id()).set(&submitted, &secret.expose()).await?;
-        let added = submitted.run(|| endpoints::add(submitted.scope(), submitted.submitter(), &endpoint)).await?;
+        let (scope, admin) = (submitted.scope(), submitted.submitter());
+        let new = NewEndpoint::generate(scope, admin, url, events, &keys)?;
+        let cookie = Flash::SigningSecret(new.id()).set(&submitted, &new.secret().expose()).await?;
+        let added = submitted.run(|| endpoints::add(scope, admin, &new)).await?;
         if let Err(NoRoom) = added {
             let max = limits::ENDPOINTS_MAX;
             let line = format!("An organization has at most {max}. Delete one that you no longer need.");
@@ -179,6 +178,6 @@ impl Handler for AddEndpoint {
             let form = EndpointForm::submitted(submitted.form());
             return Ok(developers_page(request, Some(form), Some(notice)).await?.unprocessable());
         }
-        Ok(PageResponse::see_other(endpoint_url(endpoint.id())).with_cookie(cookie))
+        Ok(PageResponse::see_other(endpoint_url(new.id())).with_cookie(cookie))
     }
 }

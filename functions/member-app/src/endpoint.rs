@@ -1,7 +1,6 @@
 //! The page of an endpoint: its health, its settings and its deliveries.
 
 use askama::Template;
-use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::delivery::{Delivery, DeliveryState};
 use shared::domain::endpoint::{Endpoint, Rotation};
 use shared::domain::event::EventType;
@@ -9,7 +8,7 @@ use shared::domain::ids::{EndpointId, EventId};
 use shared::domain::member::Admin;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
-use shared::service::endpoints;
+use shared::service::endpoints::{self, NewSecret};
 use shared::store::deliveries::DeliveryFilter;
 use shared::store::endpoints::EndpointState;
 use shared::web::{Flash, Form, Request, SubmittedForm};
@@ -321,11 +320,10 @@ async fn rotate_secret(submitted: &AdminForm<'_>, id: EndpointId) -> Result<Page
     let keep_old = submitted.form().get("old") == "keep";
     let rotation = if keep_old { Rotation::Overlapping } else { Rotation::AtOnce };
     let (scope, admin) = (submitted.scope(), submitted.submitter());
-    // All attempts use the same secret, so that the page shows the one that was stored.
-    let secret = SigningSecret::generate()?;
+    let new = NewSecret::generate(rotation)?;
     let keys = submitted.app().webhooks()?.keys.keyring().await?;
-    let cookie = Flash::SigningSecret(id).set(submitted, &secret.expose()).await?;
-    submitted.run(|| endpoints::rotate_secret(scope, admin, id, rotation, &secret, &keys)).await?;
+    let cookie = Flash::SigningSecret(id).set(submitted, &new.secret().expose()).await?;
+    submitted.run(|| endpoints::rotate_secret(scope, admin, id, &new, &keys)).await?;
     Ok(PageResponse::see_other(endpoint_url(id)).with_cookie(cookie))
 }
 

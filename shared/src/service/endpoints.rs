@@ -23,12 +23,51 @@ pub async fn get(scope: &Scope, id: EndpointId) -> Result<EndpointState, Error> 
     all.into_iter().find(|state| state.endpoint.id() == id).ok_or_else(Error::not_found)
 }
 
+/// A new endpoint with its signing secret. It is built once for all attempts to commit it, so that the page shows the
+/// secret that was stored.
+#[derive(Debug)]
+pub struct NewEndpoint {
+    endpoint: Endpoint,
+    secret: SigningSecret,
+}
+
+impl NewEndpoint {
+    /// Generates the secret, and builds the endpoint.
+    ///
+    /// # Errors
+    /// When there is no randomness, or the secret can't be sealed.
+    pub fn generate(
+        scope: &Scope,
+        admin: Admin<'_>,
+        url: EndpointUrl,
+        events: Subscription,
+        keys: &Keyring,
+    ) -> Result<Self, Error> {
+        let secret = SigningSecret::generate()?;
+        let endpoint = Endpoint::new(admin, url, events, &secret, keys, scope.now())?;
+        Ok(Self { endpoint, secret })
+    }
+
+    /// The endpoint's id.
+    #[must_use]
+    pub fn id(&self) -> EndpointId {
+        self.endpoint.id()
+    }
+
+    /// The signing secret, which is shown once.
+    #[must_use]
+    pub fn secret(&self) -> &SigningSecret {
+        &self.secret
+    }
+}
+
 /// The organization has reached the limit of endpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoRoom;
 
 /// Adds an endpoint.
-pub async fn add(scope: &Scope, admin: Admin<'_>, endpoint: &Endpoint) -> Result<Plan<Result<(), NoRoom>>, Error> {
+pub async fn add(scope: &Scope, admin: Admin<'_>, new: &NewEndpoint) -> Result<Plan<Result<(), NoRoom>>, Error> {
+    let endpoint = &new.endpoint;
     let all = scope.store().endpoints().await?;
     // An earlier attempt, whose response was lost, may have added this one.
     let others = all.iter().filter(|state| state.endpoint.id() != endpoint.id());
@@ -73,6 +112,30 @@ pub async fn resume(scope: &Scope, admin: Admin<'_>, id: EndpointId) -> Result<P
     replace(scope, admin, &before, before.resumed(admin, scope.now()))
 }
 
+/// A new signing secret for an endpoint. It is generated once for all attempts to commit it, so that the page shows the
+/// secret that was stored.
+#[derive(Debug)]
+pub struct NewSecret {
+    secret: SigningSecret,
+    how: Rotation,
+}
+
+impl NewSecret {
+    /// Generates the secret.
+    ///
+    /// # Errors
+    /// When there is no randomness.
+    pub fn generate(how: Rotation) -> Result<Self, Error> {
+        Ok(Self { secret: SigningSecret::generate()?, how })
+    }
+
+    /// The signing secret, which is shown once.
+    #[must_use]
+    pub fn secret(&self) -> &SigningSecret {
+        &self.secret
+    }
+}
+
 /// Gives an endpoint a new signing secret.
 ///
 /// # Errors
@@ -81,12 +144,11 @@ pub async fn rotate_secret(
     scope: &Scope,
     admin: Admin<'_>,
     id: EndpointId,
-    how: Rotation,
-    secret: &SigningSecret,
+    new: &NewSecret,
     keys: &Keyring,
 ) -> Result<Plan<()>, Error> {
     let before = get(scope, id).await?.endpoint;
-    let after = before.rotated(admin, how, secret, keys, scope.now())?;
+    let after = before.rotated(admin, new.how, &new.secret, keys, scope.now())?;
     replace(scope, admin, &before, Some(after))
 }
 
