@@ -1,4 +1,5 @@
-//! The layers of the crate: each uses only those below it, and no two files use each other in a circle.
+//! The layers of the crate: each uses only those below it, and no two files use each other in a circle. Operations and
+//! pages use the store only by way of `service`.
 
 #![allow(clippy::expect_used, reason = "a test that can't read the sources fails there and then")]
 
@@ -9,6 +10,10 @@ use std::path::{Path, PathBuf};
 /// The layers from the top down. A file of one may use those that come after it, and files of its own.
 const LAYERS: [&str; 12] =
     ["lambda", "api", "web", "platform", "service", "webhook", "store", "error", "domain", "wire", "crypto", "retry"];
+
+/// The functions whose operations and pages name use cases only. The others have the store as their subject: they move
+/// data between the table, its stream and the queues.
+const ENTRANCES: [&str; 4] = ["read-api", "write-api", "proposals", "member-app"];
 
 /// What every layer may use.
 const BELOW_ALL: &str = "limits";
@@ -120,7 +125,26 @@ fn circles(files: &BTreeMap<String, String>) -> Vec<String> {
     files.keys().filter(|module| reaches_itself(module)).cloned().collect()
 }
 
+/// The lines of code that name the store: its module, or a field or method that gives it.
+fn lines_that_name_the_store(code: &str) -> Vec<&str> {
+    let continues_a_name = |c: char| c.is_alphanumeric() || c == '_';
+    let names_it = |line: &&str| {
+        line.match_indices("store").any(|(at, name)| {
+            let (before, after) = (&line[..at], &line[at + name.len()..]);
+            let is_whole = !before.ends_with(continues_a_name) && !after.starts_with(continues_a_name);
+            let is_module = after.starts_with("::") || after.starts_with(" as ") || before.ends_with("::");
+            is_whole && (is_module || before.ends_with('.'))
+        })
+    };
+    code.lines().filter(names_it).collect()
+}
+
 fn sources() -> BTreeMap<String, String> {
+    sources_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
+}
+
+/// The sources below a folder, with their modules.
+fn sources_below(root: &Path) -> BTreeMap<String, String> {
     fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
@@ -131,10 +155,9 @@ fn sources() -> BTreeMap<String, String> {
             }
         }
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
-    walk(&root, &mut files);
-    let read = |file: &PathBuf| (module(&root, file), fs::read_to_string(file).expect("a source"));
+    walk(root, &mut files);
+    let read = |file: &PathBuf| (module(root, file), fs::read_to_string(file).expect("a source"));
     files.iter().map(read).filter(|(module, _)| module != "lib").collect()
 }
 
@@ -153,6 +176,37 @@ fn a_layer_uses_only_those_below_it() {
 fn no_files_use_each_other_in_a_circle() {
     let found = circles(&sources());
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn operations_and_pages_do_not_name_the_store() {
+    for function in ENTRANCES {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../functions").join(function).join("src");
+        let files = sources_below(&root);
+        assert!(files.len() > 1, "the sources of {function} are found");
+        for (module, source) in files {
+            let code = code(&source);
+            let found = lines_that_name_the_store(&code);
+            assert!(found.is_empty(), "{function}, {module} names the store:\n{}", found.join("\n"));
+        }
+    }
+}
+
+#[test]
+fn code_that_names_the_store_is_found() {
+    for line in [
+        "use shared::store::list::Order;",
+        "use shared::store;",
+        "use shared::{domain, store::Versioned};",
+        "use shared::store as table;",
+        "let page = caller.store().list_contacts(&query).await?;",
+        "let table = request.app().store.clone();",
+    ] {
+        assert_eq!(lines_that_name_the_store(line), [line]);
+    }
+    for line in ["use shared::service::contacts;", "let stored = delivery.stored();", "let value = \"no-store\";"] {
+        assert_eq!(lines_that_name_the_store(line), [""; 0], "{line}");
+    }
 }
 
 #[test]

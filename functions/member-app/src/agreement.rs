@@ -3,9 +3,9 @@
 use askama::Template;
 use shared::api::views::agreements::AgreementView;
 use shared::domain::agreement::blockers::Blocker;
-use shared::domain::agreement::{Agreement, AgreementKind, Life, Lifecycle};
+use shared::domain::agreement::{Agreement, AgreementKind, Life};
 use shared::domain::ids::AgreementId;
-use shared::domain::proposal::{Proposal, ProposalAction};
+use shared::domain::proposal::Proposal;
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
@@ -69,14 +69,9 @@ impl Handler for Show {
 }
 
 fn agreement_page(request: &Request, review: &AgreementReview) -> AgreementPage {
-    let AgreementReview { loaded, pending } = review;
-    let (agreement, workspace, contacts) = (&**loaded.agreement(), loaded.workspace(), loaded.contacts());
-    let blockers = match agreement.lifecycle() {
-        Lifecycle::Draft => loaded.blockers(request.now()),
-        _ => Vec::new(),
-    };
-    let is_proposed = pending.iter().any(|proposal| proposal.action == ProposalAction::PublishAgreement);
-    let view = AgreementView::in_full(agreement, contacts, &blockers, is_proposed, &request.app().base_url);
+    let AgreementReview { in_full, workspace, pending } = review;
+    let agreement = &in_full.agreement;
+    let view = AgreementView::of(in_full, &request.app().base_url);
     AgreementPage {
         layout: Layout::new(request),
         name: agreement.name.as_str().to_owned(),
@@ -93,8 +88,8 @@ fn agreement_page(request: &Request, review: &AgreementReview) -> AgreementPage 
         dates: dates(agreement, &view),
         created_by: actor_label(&agreement.created_by),
         is_ready: view.proposal_ready,
-        agreement_summary: AgreementSummary::new(agreement, &view, contacts),
-        blockers: blockers.iter().map(Blocker::message).collect(),
+        agreement_summary: AgreementSummary::new(agreement, &view, &in_full.contacts),
+        blockers: in_full.blockers.iter().map(Blocker::message).collect(),
         proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, request.now())).collect(),
     }
 }

@@ -6,7 +6,7 @@ use shared::domain::ids::{EndpointId, EventId};
 use shared::error::Error;
 use shared::limits;
 use shared::service::deliveries::{self, DeliveryReview};
-use shared::store::endpoints::EndpointState;
+use shared::service::endpoints::EndpointState;
 use shared::web::Request;
 
 use crate::Handler;

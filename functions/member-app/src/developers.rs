@@ -9,8 +9,7 @@ use shared::domain::event::EventType;
 use shared::domain::ids::EndpointId;
 use shared::error::Error;
 use shared::limits;
-use shared::service::endpoints::{self, NewEndpoint, NoRoom};
-use shared::store::endpoints::EndpointState;
+use shared::service::endpoints::{self, EndpointState, NewEndpoint, NoRoom};
 use shared::web::{Flash, Form, Request};
 use shared::webhook::guard::{AddressError, EndpointUrl, check};
 use shared::webhook::resolve::ResolveError;
@@ -139,7 +138,7 @@ async fn developers_page(
     submitted: Option<EndpointForm>,
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
-    let endpoints = request.signed_in()?.scope().store().endpoints().await?;
+    let endpoints = endpoints::list(request.signed_in()?.scope()).await?;
     let is_full = endpoints.len() >= limits::ENDPOINTS_MAX;
     let page = DevelopersPage {
         layout: Layout::new(request),

@@ -8,9 +8,8 @@ use shared::domain::ids::{EndpointId, EventId};
 use shared::domain::member::Admin;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
-use shared::service::endpoints::{self, NewSecret};
-use shared::store::deliveries::DeliveryFilter;
-use shared::store::endpoints::EndpointState;
+use shared::service::deliveries::{self, DeliveryFilter};
+use shared::service::endpoints::{self, EndpointState, NewSecret};
 use shared::web::{Flash, Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
@@ -126,14 +125,14 @@ async fn endpoint_page(
     state: &EndpointState,
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
-    let store = request.signed_in()?.scope().store();
+    let scope = request.signed_in()?.scope();
     let endpoint = &state.endpoint;
     let filter = DeliveryFilter {
         state: request.query("state").and_then(|text| DeliveryState::parse(&text)),
         event_type: request.query("type").and_then(|text| EventType::parse(&text)),
     };
     let before: Option<EventId> = request.query("before").and_then(|text| text.parse().ok());
-    let found = store.deliveries(endpoint.id(), filter, before, DELIVERIES_PER_PAGE).await?;
+    let found = deliveries::list(scope, endpoint.id(), filter, before, DELIVERIES_PER_PAGE).await?;
     let (secret, cookie) = Flash::SigningSecret(endpoint.id()).take(request).await?.unzip();
     let path = endpoint_url(endpoint.id());
     let state_value = filter.state.map_or("", DeliveryState::as_str);
@@ -194,13 +193,12 @@ fn event_type_options(selected: Option<EventType>) -> Vec<SelectOption> {
 /// The replay form with the number of events that it would replay: since the time in the query or the submitted form, or
 /// since the beginning. `None`, if there are none and no time was given.
 async fn replay_form(request: &Request, state: &EndpointState) -> Result<Option<ReplayForm>, Error> {
-    let store = request.signed_in()?.scope().store();
     let form = request.unverified_form();
     let submitted = Some(form.get("since").to_owned()).filter(|_| Button::of(&form) == Some(Button::ReplayAll));
     let requested = submitted.or_else(|| request.query("since"));
     let since = requested.as_deref().map(parse_datetime_local);
     let count_from = since.flatten().unwrap_or_else(beginning_of_time);
-    let found = store.undelivered(state.endpoint.id(), &state.quarantined, count_from).await?;
+    let found = deliveries::undelivered(request.signed_in()?.scope(), state, count_from).await?;
     if found.count == 0 && requested.is_none() {
         return Ok(None);
     }

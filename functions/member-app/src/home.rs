@@ -5,7 +5,8 @@ use shared::domain::proposal::{Decision, Proposal, ProposalState};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
-use shared::store::endpoints::EndpointState;
+use shared::service::endpoints::{self, EndpointState};
+use shared::service::proposals;
 use shared::web::Request;
 
 use crate::Handler;
@@ -71,9 +72,10 @@ impl Handler for Show {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let now = request.now();
         let signed_in = request.signed_in()?;
-        let store = signed_in.scope().store();
-        let endpoints = async { if signed_in.member().is_admin() { store.endpoints().await } else { Ok(Vec::new()) } };
-        let (found, endpoints) = tokio::try_join!(store.proposals_for_home(now, PENDING_MAX, ENDED_MAX), endpoints)?;
+        let scope = signed_in.scope();
+        let endpoints =
+            async { if signed_in.member().is_admin() { endpoints::list(scope).await } else { Ok(Vec::new()) } };
+        let (found, endpoints) = tokio::try_join!(proposals::for_home(scope, PENDING_MAX, ENDED_MAX), endpoints)?;
         let failing: Vec<&EndpointState> = endpoints.iter().filter(|state| state.is_failing()).collect();
         let (failing, more_failing) = failing.split_at(failing.len().min(FAILING_MAX));
         let proposal_ids = found.pending.iter().map(|proposal| proposal.id().uuid());

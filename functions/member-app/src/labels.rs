@@ -6,7 +6,7 @@ use shared::domain::delivery::DeliveryState;
 use shared::domain::endpoint::Subscription;
 use shared::domain::proposal::{ProposalAction, ProposalState};
 use shared::domain::time::Timestamp;
-use shared::store::endpoints::EndpointState;
+use shared::service::endpoints::EndpointState;
 
 /// A state in a word, with the CSS class of its color.
 pub(crate) struct Badge {

@@ -84,7 +84,7 @@ impl Handler for List {
 
 async fn members_page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
-    let members = signed_in.scope().store().members().await?;
+    let members = members::list(signed_in.scope()).await?;
     let total = u64::try_from(members.len()).unwrap_or(u64::MAX);
     let page_request = clamped_page(requested_page(request, "offset"), total);
     let positions = page_request.positions();

@@ -3,15 +3,13 @@
 use askama::Template;
 use http::StatusCode;
 use shared::api::views::agreements::AgreementView;
-use shared::domain::agreement::{Agreement, Lifecycle};
-use shared::domain::contact::Contact;
+use shared::domain::agreement::Lifecycle;
 use shared::domain::ids::ProposalId;
 use shared::domain::member::{Changed, Refusal};
-use shared::domain::proposal::{Decision, MemberDecision, Note, Proposal, ProposalAction, ProposalState, check_state};
+use shared::domain::proposal::{Decision, MemberDecision, Note, Proposal, ProposalState};
 use shared::domain::sentences;
-use shared::domain::time_scale::TimeScale;
 use shared::error::Error;
-use shared::service::proposals::{self, Choice, LoadedProposal, Review, ReviewFingerprint};
+use shared::service::proposals::{self, Choice, ProposalReview, ReviewFingerprint};
 use shared::web::{Form, Request};
 
 use crate::Handler;
@@ -216,59 +214,12 @@ fn proposal_url(id: ProposalId) -> String {
     format!("/app/proposals/{id}")
 }
 
-/// What the page shows of the agreement: its current state, or, if the proposal was declined or has expired, its state
-/// when it was proposed.
-struct ShownAgreement<'a> {
-    /// The agreement as a decision now would find it, including transitions that the clock has not written yet.
-    current: &'a Agreement,
-    /// The agreement that the page describes.
-    agreement: &'a Agreement,
-    /// The contacts of its participants, and of those who were participants when it was proposed.
-    contacts: Vec<Contact>,
-    /// Whether the proposal can be decided.
-    is_pending: bool,
-    /// Whether it can never be confirmed any more.
-    is_too_late: bool,
-    /// The changes since the proposal, as sentences.
-    changes: Vec<String>,
-}
-
-impl<'a> ShownAgreement<'a> {
-    fn new(review: &'a Review, current: &'a Agreement) -> Self {
-        let Review { loaded, snapshot, gone } = review;
-        let is_pending = loaded.proposal().state_at(loaded.at()) == ProposalState::Pending;
-        let contacts: Vec<Contact> = loaded.agreement().contacts().iter().chain(gone).cloned().collect();
-        let (agreement, changes) = match snapshot {
-            Some(before) if is_pending => (current, sentences::changes_since(before, current, &contacts)),
-            Some(before) => (&before.agreement, Vec::new()),
-            None => (current, Vec::new()),
-        };
-        let is_too_late = is_pending && check_state(loaded.proposal().action, current).is_err();
-        Self { current, agreement, contacts, is_pending, is_too_late, changes }
+/// The blockers of the confirmation, as sentences.
+fn blockers(review: &ProposalReview) -> Vec<String> {
+    if review.is_too_late {
+        return vec![too_late(review.current.lifecycle()).to_owned()];
     }
-
-    /// What blocks the confirmation, as sentences.
-    fn blockers(&self, loaded: &LoadedProposal) -> Vec<String> {
-        if self.is_too_late {
-            return vec![too_late(self.current.lifecycle()).to_owned()];
-        }
-        if !self.is_pending || loaded.proposal().action != ProposalAction::PublishAgreement {
-            return Vec::new();
-        }
-        let blockers = loaded.agreement().blockers(loaded.at());
-        let blocking = blockers.iter().filter(|blocker| !blocker.allows_proposal());
-        blocking.map(|blocker| blocker.message().to_owned()).collect()
-    }
-
-    /// The effects of the confirmation, as sentences.
-    fn effects(&self, loaded: &LoadedProposal, time_scale: TimeScale) -> Vec<String> {
-        if !self.is_pending || self.is_too_late {
-            return Vec::new();
-        }
-        let moment = (loaded.agreement().facts(), time_scale, loaded.at());
-        let workspace = loaded.agreement().workspace();
-        sentences::effects(loaded.proposal().action, self.agreement, workspace, &self.contacts, moment)
-    }
+    review.blockers.iter().map(|blocker| blocker.message().to_owned()).collect()
 }
 
 fn decision_view(proposal: &Proposal) -> Option<DecisionView> {
@@ -281,43 +232,42 @@ fn decision_view(proposal: &Proposal) -> Option<DecisionView> {
     }
 }
 
-fn proposal_page(request: &Request, review: &Review, submitted: Submitted) -> Result<PageResponse, Error> {
-    let (loaded, time_scale) = (&review.loaded, request.app().time_scale);
-    let (proposal, workspace) = (loaded.proposal(), loaded.agreement().workspace());
-    let current = loaded.agreement().agreement().as_of(loaded.agreement().facts(), time_scale, loaded.at());
-    let shown = ShownAgreement::new(review, &current);
-    let agreement = shown.agreement;
-    let view = AgreementView::in_full(agreement, &shown.contacts, &[], true, &request.app().base_url);
+fn proposal_page(request: &Request, review: &ProposalReview, submitted: Submitted) -> Result<PageResponse, Error> {
+    let (proposal, agreement) = (&review.proposal, review.agreement());
+    let view = AgreementView::in_full(agreement, &review.contacts, &[], true, &request.app().base_url);
     let page = ProposalPage {
         layout: Layout::new(request),
         path: proposal_url(proposal.id()),
         verb: action_verb(proposal.action),
         name: agreement.name.as_str().to_owned(),
-        badge: proposal_badge(proposal.state_at(loaded.at())),
+        badge: proposal_badge(review.state()),
         summary: sentences::proposal_summary(proposal),
         created_by: actor_label(&proposal.created_by),
         created_at: proposal.created_at.into(),
         expires_at: proposal.expires_at.into(),
-        time_left: sentences::time_left(loaded.at(), proposal.expires_at),
+        time_left: sentences::time_left(review.at, proposal.expires_at),
         note: proposal.note.as_ref().map(|note| note.as_str().to_owned()),
-        agreement: Link { url: format!("/app/agreements/{}", current.id()), text: current.name.as_str().to_owned() },
-        agreement_badge: lifecycle_badge(current.lifecycle()),
-        workspace: Link {
-            url: format!("/app/workspaces/{}", workspace.id()),
-            text: workspace.name.as_str().to_owned(),
+        agreement: Link {
+            url: format!("/app/agreements/{}", review.current.id()),
+            text: review.current.name.as_str().to_owned(),
         },
-        effects: shown.effects(loaded, time_scale),
-        blockers: shown.blockers(loaded),
-        agreement_summary: AgreementSummary::new(agreement, &view, &shown.contacts),
-        is_pending: shown.is_pending,
-        is_too_late: shown.is_too_late,
-        shows_snapshot: !shown.is_pending && review.snapshot.is_some(),
-        changes: shown.changes,
+        agreement_badge: lifecycle_badge(review.current.lifecycle()),
+        workspace: Link {
+            url: format!("/app/workspaces/{}", review.workspace.id()),
+            text: review.workspace.name.as_str().to_owned(),
+        },
+        blockers: blockers(review),
+        agreement_summary: AgreementSummary::new(agreement, &view, &review.contacts),
+        is_pending: review.is_pending,
+        is_too_late: review.is_too_late,
+        shows_snapshot: review.as_proposed.is_some(),
         decision: decision_view(proposal),
-        fingerprint: loaded.fingerprint().to_string(),
+        fingerprint: review.fingerprint.to_string(),
         submitted_note: submitted.note,
         note_error: submitted.note_error,
         notice: submitted.notice,
+        effects: review.effects.clone(),
+        changes: review.changes.clone(),
     };
-    Ok(PageResponse::render(&page)?.showing([proposal.id().uuid(), current.id().uuid()]))
+    Ok(PageResponse::render(&page)?.showing([proposal.id().uuid(), review.current.id().uuid()]))
 }

@@ -3,8 +3,7 @@
 use askama::Template;
 use shared::domain::proposal::ProposalState;
 use shared::error::Error;
-use shared::store::list::Order;
-use shared::store::proposals::ProposalQuery;
+use shared::service::proposals::{self, Order, ProposalQuery};
 use shared::web::Request;
 
 use crate::Handler;
@@ -51,7 +50,7 @@ impl Handler for List {
         let state = STATES.iter().find_map(|(state, _)| state.filter(|state| state.as_str() == requested));
         let page = requested_page(request, "offset");
         let query = ProposalQuery { state: state.into(), ..ProposalQuery::of_page(page) };
-        let found = scope.store().list_proposals(Order::NewestFirst, &query, now).await?;
+        let found = proposals::list(scope, Order::NewestFirst, &query).await?;
         let page_at = |offset: u64| match (state, offset) {
             (None, 0) => "/app/proposals".to_owned(),
             (None, offset) => format!("/app/proposals?offset={offset}"),

@@ -7,15 +7,12 @@ use shared::domain::ids::WorkspaceId;
 use shared::domain::sentences;
 use shared::domain::workspace::Workspace;
 use shared::error::Error;
-use shared::service::agreements::AgreementPage;
+use shared::service::agreements::{self, AgreementPage, AgreementQuery};
 use shared::service::scope::Scope;
-use shared::service::{agreements, workspaces};
-use shared::store::Versioned;
-use shared::store::agreements::AgreementQuery;
-use shared::store::workspaces::WorkspaceQuery;
+use shared::service::workspaces::{self, WorkspacePeople, WorkspaceQuery};
 use shared::web::Request;
 use shared::wire::input;
-use shared::wire::page::{Page, PageRequest};
+use shared::wire::page::PageRequest;
 
 use crate::Handler;
 use crate::labels::{Badge, DisplayTime, lifecycle_badge};
@@ -67,7 +64,7 @@ impl Handler for List {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let signed_in = request.signed_in()?;
         let query: WorkspaceQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
-        let found = signed_in.scope().store().list_workspaces(&query).await?;
+        let found = workspaces::list(signed_in.scope(), &query).await?;
         let search = request.query("search").unwrap_or_default();
         let page_url = |offset: u64| format!("/app/workspaces?search={}&offset={offset}", encode_query_value(&search));
         if is_past_the_end(found.pagination) {
@@ -143,9 +140,9 @@ impl Handler for Show {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let scope = request.signed_in()?.scope();
         let id: WorkspaceId = request.path_id("id")?;
-        let workspace = scope.store().workspace(id).await?.ok_or_else(Error::not_found)?;
+        let WorkspacePeople { workspace, people } =
+            workspaces::get_with_people_page(scope, id, requested_page(request, "people")).await?;
         let path = workspace_url(id);
-        let people = people_page(scope, &workspace, requested_page(request, "people")).await?;
         let AgreementPage { page: agreements, ready } =
             agreements_page(scope, id, requested_page(request, "agreements")).await?;
         if is_past_the_end(people.pagination) || is_past_the_end(agreements.pagination) {
@@ -166,24 +163,12 @@ impl Handler for Show {
                 format!("{path}?agreements={offset}&people={people_offset}#agreements")
             }),
             path,
-            people: people.data.iter().map(|contact| PersonRow::new(contact)).collect(),
+            people: people.data.iter().map(PersonRow::new).collect(),
             agreements: agreements.data.iter().map(agreement_row).collect(),
         };
         let agreement_ids = agreements.data.iter().map(|agreement| agreement.id().uuid());
         Ok(PageResponse::render(&page)?.showing(std::iter::once(id.uuid()).chain(agreement_ids)))
     }
-}
-
-/// A page of the people of a workspace.
-async fn people_page(
-    scope: &Scope,
-    workspace: &Workspace,
-    page: PageRequest,
-) -> Result<Page<Versioned<Contact>>, Error> {
-    let positions = page.positions();
-    let on_page = (0..).zip(&workspace.people).filter(|(position, _)| positions.contains(position));
-    let contacts = scope.store().contacts(on_page.map(|(_, id)| *id).collect::<Vec<_>>()).await?;
-    Ok(Page::new(contacts, u64::try_from(workspace.people.len()).unwrap_or(u64::MAX), page))
 }
 
 /// A page of the agreements of a workspace.

@@ -6,9 +6,7 @@ use shared::api::operation::{Committed, OperationSpec, ReadOperation, ReadResult
 use shared::api::views::proposals::{ProposalPath, ProposalView};
 use shared::domain::proposal::{NewProposal, Proposal};
 use shared::error::Error;
-use shared::service::proposals;
-use shared::store::list::Order;
-use shared::store::proposals::ProposalQuery;
+use shared::service::proposals::{self, Order, ProposalQuery};
 use shared::wire::input::Empty;
 use shared::wire::page::Page;
 use uuid::Uuid;
@@ -61,7 +59,7 @@ impl ReadOperation for ListProposals {
     type Output = Page<ProposalView>;
 
     async fn run(caller: &ReadCaller, _: Empty, query: ProposalQuery) -> Result<ReadResult<Page<ProposalView>>, Error> {
-        let page = caller.store().list_proposals(Order::OldestFirst, &query, caller.now()).await?;
+        let page = proposals::list(caller, Order::OldestFirst, &query).await?;
         Ok(page.map(|found| ProposalView::new(found, caller.now(), caller.base_url())).into())
     }
 }

@@ -6,8 +6,7 @@ use shared::api::operation::{OperationSpec, ReadOperation, ReadResult};
 use shared::api::views::agreements::{AgreementPath, AgreementView};
 use shared::domain::agreement::Agreement;
 use shared::error::Error;
-use shared::service::agreements;
-use shared::store::agreements::AgreementQuery;
+use shared::service::agreements::{self, AgreementQuery};
 use shared::wire::input::Empty;
 use shared::wire::page::Page;
 

@@ -5,7 +5,7 @@ use shared::api::caller::ReadCaller;
 use shared::api::operation::{OperationSpec, ReadOperation, ReadResult, Response};
 use shared::api::views::contacts::{ContactPath, ContactView};
 use shared::error::Error;
-use shared::store::contacts::ContactQuery;
+use shared::service::contacts::{self, ContactQuery};
 use shared::wire::input::Empty;
 use shared::wire::page::Page;
 
@@ -28,7 +28,7 @@ impl ReadOperation for ListContacts {
     type Output = Page<ContactView>;
 
     async fn run(caller: &ReadCaller, _: Empty, query: ContactQuery) -> Result<ReadResult<Page<ContactView>>, Error> {
-        let page = caller.store().list_contacts(&query).await?;
+        let page = contacts::list(caller, &query).await?;
         Ok(page.map(ContactView::from).into())
     }
 }
@@ -52,7 +52,7 @@ impl ReadOperation for GetContact {
     type Output = ContactView;
 
     async fn run(caller: &ReadCaller, path: ContactPath, _: Empty) -> Result<ReadResult<ContactView>, Error> {
-        let contact = caller.store().contact(path.contact_id).await?.ok_or_else(Error::not_found)?;
+        let contact = contacts::get(caller, path.contact_id).await?;
         let version = contact.version();
         Ok(Response::ok(ContactView::from(contact.into_inner())).at_version(version).into())
     }

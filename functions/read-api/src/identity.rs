@@ -5,6 +5,7 @@ use shared::api::caller::ReadCaller;
 use shared::api::operation::{OperationSpec, ReadOperation, ReadResult};
 use shared::api::views::identity::Identity;
 use shared::error::Error;
+use shared::service::organizations;
 use shared::wire::input::Empty;
 
 /// Gets the identity of the token.
@@ -26,7 +27,7 @@ impl ReadOperation for GetIdentity {
     type Output = Identity;
 
     async fn run(caller: &ReadCaller, _: Empty, _: Empty) -> Result<ReadResult<Identity>, Error> {
-        let organization = caller.store().organization().await?;
+        let organization = organizations::get(caller).await?;
         Ok(Identity::new(organization, caller.token()).into())
     }
 }

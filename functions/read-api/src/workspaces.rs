@@ -5,8 +5,7 @@ use shared::api::caller::ReadCaller;
 use shared::api::operation::{OperationSpec, ReadOperation, ReadResult};
 use shared::api::views::workspaces::{WorkspacePath, WorkspaceView};
 use shared::error::Error;
-use shared::service::workspaces;
-use shared::store::workspaces::WorkspaceQuery;
+use shared::service::workspaces::{self, WorkspaceQuery};
 use shared::wire::input::Empty;
 use shared::wire::page::Page;
 
@@ -33,8 +32,8 @@ impl ReadOperation for ListWorkspaces {
         _: Empty,
         query: WorkspaceQuery,
     ) -> Result<ReadResult<Page<WorkspaceView>>, Error> {
-        let page = caller.store().list_workspaces(&query).await?;
-        let people = caller.store().people_of(&page.data).await?;
+        let page = workspaces::list(caller, &query).await?;
+        let people = workspaces::people_of(caller, &page.data).await?;
         Ok(page.map(|workspace| WorkspaceView::new(workspace, &people, caller.base_url())).into())
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::domain::ids::MemberId;
 use crate::wire::enums::text_enum;
 
 text_enum! {
@@ -38,5 +39,11 @@ impl Actor {
     #[must_use]
     pub fn system() -> Self {
         Self { actor_type: ActorType::System, id: None, display_name: "Countersign".to_owned() }
+    }
+
+    /// Whether it is this member.
+    #[must_use]
+    pub fn is_member(&self, id: MemberId) -> bool {
+        self.actor_type == ActorType::Member && self.id == Some(id.uuid())
     }
 }

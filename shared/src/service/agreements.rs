@@ -1,119 +1,31 @@
-//! Agreements: the loader of all that their rules need, drafting, and the effects of time.
+//! Agreements: reading, drafting, and the effects of time.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
-use crate::domain::agreement::blockers::{self, Blocker, DraftContext};
+use crate::domain::agreement::blockers::Blocker;
 use crate::domain::agreement::draft::NotEditable;
 use crate::domain::agreement::participants::NotAdded;
-use crate::domain::agreement::progress::Facts;
 use crate::domain::agreement::{Agreement, Lifecycle, NewAgreement, NewParticipant, Participant};
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, ContactId};
-use crate::domain::proposal::Proposal;
+use crate::domain::ids::AgreementId;
+use crate::domain::proposal::{Proposal, ProposalAction};
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
 use crate::service::due::Settlement;
+use crate::service::loaded_agreement::{
+    AgreementWithContacts, AgreementWithFacts, LoadedAgreement, blockers_of, participants_of,
+};
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
 use crate::service::workspaces;
-use crate::store::agreements::AgreementQuery;
-use crate::store::change::Changes;
+use crate::store::Versioned;
+use crate::store::agreements as stored;
 use crate::store::due::DueEntry;
-use crate::store::{Versioned, agreements as stored, contacts};
 use crate::wire::fields::FieldErrors;
 use crate::wire::page::Page;
 
-/// An agreement with all that its rules need.
-#[derive(Debug)]
-pub struct LoadedAgreement {
-    agreement: Versioned<Agreement>,
-    workspace: Versioned<Workspace>,
-    participants: Vec<Versioned<Contact>>,
-    contacts: Vec<Contact>,
-    facts: Facts,
-}
-
-impl LoadedAgreement {
-    /// Loads the workspace, contacts and facts of an agreement.
-    pub(super) async fn load(scope: &Scope, agreement: Versioned<Agreement>) -> Result<Self, Error> {
-        let workspace = workspaces::workspace_of(scope, &agreement);
-        let participants = participants_of(scope, [&*agreement]);
-        let facts = facts_of(scope, &agreement);
-        let (workspace, participants, facts) = tokio::try_join!(workspace, participants, facts)?;
-        let contacts = participants.iter().map(|contact| (**contact).clone()).collect();
-        Ok(Self { agreement, workspace, participants, contacts, facts })
-    }
-
-    /// The agreement as it is stored.
-    #[must_use]
-    pub fn agreement(&self) -> &Versioned<Agreement> {
-        &self.agreement
-    }
-
-    /// Its workspace.
-    #[must_use]
-    pub fn workspace(&self) -> &Workspace {
-        &self.workspace
-    }
-
-    /// The contacts of its participants, each once, in the order of their ids.
-    #[must_use]
-    pub fn contacts(&self) -> &[Contact] {
-        &self.contacts
-    }
-
-    /// The contacts of its participants, with their versions.
-    pub(super) fn participants(&self) -> &[Versioned<Contact>] {
-        &self.participants
-    }
-
-    /// The recorded facts of its gates and of its money.
-    #[must_use]
-    pub fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
-    /// The blockers of its publication at a moment.
-    #[must_use]
-    pub fn blockers(&self, now: Timestamp) -> Vec<Blocker> {
-        blockers_of(&self.agreement, self.workspace.activated_at().is_some(), &self.contacts, now)
-    }
-
-    /// The checks that its contacts have not changed since they were read.
-    pub(super) fn contact_checks(&self, scope: &Scope) -> Vec<Changes> {
-        self.participants.iter().map(|contact| contacts::check(scope.call(), contact)).collect()
-    }
-}
-
-/// The recorded facts of an agreement. There are none yet: signatures, approvals and movements will be read here.
-#[allow(clippy::unused_async, reason = "it will read facts from the store")]
-pub(super) async fn facts_of(_: &Scope, _: &Agreement) -> Result<Facts, Error> {
-    Ok(Facts::none())
-}
-
-/// The blockers of a draft's publication. No agreement has payments or papered items yet: they will be passed here.
-fn blockers_of(draft: &Agreement, workspace_activated: bool, contacts: &[Contact], now: Timestamp) -> Vec<Blocker> {
-    let context = DraftContext { workspace_activated, contacts, payments: &[], changed_items: &[], now };
-    blockers::blockers(draft, &context)
-}
-
-/// The contacts of the agreements' participants, each once, in the order of their ids.
-async fn participants_of(
-    scope: &Scope,
-    agreements: impl IntoIterator<Item = &Agreement>,
-) -> Result<Vec<Versioned<Contact>>, Error> {
-    let participants = agreements.into_iter().flat_map(|agreement| &agreement.participants);
-    let ids: BTreeSet<ContactId> = participants.map(|participant| participant.contact_id).collect();
-    Ok(scope.store().contacts(ids).await?)
-}
-
-pub(super) async fn contacts_of(
-    scope: &Scope,
-    agreements: impl IntoIterator<Item = &Agreement>,
-) -> Result<Vec<Contact>, Error> {
-    Ok(participants_of(scope, agreements).await?.into_iter().map(Versioned::into_inner).collect())
-}
+pub use crate::store::agreements::AgreementQuery;
 
 /// An agreement in full, as a single response or page shows it.
 #[derive(Debug)]
@@ -124,7 +36,7 @@ pub struct AgreementInFull {
     pub contacts: Vec<Contact>,
     /// The blockers of its publication, if it is a draft.
     pub blockers: Vec<Blocker>,
-    /// Whether its publication is proposed already.
+    /// Whether it is a draft whose publication is proposed already.
     pub is_proposed: bool,
 }
 
@@ -133,24 +45,23 @@ pub struct AgreementInFull {
 /// # Errors
 /// [`Error::NotFound`] when there is none.
 pub async fn get(scope: &Scope, id: AgreementId) -> Result<AgreementInFull, Error> {
-    let agreement = scope.store().agreement(id).await?.ok_or_else(Error::not_found)?;
+    let agreement = found(scope, id).await?;
     if agreement.lifecycle() != Lifecycle::Draft {
-        let contacts = contacts_of(scope, [&*agreement]).await?;
-        let agreement = agreement.into_inner();
+        let (agreement, contacts) = AgreementWithContacts::load(scope, agreement).await?.into_parts();
         return Ok(AgreementInFull { agreement, contacts, blockers: Vec::new(), is_proposed: false });
     }
     let loaded = LoadedAgreement::load(scope, agreement).await?;
-    let blockers = loaded.blockers(scope.now());
     let is_proposed = !scope.store().proposed_for_publication([id], scope.now()).await?.is_empty();
-    let LoadedAgreement { agreement, contacts, .. } = loaded;
-    Ok(AgreementInFull { agreement: agreement.into_inner(), contacts, blockers, is_proposed })
+    Ok(in_full(loaded, is_proposed, scope.now()).0)
 }
 
 /// An agreement as its page shows it.
 #[derive(Debug)]
 pub struct AgreementReview {
-    /// The agreement with all that its rules need.
-    pub loaded: LoadedAgreement,
+    /// The agreement in full.
+    pub in_full: AgreementInFull,
+    /// Its workspace.
+    pub workspace: Workspace,
     /// Its pending proposals.
     pub pending: Vec<Proposal>,
 }
@@ -160,10 +71,24 @@ pub struct AgreementReview {
 /// # Errors
 /// [`Error::NotFound`] when there is none.
 pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, Error> {
-    let agreement = scope.store().agreement(id).await?.ok_or_else(Error::not_found)?;
-    let loaded = LoadedAgreement::load(scope, agreement).await?;
+    let loaded = LoadedAgreement::load(scope, found(scope, id).await?).await?;
     let pending = scope.store().pending_proposals(id, scope.now()).await?;
-    Ok(AgreementReview { loaded, pending })
+    let is_draft = loaded.agreement().lifecycle() == Lifecycle::Draft;
+    let publishes = |proposal: &Proposal| proposal.action == ProposalAction::PublishAgreement;
+    let (in_full, workspace) = in_full(loaded, is_draft && pending.iter().any(publishes), scope.now());
+    Ok(AgreementReview { in_full, workspace, pending })
+}
+
+async fn found(scope: &Scope, id: AgreementId) -> Result<Versioned<Agreement>, Error> {
+    scope.store().agreement(id).await?.ok_or_else(Error::not_found)
+}
+
+/// A loaded agreement in full, and its workspace.
+fn in_full(loaded: LoadedAgreement, is_proposed: bool, now: Timestamp) -> (AgreementInFull, Workspace) {
+    let blockers = loaded.blockers(now);
+    let (with_contacts, workspace) = loaded.into_parts();
+    let (agreement, contacts) = with_contacts.into_parts();
+    (AgreementInFull { agreement, contacts, blockers, is_proposed }, workspace)
 }
 
 /// A page of agreements, with the ids of those that are ready to be proposed for publication.
@@ -189,7 +114,8 @@ async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result
     let blockers = |draft: &Agreement, contacts: &[Contact]| blockers_of(draft, true, contacts, scope.now());
     let drafts: Vec<&Agreement> =
         drafts.filter(|draft| blockers(draft, &[]).iter().all(Blocker::is_of_contacts)).collect();
-    let contacts = contacts_of(scope, drafts.iter().copied()).await?;
+    let contacts = scope.store().contacts(participants_of(drafts.iter().copied())).await?;
+    let contacts: Vec<Contact> = contacts.into_iter().map(Versioned::into_inner).collect();
     let is_ready = |draft: &&&Agreement| blockers(draft, &contacts).is_empty();
     let ready: Vec<AgreementId> = drafts.iter().filter(is_ready).map(|draft| draft.id()).collect();
     let proposed = scope.store().proposed_for_publication(ready.iter().copied(), scope.now()).await?;
@@ -256,7 +182,7 @@ pub async fn add_participant(
     let scope = by.scope();
     let contact_id = new.contact_id;
     let contact = scope.store().contact(contact_id).await?;
-    let before = scope.store().agreement(id).await?.ok_or_else(Error::not_found)?;
+    let before = found(scope, id).await?;
     let contact = contact.ok_or_else(|| Error::unknown_reference("contact_id", "contact"))?;
     let added = match before.add_participant(new, scope.now()) {
         Ok(added) => added,
@@ -270,7 +196,7 @@ pub async fn add_participant(
     if *draft != *before {
         changes.push(stored::edit(scope.call(), &before, &draft)?);
     }
-    let workspace = workspaces::workspace_of(scope, &before).await?;
+    let workspace = workspaces::workspace_of(scope, before.workspace_id).await?;
     changes.extend(workspaces::join(scope, &workspace, contact_id)?);
     let output =
         AddedParticipant { participant: added.participant, contact: contact.into_inner(), is_new: added.is_new };
@@ -287,7 +213,7 @@ pub async fn edit(
     rule: impl FnOnce(&Agreement, Timestamp) -> Result<Agreement, FieldErrors>,
 ) -> Result<Plan<Agreement>, Error> {
     let scope = by.scope();
-    let before = scope.store().agreement(id).await?.ok_or_else(Error::not_found)?;
+    let before = found(scope, id).await?;
     let after = rule(&before, scope.now()).map_err(Error::Invalid)?;
     let draft = after.as_draft().map_err(|reason| Error::Invalid(reason.at("agreement_id")))?;
     let changes = stored::edit(scope.call(), &before, &draft)?;
@@ -301,12 +227,13 @@ pub async fn advance(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Se
     let Some(found) = scope.store().agreement(entry.id.into()).await? else {
         return Ok(Plan::new(scope, Settlement::Stale));
     };
-    let facts = facts_of(scope, &found).await?;
-    let Some(after) = found.advanced(&facts, scope.time_scale(), scope.moment()) else {
+    let loaded = AgreementWithFacts::load(scope, found).await?;
+    let before = loaded.agreement();
+    let Some(after) = before.advanced(loaded.facts(), scope.time_scale(), scope.moment()) else {
         // The agreement's current entry stays: this call's clock may be behind the clock that found the entry.
-        let is_its_own = found.next_due() == Some(entry.at);
+        let is_its_own = before.next_due() == Some(entry.at);
         return Ok(Plan::new(scope, if is_its_own { Settlement::Early } else { Settlement::Stale }));
     };
-    let changes = stored::proceed(scope.call(), &found, &after)?;
+    let changes = stored::advance(scope.call(), before, &after)?;
     Ok(Plan::new(scope, Settlement::Settled).change([changes]).emit(after.events()).showing([after.id().uuid()]))
 }

@@ -1,12 +1,28 @@
-//! Contacts: creating or finding by reference, and changing.
+//! Contacts: reading, creating or finding by reference, and changing.
 
 use crate::domain::contact::{Contact, ContactChanges, NewContact};
 use crate::domain::ids::ContactId;
 use crate::error::Error;
 use crate::service::precondition::ExpectedVersion;
-use crate::service::scope::{Plan, Writer};
+use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::{Versioned, contacts as stored};
 use crate::wire::fields::{FieldCode, FieldErrors};
+use crate::wire::page::Page;
+
+pub use crate::store::contacts::ContactQuery;
+
+/// A contact.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn get(scope: &Scope, id: ContactId) -> Result<Versioned<Contact>, Error> {
+    scope.store().contact(id).await?.ok_or_else(Error::not_found)
+}
+
+/// A page of the contacts that a query asks for.
+pub async fn list(scope: &Scope, query: &ContactQuery) -> Result<Page<Contact>, Error> {
+    Ok(scope.store().list_contacts(query).await?)
+}
 
 /// The result of creating a contact.
 #[derive(Debug)]
@@ -47,7 +63,7 @@ pub async fn update(
     changes: ContactChanges,
 ) -> Result<Plan<(Contact, u64)>, Error> {
     let scope = by.scope();
-    let before = scope.store().contact(id).await?.ok_or_else(Error::not_found)?;
+    let before = get(scope, id).await?;
     expected.check(before.version())?;
     let after = before.change(changes, scope.now());
     if after == *before {

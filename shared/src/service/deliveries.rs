@@ -1,14 +1,32 @@
-//! Deliveries: what their page shows, and the replay.
+//! Deliveries: listing them, what their page shows, and the replay.
 
 use crate::domain::delivery::Delivery;
 use crate::domain::ids::{EndpointId, EventId};
 use crate::domain::member::Admin;
+use crate::domain::time::Timestamp;
 use crate::error::Error;
-use crate::service::endpoints;
+use crate::service::endpoints::{self, EndpointState};
 use crate::service::scope::{Plan, Scope};
-use crate::store::deliveries;
-use crate::store::endpoints::EndpointState;
+use crate::store::deliveries as stored;
 use crate::store::events::StoredEvent;
+
+pub use crate::store::deliveries::{DeliveryFilter, DeliveryPage, Undelivered};
+
+/// A page of the deliveries of an endpoint that match, at most `count`, the newest first, from before an event on.
+pub async fn list(
+    scope: &Scope,
+    endpoint: EndpointId,
+    filter: DeliveryFilter,
+    before: Option<EventId>,
+    count: usize,
+) -> Result<DeliveryPage, Error> {
+    Ok(scope.store().deliveries(endpoint, filter, before, count).await?)
+}
+
+/// The events since a moment that an endpoint has not received: what a replay would send.
+pub async fn undelivered(scope: &Scope, endpoint: &EndpointState, since: Timestamp) -> Result<Undelivered, Error> {
+    Ok(scope.store().undelivered(endpoint.endpoint.id(), &endpoint.quarantined, since).await?)
+}
 
 /// A delivery with its endpoint and event.
 #[derive(Debug)]
@@ -54,6 +72,6 @@ pub async fn review(scope: &Scope, endpoint: EndpointId, event: EventId) -> Resu
 pub async fn replay(scope: &Scope, admin: Admin<'_>, endpoint: EndpointId, event: EventId) -> Result<Plan<()>, Error> {
     let before = scope.store().delivery(endpoint, event).await?.ok_or_else(Error::not_found)?;
     let after = before.replayed(scope.now());
-    let changes = deliveries::replay(scope.call(), admin, &before, &after)?;
+    let changes = stored::replay(scope.call(), admin, &before, &after)?;
     Ok(Plan::new(scope, ()).change([changes]).showing([endpoint.uuid(), event.uuid()]))
 }

@@ -12,14 +12,21 @@ use crate::error::Error;
 use crate::limits;
 use crate::service::scope::{Plan, Scope};
 use crate::store::Versioned;
-use crate::store::endpoints::{self as stored, EndpointState, Replay};
+use crate::store::endpoints::{self as stored, Replay};
+
+pub use crate::store::endpoints::EndpointState;
+
+/// The organization's endpoints with their health, the oldest first.
+pub async fn list(scope: &Scope) -> Result<Vec<EndpointState>, Error> {
+    Ok(scope.store().endpoints().await?)
+}
 
 /// An endpoint with its health.
 ///
 /// # Errors
 /// [`Error::NotFound`] when the organization has none with this id.
 pub async fn get(scope: &Scope, id: EndpointId) -> Result<EndpointState, Error> {
-    let all = scope.store().endpoints().await?;
+    let all = list(scope).await?;
     all.into_iter().find(|state| state.endpoint.id() == id).ok_or_else(Error::not_found)
 }
 
@@ -68,7 +75,7 @@ pub struct NoRoom;
 /// Adds an endpoint.
 pub async fn add(scope: &Scope, admin: Admin<'_>, new: &NewEndpoint) -> Result<Plan<Result<(), NoRoom>>, Error> {
     let endpoint = &new.endpoint;
-    let all = scope.store().endpoints().await?;
+    let all = list(scope).await?;
     // An earlier attempt, whose response was lost, may have added this one.
     let others = all.iter().filter(|state| state.endpoint.id() != endpoint.id());
     if others.count() >= limits::ENDPOINTS_MAX {

@@ -1,4 +1,4 @@
-//! Removing members. A removed member's sessions in the organization end at once: each request checks that its member
+//! Members: listing and removing them. A removed member's sessions in the organization end at once: each request checks that its member
 //! exists, and the transaction of each form checks again.
 
 use crate::domain::ids::MemberId;
@@ -10,13 +10,17 @@ use crate::service::system::SystemContext;
 use crate::store::change::Changes;
 use crate::store::members;
 
+/// The organization's members, the oldest first.
+pub async fn list(scope: &Scope) -> Result<Vec<MemberRecord>, Error> {
+    Ok(scope.store().members().await?)
+}
+
 /// Removes a member by an admin, and returns the removed member.
 pub async fn remove(
     scope: &Scope,
     admin: Admin<'_>,
     id: MemberId,
 ) -> Result<Plan<Result<MemberRecord, NotRemoved>>, Error> {
-    scope.check_is_caller(admin.member())?;
     let found = scope.store().member(id).await?;
     match member::remove(admin, found) {
         Ok(removal) => {

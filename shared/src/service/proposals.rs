@@ -1,23 +1,30 @@
 //! Proposals: creating, reviewing, deciding, and expiry.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::crypto;
+use crate::domain::agreement::Agreement;
+use crate::domain::agreement::blockers::Blocker;
 use crate::domain::contact::Contact;
 use crate::domain::event::{EventKind, ProposalData};
-use crate::domain::ids::{ContactId, ProposalId};
+use crate::domain::ids::ProposalId;
 use crate::domain::member::{self, Changed, DecisionContext, Member, Refusal};
 use crate::domain::moment::Moment;
-use crate::domain::proposal::{self, Decision, NewProposal, Note, Proposal, ProposalAction, ProposalSnapshot};
+use crate::domain::proposal::{self, Decision, NewProposal, Note, Proposal, ProposalAction, ProposalState};
+use crate::domain::sentences;
 use crate::domain::time::Timestamp;
+use crate::domain::workspace::Workspace;
 use crate::error::Error;
-use crate::service::agreements::{LoadedAgreement, contacts_of, facts_of};
 use crate::service::due::Settlement;
+use crate::service::loaded_agreement::{AgreementWithContacts, LoadedAgreement, participants_of};
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
 use crate::store::due::DueEntry;
 use crate::store::{Versioned, agreements, proposals as stored, workspaces};
+use crate::wire::page::Page;
+
+pub use crate::store::list::Order;
+pub use crate::store::proposals::{HomeProposals, ProposalQuery};
 
 /// Proposes a protected effect. An expired proposal whose expiry is not recorded yet is settled in the same transaction.
 ///
@@ -29,28 +36,34 @@ pub async fn create(by: &impl Writer, new: NewProposal) -> Result<Plan<Proposal>
     let agreement = scope.store().agreement(new.agreement_id).await?.ok_or_else(unknown)?;
     let claim_holder = scope.store().claim_holder(new.agreement_id, new.action).await?;
     let now = scope.now();
-    let (agreement, facts, contacts, blockers) = if new.action == ProposalAction::PublishAgreement {
-        let loaded = LoadedAgreement::load(scope, agreement).await?;
-        let blockers = loaded.blockers(now);
-        (loaded.agreement().clone(), loaded.facts().clone(), loaded.contacts().to_vec(), blockers)
-    } else {
-        let contacts = contacts_of(scope, [&*agreement]).await?;
-        let facts = facts_of(scope, &agreement).await?;
-        (agreement, facts, contacts, Vec::new())
+    let (loaded, blockers) = match new.action {
+        ProposalAction::PublishAgreement => {
+            let loaded = LoadedAgreement::load(scope, agreement).await?;
+            let blockers = loaded.blockers(now);
+            (loaded.into_parts().0, blockers)
+        }
+        ProposalAction::CancelAgreement => (AgreementWithContacts::load(scope, agreement).await?, Vec::new()),
     };
-    let current = agreement.as_of(&facts, scope.time_scale(), now);
+    let current = loaded.as_of(scope, now);
     let expires_at = scope.time_scale().proposal_expiry(now);
-    let made =
-        proposal::propose(new, &current, &contacts, &blockers, scope.actor().clone(), scope.moment(), expires_at)
-            .map_err(Error::Invalid)?;
+    let made = proposal::propose(
+        new,
+        &current,
+        loaded.contacts(),
+        &blockers,
+        scope.actor().clone(),
+        scope.moment(),
+        expires_at,
+    )
+    .map_err(Error::Invalid)?;
 
-    let mut changes = vec![agreements::check(scope.call(), &agreement)];
+    let mut changes = vec![agreements::check(scope.call(), loaded.agreement())];
     let mut events = Vec::new();
     let expired = proposal::take_over_claim(claim_holder.as_deref(), scope.moment()).map_err(Error::Invalid)?;
     if let (Some(before), Some(expired)) = (&claim_holder, &expired) {
         // The clock has not settled the expired proposal: it is settled here, and the new proposal takes over its claim.
         events.push(EventKind::ProposalExpired(ProposalData::from(&**expired)));
-        changes.push(stored::settle(scope.call(), before, expired, true)?);
+        changes.push(stored::expire(scope.call(), before, expired, true)?);
     }
     changes.push(stored::create(scope.call(), &made)?);
     let made = made.into_proposal();
@@ -61,7 +74,7 @@ pub async fn create(by: &impl Writer, new: NewProposal) -> Result<Plan<Proposal>
 
 /// A proposal with all that a decision needs.
 #[derive(Debug)]
-pub struct LoadedProposal {
+struct LoadedProposal {
     proposal: Versioned<Proposal>,
     loaded: LoadedAgreement,
     moment: Moment,
@@ -76,41 +89,6 @@ impl LoadedProposal {
         let loaded = LoadedAgreement::load(scope, agreement).await?;
         Ok(Self { proposal, loaded, moment })
     }
-
-    /// The proposal.
-    #[must_use]
-    pub fn proposal(&self) -> &Proposal {
-        &self.proposal
-    }
-
-    /// The agreement with all that its rules need.
-    #[must_use]
-    pub fn agreement(&self) -> &LoadedAgreement {
-        &self.loaded
-    }
-
-    /// The moment of the load.
-    #[must_use]
-    pub fn at(&self) -> Timestamp {
-        self.moment.at()
-    }
-
-    /// The fingerprint of a page that shows this.
-    #[must_use]
-    pub fn fingerprint(&self) -> ReviewFingerprint {
-        ReviewFingerprint::of(&self.loaded)
-    }
-}
-
-/// A proposal as its page shows it.
-#[derive(Debug)]
-pub struct Review {
-    /// The proposal with all that a decision needs.
-    pub loaded: LoadedProposal,
-    /// The snapshot of what was proposed. None if the proposal was confirmed: its page shows the agreement itself.
-    pub snapshot: Option<ProposalSnapshot>,
-    /// The contacts of participants in the snapshot who are not participants any more.
-    pub gone: Vec<Contact>,
 }
 
 async fn found(scope: &Scope, id: ProposalId) -> Result<Versioned<Proposal>, Error> {
@@ -125,12 +103,67 @@ pub async fn get(scope: &Scope, id: ProposalId) -> Result<Proposal, Error> {
     found(scope, id).await.map(Versioned::into_inner)
 }
 
-/// A proposal as its page shows it. It includes the snapshot, which is large, and which no decision needs.
+/// A page of the proposals that a query asks for, in their states now.
+pub async fn list(scope: &Scope, order: Order, query: &ProposalQuery) -> Result<Page<Proposal>, Error> {
+    Ok(scope.store().list_proposals(order, query, scope.now()).await?)
+}
+
+/// The proposals that Home shows: at most `pending_max` pending and `ended_max` ended ones.
+pub async fn for_home(scope: &Scope, pending_max: usize, ended_max: usize) -> Result<HomeProposals, Error> {
+    Ok(scope.store().proposals_for_home(scope.now(), pending_max, ended_max).await?)
+}
+
+/// A proposal as its page shows it.
+#[derive(Debug)]
+pub struct ProposalReview {
+    /// The proposal.
+    pub proposal: Proposal,
+    /// The moment of the review, at which the rest is true.
+    pub at: Timestamp,
+    /// The agreement as a decision now would find it, including transitions that the clock has not recorded yet.
+    pub current: Agreement,
+    /// The agreement as it was proposed, if the proposal was declined or has expired: the review shows it instead of the
+    /// current one.
+    pub as_proposed: Option<Agreement>,
+    /// The contacts of its participants, and of those who were participants when it was proposed.
+    pub contacts: Vec<Contact>,
+    /// The workspace of the agreement.
+    pub workspace: Workspace,
+    /// Whether the proposal can be decided.
+    pub is_pending: bool,
+    /// Whether it is pending, but can never be confirmed any more.
+    pub is_too_late: bool,
+    /// The changes since the proposal, as sentences.
+    pub changes: Vec<String>,
+    /// The effects of a confirmation now, as sentences.
+    pub effects: Vec<String>,
+    /// The blockers of a confirmation now.
+    pub blockers: Vec<Blocker>,
+    /// The fingerprint of what the review shows.
+    pub fingerprint: ReviewFingerprint,
+}
+
+impl ProposalReview {
+    /// The agreement that the review shows.
+    #[must_use]
+    pub fn agreement(&self) -> &Agreement {
+        self.as_proposed.as_ref().unwrap_or(&self.current)
+    }
+
+    /// The state of the proposal.
+    #[must_use]
+    pub fn state(&self) -> ProposalState {
+        self.proposal.state_at(self.at)
+    }
+}
+
+/// A proposal as its page shows it. This reads the snapshot, which is large, and which no decision needs.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is none.
-pub async fn review(scope: &Scope, id: ProposalId) -> Result<Review, Error> {
+pub async fn review(scope: &Scope, id: ProposalId) -> Result<ProposalReview, Error> {
     let proposal = found(scope, id).await?;
+    // The page of a confirmed proposal shows the agreement itself.
     let is_confirmed = matches!(proposal.decision(), Decision::Confirmed(_));
     let snapshot = async {
         if is_confirmed {
@@ -139,13 +172,47 @@ pub async fn review(scope: &Scope, id: ProposalId) -> Result<Review, Error> {
         let snapshot = scope.store().proposal_snapshot(id).await?;
         snapshot.map(Some).ok_or_else(|| Error::Internal("a proposal without what was proposed".to_owned()))
     };
-    let (loaded, snapshot) = tokio::try_join!(LoadedProposal::load(scope, proposal), snapshot)?;
-    let took_part = snapshot.iter().flat_map(|snapshot| &snapshot.agreement.participants);
-    let takes_part = |id| loaded.loaded.contacts().iter().any(|contact| contact.id == id);
-    let gone: BTreeSet<ContactId> =
-        took_part.map(|participant| participant.contact_id).filter(|id| !takes_part(*id)).collect();
-    let gone = scope.store().contacts(gone).await?.into_iter().map(Versioned::into_inner).collect();
-    Ok(Review { loaded, snapshot, gone })
+    let (LoadedProposal { proposal, loaded, moment }, snapshot) =
+        tokio::try_join!(LoadedProposal::load(scope, proposal), snapshot)?;
+    let took_part = participants_of(snapshot.iter().map(|snapshot| &snapshot.agreement));
+    let takes_part = participants_of([&**loaded.agreement()]);
+    let gone = scope.store().contacts(took_part.difference(&takes_part).copied()).await?;
+    let contacts: Vec<Contact> =
+        loaded.contacts().iter().cloned().chain(gone.into_iter().map(Versioned::into_inner)).collect();
+
+    let at = moment.at();
+    let (action, is_pending) = (proposal.action, proposal.state_at(at) == ProposalState::Pending);
+    let current = loaded.as_of(scope, at).into_owned();
+    let is_too_late = is_pending && proposal::check_state(action, &current).is_err();
+    let (changes, as_proposed) = match snapshot {
+        Some(snapshot) if is_pending => (sentences::changes_since(&snapshot, &current, &contacts), None),
+        Some(snapshot) => (Vec::new(), Some(snapshot.agreement)),
+        None => (Vec::new(), None),
+    };
+    let (mut effects, mut blockers) = (Vec::new(), Vec::new());
+    if is_pending && !is_too_late {
+        let moment = (loaded.facts(), scope.time_scale(), at);
+        effects = sentences::effects(action, &current, loaded.workspace(), &contacts, moment);
+        if action == ProposalAction::PublishAgreement {
+            blockers = loaded.blockers(at).into_iter().filter(|blocker| !blocker.allows_proposal()).collect();
+        }
+    }
+    let fingerprint = ReviewFingerprint::of(&loaded);
+    let (proposal, workspace) = (proposal.into_inner(), loaded.into_parts().1);
+    Ok(ProposalReview {
+        proposal,
+        at,
+        current,
+        as_proposed,
+        contacts,
+        workspace,
+        is_pending,
+        is_too_late,
+        changes,
+        effects,
+        blockers,
+        fingerprint,
+    })
 }
 
 /// The choice of a member.
@@ -170,21 +237,20 @@ pub async fn decide(
     note: Option<Note>,
     shown: &ReviewFingerprint,
 ) -> Result<Plan<Result<(), Refusal>>, Error> {
-    scope.check_is_caller(member)?;
-    let loaded = LoadedProposal::load(scope, found(scope, id).await?).await?;
-    let (agreement, workspace) = (loaded.loaded.agreement(), loaded.loaded.workspace());
+    let LoadedProposal { proposal, loaded, moment } = LoadedProposal::load(scope, found(scope, id).await?).await?;
+    let (agreement, workspace) = (loaded.agreement(), loaded.workspace());
     let context = DecisionContext {
-        proposal: &loaded.proposal,
+        proposal: &proposal,
         agreement,
-        changed: shown.changed_to(&loaded.fingerprint()),
+        changed: shown.changed_to(&ReviewFingerprint::of(&loaded)),
         workspace,
-        blockers: &loaded.loaded.blockers(loaded.at()),
-        facts: loaded.loaded.facts(),
+        blockers: &loaded.blockers(moment.at()),
+        facts: loaded.facts(),
         time_scale: scope.time_scale(),
     };
     let decided = match choice {
-        Choice::Confirm => member::confirm(member, context, note, loaded.moment),
-        Choice::Decline => member::decline(member, context.proposal, note, loaded.moment),
+        Choice::Confirm => member::confirm(member, context, note, moment),
+        Choice::Decline => member::decline(member, context.proposal, note, moment),
     };
     let outcome = match decided {
         Ok(outcome) => outcome,
@@ -192,27 +258,27 @@ pub async fn decide(
         Err(refusal) => {
             // The proposal was pending when it was read, before the rest. Another member's decision may have changed the rest
             // since then.
-            let now = scope.store().proposal(id).await?.map(|proposal| proposal.version());
-            let is_same = now == Some(loaded.proposal.version());
+            let now = scope.store().proposal(id).await?.map(|current| current.version());
+            let is_same = now == Some(proposal.version());
             return if is_same { Ok(Plan::new(scope, Err(refusal))) } else { Err(Error::Conflict) };
         }
     };
     let call = scope.call();
-    let mut changes = vec![stored::decide(call, &loaded.proposal, &outcome.proposal)?];
+    let mut changes = vec![stored::decide(call, &proposal, &outcome.proposal)?];
     if let Some(after) = &outcome.agreement {
         changes.push(agreements::execute(call, agreement, after)?);
     }
     changes.extend(outcome.workspace.as_ref().map(|workspace| workspaces::activate(call, workspace)));
     let activated = outcome.workspace.as_ref().map(|workspace| workspace.id().uuid());
     let mut plan = Plan::new(scope, Ok(()))
-        .decided_at(loaded.moment)
+        .decided_at(moment)
         .change(changes)
         .emit(outcome.events)
         .showing([id.uuid(), agreement.id().uuid()].into_iter().chain(activated));
     if choice == Choice::Confirm {
         // A transaction has room for some 85 checks. Strongly consistent reads just before it cover the rest: a contact
         // that is renamed after them might as well be renamed after the decision, which names no one.
-        plan = plan.check(loaded.loaded.contact_checks(scope));
+        plan = plan.check(loaded.contact_checks(scope));
     }
     Ok(plan)
 }
@@ -228,7 +294,7 @@ pub async fn expire(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Set
         let is_its_own = entry.at == before.expires_at && *before.decision() == Decision::Pending;
         return Ok(Plan::new(scope, if is_its_own { Settlement::Early } else { Settlement::Stale }));
     };
-    let changes = stored::settle(scope.call(), &before, &expired, false)?;
+    let changes = stored::expire(scope.call(), &before, &expired, false)?;
     Ok(Plan::new(scope, Settlement::Settled)
         .change([changes])
         .emit([EventKind::ProposalExpired(ProposalData::from(&*expired))])

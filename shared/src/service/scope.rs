@@ -6,11 +6,9 @@ use crate::domain::actor::Actor;
 use crate::domain::call_context::CallContext;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::ids::{EndpointId, OrgId};
-use crate::domain::member::Member;
 use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
-use crate::error::Error;
 use crate::store::OrgStore;
 use crate::store::change::Changes;
 use crate::store::commit::Commit;
@@ -38,7 +36,8 @@ impl Scope {
         &mut self.call
     }
 
-    /// The store, as the organization sees it.
+    /// The store, as the organization sees it: for use cases, and for fixtures of tests. Operations and pages call use
+    /// cases instead (`tests/layers.rs` holds it).
     #[must_use]
     pub fn store(&self) -> &OrgStore {
         &self.store
@@ -78,15 +77,6 @@ impl Scope {
     #[must_use]
     pub fn actor(&self) -> &Actor {
         self.call.actor()
-    }
-
-    /// Checks that a member is the caller, so that their decision is recorded as theirs, in their organization.
-    pub(crate) fn check_is_caller(&self, member: &Member) -> Result<(), Error> {
-        if member.org() == self.org() && member.actor() == *self.actor() {
-            Ok(())
-        } else {
-            Err(Error::Internal("a member of another call".to_owned()))
-        }
     }
 }
 

@@ -1,6 +1,5 @@
-//! Workspaces: creating, activating, and adding people.
+//! Workspaces: reading, creating, activating, and adding people.
 
-use crate::domain::agreement::Agreement;
 use crate::domain::contact::Contact;
 use crate::domain::ids::{ContactId, WorkspaceId};
 use crate::domain::member::{self, Member};
@@ -9,6 +8,9 @@ use crate::error::Error;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::change::Changes;
 use crate::store::{Versioned, workspaces as stored};
+use crate::wire::page::{Page, PageRequest};
+
+pub use crate::store::workspaces::WorkspaceQuery;
 
 /// A workspace with its people, in the order of their ids.
 #[derive(Debug)]
@@ -24,9 +26,46 @@ pub struct WorkspaceWithPeople {
 /// # Errors
 /// [`Error::NotFound`] when there is none.
 pub async fn get(scope: &Scope, id: WorkspaceId) -> Result<WorkspaceWithPeople, Error> {
-    let workspace = scope.store().workspace(id).await?.ok_or_else(Error::not_found)?.into_inner();
+    let workspace = found(scope, id).await?.into_inner();
     let people = scope.store().people_of([&workspace]).await?;
     Ok(WorkspaceWithPeople { workspace, people })
+}
+
+async fn found(scope: &Scope, id: WorkspaceId) -> Result<Versioned<Workspace>, Error> {
+    scope.store().workspace(id).await?.ok_or_else(Error::not_found)
+}
+
+/// A page of the workspaces that a query asks for.
+pub async fn list(scope: &Scope, query: &WorkspaceQuery) -> Result<Page<Workspace>, Error> {
+    Ok(scope.store().list_workspaces(query).await?)
+}
+
+/// The people of workspaces, each once, in the order of their ids.
+pub async fn people_of(scope: &Scope, workspaces: &[Workspace]) -> Result<Vec<Contact>, Error> {
+    Ok(scope.store().people_of(workspaces).await?)
+}
+
+/// A workspace with a page of its people.
+#[derive(Debug)]
+pub struct WorkspacePeople {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// The page of its people, in the order of their ids.
+    pub people: Page<Contact>,
+}
+
+/// A workspace with a page of its people.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn get_with_people_page(scope: &Scope, id: WorkspaceId, page: PageRequest) -> Result<WorkspacePeople, Error> {
+    let workspace = found(scope, id).await?.into_inner();
+    let positions = page.positions();
+    let on_page = (0..).zip(&workspace.people).filter(|(position, _)| positions.contains(position));
+    let contacts = scope.store().contacts(on_page.map(|(_, id)| *id)).await?;
+    let contacts = contacts.into_iter().map(Versioned::into_inner).collect();
+    let people = Page::new(contacts, u64::try_from(workspace.people.len()).unwrap_or(u64::MAX), page);
+    Ok(WorkspacePeople { workspace, people })
 }
 
 /// The workspace that a body names.
@@ -35,8 +74,8 @@ pub(super) async fn named(scope: &Scope, id: WorkspaceId) -> Result<Versioned<Wo
 }
 
 /// The workspace of an agreement, which exists as long as the agreement does.
-pub(super) async fn workspace_of(scope: &Scope, agreement: &Agreement) -> Result<Versioned<Workspace>, Error> {
-    let workspace = scope.store().workspace(agreement.workspace_id).await?;
+pub(super) async fn workspace_of(scope: &Scope, id: WorkspaceId) -> Result<Versioned<Workspace>, Error> {
+    let workspace = scope.store().workspace(id).await?;
     workspace.ok_or_else(|| Error::Internal("an agreement without its workspace".to_owned()))
 }
 
@@ -62,7 +101,7 @@ pub async fn create(by: &impl Writer, new: NewWorkspace) -> Result<Plan<Workspac
 /// [`Error::NotFound`] when there is no such workspace, or, at `contact_id`, no such contact.
 pub async fn add_person(by: &impl Writer, id: WorkspaceId, new: NewPerson) -> Result<Plan<WorkspaceWithPeople>, Error> {
     let scope = by.scope();
-    let before = scope.store().workspace(id).await?.ok_or_else(Error::not_found)?;
+    let before = found(scope, id).await?;
     // Read before the transaction rather than in it: contacts are never deleted.
     if scope.store().contact(new.contact_id).await?.is_none() {
         return Err(Error::unknown_reference("contact_id", "contact"));
@@ -78,8 +117,7 @@ pub async fn add_person(by: &impl Writer, id: WorkspaceId, new: NewPerson) -> Re
 /// # Errors
 /// [`Error::NotFound`] when there is none.
 pub async fn activate(scope: &Scope, member: &Member, id: WorkspaceId) -> Result<Plan<()>, Error> {
-    scope.check_is_caller(member)?;
-    let before = scope.store().workspace(id).await?.ok_or_else(Error::not_found)?;
+    let before = found(scope, id).await?;
     let plan = Plan::new(scope, ()).showing([id.uuid()]);
     Ok(match member::activate(member, &before, scope.moment()) {
         Some((after, event)) => plan.change([stored::activate(scope.call(), &after)]).emit([event]),

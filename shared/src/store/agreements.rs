@@ -99,11 +99,11 @@ pub fn execute(
     before: &Versioned<Agreement>,
     after: &ByMember<Agreement>,
 ) -> Result<Changes, StoreError> {
-    Ok(Changes::decided(call, after.moment(), next_version(call, before, after)?))
+    Ok(Changes::decided_by_member(call, after, next_version(call, before, after)?))
 }
 
 /// The changes that record how far time has advanced an agreement.
-pub fn proceed(
+pub fn advance(
     call: &CallContext,
     before: &Versioned<Agreement>,
     after: &AdvancedAgreement,

@@ -9,8 +9,8 @@ use super::StoreError;
 use super::item::{Item, VERSION};
 use super::keys::{Key, PARTITION};
 use crate::domain::call_context::CallContext;
-use crate::domain::ids::{OrgId, RequestId};
-use crate::domain::member::Admin;
+use crate::domain::ids::{MemberId, OrgId, RequestId};
+use crate::domain::member::{Admin, ByMember, Member};
 use crate::domain::moment::Moment;
 
 /// A change to one item in a transaction.
@@ -66,8 +66,8 @@ pub(super) struct Condition {
 }
 
 /// The changes that a call makes. Only the store's functions build them, each for the call that it is given, and a commit
-/// takes only the changes of its own call. So no call changes another organization, or decides at a moment that is not
-/// its own.
+/// takes only the changes of its own call. So no call changes another organization, decides at a moment that is not its
+/// own, or acts as a member who is not its caller.
 ///
 /// ```
 /// use shared::domain::call_context::CallContext;
@@ -108,13 +108,15 @@ pub(super) struct Condition {
 pub struct Changes {
     org: OrgId,
     call: RequestId,
+    /// The member who must be the caller, if the changes are a member's.
+    member: Option<MemberId>,
     list: Vec<Change>,
 }
 
 impl Changes {
     /// The changes of a call.
     pub(super) fn of(call: &CallContext, list: impl IntoIterator<Item = Change>) -> Self {
-        Self { org: call.org(), call: call.request_id(), list: list.into_iter().collect() }
+        Self { org: call.org(), call: call.request_id(), member: None, list: list.into_iter().collect() }
     }
 
     /// The changes of a protected transition, which was decided at a moment of the call.
@@ -122,14 +124,29 @@ impl Changes {
         Self { call: moment.call(), ..Self::of(call, list) }
     }
 
-    /// The changes of an admin, who must belong to the call's organization.
+    /// The changes of a member, who must be the caller.
+    pub(super) fn by_member(call: &CallContext, member: &Member, list: impl IntoIterator<Item = Change>) -> Self {
+        Self { org: member.org(), member: Some(member.id()), ..Self::of(call, list) }
+    }
+
+    /// The changes of an admin, who must be the caller.
     pub(super) fn by_admin(call: &CallContext, admin: Admin<'_>, list: impl IntoIterator<Item = Change>) -> Self {
-        Self { org: admin.member().org(), ..Self::of(call, list) }
+        Self::by_member(call, admin.member(), list)
+    }
+
+    /// The changes of a protected transition, which a member, who must be the caller, decided at a moment of the call.
+    pub(super) fn decided_by_member<T>(
+        call: &CallContext,
+        after: &ByMember<T>,
+        list: impl IntoIterator<Item = Change>,
+    ) -> Self {
+        Self { call: after.moment().call(), ..Self::by_member(call, after.by(), list) }
     }
 
     /// The changes, if they are those of this call.
     pub(super) fn for_call(self, call: &CallContext) -> Result<Vec<Change>, StoreError> {
-        if self.org == call.org() && self.call == call.request_id() {
+        let is_by_its_caller = self.member.is_none_or(|member| call.actor().is_member(member));
+        if self.org == call.org() && self.call == call.request_id() && is_by_its_caller {
             Ok(self.list)
         } else {
             Err(StoreError::Failed("a change of another call".to_owned()))
@@ -270,14 +287,14 @@ mod tests {
     use super::*;
     use crate::domain::actor::Actor;
     use crate::domain::contact::{DisplayName, Email};
-    use crate::domain::ids::MemberId;
-    use crate::domain::member::Member;
+    use crate::domain::member;
     use crate::domain::organization::{MemberRecord, Role};
     use crate::domain::time::Timestamp;
+    use crate::domain::workspace::{NewWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
     use crate::store::keys;
 
-    fn call(org: OrgId) -> CallContext {
-        CallContext::new(RequestId::new(), "test", Timestamp::now(), Actor::system(), org, Vec::new())
+    fn call(org: OrgId, actor: Actor) -> CallContext {
+        CallContext::new(RequestId::new(), "test", Timestamp::now(), actor, org, Vec::new())
     }
 
     fn admin_of(org: OrgId) -> Member {
@@ -289,9 +306,10 @@ mod tests {
     #[test]
     fn a_call_takes_only_its_own_changes() {
         let (ours, theirs) = (OrgId::new(), OrgId::new());
-        let (mine, later, foreign) = (call(ours), call(ours), call(theirs));
+        let (admin, other_admin, foreign_admin) = (admin_of(ours), admin_of(ours), admin_of(theirs));
+        let (mine, later) = (call(ours, admin.actor()), call(ours, admin.actor()));
+        let foreign = call(theirs, foreign_admin.actor());
         let changes = |org| [Change::Delete(keys::organization(org))];
-        let (admin, foreign_admin) = (admin_of(ours), admin_of(theirs));
 
         let (of_mine, at_mine) = (Changes::of(&mine, changes(ours)), mine.attempt_moment());
         assert_eq!(of_mine.clone().for_call(&mine).unwrap(), changes(ours));
@@ -302,7 +320,20 @@ mod tests {
         assert!(of_mine.for_call(&foreign).is_err(), "another organization");
         assert!(Changes::of(&foreign, changes(ours)).for_call(&mine).is_err(), "another organization's call");
         assert!(Changes::decided(&later, at_mine, changes(ours)).for_call(&later).is_err(), "another call's moment");
-        let by_foreign_admin = Changes::by_admin(&mine, foreign_admin.as_admin().unwrap(), changes(ours));
-        assert!(by_foreign_admin.for_call(&mine).is_err(), "another organization's admin");
+        for (other, reason) in [(&foreign_admin, "another organization's admin"), (&other_admin, "not the caller")] {
+            let by_other = Changes::by_admin(&mine, other.as_admin().unwrap(), changes(ours));
+            assert!(by_other.for_call(&mine).is_err(), "{reason}");
+        }
+
+        let new = NewWorkspace { name: WorkspaceName::parse("Harbor").unwrap() };
+        let workspace = Workspace::create(new, WorkspaceNumber(1), mine.now());
+        let activated = |by: &Member, at: Moment| member::activate(by, &workspace, at).unwrap().0;
+        let decided = |by: &Member, at: Moment, call: &CallContext| {
+            Changes::decided_by_member(call, &activated(by, at), changes(ours)).for_call(call)
+        };
+        assert!(decided(&admin, at_mine, &mine).is_ok());
+        assert!(decided(&admin, at_mine, &later).is_err(), "another call's moment");
+        assert!(decided(&other_admin, at_mine, &mine).is_err(), "not the caller");
+        assert!(decided(&foreign_admin, at_mine, &mine).is_err(), "another organization's member");
     }
 }

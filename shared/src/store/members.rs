@@ -56,7 +56,10 @@ pub(crate) fn remove(call: &CallContext, removal: &Removal, account: Option<&Acc
             values: vec![(":kept", encoded(&kept)?), (":all", encoded(&account.memberships)?)],
         }));
     }
-    Ok(Changes::of(call, changes))
+    Ok(match removal.by() {
+        Some(admin) => Changes::by_member(call, admin, changes),
+        None => Changes::of(call, changes),
+    })
 }
 
 /// The check that a member has not been removed.

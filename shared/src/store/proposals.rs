@@ -165,11 +165,11 @@ pub struct HomeProposals {
 }
 
 impl OrgStore {
-    /// The proposals for Home, from one pass over the rows: at most `waiting_max` pending and `ended_max` ended ones.
+    /// The proposals for Home, from one pass over the rows: at most `pending_max` pending and `ended_max` ended ones.
     pub async fn proposals_for_home(
         &self,
         now: Timestamp,
-        waiting_max: usize,
+        pending_max: usize,
         ended_max: usize,
     ) -> Result<HomeProposals, StoreError> {
         let (mut pending, mut ended) = (Vec::new(), Vec::new());
@@ -183,7 +183,7 @@ impl OrgStore {
                 let key = keys::proposal(self.org, id);
                 if state_of(&row, now) == Some(ProposalState::Pending) {
                     pending_total += 1;
-                    if pending.len() < waiting_max {
+                    if pending.len() < pending_max {
                         pending.push(key);
                     }
                 } else {
@@ -192,12 +192,12 @@ impl OrgStore {
                 }
             })
             .await?;
-        let waiting = pending.len();
+        let pending_shown = pending.len();
         ended.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
         pending.extend(ended.into_iter().take(ended_max).map(|(_, key)| key));
         let found = self.store.get_all(&pending).await?.into_iter().map(from_item);
         let mut found: Vec<Proposal> = found.collect::<Result<_, _>>()?;
-        let ended = found.split_off(waiting.min(found.len()));
+        let ended = found.split_off(pending_shown.min(found.len()));
         Ok(HomeProposals { pending: found, pending_total, ended })
     }
 }
@@ -234,12 +234,12 @@ pub fn decide(
     before: &Versioned<Proposal>,
     after: &ByMember<Proposal>,
 ) -> Result<Changes, StoreError> {
-    Ok(Changes::decided(call, after.moment(), end(call.org(), before, after, false)?))
+    Ok(Changes::decided_by_member(call, after, end(call.org(), before, after, false)?))
 }
 
 /// The changes that record that a proposal has expired. They delete its claim, unless a new proposal takes the claim over
 /// in the same transaction.
-pub fn settle(
+pub fn expire(
     call: &CallContext,
     before: &Versioned<Proposal>,
     after: &ExpiredProposal,

@@ -162,5 +162,5 @@ pub fn activate(call: &CallContext, after: &ByMember<Workspace>) -> Changes {
             (":one", AttributeValue::N("1".to_owned())),
         ],
     };
-    Changes::decided(call, after.moment(), [Change::Update(activated)])
+    Changes::decided_by_member(call, after, [Change::Update(activated)])
 }

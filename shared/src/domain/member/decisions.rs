@@ -97,12 +97,12 @@ pub fn confirm(
         return Err(Refusal::TooLate(agreement.lifecycle()));
     }
     let decision = Decision::Confirmed(MemberDecision { at: now, by: by.actor(), note });
-    let confirmed = ByMember { record: context.proposal.decided(decision), moment };
+    let confirmed = ByMember::new(context.proposal.decided(decision), by, moment);
     let event = EventKind::ProposalConfirmed(ProposalData::from(context.proposal));
     match context.proposal.action {
         ProposalAction::PublishAgreement => {
             proposal::check_blockers(context.blockers, Blocker::allows_proposal).map_err(Refusal::Blocked)?;
-            let workspace = context.workspace.activated(now).map(|record| ByMember { record, moment });
+            let workspace = context.workspace.activated(now).map(|record| ByMember::new(record, by, moment));
             let activation = workspace.is_some().then_some(EventKind::WorkspaceActivated(WorkspaceData {
                 workspace_id: context.workspace.id(),
                 authorization: Authorization::Proposal,
@@ -113,7 +113,7 @@ pub fn confirm(
             Ok(Outcome {
                 proposal: confirmed,
                 events: activation.into_iter().chain(events).collect(),
-                agreement: Some(ByMember { record: published, moment }),
+                agreement: Some(ByMember::new(published, by, moment)),
                 workspace,
             })
         }
@@ -124,7 +124,7 @@ pub fn confirm(
             }
             Ok(Outcome {
                 proposal: confirmed,
-                agreement: Some(ByMember { record: agreement.cancelled(now), moment }),
+                agreement: Some(ByMember::new(agreement.cancelled(now), by, moment)),
                 workspace: None,
                 events: vec![event],
             })
@@ -140,7 +140,7 @@ pub fn decline(by: &Member, proposal: &Proposal, note: Option<Note>, moment: Mom
     check_pending(proposal, moment.at())?;
     let decision = Decision::Declined(MemberDecision { at: moment.at(), by: by.actor(), note });
     Ok(Outcome {
-        proposal: ByMember { record: proposal.decided(decision), moment },
+        proposal: ByMember::new(proposal.decided(decision), by, moment),
         agreement: None,
         workspace: None,
         events: vec![EventKind::ProposalDeclined(ProposalData::from(proposal))],
@@ -149,8 +149,8 @@ pub fn decline(by: &Member, proposal: &Proposal, note: Option<Note>, moment: Mom
 
 /// Activates a workspace by the member's own act, for good. None when it is active already.
 #[must_use]
-pub fn activate(_by: &Member, workspace: &Workspace, moment: Moment) -> Option<(ByMember<Workspace>, EventKind)> {
-    let activated = ByMember { record: workspace.activated(moment.at())?, moment };
+pub fn activate(by: &Member, workspace: &Workspace, moment: Moment) -> Option<(ByMember<Workspace>, EventKind)> {
+    let activated = ByMember::new(workspace.activated(moment.at())?, by, moment);
     let event = EventKind::WorkspaceActivated(WorkspaceData {
         workspace_id: workspace.id(),
         authorization: Authorization::Direct,

@@ -136,11 +136,11 @@ impl Member {
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::Agreement;
-/// use shared::domain::member::ByMember;
+/// use shared::domain::member::{ByMember, Member};
 /// use shared::domain::moment::Moment;
 ///
-/// fn without_a_member(record: Agreement, moment: Moment) -> ByMember<Agreement> {
-///     ByMember { record, moment }
+/// fn by_hand(record: Agreement, by: Member, moment: Moment) -> ByMember<Agreement> {
+///     ByMember { record, by, moment }
 /// }
 /// ```
 ///
@@ -183,10 +183,20 @@ impl Member {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ByMember<T> {
     record: T,
+    by: Member,
     moment: Moment,
 }
 
 impl<T> ByMember<T> {
+    fn new(record: T, by: &Member, moment: Moment) -> Self {
+        Self { record, by: by.clone(), moment }
+    }
+
+    /// The member, who must be the caller of the call that commits the change.
+    pub(crate) fn by(&self) -> &Member {
+        &self.by
+    }
+
     /// When the member acted, and in which call.
     pub fn moment(&self) -> Moment {
         self.moment

@@ -1,6 +1,6 @@
 //! Removing members. Every organization keeps an admin.
 
-use super::Admin;
+use super::{Admin, Member};
 use crate::domain::ids::MemberId;
 use crate::domain::organization::{MemberRecord, Role};
 
@@ -30,6 +30,7 @@ pub enum NotRemovedByOperator {
 pub struct Removal {
     removed: MemberRecord,
     remaining_admin: Option<MemberId>,
+    by: Option<Member>,
 }
 
 impl Removal {
@@ -46,6 +47,11 @@ impl Removal {
         self.remaining_admin
     }
 
+    /// The admin who removes the member, and must be the caller of the call that commits it. None for an operator.
+    pub(crate) fn by(&self) -> Option<&Member> {
+        self.by.as_ref()
+    }
+
     /// A removal by an operator, from among all members.
     pub(crate) fn by_operator(members: &[MemberRecord], who: MemberId) -> Result<Self, NotRemovedByOperator> {
         let removed = members.iter().find(|member| member.id == who).ok_or(NotRemovedByOperator::Unknown)?;
@@ -56,7 +62,7 @@ impl Removal {
                 Some(other.ok_or(NotRemovedByOperator::LastAdmin)?.id)
             }
         };
-        Ok(Self { removed: removed.clone(), remaining_admin })
+        Ok(Self { removed: removed.clone(), remaining_admin, by: None })
     }
 }
 
@@ -66,12 +72,14 @@ impl Removal {
 /// [`NotRemoved`].
 pub fn remove(by: Admin<'_>, found: Option<MemberRecord>) -> Result<Removal, NotRemoved> {
     let removed = found.ok_or(NotRemoved::Unknown)?;
-    if removed.id == by.member().id { Err(NotRemoved::Oneself) } else { Ok(Removal { removed, remaining_admin: None }) }
+    if removed.id == by.member().id {
+        return Err(NotRemoved::Oneself);
+    }
+    Ok(Removal { removed, remaining_admin: None, by: Some(by.member().clone()) })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Member;
     use super::*;
     use crate::domain::agreement::fixtures::noon;
     use crate::domain::contact::{DisplayName, Email};

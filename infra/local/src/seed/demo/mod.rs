@@ -145,6 +145,6 @@ async fn decide(
     let email = Email::parse(&member.email).map_err(|(_, why)| Error::Internal(why))?;
     let call = MemberCall::begin(&functions.app, "confirm_proposal", &email, &member.password).await?;
     let call = call.ok_or(Error::Unauthenticated)?;
-    let shown = proposals::review(call.scope(), id).await?.loaded.fingerprint();
+    let shown = proposals::review(call.scope(), id).await?.fingerprint;
     call.commit(proposals::decide(call.scope(), call.member(), id, Choice::Confirm, Some(note), &shown).await?).await
 }

@@ -1,0 +1,167 @@
+//! The loader of agreements: an agreement with the other records that a use case needs of it.
+//!
+//! Decision: it loads in three steps, each with a type of its own, because each read costs units and the use cases need
+//! different records. The effects of time need the facts; a cancellation, and the response to a single read, also the
+//! participants' contacts; a publication and the pages of a decision also the workspace. A rule that needs a record
+//! can't be called with an agreement that was loaded without it.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::ops::Deref;
+
+use crate::domain::agreement::blockers::{self, Blocker, DraftContext};
+use crate::domain::agreement::progress::Facts;
+use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::contact::Contact;
+use crate::domain::ids::ContactId;
+use crate::domain::time::Timestamp;
+use crate::domain::workspace::Workspace;
+use crate::error::Error;
+use crate::service::scope::Scope;
+use crate::service::workspaces;
+use crate::store::change::Changes;
+use crate::store::{Versioned, contacts};
+
+/// An agreement with the recorded facts of its gates and of its money.
+#[derive(Debug)]
+pub struct AgreementWithFacts {
+    agreement: Versioned<Agreement>,
+    facts: Facts,
+}
+
+impl AgreementWithFacts {
+    /// Loads the facts of an agreement. There are none yet: signatures, approvals and movements will be read here.
+    #[allow(clippy::unused_async, reason = "it will read facts from the store")]
+    pub(super) async fn load(_: &Scope, agreement: Versioned<Agreement>) -> Result<Self, Error> {
+        Ok(Self { agreement, facts: Facts::none() })
+    }
+
+    /// The agreement as it is stored.
+    #[must_use]
+    pub fn agreement(&self) -> &Versioned<Agreement> {
+        &self.agreement
+    }
+
+    /// The recorded facts of its gates and of its money.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// The agreement as of a moment, recorded or not.
+    #[must_use]
+    pub fn as_of(&self, scope: &Scope, now: Timestamp) -> Cow<'_, Agreement> {
+        self.agreement.as_of(&self.facts, scope.time_scale(), now)
+    }
+}
+
+/// An agreement with its facts and the contacts of its participants.
+#[derive(Debug)]
+pub struct AgreementWithContacts {
+    with_facts: AgreementWithFacts,
+    participants: Vec<Versioned<Contact>>,
+    contacts: Vec<Contact>,
+}
+
+impl AgreementWithContacts {
+    /// Loads the facts and contacts of an agreement.
+    pub(super) async fn load(scope: &Scope, agreement: Versioned<Agreement>) -> Result<Self, Error> {
+        let ids = participants_of([&*agreement]);
+        let participants = async { scope.store().contacts(ids).await.map_err(Error::from) };
+        let (with_facts, participants) = tokio::try_join!(AgreementWithFacts::load(scope, agreement), participants)?;
+        let contacts = participants.iter().map(|contact| Contact::clone(contact)).collect();
+        Ok(Self { with_facts, participants, contacts })
+    }
+
+    /// The contacts of its participants, each once, in the order of their ids.
+    #[must_use]
+    pub fn contacts(&self) -> &[Contact] {
+        &self.contacts
+    }
+
+    /// The contacts of its participants, with their versions.
+    pub(super) fn participants(&self) -> &[Versioned<Contact>] {
+        &self.participants
+    }
+
+    /// The checks that its contacts have not changed since they were read.
+    pub(super) fn contact_checks(&self, scope: &Scope) -> Vec<Changes> {
+        self.participants.iter().map(|contact| contacts::check(scope.call(), contact)).collect()
+    }
+
+    /// The agreement as it is stored, and the contacts.
+    pub(super) fn into_parts(self) -> (Agreement, Vec<Contact>) {
+        (self.with_facts.agreement.into_inner(), self.contacts)
+    }
+}
+
+impl Deref for AgreementWithContacts {
+    type Target = AgreementWithFacts;
+
+    fn deref(&self) -> &AgreementWithFacts {
+        &self.with_facts
+    }
+}
+
+/// An agreement with all that its rules need.
+#[derive(Debug)]
+pub struct LoadedAgreement {
+    with_contacts: AgreementWithContacts,
+    workspace: Versioned<Workspace>,
+}
+
+impl LoadedAgreement {
+    /// Loads the facts, contacts and workspace of an agreement.
+    pub(super) async fn load(scope: &Scope, agreement: Versioned<Agreement>) -> Result<Self, Error> {
+        let workspace = workspaces::workspace_of(scope, agreement.workspace_id);
+        let (with_contacts, workspace) = tokio::try_join!(AgreementWithContacts::load(scope, agreement), workspace)?;
+        Ok(Self { with_contacts, workspace })
+    }
+
+    /// Its workspace.
+    #[must_use]
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// The blockers of its publication at a moment. None if it is not a draft.
+    #[must_use]
+    pub fn blockers(&self, now: Timestamp) -> Vec<Blocker> {
+        match self.agreement().lifecycle() {
+            Lifecycle::Draft => {
+                blockers_of(self.agreement(), self.workspace.activated_at().is_some(), self.contacts(), now)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The agreement with its facts and contacts, and its workspace.
+    pub(super) fn into_parts(self) -> (AgreementWithContacts, Workspace) {
+        (self.with_contacts, self.workspace.into_inner())
+    }
+}
+
+impl Deref for LoadedAgreement {
+    type Target = AgreementWithContacts;
+
+    fn deref(&self) -> &AgreementWithContacts {
+        &self.with_contacts
+    }
+}
+
+/// The ids of the contacts that take part in agreements.
+pub(super) fn participants_of<'a>(agreements: impl IntoIterator<Item = &'a Agreement>) -> BTreeSet<ContactId> {
+    let participants = agreements.into_iter().flat_map(|agreement| &agreement.participants);
+    participants.map(|participant| participant.contact_id).collect()
+}
+
+/// The blockers of a draft's publication. No agreement has payments or papered items yet: they will be passed here.
+pub(super) fn blockers_of(
+    draft: &Agreement,
+    workspace_activated: bool,
+    contacts: &[Contact],
+    now: Timestamp,
+) -> Vec<Blocker> {
+    let context = DraftContext { workspace_activated, contacts, payments: &[], changed_items: &[], now };
+    blockers::blockers(draft, &context)
+}
