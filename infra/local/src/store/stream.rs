@@ -4,12 +4,13 @@
 //! Entries that are missed here, as in the cloud, are found by the clock.
 
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use aws_sdk_dynamodbstreams::Client;
 use aws_sdk_dynamodbstreams::error::DisplayErrorContext;
-use aws_sdk_dynamodbstreams::types::{AttributeValue, Record, ShardIteratorType};
+use aws_sdk_dynamodbstreams::types::{AttributeValue, Record, ShardIteratorType, StreamStatus};
 use event_relay::{ItemKey, StreamEvent, StreamRecord, StringAttribute};
+use shared::limits;
 use shared::platform::aws::{self, AwsSettings};
 use shared::platform::telemetry::Log;
 use shared::store::due::DueEntry;
@@ -45,6 +46,7 @@ impl StreamReader {
         let client = Client::new(&aws::config(settings));
         let (known_shards, iterators) = (HashSet::new(), HashMap::new());
         let mut reader = Self { client, arn, due_sender, known_shards, iterators };
+        reader.wait_until_enabled().await?;
         reader.open_new_shards().await?;
         Ok(reader)
     }
@@ -89,6 +91,22 @@ impl StreamReader {
         Ok(())
     }
 
+    /// Waits until a new stream can be read: for its first seconds AWS answers `ENABLING`, and shows no shards.
+    async fn wait_until_enabled(&self) -> Result<(), String> {
+        let deadline = Instant::now() + limits::TABLE_CREATION_WAIT;
+        loop {
+            let stream = self.client.describe_stream().stream_arn(&self.arn).send().await.map_err(describe)?;
+            let status = stream.stream_description.and_then(|stream| stream.stream_status);
+            if status == Some(StreamStatus::Enabled) {
+                return Ok(());
+            }
+            if Instant::now() >= deadline {
+                return Err("the table's stream is not enabled in time".to_owned());
+            }
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+    }
+
     async fn open_new_shards(&mut self) -> Result<(), String> {
         let mut start = None;
         loop {
@@ -129,4 +147,49 @@ fn to_lambda_record(record: &Record) -> Option<event_relay::Record> {
 /// An error of the SDK with its causes.
 fn describe(error: impl std::error::Error) -> String {
     DisplayErrorContext(&error).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use axum::Router;
+    use axum::extract::State;
+    use http::HeaderMap;
+    use serde_json::json;
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// How many times a new stream is described as not enabled yet.
+    const ENABLING: usize = 2;
+
+    /// A stream that is being enabled, and then has one shard.
+    async fn answer(State(described): State<Arc<AtomicUsize>>, headers: HeaderMap) -> String {
+        let target = headers["x-amz-target"].to_str().unwrap_or_default();
+        let body = match target.rsplit('.').next() {
+            Some("DescribeStream") if described.fetch_add(1, Ordering::Relaxed) < ENABLING => {
+                json!({"StreamDescription": {"StreamArn": "arn", "StreamStatus": "ENABLING", "Shards": []}})
+            }
+            Some("DescribeStream") => {
+                let shards = [json!({"ShardId": "shardId-00000001"})];
+                json!({"StreamDescription": {"StreamArn": "arn", "StreamStatus": "ENABLED", "Shards": shards}})
+            }
+            _ => json!({"ShardIterator": "iterator"}),
+        };
+        body.to_string()
+    }
+
+    #[tokio::test]
+    async fn a_new_stream_is_waited_for() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let router = Router::new().fallback(answer).with_state(Arc::default());
+        let server = tokio::spawn(async move { axum::serve(listener, router).await });
+        let (sender, _receiver) = tokio::sync::mpsc::unbounded_channel();
+        let reader = StreamReader::open(&AwsSettings::emulator(url), "arn".to_owned(), sender).await.unwrap();
+        assert_eq!(reader.iterators.len(), 1, "{:?}", reader.known_shards);
+        server.abort();
+    }
 }
