@@ -47,11 +47,11 @@ check: ## Format, lints, documentation, dependencies
 	"$$(scripts/tools typescript)/tsc" -p events/verify --noEmit
 
 bench: ## Figures: calls and lists, deliveries, start and size of functions; lists of 100,000 too with FULL=1
-	cargo run --release -p tests --bin bench_api
-	cargo run --release -p tests --bin bench_webhooks
+	cargo run --release -p tests --no-default-features --bin bench_api
+	cargo run --release -p tests --no-default-features --bin bench_webhooks
 	$(LAMBDA_TOOLS); $(BUILD_BENCHED)
 	$(LAMBDA_TOOLS); $(BUILD_BENCHED) --output-format zip --lambda-dir target/lambda-zip
-	COUNTERSIGN_FUNCTIONS=target/lambda cargo run --release -p tests --bin bench_start
+	COUNTERSIGN_FUNCTIONS=target/lambda cargo run --release -p tests --no-default-features --bin bench_start
 
 generate: ## Writes the API description, shared/openapi.json, from the operations
 	cargo run -p local --bin generate

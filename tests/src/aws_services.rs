@@ -24,7 +24,7 @@ pub const AWS: &str = "COUNTERSIGN_TEST_AWS";
 #[must_use]
 pub fn real() -> AwsSettings {
     let endpoint = std::env::var(AWS).unwrap_or_else(|_| panic!("{AWS} names no endpoint: `make test-aws` sets it"));
-    AwsSettings::at(&endpoint)
+    AwsSettings::at(&endpoint).expect("the settings of the endpoint")
 }
 
 /// The name of the secret with the keys.

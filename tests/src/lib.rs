@@ -15,6 +15,8 @@
     reason = "a harness panics to fail the test that uses it"
 )]
 
+#[cfg(feature = "aws")]
+pub mod account;
 pub mod app;
 pub mod aws_services;
 mod background;
@@ -31,6 +33,7 @@ pub mod process;
 pub mod raw;
 pub mod receiver;
 pub mod rows;
+pub mod run_resources;
 pub mod runtime_api;
 pub mod shaky;
 pub mod spec;

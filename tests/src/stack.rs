@@ -14,6 +14,7 @@ use tempfile::TempDir;
 
 use crate::background::Background;
 use crate::faults::Faults;
+use crate::run_resources::resource_name;
 use crate::wait::PATIENCE;
 
 /// The environment variable with the endpoint of a `DynamoDB` to test against instead of the embedded store.
@@ -109,7 +110,7 @@ impl Table {
             .operation_attempt_timeout(PATIENCE)
             .operation_timeout(PATIENCE)
             .build();
-        let config = aws::config(&AwsSettings::at(&self.endpoint));
+        let config = aws::config(&AwsSettings::at(&self.endpoint).expect("the settings of the endpoint"));
         Client::from_conf(aws_sdk_dynamodb::config::Builder::from(&config).timeout_config(timeouts).build())
     }
 
@@ -229,7 +230,7 @@ impl Stack {
 /// A table of a stack's own, where this run's tests have theirs.
 fn new_table() -> StoreAt {
     match std::env::var(DYNAMODB).ok().filter(|url| !url.is_empty()) {
-        Some(url) => StoreAt::Endpoint { url, table: format!("countersign-test-{}", uuid::Uuid::now_v7()) },
+        Some(url) => StoreAt::Endpoint { url, table: resource_name("table") },
         None => StoreAt::Embedded,
     }
 }

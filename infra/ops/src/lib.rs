@@ -1,6 +1,8 @@
 //! What an operator does, as a library: the local stack's seed and the tests call it. No command and no API operation
 //! issues a token: in production an admin does that in the app.
 
+#[cfg(feature = "aws")]
+pub mod aws;
 pub mod keyring;
 
 use std::fmt;

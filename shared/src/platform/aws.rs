@@ -6,6 +6,7 @@ use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region, SharedCrede
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore};
 use aws_types::SdkConfig;
+use url::{Host, Url};
 
 use crate::limits;
 use crate::platform::config::{self, ConfigError};
@@ -26,28 +27,39 @@ pub struct AwsSettings {
 }
 
 impl AwsSettings {
-    /// The settings that Lambda gives a function: `AWS_REGION` and credentials in the environment. With an emulator also
-    /// `AWS_ENDPOINT_URL`, or a variable for one service, such as `AWS_ENDPOINT_URL_DYNAMODB`.
+    /// The settings that Lambda gives a function: `AWS_REGION` and credentials in the environment, which is the first link
+    /// of the SDK's chain, and the only one there. With an emulator also `AWS_ENDPOINT_URL`, or a variable for one service,
+    /// such as `AWS_ENDPOINT_URL_DYNAMODB`.
     ///
     /// # Errors
     /// When one of them is missing.
     pub fn from_env(service: Service) -> Result<Self, ConfigError> {
         let endpoint = |name| std::env::var(name).ok().filter(|url| !url.is_empty());
+        let of_all = || endpoint("AWS_ENDPOINT_URL").filter(|url| EndpointKind::of(url) != EndpointKind::Aws);
         Ok(Self {
-            endpoint_url: endpoint(service.endpoint_variable()).or_else(|| endpoint("AWS_ENDPOINT_URL")),
+            endpoint_url: endpoint(service.endpoint_variable()).or_else(of_all),
             region: config::required("AWS_REGION")?,
             credentials: credentials_from_env()?,
         })
     }
 
-    /// The settings for an endpoint: with the region and credentials of the environment if it has them, for AWS itself; else
-    /// with placeholders, for an emulator.
-    #[must_use]
-    pub fn at(endpoint_url: &str) -> Self {
-        let has_credentials = std::env::var_os("AWS_ACCESS_KEY_ID").is_some();
-        match Self::from_env(Service::DynamoDb) {
-            Ok(settings) if has_credentials => Self { endpoint_url: Some(endpoint_url.to_owned()), ..settings },
-            _ => Self::emulator(endpoint_url),
+    /// The settings for an endpoint, with the region and credentials of the environment. For an endpoint of this machine,
+    /// placeholders stand in for what the environment does not have: emulators take any.
+    ///
+    /// # Errors
+    /// When one of them is missing, and the endpoint is not of this machine.
+    pub fn at(endpoint_url: &str) -> Result<Self, ConfigError> {
+        let (region, credentials) = (config::required("AWS_REGION"), credentials_from_env());
+        match EndpointKind::of(endpoint_url) {
+            EndpointKind::Loopback => {
+                let Self { endpoint_url, region: any_region, credentials: any } = Self::emulator(endpoint_url);
+                let (region, credentials) = (region.unwrap_or(any_region), credentials.unwrap_or(any));
+                Ok(Self { endpoint_url, region, credentials })
+            }
+            EndpointKind::Aws => Ok(Self { endpoint_url: None, region: region?, credentials: credentials? }),
+            EndpointKind::Other => {
+                Ok(Self { endpoint_url: Some(endpoint_url.to_owned()), region: region?, credentials: credentials? })
+            }
         }
     }
 
@@ -58,6 +70,36 @@ impl AwsSettings {
             endpoint_url: Some(endpoint_url.into()),
             region: "us-east-1".to_owned(),
             credentials: SharedCredentialsProvider::new(Credentials::new("local", "local", None, None, "emulator")),
+        }
+    }
+}
+
+/// What answers at an endpoint, which decides the credentials that it gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndpointKind {
+    /// AWS itself. The SDK derives the endpoint of each service from the region, so the URL is not used.
+    Aws,
+    /// An emulator on this machine.
+    Loopback,
+    /// An emulator elsewhere, such as in a network of containers.
+    Other,
+}
+
+impl EndpointKind {
+    /// The kind of an endpoint's URL.
+    #[must_use]
+    pub fn of(endpoint_url: &str) -> Self {
+        let is_of_aws = |name: &str| {
+            let is_below = |parent| name == parent || name.strip_suffix(parent).is_some_and(|rest| rest.ends_with('.'));
+            ["amazonaws.com", "amazonaws.com.cn", "api.aws"].into_iter().any(is_below)
+        };
+        let is_of_this_machine = |name: &str| name == "localhost" || name.ends_with(".localhost");
+        match Url::parse(endpoint_url).ok().as_ref().and_then(Url::host) {
+            Some(Host::Domain(name)) if is_of_aws(name) => Self::Aws,
+            Some(Host::Domain(name)) if is_of_this_machine(name) => Self::Loopback,
+            Some(Host::Ipv4(address)) if address.is_loopback() => Self::Loopback,
+            Some(Host::Ipv6(address)) if address.is_loopback() => Self::Loopback,
+            _ => Self::Other,
         }
     }
 }
@@ -140,12 +182,54 @@ pub fn config(settings: &AwsSettings) -> SdkConfig {
     config.build()
 }
 
-fn http_client() -> SharedHttpClient {
+/// The HTTP client of every client, and of the SDK's chain of credentials.
+#[must_use]
+pub fn http_client() -> SharedHttpClient {
     let roots = TrustStore::empty().with_native_roots(false).with_pem_certificate(AMAZON_ROOTS);
     let builder = aws_smithy_http_client::Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring));
     match TlsContext::builder().with_trust_store(roots).build() {
         Ok(context) => builder.tls_context(context).build_https(),
         // Not reached with the roots above. The system's roots are as safe, and slower to load.
         Err(_) => builder.build_https(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_is_of_aws_of_this_machine_or_elsewhere() {
+        for (kind, urls) in [
+            (
+                EndpointKind::Aws,
+                &[
+                    "https://amazonaws.com",
+                    "https://dynamodb.eu-central-1.amazonaws.com/",
+                    "https://sqs.cn-north-1.amazonaws.com.cn",
+                    "https://dynamodb.us-east-1.api.aws",
+                ][..],
+            ),
+            (
+                EndpointKind::Loopback,
+                &["http://127.0.0.1:8000", "http://localhost:4566", "http://[::1]:4566", "http://aws.localhost"],
+            ),
+            (
+                EndpointKind::Other,
+                &[
+                    "http://localstack:4566",
+                    "https://localhost.localstack.cloud:4566",
+                    "http://10.0.0.7:4566",
+                    "https://notamazonaws.com",
+                    "https://amazonaws.com.example",
+                    "localhost:4566",
+                    "",
+                ],
+            ),
+        ] {
+            for url in urls {
+                assert_eq!(EndpointKind::of(url), kind, "{url}");
+            }
+        }
     }
 }

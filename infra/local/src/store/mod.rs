@@ -48,7 +48,10 @@ impl OpenStore {
                 let url = embedded.url().to_owned();
                 (Some(embedded), AwsSettings::emulator(&url), url, embedded::TABLE.to_owned())
             }
-            StoreAt::Endpoint { url, table } => (None, AwsSettings::at(url), url.clone(), table.clone()),
+            StoreAt::Endpoint { url, table } => {
+                let settings = AwsSettings::at(url).map_err(|error| StartError::Store(error.to_string()))?;
+                (None, settings, url.clone(), table.clone())
+            }
         };
         let store = Store::new(aws::dynamodb(&settings), &table);
         let stream_arn = create_table(&store, options.has_stream && embedded.is_none()).await?;

@@ -17,7 +17,8 @@ use shared::platform::secrets_manager::SecretsManagerKeys;
 use shared::platform::sqs::SqsQueue;
 use shared::store::deliveries::DeliveryKey;
 use shared::webhook::queue::{DeliveryMessage, Queue};
-use tests::aws_services::{AWS, KEYRING, real};
+use tests::aws_services::{AWS, real};
+use tests::run_resources::resource_name;
 
 use crate::webhooks::lambda::{Cloud, body, call, failures, in_s, sqs_batch, start};
 
@@ -34,14 +35,13 @@ struct Queues {
 impl Queues {
     async fn new() -> Self {
         let client = aws::sqs(&real());
-        let run = uuid::Uuid::now_v7().simple();
-        let dead_letters = make(&client, &format!("dead-letters-{run}"), &[]).await;
+        let dead_letters = make(&client, &resource_name("dead-letters"), &[]).await;
         let arn = attribute(&client, &dead_letters, QueueAttributeName::QueueArn).await;
         let redrive = json!({"deadLetterTargetArn": arn, "maxReceiveCount": limits::MESSAGE_RECEIVES_MAX}).to_string();
         let attributes =
             [(QueueAttributeName::RedrivePolicy, redrive), (QueueAttributeName::VisibilityTimeout, "0".to_owned())];
-        let deliveries = make(&client, &format!("deliveries-{run}"), &attributes).await;
-        let retries = make(&client, &format!("retries-{run}"), &attributes).await;
+        let deliveries = make(&client, &resource_name("deliveries"), &attributes).await;
+        let retries = make(&client, &resource_name("retries"), &attributes).await;
         Self { client, deliveries, retries, dead_letters }
     }
 
@@ -122,7 +122,7 @@ async fn messages_come_out_when_they_are_due_in_the_groups_of_their_endpoints() 
 async fn a_poison_message_ends_among_the_dead_letters_and_keeps_no_other() {
     let (cloud, queues) = (Cloud::new().await, Queues::new().await);
     let secrets = aws::secrets_manager(&real());
-    let name = format!("keyring-{}", uuid::Uuid::now_v7().simple());
+    let name = resource_name("keyring");
     let keyring = cloud.org.stack().keyring().reveal();
     secrets.create_secret().name(&name).secret_string(keyring).send().await.expect("a secret");
     cloud.subscriber(&[]).await;
@@ -179,7 +179,7 @@ async fn a_poison_message_ends_among_the_dead_letters_and_keeps_no_other() {
 #[ignore = "needs Secrets Manager: make test-aws"]
 async fn keys_are_read_kept_and_found_again_after_a_rotation() {
     let client = aws::secrets_manager(&real());
-    let name = format!("{KEYRING}-{}", uuid::Uuid::now_v7().simple());
+    let name = resource_name("keyring");
     let first = ops::keyring::create(Timestamp::now()).expect("a keyring");
     client.create_secret().name(&name).secret_string(first.reveal()).send().await.expect("a secret");
     let keys = SecretsManagerKeys::new(client.clone(), name.clone());

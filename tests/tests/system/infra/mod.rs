@@ -1,6 +1,7 @@
 //! What runs the service and what it emits: the local stack, Lambda, gateways, keys, the log.
 
 mod aws;
+mod aws_run;
 mod canaries;
 mod gateway;
 mod keyring;

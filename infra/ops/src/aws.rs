@@ -1,0 +1,44 @@
+//! AWS as a program outside Lambda reaches it: with the SDK's own chain of credentials and regions.
+//!
+//! Functions read only the environment, which Lambda fills (`shared::platform::aws`). The chain also asks the profile and
+//! the role of the machine or container; it costs crates and time that no function should pay for, so it is behind the
+//! feature `aws`.
+
+use aws_config::BehaviorVersion;
+use aws_credential_types::provider::ProvideCredentials;
+use shared::platform::aws::{AwsSettings, EndpointKind, http_client};
+use shared::platform::config::ConfigError;
+
+/// Why there are no settings.
+#[derive(Debug, thiserror::Error)]
+pub enum NoAwsSettings {
+    /// Neither the environment nor the profile names a region.
+    #[error("no region: set AWS_REGION, or `region` in the profile")]
+    NoRegion,
+    /// Nothing in the chain has credentials.
+    #[error("no credentials in the environment, the profile, or the role of this machine or container ({0})")]
+    NoCredentials(String),
+    /// A variable has an invalid value.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+/// The settings for an endpoint, or for AWS itself: the SDK's chain gives the region and the credentials. An emulator on
+/// this machine gets only what the environment has, and else placeholders: a profile's credentials are for AWS.
+///
+/// # Errors
+/// [`NoAwsSettings`], before anything is sent to the endpoint.
+pub async fn settings(endpoint_url: Option<&str>) -> Result<AwsSettings, NoAwsSettings> {
+    let endpoint_url = match endpoint_url.map(|url| (url, EndpointKind::of(url))) {
+        Some((url, EndpointKind::Loopback)) => return Ok(AwsSettings::at(url)?),
+        Some((url, EndpointKind::Other)) => Some(url.to_owned()),
+        Some((_, EndpointKind::Aws)) | None => None,
+    };
+    let chain = aws_config::defaults(BehaviorVersion::latest()).http_client(http_client()).load().await;
+    let region = chain.region().ok_or(NoAwsSettings::NoRegion)?.to_string();
+    let none = || NoAwsSettings::NoCredentials("no provider".to_owned());
+    let credentials = chain.credentials_provider().ok_or_else(none)?;
+    // Asked once here, so that what is missing is said before the first call.
+    credentials.provide_credentials().await.map_err(|error| NoAwsSettings::NoCredentials(error.to_string()))?;
+    Ok(AwsSettings { endpoint_url, region, credentials })
+}
