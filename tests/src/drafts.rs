@@ -100,7 +100,7 @@ pub fn ready(workspace: &Value, name: &str, contact: &Value) -> Agreement {
 /// # Panics
 /// When the table does not take it.
 pub async fn write(org: &Org, agreement: Agreement) -> Drafted {
-    let draft = in_life(&agreement, Life::Draft).as_draft().expect("a draft");
+    let draft = with_life(&agreement, Life::Draft).as_draft().expect("a draft");
     org.load([agreements::create(org.system().call(), &draft).expect("an agreement")]).await;
     if agreement.life() != Life::Draft {
         let life = serde_dynamo::to_attribute_value(agreement.life()).expect("a state");
@@ -141,16 +141,16 @@ pub async fn written(org: &Org, name: &str) -> Drafted {
 /// # Panics
 /// When it can't be read.
 #[must_use]
-pub fn in_life(agreement: &Agreement, life: Life) -> Agreement {
-    let mut kept = serde_json::to_value(agreement).expect("JSON");
-    kept["life"] = serde_json::to_value(life).expect("JSON");
-    serde_json::from_value(kept).expect("an agreement")
+pub fn with_life(agreement: &Agreement, life: Life) -> Agreement {
+    let mut json = serde_json::to_value(agreement).expect("JSON");
+    json["life"] = serde_json::to_value(life).expect("JSON");
+    serde_json::from_value(json).expect("an agreement")
 }
 
 /// Makes an agreement active without anybody's decision.
 #[must_use]
 pub fn active(agreement: &Agreement) -> Agreement {
-    in_life(agreement, Life::Active { published_at: Timestamp::now() })
+    with_life(agreement, Life::Active { published_at: Timestamp::now() })
 }
 
 /// Writes a proposal with a lifetime of the test's choosing, which may be over, without an entry in the due index.
@@ -182,12 +182,11 @@ pub async fn propose_due(org: &Org, agreement: &Agreement, action: ProposalActio
     made.into_proposal()
 }
 
-/// Makes the time of a pending proposal over, wherever it is written: of its lifetime the table knows only the end. That
-/// is given back.
+/// Moves the end of a pending proposal to now, wherever it is stored, and returns it.
 ///
 /// # Panics
 /// When it is not pending.
-pub async fn let_expire(org: &Org, proposal: &Value) -> Timestamp {
+pub async fn expire_proposal(org: &Org, proposal: &Value) -> Timestamp {
     let text = |name: &str| proposal[name].as_str().expect("a text");
     let id: ProposalId = text("id").parse().expect("an id");
     let agreement: AgreementId = text("agreement_id").parse().expect("an id");
@@ -213,11 +212,11 @@ pub enum Coming {
     Expiry,
 }
 
-/// Lets a moment come that an agreement waits for, wherever it is written.
+/// Moves a moment that an agreement waits for to now, wherever it is stored.
 ///
 /// # Panics
 /// When the clock does not know of it.
-pub async fn let_come(org: &Org, id: &str, coming: Coming) {
+pub async fn make_due(org: &Org, id: &str, coming: Coming) {
     let (mut agreement, now) = (Drafted::of(org, id).await.agreement, Timestamp::now());
     let was_due = agreement.next_due();
     let (name, value) = match coming {

@@ -96,10 +96,10 @@ pub struct Injection {
 }
 
 impl Injection {
-    /// How many calls the fault has befallen so far.
+    /// How many calls the fault has hit so far.
     #[must_use]
     pub fn count(&self) -> usize {
-        lock(&self.state).rules[self.index].befallen
+        lock(&self.state).rules[self.index].hits
     }
 
     /// Ends the fault.
@@ -107,15 +107,15 @@ impl Injection {
         lock(&self.state).rules[self.index].is_ended = true;
     }
 
-    /// Waits until the fault has befallen so many calls.
+    /// Waits until the fault has hit so many calls.
     ///
     /// # Panics
     /// When it does not.
-    pub async fn befallen(&self, calls: usize) {
-        self.wait_until("befallen", |rule| rule.befallen >= calls).await;
+    pub async fn wait_for_hits(&self, hits: usize) {
+        self.wait_until("hit", |rule| rule.hits >= hits).await;
     }
 
-    /// Waits until so many of the calls that it has befallen have been passed on and answered by the store.
+    /// Waits until so many of the calls that it has hit have been passed on and answered by the store.
     ///
     /// # Panics
     /// When they are not.
@@ -189,28 +189,28 @@ struct ActiveRule {
     rule: Rule,
     fault: Fault,
     seen: usize,
-    befallen: usize,
-    /// How many of the befallen calls have been passed on and answered by the store.
+    hits: usize,
+    /// How many of the hit calls have been passed on and answered by the store.
     passed: usize,
     is_ended: bool,
 }
 
 impl ActiveRule {
     fn new(rule: Rule, fault: Fault) -> Self {
-        Self { rule, fault, seen: 0, befallen: 0, passed: 0, is_ended: false }
+        Self { rule, fault, seen: 0, hits: 0, passed: 0, is_ended: false }
     }
 }
 
 impl State {
-    /// The fault that befalls a call, and the place of its rule.
+    /// The fault that hits a call, and the place of its rule.
     fn fault_for(&mut self, target: &str, body: &str) -> Option<(Fault, usize)> {
         for (index, active) in self.rules.iter_mut().enumerate() {
-            if active.is_ended || active.befallen >= active.rule.times || !active.rule.fits(target, body) {
+            if active.is_ended || active.hits >= active.rule.times || !active.rule.fits(target, body) {
                 continue;
             }
             active.seen += 1;
             if active.seen.is_multiple_of(active.rule.every) {
-                active.befallen += 1;
+                active.hits += 1;
                 return Some((active.fault, index));
             }
         }

@@ -100,7 +100,7 @@ impl Fixture {
     /// The example body of an operation, with the ids of the records.
     #[must_use]
     pub fn body(&self, operation: &Operation) -> Option<Value> {
-        operation.example_body().map(|example| aimed(&example, &self.ids))
+        operation.example_body().map(|example| with_ids(&example, &self.ids))
     }
 
     /// A call that adds a record to a list: of the operation that posts to the path of the list.
@@ -141,18 +141,18 @@ pub fn path(operation: &Operation, ids: &Ids) -> String {
 /// # Panics
 /// When it names a kind of record that there is none of.
 #[must_use]
-pub fn aimed(body: &Value, ids: &Ids) -> Value {
+pub fn with_ids(body: &Value, ids: &Ids) -> Value {
     let member = |(name, value): (&String, &Value)| {
         let value = match ids.get(name) {
             Some(id) => json!(id),
             None if name.ends_with("_id") => panic!("a kind of record that the fixture has none of: {name} in {body}"),
-            None => aimed(value, ids),
+            None => with_ids(value, ids),
         };
         (name.clone(), value)
     };
     match body {
         Value::Object(members) => Value::Object(members.iter().map(member).collect()),
-        Value::Array(values) => values.iter().map(|value| aimed(value, ids)).collect(),
+        Value::Array(values) => values.iter().map(|value| with_ids(value, ids)).collect(),
         other => other.clone(),
     }
 }

@@ -22,33 +22,33 @@ use webhook_sender::DeliveryStore;
 pub struct Memory {
     /// Whose they are.
     pub org: OrgId,
-    kept: Arc<Mutex<Kept>>,
+    records: Arc<Mutex<Records>>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct Records {
     endpoints: HashMap<EndpointId, Versioned<Endpoint>>,
     events: HashMap<EventId, StoredEvent>,
     deliveries: HashMap<DeliveryKey, Versioned<Delivery>>,
     due: BTreeSet<(Timestamp, EventId, EndpointId)>,
-    aside: HashSet<DeliveryKey>,
+    quarantined: HashSet<DeliveryKey>,
     health: HashMap<EndpointId, (u64, u64)>,
-    /// The deliveries that have become due since the last question.
-    heard: Vec<DeliveryMessage>,
+    /// The deliveries that have become due since the last call.
+    due_messages: Vec<DeliveryMessage>,
 }
 
 impl Default for Memory {
     fn default() -> Self {
-        Self { org: OrgId::new(), kept: Arc::default() }
+        Self { org: OrgId::new(), records: Arc::default() }
     }
 }
 
 impl Memory {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn records(&self) -> MutexGuard<'_, Records> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An endpoint that is told everything. It is read as the store would, since only members make new ones.
+    /// An endpoint that subscribes to all events. It is read as the store would, since only members make new ones.
     #[must_use]
     pub fn add_endpoint(&self, url: &str, keys: &Keyring) -> EndpointId {
         let id = EndpointId::new();
@@ -60,7 +60,7 @@ impl Memory {
             "created_by": {"type": "member", "id": uuid::Uuid::now_v7(), "display_name": "Ines Duarte"},
         });
         let value = serde_json::from_value(written).expect("an endpoint");
-        self.kept().endpoints.insert(id, Versioned::new(value, 1));
+        self.records().endpoints.insert(id, Versioned::new(value, 1));
         id
     }
 
@@ -69,35 +69,35 @@ impl Memory {
     pub fn add_delivery(&self, endpoint: EndpointId, body: String, now: Timestamp) -> DeliveryKey {
         let (event, event_type) = (EventId::new(), EventType::ProposalCreated);
         let key = DeliveryKey { org: self.org, endpoint, event };
-        let mut kept = self.kept();
-        kept.events.insert(event, StoredEvent { id: event, event_type, created_at: now, body, only: None });
+        let mut records = self.records();
+        records.events.insert(event, StoredEvent { id: event, event_type, created_at: now, body, only: None });
         let value = Delivery::new(endpoint, event, event_type, now, now);
-        kept.put(key, value, 1);
+        records.put(key, value, 1);
         key
     }
 
-    /// Loses an event, which must not happen.
-    pub fn lose_event(&self, event: EventId) {
-        self.kept().events.remove(&event);
+    /// Deletes an event from under its deliveries, which the service never does.
+    pub fn delete_event(&self, event: EventId) {
+        self.records().events.remove(&event);
     }
 
     /// A delivery.
     #[must_use]
     pub fn delivery(&self, key: DeliveryKey) -> Option<Delivery> {
-        self.kept().deliveries.get(&key).map(|found| Delivery::clone(found))
+        self.records().deliveries.get(&key).map(|found| Delivery::clone(found))
     }
 
-    /// Whether a delivery was put aside.
+    /// Whether a delivery was quarantined.
     #[must_use]
-    pub fn is_aside(&self, key: DeliveryKey) -> bool {
-        self.kept().aside.contains(&key)
+    pub fn is_quarantined(&self, key: DeliveryKey) -> bool {
+        self.records().quarantined.contains(&key)
     }
 
     /// The messages that the clock would send: those of due deliveries.
     #[must_use]
     pub fn due(&self, now: Timestamp) -> Vec<DeliveryMessage> {
-        let kept = self.kept();
-        let due = kept.due.iter().take_while(|(at, ..)| *at <= now);
+        let records = self.records();
+        let due = records.due.iter().take_while(|(at, ..)| *at <= now);
         let wake = |(due_at, event, endpoint): &(Timestamp, EventId, EndpointId)| DeliveryMessage {
             delivery: DeliveryKey { org: self.org, endpoint: *endpoint, event: *event },
             due_at: *due_at,
@@ -108,23 +108,23 @@ impl Memory {
     /// When the next delivery is due.
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
-        self.kept().due.first().map(|(at, ..)| *at)
+        self.records().due.first().map(|(at, ..)| *at)
     }
 
-    /// What was written down as due since the last call: what the table's stream tells of.
+    /// The messages that became due since the last call, as the table's stream reports them.
     #[must_use]
-    pub fn heard(&self) -> Vec<DeliveryMessage> {
-        std::mem::take(&mut self.kept().heard)
+    pub fn take_due_messages(&self) -> Vec<DeliveryMessage> {
+        std::mem::take(&mut self.records().due_messages)
     }
 
     /// Attempts at an endpoint that have succeeded and failed, as far as they were noted.
     #[must_use]
     pub fn health(&self, endpoint: EndpointId) -> (u64, u64) {
-        self.kept().health.get(&endpoint).copied().unwrap_or_default()
+        self.records().health.get(&endpoint).copied().unwrap_or_default()
     }
 }
 
-impl Kept {
+impl Records {
     /// Writes a delivery and its place in what is due.
     fn put(&mut self, key: DeliveryKey, value: Delivery, version: u64) {
         let due_at = value.due_at();
@@ -137,7 +137,7 @@ impl Kept {
         }
         if let Some(due_at) = due_at {
             self.due.insert((due_at, key.event, key.endpoint));
-            self.heard.push(DeliveryMessage { delivery: key, due_at });
+            self.due_messages.push(DeliveryMessage { delivery: key, due_at });
         }
     }
 }
@@ -149,8 +149,8 @@ impl DeliveryStore for Memory {
         claim: Claim,
         now: Timestamp,
     ) -> Result<Option<Versioned<Delivery>>, StoreError> {
-        let mut kept = self.kept();
-        let Some(found) = kept.deliveries.get_mut(&wake.delivery) else { return Ok(None) };
+        let mut records = self.records();
+        let Some(found) = records.deliveries.get_mut(&wake.delivery) else { return Ok(None) };
         if !found.is_claimable(now) {
             return Ok(None);
         }
@@ -162,13 +162,14 @@ impl DeliveryStore for Memory {
         &self,
         wake: DeliveryMessage,
     ) -> Result<(Option<Versioned<Endpoint>>, Option<StoredEvent>), StoreError> {
-        let kept = self.kept();
-        let (endpoint, event) = (kept.endpoints.get(&wake.delivery.endpoint), kept.events.get(&wake.delivery.event));
+        let records = self.records();
+        let (endpoint, event) =
+            (records.endpoints.get(&wake.delivery.endpoint), records.events.get(&wake.delivery.event));
         Ok((endpoint.cloned(), event.cloned()))
     }
 
     async fn get(&self, wake: DeliveryMessage) -> Result<Option<Versioned<Delivery>>, StoreError> {
-        Ok(self.kept().deliveries.get(&wake.delivery).cloned())
+        Ok(self.records().deliveries.get(&wake.delivery).cloned())
     }
 
     async fn update(
@@ -178,41 +179,42 @@ impl DeliveryStore for Memory {
         after: &Delivery,
         decided_from: Option<&Versioned<Endpoint>>,
     ) -> Result<bool, StoreError> {
-        let mut kept = self.kept();
-        let is_current = kept.deliveries.get(&wake.delivery).is_some_and(|found| found.version() == before.version());
+        let mut records = self.records();
+        let is_current =
+            records.deliveries.get(&wake.delivery).is_some_and(|found| found.version() == before.version());
         let is_decided = decided_from.is_none_or(|endpoint| {
-            kept.endpoints.get(&endpoint.id()).is_some_and(|found| found.version() == endpoint.version())
+            records.endpoints.get(&endpoint.id()).is_some_and(|found| found.version() == endpoint.version())
         });
         if !(is_current && is_decided) {
             return Ok(false);
         }
-        kept.put(wake.delivery, after.clone(), before.version() + 1);
+        records.put(wake.delivery, after.clone(), before.version() + 1);
         Ok(true)
     }
 
     async fn delete(&self, wake: DeliveryMessage, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
-        let mut kept = self.kept();
+        let mut records = self.records();
         if let Some(at) = due_at {
-            kept.due.remove(&(at, wake.delivery.event, wake.delivery.endpoint));
+            records.due.remove(&(at, wake.delivery.event, wake.delivery.endpoint));
         }
-        Ok(kept.deliveries.remove(&wake.delivery).is_some())
+        Ok(records.deliveries.remove(&wake.delivery).is_some())
     }
 
     async fn delete_due_entry(&self, wake: DeliveryMessage) -> Result<(), StoreError> {
-        self.kept().due.remove(&(wake.due_at, wake.delivery.event, wake.delivery.endpoint));
+        self.records().due.remove(&(wake.due_at, wake.delivery.event, wake.delivery.endpoint));
         Ok(())
     }
 
     async fn quarantine(&self, wake: DeliveryMessage, _now: Timestamp) -> Result<(), StoreError> {
-        let mut kept = self.kept();
-        kept.aside.insert(wake.delivery);
-        kept.due.remove(&(wake.due_at, wake.delivery.event, wake.delivery.endpoint));
+        let mut records = self.records();
+        records.quarantined.insert(wake.delivery);
+        records.due.remove(&(wake.due_at, wake.delivery.event, wake.delivery.endpoint));
         Ok(())
     }
 
     async fn record_health(&self, wake: DeliveryMessage, is_success: bool, _at: Timestamp) -> Result<(), StoreError> {
-        let mut kept = self.kept();
-        let (arrived, failed) = kept.health.entry(wake.delivery.endpoint).or_default();
+        let mut records = self.records();
+        let (arrived, failed) = records.health.entry(wake.delivery.endpoint).or_default();
         *(if is_success { arrived } else { failed }) += 1;
         Ok(())
     }

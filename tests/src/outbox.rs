@@ -17,7 +17,7 @@ use crate::org::Org;
 #[must_use]
 pub fn event() -> StoredEvent {
     let now = Timestamp::now();
-    kept(&Event::new(activation(), now))
+    stored(&Event::new(activation(), now))
 }
 
 /// An event of another time.
@@ -31,7 +31,7 @@ pub fn event_at(at: Timestamp) -> StoredEvent {
     let id: EventId = uuid::Builder::from_unix_timestamp_millis(ms, &random).into_uuid().into();
     let mut event = Event::new(activation(), at);
     event.id = id;
-    kept(&event)
+    stored(&event)
 }
 
 fn activation() -> EventKind {
@@ -39,7 +39,7 @@ fn activation() -> EventKind {
     EventKind::WorkspaceActivated(WorkspaceData { workspace_id: WorkspaceId::new(), authorization })
 }
 
-fn kept(event: &Event) -> StoredEvent {
+fn stored(event: &Event) -> StoredEvent {
     let body = serde_json::to_string(event).expect("an event as JSON");
     StoredEvent { id: event.id, event_type: event.event_type(), created_at: event.created_at, body, only: None }
 }
@@ -49,7 +49,7 @@ fn kept(event: &Event) -> StoredEvent {
 /// # Panics
 /// When the table does not take them.
 pub async fn emit(org: &Org, events: &[StoredEvent]) {
-    keep(org, events).await;
+    insert_relayed(org, events).await;
     let due = |event: &StoredEvent| keys::due(event.created_at, Due::Event, org.id, event.id.uuid()).into_item();
     put(org, events.iter().map(due)).await;
 }
@@ -58,7 +58,7 @@ pub async fn emit(org: &Org, events: &[StoredEvent]) {
 ///
 /// # Panics
 /// When the table does not take them.
-pub async fn keep(org: &Org, events: &[StoredEvent]) {
+pub async fn insert_relayed(org: &Org, events: &[StoredEvent]) {
     let row = |event: &StoredEvent| {
         let mut item: Item = serde_dynamo::aws_sdk_dynamodb_1::to_item(event).expect("an event as an item");
         keys::event(org.id, event.id).insert_into(&mut item);
@@ -71,7 +71,7 @@ pub async fn keep(org: &Org, events: &[StoredEvent]) {
 ///
 /// # Panics
 /// When the table does not answer.
-pub async fn lose(org: &Org, event: &StoredEvent) {
+pub async fn delete_event(org: &Org, event: &StoredEvent) {
     let table = org.stack().table();
     let key = Some(keys::event(org.id, event.id).into_item());
     table.client().delete_item().table_name(&table.name).set_key(key).send().await.expect("it goes");

@@ -147,7 +147,7 @@ pub async fn age_session(table: &Table, secret: &str, created_at: Timestamp, see
 ///
 /// # Panics
 /// When no wrong password was tried.
-pub async fn postpone_guess(table: &Table, email: &str) {
+pub async fn postpone_login(table: &Table, email: &str) {
     let update = table
         .client()
         .update_item()

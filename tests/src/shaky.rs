@@ -57,7 +57,7 @@ impl Shaky {
     ) -> LocalBoxFuture<'a, T> {
         let held = self.faults.inject(calls, Fault::Held);
         let done = async move {
-            held.befallen(1).await;
+            held.wait_for_hits(1).await;
             done.await;
             held.end();
         };

@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_in_the_way_is_told_at_once_and_in_one_order() {
+    fn all_blockers_are_listed_in_a_stable_order() {
         let mut deal = Deal::complete();
         deal.is_activated = false;
         deal.contacts[0].email = None;

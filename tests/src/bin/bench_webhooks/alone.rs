@@ -59,7 +59,7 @@ pub async fn send(url: &str) -> Value {
             DeliveryMessage { delivery: memory.add_delivery(endpoints[n % ENDPOINTS], BODY.to_owned(), due_at), due_at }
         })
         .collect();
-    drop(memory.heard());
+    drop(memory.take_due_messages());
     let client = Client::new(Arc::new(PublicOrLoopback), Arc::new(SystemResolver::new())).expect("a client");
     let queue = Arc::new(LocalQueue::default());
     let sender =

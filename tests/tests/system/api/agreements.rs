@@ -183,7 +183,7 @@ async fn lists_are_filtered() {
     let second = org.empty_draft(&pine, "Bridge loan").await;
     let live = drafts::write(&org, drafts::active(&drafts::empty(&harbor, "Live"))).await;
     let cancelled = Life::Cancelled { published_at: None, cancelled_at: Timestamp::now() };
-    let over = drafts::in_life(&drafts::empty(&pine, "Over"), cancelled);
+    let over = drafts::with_life(&drafts::empty(&pine, "Over"), cancelled);
     let over = drafts::write(&org, over).await;
     let ids = [text(&first["id"]).to_owned(), text(&second["id"]).to_owned(), live.id(), over.id()];
     let all = [0, 1, 2, 3].map(|n: usize| ids[n].as_str());

@@ -37,8 +37,8 @@ async fn until(moment: Timestamp) {
     }
 }
 
-/// Prepares something that has to be there before a moment; on a machine that is too busy for it, again with more time.
-async fn before_a_moment<T>(prepare: impl AsyncFn(Timestamp) -> Option<T>) -> (T, Timestamp) {
+/// Prepares something with a moment in the near future, before that moment; on a busy machine again, with a later moment.
+async fn with_future_moment<T>(prepare: impl AsyncFn(Timestamp) -> Option<T>) -> (T, Timestamp) {
     for ms in [2_000, 8_000, 32_000, 128_000] {
         let moment = in_ms(ms);
         let prepared = prepare(moment).await;
@@ -134,8 +134,8 @@ impl Deal {
         due
     }
 
-    /// The audit rows of what the service wrote down of an agreement.
-    async fn written_down(&self, agreement: &Agreement) -> Vec<Value> {
+    /// The audit rows of the calls that recorded how far time had advanced an agreement.
+    async fn advance_rows(&self, agreement: &Agreement) -> Vec<Value> {
         let mut rows = self.org.audit().await;
         rows.retain(|row| {
             row["operation"] == "proceed_agreement" && rows::objects(row) == [agreement.id().to_string()]
@@ -145,12 +145,12 @@ impl Deal {
 
     /// How many events and how many audit rows an agreement's completion has.
     async fn completions(&self, agreement: &Agreement) -> (usize, usize) {
-        let told = |event: &&Value| {
+        let is_completion = |event: &&Value| {
             event["type"] == "agreement.completed" && event["data"]["agreement_id"] == json!(agreement.id())
         };
         let events = self.org.events().await;
-        let rows = self.written_down(agreement).await;
-        (events.iter().filter(told).count(), rows.iter().filter(|row| row["code"] == "ok").count())
+        let rows = self.advance_rows(agreement).await;
+        (events.iter().filter(is_completion).count(), rows.iter().filter(|row| row["code"] == "ok").count())
     }
 }
 
@@ -189,13 +189,13 @@ async fn countdowns_take_an_agreement_from_stage_to_stage_and_the_last_one_compl
 
     assert_eq!(deal.types().await[2..], ["proposal.confirmed", "agreement.published", "agreement.completed"]);
     let arrivals = subscriber.receiver.wait_for(1).await;
-    let told = arrivals[0].json();
-    assert_eq!(told["type"], "agreement.completed");
-    assert_eq!(told["data"], json!({"agreement_id": agreement.id(), "name": "Exclusivity"}));
-    assert!(moment(&told["created_at"]) >= moment(&shown["completed_at"]), "never early");
+    let event = arrivals[0].json();
+    assert_eq!(event["type"], "agreement.completed");
+    assert_eq!(event["data"], json!({"agreement_id": agreement.id(), "name": "Exclusivity"}));
+    assert!(moment(&event["created_at"]) >= moment(&shown["completed_at"]), "never early");
 
     assert_eq!(deal.due(&agreement).await, Vec::<String>::new());
-    let rows = deal.written_down(&agreement).await;
+    let rows = deal.advance_rows(&agreement).await;
     assert!((1..=3).contains(&rows.len()), "one for each time that it was written down: {rows:?}");
     for row in &rows {
         assert_eq!((&row["status"], &row["code"]), (&json!("200"), &json!("ok")));
@@ -211,7 +211,7 @@ async fn countdowns_take_an_agreement_from_stage_to_stage_and_the_last_one_compl
 #[tokio::test]
 async fn an_agreement_whose_time_is_over_expires_and_cannot_be_cancelled() {
     let deal = Deal::on(Org::with(Needs::OWN.time_scale(600)).await).await;
-    let ((cancellation, agreement), _) = before_a_moment(async |moment| {
+    let ((cancellation, agreement), _) = with_future_moment(async |moment| {
         let agreement = deal.publish_in_time(&[&[Countdown::AfterHours(2000)]], Some(moment)).await?;
         Some((deal.propose_cancellation(&agreement).await?, agreement))
     })
@@ -224,7 +224,7 @@ async fn an_agreement_whose_time_is_over_expires_and_cannot_be_cancelled() {
     assert_eq!((&shown["completed_at"], &shown["cancelled_at"]), (&Value::Null, &Value::Null));
     assert!(moment(&shown["updated_at"]) >= moment(&shown["expires_at"]), "never early");
     assert_eq!(deal.types().await.last().map(String::as_str), Some("proposal.created"), "nobody is told of an expiry");
-    assert_eq!((deal.due(&agreement).await.len(), deal.written_down(&agreement).await.len()), (0, 1));
+    assert_eq!((deal.due(&agreement).await.len(), deal.advance_rows(&agreement).await.len()), (0, 1));
 
     let refused = deal.browser.decide(&review(&cancellation), "confirm", "").await;
     assert_eq!(refused.status, 422, "{}", refused.body);
@@ -241,7 +241,7 @@ async fn an_agreement_whose_time_is_over_expires_and_cannot_be_cancelled() {
 #[tokio::test]
 async fn a_decision_does_not_wait_for_the_clock() {
     let deal = Deal::on(Org::with(Needs::OWN.without_background()).await).await;
-    let ((ended, proposed, over, completed), moment) = before_a_moment(async |moment| {
+    let ((ended, proposed, over, completed), moment) = with_future_moment(async |moment| {
         let ended = deal.publish_in_time(&[&[Countdown::AfterHours(2)]], Some(moment)).await?;
         let proposed = deal.propose_cancellation(&ended).await?;
         let over = deal.publish(&[&[Countdown::At(moment)], &[Countdown::AfterHours(2)]], None).await;
@@ -304,7 +304,7 @@ async fn what_is_met_already_is_cleared_with_the_publication() {
 #[tokio::test]
 async fn clocks_that_tick_at_once_write_it_down_once() {
     let deal = Deal::on(Org::new().await).await;
-    let (agreements, moment) = before_a_moment(async |moment| {
+    let (agreements, moment) = with_future_moment(async |moment| {
         let publish = async |_| deal.publish(&[&[Countdown::At(moment)]], None).await;
         Some(join_all((0..4).map(publish)).await)
     })
@@ -325,7 +325,7 @@ async fn the_clock_takes_away_what_was_left_behind_and_leaves_what_is_not_due() 
     let deal = Deal::on(Org::with(Needs::OWN.without_background()).await).await;
     let waiting = deal.publish(&[&[Countdown::AfterHours(1)]], None).await;
     let (over, moment) =
-        before_a_moment(async |moment| Some(deal.publish(&[&[Countdown::At(moment)]], None).await)).await;
+        with_future_moment(async |moment| Some(deal.publish(&[&[Countdown::At(moment)]], None).await)).await;
     let own = deal.due(&waiting).await;
     // Of nothing, and of what is not due, in each shard before what is.
     let left_behind = [unknown_id(), waiting.id().to_string()];
@@ -351,7 +351,7 @@ async fn the_clock_takes_away_what_was_left_behind_and_leaves_what_is_not_due() 
     due.extend(own);
     assert_eq!(deal.due(&waiting).await, due, "its own entry, however early it is found, stays");
     assert!(!deal.org.due().await.contains(&left_behind[0]));
-    assert_eq!(deal.written_down(&waiting).await, Vec::<Value>::new());
+    assert_eq!(deal.advance_rows(&waiting).await, Vec::<Value>::new());
 }
 
 /// A member cancels at the moment at which the clock completes: one of them is right, and the other one sees that.
@@ -371,7 +371,7 @@ async fn a_clock_and_a_member_do_not_both_end_an_agreement() {
         let held = faults.inject(Rule::on("TransactWriteItems").containing(text(&proposal["id"])), Fault::Held);
         let path = review(&proposal);
         let clock = async {
-            held.befallen(1).await;
+            held.wait_for_hits(1).await;
             let in_time = Timestamp::now() < moment;
             until(moment).await;
             Clockwork::of(&deal.org).first_tick().await;
@@ -408,7 +408,7 @@ async fn a_broken_store_does_not_break_what_time_does() {
     let deal = Deal::on(Org::with(Needs::OWN.without_background()).await).await;
     let faults = Faults::before(&deal.org.stack().table().endpoint);
     let stack = deal.org.stack().through(&faults);
-    let (published, moment) = before_a_moment(async |moment| {
+    let (published, moment) = with_future_moment(async |moment| {
         let publish = async |_| deal.publish(&[&[Countdown::At(moment)]], None).await;
         Some(join_all(FAULTS.iter().map(publish)).await)
     })

@@ -36,7 +36,7 @@ fn in_ms(ms: i64) -> Timestamp {
 }
 
 /// The types of the emitted events, with the ids of their proposals.
-fn told(events: &[Value]) -> Vec<(&str, &str)> {
+fn proposal_events(events: &[Value]) -> Vec<(&str, &str)> {
     events.iter().map(|event| (text(&event["type"]), text(&event["data"]["proposal_id"]))).collect()
 }
 
@@ -262,7 +262,7 @@ async fn each_action_needs_its_state() {
     let ada = org.person("Ada").await;
     let live = drafts::write(&org, drafts::active(&drafts::ready(&workspace, "Live", &ada))).await;
     let cancelled = shared::domain::agreement::Life::Cancelled { published_at: None, cancelled_at: Timestamp::now() };
-    let over = drafts::write(&org, drafts::in_life(&drafts::ready(&workspace, "Over", &ada), cancelled)).await;
+    let over = drafts::write(&org, drafts::with_life(&drafts::ready(&workspace, "Over", &ada), cancelled)).await;
     for refused in [live.publication(), over.publication(), cancellation(&over)] {
         org.post(PROPOSALS, &refused).send().await.refused_for(422, &[("agreement_id", "wrong_state")]);
     }
@@ -300,7 +300,7 @@ async fn of_twenty_proposals_made_at_once_one_is_made() {
         answer.refused_for(422, &[("agreement_id", "proposal_pending")]);
     }
     assert_eq!(org.all(PROPOSALS).await, [made[0].json()]);
-    assert_eq!(told(&org.events().await), [("proposal.created", text(&made[0].json()["id"]))]);
+    assert_eq!(proposal_events(&org.events().await), [("proposal.created", text(&made[0].json()["id"]))]);
 }
 
 #[tokio::test]
@@ -402,7 +402,10 @@ async fn an_expired_proposal_makes_way_and_is_settled_with_it() {
     }
     let (made, over) = (made[0].json(), over.id().to_string());
     let events = org.events().await;
-    assert_eq!(told(&events), [("proposal.expired", over.as_str()), ("proposal.created", text(&made["id"]))]);
+    assert_eq!(
+        proposal_events(&events),
+        [("proposal.expired", over.as_str()), ("proposal.created", text(&made["id"]))]
+    );
     let data = json!({"proposal_id": over, "agreement_id": draft.id(), "action": "publish_agreement"});
     assert_eq!(events[0]["data"], data);
     assert_eq!(ids(&org, &[("state", "pending")]).await, [text(&made["id"])]);
@@ -424,7 +427,7 @@ async fn the_clock_settles_what_nobody_reads() {
     assert_eq!(lifetime, 500, "the true scaled moment");
     let events =
         eventually("the clock settles it", async || Some(org.events().await).filter(|events| 2 <= events.len())).await;
-    assert_eq!(told(&events), [("proposal.created", id.as_str()), ("proposal.expired", id.as_str())]);
+    assert_eq!(proposal_events(&events), [("proposal.created", id.as_str()), ("proposal.expired", id.as_str())]);
     assert!(moment(&events[1]["created_at"]) >= moment(&proposal["expires_at"]), "never early");
     let due = org.due().await;
     assert!(due.iter().all(|key| key.starts_with("EVENT#")), "the proposal is off: {due:?}");

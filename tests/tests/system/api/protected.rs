@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 use tests::app::Browser;
-use tests::fixture::{Ids, aimed, path};
+use tests::fixture::{Ids, path, with_ids};
 use tests::spec::{self, Operation};
 use tests::{Org, drafts};
 
@@ -26,7 +26,7 @@ async fn protected(org: &Org) -> BTreeMap<String, Value> {
 
 /// The body that the description shows, then one for each protected member that an attacker might add.
 fn bodies(operation: &Operation, targets: &Ids) -> Vec<Value> {
-    let example = aimed(&operation.example_body().unwrap_or_else(|| json!({})), targets);
+    let example = with_ids(&operation.example_body().unwrap_or_else(|| json!({})), targets);
     let now = Timestamp::now();
     let decided = json!({"at": now, "by": {"type": "member", "id": unknown_id(), "display_name": "Maren"}});
     let smuggled = [

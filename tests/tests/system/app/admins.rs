@@ -31,7 +31,7 @@ impl Admin {
     /// Every act that only admins may do. The endpoint is paused first where that is what the act needs.
     async fn acts(&self) -> Vec<AdminAct> {
         let event = outbox::event();
-        outbox::keep(&self.org, std::slice::from_ref(&event)).await;
+        outbox::insert_relayed(&self.org, std::slice::from_ref(&event)).await;
         outbox::deliver(&self.org, self.subscriber.id, &event, |_| {}).await;
         let colleague = self.org.member("Ben Ruiz").await;
         let (own, url) = (self.subscriber.path(), self.subscriber.receiver.url());
@@ -69,7 +69,7 @@ impl Admin {
 }
 
 /// The refusal for members who are not admins.
-fn told(operation: &str) -> &'static str {
+fn refusal_message(operation: &str) -> &'static str {
     match operation {
         "remove_member" => "Nobody was removed. Ask an admin of your organization.",
         _ => "Settings of your organization are changed by its admins.",
@@ -84,7 +84,7 @@ async fn an_admin_who_loses_the_role_while_their_act_is_written_does_nothing() {
         let before = admin.org.state().await;
         let refused = Box::pin(admin.send_after(&act, admin.become_a("member"))).await;
         assert_eq!(refused.status, 403, "{operation}: {}", refused.body);
-        assert!(refused.says(told(operation)), "{operation}: {}", refused.body);
+        assert!(refused.says(refusal_message(operation)), "{operation}: {}", refused.body);
         let id = refused.headers["x-request-id"].to_str().unwrap();
         let audit = admin.org.audit().await;
         let row = audit.iter().find(|row| row["sk"] == id).expect("an audit row");
@@ -121,7 +121,7 @@ async fn the_forms_of_a_former_admin_are_refused() {
     let before = admin.org.state().await;
     for act in acts {
         let refused = admin.send(&act).await;
-        assert!(refused.status == 403 && refused.says(told(act.0)), "{}: {}", act.0, refused.body);
+        assert!(refused.status == 403 && refused.says(refusal_message(act.0)), "{}: {}", act.0, refused.body);
     }
     assert_eq!(admin.org.state().await, before);
 }

@@ -64,7 +64,7 @@ async fn an_expired_proposal_says_so_and_is_decided_no_more() {
     let (token, version) = (page.hidden("form_token"), page.hidden("version"));
     let expires_at: Timestamp = proposal["expires_at"].as_str().unwrap().parse().unwrap();
     assert!(page.says(&expires_at.to_string()), "{}", page.body);
-    drafts::let_expire(&org, &proposal).await;
+    drafts::expire_proposal(&org, &proposal).await;
     for decision in ["confirm", "decline"] {
         let form = [("form_token", token.as_str()), ("version", &version), ("note", "Late"), ("decision", decision)];
         let late = browser.post(&review(&proposal), &form).await;

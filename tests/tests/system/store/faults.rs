@@ -227,20 +227,20 @@ async fn an_answer_lost_after_the_commit_is_one_effect() {
 }
 
 /// The caller gets the one record that a late commit made, and the audit row names it.
-async fn assert_told(broken: &Broken, answer: &Answer, list: &str) {
-    let told = answer.ok(201);
+async fn assert_one_record(broken: &Broken, answer: &Answer, list: &str) {
+    let created = answer.ok(201);
     let page = broken.client.get(list).send().await.ok(200);
     let there = (&page["data"], &page["pagination"]["total"]);
-    assert_eq!(there, (&json!([told]), &json!(1)), "what is told is what is there, once");
+    assert_eq!(there, (&json!([created]), &json!(1)), "the record that the caller got is there, once");
     let audit = broken.audit_of(&answer.request_id()).await;
     assert_eq!(audit.len(), 1);
     assert_eq!((&audit[0]["status"], &audit[0]["code"]), (&json!("201"), &json!("ok")));
-    assert_eq!(rows::objects(&audit[0]), [told["id"].as_str().expect("an id")]);
+    assert_eq!(rows::objects(&audit[0]), [created["id"].as_str().expect("an id")]);
 }
 
 /// An attempt that was given up lands all the same, and the next attempt finds it done.
 #[tokio::test]
-async fn a_commit_that_lands_late_is_what_its_caller_is_told() {
+async fn the_caller_gets_the_record_of_a_commit_that_lands_late() {
     for (list, body) in [
         (CONTACTS, ada()),
         (CONTACTS, json!({"display_name": "Ada", "kind": "person", "external_reference": "crm-1"})),
@@ -250,7 +250,7 @@ async fn a_commit_that_lands_late_is_what_its_caller_is_told() {
         let late = broken.faults.inject(broken.on(WRITE).times(1), Fault::LateCommit);
         let answer = broken.client.post(list, &body).send().await;
         assert_eq!(late.count(), 1);
-        assert_told(&broken, &answer, list).await;
+        assert_one_record(&broken, &answer, list).await;
     }
 }
 
@@ -262,7 +262,7 @@ async fn a_commit_that_lands_late_is_what_a_repeat_gets() {
         let request = broken.client.post(list, &body).key("late");
         let original = request.clone().send().await;
         assert_eq!(late.count(), 1);
-        assert_told(&broken, &original, list).await;
+        assert_one_record(&broken, &original, list).await;
         let again = request.send().await;
         assert!(again.is_replay());
         assert_eq!((again.status, &again.bytes), (201, &original.bytes));
@@ -286,14 +286,14 @@ async fn a_commit_that_lands_late_is_no_replay() {
 
 /// Nothing is heard of a commit but what its own audit row tells.
 #[tokio::test]
-async fn a_commit_whose_every_answer_is_lost_is_what_its_caller_is_told() {
+async fn the_caller_gets_the_record_of_a_commit_whose_every_response_is_lost() {
     let broken = Broken::new().await;
     let lost = broken.faults.inject(broken.on(WRITE), Fault::LostResponse);
     let request = broken.client.post(CONTACTS, &ada()).key("unheard");
     let original = request.clone().send().await;
     assert!(lost.count() > 1, "it is tried again");
     lost.end();
-    assert_told(&broken, &original, CONTACTS).await;
+    assert_one_record(&broken, &original, CONTACTS).await;
     let again = request.send().await;
     assert!(again.is_replay());
     assert_eq!(again.bytes, original.bytes);
@@ -488,7 +488,7 @@ async fn an_unknown_token_is_refused_though_its_trail_cannot_be_written() {
     // A 401 does not wait for its trail.
     let held = broken.faults.inject(Rule::on("PutItem").containing("TRAIL#"), Fault::Held);
     anonymous.get("/api/v1/me").send().await.refused(401);
-    held.befallen(1).await;
+    held.wait_for_hits(1).await;
     held.end();
 }
 

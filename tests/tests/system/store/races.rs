@@ -34,7 +34,7 @@ fn version(answer: &Answer) -> u64 {
 async fn overtaken(broken: &Broken, call: Request, step: Rule, meanwhile: impl AsyncFnOnce(&Org)) -> Answer {
     let held = broken.faults.inject(step, Fault::Held);
     let overtake = async {
-        held.befallen(1).await;
+        held.wait_for_hits(1).await;
         meanwhile(&broken.org).await;
         held.end();
     };

@@ -157,7 +157,7 @@ impl History {
                 outbox::event_at(now.plus_seconds(60 * (i64::try_from(n).unwrap() - i64::try_from(count).unwrap())))
             })
             .collect();
-        outbox::keep(&org, &events).await;
+        outbox::insert_relayed(&org, &events).await;
         let write = |(n, event)| {
             outbox::deliver(&org, subscriber.id, event, move |delivery| {
                 delivery.progress = match STATES[n % STATES.len()] {

@@ -99,7 +99,7 @@ async fn survives_every_fault_after(failures: &[u16], target: &'static str, need
             if !(1..=2).contains(&arrivals) || found.attempted as usize > arrivals {
                 wrong.push(format!("{what}: {arrivals} arrivals, {} recorded", found.attempted));
             }
-            injected.befallen(1).await;
+            injected.wait_for_hits(1).await;
             injected.end();
         }
     }
@@ -307,7 +307,7 @@ async fn a_delivery_without_its_event_is_quarantined_and_replayed_once_it_is_men
         subscriber.wait_for(&org, event.id, "held").await;
     }
     let broken = &events[2];
-    outbox::lose(&org, broken).await;
+    outbox::delete_event(&org, broken).await;
     subscriber.press("resume", &[]).await;
     for event in events.iter().filter(|event| event.id != broken.id) {
         subscriber.wait_for(&org, event.id, "delivered").await;
@@ -316,7 +316,7 @@ async fn a_delivery_without_its_event_is_quarantined_and_replayed_once_it_is_men
     assert_eq!(org.due().await, Vec::<String>::new(), "it is due no more");
     assert_eq!(subscriber.receiver.arrivals().len(), 4);
 
-    outbox::keep(&org, std::slice::from_ref(broken)).await;
+    outbox::insert_relayed(&org, std::slice::from_ref(broken)).await;
     let page = subscriber.admin.get(&subscriber.delivery_path(broken.id)).await;
     assert!(page.says(">Replay<"), "{}", page.body);
     assert!(subscriber.admin.get(&subscriber.path()).await.says(&subscriber.delivery_path(broken.id)));

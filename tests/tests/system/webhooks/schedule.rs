@@ -197,7 +197,7 @@ async fn thousands_that_become_due_at_once_arrive_once_each() {
     let org = Org::with(Needs::OWN.without_background()).await;
     let subscriber = org.subscriber().await;
     let events: Vec<_> = (0..COUNT).map(|_| outbox::event()).collect();
-    outbox::keep(&org, &events).await;
+    outbox::insert_relayed(&org, &events).await;
     for some in events.chunks(32) {
         join_all(some.iter().map(|event| outbox::deliver(&org, subscriber.id, event, |_| {}))).await;
     }

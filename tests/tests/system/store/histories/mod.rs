@@ -217,11 +217,11 @@ impl History {
                 self.model.set_up(agreement, &stages, expiry);
             }
             Step::LetExpire(at) => {
-                let ended = drafts::let_expire(&self.ours, &self.model.proposal(at)).await;
+                let ended = drafts::expire_proposal(&self.ours, &self.model.proposal(at)).await;
                 self.model.let_expire(at, ended);
             }
             Step::LetCome(at, coming) => {
-                drafts::let_come(&self.ours, &self.model.agreements[at].id, coming).await;
+                drafts::make_due(&self.ours, &self.model.agreements[at].id, coming).await;
                 self.model.let_come(at, coming);
             }
             Step::Tick => self.tick().await,
@@ -320,7 +320,7 @@ impl History {
         }
         let (status, code) = expected.on_record();
         self.put_on_record(&observed.request_id, format!("{} {status} {code} {}", observed.operation, observed.actor));
-        self.outcome = expected.in_a_word();
+        self.outcome = expected.summary();
     }
 
     fn put_on_record(&mut self, request_id: &str, row: String) {

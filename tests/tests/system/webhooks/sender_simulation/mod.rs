@@ -161,7 +161,7 @@ impl History {
                 Next::Jump => self.jump(),
             }
             // The notices of the table's stream.
-            for wake in self.memory.heard() {
+            for wake in self.memory.take_due_messages() {
                 self.world.state().put(wake);
             }
         }
@@ -186,7 +186,7 @@ impl History {
         };
         state.subscribers.insert(key.event, subscriber);
         if state.random.u8(..8) == 0 {
-            self.memory.lose_event(key.event);
+            self.memory.delete_event(key.event);
             self.poison.push(key);
         }
         self.keys.push(key);
@@ -260,7 +260,7 @@ impl History {
             let delivery = self.memory.delivery(*key).expect("it is there");
             assert_eq!(subscriber.key, *key);
             if self.poison.contains(key) {
-                assert!(self.memory.is_aside(*key) && subscriber.arrivals == 0, "{n}: {delivery:?}");
+                assert!(self.memory.is_quarantined(*key) && subscriber.arrivals == 0, "{n}: {delivery:?}");
                 continue;
             }
             let wanted = subscriber.refusals.saturating_add(1).min(ATTEMPTS);
@@ -276,7 +276,7 @@ impl History {
             let surplus = subscriber.arrivals - wanted;
             assert!(surplus <= subscriber.troubles, "more attempts than interruptions explain: {context}");
             assert!(subscriber.taken <= 1 + subscriber.troubles, "more copies than interruptions explain: {context}");
-            assert!(!self.memory.is_aside(*key), "{context}");
+            assert!(!self.memory.is_quarantined(*key), "{context}");
             if is_calm {
                 assert_eq!(delivery.attempted as usize, subscriber.arrivals, "{context}");
             }

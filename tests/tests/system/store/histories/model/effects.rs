@@ -103,9 +103,9 @@ impl Model {
             let published = &mut self.agreements[agreement];
             (published.lifecycle, published.was_published) = (Lifecycle::Active, true);
             self.emit_agreement("agreement.published", agreement);
-            self.go_on(agreement);
+            self.advance(agreement);
         } else {
-            self.go_on(agreement);
+            self.advance(agreement);
             self.agreements[agreement].lifecycle = Lifecycle::Cancelled;
             self.emit_proposal("proposal.confirmed", at);
         }
@@ -147,7 +147,7 @@ impl Model {
             acts.push(("expire_proposal", vec![proposal.id.clone(), self.agreements[proposal.agreement].id.clone()]));
         }
         for at in 0..self.agreements.len() {
-            if self.go_on(at) {
+            if self.advance(at) {
                 self.changed(at);
                 acts.push(("proceed_agreement", vec![self.agreements[at].id.clone()]));
             }
@@ -164,7 +164,7 @@ impl Model {
     }
 
     /// The service writes down how far an agreement has proceeded. Returns whether that is further than before.
-    fn go_on(&mut self, at: usize) -> bool {
+    fn advance(&mut self, at: usize) -> bool {
         let agreement = &mut self.agreements[at];
         let before = (agreement.lifecycle, agreement.done);
         let now = agreement.as_of_now();

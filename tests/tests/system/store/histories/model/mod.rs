@@ -194,8 +194,8 @@ impl Expected {
         }
     }
 
-    /// The outcome in a word.
-    pub fn in_a_word(&self) -> String {
+    /// The outcome in one word.
+    pub fn summary(&self) -> String {
         match self {
             Self::Refused(_, codes) => codes.join(" "),
             Self::Undecided(_, text) => (*text).to_owned(),
@@ -230,9 +230,9 @@ impl Model {
                 Expected::Done(if agreement.participants.contains(contact) { 200 } else { 201 })
             }
             Call::Propose { agreement, action } => {
-                let in_the_way = self.in_the_way(*agreement, *action);
-                if !in_the_way.is_empty() {
-                    return Expected::refused("agreement_id", in_the_way);
+                let refusal_codes = self.refusal_codes(*agreement, *action);
+                if !refusal_codes.is_empty() {
+                    return Expected::refused("agreement_id", refusal_codes);
                 }
                 if self.is_proposed(*agreement, *action) {
                     return Expected::refused("agreement_id", vec!["proposal_pending"]);
@@ -258,7 +258,7 @@ impl Model {
             if review.around != now.1 {
                 return Expected::Undecided(409, "Something that the agreement refers to has changed");
             }
-            match self.in_the_way(proposal.agreement, proposal.action).as_slice() {
+            match self.refusal_codes(proposal.agreement, proposal.action).as_slice() {
                 [] => {}
                 ["wrong_state"] => return Expected::Undecided(422, "It can’t be confirmed any more"),
                 _ => return Expected::Undecided(422, "It can’t be confirmed yet"),
@@ -268,7 +268,7 @@ impl Model {
     }
 
     /// The codes that keep an action from being proposed or confirmed. What time has done counts, written down or not.
-    fn in_the_way(&self, at: usize, action: ProposalAction) -> Vec<&'static str> {
+    fn refusal_codes(&self, at: usize, action: ProposalAction) -> Vec<&'static str> {
         let agreement = &self.agreements[at];
         match (action, agreement.as_of_now().0) {
             (ProposalAction::PublishAgreement, Lifecycle::Draft) => self.blockers(agreement),

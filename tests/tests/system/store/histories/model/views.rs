@@ -33,7 +33,7 @@ impl Model {
         let blockers = blockers.chain(self.blockers(agreement)).map(|code| json!({"code": code}));
         let blockers: Vec<Value> = blockers.collect();
         let publish = ProposalAction::PublishAgreement;
-        let is_ready = self.in_the_way(at, publish).is_empty() && !self.is_proposed(at, publish);
+        let is_ready = self.refusal_codes(at, publish).is_empty() && !self.is_proposed(at, publish);
         let place = |place: usize| match agreement.done {
             done if place < done => ("done", "cleared"),
             done if place == done && agreement.was_published => ("current", "open"),
