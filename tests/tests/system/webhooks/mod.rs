@@ -4,6 +4,7 @@ mod deliveries;
 mod endpoint_deliveries;
 mod endpoints;
 mod faults;
+mod keys;
 pub(crate) mod lambda;
 mod listen;
 mod schedule;
