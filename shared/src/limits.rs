@@ -194,6 +194,9 @@ pub const ENDPOINTS_MAX: usize = 20;
 /// The time during which a replaced signing secret still signs, after an overlapping rotation, in seconds: 24 hours, so
 /// that a subscriber can deploy the new one.
 pub const SECRET_OVERLAP_S: i64 = 24 * 3600;
+/// Replaced signing secrets of one endpoint that still sign. Each adds about 120 bytes of headers to every delivery, and
+/// subscribers' servers take 8 KB of headers in all; nobody deploys more secrets than that in a day.
+pub const PREVIOUS_SECRETS_MAX: usize = 5;
 /// The lifetime of a delivery after its success, in seconds: 30 days. Others are kept until they succeed, or their endpoint
 /// is deleted.
 pub const DELIVERED_KEPT_S: i64 = 30 * 24 * 3600;

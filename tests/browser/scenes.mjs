@@ -238,7 +238,7 @@ export const SCENES = [
   { name: 'Endpoint, paused', path: ({ paused }) => paused, says: ['Paused', 'Held'] },
   { name: 'Endpoint, some given up', as: 'late', path: ({ given }) => given, says: ['Exhausted', 'Delivered'] },
   { name: 'Endpoint, nothing found', path: ({ working }) => `${working}?state=exhausted&type=agreement.published`, says: 'No such delivery' },
-  { name: 'Endpoint, secret rotated', as: 'late', path: ({ given }) => given, act: async (page) => { await page.getByLabel('Keep for 24 hours', { exact: true }).check(); await press('Rotate secret')(page); }, says: ['Copy the signing secret now', 'signs too until'] },
+  { name: 'Endpoint, secret rotated', as: 'late', path: ({ given }) => given, act: async (page) => { await page.getByLabel('Keep for 24 hours', { exact: true }).check(); await press('Rotate secret')(page); }, says: ['Copy the signing secret now', 'Previous secret valid until'] },
   { name: 'Endpoint, edit', path: ({ busy }) => `${busy}/edit`, says: 'Edit endpoint' },
   { name: 'Endpoint, edit refused', path: ({ busy }) => `${busy}/edit`, act: async (page) => { await page.getByLabel('Endpoint URL', { exact: true }).fill('https://10.20.30.40/hooks'); await press('Save')(page); }, status: 422, says: 'The URL can’t be used' },
   { name: 'Endpoint, not there', as: 'colleague', path: ({ working }) => working, status: 404, says: 'There is nothing here' },

@@ -3,12 +3,13 @@
 use askama::Template;
 use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::delivery::{Delivery, DeliveryState};
-use shared::domain::endpoint::{Endpoint, Rotation};
+use shared::domain::endpoint::{Endpoint, Rotation, TooManySecrets};
 use shared::domain::event::EventType;
 use shared::domain::ids::{EndpointId, EventId};
 use shared::domain::member::Admin;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
+use shared::limits;
 use shared::service::endpoints;
 use shared::store::deliveries::DeliveryFilter;
 use shared::store::endpoints::EndpointState;
@@ -38,7 +39,8 @@ struct EndpointPage {
     /// The number of failures in a row, if the endpoint is failing because of them.
     failing: Option<u32>,
     paused_at: Option<DisplayTime>,
-    overlaps_until: Option<DisplayTime>,
+    /// When each replaced secret ends that still signs.
+    previous_ends: Vec<DisplayTime>,
     last_success_at: Option<DisplayTime>,
     last_failure_at: Option<DisplayTime>,
     failures_in_a_row: u32,
@@ -149,7 +151,7 @@ async fn endpoint_page(
         events: subscription_label(endpoint.events()),
         failing: Some(state.health.failures_in_a_row).filter(|failures| *failures > 0 && state.is_failing()),
         paused_at: endpoint.paused_at().map(Into::into),
-        overlaps_until: endpoint.overlaps_until(request.now()).map(Into::into),
+        previous_ends: endpoint.previous_ends(request.now()).map(Into::into).collect(),
         last_success_at: state.health.last_success_at.map(Into::into),
         last_failure_at: state.health.last_failure_at.map(Into::into),
         failures_in_a_row: state.health.failures_in_a_row,
@@ -283,7 +285,7 @@ impl Handler for Submit {
             Button::Test => send_test(request, &submitted, id).await,
             Button::Pause => pause(&submitted, id).await,
             Button::Resume => resume(&submitted, id).await,
-            Button::Rotate => rotate_secret(&submitted, id).await,
+            Button::Rotate => rotate_secret(request, &submitted, id).await,
             Button::Delete => delete(&submitted, id).await,
             Button::Count => count_undelivered(request, &submitted, id).await,
             Button::ReplayAll => replay_undelivered(request, &submitted, id).await,
@@ -317,7 +319,7 @@ async fn resume(submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageRespons
 }
 
 /// Generates a new signing secret, which the page shows once.
-async fn rotate_secret(submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
+async fn rotate_secret(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
     let keep_old = submitted.form().get("old") == "keep";
     let rotation = if keep_old { Rotation::Overlapping } else { Rotation::AtOnce };
     let (scope, admin) = (submitted.scope(), submitted.submitter());
@@ -325,8 +327,19 @@ async fn rotate_secret(submitted: &AdminForm<'_>, id: EndpointId) -> Result<Page
     let secret = SigningSecret::generate()?;
     let keys = submitted.app().webhooks()?.keys.keyring().await?;
     let cookie = Flash::SigningSecret(id).set(submitted, &secret.expose()).await?;
-    submitted.run(|| endpoints::rotate_secret(scope, admin, id, rotation, &secret, &keys)).await?;
-    Ok(PageResponse::see_other(endpoint_url(id)).with_cookie(cookie))
+    match submitted.run(|| endpoints::rotate_secret(scope, admin, id, rotation, &secret, &keys)).await? {
+        Ok(()) => Ok(PageResponse::see_other(endpoint_url(id)).with_cookie(cookie)),
+        Err(TooManySecrets { first_end }) => {
+            let line = format!(
+                "{} previous secrets are still valid, the most that an endpoint can have. Replace the secret at once, or wait until {}.",
+                limits::PREVIOUS_SECRETS_MAX,
+                first_end.for_people()
+            );
+            let notice = Notice::bad("The secret was not rotated", line);
+            let state = load_endpoint(request).await?;
+            Ok(endpoint_page(request, &state, Some(notice)).await?.unprocessable())
+        }
+    }
 }
 
 async fn delete(submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {

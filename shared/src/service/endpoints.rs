@@ -2,7 +2,7 @@
 
 use crate::crypto::keyring::Keyring;
 use crate::crypto::signing_secret::SigningSecret;
-use crate::domain::endpoint::{Endpoint, Rotation, Subscription};
+use crate::domain::endpoint::{Endpoint, Rotation, Subscription, TooManySecrets};
 use crate::domain::endpoint_url::EndpointUrl;
 use crate::domain::event::{Event, EventKind, TestData};
 use crate::domain::ids::{EndpointId, EventId};
@@ -73,7 +73,7 @@ pub async fn resume(scope: &Scope, admin: Admin<'_>, id: EndpointId) -> Result<P
     replace(scope, admin, &before, before.resumed(admin, scope.now()))
 }
 
-/// Gives an endpoint a new signing secret.
+/// Gives an endpoint a new signing secret, unless too many replaced ones would still sign.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is none.
@@ -84,10 +84,12 @@ pub async fn rotate_secret(
     how: Rotation,
     secret: &SigningSecret,
     keys: &Keyring,
-) -> Result<Plan<()>, Error> {
+) -> Result<Plan<Result<(), TooManySecrets>>, Error> {
     let before = get(scope, id).await?.endpoint;
-    let after = before.rotated(admin, how, secret, keys, scope.now())?;
-    replace(scope, admin, &before, Some(after))
+    match before.rotated(admin, how, secret, keys, scope.now())? {
+        Ok(after) => Ok(replace(scope, admin, &before, Some(after))?.with_output(Ok(()))),
+        Err(reason) => Ok(Plan::new(scope, Err(reason))),
+    }
 }
 
 fn replace(
