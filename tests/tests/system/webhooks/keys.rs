@@ -16,7 +16,7 @@ use tests::app::{Browser, Person};
 use tests::aws_services::{AwsServices, KEYRING};
 use tests::clockwork::Clockwork;
 use tests::receiver::Receiver;
-use tests::subscriber::Subscriber;
+use tests::subscriber::{DEVELOPERS, Subscriber, add, secret_on};
 use tests::{Needs, Org, Stack, outbox};
 use webhook_sender::{Failure, Handled};
 
@@ -140,4 +140,122 @@ async fn a_delivery_waits_while_its_key_can_not_be_looked_up() {
     let ended = sender.handle(wake).await;
     assert!(matches!(&ended, Err(Failure::Permanent(cause)) if cause == "the key lost is gone"), "{ended:?}");
     assert!(subscriber.admin.get(&subscriber.path()).await.says("1 delivery could not be processed"));
+}
+
+#[tokio::test]
+async fn without_keys_nothing_is_added_or_rotated_and_nothing_typed_is_lost() {
+    let org = Org::with(Needs::SHARED.with_stream()).await;
+    let person = org.admin("Ines Duarte").await;
+    let service = secrets_manager(org.stack().keyring()).await;
+    let app = org.stack().with_keys(cold_keys(&service));
+    let admin = at(&app, &person).await;
+    let url = &format!("{}?tenant=7", Receiver::new().await.url());
+    let before = org.state().await;
+    service.set_down(true);
+    let refused = add(&admin, url, &["proposal.created"]).await;
+    assert_eq!(refused.status, 500);
+    let chosen = "name=\"event:proposal.created\" value=\"on\" checked";
+    for text in ["The endpoint was not added", "Try again in a minute", &format!("value=\"{url}\""), chosen] {
+        assert!(refused.says(text), "{text}: {}", refused.body);
+    }
+    assert_eq!(org.state().await, before);
+    service.set_down(false);
+    let token = refused.hidden("form_token");
+    let fields = [("form_token", token.as_str()), ("url", url), ("event:proposal.created", "on")];
+    let added = admin.post(DEVELOPERS, &fields).await;
+    assert_eq!(added.status, 303, "{}", added.body);
+    let secret = secret_on(&admin.get(added.location()).await).expect("the secret is shown");
+
+    // The next requests meet a function that has not looked up the keys yet.
+    service.set_down(true);
+    let other = org.stack().with_keys(cold_keys(&service));
+    let colder = Browser::new(&other.base_url);
+    for cookie in ["session", &format!("once-secret-{}", added.location().rsplit('/').next().unwrap())] {
+        colder.set_cookie(cookie, &admin.cookie(cookie).expect("a cookie"));
+    }
+    let before = org.state().await;
+    let page = colder.get(added.location()).await;
+    assert_eq!(page.status, 200);
+    assert!(
+        page.says("The signing secret can’t be shown at the moment") && secret_on(&page).is_none(),
+        "{}",
+        page.body
+    );
+    let fields = [("form_token", token.as_str()), ("act", "rotate"), ("old", "replace")];
+    let refused = colder.post(added.location(), &fields).await;
+    assert_eq!(refused.status, 500);
+    assert!(refused.says("The secret was not rotated") && refused.says("Try again in a minute"), "{}", refused.body);
+    assert_eq!(org.state().await, before);
+    service.set_down(false);
+    assert!(secret_on(&colder.get(added.location()).await) == Some(secret), "it is shown after all");
+
+    // What needs no key works without one.
+    service.set_down(true);
+    let cold = org.stack().with_keys(cold_keys(&service));
+    let coldest = Browser::new(&cold.base_url);
+    coldest.set_cookie("session", &admin.cookie("session").expect("a session"));
+    let deleted = coldest.post(added.location(), &[("form_token", token.as_str()), ("act", "delete")]).await;
+    assert_eq!((deleted.status, deleted.location()), (303, DEVELOPERS));
+}
+
+#[tokio::test]
+async fn a_new_secret_is_shown_for_two_minutes_on_the_pages_of_its_endpoint() {
+    let org = Org::with(Needs::SHARED.with_stream()).await;
+    let subscriber = org.subscriber().await;
+    let (admin, secret) = (&subscriber.admin, Some(subscriber.secret.clone()));
+    let other = add(admin, &subscriber.receiver.url(), &[]).await;
+    let of_other = secret_on(&admin.get(other.location()).await);
+    assert!(of_other.is_some() && of_other != secret);
+
+    let test = subscriber.test().await;
+    let (delivery, edit) = (subscriber.delivery_path(test), format!("{}/edit", subscriber.path()));
+    for path in [&subscriber.path(), &delivery, &edit, &format!("{}?state=queued", subscriber.path())] {
+        let page = admin.get(path).await;
+        assert!(secret_on(&page) == secret, "{path}: {}", page.body);
+        assert!(page.says("type=\"text\" readonly value=\"whsec_"), "it can be selected: {}", page.body);
+    }
+    // Also after acts that fail.
+    let refused = subscriber.edit("https://10.0.0.7/", &[]).await;
+    assert!(refused.status == 422 && secret_on(&refused) == secret, "{}", refused.body);
+    for path in [DEVELOPERS, "/app"] {
+        assert!(!admin.get(path).await.says("whsec_"), "{path}");
+    }
+    let colleague = Browser::of(&org, &org.admin("Ben Ruiz").await).await;
+    let cookie = format!("once-secret-{}", subscriber.id);
+    colleague.set_cookie(&cookie, &admin.cookie(&cookie).expect("the secret on its way"));
+    assert!(secret_on(&colleague.get(&subscriber.path()).await).is_none(), "another session can't read it");
+
+    let rotated = subscriber.press("rotate", &[]).await;
+    let set = rotated.headers["set-cookie"].to_str().unwrap();
+    for part in [&*format!("{cookie}="), "; Max-Age=120;", "; HttpOnly;", "; SameSite=Strict"] {
+        assert!(set.contains(part), "{part}: {set}");
+    }
+    let new = secret_on(&admin.get(&delivery).await);
+    assert!(new.is_some() && new != secret, "the newer one takes its place");
+    admin.expire_flashes();
+    for path in [&subscriber.path(), &delivery, &edit] {
+        assert!(secret_on(&admin.get(path).await).is_none(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_new_secret_is_shown_also_by_a_function_with_older_keys() {
+    let org = Org::with(Needs::SHARED.with_stream()).await;
+    let person = org.admin("Ines Duarte").await;
+    let service = secrets_manager(org.stack().keyring()).await;
+    let keys = cold_keys(&service);
+    keys.keyring().await.expect("the keys before their rotation");
+    let (newer, older) = (rotated(org.stack().keyring()), org.stack().with_keys(keys));
+    service.put_secret(KEYRING, newer.reveal());
+
+    let newest = org.stack().with_keyring(newer, false);
+    let admin = at(&newest, &person).await;
+    let added = add(&admin, &Receiver::new().await.url(), &[]).await;
+    assert_eq!(added.status, 303, "{}", added.body);
+    let elsewhere = Browser::new(&older.base_url);
+    for cookie in ["session", &format!("once-secret-{}", added.location().rsplit('/').next().unwrap())] {
+        elsewhere.set_cookie(cookie, &admin.cookie(cookie).expect("a cookie"));
+    }
+    let page = elsewhere.get(added.location()).await;
+    assert!(secret_on(&page).is_some(), "{}", page.body);
 }

@@ -7,6 +7,7 @@ mod faults;
 mod keys;
 pub(crate) mod lambda;
 mod listen;
+mod lost_answers;
 mod schedule;
 mod sender_simulation;
 mod vectors;
