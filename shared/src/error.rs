@@ -56,6 +56,10 @@ pub enum Error {
     /// The table throttled the call for too long. The cause is for the log.
     #[error("throttled: {0}")]
     Throttled(String),
+    /// A service that the call needs does not answer at the moment, such as the source of the encryption keys. The cause is
+    /// for the log.
+    #[error("unavailable: {0}")]
+    Unavailable(String),
     /// A failure of the service. The cause is for the log.
     #[error("internal: {0}")]
     Internal(String),
@@ -85,7 +89,7 @@ impl Error {
             Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, ErrorCode::MethodNotAllowed),
             Self::Invalid(_) => (StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::InvalidRequest),
             Self::KeyReused | Self::StaleMatch => (StatusCode::CONFLICT, ErrorCode::Conflict),
-            Self::Conflict | Self::Throttled(_) | Self::Internal(_) => {
+            Self::Conflict | Self::Throttled(_) | Self::Unavailable(_) | Self::Internal(_) => {
                 (StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError)
             }
         }
@@ -96,7 +100,7 @@ impl Error {
     pub fn cause(&self) -> Option<String> {
         match self {
             Self::Conflict => Some("the records kept changing until the deadline".to_owned()),
-            Self::Throttled(cause) | Self::Internal(cause) => Some(cause.clone()),
+            Self::Throttled(cause) | Self::Unavailable(cause) | Self::Internal(cause) => Some(cause.clone()),
             _ => None,
         }
     }
@@ -117,7 +121,7 @@ impl Error {
                 "This Idempotency-Key was used for a different request; use a new key for a new request."
             }
             Self::StaleMatch => "The record has changed since the version that If-Match names; fetch it and try again.",
-            Self::Conflict | Self::Throttled(_) | Self::Internal(_) => {
+            Self::Conflict | Self::Throttled(_) | Self::Unavailable(_) | Self::Internal(_) => {
                 "Something went wrong on our side. Try again, with the same Idempotency-Key if you sent one; quote the request_id to support."
             }
         }
@@ -148,7 +152,10 @@ impl Transient for Error {
 
 impl From<SealError> for Error {
     fn from(error: SealError) -> Self {
-        Self::Internal(error.to_string())
+        match error {
+            SealError::NoKeys(_) => Self::Unavailable(error.to_string()),
+            error => Self::Internal(error.to_string()),
+        }
     }
 }
 

@@ -176,7 +176,8 @@ pub const FAILED_LOGINS_FORGOTTEN_S: i64 = 3600;
 /// Attempts at an operator's removal of a member while other calls change the same records.
 pub const REMOVAL_ATTEMPTS_MAX: u32 = 5;
 
-/// The lifetime of a flash cookie, in seconds: enough for the redirect, also on a slow connection.
+/// The lifetime of a flash cookie, in seconds: enough for the redirect, also on a slow connection, and for copying a new
+/// signing secret, which the pages of its endpoint show for so long ("two minutes" in their text).
 pub const FLASH_LIFETIME_S: i64 = 120;
 
 /// A stored file, in bytes: it passes through a function, and Lambda's bodies end at 6 MB, encoded.
@@ -194,6 +195,9 @@ pub const ENDPOINTS_MAX: usize = 20;
 /// The time during which a replaced signing secret still signs, after an overlapping rotation, in seconds: 24 hours, so
 /// that a subscriber can deploy the new one.
 pub const SECRET_OVERLAP_S: i64 = 24 * 3600;
+/// Replaced signing secrets of one endpoint that still sign. Each adds about 120 bytes of headers to every delivery, and
+/// subscribers' servers take 8 KB of headers in all; nobody deploys more secrets than that in a day.
+pub const PREVIOUS_SECRETS_MAX: usize = 5;
 /// The lifetime of a delivery after its success, in seconds: 30 days. Others are kept until they succeed, or their endpoint
 /// is deleted.
 pub const DELIVERED_KEPT_S: i64 = 30 * 24 * 3600;
@@ -213,7 +217,7 @@ pub const MESSAGES_IN_BATCH_MAX: usize = 10;
 pub const MESSAGE_RECEIVES_MAX: u32 = 5;
 /// The time for which encryption keys are cached.
 pub const KEYS_KEPT: Duration = Duration::from_mins(5);
-/// The shortest time between look-ups of encryption keys for records whose key is not cached.
+/// The shortest time between look-ups of encryption keys. Records whose key is not cached wait for the next one.
 pub const KEYS_LOOKED_UP_EVERY: Duration = Duration::from_secs(1);
 /// Queries for one page of deliveries: matches may be rare.
 pub const DELIVERY_QUERIES_MAX: u32 = 10;

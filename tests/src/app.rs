@@ -269,6 +269,11 @@ impl Browser {
         self.jar().insert(name.to_owned(), value.to_owned());
     }
 
+    /// Lets the flashes expire, as a browser does after two minutes.
+    pub fn expire_flashes(&self) {
+        self.jar().retain(|name, _| !name.starts_with("once-"));
+    }
+
     fn jar(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, String>> {
         self.cookies.lock().expect("nobody has panicked with the cookies")
     }

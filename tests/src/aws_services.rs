@@ -2,6 +2,7 @@
 //! refuses what AWS refuses.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
@@ -44,6 +45,8 @@ struct Inner {
     calls: Mutex<usize>,
     refused_groups: Mutex<HashSet<String>>,
     secrets: Mutex<HashMap<String, String>>,
+    look_ups: Mutex<usize>,
+    is_down: AtomicBool,
 }
 
 /// A message that a queue took.
@@ -87,6 +90,12 @@ impl AwsServices {
         Self { origin, inner, server }
     }
 
+    /// Where clients in this process find them.
+    #[must_use]
+    pub fn settings(&self) -> AwsSettings {
+        AwsSettings::emulator(&*self.origin)
+    }
+
     /// What the template tells a function that uses them.
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
@@ -108,6 +117,17 @@ impl AwsServices {
     /// Keeps a secret.
     pub fn put_secret(&self, name: &str, value: String) {
         lock(&self.inner.secrets).insert(name.to_owned(), value);
+    }
+
+    /// How often a secret has been given out.
+    #[must_use]
+    pub fn look_ups(&self) -> usize {
+        *lock(&self.inner.look_ups)
+    }
+
+    /// Begins or ends an outage, in which every call gets a server error.
+    pub fn set_down(&self, is_down: bool) {
+        self.inner.is_down.store(is_down, Ordering::SeqCst);
     }
 
     /// Takes no message of this group from now on.
@@ -136,6 +156,9 @@ impl Drop for AwsServices {
 
 async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes) -> Response {
     let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+    if inner.is_down.load(Ordering::SeqCst) {
+        return failure(StatusCode::INTERNAL_SERVER_ERROR, "InternalServiceError");
+    }
     let Ok(call) = serde_json::from_slice::<Value>(&body) else { return refusal("SerializationException") };
     let answer = match target {
         "AmazonSQS.SendMessageBatch" => send(&inner, &call),
@@ -149,8 +172,12 @@ async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
 }
 
 fn refusal(code: &str) -> Response {
+    failure(StatusCode::BAD_REQUEST, code)
+}
+
+fn failure(status: StatusCode, code: &str) -> Response {
     let body = json!({"__type": code, "message": "refused by the stand-in"}).to_string();
-    (StatusCode::BAD_REQUEST, [("content-type", "application/x-amz-json-1.0")], body).into_response()
+    (status, [("content-type", "application/x-amz-json-1.0")], body).into_response()
 }
 
 fn send(inner: &Inner, call: &Value) -> Result<Value, &'static str> {
@@ -192,6 +219,7 @@ fn secret(inner: &Inner, call: &Value) -> Result<Value, &'static str> {
     let name = call["SecretId"].as_str().unwrap_or_default();
     let secrets = lock(&inner.secrets);
     let value = secrets.get(name).ok_or("ResourceNotFoundException")?;
+    *lock(&inner.look_ups) += 1;
     let arn = format!("arn:aws:secretsmanager:us-east-1:123456789012:secret:{name}-d41f5f");
     let version = "1bbd7820-2a64-442a-bf2d-8daaa09813fe";
     Ok(json!({"ARN": arn, "Name": name, "SecretString": value, "VersionId": version, "CreatedDate": 1_795_253_400.0}))

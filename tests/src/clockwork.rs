@@ -8,7 +8,7 @@ use local::PublicOrLoopback;
 use shared::AppState;
 use shared::domain::time_scale::TimeScale;
 use shared::platform::config::BaseUrl;
-use shared::platform::secrets::FixedKeys;
+use shared::platform::secrets::{FixedKeys, Keys};
 use shared::platform::telemetry::Log;
 use shared::store::Store;
 use shared::webhook::client::Client;
@@ -84,8 +84,16 @@ impl Clockwork {
     /// When it can't be made.
     #[must_use]
     pub fn sender(&self, org: &Org) -> Sender<Store> {
+        self.sender_with(FixedKeys::new(org.stack().keyring().clone()))
+    }
+
+    /// Such a sender with keys from elsewhere.
+    ///
+    /// # Panics
+    /// When it can't be made.
+    #[must_use]
+    pub fn sender_with(&self, keys: Arc<dyn Keys>) -> Sender<Store> {
         let client = Client::new(Arc::new(PublicOrLoopback), Arc::new(SystemResolver::new())).expect("a client");
-        let keys = FixedKeys::new(org.stack().keyring().clone());
         Sender::new(self.app.store.clone(), self.queue.clone(), keys, client, self.app.time_scale, self.app.log.clone())
     }
 

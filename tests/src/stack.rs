@@ -9,6 +9,7 @@ use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use local::{Options, Seed, StoreAt};
 use shared::crypto::keyring::Keyring;
 use shared::platform::aws::{self, AwsSettings};
+use shared::platform::secrets::Keys;
 use shared::store::Store;
 use tempfile::TempDir;
 
@@ -174,6 +175,12 @@ impl Stack {
     pub fn with_keyring(&self, keyring: Keyring, has_background: bool) -> Arc<Self> {
         let store = StoreAt::Endpoint { url: self.table.endpoint.clone(), table: self.table.name.clone() };
         Arc::new(Self::in_new_dir(Options { store, keyring: Some(keyring), has_background, ..Options::default() }))
+    }
+
+    /// A second stack on the same table whose functions read their keys elsewhere: a source that a test lets fail.
+    #[must_use]
+    pub fn with_keys(&self, keys: Arc<dyn Keys>) -> Arc<Self> {
+        self.beside(&self.table.endpoint, Options { keys: Some(keys), has_background: false, ..Options::default() })
     }
 
     /// A stack over an existing data directory, such as that of a killed process.

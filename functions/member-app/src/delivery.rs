@@ -11,7 +11,7 @@ use shared::web::Request;
 
 use crate::Handler;
 use crate::developers::endpoint_url;
-use crate::endpoint::{delivery_url, load_endpoint};
+use crate::endpoint::{NewSecret, delivery_url, load_endpoint, new_secret};
 use crate::labels::{Badge, DisplayTime, delivery_badge};
 use crate::layout::{Layout, Link};
 use crate::response::PageResponse;
@@ -22,6 +22,7 @@ struct DeliveryPage {
     layout: Layout,
     path: String,
     endpoint: Link,
+    new_secret: Option<NewSecret>,
     event_type: &'static str,
     event_id: String,
     created_at: DisplayTime,
@@ -82,11 +83,13 @@ impl Handler for Show {
         request.check_admin()?;
         let (endpoint, event): (EndpointId, EventId) = (request.path_id("id")?, request.path_id("event")?);
         let review = deliveries::review(request.signed_in()?.scope(), endpoint, event).await?;
-        Ok(PageResponse::render(&delivery_page(request, review))?.showing([endpoint.uuid(), event.uuid()]))
+        let new_secret = new_secret(request, endpoint).await?;
+        let page = delivery_page(request, review, new_secret);
+        Ok(PageResponse::render(&page)?.showing([endpoint.uuid(), event.uuid()]))
     }
 }
 
-fn delivery_page(request: &Request, review: DeliveryReview) -> DeliveryPage {
+fn delivery_page(request: &Request, review: DeliveryReview, new_secret: Option<NewSecret>) -> DeliveryPage {
     let is_quarantined = review.is_quarantined();
     let DeliveryReview { endpoint: EndpointState { endpoint, .. }, delivery, event } = review;
     let stored = u32::try_from(delivery.attempts.len()).unwrap_or(u32::MAX);
@@ -94,6 +97,7 @@ fn delivery_page(request: &Request, review: DeliveryReview) -> DeliveryPage {
         layout: Layout::new(request),
         path: delivery_url(endpoint.id(), event.id),
         endpoint: Link { url: endpoint_url(endpoint.id()), text: endpoint.url().as_str().to_owned() },
+        new_secret,
         event_type: event.event_type.as_str(),
         event_id: event.id.to_string(),
         created_at: event.created_at.into(),

@@ -7,10 +7,11 @@ use shared::Webhooks;
 use shared::domain::endpoint::Subscription;
 use shared::domain::event::EventType;
 use shared::domain::ids::EndpointId;
+use shared::domain::member::Admin;
 use shared::error::Error;
 use shared::limits;
 use shared::service::endpoints::{self, EndpointState, NewEndpoint, NoRoom};
-use shared::web::{Flash, Form, Request};
+use shared::web::{Flash, Form, Redirect, Request, SubmittedForm};
 use shared::webhook::guard::{AddressError, EndpointUrl, check};
 use shared::webhook::resolve::ResolveError;
 
@@ -129,7 +130,10 @@ impl Handler for Show {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         request.check_admin()?;
-        developers_page(request, None, None).await
+        // The page also works when the keys that open the flash can't be read.
+        let (url, cookie) = Flash::DeletedEndpoint.take(request).await.ok().flatten().unzip();
+        let notice = url.map(|url| Notice::good("Endpoint deleted", format!("Nothing more is sent to {url}.")));
+        Ok(developers_page(request, None, notice).await?.with_cookie(cookie.flatten()))
     }
 }
 
@@ -165,11 +169,18 @@ impl Handler for AddEndpoint {
             Ok(parsed) => parsed,
             Err(form) => return Ok(developers_page(request, Some(*form), None).await?.unprocessable()),
         };
-        let keys = webhooks.keys.keyring().await?;
-        let (scope, admin) = (submitted.scope(), submitted.submitter());
-        let new = NewEndpoint::generate(scope, admin, url, events, &keys)?;
-        let cookie = Flash::SigningSecret(new.id()).set(&submitted, &new.secret().expose()).await?;
-        let added = submitted.run(|| endpoints::add(scope, admin, &new)).await?;
+        let (endpoint, redirect) = match new_endpoint(&submitted, url, events).await {
+            Ok(new) => new,
+            Err(Error::Unavailable(cause)) => {
+                let line = "Its signing secret can’t be encrypted at the moment. Try again in a minute.";
+                let notice = Notice::bad("The endpoint was not added", line);
+                let form = EndpointForm::submitted(submitted.form());
+                return Ok(developers_page(request, Some(form), Some(notice)).await?.unavailable(cause));
+            }
+            Err(error) => return Err(error),
+        };
+        submitted.redirect_if_committed(&redirect);
+        let added = submitted.run(|| endpoints::add(submitted.scope(), submitted.submitter(), &endpoint)).await?;
         if let Err(NoRoom) = added {
             let max = limits::ENDPOINTS_MAX;
             let line = format!("An organization has at most {max}. Delete one that you no longer need.");
@@ -177,6 +188,22 @@ impl Handler for AddEndpoint {
             let form = EndpointForm::submitted(submitted.form());
             return Ok(developers_page(request, Some(form), Some(notice)).await?.unprocessable());
         }
-        Ok(PageResponse::see_other(endpoint_url(new.id())).with_cookie(cookie))
+        Ok(redirect.into())
     }
+}
+
+/// A new endpoint, with the redirect to its page, which shows the signing secret.
+///
+/// # Errors
+/// [`Error::Unavailable`] when the keys that encrypt the secret can't be read now.
+async fn new_endpoint(
+    submitted: &SubmittedForm<'_, Admin<'_>>,
+    url: EndpointUrl,
+    events: Subscription,
+) -> Result<(NewEndpoint, Redirect), Error> {
+    let keys = submitted.app().webhooks()?.keys.keyring().await?;
+    let new = NewEndpoint::generate(submitted.scope(), submitted.submitter(), url, events, &keys)?;
+    let cookie = Flash::SigningSecret(new.id()).set(submitted, &new.secret().expose()).await?;
+    let redirect = Redirect { location: endpoint_url(new.id()), cookie };
+    Ok((new, redirect))
 }

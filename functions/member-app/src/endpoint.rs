@@ -1,16 +1,20 @@
 //! The page of an endpoint: its health, its settings and its deliveries.
 
+use std::sync::Arc;
+
 use askama::Template;
+use shared::crypto::keyring::Keyring;
 use shared::domain::delivery::{Delivery, DeliveryState};
-use shared::domain::endpoint::{Endpoint, Rotation};
+use shared::domain::endpoint::{Endpoint, Rotation, TooManySecrets};
 use shared::domain::event::EventType;
 use shared::domain::ids::{EndpointId, EventId};
 use shared::domain::member::Admin;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
+use shared::limits;
 use shared::service::deliveries::{self, DeliveryFilter};
-use shared::service::endpoints::{self, EndpointState, NewSecret};
-use shared::web::{Flash, Form, Request, SubmittedForm};
+use shared::service::endpoints::{self, EndpointState};
+use shared::web::{Flash, Form, Redirect, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::Handler;
@@ -30,13 +34,13 @@ struct EndpointPage {
     url: String,
     badge: Badge,
     notice: Option<Notice>,
-    /// The signing secret, once after it was generated.
-    secret: Option<String>,
+    new_secret: Option<NewSecret>,
     events: String,
     /// The number of failures in a row, if the endpoint is failing because of them.
     failing: Option<u32>,
     paused_at: Option<DisplayTime>,
-    overlaps_until: Option<DisplayTime>,
+    /// When each replaced secret ends that still signs.
+    previous_ends: Vec<DisplayTime>,
     last_success_at: Option<DisplayTime>,
     last_failure_at: Option<DisplayTime>,
     failures_in_a_row: u32,
@@ -99,6 +103,22 @@ pub(crate) fn delivery_url(endpoint: EndpointId, event: EventId) -> String {
     format!("{}/deliveries/{event}", endpoint_url(endpoint))
 }
 
+/// The new signing secret of an endpoint, which all of its pages show for two minutes after it was generated.
+pub(crate) enum NewSecret {
+    Shown(String),
+    /// The keys that open it can't be read now. The page can be reloaded.
+    Unavailable,
+}
+
+/// The signing secret, if it was generated in this session less than two minutes ago.
+pub(crate) async fn new_secret(request: &Request, id: EndpointId) -> Result<Option<NewSecret>, Error> {
+    match Flash::SigningSecret(id).read(request).await {
+        Ok(secret) => Ok(secret.map(NewSecret::Shown)),
+        Err(Error::Unavailable(_)) => Ok(Some(NewSecret::Unavailable)),
+        Err(error) => Err(error),
+    }
+}
+
 /// The endpoint in the path.
 pub(crate) async fn load_endpoint(request: &Request) -> Result<EndpointState, Error> {
     let id: EndpointId = request.path_id("id")?;
@@ -133,7 +153,6 @@ async fn endpoint_page(
     };
     let before: Option<EventId> = request.query("before").and_then(|text| text.parse().ok());
     let found = deliveries::list(scope, endpoint.id(), filter, before, DELIVERIES_PER_PAGE).await?;
-    let (secret, cookie) = Flash::SigningSecret(endpoint.id()).take(request).await?.unzip();
     let path = endpoint_url(endpoint.id());
     let state_value = filter.state.map_or("", DeliveryState::as_str);
     let type_value = filter.event_type.map_or("", EventType::as_str);
@@ -143,11 +162,11 @@ async fn endpoint_page(
         url: endpoint.url().as_str().to_owned(),
         badge: endpoint_badge(state),
         notice,
-        secret,
+        new_secret: new_secret(request, endpoint.id()).await?,
         events: subscription_label(endpoint.events()),
         failing: Some(state.health.failures_in_a_row).filter(|failures| *failures > 0 && state.is_failing()),
         paused_at: endpoint.paused_at().map(Into::into),
-        overlaps_until: endpoint.overlaps_until(request.now()).map(Into::into),
+        previous_ends: endpoint.previous_ends(request.now()).map(Into::into).collect(),
         last_success_at: state.health.last_success_at.map(Into::into),
         last_failure_at: state.health.last_failure_at.map(Into::into),
         failures_in_a_row: state.health.failures_in_a_row,
@@ -168,8 +187,7 @@ async fn endpoint_page(
         path,
     };
     let event_ids = found.deliveries.iter().map(|delivery| delivery.event_id.uuid());
-    let response = PageResponse::render(&page)?.with_cookie(cookie.flatten());
-    Ok(response.showing(std::iter::once(endpoint.id().uuid()).chain(event_ids)))
+    Ok(PageResponse::render(&page)?.showing(std::iter::once(endpoint.id().uuid()).chain(event_ids)))
 }
 
 fn state_options(selected: Option<DeliveryState>) -> Vec<SelectOption> {
@@ -280,8 +298,8 @@ impl Handler for Submit {
             Button::Test => send_test(request, &submitted, id).await,
             Button::Pause => pause(&submitted, id).await,
             Button::Resume => resume(&submitted, id).await,
-            Button::Rotate => rotate_secret(&submitted, id).await,
-            Button::Delete => delete(&submitted, id).await,
+            Button::Rotate => rotate_secret(request, &submitted, id).await,
+            Button::Delete => delete(request, &submitted, id).await,
             Button::Count => count_undelivered(request, &submitted, id).await,
             Button::ReplayAll => replay_undelivered(request, &submitted, id).await,
         }
@@ -299,8 +317,12 @@ async fn send_test(request: &Request, submitted: &AdminForm<'_>, id: EndpointId)
         return Ok(endpoint_page(request, &state, Some(notice)).await?.unprocessable());
     }
     let (scope, admin) = (submitted.scope(), submitted.submitter());
-    let event = submitted.run(|| std::future::ready(Ok(endpoints::send_test(scope, admin, id)))).await?;
-    Ok(PageResponse::see_other(delivery_url(id, event)))
+    // All attempts send the same event, so that the page of its delivery is there whichever of them takes effect.
+    let event = endpoints::test_event(scope);
+    let redirect = Redirect { location: delivery_url(id, event.id), cookie: None };
+    submitted.redirect_if_committed(&redirect);
+    submitted.run(|| std::future::ready(Ok(endpoints::send_test(scope, admin, id, &event)))).await?;
+    Ok(redirect.into())
 }
 
 async fn pause(submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
@@ -313,21 +335,58 @@ async fn resume(submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageRespons
     Ok(PageResponse::see_other(endpoint_url(id)))
 }
 
-/// Generates a new signing secret, which the page shows once.
-async fn rotate_secret(submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
+/// Generates a new signing secret, which the endpoint's pages show for two minutes.
+async fn rotate_secret(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
     let keep_old = submitted.form().get("old") == "keep";
     let rotation = if keep_old { Rotation::Overlapping } else { Rotation::AtOnce };
     let (scope, admin) = (submitted.scope(), submitted.submitter());
-    let new = NewSecret::generate(rotation)?;
-    let keys = submitted.app().webhooks()?.keys.keyring().await?;
-    let cookie = Flash::SigningSecret(id).set(submitted, &new.secret().expose()).await?;
-    submitted.run(|| endpoints::rotate_secret(scope, admin, id, &new, &keys)).await?;
-    Ok(PageResponse::see_other(endpoint_url(id)).with_cookie(cookie))
+    let new = endpoints::NewSecret::generate(rotation)?;
+    let (keys, redirect) = match seal_secret(submitted, id, &new).await {
+        Ok(sealed) => sealed,
+        Err(Error::Unavailable(cause)) => {
+            let line = "The new secret can’t be encrypted at the moment. Try again in a minute.";
+            let notice = Notice::bad("The secret was not rotated", line);
+            let state = load_endpoint(request).await?;
+            return Ok(endpoint_page(request, &state, Some(notice)).await?.unavailable(cause));
+        }
+        Err(error) => return Err(error),
+    };
+    submitted.redirect_if_committed(&redirect);
+    match submitted.run(|| endpoints::rotate_secret(scope, admin, id, &new, &keys)).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(TooManySecrets { first_end }) => {
+            let line = format!(
+                "{} previous secrets are still valid, the most that an endpoint can have. Replace the secret at once, or wait until {}.",
+                limits::PREVIOUS_SECRETS_MAX,
+                first_end.for_people()
+            );
+            let notice = Notice::bad("The secret was not rotated", line);
+            let state = load_endpoint(request).await?;
+            Ok(endpoint_page(request, &state, Some(notice)).await?.unprocessable())
+        }
+    }
 }
 
-async fn delete(submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
+/// The keys that encrypt a new secret, and the redirect to the page that shows it.
+async fn seal_secret(
+    submitted: &AdminForm<'_>,
+    id: EndpointId,
+    new: &endpoints::NewSecret,
+) -> Result<(Arc<Keyring>, Redirect), Error> {
+    let keys = submitted.app().webhooks()?.keys.keyring().await?;
+    let cookie = Flash::SigningSecret(id).set(submitted, &new.secret().expose()).await?;
+    Ok((keys, Redirect { location: endpoint_url(id), cookie }))
+}
+
+/// Deletes the endpoint. Its page is gone then, so the page of all endpoints says so.
+async fn delete(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
+    let url = load_endpoint(request).await?.endpoint.url().as_str().to_owned();
+    // The endpoint can be deleted even if the keys that seal the flash can't be read.
+    let cookie = Flash::DeletedEndpoint.set(submitted, &url).await.ok().flatten();
+    let redirect = Redirect { location: "/app/developers".to_owned(), cookie };
+    submitted.redirect_if_committed(&redirect);
     submitted.run(|| endpoints::delete(submitted.scope(), submitted.submitter(), id)).await?;
-    Ok(PageResponse::see_other("/app/developers"))
+    Ok(redirect.into())
 }
 
 /// Shows the page with the number of undelivered events since a time.
@@ -363,6 +422,7 @@ struct EditPage {
     layout: Layout,
     path: String,
     url: String,
+    new_secret: Option<NewSecret>,
     form: EndpointForm,
 }
 
@@ -378,13 +438,14 @@ impl Handler for Edit {
         request.check_admin()?;
         let endpoint = load_endpoint(request).await?.endpoint;
         let form = EndpointForm::of_endpoint(endpoint.url().as_str(), endpoint.events());
-        edit_page(request, &endpoint, form)
+        edit_page(request, &endpoint, form).await
     }
 }
 
-fn edit_page(request: &Request, endpoint: &Endpoint, form: EndpointForm) -> Result<PageResponse, Error> {
+async fn edit_page(request: &Request, endpoint: &Endpoint, form: EndpointForm) -> Result<PageResponse, Error> {
     let (path, url) = (endpoint_url(endpoint.id()), endpoint.url().as_str().to_owned());
-    let page = EditPage { layout: Layout::new(request), path, url, form };
+    let new_secret = new_secret(request, endpoint.id()).await?;
+    let page = EditPage { layout: Layout::new(request), path, url, new_secret, form };
     Ok(PageResponse::render(&page)?.showing([endpoint.id().uuid()]))
 }
 
@@ -401,11 +462,13 @@ impl Handler for Save {
         let endpoint = load_endpoint(request).await?.endpoint;
         let (url, events) = match EndpointForm::parse(submitted.form(), submitted.app().webhooks()?).await {
             Ok(parsed) => parsed,
-            Err(form) => return Ok(edit_page(request, &endpoint, *form)?.unprocessable()),
+            Err(form) => return Ok(edit_page(request, &endpoint, *form).await?.unprocessable()),
         };
         let (scope, admin, id) = (submitted.scope(), submitted.submitter(), endpoint.id());
+        let redirect = Redirect { location: endpoint_url(id), cookie: None };
+        submitted.redirect_if_committed(&redirect);
         submitted.run(|| endpoints::edit(scope, admin, id, url.clone(), events.clone())).await?;
-        Ok(PageResponse::see_other(endpoint_url(id)))
+        Ok(redirect.into())
     }
 }
 

@@ -7,10 +7,10 @@ use axum::response::Response;
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use shared::api::pipeline::REQUEST_ID;
-use shared::error::Error;
-use shared::web::Request;
+use shared::error::{Error, ErrorCode};
 use shared::web::cookies::Cookie;
 use shared::web::next::safe_next;
+use shared::web::{Redirect, Request};
 use uuid::Uuid;
 
 use crate::RouteKind;
@@ -63,6 +63,13 @@ impl PageResponse {
         self.refused(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request")
     }
 
+    /// Marks the page as the response to a form that could not be processed now, and keeps what was typed. Nothing has
+    /// changed. The cause is for the log.
+    pub fn unavailable(self, cause: String) -> Self {
+        let response = self.refused(StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError.as_str());
+        Self { cause: Some(cause), ..response }
+    }
+
     /// Sets the ids of the records that the page shows.
     pub fn showing(self, objects: impl IntoIterator<Item = Uuid>) -> Self {
         Self { objects: objects.into_iter().collect(), ..self }
@@ -72,6 +79,12 @@ impl PageResponse {
     pub fn with_cookie(mut self, cookie: Option<HeaderValue>) -> Self {
         self.cookies.extend(cookie);
         self
+    }
+}
+
+impl From<Redirect> for PageResponse {
+    fn from(Redirect { location, cookie }: Redirect) -> Self {
+        Self::see_other(location).with_cookie(cookie)
     }
 }
 
@@ -92,7 +105,12 @@ pub(crate) async fn finish(request: &Request, route: RouteKind, result: Result<P
     match request.audit(response.status, response.code, &response.objects).await {
         Ok(false) => {}
         // A commit that seemed to fail has taken effect; only its response was lost. The page shows the current state.
-        Ok(true) => response = PageResponse::see_other(page_of(request, route).unwrap_or("/app")),
+        Ok(true) => {
+            response = match request.redirect_if_committed() {
+                Some(redirect) => redirect.clone().into(),
+                None => PageResponse::see_other(page_of(request, route).unwrap_or("/app")),
+            }
+        }
         // A request without an audit row must not be answered.
         Err(error) => response = failure(request, route, &error),
     }

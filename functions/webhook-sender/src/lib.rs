@@ -18,7 +18,7 @@ use shared::domain::endpoint::Endpoint;
 use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;
 use shared::limits;
-use shared::platform::secrets::Keys;
+use shared::platform::secrets::{Keys, open_with};
 use shared::platform::telemetry::{Log, Metric, metrics};
 use shared::retry::{Backoff, Budget, Obstacle, Transient};
 use shared::store::events::StoredEvent;
@@ -91,6 +91,7 @@ impl From<StoreError> for Failure {
 impl From<SealError> for Failure {
     fn from(error: SealError) -> Self {
         match error {
+            // A failed look-up says nothing about the secret's key.
             SealError::NoKeys(_) | SealError::NoRandomness => Self::Retryable(error.to_string()),
             SealError::NoSuchKey(_) | SealError::Broken => Self::Permanent(error.to_string()),
         }
@@ -239,12 +240,8 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
 
     /// Decrypts the endpoint's signing secrets.
     async fn open_secrets(&self, wake: DeliveryMessage, endpoint: &Endpoint) -> Result<Vec<SigningSecret>, Failure> {
-        let (keyring, now) = (self.keys.keyring().await?, self.clock.now());
-        match endpoint.secrets(wake.org(), &keyring, now) {
-            // The key may be newer than the cached keyring.
-            Err(SealError::NoSuchKey(_)) => Ok(endpoint.secrets(wake.org(), &*self.keys.newest().await?, now)?),
-            secrets => Ok(secrets?),
-        }
+        let now = self.clock.now();
+        Ok(open_with(&*self.keys, |keyring| endpoint.secrets(wake.org(), keyring, now)).await?)
     }
 
     /// Makes the attempt, and records it.

@@ -62,6 +62,7 @@ impl From<ServeArgs> for Options {
             time_scale: args.time_scale,
             store: StoreAt::Embedded,
             keyring: None,
+            keys: None,
             has_background: true,
             has_stream: false,
         }

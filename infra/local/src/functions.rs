@@ -8,10 +8,9 @@ use axum::response::{IntoResponse, Redirect};
 use http::{Method, Request, header};
 use shared::api::operation::Register;
 use shared::api::pipeline::Routes;
-use shared::crypto::keyring::Keyring;
 use shared::domain::time_scale::TimeScale;
 use shared::platform::config::BaseUrl;
-use shared::platform::secrets::{FixedKeys, Keys};
+use shared::platform::secrets::Keys;
 use shared::platform::telemetry::Log;
 use shared::store::Store;
 use shared::webhook::client::Client;
@@ -54,11 +53,10 @@ impl Functions {
         store: Store,
         base_url: &str,
         log: Log,
-        keyring: Keyring,
+        keys: Arc<dyn Keys>,
         time_scale: u32,
     ) -> Result<Self, StartError> {
         let origin = BaseUrl::parse(base_url).map_err(|error| StartError::Store(in_one_line(&error)))?;
-        let keys = FixedKeys::new(keyring);
         let (guard, resolver) = (Arc::new(PublicOrLoopback), Arc::new(SystemResolver::new()));
         let webhooks = Webhooks { keys: keys.clone(), guard: guard.clone(), resolver: resolver.clone() };
         let client = Client::new(guard, resolver).map_err(|error| StartError::Store(in_one_line(&error)))?;

@@ -1,9 +1,11 @@
 //! How a stack is started.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use shared::crypto::keyring::Keyring;
+use shared::platform::secrets::Keys;
 
 /// How a stack is started.
 #[derive(Clone, Debug)]
@@ -22,6 +24,8 @@ pub struct Options {
     pub store: StoreAt,
     /// The keys that sealed the secrets in that store; the data directory's own keys if not given.
     pub keyring: Option<Keyring>,
+    /// Where the functions read the keys; if not given, they have them from the start. Tests let the source fail.
+    pub keys: Option<Arc<dyn Keys>>,
     /// Whether the relay, the webhook sender and the clock run. Tests that count or break calls to the store turn them
     /// off.
     pub has_background: bool,
@@ -41,6 +45,7 @@ impl Default for Options {
             time_scale: 1,
             store: StoreAt::Embedded,
             keyring: None,
+            keys: None,
             has_background: true,
             has_stream: false,
         }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use shared::crypto::keyring::Keyring;
+use shared::platform::secrets::FixedKeys;
 use shared::platform::telemetry::Log;
 use shared::store::Store;
 use tokio::net::TcpListener;
@@ -65,8 +66,8 @@ impl Stack {
             Some(keyring) => keyring,
             None => data_dir.keyring()?,
         };
-        let functions =
-            Functions::new(opened.store.clone(), &base_url, log.clone(), keyring.clone(), options.time_scale)?;
+        let keys = options.keys.clone().unwrap_or_else(|| FixedKeys::new(keyring.clone()));
+        let functions = Functions::new(opened.store.clone(), &base_url, log.clone(), keys, options.time_scale)?;
         let credentials = if has_data {
             seed::load(&data_dir, &opened.store, progress).await?
         } else {

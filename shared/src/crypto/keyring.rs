@@ -11,12 +11,12 @@ use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use serde::{Deserialize, Serialize};
 
 /// A value could not be sealed or opened. The error says nothing about the value.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum SealError {
-    /// The keys are not available.
+    /// The keys could not be looked up. A later look-up may succeed, so this says nothing about any value.
     #[error("no keys: {0}")]
     NoKeys(String),
-    /// The value was sealed with a key that the keyring does not have.
+    /// The value was sealed with a key that the keyring does not have. A newer keyring may have it.
     #[error("the key {0} is gone")]
     NoSuchKey(String),
     /// The value was changed, or sealed for another place.

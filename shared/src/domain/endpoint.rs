@@ -2,6 +2,10 @@
 //! admins set them up in the app; every function that changes one takes an [`Admin`].
 //!
 //! Decision: a test event is sent even while the endpoint is paused, because that is when people want to try it.
+//!
+//! Decision: each replaced secret signs until its own end, whatever is rotated afterwards: a subscriber was told how long
+//! they have. A rotation that would leave too many of them is refused, rather than ending one early. Replacing a secret at
+//! once ends all of them, because that is for a secret that has leaked.
 
 use std::collections::BTreeSet;
 
@@ -24,9 +28,12 @@ pub struct Endpoint {
     url: EndpointUrl,
     events: Subscription,
     secret: Sealed,
-    /// The secret before, while it still signs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    previous: Option<Previous>,
+    /// The replaced secrets, the latest first. Some may have ended since the record was written.
+    #[serde(default, rename = "previous_secrets", skip_serializing_if = "Vec::is_empty")]
+    previous: Vec<Previous>,
+    /// The only replaced secret, in a record that was last rotated when an endpoint could have just one.
+    #[serde(default, rename = "previous", skip_serializing_if = "Option::is_none")]
+    only_previous: Option<Previous>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     paused_at: Option<Timestamp>,
     created_by: Actor,
@@ -68,10 +75,17 @@ impl Subscription {
     }
 }
 
+/// The endpoint has as many replaced secrets that still sign as it can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooManySecrets {
+    /// When the first of them ends.
+    pub first_end: Timestamp,
+}
+
 /// How a replaced secret is retired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rotation {
-    /// It stops signing.
+    /// It stops signing, and so do all secrets before it.
     AtOnce,
     /// It signs along with the new one for 24 hours.
     Overlapping,
@@ -97,7 +111,8 @@ impl Endpoint {
             url,
             events,
             secret,
-            previous: None,
+            previous: Vec::new(),
+            only_previous: None,
             paused_at: None,
             created_by: by.member().actor(),
             created_at: now,
@@ -147,10 +162,14 @@ impl Endpoint {
         self.updated_at
     }
 
-    /// The end of the overlap in which the secret before signs too, if it does at a moment.
-    #[must_use]
-    pub fn overlaps_until(&self, now: Timestamp) -> Option<Timestamp> {
-        self.previous.as_ref().map(|previous| previous.until).filter(|until| now < *until)
+    /// The replaced secrets that still sign at a moment, the latest first.
+    fn previous(&self, now: Timestamp) -> impl Iterator<Item = &Previous> {
+        self.previous.iter().chain(&self.only_previous).filter(move |previous| now < previous.until)
+    }
+
+    /// When each of the replaced secrets ends that still sign at a moment, the latest secret first.
+    pub fn previous_ends(&self, now: Timestamp) -> impl Iterator<Item = Timestamp> {
+        self.previous(now).map(|previous| previous.until)
     }
 
     /// Whether an event is for this endpoint: it subscribes to the type, and existed when the event happened. An event
@@ -173,7 +192,7 @@ impl Endpoint {
     /// When one can't be opened.
     pub fn secrets(&self, org: OrgId, keys: &Keyring, now: Timestamp) -> Result<Vec<SigningSecret>, SealError> {
         let place = place(org, self.id);
-        let previous = self.previous.as_ref().filter(|previous| now < previous.until).map(|previous| &previous.secret);
+        let previous = self.previous(now).map(|previous| &previous.secret);
         let open = |sealed| SigningSecret::parse(&keys.open(sealed, &place)?).map_err(|_| SealError::Broken);
         [&self.secret].into_iter().chain(previous).map(open).collect()
     }
@@ -198,7 +217,7 @@ impl Endpoint {
         Some(Self { paused_at: None, updated_at: now.max(self.updated_at), ..self.clone() })
     }
 
-    /// The endpoint with a new secret, which is shown once.
+    /// The endpoint with a new secret, which is shown once. Refused if too many replaced secrets would still sign.
     ///
     /// # Errors
     /// When the secret can't be sealed.
@@ -209,15 +228,22 @@ impl Endpoint {
         secret: &SigningSecret,
         keys: &Keyring,
         now: Timestamp,
-    ) -> Result<Self, SealError> {
-        let secret = keys.seal(&secret.expose(), &place(by.member().org(), self.id))?;
+    ) -> Result<Result<Self, TooManySecrets>, SealError> {
         let previous = match how {
-            Rotation::AtOnce => None,
+            Rotation::AtOnce => Vec::new(),
             Rotation::Overlapping => {
-                Some(Previous { secret: self.secret.clone(), until: now.plus_seconds(limits::SECRET_OVERLAP_S) })
+                let until = now.plus_seconds(limits::SECRET_OVERLAP_S);
+                let replaced = Previous { secret: self.secret.clone(), until };
+                std::iter::once(replaced).chain(self.previous(now).cloned()).collect()
             }
         };
-        Ok(Self { secret, previous, updated_at: now.max(self.updated_at), ..self.clone() })
+        if previous.len() > limits::PREVIOUS_SECRETS_MAX {
+            let first_end = self.previous_ends(now).min().unwrap_or(now);
+            return Ok(Err(TooManySecrets { first_end }));
+        }
+        let secret = keys.seal(&secret.expose(), &place(by.member().org(), self.id))?;
+        let updated_at = now.max(self.updated_at);
+        Ok(Ok(Self { secret, previous, only_previous: None, updated_at, ..self.clone() }))
     }
 }
 
@@ -238,4 +264,126 @@ pub struct Health {
     /// Attempts that have failed since one arrived.
     #[serde(default)]
     pub failures_in_a_row: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::contact::{DisplayName, Email};
+    use crate::domain::ids::MemberId;
+    use crate::domain::member::Member;
+    use crate::domain::organization::{MemberRecord, Role};
+
+    fn at(hours: i64) -> Timestamp {
+        Timestamp::from_unix_ms(1_800_000_000_000).unwrap().plus_seconds(hours * 3600)
+    }
+
+    fn admin() -> Member {
+        let record = MemberRecord {
+            id: MemberId::new(),
+            name: DisplayName::parse("Ines Duarte").unwrap(),
+            email: Email::parse("ines@example.org").unwrap(),
+            role: Role::Admin,
+            created_at: at(0),
+        };
+        Member::of_session(OrgId::new(), &record)
+    }
+
+    /// An endpoint with all the secrets that it has had, the first one first.
+    struct Rotated {
+        admin: Member,
+        keys: Keyring,
+        endpoint: Endpoint,
+        secrets: Vec<SigningSecret>,
+    }
+
+    impl Rotated {
+        fn new() -> Self {
+            let (admin, keys, secret) = (admin(), Keyring::new("a").unwrap(), SigningSecret::generate().unwrap());
+            let url = EndpointUrl::try_from("https://hooks.example.com/".to_owned()).unwrap();
+            let by = admin.as_admin().unwrap();
+            let endpoint = Endpoint::new(by, url, Subscription::All, &secret, &keys, at(0)).unwrap();
+            Self { admin, keys, endpoint, secrets: vec![secret] }
+        }
+
+        fn rotate(&mut self, how: Rotation, now: Timestamp) -> Result<(), TooManySecrets> {
+            let (by, secret) = (self.admin.as_admin().unwrap(), SigningSecret::generate().unwrap());
+            self.endpoint = self.endpoint.rotated(by, how, &secret, &self.keys, now).unwrap()?;
+            self.secrets.push(secret);
+            Ok(())
+        }
+
+        /// The secrets that sign at a moment, by their numbers.
+        fn signing(&self, now: Timestamp) -> Vec<usize> {
+            let signing = self.endpoint.secrets(self.admin.org(), &self.keys, now).unwrap();
+            let number = |secret| self.secrets.iter().position(|known| known == secret).unwrap();
+            signing.iter().map(number).collect()
+        }
+    }
+
+    #[test]
+    fn each_replaced_secret_signs_until_its_own_end() {
+        let mut rotated = Rotated::new();
+        rotated.rotate(Rotation::Overlapping, at(1)).unwrap();
+        rotated.rotate(Rotation::Overlapping, at(3)).unwrap();
+        rotated.rotate(Rotation::Overlapping, at(20)).unwrap();
+        for (hour, signing) in [
+            (20, &[3, 2, 1, 0][..]),
+            (24, &[3, 2, 1, 0]),
+            (25, &[3, 2, 1]),
+            (26, &[3, 2, 1]),
+            (27, &[3, 2]),
+            (43, &[3, 2]),
+            (44, &[3]),
+        ] {
+            assert_eq!(rotated.signing(at(hour)), signing, "after {hour} h");
+        }
+        assert!(rotated.endpoint.previous_ends(at(20)).eq([at(44), at(27), at(25)]));
+        // What has ended goes with the next rotation.
+        rotated.rotate(Rotation::Overlapping, at(26)).unwrap();
+        assert_eq!(rotated.endpoint.previous.len(), 3);
+        assert_eq!(rotated.signing(at(26)), [4, 3, 2, 1]);
+        rotated.rotate(Rotation::AtOnce, at(26)).unwrap();
+        assert_eq!(rotated.signing(at(26)), [5]);
+    }
+
+    #[test]
+    fn a_rotation_that_would_end_a_secret_early_is_refused() {
+        let mut rotated = Rotated::new();
+        for _ in 0..limits::PREVIOUS_SECRETS_MAX {
+            rotated.rotate(Rotation::Overlapping, at(1)).unwrap();
+        }
+        let before = rotated.endpoint.clone();
+        assert_eq!(rotated.rotate(Rotation::Overlapping, at(24)), Err(TooManySecrets { first_end: at(25) }));
+        assert_eq!(rotated.endpoint, before);
+        assert_eq!(rotated.signing(at(24)).len(), 1 + limits::PREVIOUS_SECRETS_MAX);
+        rotated.rotate(Rotation::Overlapping, at(25)).unwrap();
+        assert_eq!(rotated.endpoint.previous.len(), 1);
+        rotated.rotate(Rotation::AtOnce, at(25)).unwrap();
+        assert_eq!(rotated.endpoint.previous, []);
+    }
+
+    #[test]
+    fn a_record_with_one_replaced_secret_is_read_and_kept() {
+        let mut rotated = Rotated::new();
+        rotated.rotate(Rotation::Overlapping, at(1)).unwrap();
+        let mut stored = serde_json::to_value(&rotated.endpoint).unwrap();
+        let list = stored.as_object_mut().unwrap().remove("previous_secrets").unwrap();
+        stored["previous"] = list[0].clone();
+        rotated.endpoint = serde_json::from_value(stored.clone()).unwrap();
+        assert_eq!(rotated.signing(at(24)), [1, 0]);
+        assert_eq!(rotated.signing(at(25)), [1]);
+        assert_eq!(serde_json::to_value(&rotated.endpoint).unwrap(), stored);
+        let paused = rotated.endpoint.paused(rotated.admin.as_admin().unwrap(), at(2)).unwrap();
+        assert!(paused.previous_ends(at(2)).eq([at(25)]));
+
+        rotated.rotate(Rotation::Overlapping, at(2)).unwrap();
+        assert_eq!(rotated.signing(at(24)), [2, 1, 0]);
+        assert_eq!(rotated.signing(at(25)), [2, 1]);
+        let stored = serde_json::to_value(&rotated.endpoint).unwrap();
+        assert_eq!(
+            (&stored["previous"], stored["previous_secrets"].as_array().unwrap().len()),
+            (&serde_json::Value::Null, 2)
+        );
+    }
 }

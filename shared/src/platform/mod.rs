@@ -5,7 +5,8 @@
 //! clock brings them back.
 //!
 //! Decision: a function that meets an unknown key looks up the keyring at once. Functions cache the keys for minutes;
-//! without the look-up, a delivery whose secret a new key has sealed would be quarantined as if its key were gone.
+//! without the look-up, a delivery whose secret a new key has sealed would be quarantined as if its key were gone. If the
+//! look-up fails, nothing is known about the key: the attempt is made again later, and does not count as a failure.
 
 pub mod app_state;
 pub mod aws;

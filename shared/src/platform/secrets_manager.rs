@@ -1,6 +1,6 @@
 //! The encryption keys in Secrets Manager.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use aws_sdk_secretsmanager::error::ProvideErrorMetadata;
@@ -18,6 +18,8 @@ pub struct SecretsManagerKeys {
     client: aws_sdk_secretsmanager::Client,
     secret_id: String,
     cached: Mutex<Option<Cached>>,
+    /// The last look-up. It is locked while one is made, so that calls at the same time share it.
+    last: tokio::sync::Mutex<Option<LookUp>>,
 }
 
 /// Cached keys.
@@ -26,8 +28,14 @@ struct Cached {
     keyring: Arc<Keyring>,
     /// When they expire.
     until: Instant,
-    /// When they may be looked up again for a missing key.
-    renewable_from: Instant,
+}
+
+/// A look-up of the keys.
+#[derive(Debug)]
+struct LookUp {
+    begun_at: Instant,
+    ended_at: Instant,
+    result: Result<Arc<Keyring>, SealError>,
 }
 
 impl SecretsManagerKeys {
@@ -43,35 +51,49 @@ impl SecretsManagerKeys {
     /// The keys in a secret with this name or ARN.
     #[must_use]
     pub fn new(client: aws_sdk_secretsmanager::Client, secret_id: String) -> Arc<Self> {
-        Arc::new(Self { client, secret_id, cached: Mutex::default() })
+        Arc::new(Self { client, secret_id, cached: Mutex::default(), last: tokio::sync::Mutex::default() })
     }
 
-    fn cached(&self) -> Option<Cached> {
-        self.cached.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn cached(&self) -> MutexGuard<'_, Option<Cached>> {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn cache(&self, keyring: &Arc<Keyring>, until: Instant) {
-        let renewable_from = Instant::now() + limits::KEYS_LOOKED_UP_EVERY;
-        let cached = Cached { keyring: keyring.clone(), until, renewable_from };
-        *self.cached.lock().unwrap_or_else(PoisonError::into_inner) = Some(cached);
-    }
-
-    async fn refresh(&self, cached: Option<Cached>) -> Result<Arc<Keyring>, SealError> {
-        match (self.look_up().await, cached) {
-            (Ok(keyring), _) => {
-                self.cache(&keyring, Instant::now() + limits::KEYS_KEPT);
-                Ok(keyring)
-            }
-            // Expired keys are better than none, and a look-up at every attempt would slow all of them down.
-            (Err(_), Some(cached)) => {
-                self.cache(&cached.keyring, Instant::now() + limits::KEYS_RETRY);
-                Ok(cached.keyring)
-            }
-            (Err(error), None) => Err(error),
+    /// The cached keys, or else those of a look-up.
+    async fn cached_or_new(&self) -> Result<Arc<Keyring>, SealError> {
+        let now = Instant::now();
+        if let Some(cached) = self.cached().as_ref().filter(|cached| now < cached.until) {
+            return Ok(cached.keyring.clone());
         }
+        let looked_up = self.look_up(|last| now <= last.ended_at).await;
+        if looked_up.is_err()
+            && let Some(cached) = self.cached().as_mut()
+        {
+            // Expired keys are better than none, and a look-up at every attempt would slow all of them down.
+            cached.until = cached.until.max(Instant::now() + limits::KEYS_RETRY);
+            return Ok(cached.keyring.clone());
+        }
+        looked_up
     }
 
-    async fn look_up(&self) -> Result<Arc<Keyring>, SealError> {
+    /// The result of the last look-up, if it is recent enough, or else of a new one. Calls at the same time share a look-up.
+    async fn look_up(&self, is_recent: impl Fn(&LookUp) -> bool) -> Result<Arc<Keyring>, SealError> {
+        let mut last = self.last.lock().await;
+        if let Some(last) = last.as_ref() {
+            if is_recent(last) {
+                return last.result.clone();
+            }
+            tokio::time::sleep_until((last.begun_at + limits::KEYS_LOOKED_UP_EVERY).into()).await;
+        }
+        let begun_at = Instant::now();
+        let result = self.fetch().await;
+        if let Ok(keyring) = &result {
+            *self.cached() = Some(Cached { keyring: keyring.clone(), until: begun_at + limits::KEYS_KEPT });
+        }
+        *last = Some(LookUp { begun_at, ended_at: Instant::now(), result: result.clone() });
+        result
+    }
+
+    async fn fetch(&self) -> Result<Arc<Keyring>, SealError> {
         let sent = self.client.get_secret_value().secret_id(&self.secret_id).send().await;
         // Only the code: messages can name the account.
         let failed = |code: Option<&str>| SealError::NoKeys(format!("Secrets Manager: {}", code.unwrap_or("no code")));
@@ -83,20 +105,11 @@ impl SecretsManagerKeys {
 
 impl Keys for SecretsManagerKeys {
     fn keyring(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>> {
-        Box::pin(async {
-            match self.cached() {
-                Some(cached) if Instant::now() < cached.until => Ok(cached.keyring),
-                cached => self.refresh(cached).await,
-            }
-        })
+        Box::pin(self.cached_or_new())
     }
 
     fn newest(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>> {
-        Box::pin(async {
-            match self.cached() {
-                Some(cached) if Instant::now() < cached.renewable_from => Ok(cached.keyring),
-                cached => self.refresh(cached).await,
-            }
-        })
+        let now = Instant::now();
+        Box::pin(self.look_up(move |last| now <= last.begun_at))
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::crypto::keyring::Keyring;
 use crate::crypto::signing_secret::SigningSecret;
-use crate::domain::endpoint::{Endpoint, Rotation, Subscription};
+use crate::domain::endpoint::{Endpoint, Rotation, Subscription, TooManySecrets};
 use crate::domain::endpoint_url::EndpointUrl;
 use crate::domain::event::{Event, EventKind, TestData};
-use crate::domain::ids::{EndpointId, EventId};
+use crate::domain::ids::EndpointId;
 use crate::domain::member::Admin;
 use crate::domain::time::Timestamp;
 use crate::error::Error;
@@ -143,7 +143,7 @@ impl NewSecret {
     }
 }
 
-/// Gives an endpoint a new signing secret.
+/// Gives an endpoint a new signing secret, unless too many replaced ones would still sign.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is none.
@@ -153,10 +153,12 @@ pub async fn rotate_secret(
     id: EndpointId,
     new: &NewSecret,
     keys: &Keyring,
-) -> Result<Plan<()>, Error> {
+) -> Result<Plan<Result<(), TooManySecrets>>, Error> {
     let before = get(scope, id).await?.endpoint;
-    let after = before.rotated(admin, new.how, &new.secret, keys, scope.now())?;
-    replace(scope, admin, &before, Some(after))
+    match before.rotated(admin, new.how, &new.secret, keys, scope.now())? {
+        Ok(after) => Ok(replace(scope, admin, &before, Some(after))?.with_output(Ok(()))),
+        Err(reason) => Ok(Plan::new(scope, Err(reason))),
+    }
 }
 
 fn replace(
@@ -179,11 +181,16 @@ pub async fn delete(scope: &Scope, admin: Admin<'_>, id: EndpointId) -> Result<P
     Ok(Plan::new(scope, ()).change([stored::delete(scope.call(), admin, &before)]).showing([id.uuid()]))
 }
 
-/// Sends an endpoint a test event, whatever it subscribes to, and returns the event's id.
-pub fn send_test(scope: &Scope, _by: Admin<'_>, id: EndpointId) -> Plan<EventId> {
-    let event = Event::new(EventKind::WebhookTest(TestData::NOTHING_HAPPENED), scope.now());
-    let event_id = event.id;
-    Plan::new(scope, event_id).emit_to(id, event).showing([id.uuid(), event_id.uuid()])
+/// A test event. Make it once per call: attempts that emitted events of their own would leave a call that succeeded late
+/// with the id of an event that does not exist.
+#[must_use]
+pub fn test_event(scope: &Scope) -> Event {
+    Event::new(EventKind::WebhookTest(TestData::NOTHING_HAPPENED), scope.now())
+}
+
+/// Sends an endpoint a test event, whatever it subscribes to.
+pub fn send_test(scope: &Scope, _by: Admin<'_>, id: EndpointId, event: &Event) -> Plan<()> {
+    Plan::new(scope, ()).emit_to(id, event.clone()).showing([id.uuid(), event.id.uuid()])
 }
 
 /// Requests a replay of the events since a moment that an endpoint has not received. It includes the events of a replay

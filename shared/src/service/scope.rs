@@ -155,6 +155,12 @@ impl<T> Plan<T> {
         self.changes.is_empty() && self.events.is_empty() && self.test.is_none()
     }
 
+    /// The same plan with another output.
+    pub(crate) fn with_output<U>(self, output: U) -> Plan<U> {
+        let Self { output: _, now, changes, checks, events, test, shown } = self;
+        Plan { output, now, changes, checks, events, test, shown }
+    }
+
     /// The output of a plan that is not committed.
     pub(crate) fn into_output(self) -> T {
         self.output

@@ -1,26 +1,30 @@
-//! Flashes: texts that a form's handler sets and that the page after the redirect shows once.
+//! Flashes: texts that a form's handler sets for the page after the redirect.
 //!
 //! A flash travels in a cookie that is sealed for the session, and opens for [`limits::FLASH_LIFETIME_S`] seconds. No
-//! store keeps it.
+//! store keeps it. A notice is shown once. A signing secret is shown for all of that time on the pages of its endpoint,
+//! because it exists nowhere else and can't be shown again.
 
 use http::{HeaderValue, header};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use crate::crypto::keyring::{Keyring, Sealed};
+use crate::crypto::keyring::{Keyring, SealError, Sealed};
 use crate::domain::ids::EndpointId;
 use crate::domain::member::Admin;
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
+use crate::platform::secrets::open_with;
 use crate::web::request::Request;
 use crate::web::submitted_form::SubmittedForm;
 
-/// The kinds of flashes. Each kind has its own cookie, so a removal does not overwrite a secret that has not been shown
-/// yet. The secret of another endpoint does overwrite it.
+/// The kinds of flashes. Each kind has its own cookie, and so has the secret of each endpoint: none overwrites a text that
+/// has not been read yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flash {
     /// The new signing secret of an endpoint.
     SigningSecret(EndpointId),
+    /// The URL of a deleted endpoint.
+    DeletedEndpoint,
     /// The name of a removed member.
     RemovedMember,
 }
@@ -28,34 +32,52 @@ pub enum Flash {
 impl Flash {
     /// Seals a text for the session of the form, and gives the `Set-Cookie` header. Nothing, if the text does not fit in a
     /// header.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the keys can't be read now.
     pub async fn set(self, submitted: &SubmittedForm<'_, Admin<'_>>, text: &str) -> Result<Option<HeaderValue>, Error> {
         let keys = submitted.app().webhooks()?.keys.keyring().await?;
         let sealed = self.seal(&keys, text, &submitted.form_token(), submitted.scope().now())?;
         Ok(self.cookie(submitted.app().insecure_cookies, &sealed, limits::FLASH_LIFETIME_S))
     }
 
-    /// The text, if the request has the cookie and it has not expired, with the `Set-Cookie` header that removes it.
+    /// The text, if the request has the cookie and it has not expired. The cookie stays, so that other pages show the text
+    /// too.
     ///
     /// # Errors
-    /// [`Error::Unauthenticated`] when nobody is signed in, and an internal error when the keys can't be read.
-    pub async fn take(self, request: &Request) -> Result<Option<(String, Option<HeaderValue>)>, Error> {
-        let is_local = request.app().insecure_cookies;
+    /// [`Error::Unauthenticated`] when nobody is signed in, and [`Error::Unavailable`] when the keys can't be read now: the
+    /// text can be read later.
+    pub async fn read(self, request: &Request) -> Result<Option<String>, Error> {
+        let name = self.cookie_name(request.app().insecure_cookies);
         let lines = request.headers().get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
         let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        let Some((_, value)) = pairs.find(|(name, _)| *name == self.cookie_name(is_local)) else { return Ok(None) };
+        let Some((_, value)) = pairs.find(|(found, _)| *found == name) else { return Ok(None) };
         let Some(sealed) = decode(value) else { return Ok(None) };
-        let keys = request.app().webhooks()?.keys.keyring().await?;
-        let text = self.open(&keys, &sealed, &request.signed_in()?.form_token(), request.now());
-        Ok(text.map(|text| (text, self.cookie(is_local, "", 0))))
+        let token = request.signed_in()?.form_token();
+        let keys = &*request.app().webhooks()?.keys;
+        match open_with(keys, |keyring| self.open(keyring, &sealed, &token, request.now())).await {
+            // It was sealed for another session or kind, or with a key that has been removed.
+            Err(SealError::Broken | SealError::NoSuchKey(_)) => Ok(None),
+            opened => Ok(opened?),
+        }
+    }
+
+    /// The text, as [`Flash::read`] gives it, with the `Set-Cookie` header that removes it.
+    ///
+    /// # Errors
+    /// Those of [`Flash::read`].
+    pub async fn take(self, request: &Request) -> Result<Option<(String, Option<HeaderValue>)>, Error> {
+        let is_local = request.app().insecure_cookies;
+        Ok(self.read(request).await?.map(|text| (text, self.cookie(is_local, "", 0))))
     }
 
     /// The name of the cookie. Over https it begins with `__Host-`, so browsers accept it from this host only.
-    fn cookie_name(self, is_local: bool) -> &'static str {
-        match (self, is_local) {
-            (Self::SigningSecret(_), false) => "__Host-once-secret",
-            (Self::SigningSecret(_), true) => "once-secret",
-            (Self::RemovedMember, false) => "__Host-once-removed",
-            (Self::RemovedMember, true) => "once-removed",
+    fn cookie_name(self, is_local: bool) -> String {
+        let prefix = if is_local { "" } else { "__Host-" };
+        match self {
+            Self::SigningSecret(endpoint) => format!("{prefix}once-secret-{endpoint}"),
+            Self::DeletedEndpoint => format!("{prefix}once-deleted"),
+            Self::RemovedMember => format!("{prefix}once-removed"),
         }
     }
 
@@ -70,6 +92,7 @@ impl Flash {
     fn associated_data(self, form_token: &str) -> String {
         match self {
             Self::SigningSecret(endpoint) => format!("shown once, secret of {endpoint}, to {form_token}"),
+            Self::DeletedEndpoint => format!("shown once, which endpoint was deleted, to {form_token}"),
             Self::RemovedMember => format!("shown once, who was removed, to {form_token}"),
         }
     }
@@ -83,11 +106,20 @@ impl Flash {
         Ok(utf8_percent_encode(&sealed, NON_ALPHANUMERIC).to_string())
     }
 
-    /// The text, if it was sealed for this session and kind and has not expired.
-    fn open(self, keys: &Keyring, sealed: &Sealed, form_token: &str, now: Timestamp) -> Option<String> {
-        let content = keys.open(sealed, &self.associated_data(form_token)).ok()?;
-        let (sealed_at, text): (Timestamp, String) = serde_json::from_str(&content).ok()?;
-        (now <= sealed_at.plus_seconds(limits::FLASH_LIFETIME_S)).then_some(text)
+    /// The text, if it has not expired.
+    ///
+    /// # Errors
+    /// When its key is not among these, or it was sealed for another session or kind.
+    fn open(
+        self,
+        keys: &Keyring,
+        sealed: &Sealed,
+        form_token: &str,
+        now: Timestamp,
+    ) -> Result<Option<String>, SealError> {
+        let content = keys.open(sealed, &self.associated_data(form_token))?;
+        let (sealed_at, text): (Timestamp, String) = serde_json::from_str(&content).map_err(|_| SealError::Broken)?;
+        Ok((now <= sealed_at.plus_seconds(limits::FLASH_LIFETIME_S)).then_some(text))
     }
 }
 
@@ -113,9 +145,23 @@ mod tests {
             (flash, "another", 0, false),
             (Flash::SigningSecret(other), "token", 0, false),
             (Flash::RemovedMember, "token", 0, false),
+            (Flash::DeletedEndpoint, "token", 0, false),
         ] {
-            let opened = flash.open(&keys, &sealed, token, now.plus_seconds(seconds));
+            let opened = flash.open(&keys, &sealed, token, now.plus_seconds(seconds)).ok().flatten();
             assert_eq!(opened.as_deref(), opens.then_some("whsec_; é"), "{flash:?} {token} {seconds}");
         }
+    }
+
+    #[test]
+    fn each_flash_has_a_cookie_of_its_own() {
+        let flashes = [
+            Flash::SigningSecret(EndpointId::new()),
+            Flash::SigningSecret(EndpointId::new()),
+            Flash::DeletedEndpoint,
+            Flash::RemovedMember,
+        ];
+        let names: std::collections::BTreeSet<String> = flashes.map(|flash| flash.cookie_name(false)).into();
+        assert_eq!(names.len(), flashes.len());
+        assert!(names.iter().all(|name| name.starts_with("__Host-")));
     }
 }

@@ -6,7 +6,10 @@
 //!
 //! Decision: a flash (a new signing secret, the name of a removed member) travels from the form's handler to the page in a
 //! cookie, sealed for the session together with its time, and opens for two minutes. A form answers with a redirect, and
-//! no store keeps the text, so a page shows it only once. A name in the URL could be forged.
+//! no store keeps the text. A name in the URL could be forged.
+//!
+//! Decision: a form names its redirect before it commits. If the commit takes effect and its response is lost, the form
+//! is answered with the same redirect and cookie: a new secret is shown, and nothing leads to a page that is not there.
 
 pub mod client_address;
 pub mod cookies;
@@ -15,11 +18,13 @@ pub mod form;
 pub mod login;
 pub mod member_call;
 pub mod next;
+pub mod redirect;
 pub mod request;
 pub mod session;
 pub mod submitted_form;
 
 pub use flash::Flash;
 pub use form::Form;
+pub use redirect::Redirect;
 pub use request::Request;
 pub use submitted_form::SubmittedForm;

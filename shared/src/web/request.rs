@@ -1,8 +1,8 @@
 //! A request to the app. It authenticates the session, checks the CSRF token of a form, and writes the audit row, as
 //! `api::pipeline` does for the API. The pages render the response.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use axum::body::Body;
@@ -21,6 +21,7 @@ use crate::store::Store;
 use crate::web::client_address::ClientAddress;
 use crate::web::cookies::Cookie;
 use crate::web::form::{FORM_TOKEN, Form, is_own_origin, is_same_origin};
+use crate::web::redirect::Redirect;
 use crate::web::session::{self, SignedIn};
 use crate::wire::fields::FieldErrors;
 
@@ -35,6 +36,8 @@ pub struct Request {
     form: Result<Form, FieldErrors>,
     /// Whether a commit has written the audit row.
     pub(super) is_audited: AtomicBool,
+    /// The redirect that answers the form if its commit takes effect although it seems to fail.
+    pub(super) redirect_if_committed: OnceLock<Redirect>,
 }
 
 impl Request {
@@ -48,7 +51,16 @@ impl Request {
             Method::POST => Form::read(&parts.headers, body).await,
             _ => Ok(Form::default()),
         };
-        Self { app, record, signed_in: None, parts, path, form, is_audited: AtomicBool::new(false) }
+        Self {
+            app,
+            record,
+            signed_in: None,
+            parts,
+            path,
+            form,
+            is_audited: AtomicBool::new(false),
+            redirect_if_committed: OnceLock::new(),
+        }
     }
 
     /// Authenticates the session, and sets the operation's name for the audit row and the log.
@@ -185,6 +197,12 @@ impl Request {
     pub(super) fn path_record_ids(&self) -> Vec<u8> {
         let values = self.path.iter().map(|(_, value)| value);
         values.filter_map(|value| Uuid::try_parse(value).ok()).flat_map(Uuid::into_bytes).collect()
+    }
+
+    /// The redirect that the form set for a commit that takes effect although it seems to fail.
+    #[must_use]
+    pub fn redirect_if_committed(&self) -> Option<&Redirect> {
+        self.redirect_if_committed.get()
     }
 
     /// Writes the audit row, unless a commit has. Gives true if a commit had taken effect although it seemed to fail: that

@@ -13,6 +13,7 @@ use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::change::Changes;
 use crate::store::members;
 use crate::web::form::Form;
+use crate::web::redirect::Redirect;
 use crate::web::request::Request;
 use crate::web::session::SignedIn;
 
@@ -109,6 +110,13 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
 
     pub(super) fn signed_in(&self) -> &'a SignedIn {
         self.signed_in
+    }
+
+    /// Sets the redirect that answers the form if its commit takes effect although it seems to fail. Call it before
+    /// [`SubmittedForm::run`], at most once; without it, such a form leads back to its own page.
+    pub fn redirect_if_committed(&self, redirect: &Redirect) {
+        // A second redirect is ignored.
+        let _ = self.request.redirect_if_committed.set(redirect.clone());
     }
 
     /// Runs a use case and commits its plan, again after each conflict until the request's write deadline, and gives the

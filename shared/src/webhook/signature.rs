@@ -25,7 +25,7 @@ pub const STANDARD_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-time
 /// Standard Webhooks: `v1,<base64>`, with one for each secret, separated by spaces.
 pub const STANDARD_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// The headers that sign a body with each of the secrets: one secret, or two while one replaces the other.
+/// The headers that sign a body with each of the secrets: the current one, and those that it replaces while they still sign.
 #[must_use]
 pub fn headers(secrets: &[SigningSecret], event: EventId, at_unix_seconds: i64, body: &[u8]) -> HeaderMap {
     let mut ours = format!("t={at_unix_seconds}");

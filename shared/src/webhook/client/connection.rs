@@ -1,8 +1,12 @@
 //! Connections: dialing an address that was checked, and TLS.
 
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
@@ -45,9 +49,41 @@ pub(super) async fn handshake(
     tls: &TlsConnector,
     url: &EndpointUrl,
     stream: TcpStream,
-) -> Result<TlsStream<TcpStream>, FailureClass> {
+) -> Result<UntilClosed, FailureClass> {
     let name = server_name(url).ok_or(FailureClass::TlsError)?;
-    tls.connect(name, stream).await.map_err(|_| FailureClass::TlsError)
+    tls.connect(name, stream).await.map(UntilClosed).map_err(|_| FailureClass::TlsError)
+}
+
+/// A TLS connection that also ends where the server closes TCP without `close_notify`, as many servers do.
+///
+/// HTTP itself tells whether the response was complete: a body with a length or in chunks ends before the connection
+/// does. Only a body that lasts until the end of the connection could have been cut off by somebody else. Of such a body
+/// the app shows an excerpt; the status, which decides the attempt, arrived encrypted before it.
+#[derive(Debug)]
+pub(super) struct UntilClosed(TlsStream<TcpStream>);
+
+impl AsyncRead for UntilClosed {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match Pin::new(&mut self.0).poll_read(cx, buffer) {
+            // TLS reports a missing `close_notify` with this kind.
+            Poll::Ready(Err(error)) if error.kind() == ErrorKind::UnexpectedEof => Poll::Ready(Ok(())),
+            read => read,
+        }
+    }
+}
+
+impl AsyncWrite for UntilClosed {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
 }
 
 /// The name or address that the certificate must be valid for.
@@ -73,7 +109,7 @@ mod tests {
     use super::*;
     use crate::webhook::client::{Client, Outcome};
     use crate::webhook::testing::{
-        LOCAL, Names, Receiver, TEST_DEADLINE, WithLoopback, client, delivered, failed, post,
+        BODY, LOCAL, Names, Receiver, TEST_DEADLINE, WithLoopback, client, delivered, failed, post,
     };
 
     #[tokio::test]
@@ -106,63 +142,117 @@ mod tests {
         assert!(receiver.requests.lock().unwrap()[0].contains(&format!("\r\nHost: [::1]:{port}\r\n")));
     }
 
-    /// A server that answers 204 with a certificate for `hooks.example.com`, and records the server names of its clients.
-    async fn tls_receiver() -> (u16, RootCertStore, Arc<std::sync::Mutex<Vec<String>>>) {
-        let made = rcgen::generate_simple_self_signed(["hooks.example.com".to_owned()]).unwrap();
-        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
-        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![made.cert.der().clone()], key)
-            .unwrap();
-        let acceptor = TlsAcceptor::from(Arc::new(config));
-        let listener = TcpListener::bind((LOCAL, 0)).await.unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let names: Arc<std::sync::Mutex<Vec<String>>> = Arc::default();
-        let kept = Arc::clone(&names);
-        tokio::spawn(async move {
-            loop {
-                let (stream, _) = listener.accept().await.unwrap();
-                let Ok(mut stream) = acceptor.accept(stream).await else { continue };
-                kept.lock().unwrap().push(stream.get_ref().1.server_name().unwrap_or("-").to_owned());
-                let mut request = [0; 4096];
-                let _ = stream.read(&mut request).await;
-                let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await;
-                let _ = stream.shutdown().await;
-            }
-        });
-        let mut roots = RootCertStore::empty();
-        roots.add(made.cert.der().clone()).unwrap();
-        (port, roots, names)
+    /// A TLS server with a certificate for `hooks.example.com`.
+    struct TlsReceiver {
+        port: u16,
+        /// The authority that signed the certificate.
+        roots: RootCertStore,
+        /// The server names of its clients.
+        names: Arc<std::sync::Mutex<Vec<String>>>,
+    }
+
+    /// How a server ends a connection.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum End {
+        CloseNotify,
+        /// It closes TCP without a word.
+        Abrupt,
+    }
+
+    impl TlsReceiver {
+        async fn answering(response: &'static str, end: End) -> Self {
+            let made = rcgen::generate_simple_self_signed(["hooks.example.com".to_owned()]).unwrap();
+            let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+            let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+                .with_safe_default_protocol_versions()
+                .unwrap()
+                .with_no_client_auth()
+                .with_single_cert(vec![made.cert.der().clone()], key)
+                .unwrap();
+            let acceptor = TlsAcceptor::from(Arc::new(config));
+            let listener = TcpListener::bind((LOCAL, 0)).await.unwrap();
+            let port = listener.local_addr().unwrap().port();
+            let names: Arc<std::sync::Mutex<Vec<String>>> = Arc::default();
+            let kept = Arc::clone(&names);
+            tokio::spawn(async move {
+                loop {
+                    let (stream, _) = listener.accept().await.unwrap();
+                    let Ok(mut stream) = acceptor.accept(stream).await else { continue };
+                    kept.lock().unwrap().push(stream.get_ref().1.server_name().unwrap_or("-").to_owned());
+                    // All of the request: what is left unread when a connection closes makes TCP reset it.
+                    let mut request = Vec::new();
+                    while !request.ends_with(BODY.as_bytes()) && stream.read_buf(&mut request).await.unwrap_or(0) > 0 {}
+                    let _ = stream.write_all(response.as_bytes()).await;
+                    let _ = stream.flush().await;
+                    if end == End::CloseNotify {
+                        let _ = stream.shutdown().await;
+                    }
+                }
+            });
+            let mut roots = RootCertStore::empty();
+            roots.add(made.cert.der().clone()).unwrap();
+            Self { port, roots, names }
+        }
+
+        fn url(&self, host: &str) -> EndpointUrl {
+            EndpointUrl::try_from(format!("https://{host}:{}/", self.port)).unwrap()
+        }
+
+        /// A client that trusts the server's authority.
+        fn client(&self) -> Client {
+            let names = Arc::new(Names::always(&[LOCAL]));
+            let client = Client::trusting(self.roots.clone(), Arc::new(WithLoopback), names);
+            client.unwrap().with_deadline(TEST_DEADLINE)
+        }
     }
 
     #[tokio::test]
     async fn tls_requires_a_certificate_for_the_host() {
-        let (port, roots, names) = tls_receiver().await;
-        let url = |host: &str| EndpointUrl::try_from(format!("https://{host}:{port}/")).unwrap();
-        let resolver = || Arc::new(Names::always(&[LOCAL]));
-        let trusting =
-            Client::trusting(roots, Arc::new(WithLoopback), resolver()).unwrap().with_deadline(TEST_DEADLINE);
-
-        let result = post(&trusting, &url("hooks.example.com.")).await;
+        let receiver = TlsReceiver::answering("HTTP/1.1 204 No Content\r\n\r\n", End::CloseNotify).await;
+        let trusting = receiver.client();
+        let result = post(&trusting, &receiver.url("hooks.example.com.")).await;
         assert_eq!(result.outcome, delivered(204));
-        assert_eq!(*names.lock().unwrap(), ["hooks.example.com"]);
+        assert_eq!(*receiver.names.lock().unwrap(), ["hooks.example.com"]);
 
         for host in ["other.example.com", "example.com", "127.0.0.1"] {
-            let result = post(&trusting, &url(host)).await;
+            let result = post(&trusting, &receiver.url(host)).await;
             assert_eq!(result.outcome, failed(FailureClass::TlsError, None), "{host}");
-            assert_eq!(result.dialled.unwrap().port(), port);
+            assert_eq!(result.dialled.unwrap().port(), receiver.port);
         }
         // No public authority signed the certificate.
         let strict = client(Names::always(&[LOCAL]));
-        assert_eq!(post(&strict, &url("hooks.example.com")).await.outcome, failed(FailureClass::TlsError, None));
-        assert_eq!(names.lock().unwrap().len(), 1);
+        let untrusted = post(&strict, &receiver.url("hooks.example.com")).await;
+        assert_eq!(untrusted.outcome, failed(FailureClass::TlsError, None));
+        assert_eq!(receiver.names.lock().unwrap().len(), 1);
 
         let plain = Receiver::answering(&[b"HTTP/1.1 200 OK\r\n\r\n"]).await;
         let url = EndpointUrl::try_from(format!("https://hooks.example.com:{}/", plain.address.port())).unwrap();
         let ended = post(&strict.with_deadline(Duration::from_millis(300)), &url).await.outcome;
         // The server waits for a request, and the client for a server hello.
         assert!(matches!(ended, Outcome::Failed { class: FailureClass::TlsError | FailureClass::Timeout, .. }));
+    }
+
+    #[tokio::test]
+    async fn a_response_is_complete_by_the_rules_of_http_however_tls_ends() {
+        let cut_off = |status| failed(FailureClass::ConnectionClosed, status);
+        for (response, outcome, excerpt) in [
+            // Until the end of the connection.
+            ("HTTP/1.1 200 OK\r\n\r\nthanks", delivered(200), Some("thanks")),
+            ("HTTP/1.0 202 Accepted\r\n\r\n", delivered(202), None),
+            ("HTTP/1.1 204 No Content\r\n\r\n", delivered(204), None),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nthanks", delivered(200), Some("thanks")),
+            ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", delivered(200), Some("ok")),
+            ("HTTP/1.1 503 No\r\n\r\nbusy", failed(FailureClass::HttpError, 503), Some("busy")),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\nthanks", cut_off(Some(200)), Some("thanks")),
+            ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n", cut_off(Some(200)), Some("ok")),
+            ("HTTP/1.1 200 OK\r\nserver: a", cut_off(None), None),
+            ("", cut_off(None), None),
+        ] {
+            for end in [End::CloseNotify, End::Abrupt] {
+                let receiver = TlsReceiver::answering(response, end).await;
+                let result = post(&receiver.client(), &receiver.url("hooks.example.com")).await;
+                assert_eq!((result.outcome, result.excerpt.as_deref()), (outcome, excerpt), "{response:?} {end:?}");
+            }
+        }
     }
 }

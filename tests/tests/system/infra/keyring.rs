@@ -15,7 +15,7 @@ async fn sealed_with(org: &Org, subscriber: &Subscriber) -> (Value, Value) {
     let id = subscriber.id.to_string();
     let row = rows.iter().find(|row| row["id"] == id.as_str() && row["secret"].is_object());
     let row = row.unwrap_or_else(|| panic!("the endpoint is kept: {rows:?}"));
-    (row["secret"]["key"].clone(), row["previous"]["secret"]["key"].clone())
+    (row["secret"]["key"].clone(), row["previous_secrets"][0]["secret"]["key"].clone())
 }
 
 fn verifies(arrival: &Arrival, secret: &SigningSecret) -> bool {

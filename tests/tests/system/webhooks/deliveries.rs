@@ -10,7 +10,7 @@ use shared::domain::time::Timestamp;
 use shared::webhook::signature::{self, Unverified};
 use tests::app::Browser;
 use tests::receiver::{Arrival, Reaction};
-use tests::subscriber::{DEVELOPERS, secret_on};
+use tests::subscriber::{DEVELOPERS, Subscriber, secret_on};
 use tests::{Needs, Org, drafts, outbox, rows};
 
 use crate::members;
@@ -67,9 +67,10 @@ async fn what_happens_arrives_signed() {
 }
 
 #[tokio::test]
-async fn a_secret_is_shown_once_and_to_whoever_added_the_endpoint() {
+async fn a_secret_is_shown_for_two_minutes_to_whoever_added_the_endpoint() {
     let org = Org::with(Needs::SHARED.with_stream()).await;
     let subscriber = org.subscriber().await;
+    subscriber.admin.expire_flashes();
     let again = subscriber.admin.get(&subscriber.path()).await;
     assert!(secret_on(&again).is_none(), "{}", again.body);
     let member = Browser::of(&org, &org.member("Maren Holt").await).await;
@@ -225,22 +226,52 @@ async fn a_secret_that_is_kept_for_a_day_signs_too_until_it_is_replaced_for_good
     for secret in [&subscriber.secret, &second] {
         verified(secret, &arrival).expect("it verifies");
     }
-    assert!(subscriber.admin.get(&subscriber.path()).await.says("The secret before signs too until"));
+    assert_eq!(previous_secrets(&subscriber).await, 1);
 
-    // Only the last one goes on.
+    // The first one goes on until its own end.
     let third = subscriber.rotate("keep").await;
     subscriber.test().await;
     let arrival = subscriber.receiver.wait_for(2).await.remove(1);
-    assert_eq!(signatures(&arrival), 2);
-    assert!(verified(&third, &arrival).is_ok() && verified(&second, &arrival).is_ok());
-    assert_eq!(verified(&subscriber.secret, &arrival), Err(Unverified::NoMatch));
+    assert_eq!(signatures(&arrival), 3);
+    for secret in [&subscriber.secret, &second, &third] {
+        verified(secret, &arrival).expect("it verifies");
+    }
+    assert_eq!(previous_secrets(&subscriber).await, 2);
 
     let fourth = subscriber.rotate("replace").await;
     subscriber.test().await;
     let arrival = subscriber.receiver.wait_for(3).await.remove(2);
     assert_eq!(signatures(&arrival), 1);
     verified(&fourth, &arrival).expect("it verifies");
-    assert!(!subscriber.admin.get(&subscriber.path()).await.says("The secret before signs too until"));
+    assert_eq!(previous_secrets(&subscriber).await, 0);
+}
+
+/// How many previous secrets the endpoint's page names with their ends.
+async fn previous_secrets(subscriber: &Subscriber) -> usize {
+    subscriber.admin.get(&subscriber.path()).await.body.matches("Previous secret valid until <time").count()
+}
+
+#[tokio::test]
+async fn a_sixth_previous_secret_is_refused() {
+    let org = Org::with(Needs::SHARED.with_stream()).await;
+    let subscriber = org.subscriber().await;
+    for _ in 0..5 {
+        subscriber.rotate("keep").await;
+    }
+    subscriber.admin.expire_flashes();
+    let before = subscriber.rows(&org).await;
+    let refused = subscriber.press("rotate", &[("old", "keep")]).await;
+    assert_eq!(refused.status, 422);
+    assert!(refused.says("The secret was not rotated") && refused.says("5 previous secrets"), "{}", refused.body);
+    assert!(secret_on(&refused).is_none() && !refused.headers.contains_key("set-cookie"), "{}", refused.body);
+    assert_eq!(subscriber.rows(&org).await, before);
+    assert_eq!(previous_secrets(&subscriber).await, 5);
+    subscriber.test().await;
+    let arrival = subscriber.receiver.wait_for(1).await.remove(0);
+    assert_eq!(signatures(&arrival), 6);
+    verified(&subscriber.secret, &arrival).expect("the first one still signs");
+    subscriber.rotate("replace").await;
+    assert_eq!(previous_secrets(&subscriber).await, 0);
 }
 
 /// Goal S3, of signing secrets.
@@ -253,9 +284,12 @@ async fn a_signing_secret_is_on_the_page_that_shows_it_once_and_nowhere_else() {
     let event = subscriber.test().await;
     subscriber.wait_for(&org, event, "delivered").await;
     let kept = subscriber.rotate("keep").await;
+    // The two minutes of a new secret are over.
+    subscriber.admin.expire_flashes();
     let edited = subscriber.edit("https://10.0.0.7/", &[]).await;
     assert_eq!(edited.status, 422);
     let last = subscriber.rotate("replace").await;
+    subscriber.admin.expire_flashes();
     subscriber.press("pause", &[]).await;
     activate(&subscriber.admin, &org.workspace("Quay").await).await;
     subscriber.press("resume", &[]).await;

@@ -98,6 +98,8 @@ async fn an_endpoint_that_is_deleted_is_gone_with_all_that_was_its_own() {
     for path in [subscriber.path(), format!("{}/edit", subscriber.path()), subscriber.delivery_path(event)] {
         assert_eq!(subscriber.admin.get(&path).await.status, 404, "{path}");
     }
+    let developers = subscriber.admin.get(DEVELOPERS).await;
+    assert!(developers.says("Endpoint deleted") && !developers.says(&subscriber.path()), "{}", developers.body);
     assert!(!subscriber.admin.get(DEVELOPERS).await.says(&subscriber.receiver.url()));
     let before = subscriber.receiver.arrivals().len();
     other.test().await;

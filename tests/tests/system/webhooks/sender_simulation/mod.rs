@@ -14,13 +14,12 @@ use shared::crypto::keyring::Keyring;
 use shared::domain::delivery::DeliveryState;
 use shared::domain::time_scale::TimeScale;
 use shared::limits;
-use shared::platform::secrets::FixedKeys;
 use shared::platform::telemetry::Log;
 use shared::store::deliveries::DeliveryKey;
 use tests::memory::Memory;
 use webhook_sender::{Failure, Handled, Sender};
 
-use world::{Message, Shaken, State, Subscriber, Trouble, World, moment};
+use world::{Message, Shaken, ShakenKeys, State, Subscriber, Trouble, World, moment};
 
 const SECOND: i64 = 1000;
 const MINUTE: i64 = 60 * SECOND;
@@ -86,13 +85,14 @@ impl History {
             messages: Vec::new(),
             subscribers: HashMap::new(),
             resting_until: None,
+            loaded: None,
         };
         let world = World(Arc::new(Mutex::new(state)));
         let shaken = Shaken { memory: memory.clone(), world: world.clone() };
         let sender = Sender::new(
             shaken,
             Arc::new(world.clone()),
-            FixedKeys::new(keyring),
+            Arc::new(ShakenKeys { keyring: Arc::new(keyring), world: world.clone() }),
             world.clone(),
             TimeScale::default(),
             log.clone(),
@@ -346,8 +346,14 @@ fn a_clock_that_is_set_makes_no_attempt_early() {
 }
 
 #[test]
+fn keys_that_can_not_be_looked_up_delay_attempts_and_count_as_none() {
+    let (attempts, troubles) = histories("keys", Trouble { keys: 0.7, messages: 0.3, ..Trouble::default() });
+    assert!(attempts > 0 && troubles == 0);
+}
+
+#[test]
 fn all_of_it_at_once() {
-    let all = Trouble { messages: 0.5, crash: 0.02, freeze: 0.02, store: 0.02, jump: 0.5 };
+    let all = Trouble { messages: 0.5, crash: 0.02, freeze: 0.02, store: 0.02, jump: 0.5, keys: 0.1 };
     let (attempts, troubles) = histories("all", all);
     assert!(attempts > 0 && troubles > 0);
 }

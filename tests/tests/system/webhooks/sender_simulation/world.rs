@@ -10,11 +10,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::HeaderMap;
+use shared::crypto::keyring::{Keyring, SealError};
 use shared::domain::delivery::{Claim, Delivery, FailureClass, Outcome};
 use shared::domain::endpoint::Endpoint;
 use shared::domain::ids::EventId;
 use shared::domain::time::Timestamp;
 use shared::limits;
+use shared::platform::secrets::Keys;
 use shared::store::deliveries::DeliveryKey;
 use shared::store::events::StoredEvent;
 use shared::store::{StoreError, Versioned};
@@ -39,6 +41,8 @@ pub struct Trouble {
     pub store: f64,
     /// The clock is set forward or back.
     pub jump: f64,
+    /// The keys can't be looked up.
+    pub keys: f64,
 }
 
 /// A world, seen from everything in it.
@@ -57,6 +61,8 @@ pub struct State {
     pub subscribers: HashMap<EventId, Subscriber>,
     /// Until when the future that was polled last wants to be left alone.
     pub resting_until: Option<i64>,
+    /// The event that was loaded last: the keys are looked up for it.
+    pub loaded: Option<EventId>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -146,9 +152,15 @@ impl State {
 
     /// An attempt was interrupted: its claim ends by itself, and the clock wakes the delivery at its next tick.
     pub fn note_trouble(&mut self, event: EventId, rest: i64) {
-        let latest = self.now + rest + CLAIM + MINUTE;
+        self.note_delay(event, rest);
         let subscriber = self.subscribers.get_mut(&event).expect("a delivery of the history");
         subscriber.troubles += 1;
+    }
+
+    /// An attempt was not made: it comes later, and is no attempt more.
+    pub fn note_delay(&mut self, event: EventId, rest: i64) {
+        let latest = self.now + rest + CLAIM + MINUTE;
+        let subscriber = self.subscribers.get_mut(&event).expect("a delivery of the history");
         subscriber.latest = subscriber.latest.max(latest);
     }
 
@@ -286,7 +298,9 @@ impl DeliveryStore for Shaken {
         &self,
         wake: DeliveryMessage,
     ) -> Result<(Option<Versioned<Endpoint>>, Option<StoredEvent>), StoreError> {
-        self.world.store(wake, self.memory.load(wake)).await
+        let loaded = self.world.store(wake, self.memory.load(wake)).await;
+        self.world.state().loaded = Some(wake.delivery.event);
+        loaded
     }
 
     async fn get(&self, wake: DeliveryMessage) -> Result<Option<Versioned<Delivery>>, StoreError> {
@@ -324,6 +338,27 @@ impl DeliveryStore for Shaken {
 
     async fn record_health(&self, wake: DeliveryMessage, is_success: bool, at: Timestamp) -> Result<(), StoreError> {
         self.world.store(wake, self.memory.record_health(wake, is_success, at)).await
+    }
+}
+
+/// Keys that can't be looked up at times.
+#[derive(Debug)]
+pub struct ShakenKeys {
+    pub keyring: Arc<Keyring>,
+    pub world: World,
+}
+
+impl Keys for ShakenKeys {
+    fn keyring(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>> {
+        let mut state = self.world.state();
+        let keys = state.trouble.keys;
+        let is_down = state.draw(keys);
+        if is_down {
+            let event = state.loaded.expect("the endpoint is loaded before its secrets are opened");
+            state.note_delay(event, 0);
+        }
+        let looked_up = if is_down { Err(SealError::NoKeys("an outage".to_owned())) } else { Ok(self.keyring.clone()) };
+        Box::pin(std::future::ready(looked_up))
     }
 }
 
