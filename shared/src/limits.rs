@@ -115,9 +115,10 @@ pub const THROTTLED_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 pub const THROTTLED_BACKOFF_MAX: Duration = Duration::from_secs(1);
 /// `Retry-After` of a call that failed because the table throttled it, in seconds.
 pub const THROTTLED_RETRY_AFTER_S: u32 = 2;
-/// Attempts at the audit row of a call that changed nothing, while a transaction holds the row: one of the call's own that
-/// timed out.
-pub const AUDIT_ATTEMPTS_MAX: u32 = 5;
+/// The time for retries of a write of one item while a transaction holds the item. The audit row of a call that failed is
+/// such an item when the call's own transaction is still under way: without the row, the transaction could take effect
+/// after the call was answered. It is as long as [`AWS_CALL_TIMEOUT`], and ends before the gateway's 30 s.
+pub const HELD_ITEM_DEADLINE: Duration = Duration::from_secs(8);
 
 /// The time of a call before it is answered as failed. The rest of the gateway's 30 s is for its audit row.
 pub const CALL_DEADLINE: Duration = Duration::from_secs(20);

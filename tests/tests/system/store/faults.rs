@@ -5,6 +5,10 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use shared::domain::ids::{EndpointId, EventId};
+use shared::domain::time::Timestamp;
+use shared::store::deliveries::DeliveryKey;
+use tests::stack::Table;
 use tests::{Answer, Client, Fault, Faults, Org, Rule, Stack, log, rows};
 
 use crate::unknown_id;
@@ -12,6 +16,9 @@ use crate::unknown_id;
 const CONTACTS: &str = "/api/v1/contacts";
 const WORKSPACES: &str = "/api/v1/workspaces";
 const WRITE: &str = "TransactWriteItems";
+/// Refusals of an item that a transaction holds for as long as a transaction may take. The pauses between so many take
+/// 4.6 s at most.
+const HELD: usize = 9;
 
 /// An organization, and a way to it through a table that can be broken.
 pub struct Broken {
@@ -135,11 +142,32 @@ async fn endless_throttling_fails_a_call_with_retry_after_and_leaves_nothing_hal
 async fn an_audit_row_that_a_transaction_holds_is_written_after_it() {
     let broken = Broken::new().await;
     let contact = broken.create().await.ok(201);
-    let conflicts = broken.faults.inject(broken.on("PutItem").times(3), Fault::Conflict);
+    let conflicts = broken.faults.inject(broken.on("PutItem").times(HELD), Fault::Conflict);
     let read = broken.client.get(path(&contact)).send().await;
     assert_eq!(read.ok(200), contact);
-    assert_eq!(conflicts.count(), 3);
+    assert_eq!(conflicts.count(), HELD);
     assert_eq!(broken.audit_of(&read.request_id()).await.len(), 1);
+}
+
+/// Items that are written outside of transactions may be held by one as well: a session, a claimed delivery, an entry of
+/// the due index.
+#[tokio::test]
+async fn a_write_of_one_item_waits_for_the_transaction_that_holds_it() {
+    let org = Org::new().await;
+    let faults = Faults::before(&org.stack().table().endpoint);
+    let store = Table { endpoint: faults.url().to_owned(), name: org.stack().table().name.clone() }.store();
+    let key = DeliveryKey { org: org.id, endpoint: EndpointId::new(), event: EventId::new() };
+    let held = |target| faults.inject(Rule::on(target).times(HELD), Fault::Conflict);
+    let injected = ["PutItem", "UpdateItem", "DeleteItem"].map(held);
+    let (put, updated, deleted) = tokio::join!(
+        ops::create_organization(&store, "Held"),
+        store.note_health(org.id, key.endpoint, true, Timestamp::now()),
+        store.delete_due_delivery(key, Timestamp::now()),
+    );
+    assert!(put.is_ok() && updated.is_ok() && deleted.is_ok(), "{put:?} {updated:?} {deleted:?}");
+    for injection in injected {
+        assert_eq!(injection.count(), HELD, "{injection:?}");
+    }
 }
 
 /// Goal R2, with conflicts that the embedded store never has by itself.
