@@ -81,6 +81,20 @@ pub const FORM_FIELDS_MAX: usize = 32;
 /// Field errors of one response: a body full of errors must not make a response that Lambda refuses.
 pub const FIELD_ERRORS_MAX: usize = 100;
 /// The path of a field in an error, in characters. Longer ones are truncated.
+/// The time without a byte of a body after which the body counts as incomplete (contract, section 1).
+pub const BODY_STALL_TIMEOUT: Duration = Duration::from_secs(10);
+/// The time of receiving a body, however steadily it arrives: the rest of [`CALL_DEADLINE`] is for the call.
+pub const BODY_DEADLINE: Duration = Duration::from_secs(15);
+
+/// The time in which a connection of the local server must bring a request's head, from its start or from the response
+/// before: a connection that sends nothing, dribbles or idles is closed then. The gateway does that in the cloud.
+pub const REQUEST_HEAD_TIMEOUT: Duration = Duration::from_secs(20);
+/// The time for which the local server receives and discards what a client still sends of a request that is answered, so
+/// that an honest client sees the answer instead of a broken connection. Up to [`BODY_BYTES_DISCARDED_MAX`].
+pub const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
+/// The time without a byte after which such a client has stopped sending.
+pub const DISCARD_STALL_TIMEOUT: Duration = Duration::from_millis(300);
+
 pub const FIELD_PATH_CHARS_MAX: usize = 200;
 /// A response's body, in bytes as Lambda gets it: as text in JSON, with every quotation mark escaped. Lambda refuses
 /// more than 6,291,556 with the headers.

@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use tower::ServiceExt;
 
 use crate::api::caller::{Caller, ReadCaller, WriteCaller};
-use crate::api::incoming::Incoming;
+use crate::api::incoming::{Incoming, ReceivedBody};
 use crate::api::operation::{ReadOperation, Register, WriteOperation};
 use crate::api::response::is_too_large;
 use crate::api::{openapi, preconditions};
@@ -185,7 +185,7 @@ async fn read<O: ReadOperation>(app: Arc<AppState>, request: Request<Body>) -> R
 }
 
 async fn run_read<O: ReadOperation>(exchange: &mut Exchange, request: Request<Body>) -> Result<Answer, Error> {
-    let incoming = Incoming::receive(request).await;
+    let (incoming, _) = Incoming::split(request).await;
     let caller = ReadCaller::new(exchange.authenticate(&incoming).await?);
     let (path, query) =
         both(incoming.read_path::<O::Path>(&O::SPEC), incoming.read_query::<O::Query>()).map_err(Error::Invalid)?;
@@ -206,14 +206,16 @@ async fn write<O: WriteOperation>(app: Arc<AppState>, request: Request<Body>) ->
 }
 
 async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<Body>) -> Result<Answer, Error> {
-    let incoming = Incoming::receive(request).await;
+    let (incoming, body) = Incoming::split(request).await;
     let caller = WriteCaller::new(exchange.authenticate(&incoming).await?, exchange.attempts.clone())?;
+    let body = ReceivedBody::receive(body).await;
     let is_post = O::SPEC.method == Method::POST;
-    let key = if is_post { incoming.idempotency_key() } else { Ok(None) };
+    let key = if is_post { incoming.idempotency_key(&body) } else { Ok(None) };
     let headers = &incoming.parts.headers;
     let expected = if is_post { Ok(ExpectedVersion::Any) } else { preconditions::read_if_match(headers) };
     let address = both(incoming.read_path::<O::Path>(&O::SPEC), incoming.read_query::<Empty>());
-    let input = both(both(address, both(key, expected)), incoming.read_body::<O::Body>()).map_err(Error::Invalid)?;
+    let input =
+        both(both(address, both(key, expected)), incoming.read_body::<O::Body>(&body)).map_err(Error::Invalid)?;
     let (((path, Empty {}), (key, expected)), body) = input;
     let named = O::references(&body);
     if let Some(recorded) = &mut exchange.caller {
@@ -252,7 +254,7 @@ async fn replay(caller: &WriteCaller) -> Result<Option<StoredResponse>, Error> {
 /// A call without a route: the path does not exist, or not with this method. The description of the whole API tells which.
 async fn unrouted(app: Arc<AppState>, request: Request<Body>) -> Response {
     let mut exchange = Exchange::begin(app, UNROUTED);
-    let incoming = Incoming::receive(request).await;
+    let (incoming, _) = Incoming::split(request).await;
     let ended = match exchange.authenticate(&incoming).await {
         Ok(_) => Err(match openapi::allowed_methods(incoming.parts.uri.path()) {
             Some(allow) => Error::MethodNotAllowed { allow },

@@ -1,5 +1,6 @@
 //! Reading and writing values: JSON, queries, validation errors, enumerations, lists.
 
+pub(crate) mod body;
 pub(crate) mod enums;
 pub mod fields;
 pub mod input;

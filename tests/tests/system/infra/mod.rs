@@ -2,6 +2,7 @@
 
 mod aws;
 mod canaries;
+mod connections;
 mod gateway;
 mod keyring;
 mod lambda;
