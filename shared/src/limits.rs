@@ -1,7 +1,8 @@
 //! Every limit of the service, in one place, each with its unit and the reason for its value.
 //!
 //! Decision: a page of more than 6.2 MB, as Lambda gets it, is refused with 422 `limit`, because Lambda refuses larger
-//! responses without an envelope. Only pages of workspaces with hundreds of people each get there.
+//! responses without an envelope. No list gets there with what its rows hold today: long parts of a record are left out of
+//! lists.
 //!
 //! Decision: a response has at most 100 field errors, with a last entry that counts the rest, for the same limit: a
 //! body full of errors would make a response that Lambda refuses.
@@ -21,6 +22,10 @@ pub const NOTE_CHARS_MAX: usize = 2000;
 pub const REFERENCE_CHARS_MAX: usize = 200;
 /// E-mail addresses, in characters: what SMTP can carry (RFC 5321, section 4.5.3.1.3).
 pub const EMAIL_CHARS_MAX: usize = 254;
+/// The part of an e-mail address before the `@`, in bytes (RFC 5321, section 4.5.3.1.1).
+pub const EMAIL_LOCAL_BYTES_MAX: usize = 64;
+/// A label of a domain, in characters (RFC 1035, section 2.3.4).
+pub const DOMAIN_LABEL_CHARS_MAX: usize = 63;
 /// `search` in contacts and workspaces, in characters as sent (specification, "Limits").
 pub const SEARCH_CHARS_MAX: usize = 200;
 
@@ -76,11 +81,6 @@ pub const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// broken connection. Lambda's own limit is lower.
 pub const BODY_BYTES_DISCARDED_MAX: usize = 8 * 1024 * 1024;
 
-/// Fields of one form of the app. No page has as many.
-pub const FORM_FIELDS_MAX: usize = 32;
-/// Field errors of one response: a body full of errors must not make a response that Lambda refuses.
-pub const FIELD_ERRORS_MAX: usize = 100;
-/// The path of a field in an error, in characters. Longer ones are truncated.
 /// The time without a byte of a body after which the body counts as incomplete (contract, section 1).
 pub const BODY_STALL_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time of receiving a body, however steadily it arrives: the rest of [`CALL_DEADLINE`] is for the call.
@@ -95,6 +95,11 @@ pub const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time without a byte after which such a client has stopped sending.
 pub const DISCARD_STALL_TIMEOUT: Duration = Duration::from_millis(300);
 
+/// Fields of one form of the app. No page has as many.
+pub const FORM_FIELDS_MAX: usize = 32;
+/// Field errors of one response: a body full of errors must not make a response that Lambda refuses.
+pub const FIELD_ERRORS_MAX: usize = 100;
+/// The path of a field in an error, in characters. Longer ones are truncated.
 pub const FIELD_PATH_CHARS_MAX: usize = 200;
 /// A response's body, in bytes as Lambda gets it: as text in JSON, with every quotation mark escaped. Lambda refuses
 /// more than 6,291,556 with the headers.

@@ -20,9 +20,9 @@ impl ReadOperation for ListWorkspaces {
         path: "/api/v1/workspaces",
         tag: "Workspaces",
         summary: "List workspaces",
-        description: "Oldest first. `search` matches name and internal reference.",
+        description: "Oldest first. `search` matches name and internal reference. `people` is `null` here; get one workspace to see them.",
         success: &[(200, "A page of workspaces.")],
-        has_etag: false,
+        headers: &[],
     };
     type Path = Empty;
     type Query = WorkspaceQuery;
@@ -34,8 +34,7 @@ impl ReadOperation for ListWorkspaces {
         query: WorkspaceQuery,
     ) -> Result<ReadResult<Page<WorkspaceView>>, Error> {
         let page = caller.store().list_workspaces(&query).await?;
-        let people = caller.store().people_of(&page.data).await?;
-        Ok(page.map(|workspace| WorkspaceView::new(workspace, &people, caller.base_url())).into())
+        Ok(page.map(|workspace| WorkspaceView::in_list(workspace, caller.base_url())).into())
     }
 }
 
@@ -51,7 +50,7 @@ impl ReadOperation for GetWorkspace {
         summary: "Get a workspace",
         description: "With the people who take part in it.",
         success: &[(200, "The workspace.")],
-        has_etag: false,
+        headers: &[],
     };
     type Path = WorkspacePath;
     type Query = Empty;
@@ -59,6 +58,6 @@ impl ReadOperation for GetWorkspace {
 
     async fn run(caller: &ReadCaller, path: WorkspacePath, _: Empty) -> Result<ReadResult<WorkspaceView>, Error> {
         let found = workspaces::get(caller, path.workspace_id).await?;
-        Ok(WorkspaceView::new(found.workspace, &found.people, caller.base_url()).into())
+        Ok(WorkspaceView::in_full(&found, caller.base_url()).into())
     }
 }

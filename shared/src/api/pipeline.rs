@@ -272,15 +272,26 @@ async fn describe(app: Arc<AppState>, request: Request<Body>) -> Response {
     }
     let record = CallRecord::begin(&app, openapi::OPERATION);
     let ended = match input::read_query::<Empty>(request.uri().query()) {
-        Ok(Empty {}) => {
-            let body = openapi::DOCUMENT.as_bytes().to_vec();
-            Ok(Answer::Read(StoredResponse { status: StatusCode::OK, body, etag: None, objects: Vec::new() }))
-        }
+        Ok(Empty {}) => openapi::document(accepts_gzip(request.headers())).map(|(body, headers)| {
+            Answer::Read(StoredResponse { status: StatusCode::OK, body, headers, objects: Vec::new() })
+        }),
         Err(errors) => Err(Error::Invalid(errors)),
     };
     let (status, code) = outcome(&ended);
     record.log(None, status, code, None);
     respond(ended, record.request_id())
+}
+
+/// Whether `Accept-Encoding` asks for gzip (RFC 9110, section 12.5.3).
+fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let is_gzip = |coding: &str| {
+        let mut parts = coding.split(';').map(str::trim);
+        let is_named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
+        let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+        is_named && weight.is_none_or(|weight| weight.trim().parse::<f32>().is_ok_and(|weight| weight > 0.0))
+    };
+    let values = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(is_gzip)
 }
 
 /// Both results, or the errors of both.
@@ -301,9 +312,7 @@ fn respond(ended: Result<Answer, Error>, request_id: RequestId) -> Response {
         Ok(Answer::Read(stored) | Answer::Replayed(stored) | Answer::Written(stored)) => {
             let mut response = response(stored.status, stored.body, request_id);
             let headers = response.headers_mut();
-            if let Some(etag) = stored.etag.and_then(|etag| HeaderValue::try_from(etag).ok()) {
-                headers.insert(header::ETAG, etag);
-            }
+            headers.extend(stored.headers);
             if replayed {
                 headers.insert(REPLAYED, HeaderValue::from_static("true"));
             }

@@ -6,4 +6,5 @@ pub mod fields;
 pub mod input;
 mod json;
 pub mod page;
+pub mod path;
 pub mod text;
