@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use http::Uri;
+use http::header::ACCEPT_ENCODING;
 use http::uri::PathAndQuery;
 use lambda_http::lambda_runtime::{self, LambdaEvent};
 use lambda_http::request::{LambdaRequest, RequestContext};
@@ -17,6 +18,7 @@ use crate::platform::secrets_manager::SecretsManagerKeys;
 use crate::web::client_address::ClientAddress;
 use crate::webhook::guard::PublicOnly;
 use crate::webhook::resolve::SystemResolver;
+use crate::wire::path::{normalize, set_path_and_query};
 
 /// The stage that is not part of paths.
 const DEFAULT_STAGE: &str = "$default";
@@ -35,7 +37,7 @@ pub async fn run(routes: Routes) -> Result<(), lambda_http::Error> {
 /// Those of [`run`].
 pub async fn serve(router: impl FnOnce(AppState) -> Result<Router, ConfigError>) -> Result<(), lambda_http::Error> {
     let router = router(AppState::from_env()?)?;
-    let service = Adapter::from(router.map_request(|request| with_address(without_stage(request))));
+    let service = Adapter::from(router.map_request(|request| with_address(with_one_path(request))));
     lambda_runtime::run(service.map_request(as_sent)).await
 }
 
@@ -66,30 +68,32 @@ fn with_address(mut request: Request) -> Request {
 
 /// Restores an event to what the client sent. Events of REST APIs have two maps of headers. `lambda_http` would prefer the
 /// one with a single value per name, so that a repeated header would pass as a single one; and it would add the stage to
-/// the path.
+/// the path. Only `Accept-Encoding` is left out of them: a REST API hands a compressed body, which is base64 to Lambda, on
+/// as it is unless it is set up for binary types.
 fn as_sent(mut event: LambdaEvent<LambdaRequest>) -> LambdaEvent<LambdaRequest> {
     if let LambdaRequest::ApiGatewayV1(request) = &mut event.payload {
         if !request.multi_value_headers.is_empty() {
             request.headers.clear();
         }
+        request.headers.remove(ACCEPT_ENCODING);
+        request.multi_value_headers.remove(ACCEPT_ENCODING);
         request.request_context.stage = None;
     }
     event
 }
 
-/// Removes the stage from the path: events of HTTP APIs have a named stage in theirs.
-fn without_stage(mut request: Request) -> Request {
+/// Gives the request the path that routes are compared with: without the stage, which events of HTTP APIs have in theirs if
+/// it has a name, and in one spelling.
+fn with_one_path(mut request: Request) -> Request {
     let stage = match request.request_context_ref() {
         Some(RequestContext::ApiGatewayV2(context)) => context.stage.as_deref().filter(|stage| *stage != DEFAULT_STAGE),
         _ => None,
     };
     let path = stage.and_then(|stage| path_behind(stage, request.uri()));
     if let Some(path) = path {
-        let mut parts = std::mem::take(request.uri_mut()).into_parts();
-        parts.path_and_query = Some(path);
-        // Only the path changed, so the URI stays valid.
-        *request.uri_mut() = Uri::from_parts(parts).unwrap_or_default();
+        set_path_and_query(request.uri_mut(), path);
     }
+    normalize(request.uri_mut());
     request
 }
 

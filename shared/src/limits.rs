@@ -1,7 +1,8 @@
 //! Every limit of the service, in one place, each with its unit and the reason for its value.
 //!
 //! Decision: a page of more than 6.2 MB, as Lambda gets it, is refused with 422 `limit`, because Lambda refuses larger
-//! responses without an envelope. Only pages of workspaces with hundreds of people each get there.
+//! responses without an envelope. No list gets there with what its rows hold today: long parts of a record are left out of
+//! lists.
 //!
 //! Decision: a response has at most 100 field errors, with a last entry that counts the rest, for the same limit: a
 //! body full of errors would make a response that Lambda refuses.
@@ -21,6 +22,10 @@ pub const NOTE_CHARS_MAX: usize = 2000;
 pub const REFERENCE_CHARS_MAX: usize = 200;
 /// E-mail addresses, in characters: what SMTP can carry (RFC 5321, section 4.5.3.1.3).
 pub const EMAIL_CHARS_MAX: usize = 254;
+/// The part of an e-mail address before the `@`, in bytes (RFC 5321, section 4.5.3.1.1).
+pub const EMAIL_LOCAL_BYTES_MAX: usize = 64;
+/// A label of a domain, in characters (RFC 1035, section 2.3.4).
+pub const DOMAIN_LABEL_CHARS_MAX: usize = 63;
 /// `search` in contacts and workspaces, in characters as sent (specification, "Limits").
 pub const SEARCH_CHARS_MAX: usize = 200;
 
@@ -76,6 +81,20 @@ pub const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// broken connection. Lambda's own limit is lower.
 pub const BODY_BYTES_DISCARDED_MAX: usize = 8 * 1024 * 1024;
 
+/// The time without a byte of a body after which the body counts as incomplete (contract, section 1).
+pub const BODY_STALL_TIMEOUT: Duration = Duration::from_secs(10);
+/// The time of receiving a body, however steadily it arrives: the rest of [`CALL_DEADLINE`] is for the call.
+pub const BODY_DEADLINE: Duration = Duration::from_secs(15);
+
+/// The time in which a connection of the local server must bring a request's head, from its start or from the response
+/// before: a connection that sends nothing, dribbles or idles is closed then. The gateway does that in the cloud.
+pub const REQUEST_HEAD_TIMEOUT: Duration = Duration::from_secs(20);
+/// The time for which the local server receives and discards what a client still sends of a request that is answered, so
+/// that an honest client sees the answer instead of a broken connection. Up to [`BODY_BYTES_DISCARDED_MAX`].
+pub const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
+/// The time without a byte after which such a client has stopped sending.
+pub const DISCARD_STALL_TIMEOUT: Duration = Duration::from_millis(300);
+
 /// Fields of one form of the app. No page has as many.
 pub const FORM_FIELDS_MAX: usize = 32;
 /// Field errors of one response: a body full of errors must not make a response that Lambda refuses.
@@ -115,9 +134,10 @@ pub const THROTTLED_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 pub const THROTTLED_BACKOFF_MAX: Duration = Duration::from_secs(1);
 /// `Retry-After` of a call that failed because the table throttled it, in seconds.
 pub const THROTTLED_RETRY_AFTER_S: u32 = 2;
-/// Attempts at the audit row of a call that changed nothing, while a transaction holds the row: one of the call's own that
-/// timed out.
-pub const AUDIT_ATTEMPTS_MAX: u32 = 5;
+/// The time for retries of a write of one item while a transaction holds the item. The audit row of a call that failed is
+/// such an item when the call's own transaction is still under way: without the row, the transaction could take effect
+/// after the call was answered. It is as long as [`AWS_CALL_TIMEOUT`], and ends before the gateway's 30 s.
+pub const HELD_ITEM_DEADLINE: Duration = Duration::from_secs(8);
 
 /// The time of a call before it is answered as failed. The rest of the gateway's 30 s is for its audit row.
 pub const CALL_DEADLINE: Duration = Duration::from_secs(20);

@@ -17,6 +17,7 @@ use shared::domain::agreement::{
 use shared::domain::ids::{DocumentId, GateId, MemberId, ParticipantId, SignatureBlockId, StageId};
 use shared::domain::time::Timestamp;
 use shared::store::agreements;
+use shared::wire::input::OrDefault;
 
 use crate::org::Org;
 
@@ -60,7 +61,7 @@ impl Org {
         let new = NewAgreement {
             workspace_id: id(&workspace).into(),
             name: AgreementName::parse(name).expect("a name"),
-            kind: AgreementKind::General,
+            kind: OrDefault(AgreementKind::General),
         };
         let mut draft = Agreement::draft(new, Actor::system(), Timestamp::now());
         let roles =

@@ -14,6 +14,7 @@ use shared::domain::proposal::{NewProposal, Proposal, ProposalAction, propose};
 use shared::domain::time::Timestamp;
 use shared::store::keys::{self, Due, Key, Rows};
 use shared::store::{agreements, proposals};
+use shared::wire::input::OrDefault;
 
 use crate::org::Org;
 
@@ -75,7 +76,7 @@ pub fn empty(workspace: &Value, name: &str) -> Agreement {
     let new = NewAgreement {
         workspace_id: workspace["id"].as_str().expect("an id").parse().expect("an id"),
         name: AgreementName::parse(name).expect("a name"),
-        kind: AgreementKind::General,
+        kind: OrDefault(AgreementKind::General),
     };
     Agreement::draft(new, Actor::system(), Timestamp::now())
 }

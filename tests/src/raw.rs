@@ -26,19 +26,61 @@ pub async fn status(base_url: &str, head: &[&[u8]], body: &[u8]) -> u16 {
 }
 
 async fn exchange(base_url: &str, head: &[&[u8]], body: &[u8]) -> (u16, HeaderMap, Vec<u8>) {
-    let address = base_url.strip_prefix("http://").expect("the local stack speaks plain HTTP");
-    let mut socket = TcpStream::connect(address).await.expect("the stack listens");
-    let mut request = Vec::new();
-    for line in head {
-        request.extend_from_slice(line);
-        request.extend_from_slice(b"\r\n");
-    }
-    request.extend_from_slice(format!("host: {address}\r\nconnection: close\r\n\r\n").as_bytes());
+    let mut socket = begin(base_url, head, body).await;
+    parsed(&rest(&mut socket).await)
+}
+
+/// A connection on which a request was begun like that of [`send`]: its body may go on, or never end.
+///
+/// # Panics
+/// When the request is not taken.
+pub async fn begin(base_url: &str, head: &[&[u8]], body: &[u8]) -> TcpStream {
+    let host = format!("host: {}", base_url.trim_start_matches("http://"));
+    let lines = head.iter().copied().chain([host.as_bytes(), b"connection: close", b""]);
+    let mut request: Vec<u8> = lines.flat_map(|line| [line, b"\r\n"].concat()).collect();
     request.extend_from_slice(body);
+    let mut socket = connect(base_url).await;
     socket.write_all(&request).await.expect("the request is taken");
+    socket
+}
+
+/// A connection on which nothing was sent.
+///
+/// # Panics
+/// When there is none.
+pub async fn connect(base_url: &str) -> TcpStream {
+    let address = base_url.strip_prefix("http://").expect("the local stack speaks plain HTTP");
+    TcpStream::connect(address).await.expect("the stack listens")
+}
+
+/// What a connection brings until the stack closes it.
+///
+/// # Panics
+/// When the connection breaks.
+pub async fn rest(socket: &mut TcpStream) -> Vec<u8> {
     let mut response = Vec::new();
-    socket.read_to_end(&mut response).await.expect("an answer");
-    parsed(&response)
+    socket.read_to_end(&mut response).await.expect("an answer, or the end");
+    response
+}
+
+/// The answer on a connection on which a request was begun.
+///
+/// # Panics
+/// When there is no HTTP answer, or it breaks a rule that holds for all answers.
+pub async fn answer(mut socket: TcpStream) -> Answer {
+    let (status, headers, bytes) = parsed(&rest(&mut socket).await);
+    Answer::checked("a request that was begun".to_owned(), status, headers, bytes)
+}
+
+/// The status, the headers and the body of whatever the stack answers to some bytes.
+///
+/// # Panics
+/// When there is no HTTP answer.
+pub async fn answer_to(base_url: &str, bytes: &[u8]) -> (u16, HeaderMap, Vec<u8>) {
+    let mut socket = connect(base_url).await;
+    // The stack may have answered before it has taken everything.
+    let _ = socket.write_all(bytes).await;
+    parsed(&rest(&mut socket).await)
 }
 
 fn parsed(response: &[u8]) -> (u16, HeaderMap, Vec<u8>) {

@@ -13,6 +13,8 @@ use axum::body::Bytes;
 use axum::extract::{Path as UrlPath, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -396,9 +398,10 @@ fn read(payload: &[u8]) -> Result<(u16, HeaderMap, Vec<u8>), String> {
         let cookie = cookie.as_str().and_then(|cookie| HeaderValue::try_from(cookie).ok());
         headers.append(header::SET_COOKIE, cookie.ok_or_else(|| fault("a cookie"))?);
     }
-    let body = payload["body"].as_str().unwrap_or_default().as_bytes().to_vec();
-    if is_base64 {
-        return Err(fault("every answer is text, which needs no base64"));
+    let body = payload["body"].as_str().unwrap_or_default();
+    if is_base64 != headers.contains_key(header::CONTENT_ENCODING) {
+        return Err(fault("what is compressed needs base64, and text needs none"));
     }
+    let body = if is_base64 { STANDARD.decode(body).map_err(|error| fault(&error.to_string()))? } else { body.into() };
     Ok((status, headers, body))
 }

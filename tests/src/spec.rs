@@ -234,6 +234,17 @@ fn validator(document: &Value, schema: &Value) -> Validator {
     jsonschema::options().should_validate_formats(true).build(&root).expect("a schema")
 }
 
+/// What holds a value to a component of the description.
+///
+/// # Panics
+/// When there is no such component.
+#[must_use]
+pub fn validator_of(component: &str) -> Validator {
+    let document = golden();
+    // Formats are left out: a pattern has to say all.
+    jsonschema::options().build(&document["components"]["schemas"][component]).expect("a schema")
+}
+
 #[track_caller]
 fn assert_valid(validator: &Validator, value: &Value) {
     let errors: Vec<String> = validator.iter_errors(value).map(|error| error.to_string()).collect();

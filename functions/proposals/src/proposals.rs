@@ -23,7 +23,7 @@ impl WriteOperation for CreateProposal {
         summary: "Propose to publish or to cancel an agreement",
         description: "Nothing happens before a member confirms at `confirm_url`; send that link to whoever decides. A publication is refused while anything but the workspace's activation is in the way: `errors` has one entry per blocker, nothing is recorded, and the idempotency key stays free. One proposal of each action can be pending for an agreement. Undecided, it expires after 72 hours.",
         success: &[(201, "The proposal.")],
-        has_etag: false,
+        headers: &[],
     };
     type Path = Empty;
     type Body = NewProposal;
@@ -52,7 +52,7 @@ impl ReadOperation for ListProposals {
         summary: "List proposals",
         description: "Oldest first. `state` is as of now: a proposal whose time is over is expired.",
         success: &[(200, "A page of proposals.")],
-        has_etag: false,
+        headers: &[],
     };
     type Path = Empty;
     type Query = ProposalQuery;
@@ -76,7 +76,7 @@ impl ReadOperation for GetProposal {
         summary: "Get a proposal",
         description: "With the decision, once there is one.",
         success: &[(200, "The proposal.")],
-        has_etag: false,
+        headers: &[],
     };
     type Path = ProposalPath;
     type Query = Empty;

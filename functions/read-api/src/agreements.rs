@@ -22,7 +22,7 @@ impl ReadOperation for ListAgreements {
         summary: "List agreements",
         description: "Oldest first. `search` matches the name. `stages`, `documents`, `participants`, `terms`, `publishable` and `publish_blockers` are `null` here; get one agreement to see them.",
         success: &[(200, "A page of agreements.")],
-        has_etag: false,
+        headers: &[],
     };
     type Path = Empty;
     type Query = AgreementQuery;
@@ -53,7 +53,7 @@ impl ReadOperation for GetAgreement {
         summary: "Get an agreement",
         description: "In full. Of a draft, `publish_blockers` lists all that is in the way of publication. What time does to an active agreement (a countdown that ends, its completion or expiry) is written down up to 90 seconds later; what is proposed or decided is judged by the moment.",
         success: &[(200, "The agreement.")],
-        has_etag: false,
+        headers: &[],
     };
     type Path = AgreementPath;
     type Query = Empty;

@@ -21,7 +21,7 @@ impl ReadOperation for ListContacts {
         summary: "List contacts",
         description: "Oldest first. `search` matches name and e-mail; `external_reference` finds the one contact that has it.",
         success: &[(200, "A page of contacts.")],
-        has_etag: false,
+        headers: &[],
     };
     type Path = Empty;
     type Query = ContactQuery;
@@ -45,7 +45,7 @@ impl ReadOperation for GetContact {
         summary: "Get a contact",
         description: "Its `ETag` is what a PATCH may send as `If-Match`.",
         success: &[(200, "The contact.")],
-        has_etag: true,
+        headers: &["etag"],
     };
     type Path = ContactPath;
     type Query = Empty;

@@ -20,7 +20,7 @@ impl ReadOperation for GetIdentity {
         summary: "Get the token's identity",
         description: "The organization that the token belongs to, what the token may do, and when it expires.",
         success: &[(200, "Who the token speaks for.")],
-        has_etag: false,
+        headers: &[],
     };
     type Path = Empty;
     type Query = Empty;

@@ -19,9 +19,9 @@ impl ReadOperation for ListWorkspaces {
         path: "/api/v1/workspaces",
         tag: "Workspaces",
         summary: "List workspaces",
-        description: "Oldest first. `search` matches name and internal reference.",
+        description: "Oldest first. `search` matches name and internal reference. `people` is `null` here; get one workspace to see them.",
         success: &[(200, "A page of workspaces.")],
-        has_etag: false,
+        headers: &[],
     };
     type Path = Empty;
     type Query = WorkspaceQuery;
@@ -33,8 +33,7 @@ impl ReadOperation for ListWorkspaces {
         query: WorkspaceQuery,
     ) -> Result<ReadResult<Page<WorkspaceView>>, Error> {
         let page = workspaces::list(caller, &query).await?;
-        let people = workspaces::people_of(caller, &page.data).await?;
-        Ok(page.map(|workspace| WorkspaceView::new(workspace, &people, caller.base_url())).into())
+        Ok(page.map(|workspace| WorkspaceView::in_list(workspace, caller.base_url())).into())
     }
 }
 
@@ -50,7 +49,7 @@ impl ReadOperation for GetWorkspace {
         summary: "Get a workspace",
         description: "With the people who take part in it.",
         success: &[(200, "The workspace.")],
-        has_etag: false,
+        headers: &[],
     };
     type Path = WorkspacePath;
     type Query = Empty;
@@ -58,6 +57,6 @@ impl ReadOperation for GetWorkspace {
 
     async fn run(caller: &ReadCaller, path: WorkspacePath, _: Empty) -> Result<ReadResult<WorkspaceView>, Error> {
         let found = workspaces::get(caller, path.workspace_id).await?;
-        Ok(WorkspaceView::new(found.workspace, &found.people, caller.base_url()).into())
+        Ok(WorkspaceView::in_full(&found, caller.base_url()).into())
     }
 }

@@ -25,7 +25,7 @@ impl WriteOperation for CreateAgreement {
         summary: "Draft an agreement",
         description: "It begins as a draft, which sends nothing to anyone. Documents, steps and payments are configured at its `app_url`.",
         success: &[(201, "The draft.")],
-        has_etag: false,
+        headers: &[],
     };
     type Path = Empty;
     type Body = NewAgreement;
@@ -56,7 +56,7 @@ impl WriteOperation for AddParticipant {
             (201, "The new participant."),
             (200, "The participant that the contact was already, with the roles merged."),
         ],
-        has_etag: false,
+        headers: &[],
     };
     type Path = AgreementPath;
     type Body = NewParticipant;

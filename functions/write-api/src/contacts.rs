@@ -19,9 +19,9 @@ impl WriteOperation for CreateContact {
         path: "/api/v1/contacts",
         tag: "Contacts",
         summary: "Create a contact",
-        description: "With an `external_reference` that a contact of yours has already, that contact is returned as it is, with status 200, and nothing is created.",
+        description: "With an `external_reference` that a contact of yours has already, that contact is returned as it is, with status 200, and nothing is created. The header `ignored-fields` then names the fields that were sent with other values than the contact has: change them with a PATCH.",
         success: &[(201, "The new contact."), (200, "The contact that has this reference already, unchanged.")],
-        has_etag: true,
+        headers: &["etag", "ignored-fields"],
     };
     type Path = Empty;
     type Body = NewContact;
@@ -32,9 +32,9 @@ impl WriteOperation for CreateContact {
         caller
             .respond(plan, |upserted| match upserted {
                 Upserted::Created(contact) => Response::created(ContactView::from(contact.clone())).at_version(1),
-                Upserted::Existing(contact) => {
-                    Response::ok(ContactView::from(Contact::clone(contact))).at_version(contact.version())
-                }
+                Upserted::Existing(contact, ignored) => Response::ok(ContactView::from(Contact::clone(contact)))
+                    .at_version(contact.version())
+                    .ignoring(ignored),
             })
             .await
     }
@@ -52,7 +52,7 @@ impl WriteOperation for UpdateContact {
         summary: "Change a contact",
         description: "Send only the fields to change; `null` clears an optional one. Without `If-Match` the last write wins field by field.",
         success: &[(200, "The contact after the change.")],
-        has_etag: true,
+        headers: &["etag"],
     };
     type Path = ContactPath;
     type Body = ContactChanges;

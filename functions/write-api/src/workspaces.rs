@@ -4,9 +4,9 @@ use http::Method;
 use shared::api::caller::WriteCaller;
 use shared::api::operation::{Committed, OperationSpec, Response, WriteOperation};
 use shared::api::views::workspaces::{WorkspacePath, WorkspaceView};
-use shared::domain::workspace::{NewPerson, NewWorkspace, Workspace};
+use shared::domain::workspace::{NewPerson, NewWorkspace};
 use shared::error::Error;
-use shared::service::workspaces::{self, WorkspaceWithPeople};
+use shared::service::workspaces;
 use shared::wire::input::Empty;
 use uuid::Uuid;
 
@@ -22,7 +22,7 @@ impl WriteOperation for CreateWorkspace {
         summary: "Create a workspace",
         description: "It begins empty, and not activated.",
         success: &[(201, "The new workspace.")],
-        has_etag: false,
+        headers: &[],
     };
     type Path = Empty;
     type Body = NewWorkspace;
@@ -30,8 +30,7 @@ impl WriteOperation for CreateWorkspace {
 
     async fn run(caller: &WriteCaller, _: Empty, new: NewWorkspace) -> Result<Committed<WorkspaceView>, Error> {
         let plan = workspaces::create(caller, new).await?;
-        let view = |workspace: &Workspace| WorkspaceView::new(workspace.clone(), &[], caller.base_url());
-        caller.respond(plan, |workspace| Response::created(view(workspace))).await
+        caller.respond(plan, |created| Response::created(WorkspaceView::in_full(created, caller.base_url()))).await
     }
 }
 
@@ -47,7 +46,7 @@ impl WriteOperation for AddWorkspaceContact {
         summary: "Add a contact to a workspace",
         description: "The contact then appears in the workspace's people. Adding it twice changes nothing.",
         success: &[(201, "The workspace, with the contact among its people.")],
-        has_etag: false,
+        headers: &[],
     };
     type Path = WorkspacePath;
     type Body = NewPerson;
@@ -59,8 +58,6 @@ impl WriteOperation for AddWorkspaceContact {
 
     async fn run(caller: &WriteCaller, path: WorkspacePath, new: NewPerson) -> Result<Committed<WorkspaceView>, Error> {
         let plan = workspaces::add_person(caller, path.workspace_id, new).await?;
-        let view =
-            |found: &WorkspaceWithPeople| WorkspaceView::new(found.workspace.clone(), &found.people, caller.base_url());
-        caller.respond(plan, |found| Response::created(view(found))).await
+        caller.respond(plan, |found| Response::created(WorkspaceView::in_full(found, caller.base_url()))).await
     }
 }

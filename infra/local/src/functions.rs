@@ -15,6 +15,7 @@ use shared::platform::telemetry::Log;
 use shared::store::Store;
 use shared::webhook::client::Client;
 use shared::webhook::resolve::SystemResolver;
+use shared::wire::path::normalize;
 use shared::{AppState, Webhooks};
 
 use crate::error::{StartError, in_one_line};
@@ -64,17 +65,18 @@ impl Functions {
         let app = Arc::new(app.with_webhooks(webhooks));
         let mut api = Routes::new().with_description();
         operations(&mut api);
-        let router = with_root_redirect(member_app::router(app.clone()).merge(api.into_router(app.clone())));
+        let router = entrance(member_app::router(app.clone()).merge(api.into_router(app.clone())));
         Ok(Self { app, router, keys, client })
     }
 }
 
-/// Redirects a browser that opens the origin to the app. A caller of the API, known by its token, gets the API's answer:
-/// nothing is there.
-fn with_root_redirect(router: Router) -> Router {
-    let service = tower::service_fn(move |request: Request<Body>| {
+/// What a request meets before the functions: its path in one spelling, and a redirect for a browser that opens the origin.
+/// A caller of the API, known by its token, gets the API's answer there: nothing is at that path.
+fn entrance(router: Router) -> Router {
+    let service = tower::service_fn(move |mut request: Request<Body>| {
         let mut router = router.clone();
         async move {
+            normalize(request.uri_mut());
             let has_token = request.headers().contains_key(header::AUTHORIZATION);
             if request.uri().path() == "/" && request.method() == Method::GET && !has_token {
                 return Ok(Redirect::to("/app").into_response());

@@ -1,8 +1,7 @@
-//! A request of the API, received completely, and the readers of its parts.
+//! A request of the API, and the readers of its parts.
 
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams};
-use futures_util::StreamExt;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Request, request};
 use uuid::Uuid;
@@ -10,24 +9,41 @@ use uuid::Uuid;
 use crate::api::operation::OperationSpec;
 use crate::limits;
 use crate::store::idempotency::IdempotencyKey;
+use crate::wire::body::{self, NotReceived};
 use crate::wire::fields::{BODY, FieldCode, FieldErrors};
 use crate::wire::input;
 
-/// A request that has been received completely.
+/// A request without its body.
 pub(super) struct Incoming {
     pub parts: request::Parts,
-    /// The body, unless it was too long or incomplete.
-    body: Result<Vec<u8>, FieldErrors>,
     /// The parameters of the path, unless one is not UTF-8.
     path: Option<Vec<(String, String)>>,
 }
 
+/// A body, unless it was too long or incomplete.
+pub(super) struct ReceivedBody(Result<Vec<u8>, FieldErrors>);
+
+impl ReceivedBody {
+    /// Receives a body. Call it once the headers have been found to allow the request: what they decide is answered without
+    /// waiting for the body.
+    pub(super) async fn receive(body: Body) -> Self {
+        let received = body::receive(body, limits::BODY_BYTES_MAX, limits::BODY_BYTES_DISCARDED_MAX).await;
+        Self(received.map_err(|reason| match reason {
+            NotReceived::TooLong => input::body_too_long(),
+            NotReceived::Incomplete => {
+                FieldErrors::one(BODY, FieldCode::MalformedJson, "must arrive completely, as the request announces it")
+            }
+        }))
+    }
+}
+
 impl Incoming {
-    pub(super) async fn receive(request: Request<Body>) -> Self {
+    /// The request, and its body, which is not received yet.
+    pub(super) async fn split(request: Request<Body>) -> (Self, Body) {
         let (mut parts, body) = request.into_parts();
         let parameters = RawPathParams::from_request_parts(&mut parts, &()).await.ok();
         let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-        Self { path: parameters.map(|found| found.iter().map(owned).collect()), body: receive_body(body).await, parts }
+        (Self { path: parameters.map(|found| found.iter().map(owned).collect()), parts }, body)
     }
 
     /// The ids that the path names, 16 bytes each.
@@ -49,32 +65,15 @@ impl Incoming {
         input::read_query(self.parts.uri.query())
     }
 
-    pub(super) fn read_body<T: deserr::Deserr<FieldErrors>>(&self) -> Result<T, FieldErrors> {
+    pub(super) fn read_body<T: deserr::Deserr<FieldErrors>>(&self, body: &ReceivedBody) -> Result<T, FieldErrors> {
         check_content_type(&self.parts.headers)?;
-        input::read_body(self.body.as_ref().map_err(Clone::clone)?)
+        input::read_body(body.0.as_ref().map_err(Clone::clone)?)
     }
 
-    pub(super) fn idempotency_key(&self) -> Result<Option<IdempotencyKey>, FieldErrors> {
-        let body = self.body.as_deref().unwrap_or_default();
+    pub(super) fn idempotency_key(&self, body: &ReceivedBody) -> Result<Option<IdempotencyKey>, FieldErrors> {
+        let body = body.0.as_deref().unwrap_or_default();
         IdempotencyKey::read(&self.parts.headers, self.parts.method.as_str(), self.parts.uri.path(), body)
     }
-}
-
-/// Receives a body. One that is too long is read up to a limit and discarded, so that the client gets the refusal.
-async fn receive_body(body: Body) -> Result<Vec<u8>, FieldErrors> {
-    let mut chunks = body.into_data_stream();
-    let mut received = Vec::new();
-    let mut bytes = 0;
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| FieldErrors::one(BODY, FieldCode::MalformedJson, "broke off before its end"))?;
-        bytes += chunk.len();
-        if bytes <= limits::BODY_BYTES_MAX {
-            received.extend_from_slice(&chunk);
-        } else if bytes > limits::BODY_BYTES_DISCARDED_MAX {
-            break;
-        }
-    }
-    if bytes <= limits::BODY_BYTES_MAX { Ok(received) } else { Err(input::body_too_long()) }
 }
 
 fn check_content_type(headers: &HeaderMap) -> Result<(), FieldErrors> {

@@ -2,7 +2,7 @@
 //!
 //! Decision: HEAD gets 405, because the gateway has no such routes, and the local stack must answer as the cloud does.
 //!
-//! Decision: every function carries the whole API document ([`openapi::DOCUMENT`]), because 404 and 405 need the routes
+//! Decision: every function carries the whole API document ([`openapi`]), because 404 and 405 need the routes
 //! of all functions, even when a function is called directly.
 //!
 //! Decision: before the pipeline refuses a repeated call, it looks up the idempotency key once more, because a twin

@@ -1,10 +1,12 @@
 //! The description of the API (OpenAPI 3.1), told by the same declarations that make the routes.
 //!
 //! What is served is `openapi.json`, written by `make generate`; a test compares it with the declarations. From it
-//! every function also knows the routes of all the others, for 404 and 405.
+//! every function also knows the routes of all the others, for 404 and 405. Functions carry it compressed, in
+//! `openapi.json.gz`, and answer with those bytes where gzip is asked for.
 
 use std::sync::OnceLock;
 
+use http::{HeaderMap, HeaderValue, header};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::path::ParameterIn;
 use utoipa::{IntoParams, ToSchema};
@@ -15,24 +17,61 @@ use crate::domain::ids::RequestId;
 use crate::error::{Envelope, Error, ErrorBody, ErrorCode};
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldError, FieldErrors};
+use crate::wire::text::{INVISIBLE, is_in};
 
 /// Where the description is.
 pub const PATH: &str = "/openapi.json";
 /// The operation that gives it.
 pub const OPERATION: &str = "get_openapi";
-/// The description.
-pub const DOCUMENT: &str = include_str!("../../openapi.json");
+/// The description, compressed by [`compressed`].
+const COMPRESSED: &[u8] = include_bytes!("../../openapi.json.gz");
+
+/// The header of a gzip file without a name and a time (RFC 1952, section 2.3).
+const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff];
+/// What follows the compressed bytes of a gzip file: their checksum and their length.
+const GZIP_TRAILER_BYTES: usize = 8;
+/// The compression level, of 10: it is done once.
+const COMPRESSION: u8 = 10;
+
+/// The body and the headers of the description, compressed or not.
+///
+/// # Errors
+/// [`Error::Internal`] when the kept bytes are damaged.
+pub(super) fn document(is_compressed: bool) -> Result<(Vec<u8>, HeaderMap), Error> {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if is_compressed {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        return Ok((COMPRESSED.to_vec(), headers));
+    }
+    let damaged = || Error::Internal("the description is damaged".to_owned());
+    Ok((decompressed(COMPRESSED).ok_or_else(damaged)?, headers))
+}
+
+/// The description as a gzip file: what `make generate` writes beside it.
+#[must_use]
+pub fn compressed(description: &str) -> Vec<u8> {
+    let bytes = description.as_bytes();
+    let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    let deflated = miniz_oxide::deflate::compress_to_vec(bytes, COMPRESSION);
+    [&GZIP_HEADER, deflated.as_slice(), &crc32fast::hash(bytes).to_le_bytes(), &length.to_le_bytes()].concat()
+}
+
+fn decompressed(file: &[u8]) -> Option<Vec<u8>> {
+    let deflated = file.strip_prefix(&GZIP_HEADER)?.split_last_chunk::<GZIP_TRAILER_BYTES>()?.0;
+    miniz_oxide::inflate::decompress_to_vec_with_limit(deflated, limits::RESPONSE_BYTES_MAX).ok()
+}
 
 /// The methods that a path answers, as an `Allow` header lists them; nothing when there is no such path.
 #[must_use]
 pub fn allowed_methods(path: &str) -> Option<String> {
     static ROUTES: OnceLock<Vec<(String, String)>> = OnceLock::new();
-    let routes = ROUTES.get_or_init(|| read_routes(DOCUMENT));
+    let routes = ROUTES.get_or_init(|| read_routes(&decompressed(COMPRESSED).unwrap_or_default()));
     routes.iter().find(|(template, _)| matches(template, path)).map(|(_, allow)| allow.clone())
 }
 
-fn read_routes(document: &str) -> Vec<(String, String)> {
-    let document: Value = serde_json::from_str(document).unwrap_or_default();
+fn read_routes(document: &[u8]) -> Vec<(String, String)> {
+    let document: Value = serde_json::from_slice(document).unwrap_or_default();
     let paths = document["paths"].as_object().cloned().unwrap_or_default();
     let allow = |operations: &Value| {
         let methods = operations.as_object().into_iter().flat_map(Map::keys).map(|method| method.to_uppercase());
@@ -78,14 +117,20 @@ impl Description {
             "operationId": OPERATION,
             "tags": ["Description"],
             "summary": "Get this description",
-            "description": "Public: no token is needed, and the call leaves no audit row.",
+            "description": "Public: no token is needed, and the call leaves no audit row. The body is compressed if `Accept-Encoding` asks for gzip. Other methods get 405 with a valid token, and 401 without one.",
             "security": [],
             "responses": {
                 "200": {
                     "description": "This document.",
-                    "headers": {"x-request-id": {"$ref": "#/components/headers/RequestId"}},
-                    "content": {"application/json": {"schema": {"type": "object"}}},
+                    "headers": {
+                        "x-request-id": {"$ref": "#/components/headers/RequestId"},
+                        "content-encoding": {"$ref": "#/components/headers/ContentEncoding"},
+                        "vary": {"$ref": "#/components/headers/Vary"},
+                    },
+                    "content": {"application/json": {"schema": {"type": "object", "description": "A description in the form of OpenAPI 3.1."}}},
                 },
+                "401": {"$ref": "#/components/responses/Unauthenticated"},
+                "405": {"$ref": "#/components/responses/MethodNotAllowed"},
                 "422": {"$ref": "#/components/responses/InvalidRequest"},
             },
         });
@@ -105,6 +150,7 @@ impl Description {
                 "title": "Countersign",
                 "version": "1.0.0",
                 "description": ABOUT_API,
+                "contact": {"name": "Countersign support", "url": "https://countersign.example/support", "email": "support@countersign.example"},
                 "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
             },
             "servers": [{"url": "/"}],
@@ -123,21 +169,7 @@ impl Description {
             "components": {
                 "schemas": self.schemas,
                 "responses": error_responses(),
-                "headers": {
-                    "RequestId": {
-                        "description": "The id of this call. Quote it to support.",
-                        "required": true,
-                        "schema": {"type": "string", "format": "uuid"},
-                    },
-                    "ETag": {
-                        "description": "The version of the record, for If-Match.",
-                        "schema": {"type": "string", "examples": ["\"3\""]},
-                    },
-                    "IdempotentReplayed": {
-                        "description": "`true` when this response was given before, to the same key.",
-                        "schema": {"type": "string", "const": "true"},
-                    },
-                },
+                "headers": headers(),
                 "securitySchemes": {"token": {
                     "type": "http",
                     "scheme": "bearer",
@@ -146,9 +178,9 @@ impl Description {
             },
         });
         without_sources(&mut document);
-        let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
-        text.push('\n');
-        text
+        with_descriptions_in_front(&mut document);
+        let text = serde_json::to_string_pretty(&document).unwrap_or_default();
+        escaped_where_invisible(&text) + "\n"
     }
 
     fn add_schema<T: ToSchema>(&mut self) -> Value {
@@ -179,15 +211,16 @@ impl Description {
                 header("webhook-timestamp", "The same timestamp (Standard Webhooks).", json!({"type": "string", "pattern": "^[0-9]+$"})),
                 header("webhook-signature", "`v1,<base64>`, one for each secret (Standard Webhooks).", text()),
             ],
-            "requestBody": {"required": true, "content": {"application/json": {
+            "requestBody": {"required": true, "description": "The event.", "content": {"application/json": {
                 "schema": {
                     "type": "object",
+                    "description": "An event, as its endpoint gets it.",
                     "required": ["id", "type", "created_at", "data"],
                     "properties": {
                         "id": {"type": "string", "format": "uuid", "description": "By which a repeat is known."},
-                        "type": {"type": "string", "const": name},
+                        "type": {"type": "string", "const": name, "description": "The type of the event."},
                         "created_at": {"type": "string", "format": "date-time", "description": "When it was written down, in the transaction of the change that it tells."},
-                        "data": data,
+                        "data": described(data, "What the event is about. It only gains fields."),
                     },
                 },
                 "example": event,
@@ -208,7 +241,7 @@ impl Description {
                 "in": "header",
                 "required": false,
                 "description": "1 to 255 printable ASCII characters, bare or quoted. A repeat with the same key and the same request gets the first response again and has no effect; with another request it is a 409. Remembered for 7 days. Refusals are not remembered.",
-                "schema": {"type": "string", "minLength": 1, "maxLength": limits::IDEMPOTENCY_KEY_CHARS_MAX, "pattern": "^[!-~]([ -~]*[!-~])?$"},
+                "schema": {"type": "string", "minLength": 1, "maxLength": limits::IDEMPOTENCY_KEY_CHARS_MAX, "pattern": "^(?!\"\"$)[!-~]([ -~]*[!-~])?$"},
             }));
         } else if is_write {
             parameters.push(json!({
@@ -216,18 +249,16 @@ impl Description {
                 "in": "header",
                 "required": false,
                 "description": "The ETag of the version that the change is meant for. If the record has changed since, the call is a 409 and changes nothing.",
-                "schema": {"type": "string", "pattern": r#"^(\*|(W/)?"[^"]*"(, *(W/)?"[^"]*")*)$"#, "examples": ["\"3\""]},
+                "schema": {"type": "string", "pattern": r#"^(\*|(W/)?"[!#-+.-~-]*"(, *(W/)?"[!#-+.-~-]*")*)$"#, "examples": ["\"3\""]},
             }));
         }
         let mut responses = Map::new();
         for (status, when) in about.success {
-            let mut headers = json!({"x-request-id": {"$ref": "#/components/headers/RequestId"}});
-            if about.has_etag {
-                headers["etag"] = json!({"$ref": "#/components/headers/ETag"});
-            }
-            if is_post {
-                headers["idempotent-replayed"] = json!({"$ref": "#/components/headers/IdempotentReplayed"});
-            }
+            let own = about.headers.iter().copied().filter(|name| *name != "ignored-fields" || *status == 200);
+            let of_status = (*status == 201).then_some("location");
+            let of_method = is_post.then_some("idempotent-replayed");
+            let names = ["x-request-id"].into_iter().chain(of_status).chain(own).chain(of_method);
+            let headers: Map<String, Value> = names.map(|name| (name.to_owned(), header_reference(name))).collect();
             responses.insert(
                 status.to_string(),
                 json!({"description": when, "headers": headers, "content": {"application/json": {"schema": output}}}),
@@ -247,7 +278,13 @@ impl Description {
             "responses": responses,
         });
         if let Some(schema) = body {
-            operation["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": schema}}});
+            let name = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()).unwrap_or_default();
+            let description = self.schemas.get(name).map(|body| body["description"].clone()).unwrap_or_default();
+            operation["requestBody"] = json!({
+                "required": true,
+                "description": description,
+                "content": {"application/json": {"schema": schema}},
+            });
         }
         let path = self.paths.entry(about.path).or_insert_with(|| json!({}));
         path[about.method.as_str().to_lowercase()] = operation;
@@ -269,6 +306,106 @@ fn without_sources(value: &mut Value) {
         Value::Object(values) => values.values_mut().for_each(without_sources),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// Moves the description of a property that may be null to the property itself: within the alternatives, tools lose it.
+fn with_descriptions_in_front(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(with_descriptions_in_front),
+        Value::Object(members) => {
+            let alternatives = members.get_mut("oneOf").and_then(Value::as_array_mut);
+            let is_nullable = |all: &&mut Vec<Value>| all.iter().any(|one| one["type"] == "null");
+            let of_type =
+                alternatives.filter(is_nullable).and_then(|all| all.iter_mut().find(|one| one["type"] != "null"));
+            let description = of_type
+                .and_then(Value::as_object_mut)
+                .filter(|one| one.contains_key("$ref"))
+                .and_then(|one| one.remove("description"));
+            if let Some(description) = description {
+                members.insert("description".to_owned(), description);
+            }
+            members.values_mut().for_each(with_descriptions_in_front);
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Writes characters that can't be seen as JSON's escapes: patterns have some, and a file should have none.
+fn escaped_where_invisible(json: &str) -> String {
+    let escape = |character: char| -> String {
+        let mut units = [0; 2];
+        let units = character.encode_utf16(&mut units);
+        units.iter().flat_map(|unit| ["\\u".to_owned(), format!("{unit:04x}")]).collect()
+    };
+    let written = |character| if is_in(INVISIBLE, character) { escape(character) } else { character.to_string() };
+    json.chars().map(written).collect()
+}
+
+/// A reference with a description of its own.
+fn described(mut reference: Value, description: &str) -> Value {
+    reference["description"] = json!(description);
+    reference
+}
+
+/// The headers of responses: the name of each, the name of its component, its description and its schema.
+fn headers() -> Value {
+    let text = |example: &str| json!({"type": "string", "examples": [example]});
+    let all = [
+        ("x-request-id", "The id of this call. Quote it to support.", json!({"type": "string", "format": "uuid"})),
+        ("etag", "The version of the record, for `If-Match`.", text("\"3\"")),
+        (
+            "location",
+            "The path of the record, or of the record that it is a part of.",
+            text("/api/v1/contacts/01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35"),
+        ),
+        (
+            "ignored-fields",
+            "The fields that were sent with other values than the record has, and were not stored: names with commas between them. Absent if there are none.",
+            text("display_name, email"),
+        ),
+        (
+            "idempotent-replayed",
+            "`true` when this response was given before, to the same key. Absent otherwise.",
+            json!({"type": "string", "const": "true"}),
+        ),
+        ("www-authenticate", "How to authenticate.", json!({"type": "string", "const": "Bearer"})),
+        ("allow", "The methods that the path answers, with commas between them.", text("GET, POST")),
+        (
+            "retry-after",
+            "How many seconds to wait before the next attempt. Present when the service was too busy.",
+            json!({"type": "string", "pattern": "^[0-9]+$", "examples": ["2"]}),
+        ),
+        (
+            "content-encoding",
+            "`gzip` when the body is compressed. Absent otherwise.",
+            json!({"type": "string", "const": "gzip"}),
+        ),
+        (
+            "vary",
+            "The header of the request that the form of the body depends on.",
+            json!({"type": "string", "const": "accept-encoding"}),
+        ),
+    ];
+    let component = |(name, description, schema): (&str, &str, Value)| {
+        let mut header = json!({"description": description, "schema": schema});
+        if name == "x-request-id" {
+            header["required"] = json!(true);
+        }
+        (header_component(name), header)
+    };
+    Value::Object(all.into_iter().map(component).collect())
+}
+
+/// The name of a header's component, such as `RequestId` for `x-request-id`.
+fn header_component(name: &str) -> String {
+    let name = name.strip_prefix("x-").unwrap_or(name);
+    let capitalized =
+        |word: &str| word.chars().take(1).map(|first| first.to_ascii_uppercase()).chain(word.chars().skip(1)).collect();
+    name.split('-').map(capitalized).collect::<Vec<String>>().concat()
+}
+
+fn header_reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/headers/{}", header_component(name))})
 }
 
 fn parameters<T: IntoParams>(place: &ParameterIn) -> Vec<Value> {
@@ -347,13 +484,14 @@ fn error_responses() -> Value {
     let request_id = RequestId::from(uuid::uuid!("01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35"));
     let responses = ERRORS.iter().map(|(status, name, when, _)| {
         let example = json!(example_of(*status).into_envelope(request_id));
-        let mut headers = json!({"x-request-id": {"$ref": "#/components/headers/RequestId"}});
-        if *status == 401 {
-            headers["www-authenticate"] = json!({"schema": {"type": "string", "const": "Bearer"}});
-        }
-        if *status == 405 {
-            headers["allow"] = json!({"schema": {"type": "string", "examples": ["GET, POST"]}});
-        }
+        let own = match status {
+            401 => Some("www-authenticate"),
+            405 => Some("allow"),
+            500 => Some("retry-after"),
+            _ => None,
+        };
+        let names = ["x-request-id"].into_iter().chain(own);
+        let headers: Map<String, Value> = names.map(|name| (name.to_owned(), header_reference(name))).collect();
         let response = json!({
             "description": when,
             "headers": headers,
@@ -383,6 +521,14 @@ mod tests {
         ] {
             assert_eq!(matches(template, path), expected, "{template} and {path}");
         }
+    }
+
+    #[test]
+    fn what_is_kept_compressed_is_the_document() {
+        let document = include_str!("../../openapi.json");
+        assert!(compressed(document) == COMPRESSED, "run `make generate`");
+        assert!(decompressed(COMPRESSED).unwrap() == document.as_bytes());
+        assert!(COMPRESSED.len() < document.len() / 4, "{} of {} bytes", COMPRESSED.len(), document.len());
     }
 
     #[test]

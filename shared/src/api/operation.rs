@@ -27,8 +27,8 @@ pub struct OperationSpec {
     pub description: &'static str,
     /// The statuses of success, each with its meaning.
     pub success: &'static [(u16, &'static str)],
-    /// Whether its response has an `ETag`.
-    pub has_etag: bool,
+    /// The headers of its success, beside those that follow from its method and status.
+    pub headers: &'static [&'static str],
 }
 
 /// An operation that changes nothing: a GET.

@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use tower::ServiceExt;
 
 use crate::api::caller::{Caller, ReadCaller, WriteCaller};
-use crate::api::incoming::Incoming;
+use crate::api::incoming::{Incoming, ReceivedBody};
 use crate::api::operation::{ReadOperation, Register, WriteOperation};
 use crate::api::response::is_too_large;
 use crate::api::{openapi, preconditions};
@@ -185,7 +185,7 @@ async fn read<O: ReadOperation>(app: Arc<AppState>, request: Request<Body>) -> R
 }
 
 async fn run_read<O: ReadOperation>(exchange: &mut Exchange, request: Request<Body>) -> Result<Answer, Error> {
-    let incoming = Incoming::receive(request).await;
+    let (incoming, _) = Incoming::split(request).await;
     let caller = ReadCaller::new(exchange.authenticate(&incoming).await?);
     let (path, query) =
         both(incoming.read_path::<O::Path>(&O::SPEC), incoming.read_query::<O::Query>()).map_err(Error::Invalid)?;
@@ -206,14 +206,16 @@ async fn write<O: WriteOperation>(app: Arc<AppState>, request: Request<Body>) ->
 }
 
 async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<Body>) -> Result<Answer, Error> {
-    let incoming = Incoming::receive(request).await;
+    let (incoming, body) = Incoming::split(request).await;
     let caller = WriteCaller::new(exchange.authenticate(&incoming).await?, exchange.attempts.clone())?;
+    let body = ReceivedBody::receive(body).await;
     let is_post = O::SPEC.method == Method::POST;
-    let key = if is_post { incoming.idempotency_key() } else { Ok(None) };
+    let key = if is_post { incoming.idempotency_key(&body) } else { Ok(None) };
     let headers = &incoming.parts.headers;
     let expected = if is_post { Ok(ExpectedVersion::Any) } else { preconditions::read_if_match(headers) };
     let address = both(incoming.read_path::<O::Path>(&O::SPEC), incoming.read_query::<Empty>());
-    let input = both(both(address, both(key, expected)), incoming.read_body::<O::Body>()).map_err(Error::Invalid)?;
+    let input =
+        both(both(address, both(key, expected)), incoming.read_body::<O::Body>(&body)).map_err(Error::Invalid)?;
     let (((path, Empty {}), (key, expected)), body) = input;
     let named = O::references(&body);
     if let Some(recorded) = &mut exchange.caller {
@@ -252,7 +254,7 @@ async fn replay(caller: &WriteCaller) -> Result<Option<StoredResponse>, Error> {
 /// A call without a route: the path does not exist, or not with this method. The description of the whole API tells which.
 async fn unrouted(app: Arc<AppState>, request: Request<Body>) -> Response {
     let mut exchange = Exchange::begin(app, UNROUTED);
-    let incoming = Incoming::receive(request).await;
+    let (incoming, _) = Incoming::split(request).await;
     let ended = match exchange.authenticate(&incoming).await {
         Ok(_) => Err(match openapi::allowed_methods(incoming.parts.uri.path()) {
             Some(allow) => Error::MethodNotAllowed { allow },
@@ -270,15 +272,26 @@ async fn describe(app: Arc<AppState>, request: Request<Body>) -> Response {
     }
     let record = CallRecord::begin(&app, openapi::OPERATION);
     let ended = match input::read_query::<Empty>(request.uri().query()) {
-        Ok(Empty {}) => {
-            let body = openapi::DOCUMENT.as_bytes().to_vec();
-            Ok(Answer::Read(StoredResponse { status: StatusCode::OK, body, etag: None, objects: Vec::new() }))
-        }
+        Ok(Empty {}) => openapi::document(accepts_gzip(request.headers())).map(|(body, headers)| {
+            Answer::Read(StoredResponse { status: StatusCode::OK, body, headers, objects: Vec::new() })
+        }),
         Err(errors) => Err(Error::Invalid(errors)),
     };
     let (status, code) = outcome(&ended);
     record.log(None, status, code, None);
     respond(ended, record.request_id())
+}
+
+/// Whether `Accept-Encoding` asks for gzip (RFC 9110, section 12.5.3).
+fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let is_gzip = |coding: &str| {
+        let mut parts = coding.split(';').map(str::trim);
+        let is_named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
+        let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+        is_named && weight.is_none_or(|weight| weight.trim().parse::<f32>().is_ok_and(|weight| weight > 0.0))
+    };
+    let values = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(is_gzip)
 }
 
 /// Both results, or the errors of both.
@@ -299,9 +312,7 @@ fn respond(ended: Result<Answer, Error>, request_id: RequestId) -> Response {
         Ok(Answer::Read(stored) | Answer::Replayed(stored) | Answer::Written(stored)) => {
             let mut response = response(stored.status, stored.body, request_id);
             let headers = response.headers_mut();
-            if let Some(etag) = stored.etag.and_then(|etag| HeaderValue::try_from(etag).ok()) {
-                headers.insert(header::ETAG, etag);
-            }
+            headers.extend(stored.headers);
             if replayed {
                 headers.insert(REPLAYED, HeaderValue::from_static("true"));
             }

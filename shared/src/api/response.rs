@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use http::StatusCode;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -10,13 +10,18 @@ use uuid::Uuid;
 use crate::api::preconditions::etag;
 use crate::error::Error;
 use crate::limits;
-use crate::store::idempotency::StoredResponse;
+use crate::store::idempotency::{IGNORED_FIELDS, StoredResponse};
 use crate::wire::page::Page;
 
 /// The body of a successful response.
 pub trait Output: Serialize + ToSchema + Send {
     /// The ids of the records that the body shows, for the audit row.
     fn objects(&self) -> Vec<Uuid>;
+
+    /// The path of the record that the body shows, for `Location`: its own, or that of the record that it is a part of.
+    fn path(&self) -> Option<String> {
+        None
+    }
 }
 
 impl<T: Output> Output for Page<T> {
@@ -53,19 +58,21 @@ pub struct Response<T> {
     status: StatusCode,
     output: T,
     version: Option<u64>,
+    /// The fields that were sent with other values than the record has, in their order.
+    ignored: Vec<&'static str>,
 }
 
 impl<T: Output> Response<T> {
     /// 200.
     #[must_use]
     pub fn ok(output: T) -> Self {
-        Self { status: StatusCode::OK, output, version: None }
+        Self { status: StatusCode::OK, output, version: None, ignored: Vec::new() }
     }
 
-    /// 201.
+    /// 201, with the record's path as `Location`.
     #[must_use]
     pub fn created(output: T) -> Self {
-        Self { status: StatusCode::CREATED, output, version: None }
+        Self { status: StatusCode::CREATED, ..Self::ok(output) }
     }
 
     /// Adds the version of the record that it shows, for its `ETag`.
@@ -74,11 +81,25 @@ impl<T: Output> Response<T> {
         Self { version: Some(version), ..self }
     }
 
+    /// Names the fields whose values were sent and not stored.
+    #[must_use]
+    pub fn ignoring(self, fields: &[&'static str]) -> Self {
+        Self { ignored: fields.to_vec(), ..self }
+    }
+
     pub(super) fn encode(&self) -> Result<StoredResponse, Error> {
         let body = serde_json::to_vec(&self.output)
             .map_err(|error| Error::Internal(format!("encoding a response: {error}")))?;
         let objects = self.output.objects().into_iter().flat_map(Uuid::into_bytes).collect();
-        Ok(StoredResponse { status: self.status, body, etag: self.version.map(etag), objects })
+        Ok(StoredResponse { status: self.status, body, headers: self.headers(), objects })
+    }
+
+    fn headers(&self) -> HeaderMap {
+        let location = if self.status == StatusCode::CREATED { self.output.path() } else { None };
+        let ignored = (!self.ignored.is_empty()).then(|| self.ignored.join(", "));
+        let all = [(header::ETAG, self.version.map(etag)), (header::LOCATION, location), (IGNORED_FIELDS, ignored)];
+        let header = |(name, text): (HeaderName, Option<String>)| Some((name, HeaderValue::try_from(text?).ok()?));
+        all.into_iter().filter_map(header).collect()
     }
 }
 
@@ -95,8 +116,22 @@ impl<T> Committed<T> {
     }
 }
 
-/// Whether a response is larger than Lambda allows.
+/// Whether a response is larger than Lambda allows, which gets it as text in JSON.
 pub(super) fn is_too_large(body: &[u8]) -> bool {
     let escaped = || body.iter().filter(|byte| matches!(byte, b'"' | b'\\')).count();
     body.len() > limits::RESPONSE_BYTES_MAX / 2 && body.len() + escaped() > limits::RESPONSE_BYTES_MAX
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_measured_as_text_in_json() {
+        let (half, all) = (limits::RESPONSE_BYTES_MAX / 2, limits::RESPONSE_BYTES_MAX);
+        assert!(!is_too_large(&vec![b'a'; all]) && is_too_large(&vec![b'a'; all + 1]));
+        assert!(!is_too_large(&vec![b'"'; half]) && is_too_large(&vec![b'"'; half + 1]));
+        let mixed = [vec![b'\\'; 1000], vec![b'a'; all - 2000]].concat();
+        assert!(!is_too_large(&mixed) && is_too_large(&[mixed.as_slice(), b"a"].concat()));
+    }
 }

@@ -17,13 +17,13 @@ use crate::wire::fields::FieldCode;
 /// follow [`EventType`], [`EventKind`], the examples and the webhooks of the API document.
 macro_rules! events {
     ($(
-        $(#[$about:meta])*
+        $(#[$($about:tt)*])*
         $name:ident = $text:tt { data: $data:ident, sent_when: $sent_when:literal }
     )+) => {
         text_enum! {
             /// The type of an event (specification, "Event types and data fields"). More come with their resources.
             pub enum EventType {
-                $($(#[$about])* $name = $text,)+
+                $($(#[$($about)*])* $name = $text,)+
             }
         }
 
@@ -49,7 +49,7 @@ macro_rules! events {
         #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
         #[serde(untagged)]
         pub enum EventKind {
-            $($(#[$about])* $name($data),)+
+            $($(#[$($about)*])* $name($data),)+
         }
 
         impl EventKind {

@@ -16,6 +16,7 @@ use super::time::Timestamp;
 use crate::limits;
 use crate::wire::enums::text_enum;
 use crate::wire::fields::{FieldCode, FieldErrors};
+use crate::wire::text;
 
 text_enum! {
     /// What is proposed.
@@ -42,10 +43,24 @@ text_enum! {
 }
 
 /// A free text for whoever decides, or from whoever decided: up to 2,000 characters, in lines.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-#[schema(value_type = String, min_length = 1, max_length = 2000, example = "Terms as agreed on Tuesday's call.")]
 pub struct Note(String);
+
+impl utoipa::PartialSchema for Note {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+        utoipa::openapi::schema::ObjectBuilder::new()
+            .schema_type(utoipa::openapi::schema::Type::String)
+            .description(Some("A free text of one line or several, with up to 2,000 characters. Control characters other than tabs and line breaks are refused. Blanks around it are removed."))
+            .min_length(Some(1))
+            .max_length(Some(limits::NOTE_CHARS_MAX))
+            .pattern(Some(text::lines_pattern()))
+            .examples(["Terms as agreed on Tuesday's call."])
+            .into()
+    }
+}
+
+impl ToSchema for Note {}
 
 impl Note {
     /// Checks a text: trimmed, CRLF becomes LF, tabs and line breaks are fine, other control characters are not.
@@ -53,19 +68,7 @@ impl Note {
     /// # Errors
     /// What would be right.
     pub fn parse(text: &str) -> Result<Self, (FieldCode, String)> {
-        let text = text.replace("\r\n", "\n");
-        let trimmed = text.trim();
-        if trimmed.is_empty() {
-            return Err((FieldCode::TooShort, "must not be blank".to_owned()));
-        }
-        if trimmed.chars().count() > limits::NOTE_CHARS_MAX {
-            return Err((FieldCode::TooLong, format!("must have at most {} characters", limits::NOTE_CHARS_MAX)));
-        }
-        if trimmed.chars().any(|char| char.is_control() && !matches!(char, '\n' | '\t')) {
-            let message = "must have no control characters but tabs and line breaks";
-            return Err((FieldCode::InvalidValue, message.to_owned()));
-        }
-        Ok(Self(trimmed.to_owned()))
+        text::check_lines(text, limits::NOTE_CHARS_MAX).map(Self)
     }
 
     /// The text.

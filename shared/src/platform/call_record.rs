@@ -97,9 +97,9 @@ impl CallRecord {
         };
         let objects = caller.call().objects_with(shown);
         let outcome = Outcome { status, code, objects: &objects };
-        // An attempt of this call that timed out may hold the row at this moment.
         let write = || caller.store().record_call(caller.call(), outcome);
-        retry_on_conflict(Budget::attempts(limits::AUDIT_ATTEMPTS_MAX), write).await.map_err(|error| {
+        let budget = Budget::until(Instant::now() + limits::HELD_ITEM_DEADLINE);
+        retry_on_conflict(budget, write).await.map_err(|error| {
             let cause = format!("no audit row: {error}");
             if matches!(error, StoreError::Throttled(_)) { Error::Throttled(cause) } else { Error::Internal(cause) }
         })

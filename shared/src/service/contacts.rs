@@ -29,8 +29,8 @@ pub async fn list(scope: &Scope, query: &ContactQuery) -> Result<Page<Contact>, 
 pub enum Upserted {
     /// A new contact, at version 1.
     Created(Contact),
-    /// The contact that already has the reference, unchanged.
-    Existing(Versioned<Contact>),
+    /// The contact that already has the reference, unchanged, and the fields that were sent with other values.
+    Existing(Versioned<Contact>, Vec<&'static str>),
 }
 
 /// Creates a contact, or finds the contact that already has its reference.
@@ -44,7 +44,8 @@ pub async fn create(by: &impl Writer, new: NewContact) -> Result<Plan<Upserted>,
             // The contact got another reference between the two reads.
             return Err(Error::Conflict);
         }
-        return Ok(Plan::new(scope, Upserted::Existing(existing)).showing([id.uuid()]));
+        let ignored = new.differences(&existing);
+        return Ok(Plan::new(scope, Upserted::Existing(existing, ignored)).showing([id.uuid()]));
     }
     let contact = Contact::create(new, scope.now());
     let changes = stored::create(scope.call(), &contact)?;

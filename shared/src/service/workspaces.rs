@@ -27,7 +27,7 @@ pub struct WorkspaceWithPeople {
 /// [`Error::NotFound`] when there is none.
 pub async fn get(scope: &Scope, id: WorkspaceId) -> Result<WorkspaceWithPeople, Error> {
     let workspace = found(scope, id).await?.into_inner();
-    let people = scope.store().people_of([&workspace]).await?;
+    let people = scope.store().people_of(&workspace).await?;
     Ok(WorkspaceWithPeople { workspace, people })
 }
 
@@ -38,11 +38,6 @@ async fn found(scope: &Scope, id: WorkspaceId) -> Result<Versioned<Workspace>, E
 /// A page of the workspaces that a query asks for.
 pub async fn list(scope: &Scope, query: &WorkspaceQuery) -> Result<Page<Workspace>, Error> {
     Ok(scope.store().list_workspaces(query).await?)
-}
-
-/// The people of workspaces, each once, in the order of their ids.
-pub async fn people_of(scope: &Scope, workspaces: &[Workspace]) -> Result<Vec<Contact>, Error> {
-    Ok(scope.store().people_of(workspaces).await?)
 }
 
 /// A workspace with a page of its people.
@@ -86,13 +81,14 @@ pub(super) fn join(scope: &Scope, workspace: &Workspace, contact: ContactId) -> 
 }
 
 /// Creates a workspace.
-pub async fn create(by: &impl Writer, new: NewWorkspace) -> Result<Plan<Workspace>, Error> {
+pub async fn create(by: &impl Writer, new: NewWorkspace) -> Result<Plan<WorkspaceWithPeople>, Error> {
     let scope = by.scope();
     let number = scope.store().next_workspace_number().await?;
     let workspace = Workspace::create(new, number, scope.now());
     let changes = stored::create(scope.call(), &workspace)?;
     let id = workspace.id().uuid();
-    Ok(Plan::new(scope, workspace).change([changes]).showing([id]))
+    let created = WorkspaceWithPeople { workspace, people: Vec::new() };
+    Ok(Plan::new(scope, created).change([changes]).showing([id]))
 }
 
 /// Adds a contact to a workspace's people. Nothing changes if the contact is among them already.
@@ -108,7 +104,7 @@ pub async fn add_person(by: &impl Writer, id: WorkspaceId, new: NewPerson) -> Re
     }
     let workspace = before.add_person(new.contact_id, scope.now()).map_err(Error::Invalid)?;
     let changes = join(scope, &before, new.contact_id)?;
-    let people = scope.store().people_of([&workspace]).await?;
+    let people = scope.store().people_of(&workspace).await?;
     Ok(Plan::new(scope, WorkspaceWithPeople { workspace, people }).change(changes).showing([id.uuid()]))
 }
 

@@ -178,6 +178,7 @@ const AUDIT_ROW_AT: usize = 0;
 mod tests {
     use aws_sdk_dynamodb::config::BehaviorVersion;
     use aws_sdk_dynamodb::{Client, Config};
+    use http::HeaderMap;
 
     use super::*;
     use crate::domain::actor::Actor;
@@ -201,7 +202,8 @@ mod tests {
         let (store, call) = parts();
         let row = || audit::of_success(&call, StatusCode::OK, &[], 0);
         let key = IdempotencyKey { key: "key".to_owned(), fingerprint: [0; 32] };
-        let response = StoredResponse { status: StatusCode::OK, body: Vec::new(), etag: None, objects: Vec::new() };
+        let response =
+            StoredResponse { status: StatusCode::OK, body: Vec::new(), headers: HeaderMap::new(), objects: Vec::new() };
         let record = idempotency::record(&call, &key, &response);
 
         let event = || EventKind::WebhookTest(TestData::NOTHING_HAPPENED);

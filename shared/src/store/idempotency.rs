@@ -2,7 +2,7 @@
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
-use http::StatusCode;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 
 use super::change::{Change, Expiry};
 use super::item::{bytes, compressed, decompressed, number, text};
@@ -15,7 +15,6 @@ use crate::limits;
 const FINGERPRINT: &str = "fingerprint";
 const STATUS: &str = "status";
 const BODY: &str = "body";
-const ETAG: &str = "etag";
 const OBJECTS: &str = "objects";
 
 /// An idempotency key, with a fingerprint of its request.
@@ -27,12 +26,19 @@ pub(crate) struct IdempotencyKey {
     pub fingerprint: [u8; 32],
 }
 
+/// The header that names the fields of an upsert whose values were not stored.
+pub(crate) const IGNORED_FIELDS: HeaderName = HeaderName::from_static("ignored-fields");
+
+/// The headers that belong to a response, and are stored with it.
+const KEPT_HEADERS: [HeaderName; 3] = [header::ETAG, header::LOCATION, IGNORED_FIELDS];
+
 /// A successful response, ready to be sent, stored and repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoredResponse {
     pub(crate) status: StatusCode,
     pub(crate) body: Vec<u8>,
-    pub(crate) etag: Option<String>,
+    /// The headers of [`KEPT_HEADERS`] that it has.
+    pub(crate) headers: HeaderMap,
     /// The ids of the records that it shows, 16 bytes each.
     pub(crate) objects: Vec<u8>,
 }
@@ -61,11 +67,15 @@ fn read(item: &Item) -> Option<(FirstResponse, i64)> {
     let response = StoredResponse {
         status: StatusCode::from_u16(number(item, STATUS)?).ok()?,
         body: decompressed(item, BODY, limits::RESPONSE_BYTES_MAX)?,
-        etag: text(item, ETAG).map(str::to_owned),
+        headers: KEPT_HEADERS.into_iter().filter_map(|name| Some((name.clone(), kept_header(item, &name)?))).collect(),
         objects: bytes(item, OBJECTS).unwrap_or_default().to_vec(),
     };
     let first = FirstResponse { fingerprint: bytes(item, FINGERPRINT)?.try_into().ok()?, response };
     Some((first, number(item, DROP_AT)?))
+}
+
+fn kept_header(item: &Item, name: &HeaderName) -> Option<HeaderValue> {
+    HeaderValue::from_str(text(item, name.as_str())?).ok()
 }
 
 /// The change that records a response under its key. It holds only while the key is free, or its record has expired.
@@ -74,8 +84,10 @@ pub(super) fn record(call: &CallContext, key: &IdempotencyKey, response: &Stored
     item.insert(FINGERPRINT.to_owned(), AttributeValue::B(Blob::new(key.fingerprint)));
     item.insert(STATUS.to_owned(), AttributeValue::N(response.status.as_u16().to_string()));
     item.insert(BODY.to_owned(), compressed(&response.body));
-    if let Some(etag) = &response.etag {
-        item.insert(ETAG.to_owned(), AttributeValue::S(etag.clone()));
+    for name in KEPT_HEADERS {
+        if let Some(value) = response.headers.get(&name).and_then(|value| value.to_str().ok()) {
+            item.insert(name.to_string(), AttributeValue::S(value.to_owned()));
+        }
     }
     if !response.objects.is_empty() {
         item.insert(OBJECTS.to_owned(), AttributeValue::B(Blob::new(response.objects.clone())));

@@ -15,12 +15,15 @@ use super::StoreError;
 use super::change::{Change, Update, owned_names, owned_values};
 use super::due::DueEntry;
 use super::failure::{TransactionOutcome, outcome_of_canceled};
-use super::item::Item;
+use super::item::{Item, number};
 use super::keys::{Key, PARTITION, SORT};
 use super::list::Order;
 use super::usage::{Usage, UsageMeter};
 use crate::limits;
 use crate::retry::{Backoff, Budget, Obstacle};
+
+/// The attribute of a counter.
+const NUMBER: &str = "n";
 
 /// A handle of the table, with the usage of the calls through it.
 #[derive(Debug, Clone)]
@@ -287,9 +290,8 @@ impl Store {
 
     /// Changes one item in place, outside of a transaction, and returns it as changed. None if its condition did not hold.
     pub(super) async fn update(&self, update: Update) -> Result<Option<Item>, StoreError> {
-        let meter = self.meter.count_call();
         let Update { key, expression, condition, names, values } = update;
-        let sent = self
+        let request = self
             .client
             .update_item()
             .table_name(&*self.table)
@@ -299,41 +301,42 @@ impl Store {
             .set_expression_attribute_names(Some(owned_names(names)))
             .set_expression_attribute_values(Some(owned_values(values)))
             .return_values(ReturnValue::AllNew)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .customize()
-            .interceptor(meter)
-            .send()
-            .await;
-        match sent {
-            Ok(output) => {
-                self.meter.add_written(output.consumed_capacity.as_slice());
-                Ok(output.attributes)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let sent = until_released(|| {
+            let attempt = request.clone().customize().interceptor(self.meter.count_call());
+            async move {
+                match attempt.send().await {
+                    Ok(output) => Ok(Some(output)),
+                    Err(SdkError::ServiceError(error)) if error.err().is_conditional_check_failed_exception() => {
+                        Ok(None)
+                    }
+                    Err(error) => Err(error.into()),
+                }
             }
-            Err(SdkError::ServiceError(error)) if error.err().is_conditional_check_failed_exception() => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        });
+        let Some(output) = sent.await? else { return Ok(None) };
+        self.meter.add_written(output.consumed_capacity.as_slice());
+        Ok(output.attributes)
     }
 
     /// Deletes an item outside of a transaction: one that derives from a record, and was left behind.
     pub(super) async fn delete(&self, key: Key) -> Result<(), StoreError> {
-        let meter = self.meter.count_call();
-        let output = self
+        let request = self
             .client
             .delete_item()
             .table_name(&*self.table)
             .set_key(Some(key.into_item()))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .customize()
-            .interceptor(meter)
-            .send()
-            .await?;
-        self.meter.add_written(output.consumed_capacity.as_slice());
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let sent = until_released(|| {
+            let attempt = request.clone().customize().interceptor(self.meter.count_call());
+            async move { Ok(attempt.send().await?) }
+        });
+        self.meter.add_written(sent.await?.consumed_capacity.as_slice());
         Ok(())
     }
 
     /// Puts one item outside of a transaction. False if its condition did not hold.
     pub(super) async fn put(&self, item: Item, condition: PutIf) -> Result<bool, StoreError> {
-        let meter = self.meter.count_call();
         let mut request = self
             .client
             .put_item()
@@ -348,37 +351,34 @@ impl Store {
         if let Some(condition) = condition {
             request = request.condition_expression(condition).expression_attribute_names("#pk", PARTITION);
         }
-        match request.customize().interceptor(meter).send().await {
-            Ok(output) => {
-                self.meter.add_written(output.consumed_capacity.as_slice());
-                Ok(true)
+        let sent = until_released(|| {
+            let attempt = request.clone().customize().interceptor(self.meter.count_call());
+            async move {
+                match attempt.send().await {
+                    Ok(output) => Ok(Some(output)),
+                    Err(SdkError::ServiceError(error)) if error.err().is_conditional_check_failed_exception() => {
+                        Ok(None)
+                    }
+                    Err(error) => Err(error.into()),
+                }
             }
-            Err(SdkError::ServiceError(error)) if error.err().is_conditional_check_failed_exception() => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        });
+        let Some(output) = sent.await? else { return Ok(false) };
+        self.meter.add_written(output.consumed_capacity.as_slice());
+        Ok(true)
     }
 
     /// Increments a counter and returns it: 1 the first time.
     pub(super) async fn next_number(&self, key: Key) -> Result<u64, StoreError> {
-        let meter = self.meter.count_call();
-        let output = self
-            .client
-            .update_item()
-            .table_name(&*self.table)
-            .set_key(Some(key.into_item()))
-            .update_expression("ADD #n :one")
-            .expression_attribute_names("#n", "n")
-            .expression_attribute_values(":one", AttributeValue::N("1".to_owned()))
-            .return_values(ReturnValue::UpdatedNew)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .customize()
-            .interceptor(meter)
-            .send()
-            .await?;
-        self.meter.add_written(output.consumed_capacity.as_slice());
-        output
-            .attributes
-            .and_then(|attributes| attributes.get("n")?.as_n().ok()?.parse().ok())
+        let counted = Update {
+            key,
+            expression: "ADD #n :one",
+            condition: "",
+            names: vec![("#n", NUMBER)],
+            values: vec![(":one", AttributeValue::N("1".to_owned()))],
+        };
+        let item = self.update(counted).await?;
+        item.and_then(|item| number(&item, NUMBER))
             .ok_or_else(|| StoreError::Failed("UpdateItem: no number came back".to_owned()))
     }
 
@@ -415,6 +415,24 @@ impl Store {
                 _ => Err(SdkError::ServiceError(error).into()),
             },
             Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Attempts a write of one item again while a transaction holds the item. The transaction ends soon, with or without
+/// effect, and the write's own condition then decides.
+async fn until_released<T, F>(mut attempt: impl FnMut() -> F) -> Result<T, StoreError>
+where
+    F: Future<Output = Result<T, StoreError>>,
+{
+    let mut backoff = Backoff::new(Budget::until(Instant::now() + limits::HELD_ITEM_DEADLINE));
+    loop {
+        match attempt().await {
+            Err(StoreError::Conflict) => {
+                let pause = backoff.next(Obstacle::Conflict).ok_or(StoreError::Conflict)?;
+                tokio::time::sleep(pause).await;
+            }
+            ended => return ended,
         }
     }
 }

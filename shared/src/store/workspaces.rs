@@ -93,14 +93,10 @@ impl OrgStore {
         self.list(Order::OldestFirst, &RowFilter::containing(query.search.needle()), query.page()).await
     }
 
-    /// The contacts that take part in workspaces, each once.
-    pub async fn people_of(
-        &self,
-        workspaces: impl IntoIterator<Item = &Workspace>,
-    ) -> Result<Vec<Contact>, StoreError> {
-        let people: BTreeSet<ContactId> =
-            workspaces.into_iter().flat_map(|workspace| workspace.people.iter().copied()).collect();
-        Ok(self.contacts(people).await?.into_iter().map(Versioned::into_inner).collect())
+    /// The contacts that take part in a workspace, in the order of their ids.
+    pub async fn people_of(&self, workspace: &Workspace) -> Result<Vec<Contact>, StoreError> {
+        let people = self.contacts(workspace.people.iter().copied()).await?;
+        Ok(people.into_iter().map(Versioned::into_inner).collect())
     }
 
     /// The number of the organization's next workspace. It is taken outside of the transaction, so that workspaces that are

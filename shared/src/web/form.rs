@@ -1,12 +1,12 @@
 //! Form bodies, and the check that a form was sent from this origin.
 
 use axum::body::Body;
-use futures_util::StreamExt;
 use http::HeaderMap;
 use http::header::{self, CONTENT_TYPE};
 
 use crate::limits;
 use crate::platform::app_state::AppState;
+use crate::wire::body::{self, NotReceived};
 use crate::wire::fields::{BODY, FieldCode, FieldErrors};
 
 /// The form field with the CSRF token.
@@ -40,15 +40,11 @@ impl Form {
             let message = "must be application/x-www-form-urlencoded";
             return Err(FieldErrors::one("header.content-type", FieldCode::InvalidValue, message));
         }
-        let mut chunks = body.into_data_stream();
-        let mut bytes = Vec::new();
-        while let Some(chunk) = chunks.next().await {
-            let broke_off = |_| FieldErrors::one(BODY, FieldCode::InvalidFormat, "broke off before its end");
-            bytes.extend_from_slice(&chunk.map_err(broke_off)?);
-            if bytes.len() > limits::FORM_BYTES_MAX {
-                return Err(FieldErrors::one(BODY, FieldCode::TooLong, "is more than a form can have"));
-            }
-        }
+        let received = body::receive(body, limits::FORM_BYTES_MAX, limits::FORM_BYTES_MAX).await;
+        let bytes = received.map_err(|reason| match reason {
+            NotReceived::TooLong => FieldErrors::one(BODY, FieldCode::TooLong, "is more than a form can have"),
+            NotReceived::Incomplete => FieldErrors::one(BODY, FieldCode::InvalidFormat, "broke off before its end"),
+        })?;
         Self::parse(&bytes)
     }
 

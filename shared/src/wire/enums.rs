@@ -1,24 +1,41 @@
 //! Enumerations and their texts, declared together: the text of a value in JSON, queries, the store and the API document
 //! is written once.
 
+use serde_json::json;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::extensions::ExtensionsBuilder;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+
+/// The text of a line of documentation; nothing for another attribute.
+macro_rules! doc_line {
+    (doc = $line:literal) => {
+        $line
+    };
+    ($($other:tt)*) => {
+        ""
+    };
+}
+pub(crate) use doc_line;
+
 /// Declares an enumeration whose values are texts on the wire.
 ///
 /// It gets its values in their order (`ALL`), the text of a value (`as_str`, `Display`), the value of a text (`parse`),
-/// and reading and writing by `serde`, `deserr` and the API document's schema, which all use that text.
+/// and reading and writing by `serde`, `deserr` and the API document's schema, which all use that text. The schema has the
+/// documentation of each value.
 macro_rules! text_enum {
     (
-        $(#[$about:meta])*
+        $(#[$($about:tt)*])*
         pub enum $name:ident {
-            $($(#[$about_value:meta])* $value:ident = $text:tt,)+
+            $($(#[$($about_value:tt)*])* $value:ident = $text:tt,)+
         }
     ) => {
-        $(#[$about])*
+        $(#[$($about)*])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[derive(serde::Serialize, serde::Deserialize, deserr::Deserr, utoipa::ToSchema)]
+        #[derive(serde::Serialize, serde::Deserialize, deserr::Deserr)]
         #[deserr(error = $crate::wire::fields::FieldErrors)]
         pub enum $name {
             $(
-                $(#[$about_value])*
+                $(#[$($about_value)*])*
                 #[serde(rename = $text)]
                 #[deserr(rename = $text)]
                 $value,
@@ -44,6 +61,17 @@ macro_rules! text_enum {
             }
         }
 
+        impl utoipa::PartialSchema for $name {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+                $crate::wire::enums::schema(
+                    concat!($($crate::wire::enums::doc_line!($($about)*)),*),
+                    &[$(($text, concat!($($crate::wire::enums::doc_line!($($about_value)*)),*))),+],
+                )
+            }
+        }
+
+        impl utoipa::ToSchema for $name {}
+
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.as_str())
@@ -52,6 +80,20 @@ macro_rules! text_enum {
     };
 }
 pub(crate) use text_enum;
+
+/// The schema of an enumeration, with the texts of its values and what each means. The description lists the meanings too,
+/// since some tools leave extensions out.
+pub(crate) fn schema(about: &str, values: &[(&str, &str)]) -> RefOr<Schema> {
+    let meanings: Vec<&str> = values.iter().map(|(_, meaning)| meaning.trim()).collect();
+    let listed: Vec<String> =
+        values.iter().zip(&meanings).map(|((text, _), meaning)| format!("- `{text}`: {meaning}")).collect();
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some(format!("{}\n\n{}", about.trim(), listed.join("\n"))))
+        .enum_values(Some(values.iter().map(|(text, _)| *text)))
+        .extensions(Some(ExtensionsBuilder::new().add("x-enum-descriptions", json!(meanings)).build()))
+        .into()
+}
 
 #[cfg(test)]
 mod tests {
@@ -69,6 +111,7 @@ mod tests {
             #[default]
             SkyBlue = "sky.blue",
             /// Like grass.
+            /// In spring.
             Green = "green",
         }
     }
@@ -83,7 +126,15 @@ mod tests {
             assert_eq!(serde_json::from_value::<Color>(json!(text)).unwrap(), color);
             assert_eq!(read::<Color>(json!(text)).unwrap(), color);
         }
-        assert_eq!(json!(Color::schema())["enum"], json!(["sky.blue", "green"]));
+    }
+
+    #[test]
+    fn the_schema_says_what_each_value_means() {
+        let schema = json!(Color::schema());
+        assert_eq!((&schema["type"], &schema["enum"]), (&json!("string"), &json!(["sky.blue", "green"])));
+        assert_eq!(schema["x-enum-descriptions"], json!(["Like the sky.", "Like grass. In spring."]));
+        let description = "A color of the test.\n\n- `sky.blue`: Like the sky.\n- `green`: Like grass. In spring.";
+        assert_eq!(schema["description"], description);
     }
 
     #[test]

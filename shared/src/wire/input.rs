@@ -175,28 +175,34 @@ impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Patch<T> {
     }
 }
 
-/// Trims a text and checks its length in characters and that it holds no control character.
-///
-/// # Errors
-/// The code, and a message that says what is valid.
-pub fn check_text(text: &str, chars_max: usize) -> Result<String, (FieldCode, String)> {
-    let trimmed = text.trim();
-    if trimmed.is_empty() {
-        return Err((FieldCode::TooShort, format!("must have 1 to {chars_max} characters that are not blank")));
+/// An optional field of a create that has a default: the default when absent. `null` is no value of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OrDefault<T>(pub T);
+
+impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for OrDefault<T> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        match value {
+            Value::Null => {
+                let message = "must not be null; leave it out for its default";
+                Err(FieldErrors::at(location, FieldCode::InvalidType, message))
+            }
+            value => T::deserialize_from_value(value, location).map(Self),
+        }
     }
-    if trimmed.chars().count() > chars_max {
-        return Err((FieldCode::TooLong, format!("must have at most {chars_max} characters")));
-    }
-    if trimmed.chars().any(char::is_control) {
-        return Err((FieldCode::InvalidValue, "must have no control characters".to_owned()));
-    }
-    Ok(trimmed.to_owned())
 }
 
-/// Declares newtypes of text that is valid by construction: trimmed, one line, bounded.
+/// Declares newtypes of text that is valid by construction: trimmed, one line, bounded. A type may have a check of its
+/// own in addition, with the pattern and the format that describe it.
 macro_rules! texts {
-    ($($(#[$about:meta])* $name:ident: max $max:path, example $example:literal $(, also $also:path)?;)+) => {$(
-        $(#[$about])*
+    ($(
+        $(#[doc = $about:literal])+
+        $name:ident: max $max:path, example $example:literal
+            $(, also $also:path, pattern $pattern:path, format $format:literal)?;
+    )+) => {$(
+        $(#[doc = $about])+
         #[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         #[serde(transparent)]
         pub struct $name(String);
@@ -206,9 +212,12 @@ macro_rules! texts {
             fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
                 utoipa::openapi::schema::ObjectBuilder::new()
                     .schema_type(utoipa::openapi::schema::Type::String)
+                    .description(Some($crate::wire::text::line_description(concat!($($about),+), $max)))
                     .min_length(Some(1))
                     .max_length(Some($max))
-                    .pattern(Some(r"\S"))
+                    .pattern(Some($crate::wire::text::line_pattern()))
+                    $(.pattern(Some($pattern()))
+                    .format(Some(utoipa::openapi::schema::SchemaFormat::Custom($format.to_owned()))))?
                     .examples([$example])
                     .into()
             }
@@ -222,7 +231,7 @@ macro_rules! texts {
             /// # Errors
             /// The code, and a message that says what is valid.
             pub fn parse(text: &str) -> Result<Self, ($crate::wire::fields::FieldCode, String)> {
-                let text = $crate::wire::input::check_text(text, $max)?;
+                let text = $crate::wire::text::check_line(text, $max)?;
                 $($also(&text)?;)?
                 Ok(Self(text))
             }
@@ -305,13 +314,5 @@ mod tests {
         );
         let found = codes(read_query::<Query>(Some("search=%ff")).unwrap_err());
         assert_eq!(found, [("search".to_owned(), FieldCode::InvalidFormat)]);
-    }
-
-    #[test]
-    fn text_is_trimmed_bounded_and_one_line() {
-        assert_eq!(check_text("  a b ", 3).unwrap(), "a b");
-        assert_eq!(check_text(" \u{a0} ", 3).unwrap_err().0, FieldCode::TooShort);
-        assert_eq!(check_text("日本語日", 3).unwrap_err().0, FieldCode::TooLong);
-        assert_eq!(check_text("a\nb", 3).unwrap_err().0, FieldCode::InvalidValue);
     }
 }

@@ -1,8 +1,10 @@
 //! Reading and writing values: JSON, queries, validation errors, enumerations, lists.
 
+pub(crate) mod body;
 pub(crate) mod enums;
 pub mod fields;
 pub mod input;
 mod json;
 pub mod page;
+pub mod path;
 pub mod text;

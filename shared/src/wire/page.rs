@@ -5,14 +5,15 @@ use std::borrow::Cow;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use serde::Serialize;
 use serde_json::json;
+use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Schema, Type};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, RefBuilder, Schema, Type};
 use utoipa::openapi::{Ref, RefOr, Required};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
-use crate::wire::text::Folded;
+use crate::wire::text::{Folded, search_pattern};
 
 /// How many rows a page has: 1 to 200 (specification, "Limits").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
@@ -189,21 +190,31 @@ impl ListParameter for Offset {
 
 impl<const CHARS_MAX: usize> ListParameter for Search<CHARS_MAX> {
     fn parameter_schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(Type::String).max_length(Some(CHARS_MAX)).into()
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .max_length(Some(CHARS_MAX))
+            .pattern(Some(search_pattern()))
+            .default(Some(json!("")))
+            .into()
     }
 }
 
-impl<T: PartialSchema> ListParameter for Filter<T> {
+/// The enumeration of the field that it compares, or the empty text.
+impl<T: ToSchema> ListParameter for Filter<T> {
     fn parameter_schema() -> RefOr<Schema> {
-        T::schema()
+        let none = ObjectBuilder::new()
+            .schema_type(Type::String)
+            .enum_values(Some([""]))
+            .description(Some("No filter."))
+            .extensions(Some(ExtensionsBuilder::new().add("x-enum-descriptions", json!(["No filter."])).build()));
+        OneOfBuilder::new().item(Ref::from_schema_name(T::name())).item(none).default(Some(json!(""))).into()
     }
 }
 
 /// A filter by an id or a reference; an empty one is refused, since it is neither.
 impl<T: ToSchema> ListParameter for Option<T> {
     fn parameter_schema() -> RefOr<Schema> {
-        let null = ObjectBuilder::new().schema_type(Type::Null);
-        OneOfBuilder::new().item(Ref::from_schema_name(T::name())).item(null).into()
+        Ref::from_schema_name(T::name()).into()
     }
 }
 
@@ -326,9 +337,16 @@ impl<T> Page<T> {
 
 impl<T: ToSchema> PartialSchema for Page<T> {
     fn schema() -> RefOr<Schema> {
+        let pagination = RefBuilder::new()
+            .ref_location_from_schema_name(Pagination::name())
+            .description(Some("Where the page is in the list."));
         ObjectBuilder::new()
-            .property("data", ArrayBuilder::new().items(Ref::from_schema_name(T::name())))
-            .property("pagination", Ref::from_schema_name(Pagination::name()))
+            .description(Some("A page of a list."))
+            .property(
+                "data",
+                ArrayBuilder::new().items(Ref::from_schema_name(T::name())).description(Some("The rows of the page.")),
+            )
+            .property("pagination", pagination)
             .required("data")
             .required("pagination")
             .examples(example_of::<T>().map(|row| {

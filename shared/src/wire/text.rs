@@ -1,7 +1,150 @@
-//! Text for searching: spellings that differ only in case or composition are the same.
+//! Text: the characters that it may have, as a check and as a pattern of the API document, and its folded form for
+//! searching, in which spellings that differ only in case or composition are the same.
 
 use caseless::Caseless;
 use unicode_normalization::UnicodeNormalization;
+
+use crate::wire::fields::FieldCode;
+
+/// White space: what `str::trim` removes.
+pub(crate) const BLANK: &[(char, char)] = &[
+    ('\t', '\r'),
+    (' ', ' '),
+    ('\u{85}', '\u{85}'),
+    ('\u{a0}', '\u{a0}'),
+    ('\u{1680}', '\u{1680}'),
+    ('\u{2000}', '\u{200a}'),
+    ('\u{2028}', '\u{2029}'),
+    ('\u{202f}', '\u{202f}'),
+    ('\u{205f}', '\u{205f}'),
+    ('\u{3000}', '\u{3000}'),
+];
+
+/// Control characters.
+pub(crate) const CONTROL: &[(char, char)] = &[('\0', '\u{1f}'), ('\u{7f}', '\u{9f}')];
+
+/// Line and paragraph separators, and characters that change the direction of text: a line with one of them looks like
+/// another line.
+pub(crate) const MISLEADING: &[(char, char)] = &[('\u{2028}', '\u{202e}'), ('\u{2066}', '\u{2069}')];
+
+/// Characters that show nothing: Unicode's `Default_Ignorable_Code_Point`, the annotation marks, and the empty Braille
+/// pattern.
+pub(crate) const INVISIBLE: &[(char, char)] = &[
+    ('\u{ad}', '\u{ad}'),
+    ('\u{34f}', '\u{34f}'),
+    ('\u{61c}', '\u{61c}'),
+    ('\u{115f}', '\u{1160}'),
+    ('\u{17b4}', '\u{17b5}'),
+    ('\u{180b}', '\u{180f}'),
+    ('\u{200b}', '\u{200f}'),
+    ('\u{202a}', '\u{202e}'),
+    ('\u{2060}', '\u{206f}'),
+    ('\u{2800}', '\u{2800}'),
+    ('\u{3164}', '\u{3164}'),
+    ('\u{fe00}', '\u{fe0f}'),
+    ('\u{feff}', '\u{feff}'),
+    ('\u{ffa0}', '\u{ffa0}'),
+    ('\u{fff0}', '\u{fffb}'),
+    ('\u{1bca0}', '\u{1bca3}'),
+    ('\u{1d173}', '\u{1d17a}'),
+    ('\u{e0000}', '\u{e0fff}'),
+];
+
+/// Whether a character is in one of the ranges.
+pub(crate) fn is_in(ranges: &[(char, char)], character: char) -> bool {
+    ranges.iter().any(|(first, last)| (*first..=*last).contains(&character))
+}
+
+/// The inside of a character class of a regular expression. Characters beyond the first plane stand for themselves, since
+/// there is no escape that all dialects know.
+pub(crate) fn class(ranges: &[(char, char)]) -> String {
+    let written = |character: char| match u32::from(character) {
+        code @ ..=0xffff => format!("\\u{code:04X}"),
+        _ => character.to_string(),
+    };
+    let range = |(first, last): &(char, char)| {
+        let first_written = written(*first);
+        if first == last { first_written } else { format!("{first_written}-{}", written(*last)) }
+    };
+    ranges.iter().map(range).collect()
+}
+
+/// Trims a text of one line, and checks it: its length in characters, no control character, nothing that makes it look
+/// like another text, and something to see (contract, section 1, "Text").
+///
+/// # Errors
+/// The code, and a message that says what is valid.
+pub fn check_line(text: &str, chars_max: usize) -> Result<String, (FieldCode, String)> {
+    let trimmed = text.trim();
+    if trimmed.is_empty() {
+        return Err((FieldCode::TooShort, format!("must have 1 to {chars_max} characters that are not blank")));
+    }
+    if trimmed.chars().count() > chars_max {
+        return Err((FieldCode::TooLong, format!("must have at most {chars_max} characters")));
+    }
+    let refused = |message: &str| Err((FieldCode::InvalidValue, message.to_owned()));
+    if trimmed.chars().any(char::is_control) {
+        return refused("must have no control characters");
+    }
+    if trimmed.chars().any(|character| is_in(MISLEADING, character)) {
+        return refused("must have no line separators and no characters that change the direction of text");
+    }
+    if trimmed.chars().all(|character| character.is_whitespace() || is_in(INVISIBLE, character)) {
+        return refused("must have a character that can be seen");
+    }
+    Ok(trimmed.to_owned())
+}
+
+/// The description of a type of texts that [`check_line`] accepts.
+pub(crate) fn line_description(about: &str, chars_max: usize) -> String {
+    format!(
+        "{} One line of up to {chars_max} characters, of which one at least can be seen. Control characters, line and paragraph separators and characters that change the direction of text are refused. Blanks around it are removed.",
+        about.trim()
+    )
+}
+
+/// The pattern of the texts that [`check_line`] accepts, but for their length.
+pub(crate) fn line_pattern() -> String {
+    let blank = class(BLANK);
+    let inner = class(&[CONTROL, MISLEADING].concat());
+    let visible = class(&[BLANK, CONTROL, MISLEADING, INVISIBLE].concat());
+    format!("^[{blank}]*[^{inner}]*[^{visible}][^{inner}]*[{blank}]*$")
+}
+
+/// The pattern of a search: no control characters, but for blanks around it, which are ignored.
+pub(crate) fn search_pattern() -> String {
+    let (blank, control) = (class(BLANK), class(CONTROL));
+    format!("^[{blank}]*[^{control}]*[{blank}]*$")
+}
+
+/// Trims a text of several lines, and checks it: CRLF becomes LF, tabs and line breaks are fine, other control characters
+/// are not.
+///
+/// # Errors
+/// The code, and a message that says what is valid.
+pub fn check_lines(text: &str, chars_max: usize) -> Result<String, (FieldCode, String)> {
+    let text = text.replace("\r\n", "\n");
+    let trimmed = text.trim();
+    if trimmed.is_empty() {
+        return Err((FieldCode::TooShort, "must not be blank".to_owned()));
+    }
+    if trimmed.chars().count() > chars_max {
+        return Err((FieldCode::TooLong, format!("must have at most {chars_max} characters")));
+    }
+    if trimmed.chars().any(|char| char.is_control() && !matches!(char, '\n' | '\t')) {
+        return Err((FieldCode::InvalidValue, "must have no control characters but tabs and line breaks".to_owned()));
+    }
+    Ok(trimmed.to_owned())
+}
+
+/// The pattern of the texts that [`check_lines`] accepts, but for their length.
+pub(crate) fn lines_pattern() -> String {
+    let blank = class(BLANK);
+    // Tab and LF stay; CR is one of CRLF.
+    let control = class(&[('\0', '\u{8}'), ('\u{b}', '\u{1f}'), ('\u{7f}', '\u{9f}')]);
+    let visible = class(&[BLANK, CONTROL].concat());
+    format!("^[{blank}]*(\\r\\n|[^{control}])*[^{visible}](\\r\\n|[^{control}])*[{blank}]*$")
+}
 
 /// Text folded for comparison: NFC, full default case folding, NFC (contract, section 1, "Search").
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,5 +197,49 @@ mod tests {
             let once = Folded::new(text);
             assert_eq!(Folded::new(once.as_str()), once, "{text}");
         }
+    }
+
+    #[test]
+    fn a_line_is_trimmed_bounded_and_visible() {
+        assert_eq!(check_line("  a b ", 3).unwrap(), "a b");
+        assert_eq!(check_line(" \u{a0} ", 3).unwrap_err().0, FieldCode::TooShort);
+        assert_eq!(check_line("日本語日", 3).unwrap_err().0, FieldCode::TooLong);
+        for text in ["a\nb", "a\u{85}b", "a\u{2028}b", "a\u{2029}b", "\u{202e}a", "a\u{202c}", "\u{2066}a\u{2069}"] {
+            assert_eq!(check_line(text, 9).unwrap_err().0, FieldCode::InvalidValue, "{text:?}");
+        }
+        for text in ["\u{200b}", "\u{feff} \u{200b}", "\u{2800}", "\u{3164}", "\u{e0041}\u{e007f}", "\u{ad}\u{2060}"] {
+            assert_eq!(check_line(text, 9).unwrap_err().0, FieldCode::InvalidValue, "{text:?}");
+        }
+        // Words need joiners, and emoji selectors: they are fine beside something that can be seen.
+        for text in ["می\u{200c}خواهم", "❤\u{fe0f}", "\u{feff}Ada", "A\u{200f}"] {
+            assert_eq!(check_line(text, 9).as_deref(), Ok(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn lines_keep_their_breaks() {
+        assert_eq!(check_lines(" a\r\nb\tc\n", 9).unwrap(), "a\nb\tc");
+        for (text, code) in [
+            (" \n ", FieldCode::TooShort),
+            ("a\rb", FieldCode::InvalidValue),
+            ("a\0b", FieldCode::InvalidValue),
+            ("日本語日", FieldCode::TooLong),
+        ] {
+            assert_eq!(check_lines(text, 3).unwrap_err().0, code, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_blank_characters_are_those_that_are_trimmed() {
+        for character in '\0'..=char::MAX {
+            assert_eq!(character.is_whitespace(), is_in(BLANK, character), "{character:?}");
+            assert_eq!(character.is_control(), is_in(CONTROL, character), "{character:?}");
+        }
+    }
+
+    #[test]
+    fn a_class_names_its_ranges() {
+        assert_eq!(class(&[('\0', '\u{1f}'), ('\u{ad}', '\u{ad}')]), r"\u0000-\u001F\u00AD");
+        assert_eq!(class(&[('\u{e0000}', '\u{e0fff}')]), "\u{e0000}-\u{e0fff}");
     }
 }

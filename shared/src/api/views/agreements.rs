@@ -261,11 +261,19 @@ impl Output for ParticipantView {
     fn objects(&self) -> Vec<uuid::Uuid> {
         vec![self.agreement_id.uuid(), self.id.uuid(), self.contact_id.uuid()]
     }
+
+    fn path(&self) -> Option<String> {
+        Some(format!("/api/v1/agreements/{}", self.agreement_id))
+    }
 }
 
 impl Output for AgreementView {
     fn objects(&self) -> Vec<uuid::Uuid> {
         vec![self.id.uuid()]
+    }
+
+    fn path(&self) -> Option<String> {
+        Some(format!("/api/v1/agreements/{}", self.id))
     }
 }
 

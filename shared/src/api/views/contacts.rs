@@ -59,4 +59,8 @@ impl Output for ContactView {
     fn objects(&self) -> Vec<uuid::Uuid> {
         vec![self.id.uuid()]
     }
+
+    fn path(&self) -> Option<String> {
+        Some(format!("/api/v1/contacts/{}", self.id))
+    }
 }

@@ -107,4 +107,8 @@ impl Output for ProposalView {
     fn objects(&self) -> Vec<uuid::Uuid> {
         vec![self.id.uuid(), self.agreement_id.uuid()]
     }
+
+    fn path(&self) -> Option<String> {
+        Some(format!("/api/v1/proposals/{}", self.id))
+    }
 }

@@ -10,6 +10,7 @@ use crate::domain::ids::{ContactId, WorkspaceId};
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::{Workspace, WorkspaceName};
 use crate::platform::config::BaseUrl;
+use crate::service::workspaces::WorkspaceWithPeople;
 use crate::wire::fields::FieldErrors;
 
 /// Which workspace, in a path.
@@ -20,7 +21,7 @@ pub struct WorkspacePath {
     pub workspace_id: WorkspaceId,
 }
 
-/// A workspace as the API shows it.
+/// A workspace. In lists `people` is `null`.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Workspace, example = json!({
     "id": "01980a41-0c8a-7e31-b3d4-6a90c1f25e77",
@@ -28,6 +29,7 @@ pub struct WorkspacePath {
     "reference": "WS-000042",
     "activated": false,
     "activated_at": null,
+    "people_count": 1,
     "people": [{"contact_id": "01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35", "display_name": "Ada Okafor", "kind": "person"}],
     "app_url": "https://countersign.example/app/workspaces/01980a41-0c8a-7e31-b3d4-6a90c1f25e77",
     "created_at": "2026-03-14T09:26:53.589Z",
@@ -47,8 +49,12 @@ pub struct WorkspaceView {
     /// When a member activated it.
     #[schema(required = true)]
     pub activated_at: Option<Timestamp>,
-    /// Who takes part, in the order in which the contacts were created.
-    pub people: Vec<Person>,
+    /// How many people take part.
+    #[schema(example = 1)]
+    pub people_count: usize,
+    /// Who takes part, in the order in which the contacts were created. `null` in lists.
+    #[schema(required = true)]
+    pub people: Option<Vec<Person>>,
     /// Where it is in the app.
     #[schema(example = "https://countersign.example/app/workspaces/01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35")]
     pub app_url: String,
@@ -73,19 +79,19 @@ impl Output for WorkspaceView {
     fn objects(&self) -> Vec<uuid::Uuid> {
         vec![self.id.uuid()]
     }
+
+    fn path(&self) -> Option<String> {
+        Some(format!("/api/v1/workspaces/{}", self.id))
+    }
 }
 
 impl WorkspaceView {
-    /// Shows a workspace with its people, given all their contacts, in the order of their ids and with others among them.
+    /// Shows a workspace in a list.
     #[must_use]
-    pub fn new(workspace: Workspace, contacts: &[Contact], base_url: &BaseUrl) -> Self {
-        let person = |id: &ContactId| {
-            let at = contacts.binary_search_by_key(id, |contact| contact.id).ok()?;
-            let contact = &contacts[at];
-            Some(Person { contact_id: *id, display_name: contact.display_name.clone(), kind: contact.kind })
-        };
+    pub fn in_list(workspace: Workspace, base_url: &BaseUrl) -> Self {
         Self {
-            people: workspace.people.iter().filter_map(person).collect(),
+            people_count: workspace.people.len(),
+            people: None,
             reference: workspace.number.to_string(),
             activated: workspace.activated_at().is_some(),
             activated_at: workspace.activated_at(),
@@ -94,6 +100,20 @@ impl WorkspaceView {
             name: workspace.name,
             created_at: workspace.created_at,
             updated_at: workspace.updated_at,
+        }
+    }
+
+    /// Shows a workspace with its people, as a use case gives them.
+    #[must_use]
+    pub fn in_full(found: &WorkspaceWithPeople, base_url: &BaseUrl) -> Self {
+        let person = |contact: &Contact| Person {
+            contact_id: contact.id,
+            display_name: contact.display_name.clone(),
+            kind: contact.kind,
+        };
+        Self {
+            people: Some(found.people.iter().map(person).collect()),
+            ..Self::in_list(found.workspace.clone(), base_url)
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::domain::contact::{Contact, ContactKind, DisplayName, Email};
 use crate::domain::ids::{ContactId, FieldId, FundingItemId, MovementId, ParticipantId, WorkspaceId};
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
+use crate::wire::input::OrDefault;
 
 /// The moment of a test that does not care.
 pub(crate) fn noon() -> Timestamp {
@@ -62,7 +63,7 @@ pub(crate) fn part(contact: &Contact, roles: &[ParticipantRole]) -> NewParticipa
 
 pub(crate) fn draft(kind: AgreementKind) -> Agreement {
     let name = AgreementName::parse("Seed round").unwrap();
-    let new = NewAgreement { workspace_id: WorkspaceId::new(), name, kind };
+    let new = NewAgreement { workspace_id: WorkspaceId::new(), name, kind: OrDefault(kind) };
     Agreement::draft(new, Actor::system(), noon())
 }
 

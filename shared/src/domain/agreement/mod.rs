@@ -27,7 +27,7 @@ use super::time::Timestamp;
 use crate::limits;
 use crate::wire::enums::text_enum;
 use crate::wire::fields::FieldErrors;
-use crate::wire::input::texts;
+use crate::wire::input::{OrDefault, texts};
 use gate::Gate;
 
 texts! {
@@ -114,7 +114,7 @@ impl Life {
 }
 
 text_enum! {
-    /// What somebody does in an agreement (specification, "Enumerations"). The order is that of the contract.
+    /// What somebody does in an agreement (specification, "Enumerations").
     pub enum ParticipantRole {
         /// Signs.
         Signer = "signer",
@@ -317,8 +317,8 @@ pub struct NewAgreement {
     pub name: AgreementName,
     /// What it is; `general` if left out.
     #[deserr(default)]
-    #[schema(required = false)]
-    pub kind: AgreementKind,
+    #[schema(value_type = AgreementKind, required = false)]
+    pub kind: OrDefault<AgreementKind>,
 }
 
 /// A contact that is to take part, and as what.
@@ -357,6 +357,7 @@ impl deserr::Deserr<FieldErrors> for Roles {
 impl utoipa::PartialSchema for Roles {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
         utoipa::openapi::schema::ArrayBuilder::new()
+            .description(Some("One or more roles. A repeated one counts once."))
             .items(utoipa::openapi::Ref::from_schema_name(ParticipantRole::name()))
             .min_items(Some(1))
             .into()
@@ -373,16 +374,17 @@ impl Agreement {
     /// A new draft.
     #[must_use]
     pub fn draft(new: NewAgreement, created_by: Actor, now: Timestamp) -> Self {
+        let OrDefault(kind) = new.kind;
         Self {
             id: AgreementId::new(),
             workspace_id: new.workspace_id,
             name: new.name,
-            kind: new.kind,
+            kind,
             life: Life::Draft,
             participants: Vec::new(),
             documents: Vec::new(),
             stages: Vec::new(),
-            terms: (new.kind == AgreementKind::Safe).then(SafeTerms::default),
+            terms: (kind == AgreementKind::Safe).then(SafeTerms::default),
             expires_at: None,
             funding_item_ids: Vec::new(),
             created_by,

@@ -61,16 +61,18 @@ pub fn amount(minor: i64, currency: &str) -> String {
     format!("{currency} {sign}{}{point}{fraction}", groups.join(",")).trim_start().to_owned()
 }
 
-/// A decimal fraction such as `0.20` as `20 %`.
+/// A decimal fraction such as `0.20` or `0.125` as `20 %` or `12.5 %`, to the decimal places that it has.
 fn percent(rate: &str) -> String {
-    match rate.split_once('.') {
-        Some(("0", fraction)) if fraction.bytes().all(|byte| byte.is_ascii_digit()) && fraction.len() <= 2 => {
-            let text = format!("{fraction:0<2}");
-            let trimmed = text.trim_start_matches('0');
-            format!("{} %", if trimmed.is_empty() { "0" } else { trimmed })
-        }
-        _ => rate.to_owned(),
+    const SHIFT: usize = 2;
+    let (whole, fraction) = rate.split_once('.').unwrap_or((rate, ""));
+    let digits = format!("{whole}{fraction:0<SHIFT$}");
+    if whole.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return rate.to_owned();
     }
+    let (units, places) = digits.split_at(whole.len() + SHIFT);
+    let units = units.trim_start_matches('0');
+    let units = if units.is_empty() { "0" } else { units };
+    if places.is_empty() { format!("{units} %") } else { format!("{units}.{places} %") }
 }
 
 #[cfg(test)]
@@ -89,6 +91,24 @@ mod tests {
         ] {
             assert_eq!(amount(minor, currency), text);
         }
-        assert_eq!(["0.20", "0.2", "0.05", "0.125", "1"].map(percent), ["20 %", "20 %", "5 %", "0.125", "1"]);
+    }
+
+    #[test]
+    fn a_rate_has_the_decimal_places_that_it_was_given() {
+        for (rate, text) in [
+            ("0.20", "20 %"),
+            ("0.2", "20 %"),
+            ("0.05", "5 %"),
+            ("0.00", "0 %"),
+            ("0.125", "12.5 %"),
+            ("0.0725", "7.25 %"),
+            ("0.0005", "0.05 %"),
+            ("1", "100 %"),
+            ("1.00", "100 %"),
+            ("twenty", "twenty"),
+            (".2", ".2"),
+        ] {
+            assert_eq!(percent(rate), text, "{rate}");
+        }
     }
 }

@@ -190,9 +190,40 @@ async fn a_create_with_a_known_reference_returns_what_is_there() {
         let again = org.post(CONTACTS, &body).send().await;
         assert_eq!(again.ok(200), contact);
         assert_eq!(again.etag(), first.etag());
+        assert_eq!(again.header("location"), "", "nothing was created");
         assert!(!again.is_replay());
     }
     assert_eq!(org.state().await, before, "the repeat changed something");
+}
+
+#[tokio::test]
+async fn a_repeated_create_names_the_values_that_it_dropped() {
+    let org = Org::new().await;
+    assert_eq!(org.post(CONTACTS, &full()).send().await.header("ignored-fields"), "");
+    let create = |name: &str, kind: &str, email: Option<Value>| {
+        let mut body = json!({"display_name": name, "kind": kind, "external_reference": "crm-4711"});
+        if let Some(email) = email {
+            body["email"] = email;
+        }
+        org.post(CONTACTS, &body)
+    };
+    let ada = full()["email"].clone();
+    for (request, ignored) in [
+        (create("Ada Okafor", "person", None), ""),
+        (create(" Ada Okafor ", "person", Some(ada)), ""),
+        (create("Ada", "person", None), "display_name"),
+        (create("Ada Okafor", "person", Some(Value::Null)), "email"),
+        (create("ada okafor", "llc", Some(json!("ada@elsewhere.example"))), "display_name, kind, email"),
+    ] {
+        let answer = request.clone().send().await;
+        answer.ok(200);
+        assert_eq!(answer.header("ignored-fields"), ignored, "{answer}");
+        let key = unknown_id();
+        let (first, replayed) = (request.clone().key(&key).send().await, request.key(&key).send().await);
+        assert!(replayed.is_replay() && replayed.bytes == first.bytes, "{replayed}");
+        assert_eq!(replayed.header("ignored-fields"), ignored, "{replayed}");
+    }
+    assert_eq!(org.total(CONTACTS).await, 1);
 }
 
 #[tokio::test]

@@ -1,8 +1,8 @@
 //! The fields of bodies: what each may hold, and what is said of what it may not.
 
 use serde_json::{Value, json};
-use tests::Fixture;
-use tests::spec::Field;
+use tests::spec::{Field, Operation};
+use tests::{Fixture, Org};
 
 use crate::api::input::refused;
 
@@ -10,12 +10,14 @@ const CONTACTS: &str = "/api/v1/contacts";
 const WORKSPACES: &str = "/api/v1/workspaces";
 
 /// Values that the description does not allow in a field, each with the code of its refusal.
-fn wrong_values(field: &Field) -> Vec<(Value, &'static str)> {
+fn wrong_values(write: &Operation, field: &Field) -> Vec<(Value, &'static str)> {
     let schema = &field.schema;
     let mut wrong =
         vec![(json!(1), "invalid_type"), (json!(true), "invalid_type"), (json!({"a": "b"}), "invalid_type")];
     if !field.is_nullable {
-        wrong.push((Value::Null, "required"));
+        // What may be left out of a create without being nullable has a default.
+        let has_default = write.method == http::Method::POST && !field.is_required;
+        wrong.push((Value::Null, if has_default { "invalid_type" } else { "required" }));
     }
     let length = |name: &str| schema[name].as_u64().map(|length| usize::try_from(length).expect("a length"));
     match schema["type"].as_str() {
@@ -47,7 +49,7 @@ async fn every_field_of_every_body_is_held_to_its_description() {
         let good = fixture.body(write).expect("a body");
         for field in fields {
             let name = field.name.as_str();
-            for (value, code) in wrong_values(field) {
+            for (value, code) in wrong_values(write, field) {
                 let mut body = good.clone();
                 body[name] = value;
                 cases.push((fixture.call(write).json(&body), vec![(name, code)]));
@@ -99,7 +101,43 @@ fn bad_names() -> Vec<(Value, &'static str)> {
     for control in ['\0', '\u{1}', '\u{1b}', '\t', '\n', '\r', '\u{7f}', '\u{85}', '\u{9f}'] {
         bad.push((json!(format!("Ada{control}Okafor")), "invalid_value"));
     }
+    // Line and paragraph separators, and characters that change the direction of text.
+    for misleading in ('\u{2028}'..='\u{202e}').chain('\u{2066}'..='\u{2069}') {
+        bad.push((json!(format!("Ada{misleading}Okafor")), "invalid_value"));
+    }
+    for invisible in
+        ["\u{200b}", "\u{feff}", " \u{200b} \u{200d} ", "\u{ad}", "\u{2060}\u{180e}", "\u{2800}", "\u{e0041}"]
+    {
+        bad.push((json!(invisible), "invalid_value"));
+    }
     bad
+}
+
+/// Some characters that can't be seen belong to the words of a language, or to an emoji.
+#[tokio::test]
+async fn a_name_keeps_the_joiners_of_its_script() {
+    let org = Org::new().await;
+    for name in ["می\u{200c}خواهم", "क\u{94d}\u{200d}ष", "Ada ❤\u{fe0f}", "أحمد \u{200f}"] {
+        let contact = org.post(CONTACTS, &json!({"display_name": name, "kind": "person"})).send().await.ok(201);
+        assert_eq!(contact["display_name"], name);
+    }
+}
+
+#[tokio::test]
+async fn a_field_with_a_default_is_left_out_rather_than_null() {
+    let org = Org::new().await;
+    let workspace = org.workspace("Harbor").await;
+    let with = |kind: Option<Value>| {
+        let mut draft = json!({"workspace_id": workspace["id"], "name": "Seed"});
+        if let Some(kind) = kind {
+            draft["kind"] = kind;
+        }
+        org.post("/api/v1/agreements", &draft)
+    };
+    assert_eq!(with(None).send().await.ok(201)["kind"], "general");
+    assert_eq!(with(Some(json!("safe"))).send().await.ok(201)["kind"], "safe");
+    let wrong = [(Value::Null, "invalid_type"), (json!(1), "invalid_type"), (json!(""), "invalid_value")];
+    refused(&org, wrong.map(|(kind, code)| (with(Some(kind)), vec![("kind", code)])).into()).await;
 }
 
 #[tokio::test]
@@ -175,6 +213,19 @@ async fn an_email_is_an_address() {
         (json!(""), "too_short"),
         (json!("  "), "too_short"),
         (json!(long), "too_long"),
+        (json!("ada%mail.example@okafor.example"), "invalid_format"),
+        (json!("ada@okafor%2e.example"), "invalid_format"),
+        (json!("\"a@b\"@okafor.example"), "invalid_format"),
+        (json!("ada@okafor"), "invalid_format"),
+        (json!("ada@192.0.2.7"), "invalid_format"),
+        (json!("ada@[192.0.2.7]"), "invalid_format"),
+        (json!("ada@okafor.7"), "invalid_format"),
+        (json!("ada@okafor.example."), "invalid_format"),
+        (json!("ada@-okafor.example"), "invalid_format"),
+        (json!("ada@okafor-.example"), "invalid_format"),
+        (json!("ada@oka_for.example"), "invalid_format"),
+        (json!(format!("ada@{}.example", "a".repeat(64))), "invalid_format"),
+        (json!("ada\u{202e}@okafor.example"), "invalid_value"),
         (json!("ada\0@okafor.example"), "invalid_value"),
         (json!("ada@okafor.example\r\nBcc: x@example.org"), "invalid_value"),
         (json!(["ada@okafor.example"]), "invalid_type"),
@@ -185,6 +236,21 @@ async fn an_email_is_an_address() {
         cases.push((org.patch(&contact_path, &json!({"email": value})), vec![("email", code)]));
     }
     refused(org, cases).await;
+}
+
+#[tokio::test]
+async fn a_domain_may_be_in_any_script() {
+    let org = Org::new().await;
+    for email in [
+        "ada@例え.テスト",
+        "ada@münchen.example",
+        "ada@xn--mnchen-3ya.example",
+        "o'ada+x@a-1.b2.example",
+        "ада@почта.рф",
+    ] {
+        let contact = json!({"display_name": "Ada", "kind": "person", "email": email});
+        assert_eq!(org.post(CONTACTS, &contact).send().await.ok(201)["email"], email);
+    }
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ mod contacts;
 mod fields;
 mod idempotency;
 mod identity;
+mod incomplete;
 mod input;
 mod large_pages;
 mod lists;

@@ -1,8 +1,13 @@
 //! `GET /openapi.json`: the golden copy, what is served and what the declarations say are one.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
+use jsonschema::Validator;
+use proptest::prelude::*;
 use serde_json::{Value, json};
+use shared::domain::contact::{DisplayName, Email};
+use shared::domain::proposal::Note;
 use tests::spec::{self, GOLDEN, Operation, golden};
 use tests::{Client, Fixture, Needs, Org, Stack};
 
@@ -14,6 +19,33 @@ async fn the_golden_copy_is_what_is_served() {
     let answer = Client::new(&stack.base_url).get("/openapi.json").send().await;
     answer.ok(200);
     assert_eq!(String::from_utf8_lossy(&answer.bytes), GOLDEN);
+}
+
+#[tokio::test]
+async fn the_description_is_compressed_where_that_is_asked_for() {
+    let stack = Stack::with(Needs::SHARED);
+    let ask = async |encodings: &[&str]| {
+        let mut request = Client::new(&stack.base_url).get("/openapi.json");
+        for encoding in encodings {
+            request = request.header("accept-encoding", *encoding);
+        }
+        let answer = request.send().await;
+        assert_eq!((answer.status, answer.header("vary").as_str()), (200, "accept-encoding"), "{:?}", answer.headers);
+        answer
+    };
+    for encodings in [&["gzip"][..], &["br, GZIP;q=0.5"], &["deflate", "gzip"], &["gzip; q=1.0"]] {
+        let answer = ask(encodings).await;
+        assert_eq!(answer.header("content-encoding"), "gzip", "{encodings:?}");
+        assert!(answer.bytes.len() < GOLDEN.len() / 4, "{} bytes", answer.bytes.len());
+        let deflated = &answer.bytes[10..answer.bytes.len() - 8];
+        let text = miniz_oxide::inflate::decompress_to_vec(deflated).expect("compressed bytes");
+        assert_eq!(String::from_utf8(text).expect("text"), GOLDEN);
+    }
+    for encodings in [&[][..], &["identity"], &["gzip;q=0"], &["br"], &["*;q=0.1"], &[""]] {
+        let answer = ask(encodings).await;
+        assert_eq!(answer.header("content-encoding"), "", "{encodings:?}");
+        assert_eq!(String::from_utf8_lossy(&answer.bytes), GOLDEN);
+    }
 }
 
 #[tokio::test]
@@ -64,7 +96,167 @@ fn the_description_is_of_openapi_3_1_and_of_version_1() {
     let token = &golden["components"]["securitySchemes"]["token"];
     assert_eq!((&token["type"], &token["scheme"]), (&json!("http"), &json!("bearer")));
     assert_eq!(golden["security"], json!([{"token": []}]));
-    assert_eq!(golden["paths"]["/openapi.json"]["get"]["security"], json!([]), "the description is public");
+    let description = &golden["paths"]["/openapi.json"]["get"];
+    assert_eq!(description["security"], json!([]), "the description is public");
+    assert_eq!(members(&description["responses"]), ["200", "401", "405", "422"]);
+    for member in ["name", "url", "email"] {
+        assert!(golden["info"]["contact"][member].is_string(), "{member} of the contact");
+    }
+}
+
+/// Calls `visit` with each object of the document that is no example, and its place.
+fn each_object<'a>(value: &'a Value, place: &str, visit: &mut impl FnMut(&'a Value, &str)) {
+    match value {
+        Value::Object(object) => {
+            visit(value, place);
+            for (name, member) in object.iter().filter(|(name, _)| !["example", "examples"].contains(&name.as_str())) {
+                each_object(member, &format!("{place}/{name}"), visit);
+            }
+        }
+        Value::Array(values) => {
+            for (at, value) in values.iter().enumerate() {
+                each_object(value, &format!("{place}/{at}"), visit);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Tools show the description of a property, not those of its alternatives, and some leave extensions out.
+#[test]
+fn everything_is_described_in_words() {
+    let golden = golden();
+    let mut undescribed = Vec::new();
+    let mut check = |thing: &Value, place: String| {
+        if thing["description"].as_str().is_none_or(|text| text.trim().len() < 5) {
+            undescribed.push(place);
+        }
+    };
+    each_object(&golden, "", &mut |object, place| {
+        for (name, property) in object["properties"].as_object().into_iter().flatten() {
+            check(property, format!("{place}/{name}"));
+        }
+        for parameter in object["parameters"].as_array().into_iter().flatten() {
+            check(parameter, format!("{place}/{}", parameter["name"]));
+        }
+        if object["requestBody"].is_object() {
+            check(&object["requestBody"], format!("{place}/requestBody"));
+        }
+        for (name, header) in object["headers"].as_object().into_iter().flatten() {
+            let header =
+                header["$ref"].as_str().and_then(|reference| spec::resolve(&golden, reference)).unwrap_or(header);
+            check(header, format!("{place}/headers/{name}"));
+        }
+        if let Some(values) = object["enum"].as_array() {
+            let meanings = object["x-enum-descriptions"].as_array().map_or(0, Vec::len);
+            assert_eq!(meanings, values.len(), "{place}");
+            let text = object["description"].as_str().unwrap_or_default();
+            let is_listed =
+                |value: &Value| value == "" || text.contains(&format!("- `{}`: ", value.as_str().unwrap_or_default()));
+            assert!(values.iter().all(is_listed), "{place}: {text}");
+        }
+    });
+    for kind in ["schemas", "responses"] {
+        for (name, component) in golden["components"][kind].as_object().expect("components") {
+            check(component, format!("{kind} {name}"));
+        }
+    }
+    assert_eq!(undescribed, [] as [String; 0]);
+}
+
+#[test]
+fn the_description_has_no_inner_words() {
+    for word in ["contract", "specification", "outbox", "aggregate", "DynamoDB", "Lambda", "idempotency record"] {
+        let found = GOLDEN.find(word).map(|at| &GOLDEN[at.saturating_sub(80)..]);
+        assert_eq!(found.and_then(|text| text.lines().next()), None, "{word}");
+    }
+    assert!(
+        !GOLDEN.contains(['\u{ad}', '\u{200b}', '\u{202e}', '\u{feff}', '\u{e0000}', '\u{e0fff}']),
+        "what can't be seen is escaped"
+    );
+}
+
+/// A filter takes the values of the field that it compares, by the same enumeration, and the empty text.
+#[test]
+fn filters_take_the_values_of_their_fields() {
+    for (list, filter, enumeration) in
+        [("list_agreements", "lifecycle", "Lifecycle"), ("list_proposals", "state", "ProposalState")]
+    {
+        let operation = spec::all().into_iter().find(|operation| operation.id == list).expect("a list");
+        let parameters = operation.about["parameters"].as_array().expect("parameters");
+        let schema = &parameters.iter().find(|parameter| parameter["name"] == filter).expect("a filter")["schema"];
+        let choices = schema["oneOf"].as_array().expect("choices");
+        assert_eq!(choices[0], json!({"$ref": format!("#/components/schemas/{enumeration}")}), "{list}");
+        assert_eq!((&choices[1]["enum"], &schema["default"]), (&json!([""]), &json!("")), "{list}");
+    }
+    for operation in spec::all() {
+        for parameter in operation.about["parameters"].as_array().into_iter().flatten() {
+            assert!(!parameter["schema"].to_string().contains("null"), "{} of {}", parameter["name"], operation.id);
+        }
+    }
+}
+
+/// Texts of characters that matter to the rules, and of some that do not.
+fn texts() -> impl Strategy<Value = String> {
+    let characters = [
+        'a',
+        'Z',
+        '7',
+        ' ',
+        '-',
+        '.',
+        '@',
+        '%',
+        '_',
+        '"',
+        '\t',
+        '\n',
+        '\r',
+        '\0',
+        '\u{7f}',
+        '\u{85}',
+        '\u{9f}',
+        '\u{a0}',
+        '\u{ad}',
+        'é',
+        '日',
+        '\u{301}',
+        '\u{200b}',
+        '\u{2028}',
+        '\u{202e}',
+        '\u{2066}',
+        '\u{3000}',
+        '\u{feff}',
+        '\u{fe0f}',
+        '😀',
+        '\u{e0041}',
+        '\u{1d173}',
+        '\u{10ffff}',
+    ];
+    proptest::collection::vec(proptest::sample::select(characters.to_vec()), 1..8)
+        .prop_map(|all| all.into_iter().collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    /// What a pattern describes is what is accepted.
+    #[test]
+    fn patterns_are_what_is_accepted(text in texts()) {
+        static PATTERNS: LazyLock<[Validator; 2]> =
+            LazyLock::new(|| ["DisplayName", "Note"].map(spec::validator_of));
+        let [name, note] = &*PATTERNS;
+        prop_assert_eq!(name.is_valid(&json!(text)), DisplayName::parse(&text).is_ok(), "{:?}", text);
+        prop_assert_eq!(note.is_valid(&json!(text)), Note::parse(&text).is_ok(), "{:?}", text);
+    }
+
+    #[test]
+    fn the_pattern_of_addresses_is_what_is_accepted(local in "[a-z.%\"é]{1,3}", host in "[a-z0-9._é-]{1,4}", last in "[a-z0-9x-]{1,3}") {
+        static EMAIL: LazyLock<Validator> = LazyLock::new(|| spec::validator_of("Email"));
+        for text in [format!("{local}@{host}.{last}"), format!("{local}@{host}"), format!("{local}@{host}@{last}.x"), format!("a@b.0x{last}")] {
+            prop_assert_eq!(EMAIL.is_valid(&json!(text)), Email::parse(&text).is_ok(), "{:?}", text);
+        }
+    }
 }
 
 #[test]

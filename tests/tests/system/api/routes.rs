@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use http::Method;
 use serde_json::json;
-use tests::{Answer, Org, raw, spec};
+use tests::{Answer, Fixture, Org, raw, spec};
 
 use crate::unknown_id;
 
@@ -40,6 +40,26 @@ async fn there_is_nothing_at_other_paths() {
             org.call(method, path).send().await.refused(404);
         }
     }
+}
+
+#[tokio::test]
+async fn a_letter_of_a_path_may_be_percent_encoded() {
+    let org = Org::new().await;
+    let contact = org.contact("Ada").await;
+    let id = contact["id"].as_str().expect("an id");
+    for path in [format!("/api/v1/cont%61cts/{id}"), format!("/%61pi/v%31/contacts/{}", id.replace('-', "%2D"))] {
+        assert_eq!(org.get(&path).send().await.ok(200), contact, "{path}");
+        let answer = org.call(Method::DELETE, &path).send().await;
+        answer.refused(405);
+        assert_eq!(allowed(&answer), ["GET".to_owned(), "PATCH".to_owned()].into(), "{path}");
+    }
+    let workspace = json!({"name": "Harbor"});
+    let first = org.post("/api/v1/workspaces", &workspace).key("spelled").send().await;
+    let again = org.post("/api/v1/w%6Frkspaces", &workspace).key("spelled").send().await;
+    assert_eq!((first.ok(201), again.is_replay()), (again.ok(201), true), "the same path is the same request");
+    assert_eq!(org.anonymous().get("/openapi%2Ejson").send().await.ok(200)["openapi"], "3.1.0");
+    // An encoded slash is no slash.
+    org.get(format!("/api/v1%2Fcontacts/{id}")).send().await.refused(404);
 }
 
 #[tokio::test]
@@ -112,6 +132,33 @@ async fn what_is_no_http_harms_nobody() {
         assert!((400..500).contains(&status), "{line:?}: {status}");
     }
     org.get("/api/v1/me").send().await.ok(200);
+}
+
+/// What was created is at the path that the answer names, or is a part of what is there.
+#[tokio::test]
+async fn a_created_record_is_at_its_location() {
+    let fixture = Fixture::new().await;
+    let posts: Vec<_> = fixture.writes().filter(|operation| operation.method == Method::POST).collect();
+    assert!(!posts.is_empty());
+    for post in posts {
+        let mut body = fixture.body(post).expect("a body");
+        if body["contact_id"].is_string() {
+            // One who takes part already would not be created.
+            body["contact_id"] = fixture.org.contact("Ben").await["id"].clone();
+        }
+        let answer = fixture.call(post).json(&body).send().await;
+        let created = answer.ok(201);
+        let location = answer.header("location");
+        assert!(location.starts_with("/api/v1/"), "{location} of {answer}");
+        let found = fixture.org.get(&location).send().await.ok(200);
+        let is_it = found["id"] == created["id"];
+        let has_it = |list: &serde_json::Value| list.as_array().is_some_and(|all| all.contains(&created));
+        assert!(is_it || has_it(&found["participants"]), "{location} of {answer}: {found}");
+        let headers = &post.about["responses"]["201"]["headers"];
+        assert!(headers["location"].is_object(), "{} does not describe its location", post.id);
+    }
+    let read = fixture.org.get("/api/v1/me").send().await;
+    assert_eq!(read.header("location"), "");
 }
 
 #[tokio::test]

@@ -23,7 +23,7 @@ struct Recorded {
 }
 
 /// In the order of their replay.
-const RECORDED: [Recorded; 14] = [
+const RECORDED: [Recorded; 15] = [
     Recorded {
         event: "get-identity",
         function: "read-api",
@@ -41,6 +41,14 @@ const RECORDED: [Recorded; 14] = [
         event: "get-openapi",
         function: "read-api",
         check: |answer, _| assert_eq!(answer.ok(200)["openapi"], "3.1.0"),
+    },
+    Recorded {
+        event: "get-openapi-compressed",
+        function: "read-api",
+        check: |answer, _| {
+            assert_eq!((answer.status, answer.header("content-encoding").as_str()), (200, "gzip"));
+            assert_eq!(answer.bytes[..2], [0x1f, 0x8b], "a gzip file");
+        },
     },
     Recorded { event: "unknown-path", function: "read-api", check: |answer, _| answer.refused(404) },
     Recorded {
@@ -150,6 +158,24 @@ async fn every_recorded_event_gets_its_answer() {
     for (name, (process, answered)) in &functions {
         assert_eq!(logged(process), *answered, "{name}");
     }
+}
+
+/// A REST API hands base64 on as text, unless it is set up for binary types.
+#[tokio::test]
+async fn a_rest_api_gets_no_compressed_body() {
+    let org = Org::new().await;
+    let mut process = start("read-api", &org).await;
+    let mut asked: Value = serde_json::from_str(&event("rest-list-contacts", &org, "")).expect("an event is JSON");
+    let path = json!("/openapi.json");
+    (asked["path"], asked["resource"]) = (path.clone(), path.clone());
+    asked["requestContext"]["path"] = path;
+    for query in ["queryStringParameters", "multiValueQueryStringParameters"] {
+        asked[query] = Value::Null;
+    }
+    asked["headers"]["Accept-Encoding"] = json!("gzip");
+    asked["multiValueHeaders"]["Accept-Encoding"] = json!(["gzip"]);
+    let answer = invoke(&mut process, &asked.to_string()).await;
+    assert_eq!((&answer.ok(200)["openapi"], answer.header("content-encoding").as_str()), (&json!("3.1.0"), ""));
 }
 
 /// API Gateway hands a form on as base64, and cookies apart from the other headers, in both directions.

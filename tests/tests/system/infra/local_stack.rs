@@ -97,7 +97,7 @@ async fn an_empty_seed_is_empty_and_a_demo_is_not() {
     let before = everything(&demo).await;
     assert!(before.iter().all(|total| *total != json!(0)), "{before:?}");
     let workspace = demo.client().get("/api/v1/workspaces").send().await.ok(200)["data"][0].clone();
-    assert!(!workspace["people"].as_array().expect("people").is_empty(), "a deal has people");
+    assert!(workspace["people_count"].as_u64() > Some(0), "a deal has people");
     let second = Client::new(demo.base_url()).with_token(text(&demo.ready["organizations"][1]["read_only_token"]));
     assert_eq!(second.get("/api/v1/contacts").send().await.ok(200)["pagination"]["total"], 0);
 

@@ -3,6 +3,7 @@
 mod aws;
 mod aws_run;
 mod canaries;
+mod connections;
 mod gateway;
 mod keyring;
 mod lambda;

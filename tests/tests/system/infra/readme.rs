@@ -104,6 +104,8 @@ async fn first_session(folder: &Path) {
     let said = paste(folder, &[session]).await;
     assert_eq!(said.matches("HTTP/1.1 201 Created").count(), 2, "{said}");
     assert_eq!(said.matches("idempotent-replayed: true").count(), 1, "{said}");
+    assert_eq!(said.matches("location: /api/v1/contacts/").count(), 2, "{said}");
+    assert_eq!(said.matches("ignored-fields: display_name\r\n").count(), 1, "{said}");
     assert!(said.contains("Ada Weiß") && said.contains("\"unknown_field\"") && said.contains("WS-0000"), "{said}");
 }
 

@@ -157,9 +157,10 @@ fn check_questions(fields: &[InformationField]) -> Result<(), FieldErrors> {
             _ if !takes_options => wrong(FieldCode::InvalidValue, "only for a choice"),
             count if count > limits::FIELD_OPTIONS_MAX => wrong(FieldCode::LimitReached, "too many options"),
             count if count != distinct.len() => wrong(FieldCode::InvalidValue, "each option once"),
-            _ if field.options.iter().any(|option| {
-                crate::wire::input::check_text(option, limits::NAME_CHARS_MAX).as_ref() != Ok(option)
-            }) =>
+            _ if field
+                .options
+                .iter()
+                .any(|option| crate::wire::text::check_line(option, limits::NAME_CHARS_MAX).as_ref() != Ok(option)) =>
             {
                 wrong(FieldCode::InvalidValue, "an option is one line of 1 to 200 characters");
             }

@@ -46,7 +46,7 @@ fn check_terms(terms: &SafeTerms) -> Result<(), FieldErrors> {
         );
     }
     let law = terms.governing_law.as_ref();
-    if law.is_some_and(|law| crate::wire::input::check_text(law, limits::NAME_CHARS_MAX).as_ref() != Ok(law)) {
+    if law.is_some_and(|law| crate::wire::text::check_line(law, limits::NAME_CHARS_MAX).as_ref() != Ok(law)) {
         wrong("governing_law", FieldCode::InvalidValue, "must be one line of 1 to 200 characters");
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }

@@ -1,20 +1,22 @@
 //! HTTP on a port of this machine: what the gateway does in the cloud.
 
+mod body;
+mod connection;
+mod refusal;
+
 use std::io;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
-use axum::extract::ConnectInfo;
-use axum::serve::ListenerExt;
-use http::Request;
-use shared::web::client_address::ClientAddress;
+use shared::limits;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
 
 use crate::error::StartError;
+
+/// The pause after a connection could not be accepted, such as when the process has no file descriptors left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Binds a port on 127.0.0.1; 0 takes a free one.
 pub(crate) async fn bind(port: u16) -> Result<TcpListener, StartError> {
@@ -27,24 +29,20 @@ pub(crate) async fn bind(port: u16) -> Result<TcpListener, StartError> {
 /// A running server. Dropping it ends it at once, in the middle of requests.
 #[derive(Debug)]
 pub(crate) struct Server {
-    shutdown: Option<oneshot::Sender<()>>,
-    task: JoinHandle<io::Result<()>>,
+    shutdown: Option<watch::Sender<()>>,
+    task: JoinHandle<()>,
 }
 
 impl Server {
     /// Serves a router on a listener.
     pub(crate) fn start(listener: TcpListener, router: Router) -> Self {
-        let (shutdown, shutdown_requested) = oneshot::channel::<()>();
-        // Nagle's algorithm would delay small responses. If it can't be turned off, they are only slower.
-        let listener = listener.tap_io(|connection| {
-            let _ = connection.set_nodelay(true);
-        });
-        let router = router.layer(axum::middleware::map_request(insert_client_address));
-        let service = router.into_make_service_with_connect_info::<SocketAddr>();
-        let serve = axum::serve(listener, service).with_graceful_shutdown(async {
-            let _ = shutdown_requested.await;
-        });
-        Self { shutdown: Some(shutdown), task: tokio::spawn(serve.into_future()) }
+        Self::start_with(listener, router, limits::REQUEST_HEAD_TIMEOUT)
+    }
+
+    fn start_with(listener: TcpListener, router: Router, head_timeout: Duration) -> Self {
+        let (shutdown, shutdown_requested) = watch::channel(());
+        let task = tokio::spawn(serve(listener, router, head_timeout, shutdown_requested));
+        Self { shutdown: Some(shutdown), task }
     }
 
     /// Stops accepting requests, and waits up to `drain_timeout` for those in flight.
@@ -60,18 +58,34 @@ impl Drop for Server {
     }
 }
 
-/// Adds the address of the connection to a request: the app limits failed logins per address.
-async fn insert_client_address(mut request: Request<Body>) -> Request<Body> {
-    if let Some(ConnectInfo(address)) = request.extensions().get::<ConnectInfo<SocketAddr>>().copied() {
-        request.extensions_mut().insert(ClientAddress(address.ip()));
+/// Accepts and serves connections until the sender of `shutdown` is dropped, then finishes the requests in flight.
+async fn serve(listener: TcpListener, router: Router, head_timeout: Duration, mut shutdown: watch::Receiver<()>) {
+    // Dropping the set ends the connections.
+    let mut connections = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            Some(_) = connections.join_next() => continue,
+            _ = shutdown.changed() => break,
+        };
+        match accepted {
+            Ok((socket, address)) => {
+                let (router, shutdown) = (router.clone(), shutdown.clone());
+                connections.spawn(connection::serve(socket, address, router, head_timeout, shutdown));
+            }
+            Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+        }
     }
-    request
+    drop(listener);
+    while connections.join_next().await.is_some() {}
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
     use std::sync::Arc;
 
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpStream;
     use tokio::sync::Notify;
 
@@ -125,5 +139,22 @@ mod tests {
         begun.notified().await;
         tokio::time::timeout(DRAIN_TIMEOUT, server.stop(Duration::from_millis(50))).await.expect("a timeout ends it");
         request.abort();
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_brings_no_request_is_closed() {
+        const HEAD_TIMEOUT: Duration = Duration::from_millis(200);
+        let listener = bind(0).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let router = Router::new().route("/", axum::routing::get(async || "done"));
+        let _server = Server::start_with(listener, router, HEAD_TIMEOUT);
+        for sent in [&b""[..], b"GET / HT", b"GET / HTTP/1.1\r\nhost: a\r\n", b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"] {
+            let mut socket = TcpStream::connect(address).await.unwrap();
+            socket.write_all(sent).await.unwrap();
+            let mut response = Vec::new();
+            let closed = tokio::time::timeout(DRAIN_TIMEOUT, socket.read_to_end(&mut response)).await;
+            closed.expect("the server closes the connection").unwrap();
+            assert_eq!(response.ends_with(b"done"), sent.ends_with(b"\r\n\r\n"), "{}", String::from_utf8_lossy(sent));
+        }
     }
 }
