@@ -1,12 +1,4 @@
-//! Runs the tests at an endpoint of AWS or of an emulator: `scripts/test-aws` starts it.
-//!
-//! ```text
-//! aws_run test COMMAND…    runs the command with the region and credentials of the SDK's chain in its environment, and
-//!                          deletes the tables, queues and secrets that it made, and those of interrupted runs
-//! aws_run show             prints the endpoint, the region and the id of the access key
-//! ```
-//!
-//! The chain is asked once for all tests: a role that every test assumed for itself would be throttled.
+//! The two commands, with the signals and process groups of Unix.
 
 use std::process::{ExitCode, Stdio};
 use std::time::Duration;
@@ -25,7 +17,7 @@ use tokio::process::Command;
 use tokio::signal::unix::{SignalKind, signal};
 
 #[tokio::main]
-async fn main() -> ExitCode {
+pub(crate) async fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["show"] => show().await,
