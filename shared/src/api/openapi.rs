@@ -1,4 +1,4 @@
-//! The description of the API (OpenAPI 3.1), told by the same declarations that make the routes.
+//! The description of the API (OpenAPI 3.1), generated from the declarations that make the routes.
 //!
 //! What is served is `openapi.json`, written by `make generate`; a test compares it with the declarations. From it
 //! every function also knows the routes of all the others, for 404 and 405. Functions carry it compressed, in
@@ -19,7 +19,7 @@ use crate::limits;
 use crate::wire::fields::{FieldCode, FieldError, FieldErrors};
 use crate::wire::text::{INVISIBLE, is_in};
 
-/// Where the description is.
+/// The path of the document.
 pub const PATH: &str = "/openapi.json";
 /// The operation that gives it.
 pub const OPERATION: &str = "get_openapi";
@@ -95,7 +95,7 @@ fn matches(template: &str, path: &str) -> bool {
     }
 }
 
-/// The description while operations are told.
+/// An OpenAPI document under construction.
 #[derive(Debug, Default)]
 pub struct Description {
     paths: Map<String, Value>,
@@ -104,7 +104,7 @@ pub struct Description {
 }
 
 impl Description {
-    /// Nothing but what all operations share.
+    /// A document with the shared parts only.
     #[must_use]
     pub fn new() -> Self {
         let mut description = Self::default();
@@ -249,7 +249,7 @@ impl Description {
                 "in": "header",
                 "required": false,
                 "description": "The ETag of the version that the change is meant for. If the record has changed since, the call is a 409 and changes nothing.",
-                "schema": {"type": "string", "pattern": r#"^(\*|(W/)?"[!#-+.-~-]*"(, *(W/)?"[!#-+.-~-]*")*)$"#, "examples": ["\"3\""]},
+                "schema": {"type": "string", "minLength": 1, "pattern": r#"^(\*|(W/)?"[!#-+.-~-]*"(, *(W/)?"[!#-+.-~-]*")*)$"#, "examples": ["\"3\""]},
             }));
         }
         let mut responses = Map::new();
@@ -291,7 +291,7 @@ impl Description {
     }
 }
 
-/// Takes out of the descriptions where a rule comes from, which is for those who work on the code.
+/// Removes references to the specification from descriptions: they are for maintainers.
 fn without_sources(value: &mut Value) {
     match value {
         Value::String(text) => {

@@ -42,7 +42,7 @@ text_enum! {
     }
 }
 
-/// A free text for whoever decides, or from whoever decided: up to 2,000 characters, in lines.
+/// A note to or from the member who decides: up to 2,000 characters, on several lines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Note(String);
@@ -53,8 +53,7 @@ impl utoipa::PartialSchema for Note {
             .schema_type(utoipa::openapi::schema::Type::String)
             .description(Some("A free text of one line or several, with up to 2,000 characters. Control characters other than tabs and line breaks are refused. Blanks around it are removed."))
             .min_length(Some(1))
-            .max_length(Some(limits::NOTE_CHARS_MAX))
-            .pattern(Some(text::lines_pattern()))
+            .pattern(Some(text::bounded(&text::lines_pattern(), limits::NOTE_CHARS_MAX)))
             .examples(["Terms as agreed on Tuesday's call."])
             .into()
     }
@@ -66,7 +65,7 @@ impl Note {
     /// Checks a text: trimmed, CRLF becomes LF, tabs and line breaks are fine, other control characters are not.
     ///
     /// # Errors
-    /// What would be right.
+    /// A message that says what is valid.
     pub fn parse(text: &str) -> Result<Self, (FieldCode, String)> {
         text::check_lines(text, limits::NOTE_CHARS_MAX).map(Self)
     }

@@ -214,9 +214,8 @@ macro_rules! texts {
                     .schema_type(utoipa::openapi::schema::Type::String)
                     .description(Some($crate::wire::text::line_description(concat!($($about),+), $max)))
                     .min_length(Some(1))
-                    .max_length(Some($max))
-                    .pattern(Some($crate::wire::text::line_pattern()))
-                    $(.pattern(Some($pattern()))
+                    .pattern(Some($crate::wire::text::bounded(&$crate::wire::text::line_pattern(), $max)))
+                    $(.pattern(Some($crate::wire::text::bounded(&$pattern(), $max)))
                     .format(Some(utoipa::openapi::schema::SchemaFormat::Custom($format.to_owned()))))?
                     .examples([$example])
                     .into()

@@ -103,6 +103,14 @@ pub(crate) fn line_description(about: &str, chars_max: usize) -> String {
     )
 }
 
+/// A pattern that also bounds the length of the text without the blanks around it. `maxLength` would count the blanks too.
+pub(crate) fn bounded(pattern: &str, chars_max: usize) -> String {
+    let blank = class(BLANK);
+    let rest = pattern.strip_prefix('^').unwrap_or(pattern);
+    // CRLF becomes one character.
+    format!("^(?=[{blank}]*(\\r\\n|[\\s\\S]){{1,{chars_max}}}[{blank}]*$){rest}")
+}
+
 /// The pattern of the texts that [`check_line`] accepts, but for their length.
 pub(crate) fn line_pattern() -> String {
     let blank = class(BLANK);
