@@ -205,6 +205,7 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         claim: Claim,
         delivery: &mut Versioned<Delivery>,
     ) -> Result<Prepared, Failure> {
+        let mut backoff = Backoff::new(Budget::until(Instant::now() + limits::WRITE_DEADLINE));
         loop {
             let (endpoint, event) = self.deliveries.load(wake).await?;
             let Some(endpoint) = endpoint else {
@@ -224,13 +225,14 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
             let held = delivery.held(self.clock.now());
             match self.deliveries.update(wake, delivery, &held, Some(&endpoint)).await {
                 Ok(true) => return Ok(Prepared::Done(Handled::Held)),
-                Ok(false) => {}
-                // Other deliveries of the endpoint are held at the same time.
-                Err(StoreError::Conflict) => {
-                    tokio::time::sleep(limits::WRITE_BACKOFF_FIRST.mul_f64(fastrand::f64())).await;
-                }
+                // The endpoint has changed, or other deliveries of it are held at the same time.
+                Ok(false) | Err(StoreError::Conflict) => {}
                 Err(error) => return Err(error.into()),
             }
+            let Some(pause) = backoff.next(Obstacle::Conflict) else {
+                return Err(Failure::Retryable("the endpoint keeps changing".to_owned()));
+            };
+            self.clock.sleep(pause).await;
             match self.deliveries.get(wake).await? {
                 Some(found) if found.is_claimed_by(claim) && self.clock.now() < claim.until => *delivery = found,
                 _ => return Ok(Prepared::Done(Handled::Skipped)),
