@@ -39,7 +39,8 @@ async function walkThrough(stack) {
   await page.goto(proposal.confirm_url);
   expect(page.url().startsWith(`${stack.base}/app/sign-in?`), `signed out, the review leads to ${page.url()}`);
   const { email, password } = stack.organizations[0].members[0];
-  // The form has taken the focus by itself.
+  // The form takes the focus as it loads.
+  await page.locator('#email:focus').waitFor();
   await page.keyboard.type(email);
   await tabTo(page, page.getByLabel('Password', { exact: true }));
   await page.keyboard.type(password);

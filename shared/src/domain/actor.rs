@@ -7,7 +7,7 @@ use crate::domain::ids::MemberId;
 use crate::wire::enums::text_enum;
 
 text_enum! {
-    /// What kind of somebody it was.
+    /// The kind of actor.
     pub enum ActorType {
         /// A member of the organization, in the app.
         Member = "member",
@@ -15,7 +15,7 @@ text_enum! {
         Participant = "participant",
         /// An access token, over the API.
         Token = "token",
-        /// The service itself, when time has come.
+        /// The service itself, for effects of time.
         System = "system",
     }
 }
@@ -24,10 +24,10 @@ text_enum! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"type": "token", "id": "01980a3d-77aa-7b12-a0f4-31c8de5b9042", "display_name": "CRM sync"}))]
 pub struct Actor {
-    /// What kind of somebody.
+    /// The kind of actor.
     #[serde(rename = "type")]
     pub actor_type: ActorType,
-    /// Which; none for the service itself.
+    /// The actor's id; none for the service.
     #[schema(required = true)]
     pub id: Option<uuid::Uuid>,
     /// What they were called then.

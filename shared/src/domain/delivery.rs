@@ -361,7 +361,7 @@ impl Delivery {
         (self.state().is_undelivered() && !is_newer && !self.is_claimed(now)).then(|| self.replayed(due_at))
     }
 
-    /// The delivery, queued again with the whole schedule before it.
+    /// The delivery, queued again with a fresh schedule.
     #[must_use]
     pub fn replayed(&self, due_at: Timestamp) -> Self {
         Self { progress: Progress::Queued { due_at, claim: None }, failures: 0, ..self.clone() }

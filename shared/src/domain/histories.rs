@@ -149,7 +149,7 @@ fn tries() -> impl Strategy<Value = Vec<Try>> {
     proptest::collection::vec(one, 0..40)
 }
 
-/// All there is, as the store would have it.
+/// The records, as the store would hold them.
 struct World {
     by: Member,
     deal: Deal,
@@ -511,7 +511,7 @@ proptest! {
     }
 }
 
-/// The histories come to all that they are about: a property that nothing meets proves nothing.
+/// The histories exercise every property: one that no history reaches proves nothing.
 #[test]
 fn the_histories_reach_every_end() {
     let mut world = World::new(true);

@@ -99,7 +99,7 @@ impl Workspace {
         }
         let mut changed = self.clone();
         changed.people.insert(contact);
-        // Calls that meet are decided in another order than they came in.
+        // Concurrent calls may be decided in another order than they began.
         changed.updated_at = now.max(self.updated_at);
         Ok(changed)
     }

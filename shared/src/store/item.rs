@@ -16,8 +16,8 @@ use crate::domain::endpoint::Endpoint;
 /// The attribute that holds a record's version.
 pub(super) const VERSION: &str = "v";
 
-/// A record as it was read, with the version that its next change must name. Of a record with protected transitions only
-/// the store makes one, so no other code can pretend what the table has.
+/// A record as it was read, with the version that its next change must name. Only the store makes one of a record with
+/// protected transitions, so no other code can forge what the table has.
 ///
 /// ```compile_fail,E0451
 /// use shared::domain::agreement::Agreement;

@@ -66,7 +66,7 @@ impl<'a> RowFilter<'a> {
         Self { needle, ..Self::default() }
     }
 
-    /// Rows whose attribute has a value; any value where none is asked for.
+    /// Keeps the rows whose attribute equals the value; all rows if there is no value.
     pub(super) fn equal<T: Display>(self, attribute: &Attribute<T>, wanted: Option<T>) -> Self {
         let Some(wanted) = wanted.map(|wanted| wanted.to_string()) else { return self };
         let name = attribute.name;

@@ -17,12 +17,12 @@ use crate::wire::text::Folded;
 
 /// A kind of record with a key of its own, a version, and a row in a list.
 pub(super) trait Record: Sized {
-    /// What names one.
+    /// The type of its id.
     type Id: Copy + From<Uuid> + Into<Uuid>;
     /// The list that its rows are in.
     const ROWS: Rows;
 
-    /// Where one is kept.
+    /// The key of the record with an id.
     fn key(org: OrgId, id: Self::Id) -> Key;
     /// Its id.
     fn record_id(&self) -> Self::Id;
@@ -127,7 +127,7 @@ fn row_of<R: Record>(org: OrgId, record: &R) -> Change {
     Change::Put(item)
 }
 
-/// A record's attributes, for those that are kept as they are.
+/// The attributes of a record that is stored in its serde form.
 pub(super) fn encoded<R: serde::Serialize>(record: &R) -> Result<Item, StoreError> {
     serde_dynamo::to_item(record).map_err(|error| StoreError::Failed(format!("encoding an item: {error}")))
 }

@@ -19,9 +19,8 @@ pub(crate) use doc_line;
 
 /// Declares an enumeration whose values are texts on the wire.
 ///
-/// It gets its values in their order (`ALL`), the text of a value (`as_str`, `Display`), the value of a text (`parse`),
-/// and reading and writing by `serde`, `deserr` and the API document's schema, which all use that text. The schema has the
-/// documentation of each value.
+/// Generates the values in their order (`ALL`), `as_str`, `Display`, `parse`, `serde`, `deserr` and the schema of the API
+/// document, which all use the same text. The schema has the documentation of each value.
 macro_rules! text_enum {
     (
         $(#[$($about:tt)*])*

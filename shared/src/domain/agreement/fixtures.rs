@@ -16,7 +16,7 @@ use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 use crate::wire::input::OrDefault;
 
-/// The moment of a test that does not care.
+/// A fixed time for tests that do not depend on it.
 pub(crate) fn noon() -> Timestamp {
     Timestamp::from_unix_ms(1_773_489_600_000).unwrap()
 }
@@ -26,7 +26,7 @@ pub(crate) fn after(hours: i64) -> Timestamp {
     noon().plus_seconds(hours * 3600)
 }
 
-/// A deployment's own pace.
+/// The default time scale.
 pub(crate) fn time_scale() -> TimeScale {
     TimeScale::default()
 }
@@ -93,7 +93,7 @@ pub(crate) struct Deal {
 }
 
 impl Deal {
-    /// A SAFE with gates of all nine types in whose way nothing is.
+    /// A publishable SAFE with gates of all nine types.
     pub(crate) fn complete() -> Self {
         let now = noon();
         let (ada, ben, eve) = (contact("Ada"), contact("Ben"), contact("Eve"));

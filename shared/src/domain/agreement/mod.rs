@@ -114,7 +114,7 @@ impl Life {
 }
 
 text_enum! {
-    /// What somebody does in an agreement (specification, "Enumerations").
+    /// A participant's role in an agreement (specification, "Enumerations").
     pub enum ParticipantRole {
         /// Signs.
         Signer = "signer",
@@ -132,7 +132,7 @@ text_enum! {
         Trustee = "trustee",
         /// Hands in documents or answers.
         Contributor = "contributor",
-        /// Looks on.
+        /// Observes.
         Observer = "observer",
     }
 }

@@ -98,7 +98,7 @@ impl Member {
 }
 
 /// A member who may change the organization's settings. Only a submitted form makes one, together with a check in the
-/// commit that the member is still an admin (`web::SubmittedForm::by_admin`):
+/// commit that the member is still an admin (`web::SubmittedForm::require_admin`):
 ///
 /// ```compile_fail
 /// use shared::domain::member::{Admin, Member};

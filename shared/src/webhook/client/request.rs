@@ -16,7 +16,7 @@ use crate::webhook::guard::EndpointUrl;
 
 const USER_AGENT_VALUE: &str = concat!("Countersign/", env!("CARGO_PKG_VERSION"));
 
-/// The request. None if its parts are not valid in HTTP, which no URL that was parsed leads to.
+/// The request. None if a part is not valid in HTTP, which a parsed URL never causes.
 pub(super) fn build(url: &EndpointUrl, headers: HeaderMap, body: Bytes) -> Option<Request<Full<Bytes>>> {
     let mut request = Request::post(url.path_and_query()).body(Full::new(body)).ok()?;
     *request.headers_mut() = headers;
