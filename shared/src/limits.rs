@@ -112,6 +112,10 @@ pub const IDEMPOTENCY_KEY_LIFETIME_S: i64 = 7 * 24 * 3600;
 
 /// Token lifetime, in seconds: ninety days (specification, "Limits").
 pub const TOKEN_LIFETIME_S: i64 = 90 * 24 * 3600;
+/// The largest number of valid tokens of an organization, so that an admin sees all of them on one page.
+pub const VALID_TOKENS_MAX: usize = 100;
+/// The largest number of expired and revoked tokens that the app shows, the newest ones. The audit log has them all.
+pub const ENDED_TOKENS_SHOWN_MAX: usize = 20;
 /// The lifetime of an entry of the trail of calls with unknown tokens, in seconds (contract, section 1).
 pub const TRAIL_LIFETIME_S: i64 = 30 * 24 * 3600;
 /// Partitions of a day's trail of unknown tokens, so that a flood of them makes no partition hot.

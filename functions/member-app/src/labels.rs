@@ -2,6 +2,7 @@
 
 use shared::domain::actor::{Actor, ActorType};
 use shared::domain::agreement::Lifecycle;
+use shared::domain::contact::ContactKind;
 use shared::domain::delivery::DeliveryState;
 use shared::domain::endpoint::Subscription;
 use shared::domain::proposal::{ProposalAction, ProposalState};
@@ -24,6 +25,19 @@ pub(crate) struct DisplayTime {
 impl From<Timestamp> for DisplayTime {
     fn from(time: Timestamp) -> Self {
         Self { datetime: time.to_string(), text: time.for_people() }
+    }
+}
+
+pub(crate) fn contact_kind_label(kind: ContactKind) -> &'static str {
+    match kind {
+        ContactKind::Person => "Person",
+        ContactKind::Household => "Household",
+        ContactKind::Trust => "Trust",
+        ContactKind::Llc => "LLC",
+        ContactKind::Corporation => "Corporation",
+        ContactKind::Partnership => "Partnership",
+        ContactKind::Nonprofit => "Nonprofit",
+        ContactKind::Other => "Other",
     }
 }
 

@@ -31,21 +31,28 @@ impl Layout {
             form_token: signed_in.form_token(),
             is_admin: signed_in.member().is_admin(),
         });
-        let path = request.uri().path();
-        let section = match path.trim_end_matches('/') {
-            "/app" => "home",
-            "/app/account" => "account",
-            "/app/workspaces" => "workspaces",
-            "/app/members" => "members",
-            "/app/developers" => "developers",
-            _ => "",
-        };
+        let section = section_of(request.uri().path());
         Self { style: style::url(), section, request_id: request.request_id().to_string(), member }
     }
 
     /// The CSRF token of the page's forms.
     pub fn form_token(&self) -> &str {
         self.member.as_ref().map_or("", |member| &member.form_token)
+    }
+}
+
+/// The page of the navigation to which a path belongs, such as a record's page to its list.
+fn section_of(path: &str) -> &'static str {
+    match path.trim_end_matches('/').strip_prefix("/app").map(|rest| rest.split('/').nth(1).unwrap_or_default()) {
+        Some("") => "home",
+        Some("account") => "account",
+        Some("agreements") => "agreements",
+        Some("contacts") => "contacts",
+        Some("developers") => "developers",
+        Some("members") => "members",
+        Some("proposals") => "proposals",
+        Some("workspaces") => "workspaces",
+        _ => "",
     }
 }
 

@@ -7,8 +7,11 @@
 mod account;
 mod agreement;
 mod agreement_summary;
+mod agreements;
+mod contacts;
 mod delivery;
 mod developers;
+mod done;
 mod endpoint;
 mod home;
 mod labels;
@@ -20,6 +23,8 @@ mod proposals;
 mod response;
 mod sign_in;
 mod style;
+mod tokens;
+mod workspace_people;
 mod workspaces;
 
 use std::sync::Arc;
@@ -58,13 +63,19 @@ pub fn router(app: Arc<AppState>) -> Router {
         .route("/app/sign-out-everywhere", action::<account::SignOutEverywhere>())
         .route("/app/account", page::<account::Show>())
         .route("/app/organization", action::<account::SwitchOrganization>())
-        .route("/app/workspaces", page::<workspaces::List>())
+        .route("/app/contacts", page_with_action::<contacts::List, contacts::Add>())
+        .route("/app/contacts/{id}", page_with_action::<contacts::Show, contacts::Save>())
+        .route("/app/workspaces", page_with_action::<workspaces::List, workspaces::Create>())
         .route("/app/workspaces/{id}", page_with_action::<workspaces::Show, workspaces::Activate>())
+        .route("/app/workspaces/{id}/people", page_with_action::<workspace_people::Choose, workspace_people::Add>())
+        .route("/app/agreements", page::<agreements::List>())
         .route("/app/agreements/{id}", page::<agreement::Show>())
         .route("/app/proposals", page::<proposals::List>())
         .route("/app/proposals/{id}", page_with_action::<proposal::Show, proposal::Decide>())
         .route("/app/members", page_with_action::<members::List, members::Remove>())
         .route("/app/developers", page_with_action::<developers::Show, developers::AddEndpoint>())
+        .route("/app/developers/tokens", page_with_action::<tokens::Show, tokens::Create>())
+        .route("/app/developers/tokens/{id}/revoke", action::<tokens::Revoke>())
         .route("/app/developers/endpoints/{id}", page_with_action::<endpoint::Show, endpoint::Submit>())
         .route("/app/developers/endpoints/{id}/edit", page_with_action::<endpoint::Edit, endpoint::Save>())
         .route(

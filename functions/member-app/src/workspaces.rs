@@ -5,18 +5,20 @@ use shared::domain::agreement::Agreement;
 use shared::domain::contact::Contact;
 use shared::domain::ids::WorkspaceId;
 use shared::domain::sentences;
-use shared::domain::workspace::Workspace;
+use shared::domain::workspace::{NewWorkspace, Workspace};
 use shared::error::Error;
 use shared::service::agreements::{self, AgreementPage, AgreementQuery};
 use shared::service::scope::Scope;
-use shared::service::workspaces::{self, WorkspacePeople, WorkspaceQuery};
+use shared::service::workspaces::{self, WorkspacePeople, WorkspaceQuery, WorkspaceWithPeople};
 use shared::web::Request;
 use shared::wire::input;
 use shared::wire::page::PageRequest;
 
 use crate::Handler;
+use crate::contacts::contact_url;
+use crate::done::{notice_of_act, see_other_with_notice};
 use crate::labels::{Badge, DisplayTime, lifecycle_badge};
-use crate::layout::{Layout, encode_query_value};
+use crate::layout::{Layout, Notice, encode_query_value};
 use crate::pager::{Pager, is_past_the_end, requested_page};
 use crate::response::PageResponse;
 
@@ -24,9 +26,18 @@ use crate::response::PageResponse;
 #[template(path = "workspaces.html")]
 struct WorkspacesPage {
     layout: Layout,
+    notice: Option<Notice>,
     search: String,
     workspaces: Vec<WorkspaceRow>,
     pager: Option<Pager>,
+    form: WorkspaceForm,
+}
+
+/// The form that creates a workspace.
+#[derive(Default)]
+struct WorkspaceForm {
+    name: String,
+    name_error: Option<String>,
 }
 
 struct WorkspaceRow {
@@ -49,8 +60,12 @@ impl WorkspaceRow {
     }
 }
 
-fn workspace_url(id: WorkspaceId) -> String {
-    format!("/app/workspaces/{id}")
+/// The path of the list.
+const PATH: &str = "/app/workspaces";
+
+/// The URL of a workspace's page.
+pub(crate) fn workspace_url(id: WorkspaceId) -> String {
+    format!("{PATH}/{id}")
 }
 
 /// Shows the list.
@@ -62,21 +77,58 @@ impl Handler for List {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let signed_in = request.signed_in()?;
-        let query: WorkspaceQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
-        let found = workspaces::list(signed_in.scope(), &query).await?;
-        let search = request.query("search").unwrap_or_default();
-        let page_url = |offset: u64| format!("/app/workspaces?search={}&offset={offset}", encode_query_value(&search));
-        if is_past_the_end(found.pagination) {
-            return Ok(PageResponse::see_other(page_url(0)));
-        }
-        let page = WorkspacesPage {
-            layout: Layout::new(request),
-            pager: Pager::new("workspaces", found.pagination, page_url),
-            workspaces: found.data.iter().map(WorkspaceRow::new).collect(),
-            search,
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(workspaces_page(request, WorkspaceForm::default(), notice).await?.with_cookie(cookie))
+    }
+}
+
+async fn workspaces_page(
+    request: &Request,
+    form: WorkspaceForm,
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
+    let scope = request.signed_in()?.scope();
+    let query: WorkspaceQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
+    let found = workspaces::list(scope, &query).await?;
+    let search = request.query("search").unwrap_or_default();
+    let page_url = |offset: u64| format!("{PATH}?search={}&offset={offset}", encode_query_value(&search));
+    if is_past_the_end(found.pagination) {
+        return Ok(PageResponse::see_other(page_url(0)));
+    }
+    let page = WorkspacesPage {
+        layout: Layout::new(request),
+        notice,
+        pager: Pager::new("workspaces", found.pagination, page_url),
+        workspaces: found.data.iter().map(WorkspaceRow::new).collect(),
+        search,
+        form,
+    };
+    Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|workspace| workspace.id().uuid())))
+}
+
+/// Creates a workspace.
+pub(crate) struct Create;
+
+impl Handler for Create {
+    fn operation(_: &Request) -> &'static str {
+        "create_workspace"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let new: NewWorkspace = match submitted.form().read_new(&["name"]) {
+            Ok(new) => new,
+            Err(errors) => {
+                let name_error = errors.into_list().into_iter().next().map(|error| error.message);
+                let form = WorkspaceForm { name: submitted.form().get("name").to_owned(), name_error };
+                return Ok(workspaces_page(request, form, None).await?.unprocessable());
+            }
         };
-        Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|workspace| workspace.id().uuid())))
+        let WorkspaceWithPeople { workspace, .. } =
+            submitted.run(|| workspaces::create(&submitted, new.clone())).await?;
+        let title = format!("{} was created", workspace.name.as_str());
+        let line = "Next: add the people who take part.";
+        Ok(see_other_with_notice(&submitted, workspace_url(workspace.id()), &title, line).await)
     }
 }
 
@@ -84,6 +136,7 @@ impl Handler for List {
 #[template(path = "workspace.html")]
 struct WorkspacePage {
     layout: Layout,
+    notice: Option<Notice>,
     name: String,
     reference: String,
     activated_at: Option<DisplayTime>,
@@ -96,6 +149,7 @@ struct WorkspacePage {
 }
 
 struct PersonRow {
+    url: String,
     name: String,
     email: Option<String>,
 }
@@ -103,22 +157,24 @@ struct PersonRow {
 impl PersonRow {
     fn new(contact: &Contact) -> Self {
         Self {
+            url: contact_url(contact.id),
             name: contact.display_name.as_str().to_owned(),
             email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
         }
     }
 }
 
-struct AgreementRow {
-    url: String,
-    name: String,
-    status: String,
-    badge: Badge,
-    participants: usize,
+/// An agreement in a list.
+pub(crate) struct AgreementRow {
+    pub url: String,
+    pub name: String,
+    pub status: String,
+    pub badge: Badge,
+    pub participants: usize,
 }
 
 impl AgreementRow {
-    fn new(agreement: &Agreement, is_ready: bool) -> Self {
+    pub fn new(agreement: &Agreement, is_ready: bool) -> Self {
         Self {
             url: format!("/app/agreements/{}", agreement.id()),
             name: agreement.name.as_str().to_owned(),
@@ -138,6 +194,7 @@ impl Handler for Show {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
         let scope = request.signed_in()?.scope();
         let id: WorkspaceId = request.path_id("id")?;
         let WorkspacePeople { workspace, people } =
@@ -152,6 +209,7 @@ impl Handler for Show {
         let agreement_row = |agreement: &Agreement| AgreementRow::new(agreement, ready.contains(&agreement.id()));
         let page = WorkspacePage {
             layout: Layout::new(request),
+            notice,
             name: workspace.name.as_str().to_owned(),
             reference: workspace.number.to_string(),
             activated_at: workspace.activated_at().map(Into::into),
@@ -167,7 +225,8 @@ impl Handler for Show {
             agreements: agreements.data.iter().map(agreement_row).collect(),
         };
         let agreement_ids = agreements.data.iter().map(|agreement| agreement.id().uuid());
-        Ok(PageResponse::render(&page)?.showing(std::iter::once(id.uuid()).chain(agreement_ids)))
+        let page = PageResponse::render(&page)?.with_cookie(cookie);
+        Ok(page.showing(std::iter::once(id.uuid()).chain(agreement_ids)))
     }
 }
 
@@ -189,6 +248,7 @@ impl Handler for Activate {
         let submitted = request.submitted_form()?;
         let id: WorkspaceId = request.path_id("id")?;
         submitted.run(|| workspaces::activate(submitted.scope(), submitted.submitter(), id)).await?;
-        Ok(PageResponse::see_other(workspace_url(id)))
+        let line = "Agreements of this workspace can be published.";
+        Ok(see_other_with_notice(&submitted, workspace_url(id), "Workspace activated", line).await)
     }
 }

@@ -1,12 +1,16 @@
 //! Access tokens: their scope and validity (specification, "Authentication").
 
+use deserr::Deserr;
 use serde::{Deserialize, Serialize};
 
 use super::actor::{Actor, ActorType};
+use super::contact::DisplayName;
 use super::ids::{OrgId, TokenId};
+use super::member::Admin;
 use super::time::Timestamp;
 use crate::limits;
 use crate::wire::enums::text_enum;
+use crate::wire::fields::FieldErrors;
 
 text_enum! {
     /// What a token may do.
@@ -33,9 +37,22 @@ pub struct Token {
     pub created_at: Timestamp,
     /// When it stops working.
     pub expires_at: Timestamp,
+    /// The admin who created it in the app. None if an operator issued it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_by: Option<Actor>,
     /// When it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
+}
+
+/// A token to be created.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct NewToken {
+    /// Its label.
+    pub name: DisplayName,
+    /// Its scope.
+    pub scope: Scope,
 }
 
 impl Token {
@@ -49,8 +66,16 @@ impl Token {
             scope,
             created_at: now,
             expires_at: now.plus_seconds(limits::TOKEN_LIFETIME_S),
+            created_by: None,
             revoked_at: None,
         }
+    }
+
+    /// A new token of the admin's organization, valid for ninety days.
+    #[must_use]
+    pub fn create(admin: Admin<'_>, new: &NewToken, now: Timestamp) -> Self {
+        let issued = Self::issue(admin.member().org(), new.name.as_str().to_owned(), new.scope, now);
+        Self { created_by: Some(admin.member().actor()), ..issued }
     }
 
     /// The token as the actor of an audit row or a record.

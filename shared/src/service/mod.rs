@@ -36,6 +36,7 @@ pub mod precondition;
 pub mod proposals;
 pub mod scope;
 pub mod system;
+pub mod tokens;
 pub mod workspaces;
 
 pub use scope::{Plan, Scope, Writer};

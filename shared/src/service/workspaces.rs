@@ -26,12 +26,16 @@ pub struct WorkspaceWithPeople {
 /// # Errors
 /// [`Error::NotFound`] when there is none.
 pub async fn get(scope: &Scope, id: WorkspaceId) -> Result<WorkspaceWithPeople, Error> {
-    let workspace = found(scope, id).await?.into_inner();
+    let workspace = get_without_people(scope, id).await?.into_inner();
     let people = scope.store().people_of(&workspace).await?;
     Ok(WorkspaceWithPeople { workspace, people })
 }
 
-async fn found(scope: &Scope, id: WorkspaceId) -> Result<Versioned<Workspace>, Error> {
+/// A workspace without the contacts of its people.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn get_without_people(scope: &Scope, id: WorkspaceId) -> Result<Versioned<Workspace>, Error> {
     scope.store().workspace(id).await?.ok_or_else(Error::not_found)
 }
 
@@ -54,7 +58,7 @@ pub struct WorkspacePeople {
 /// # Errors
 /// [`Error::NotFound`] when there is none.
 pub async fn get_with_people_page(scope: &Scope, id: WorkspaceId, page: PageRequest) -> Result<WorkspacePeople, Error> {
-    let workspace = found(scope, id).await?.into_inner();
+    let workspace = get_without_people(scope, id).await?.into_inner();
     let positions = page.positions();
     let on_page = (0..).zip(&workspace.people).filter(|(position, _)| positions.contains(position));
     let contacts = scope.store().contacts(on_page.map(|(_, id)| *id)).await?;
@@ -97,7 +101,7 @@ pub async fn create(by: &impl Writer, new: NewWorkspace) -> Result<Plan<Workspac
 /// [`Error::NotFound`] when there is no such workspace, or, at `contact_id`, no such contact.
 pub async fn add_person(by: &impl Writer, id: WorkspaceId, new: NewPerson) -> Result<Plan<WorkspaceWithPeople>, Error> {
     let scope = by.scope();
-    let before = found(scope, id).await?;
+    let before = get_without_people(scope, id).await?;
     // Read before the transaction rather than in it: contacts are never deleted.
     if scope.store().contact(new.contact_id).await?.is_none() {
         return Err(Error::unknown_reference("contact_id", "contact"));
@@ -113,7 +117,7 @@ pub async fn add_person(by: &impl Writer, id: WorkspaceId, new: NewPerson) -> Re
 /// # Errors
 /// [`Error::NotFound`] when there is none.
 pub async fn activate(scope: &Scope, member: &Member, id: WorkspaceId) -> Result<Plan<()>, Error> {
-    let before = found(scope, id).await?;
+    let before = get_without_people(scope, id).await?;
     let plan = Plan::new(scope, ()).showing([id.uuid()]);
     Ok(match member::activate(member, &before, scope.moment()) {
         Some((after, event)) => plan.change([stored::activate(scope.call(), &after)]).emit([event]),

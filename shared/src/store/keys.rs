@@ -315,7 +315,12 @@ pub(super) fn members(org: OrgId) -> String {
 
 /// The pointer from a token's id to its hash. It is kept for good, also after the token is revoked.
 pub(super) fn token(org: OrgId, token: TokenId) -> Key {
-    Key::new(of(org, "TOKENS"), token)
+    Key::new(tokens(org), token)
+}
+
+/// The partition of the pointers of an organization's tokens.
+pub(super) fn tokens(org: OrgId) -> String {
+    of(org, "TOKENS")
 }
 
 /// The audit row of a call.

@@ -38,7 +38,7 @@ mod record;
 mod schema;
 pub(crate) mod sessions;
 mod table;
-mod tokens;
+pub(crate) mod tokens;
 mod usage;
 pub mod workspaces;
 

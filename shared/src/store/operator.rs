@@ -1,14 +1,11 @@
 //! What operators do without a call, and without an audit row. It takes a [`Store`], and a caller only ever has an
 //! `OrgStore`, so no operation can do any of this.
 
-use aws_sdk_dynamodb::primitives::Blob;
-use aws_sdk_dynamodb::types::AttributeValue;
-
 use super::change::{Change, Changes, Update};
 use super::failure::TransactionOutcome;
-use super::item::{bytes, to_item};
+use super::item::to_item;
 use super::table::PutIf;
-use super::{Store, StoreError, keys};
+use super::{Store, StoreError, keys, tokens};
 use crate::crypto::TokenHash;
 use crate::domain::account::{Account, Membership};
 use crate::domain::ids::{OrgId, TokenId};
@@ -16,9 +13,6 @@ use crate::domain::organization::{MemberRecord, Organization};
 use crate::domain::time::Timestamp;
 use crate::domain::token::Token;
 use crate::limits;
-
-/// The attribute of the pointer from a token's id that holds the token's hash.
-const HASH: &str = "hash";
 
 /// The store as operators write it.
 #[derive(Debug, Clone, Copy)]
@@ -66,17 +60,14 @@ impl<'a> Operator<'a> {
     /// Adds a token.
     pub async fn put_token(self, token: &Token, hash: TokenHash) -> Result<(), StoreError> {
         // The pointer first, so that a token that works can always be revoked.
-        let mut pointer = keys::token(token.organization_id, token.id).into_item();
-        pointer.insert(HASH.to_owned(), AttributeValue::B(Blob::new(hash.as_bytes())));
-        self.0.put(pointer, PutIf::Any).await?;
+        self.0.put(tokens::pointer(token.organization_id, token.id, hash), PutIf::Any).await?;
         self.0.put(to_item(keys::token_by_hash(hash), token)?, PutIf::Any).await.map(|_| ())
     }
 
     /// Revokes a token, at once and for good. False if the organization has no such token.
     pub async fn revoke_token(self, org: OrgId, id: TokenId, at: Timestamp) -> Result<bool, StoreError> {
         let Some(pointer) = self.0.get(keys::token(org, id)).await? else { return Ok(false) };
-        let hash = bytes(&pointer, HASH).and_then(TokenHash::from_bytes);
-        let hash = hash.ok_or_else(|| StoreError::Failed("decoding an item: no hash".to_owned()))?;
+        let hash = tokens::pointed_hash(&pointer)?;
         let Some(token) = self.0.token(hash).await? else { return Ok(false) };
         let revoked = Token { revoked_at: token.revoked_at.or(Some(at)), ..token };
         self.0.put(to_item(keys::token_by_hash(hash), &revoked)?, PutIf::Any).await.map(|_| true)

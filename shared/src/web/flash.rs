@@ -9,13 +9,12 @@ use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode
 
 use crate::crypto::keyring::{Keyring, SealError, Sealed};
 use crate::domain::ids::EndpointId;
-use crate::domain::member::Admin;
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
 use crate::platform::secrets::open_with;
 use crate::web::request::Request;
-use crate::web::submitted_form::SubmittedForm;
+use crate::web::submitted_form::{SubmittedForm, Submitter};
 
 /// The kinds of flashes. Each kind has its own cookie, and so has the secret of each endpoint: none overwrites a text that
 /// has not been read yet.
@@ -27,6 +26,10 @@ pub enum Flash {
     DeletedEndpoint,
     /// The name of a removed member.
     RemovedMember,
+    /// The value of the token that was created last.
+    TokenValue,
+    /// What an act did and what is next: the title and the line of a notice, on a line each.
+    Done,
 }
 
 impl Flash {
@@ -35,7 +38,11 @@ impl Flash {
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the keys can't be read now.
-    pub async fn set(self, submitted: &SubmittedForm<'_, Admin<'_>>, text: &str) -> Result<Option<HeaderValue>, Error> {
+    pub async fn set<S: Submitter>(
+        self,
+        submitted: &SubmittedForm<'_, S>,
+        text: &str,
+    ) -> Result<Option<HeaderValue>, Error> {
         let keys = submitted.app().webhooks()?.keys.keyring().await?;
         let sealed = self.seal(&keys, text, &submitted.form_token(), submitted.scope().now())?;
         Ok(self.cookie(submitted.app().insecure_cookies, &sealed, limits::FLASH_LIFETIME_S))
@@ -78,6 +85,8 @@ impl Flash {
             Self::SigningSecret(endpoint) => format!("{prefix}once-secret-{endpoint}"),
             Self::DeletedEndpoint => format!("{prefix}once-deleted"),
             Self::RemovedMember => format!("{prefix}once-removed"),
+            Self::TokenValue => format!("{prefix}once-token"),
+            Self::Done => format!("{prefix}once-done"),
         }
     }
 
@@ -94,6 +103,8 @@ impl Flash {
             Self::SigningSecret(endpoint) => format!("shown once, secret of {endpoint}, to {form_token}"),
             Self::DeletedEndpoint => format!("shown once, which endpoint was deleted, to {form_token}"),
             Self::RemovedMember => format!("shown once, who was removed, to {form_token}"),
+            Self::TokenValue => format!("shown once, value of a token, to {form_token}"),
+            Self::Done => format!("shown once, what was done, to {form_token}"),
         }
     }
 

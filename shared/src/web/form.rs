@@ -1,13 +1,16 @@
 //! Form bodies, and the check that a form was sent from this origin.
 
 use axum::body::Body;
+use deserr::Deserr;
 use http::HeaderMap;
 use http::header::{self, CONTENT_TYPE};
+use serde_json::{Map, Value as Json};
 
 use crate::limits;
 use crate::platform::app_state::AppState;
 use crate::wire::body::{self, NotReceived};
 use crate::wire::fields::{BODY, FieldCode, FieldErrors};
+use crate::wire::input;
 
 /// The form field with the CSRF token.
 pub const FORM_TOKEN: &str = "form_token";
@@ -48,6 +51,29 @@ impl Form {
         Self::parse(&bytes)
     }
 
+    /// Reads a type from fields of the form, with the rules of an API body. A blank field is left out, so a required one
+    /// is missing.
+    ///
+    /// # Errors
+    /// All invalid fields.
+    pub fn read_new<T: Deserr<FieldErrors>>(&self, fields: &[&str]) -> Result<T, FieldErrors> {
+        let sent = fields.iter().filter(|name| !self.get(name).trim().is_empty());
+        input::read(sent.map(|name| ((*name).to_owned(), Json::from(self.get(name)))).collect::<Map<_, _>>().into())
+    }
+
+    /// Reads changes from fields of the form, with the rules of a PATCH. A blank field is `null`, which clears an optional
+    /// value.
+    ///
+    /// # Errors
+    /// All invalid fields.
+    pub fn read_changes<T: Deserr<FieldErrors>>(&self, fields: &[&str]) -> Result<T, FieldErrors> {
+        let value = |name: &str| match self.get(name) {
+            blank if blank.trim().is_empty() => Json::Null,
+            text => Json::from(text),
+        };
+        input::read(fields.iter().map(|name| ((*name).to_owned(), value(name))).collect::<Map<_, _>>().into())
+    }
+
     /// The value of a field. Empty, if the field was not sent.
     #[must_use]
     pub fn get(&self, name: &str) -> &str {
@@ -73,6 +99,31 @@ pub(super) fn is_own_origin(app: &AppState, headers: &HeaderMap, origin: &str) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::contact::{ContactChanges, NewContact};
+    use crate::wire::input::NullablePatch;
+
+    #[test]
+    fn a_blank_field_is_missing_in_what_is_new_and_cleared_in_what_changes() {
+        let form = Form::parse(b"display_name=Ada&kind=person&email=+&external_reference=").unwrap();
+        let fields = ["display_name", "kind", "email", "external_reference"];
+        let new: NewContact = form.read_new(&fields).unwrap();
+        assert_eq!((new.email, new.external_reference), (NullablePatch::Keep, None));
+        let changes: ContactChanges = form.read_changes(&fields).unwrap();
+        assert_eq!((changes.email, changes.external_reference), (NullablePatch::Clear, NullablePatch::Clear));
+
+        let blank = Form::parse(b"display_name=&kind=ship").unwrap();
+        for errors in [
+            blank.read_new::<NewContact>(&fields).unwrap_err(),
+            blank.read_changes::<ContactChanges>(&fields).unwrap_err(),
+        ] {
+            let mut found: Vec<_> = errors.into_list().into_iter().map(|error| (error.field, error.code)).collect();
+            found.sort_by(|(one, _), (other, _)| one.cmp(other));
+            assert_eq!(
+                found,
+                [("display_name".to_owned(), FieldCode::Required), ("kind".to_owned(), FieldCode::InvalidValue)]
+            );
+        }
+    }
 
     #[test]
     fn a_repeated_field_is_refused() {

@@ -27,4 +27,4 @@ pub use flash::Flash;
 pub use form::Form;
 pub use redirect::Redirect;
 pub use request::Request;
-pub use submitted_form::SubmittedForm;
+pub use submitted_form::{SubmittedForm, Submitter};

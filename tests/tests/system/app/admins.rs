@@ -1,10 +1,14 @@
 //! Admins who are none any more when what they did is about to be written: their role was taken, or they were removed.
 
+use ops::Scope;
 use serde_json::json;
+use shared::domain::time::Timestamp;
 use tests::app::{Browser, Page, Person};
 use tests::receiver::Receiver;
 use tests::subscriber::{DEVELOPERS, Subscriber};
 use tests::{Needs, Org, Rule, Shaky, outbox, rows};
+
+const TOKENS: &str = "/app/developers/tokens";
 
 /// An act of an admin: what is done, where, with which form.
 type AdminAct = (&'static str, String, Vec<(&'static str, String)>);
@@ -34,6 +38,7 @@ impl Admin {
         outbox::insert_relayed(&self.org, std::slice::from_ref(&event)).await;
         outbox::deliver(&self.org, self.subscriber.id, &event, |_| {}).await;
         let colleague = self.org.member("Ben Ruiz").await;
+        let issued = self.org.issue("Report", Scope::Read, Timestamp::now()).await;
         let (own, url) = (self.subscriber.path(), self.subscriber.receiver.url());
         let press = |act: &str| ("act", act.to_owned());
         vec![
@@ -45,6 +50,8 @@ impl Admin {
             ("replay_delivery", self.subscriber.delivery_path(event.id), vec![]),
             ("pause_endpoint", own.clone(), vec![press("pause")]),
             ("resume_endpoint", own.clone(), vec![press("resume")]),
+            ("create_token", TOKENS.to_owned(), vec![("name", "CRM sync".to_owned()), ("scope", "read".to_owned())]),
+            ("revoke_token", format!("{TOKENS}/{}/revoke", issued.id), vec![]),
             ("remove_member", "/app/members".to_owned(), vec![("member", colleague.id.to_string())]),
             ("delete_endpoint", own, vec![press("delete")]),
         ]

@@ -1,9 +1,11 @@
 //! The app: the pages of members and their forms.
 
 mod admins;
+mod contacts;
 mod decisions;
 mod forms;
 mod home_endpoints;
 mod members;
 mod rare_states;
 mod sign_in;
+mod tokens;

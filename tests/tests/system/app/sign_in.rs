@@ -74,7 +74,7 @@ async fn whoever_is_signed_out_while_sending_a_form_comes_back_to_its_page() {
         ("/app/organization", Some("https://evil.example/app/account"), "/app"),
         ("/app/organization", Some("nonsense"), "/app"),
         ("/app/sign-out", Some(&account), "/app/account?x=1"),
-        ("/app/workspaces", None, "/app"),
+        ("/app/workspaces", None, "/app/workspaces"),
     ];
     for (path, referrer, page) in cases {
         let browser = Browser::new(base);

@@ -1,0 +1,302 @@
+//! The list of contacts, on which a member adds one, and the page of a contact, on which a member edits it.
+
+use askama::Template;
+use http::StatusCode;
+use shared::domain::contact::{Contact, ContactChanges, ContactKind, NewContact};
+use shared::domain::ids::ContactId;
+use shared::error::Error;
+use shared::service::contacts::{self, ContactQuery, Upserted};
+use shared::service::precondition::ExpectedVersion;
+use shared::web::{Form, Request};
+use shared::wire::fields::FieldErrors;
+use shared::wire::input;
+
+use crate::Handler;
+use crate::done::{notice_of_act, see_other_with_notice};
+use crate::labels::{DisplayTime, contact_kind_label};
+use crate::layout::{Layout, Notice, encode_query_value};
+use crate::pager::{Pager, is_past_the_end};
+use crate::response::PageResponse;
+
+/// The path of the list.
+const PATH: &str = "/app/contacts";
+
+/// The fields of the form, named as in the API.
+const FIELDS: [&str; 4] = ["display_name", "kind", "email", "external_reference"];
+
+/// The URL of a contact's page.
+pub(crate) fn contact_url(id: ContactId) -> String {
+    format!("{PATH}/{id}")
+}
+
+#[derive(Template)]
+#[template(path = "contacts.html")]
+struct ContactsPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    search: String,
+    contacts: Vec<ContactRow>,
+    pager: Option<Pager>,
+    form: ContactForm,
+}
+
+struct ContactRow {
+    url: String,
+    name: String,
+    kind: &'static str,
+    email: Option<String>,
+}
+
+impl ContactRow {
+    fn new(contact: &Contact) -> Self {
+        Self {
+            url: contact_url(contact.id),
+            name: contact.display_name.as_str().to_owned(),
+            kind: contact_kind_label(contact.kind),
+            email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
+        }
+    }
+}
+
+/// The fields of a contact with their values and errors.
+struct ContactForm {
+    name: String,
+    kinds: Vec<KindOption>,
+    email: String,
+    reference: String,
+    name_error: Option<String>,
+    kind_error: Option<String>,
+    email_error: Option<String>,
+    reference_error: Option<String>,
+}
+
+struct KindOption {
+    value: &'static str,
+    text: &'static str,
+    is_selected: bool,
+}
+
+impl ContactForm {
+    fn empty() -> Self {
+        Self::new("", ContactKind::Person.as_str(), "", "")
+    }
+
+    fn of_contact(contact: &Contact) -> Self {
+        Self::new(
+            contact.display_name.as_str(),
+            contact.kind.as_str(),
+            contact.email.as_ref().map_or("", |email| email.as_str()),
+            contact.external_reference.as_ref().map_or("", |reference| reference.as_str()),
+        )
+    }
+
+    /// The form with the submitted values.
+    fn submitted(form: &Form) -> Self {
+        Self::new(form.get("display_name"), form.get("kind"), form.get("email"), form.get("external_reference"))
+    }
+
+    fn new(name: &str, kind: &str, email: &str, reference: &str) -> Self {
+        let kinds = ContactKind::ALL.iter().map(|&option| KindOption {
+            value: option.as_str(),
+            text: contact_kind_label(option),
+            is_selected: option.as_str() == kind,
+        });
+        Self {
+            name: name.to_owned(),
+            kinds: kinds.collect(),
+            email: email.to_owned(),
+            reference: reference.to_owned(),
+            name_error: None,
+            kind_error: None,
+            email_error: None,
+            reference_error: None,
+        }
+    }
+
+    /// The form with the errors of its fields.
+    fn with_errors(mut self, errors: FieldErrors) -> Self {
+        for error in errors.into_list() {
+            let field = match error.field.as_str() {
+                "display_name" => &mut self.name_error,
+                "kind" => &mut self.kind_error,
+                "email" => &mut self.email_error,
+                _ => &mut self.reference_error,
+            };
+            *field = Some(error.message);
+        }
+        self
+    }
+
+    fn has_errors(&self) -> bool {
+        [&self.name_error, &self.kind_error, &self.email_error, &self.reference_error]
+            .iter()
+            .any(|error| error.is_some())
+    }
+}
+
+/// Shows the list.
+pub(crate) struct List;
+
+impl Handler for List {
+    fn operation(_: &Request) -> &'static str {
+        "view_contacts"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(contacts_page(request, ContactForm::empty(), notice).await?.with_cookie(cookie))
+    }
+}
+
+async fn contacts_page(request: &Request, form: ContactForm, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let scope = request.signed_in()?.scope();
+    let query: ContactQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
+    let found = contacts::list(scope, &query).await?;
+    let search = request.query("search").unwrap_or_default();
+    let page_url = |offset: u64| format!("{PATH}?search={}&offset={offset}", encode_query_value(&search));
+    if is_past_the_end(found.pagination) {
+        return Ok(PageResponse::see_other(page_url(0)));
+    }
+    let page = ContactsPage {
+        layout: Layout::new(request),
+        notice,
+        pager: Pager::new("contacts", found.pagination, page_url),
+        contacts: found.data.iter().map(ContactRow::new).collect(),
+        search,
+        form,
+    };
+    Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|contact| contact.id.uuid())))
+}
+
+/// Adds a contact.
+pub(crate) struct Add;
+
+impl Handler for Add {
+    fn operation(_: &Request) -> &'static str {
+        "create_contact"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let form = submitted.form();
+        let new: NewContact = match form.read_new(&FIELDS) {
+            Ok(new) => new,
+            Err(errors) => {
+                let form = ContactForm::submitted(form).with_errors(errors);
+                return Ok(contacts_page(request, form, None).await?.unprocessable());
+            }
+        };
+        match submitted.run(|| contacts::create(&submitted, new.clone())).await? {
+            Upserted::Created(contact) => {
+                let title = format!("{} was added", contact.display_name.as_str());
+                let line = "They can join workspaces and take part in agreements.";
+                Ok(see_other_with_notice(&submitted, contact_url(contact.id), &title, line).await)
+            }
+            Upserted::Existing(contact, _) => {
+                let title = "This reference is in use";
+                let line = format!("{} has it already. Nothing was added.", contact.display_name.as_str());
+                let form = ContactForm {
+                    reference_error: Some("is the reference of another contact".to_owned()),
+                    ..ContactForm::submitted(form)
+                };
+                Ok(contacts_page(request, form, Some(Notice::bad(title, line))).await?.unprocessable())
+            }
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "contact.html")]
+struct ContactPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    path: String,
+    name: String,
+    kind: &'static str,
+    email: Option<String>,
+    reference: Option<String>,
+    created_at: DisplayTime,
+    updated_at: DisplayTime,
+    /// The version that the form shows. A change of any other one is refused.
+    version: u64,
+    form: ContactForm,
+}
+
+/// Shows a contact.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_contact"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(contact_page(request, None, notice).await?.with_cookie(cookie))
+    }
+}
+
+async fn contact_page(
+    request: &Request,
+    submitted: Option<ContactForm>,
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
+    let scope = request.signed_in()?.scope();
+    let id: ContactId = request.path_id("id")?;
+    let contact = contacts::get(scope, id).await?;
+    let page = ContactPage {
+        layout: Layout::new(request),
+        notice,
+        path: contact_url(id),
+        name: contact.display_name.as_str().to_owned(),
+        kind: contact_kind_label(contact.kind),
+        email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
+        reference: contact.external_reference.as_ref().map(|reference| reference.as_str().to_owned()),
+        created_at: contact.created_at.into(),
+        updated_at: contact.updated_at.into(),
+        version: contact.version(),
+        form: submitted.unwrap_or_else(|| ContactForm::of_contact(&contact)),
+    };
+    Ok(PageResponse::render(&page)?.showing([id.uuid()]))
+}
+
+/// Saves the changes of a contact.
+pub(crate) struct Save;
+
+impl Handler for Save {
+    fn operation(_: &Request) -> &'static str {
+        "update_contact"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let id: ContactId = request.path_id("id")?;
+        let form = submitted.form();
+        let refused = async |errors| {
+            let form = ContactForm::submitted(form).with_errors(errors);
+            Ok(contact_page(request, Some(form), None).await?.unprocessable())
+        };
+        let changes: ContactChanges = match form.read_changes(&FIELDS) {
+            Ok(changes) => changes,
+            Err(errors) => return refused(errors).await,
+        };
+        // A version that is no number is no version of the contact.
+        let expected = ExpectedVersion::OneOf(form.get("version").parse().into_iter().collect());
+        match submitted.run(|| contacts::update(&submitted, id, &expected, changes.clone())).await {
+            Ok((contact, _)) => {
+                let title = "Changes saved";
+                let line = format!("{} appears with its new details everywhere.", contact.display_name.as_str());
+                Ok(see_other_with_notice(&submitted, contact_url(id), title, &line).await)
+            }
+            Err(Error::Invalid(errors)) => refused(errors).await,
+            Err(Error::StaleMatch) => {
+                let title = "This contact has changed since you opened it";
+                let line = "Nothing was saved. The details above are as they are now; the form has what you typed. Save again to replace them.";
+                let form = ContactForm::submitted(form);
+                let page = contact_page(request, Some(form), Some(Notice::warn(title, line))).await?;
+                Ok(page.refused(StatusCode::CONFLICT, "conflict"))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

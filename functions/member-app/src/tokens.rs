@@ -1,0 +1,220 @@
+//! The page of the organization's access tokens, on which admins create and revoke them.
+
+use askama::Template;
+use shared::domain::ids::TokenId;
+use shared::domain::time::Timestamp;
+use shared::domain::token::{NewToken, Scope, Token};
+use shared::error::Error;
+use shared::limits;
+use shared::service::tokens::{self, GeneratedToken, NoRoom};
+use shared::web::{Flash, Form, Redirect, Request};
+use shared::wire::fields::FieldErrors;
+
+use crate::Handler;
+use crate::done::{notice_of_act, see_other_with_notice};
+use crate::labels::{Badge, DisplayTime, actor_label};
+use crate::layout::{Layout, Notice};
+use crate::response::PageResponse;
+
+/// The path of the page.
+const PATH: &str = "/app/developers/tokens";
+
+/// The time before its end in which a token is marked as ending.
+const ENDS_SOON_S: i64 = 14 * 24 * 3600;
+
+#[derive(Template)]
+#[template(path = "tokens.html")]
+struct TokensPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    /// The value of a token that was created less than two minutes ago, and a call to paste.
+    new_token: Option<NewTokenValue>,
+    tokens: Vec<TokenRow>,
+    ended: Vec<TokenRow>,
+    form: TokenForm,
+}
+
+struct NewTokenValue {
+    value: String,
+    base_url: String,
+}
+
+struct TokenRow {
+    id: String,
+    name: String,
+    scope: &'static str,
+    badge: Badge,
+    created_by: String,
+    created_at: DisplayTime,
+    /// When it ended, or will.
+    end: DisplayTime,
+}
+
+impl TokenRow {
+    fn new(token: &Token, now: Timestamp) -> Self {
+        let end = token.revoked_at.map_or(token.expires_at, |at| at.min(token.expires_at));
+        let badge = if token.revoked_at.is_some() {
+            Badge { text: "Revoked", class: "red" }
+        } else if token.expires_at <= now {
+            Badge { text: "Expired", class: "quiet" }
+        } else if token.expires_at <= now.plus_seconds(ENDS_SOON_S) {
+            Badge { text: "Expires soon", class: "amber" }
+        } else {
+            Badge { text: "Valid", class: "green" }
+        };
+        Self {
+            id: token.id.to_string(),
+            name: token.name.clone(),
+            scope: scope_label(token.scope),
+            badge,
+            created_by: token.created_by.as_ref().map_or_else(|| "the operator".to_owned(), actor_label),
+            created_at: token.created_at.into(),
+            end: end.into(),
+        }
+    }
+}
+
+fn scope_label(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Read => "Read only",
+        Scope::ReadWrite => "Read and write",
+    }
+}
+
+/// The fields of a new token with their values and errors.
+struct TokenForm {
+    name: String,
+    name_error: Option<String>,
+    scopes: Vec<ScopeOption>,
+    scope_error: Option<String>,
+}
+
+struct ScopeOption {
+    value: &'static str,
+    text: &'static str,
+    is_selected: bool,
+}
+
+impl TokenForm {
+    fn new(name: &str, scope: &str) -> Self {
+        let option = |&option: &Scope| ScopeOption {
+            value: option.as_str(),
+            text: scope_label(option),
+            is_selected: option.as_str() == scope,
+        };
+        let scopes = Scope::ALL.iter().map(option).collect();
+        Self { name: name.to_owned(), name_error: None, scopes, scope_error: None }
+    }
+
+    fn empty() -> Self {
+        Self::new("", Scope::Read.as_str())
+    }
+
+    /// The form with the submitted values.
+    fn submitted(form: &Form) -> Self {
+        Self::new(form.get("name"), form.get("scope"))
+    }
+
+    /// The form with the errors of its fields.
+    fn with_errors(mut self, errors: FieldErrors) -> Self {
+        for error in errors.into_list() {
+            let field = if error.field == "name" { &mut self.name_error } else { &mut self.scope_error };
+            *field = Some(error.message);
+        }
+        self
+    }
+
+    fn has_errors(&self) -> bool {
+        self.name_error.is_some() || self.scope_error.is_some()
+    }
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_tokens"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        request.check_admin()?;
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(tokens_page(request, TokenForm::empty(), notice).await?.with_cookie(cookie))
+    }
+}
+
+async fn tokens_page(request: &Request, form: TokenForm, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let now = request.now();
+    let all = tokens::list(request.signed_in()?.scope()).await?;
+    // The page also works when the keys that open the flash can't be read.
+    let value = Flash::TokenValue.read(request).await.ok().flatten();
+    let (valid, ended): (Vec<_>, Vec<_>) = all.iter().partition(|token| token.is_valid_at(now));
+    let page = TokensPage {
+        layout: Layout::new(request),
+        notice,
+        new_token: value.map(|value| NewTokenValue { value, base_url: request.app().base_url.to_string() }),
+        tokens: valid.into_iter().map(|token| TokenRow::new(token, now)).collect(),
+        ended: ended.into_iter().take(limits::ENDED_TOKENS_SHOWN_MAX).map(|token| TokenRow::new(token, now)).collect(),
+        form,
+    };
+    Ok(PageResponse::render(&page)?.showing(all.iter().map(|token| token.id.uuid())))
+}
+
+/// Creates a token.
+pub(crate) struct Create;
+
+impl Handler for Create {
+    fn operation(_: &Request) -> &'static str {
+        "create_token"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let new: NewToken = match submitted.form().read_new(&["name", "scope"]) {
+            Ok(new) => new,
+            Err(errors) => {
+                let form = TokenForm::submitted(submitted.form()).with_errors(errors);
+                return Ok(tokens_page(request, form, None).await?.unprocessable());
+            }
+        };
+        let (scope, admin) = (submitted.scope(), submitted.submitter());
+        let token = GeneratedToken::generate(scope, admin, &new)?;
+        let cookie = match Flash::TokenValue.set(&submitted, token.value()).await {
+            Ok(cookie) => cookie,
+            Err(Error::Unavailable(cause)) => {
+                let line = "Its value can’t be encrypted at the moment. Try again in a minute.";
+                let notice = Notice::bad("The token was not created", line);
+                let form = TokenForm::submitted(submitted.form());
+                return Ok(tokens_page(request, form, Some(notice)).await?.unavailable(cause));
+            }
+            Err(error) => return Err(error),
+        };
+        let redirect = Redirect { location: PATH.to_owned(), cookie };
+        submitted.redirect_if_committed(&redirect);
+        if let Err(NoRoom) = submitted.run(|| tokens::create(scope, admin, &token)).await? {
+            let line = format!("{} tokens are valid. Revoke one that is no longer needed.", limits::VALID_TOKENS_MAX);
+            let notice = Notice::bad("There is no room for another token", line);
+            let form = TokenForm::submitted(submitted.form());
+            return Ok(tokens_page(request, form, Some(notice)).await?.unprocessable());
+        }
+        Ok(redirect.into())
+    }
+}
+
+/// Revokes a token.
+pub(crate) struct Revoke;
+
+impl Handler for Revoke {
+    fn operation(_: &Request) -> &'static str {
+        "revoke_token"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let id: TokenId = request.path_id("id")?;
+        let name = submitted.run(|| tokens::revoke(submitted.scope(), submitted.submitter(), id)).await?;
+        let line = "Calls with it are refused from now on.";
+        Ok(see_other_with_notice(&submitted, PATH.to_owned(), &format!("{name} was revoked"), line).await)
+    }
+}

@@ -1,0 +1,141 @@
+//! The page on which a member adds contacts to the people of a workspace.
+
+use askama::Template;
+use shared::domain::contact::Contact;
+use shared::domain::ids::{ContactId, WorkspaceId};
+use shared::domain::workspace::NewPerson;
+use shared::error::Error;
+use shared::service::contacts::{self, ContactQuery};
+use shared::service::workspaces;
+use shared::web::Request;
+use shared::wire::fields::FieldErrors;
+use shared::wire::input;
+
+use crate::Handler;
+use crate::done::{notice_of_act, see_other_with_notice};
+use crate::labels::contact_kind_label;
+use crate::layout::{Layout, Notice, encode_query_value};
+use crate::pager::{Pager, is_past_the_end};
+use crate::response::PageResponse;
+use crate::workspaces::workspace_url;
+
+/// The URL of a workspace's page of this kind.
+fn people_url(workspace: WorkspaceId) -> String {
+    format!("{}/people", workspace_url(workspace))
+}
+
+#[derive(Template)]
+#[template(path = "workspace_people.html")]
+struct PeoplePage {
+    layout: Layout,
+    notice: Option<Notice>,
+    /// The page of the workspace.
+    workspace_url: String,
+    workspace: String,
+    path: String,
+    /// The path with the search and the offset, to which the forms return.
+    form_action: String,
+    search: String,
+    contacts: Vec<ContactOption>,
+    pager: Option<Pager>,
+}
+
+struct ContactOption {
+    id: String,
+    name: String,
+    kind: &'static str,
+    email: Option<String>,
+    /// Whether the contact is among the people already.
+    is_added: bool,
+}
+
+impl ContactOption {
+    fn new(contact: &Contact, is_added: bool) -> Self {
+        Self {
+            id: contact.id.to_string(),
+            name: contact.display_name.as_str().to_owned(),
+            kind: contact_kind_label(contact.kind),
+            email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
+            is_added,
+        }
+    }
+}
+
+/// Shows the contacts to choose from.
+pub(crate) struct Choose;
+
+impl Handler for Choose {
+    fn operation(_: &Request) -> &'static str {
+        "view_workspace_people"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(people_page(request, notice).await?.with_cookie(cookie))
+    }
+}
+
+async fn people_page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let scope = request.signed_in()?.scope();
+    let id: WorkspaceId = request.path_id("id")?;
+    let workspace = workspaces::get_without_people(scope, id).await?;
+    let query: ContactQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
+    let found = contacts::list(scope, &query).await?;
+    let search = request.query("search").unwrap_or_default();
+    let path = people_url(id);
+    let page_url = |offset: u64| format!("{path}?search={}&offset={offset}", encode_query_value(&search));
+    if is_past_the_end(found.pagination) {
+        return Ok(PageResponse::see_other(page_url(0)));
+    }
+    let option = |contact: &Contact| ContactOption::new(contact, workspace.people.contains(&contact.id));
+    let page = PeoplePage {
+        layout: Layout::new(request),
+        notice,
+        workspace_url: workspace_url(id),
+        workspace: workspace.name.as_str().to_owned(),
+        form_action: page_url(found.pagination.offset),
+        pager: Pager::new("contacts", found.pagination, page_url),
+        contacts: found.data.iter().map(option).collect(),
+        path,
+        search,
+    };
+    let contacts = found.data.iter().map(|contact| contact.id.uuid());
+    Ok(PageResponse::render(&page)?.showing(std::iter::once(id.uuid()).chain(contacts)))
+}
+
+/// Adds a contact to the people.
+pub(crate) struct Add;
+
+impl Handler for Add {
+    fn operation(_: &Request) -> &'static str {
+        "add_person"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let id: WorkspaceId = request.path_id("id")?;
+        let new: NewPerson = submitted.form().read_new(&["contact_id"]).map_err(Error::Invalid)?;
+        let contact = new.contact_id;
+        match submitted.run(|| workspaces::add_person(&submitted, id, new.clone())).await {
+            Ok(added) => {
+                let title = format!("{} was added", name_of(&added.people, contact));
+                let line = format!("They are among the people of {} now.", added.workspace.name.as_str());
+                let back = request.uri().to_string();
+                Ok(see_other_with_notice(&submitted, back, &title, &line).await)
+            }
+            Err(Error::Invalid(errors)) => {
+                let notice = Notice::bad("This workspace is full", full_workspace(&errors));
+                Ok(people_page(request, Some(notice)).await?.unprocessable())
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn name_of(people: &[Contact], id: ContactId) -> &str {
+    people.iter().find(|person| person.id == id).map_or("The contact", |person| person.display_name.as_str())
+}
+
+fn full_workspace(errors: &FieldErrors) -> String {
+    format!("Nothing was added: {errors}.")
+}

@@ -1,0 +1,82 @@
+//! Access tokens, which admins create and revoke in the app. No API operation can.
+
+use std::fmt;
+
+use crate::crypto::{self, NoRandomness, TokenHash};
+use crate::domain::ids::TokenId;
+use crate::domain::member::Admin;
+use crate::domain::token::{NewToken, Token};
+use crate::error::Error;
+use crate::limits;
+use crate::service::scope::{Plan, Scope};
+use crate::store::tokens as stored;
+
+/// The organization's tokens, the newest first, expired and revoked ones included. No value is among them: the store
+/// keeps only hashes.
+pub async fn list(scope: &Scope) -> Result<Vec<Token>, Error> {
+    Ok(scope.store().tokens().await?)
+}
+
+/// A new token with its value. It is generated once for all attempts to commit it, so that the page shows the value that
+/// works.
+pub struct GeneratedToken {
+    token: Token,
+    value: String,
+    hash: TokenHash,
+}
+
+impl fmt::Debug for GeneratedToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GeneratedToken").field("token", &self.token).finish_non_exhaustive()
+    }
+}
+
+impl GeneratedToken {
+    /// Generates the value.
+    ///
+    /// # Errors
+    /// When there is no randomness.
+    pub fn generate(scope: &Scope, admin: Admin<'_>, new: &NewToken) -> Result<Self, Error> {
+        let value = crypto::new_token()?;
+        let hash = TokenHash::of(&value).ok_or(NoRandomness)?;
+        Ok(Self { token: Token::create(admin, new, scope.now()), value, hash })
+    }
+
+    /// The token's id.
+    #[must_use]
+    pub fn id(&self) -> TokenId {
+        self.token.id
+    }
+
+    /// The secret value, which is shown once.
+    #[must_use]
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+}
+
+/// The organization has [`limits::VALID_TOKENS_MAX`] valid tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoRoom;
+
+/// Creates a token.
+pub async fn create(scope: &Scope, admin: Admin<'_>, new: &GeneratedToken) -> Result<Plan<Result<(), NoRoom>>, Error> {
+    let all = list(scope).await?;
+    // Two admins at the same moment may exceed the limit by one: it only keeps the list readable.
+    if all.iter().filter(|token| token.is_valid_at(scope.now())).count() >= limits::VALID_TOKENS_MAX {
+        return Ok(Plan::new(scope, Err(NoRoom)));
+    }
+    let changes = stored::create(scope.call(), admin, &new.token, new.hash)?;
+    Ok(Plan::new(scope, Ok(())).change([changes]).showing([new.id().uuid()]))
+}
+
+/// Revokes a token, at once and for good, and returns its label. Nothing changes if it is revoked already.
+///
+/// # Errors
+/// [`Error::NotFound`] when the organization has no such token.
+pub async fn revoke(scope: &Scope, admin: Admin<'_>, id: TokenId) -> Result<Plan<String>, Error> {
+    let hash = scope.store().token_hash(id).await?.ok_or_else(Error::not_found)?;
+    let token = scope.store().token_with_hash(hash).await?.ok_or_else(Error::not_found)?;
+    let change = token.revoked_at.is_none().then(|| stored::revoke(scope.call(), admin, hash, scope.now()));
+    Ok(Plan::new(scope, token.name).change(change).showing([id.uuid()]))
+}

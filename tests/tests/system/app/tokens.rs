@@ -1,0 +1,128 @@
+//! Access tokens: an admin creates and revokes them in the app.
+
+use serde_json::json;
+use tests::app::{Browser, Page};
+use tests::{Org, rows};
+
+use crate::unknown_id;
+
+const TOKENS: &str = "/app/developers/tokens";
+
+async fn admin() -> (Org, Browser) {
+    let org = Org::new().await;
+    let person = org.admin("Ines Duarte").await;
+    let browser = Browser::of(&org, &person).await;
+    (org, browser)
+}
+
+async fn create(browser: &Browser, name: &str, scope: &str) -> Page {
+    let token = browser.get("/app").await.hidden("form_token");
+    browser.post(TOKENS, &[("form_token", &token), ("name", name), ("scope", scope)]).await
+}
+
+async fn revoke(browser: &Browser, id: &str) -> Page {
+    let token = browser.get("/app").await.hidden("form_token");
+    browser.post(&format!("{TOKENS}/{id}/revoke"), &[("form_token", &token)]).await
+}
+
+/// The value on the page of a token that was just created.
+fn value(page: &Page) -> Option<String> {
+    let (_, rest) = page.body.split_once("<input id=\"value\" class=\"mono\" type=\"text\" readonly value=\"")?;
+    Some(rest.split('"').next()?.to_owned())
+}
+
+async fn created(browser: &Browser, name: &str, scope: &str) -> String {
+    let answer = create(browser, name, scope).await;
+    assert_eq!((answer.status, answer.location()), (303, TOKENS), "{}", answer.body);
+    value(&browser.get(TOKENS).await).expect("the token's value")
+}
+
+#[tokio::test]
+async fn a_token_from_the_app_calls_the_api_until_it_is_revoked() {
+    let (org, browser) = admin().await;
+    let value_of_writer = created(&browser, "CRM sync", "read_write").await;
+    let writer = org.with_token(&value_of_writer);
+    let identity = writer.get("/api/v1/me").send().await.ok(200);
+    assert_eq!((&identity["scope"], &identity["organization_id"]), (&json!("read_write"), &json!(org.id.to_string())));
+    let contact = writer.post("/api/v1/contacts", &json!({"display_name": "Ada", "kind": "person"})).send().await;
+    contact.ok(201);
+
+    let shown = browser.get(TOKENS).await;
+    for text in ["CRM sync", "Read and write", "Created by Ines Duarte", "<label for=\"value\">Token value</label>"] {
+        assert!(shown.says(text), "{text}");
+    }
+    assert!(shown.says(&format!("Authorization: Bearer {value_of_writer}")), "the call to paste");
+
+    let reader = created(&browser, "Report", "read").await;
+    let refused = org.with_token(&reader).post("/api/v1/contacts", &json!({})).send().await;
+    refused.refused(403);
+
+    let id = identity["token_id"].as_str().expect("an id");
+    let revoked = revoke(&browser, id).await;
+    assert_eq!((revoked.status, revoked.location()), (303, TOKENS));
+    let page = browser.get(TOKENS).await;
+    assert!(page.says("CRM sync was revoked") && page.says(">Revoked</span>"), "{}", page.body);
+    writer.get("/api/v1/me").send().await.refused(401);
+    org.with_token(&reader).get("/api/v1/me").send().await.ok(200);
+    // Again, it changes nothing.
+    assert_eq!(revoke(&browser, id).await.status, 303);
+    let operations = org.audit().await.into_iter().filter(|row| row["member_id"].is_string());
+    let operations: Vec<_> = operations.map(|row| row["operation"].as_str().unwrap_or_default().to_owned()).collect();
+    for operation in ["create_token", "revoke_token", "view_tokens"] {
+        assert!(operations.iter().any(|found| found == operation), "{operation} of {operations:?}");
+    }
+}
+
+#[tokio::test]
+async fn only_the_session_that_created_a_token_sees_its_value_and_nothing_stores_it() {
+    let (org, browser) = admin().await;
+    let colleague = Browser::of(&org, &org.admin("Kim Sato").await).await;
+    let secret = created(&browser, "CRM sync", "read").await;
+    assert_eq!(value(&browser.get(TOKENS).await).as_ref(), Some(&secret), "for two minutes");
+    let page = colleague.get(TOKENS).await;
+    assert!(page.says("CRM sync") && !page.says(&secret));
+    // The sealed cookie opens in no other session.
+    colleague.set_cookie("once-token", &browser.cookie("once-token").expect("a cookie"));
+    assert!(!colleague.get(TOKENS).await.says(&secret));
+    let everything = serde_json::to_string(&rows::all(org.stack().table()).await).expect("JSON");
+    assert!(!everything.contains(&secret) && !everything.contains(&secret[3..]));
+}
+
+#[tokio::test]
+async fn members_and_other_organizations_neither_create_nor_revoke_tokens() {
+    let (org, browser) = admin().await;
+    let member = Browser::of(&org, &org.member("Ben Ruiz").await).await;
+    let stranger = Browser::of(&Org::new().await, &Org::new().await.admin("Noor Vance").await).await;
+    let secret = created(&browser, "CRM sync", "read").await;
+    let client = org.with_token(&secret);
+    let id = client.get("/api/v1/me").send().await.ok(200)["token_id"].as_str().expect("an id").to_owned();
+    assert_eq!(member.get(TOKENS).await.status, 403);
+    assert_eq!(create(&member, "Mine", "read_write").await.status, 403);
+    assert_eq!(revoke(&member, &id).await.status, 403);
+    for other in [id.as_str(), &unknown_id(), "x"] {
+        assert_eq!(revoke(&stranger, other).await.status, 404, "{other}");
+    }
+    client.get("/api/v1/me").send().await.ok(200);
+    assert!(!browser.get(TOKENS).await.says("Mine"));
+    let without_form_token = browser.post(TOKENS, &[("name", "Forged"), ("scope", "read")]).await;
+    assert_eq!(without_form_token.status, 403);
+}
+
+#[tokio::test]
+async fn a_token_without_a_name_or_a_scope_is_refused_beside_its_field() {
+    let (_org, browser) = admin().await;
+    let long = "n".repeat(201);
+    for (name, scope, error) in [
+        (" ", "read", "name-error"),
+        (&*long, "read", "name-error"),
+        ("Zebra", "admin", "scope-error"),
+        ("Zebra", "", "scope-error"),
+    ] {
+        let refused = create(&browser, name, scope).await;
+        assert_eq!(refused.status, 422, "{name} {scope}");
+        assert!(refused.says(&format!("<p id=\"{error}\" class=\"field-error\">")), "{}", refused.body);
+        assert!(refused.says(&format!("value=\"{name}\"")) && refused.says("<title>Error: Access tokens"));
+    }
+    let page = browser.get(TOKENS).await;
+    assert!(value(&page).is_none() && !page.says("Zebra"), "{}", page.body);
+}
