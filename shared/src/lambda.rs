@@ -1,4 +1,4 @@
-//! The Lambda function around a router. This is the only file that knows Lambda's runtime.
+//! The Lambda function around a router. No other file of this crate knows Lambda's runtime.
 
 use std::sync::Arc;
 

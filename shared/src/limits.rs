@@ -140,7 +140,8 @@ pub const THROTTLED_BACKOFF_MAX: Duration = Duration::from_secs(1);
 pub const THROTTLED_RETRY_AFTER_S: u32 = 2;
 /// The time for retries of a write of one item while a transaction holds the item. The audit row of a call that failed is
 /// such an item when the call's own transaction is still under way: without the row, the transaction could take effect
-/// after the call was answered. It is as long as [`AWS_CALL_TIMEOUT`], and ends before the gateway's 30 s.
+/// after the call was answered. The last attempt begins before it ends, and may take [`AWS_CALL_TIMEOUT`] more:
+/// writing the row late is better than leaving the fence away.
 pub const HELD_ITEM_DEADLINE: Duration = Duration::from_secs(8);
 
 /// The time of a call before it is answered as failed. The rest of the gateway's 30 s is for its audit row.
@@ -212,6 +213,14 @@ pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const RETRY_WAITS_S: [i64; 4] = [60, 300, 1800, 7200];
 /// The lifetime of a claim on a delivery, in seconds: twice the deadline of an attempt. Never scaled.
 pub const CLAIM_S: i64 = 30;
+/// Entries of a stream batch that are relayed concurrently: enough to hide the store's latency, few enough to keep the
+/// function's connections.
+pub const RELAY_CONCURRENCY: usize = 32;
+/// The shortest time between two successes of an endpoint that are recorded in its health: a busy endpoint would cost a
+/// write for every delivery.
+pub const HEALTH_SUCCESS_INTERVAL: Duration = Duration::from_secs(5);
+/// Endpoints whose last recorded health a sender remembers: about 1 MB. Forgetting one costs one write.
+pub const HEALTH_ENDPOINTS_MAX: usize = 10_000;
 /// Stored attempts of one delivery: four rounds of the schedule, in a record that stays small.
 pub const ATTEMPTS_KEPT_MAX: usize = 20;
 /// Endpoints of one organization: each gets a delivery of every event that it subscribes to.

@@ -13,9 +13,6 @@ use shared::store::due::DueEntry;
 use shared::store::keys::{Due, Key};
 use shared::webhook::relay::Relay;
 
-/// The largest number of entries that are relayed concurrently.
-const CONCURRENCY: usize = 32;
-
 /// A batch of stream records, reduced to the keys of the written items. The stream's view type is `KEYS_ONLY`.
 #[derive(Debug, Deserialize)]
 pub struct StreamEvent {
@@ -86,7 +83,7 @@ pub async fn relay_entries(relay: &Relay, log: &Log, entries: Vec<DueEntry>) {
         }
     };
     let relay_others = async {
-        for chunk in others.chunks(CONCURRENCY) {
+        for chunk in others.chunks(limits::RELAY_CONCURRENCY) {
             join_all(chunk.iter().map(|entry| relay_entry(relay, log, entry, deadline))).await;
         }
     };

@@ -12,7 +12,7 @@ use shared::wire::fields::FieldErrors;
 use shared::wire::input;
 
 use crate::Handler;
-use crate::done::{notice_of_act, see_other_with_notice};
+use crate::done::{notice_of_act, redirect_with_notice};
 use crate::labels::{DisplayTime, contact_kind_label};
 use crate::layout::{Layout, Notice, encode_query_value};
 use crate::pager::{Pager, is_past_the_end};
@@ -60,6 +60,8 @@ impl ContactRow {
 
 /// The fields of a contact with their values and errors.
 struct ContactForm {
+    /// The id of the contact that the form adds or edits. A form that is sent twice adds one contact.
+    id: ContactId,
     name: String,
     kinds: Vec<KindOption>,
     email: String,
@@ -78,11 +80,12 @@ struct KindOption {
 
 impl ContactForm {
     fn empty() -> Self {
-        Self::new("", ContactKind::Person.as_str(), "", "")
+        Self::new(ContactId::new(), "", ContactKind::Person.as_str(), "", "")
     }
 
     fn of_contact(contact: &Contact) -> Self {
         Self::new(
+            contact.id,
             contact.display_name.as_str(),
             contact.kind.as_str(),
             contact.email.as_ref().map_or("", |email| email.as_str()),
@@ -92,16 +95,18 @@ impl ContactForm {
 
     /// The form with the submitted values.
     fn submitted(form: &Form) -> Self {
-        Self::new(form.get("display_name"), form.get("kind"), form.get("email"), form.get("external_reference"))
+        let id = submitted_id(form);
+        Self::new(id, form.get("display_name"), form.get("kind"), form.get("email"), form.get("external_reference"))
     }
 
-    fn new(name: &str, kind: &str, email: &str, reference: &str) -> Self {
+    fn new(id: ContactId, name: &str, kind: &str, email: &str, reference: &str) -> Self {
         let kinds = ContactKind::ALL.iter().map(|&option| KindOption {
             value: option.as_str(),
             text: contact_kind_label(option),
             is_selected: option.as_str() == kind,
         });
         Self {
+            id,
             name: name.to_owned(),
             kinds: kinds.collect(),
             email: email.to_owned(),
@@ -132,6 +137,11 @@ impl ContactForm {
             .iter()
             .any(|error| error.is_some())
     }
+}
+
+/// The id of the contact that a form adds. A form without one adds a contact each time.
+fn submitted_id(form: &Form) -> ContactId {
+    form.get("id").parse().unwrap_or_else(|_| ContactId::new())
 }
 
 /// Shows the list.
@@ -186,17 +196,17 @@ impl Handler for Add {
                 return Ok(contacts_page(request, form, None).await?.unprocessable());
             }
         };
-        match submitted.run(|| contacts::create(&submitted, new.clone())).await? {
-            Upserted::Created(contact) => {
-                let title = format!("{} was added", contact.display_name.as_str());
-                let line = "They can join workspaces and take part in agreements.";
-                Ok(see_other_with_notice(&submitted, contact_url(contact.id), &title, line).await)
-            }
+        let id = submitted_id(form);
+        let title = format!("{} was added", new.display_name.as_str());
+        let line = "They can join workspaces and take part in agreements.";
+        let redirect = redirect_with_notice(&submitted, contact_url(id), &title, line).await;
+        match submitted.run(|| contacts::create_once(&submitted, id, new.clone())).await? {
+            Upserted::Created(_) => Ok(redirect.into()),
             Upserted::Existing(contact, _) => {
                 let title = "This reference is in use";
                 let line = format!("{} has it already. Nothing was added.", contact.display_name.as_str());
                 let form = ContactForm {
-                    reference_error: Some("is the reference of another contact".to_owned()),
+                    reference_error: Some("is already used by another contact".to_owned()),
                     ..ContactForm::submitted(form)
                 };
                 Ok(contacts_page(request, form, Some(Notice::bad(title, line))).await?.unprocessable())
@@ -236,14 +246,20 @@ impl Handler for Show {
     }
 }
 
+/// The page of a contact: with its own values in the form, or the submitted ones and the version to which they apply. Without
+/// a version they apply to the one that the page shows.
 async fn contact_page(
     request: &Request,
-    submitted: Option<ContactForm>,
+    submitted: Option<(ContactForm, Option<u64>)>,
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let id: ContactId = request.path_id("id")?;
     let contact = contacts::get(scope, id).await?;
+    let (form, version) = match submitted {
+        Some((form, version)) => (form, version.unwrap_or(contact.version())),
+        None => (ContactForm::of_contact(&contact), contact.version()),
+    };
     let page = ContactPage {
         layout: Layout::new(request),
         notice,
@@ -254,8 +270,8 @@ async fn contact_page(
         reference: contact.external_reference.as_ref().map(|reference| reference.as_str().to_owned()),
         created_at: contact.created_at.into(),
         updated_at: contact.updated_at.into(),
-        version: contact.version(),
-        form: submitted.unwrap_or_else(|| ContactForm::of_contact(&contact)),
+        version,
+        form,
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
@@ -272,28 +288,28 @@ impl Handler for Save {
         let submitted = request.submitted_form()?;
         let id: ContactId = request.path_id("id")?;
         let form = submitted.form();
+        // A version that is no number is no version of the contact.
+        let version: Option<u64> = form.get("version").parse().ok();
         let refused = async |errors| {
             let form = ContactForm::submitted(form).with_errors(errors);
-            Ok(contact_page(request, Some(form), None).await?.unprocessable())
+            // The form keeps its version: the corrected one must not overwrite what others have saved meanwhile.
+            Ok(contact_page(request, Some((form, version)), None).await?.unprocessable())
         };
         let changes: ContactChanges = match form.read_changes(&FIELDS) {
             Ok(changes) => changes,
             Err(errors) => return refused(errors).await,
         };
-        // A version that is no number is no version of the contact.
-        let expected = ExpectedVersion::OneOf(form.get("version").parse().into_iter().collect());
+        let expected = ExpectedVersion::OneOf(version.into_iter().collect());
+        let line = format!("{} appears with its new details everywhere.", form.get("display_name").trim());
+        let redirect = redirect_with_notice(&submitted, contact_url(id), "Changes saved", &line).await;
         match submitted.run(|| contacts::update(&submitted, id, &expected, changes.clone())).await {
-            Ok((contact, _)) => {
-                let title = "Changes saved";
-                let line = format!("{} appears with its new details everywhere.", contact.display_name.as_str());
-                Ok(see_other_with_notice(&submitted, contact_url(id), title, &line).await)
-            }
+            Ok(_) => Ok(redirect.into()),
             Err(Error::Invalid(errors)) => refused(errors).await,
             Err(Error::StaleMatch) => {
                 let title = "This contact has changed since you opened it";
                 let line = "Nothing was saved. The details above are as they are now; the form has what you typed. Save again to replace them.";
                 let form = ContactForm::submitted(form);
-                let page = contact_page(request, Some(form), Some(Notice::warn(title, line))).await?;
+                let page = contact_page(request, Some((form, None)), Some(Notice::warn(title, line))).await?;
                 Ok(page.refused(StatusCode::CONFLICT, "conflict"))
             }
             Err(error) => Err(error),

@@ -1,21 +1,23 @@
 //! The notice that follows an act: the form's handler sets it, and the page after the redirect shows it once.
 
 use http::HeaderValue;
-use shared::web::{Flash, Request, SubmittedForm, Submitter};
+use shared::web::{Flash, Redirect, Request, SubmittedForm, Submitter};
 
 use crate::layout::Notice;
-use crate::response::PageResponse;
 
-/// A redirect to the page that shows what an act did, with a notice of a title and a line. The act has taken effect, so
-/// the redirect comes without the notice if the keys that seal it can't be read.
-pub(crate) async fn see_other_with_notice<S: Submitter>(
+/// The redirect to the page that shows what a form's act did, with a notice of a title and a line. Make it before the act:
+/// it also answers the form if the act takes effect although it seems to fail. It comes without the notice if the keys that
+/// seal it can't be read.
+pub(crate) async fn redirect_with_notice<S: Submitter>(
     submitted: &SubmittedForm<'_, S>,
     location: String,
     title: &str,
     line: &str,
-) -> PageResponse {
+) -> Redirect {
     let cookie = Flash::Done.set(submitted, &format!("{title}\n{line}")).await.ok().flatten();
-    PageResponse::see_other(location).with_cookie(cookie)
+    let redirect = Redirect { location, cookie };
+    submitted.redirect_if_committed(&redirect);
+    redirect
 }
 
 /// The notice of the act that led to the page, if any, with the `Set-Cookie` header that removes it.

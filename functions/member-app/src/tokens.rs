@@ -11,7 +11,7 @@ use shared::web::{Flash, Form, Redirect, Request};
 use shared::wire::fields::FieldErrors;
 
 use crate::Handler;
-use crate::done::{notice_of_act, see_other_with_notice};
+use crate::done::{notice_of_act, redirect_with_notice};
 use crate::labels::{Badge, DisplayTime, actor_label};
 use crate::layout::{Layout, Notice};
 use crate::response::PageResponse;
@@ -27,16 +27,31 @@ const ENDS_SOON_S: i64 = 14 * 24 * 3600;
 struct TokensPage {
     layout: Layout,
     notice: Option<Notice>,
-    /// The value of a token that was created less than two minutes ago, and a call to paste.
-    new_token: Option<NewTokenValue>,
+    /// The token that was created less than two minutes ago.
+    new_token: Option<NewTokenCard>,
     tokens: Vec<TokenRow>,
     ended: Vec<TokenRow>,
     form: TokenForm,
 }
 
-struct NewTokenValue {
-    value: String,
+struct NewTokenCard {
+    name: String,
+    /// The value. `None`, if the keys that open it can't be read now: the page can be reloaded.
+    value: Option<String>,
     base_url: String,
+}
+
+/// The card of the token in the address, if it is valid and was created in this session less than two minutes ago.
+async fn new_token_card(request: &Request, valid: &[&Token]) -> Result<Option<NewTokenCard>, Error> {
+    let created: Option<TokenId> = request.query("created").and_then(|id| id.parse().ok());
+    let Some(token) = created.and_then(|id| valid.iter().find(|token| token.id == id)) else { return Ok(None) };
+    let value = match Flash::TokenValue(token.id).read(request).await {
+        Ok(None) => return Ok(None),
+        Ok(value) => value,
+        Err(Error::Unavailable(_)) => None,
+        Err(error) => return Err(error),
+    };
+    Ok(Some(NewTokenCard { name: token.name.clone(), value, base_url: request.app().base_url.to_string() }))
 }
 
 struct TokenRow {
@@ -147,18 +162,18 @@ impl Handler for Show {
 async fn tokens_page(request: &Request, form: TokenForm, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let now = request.now();
     let all = tokens::list(request.signed_in()?.scope()).await?;
-    // The page also works when the keys that open the flash can't be read.
-    let value = Flash::TokenValue.read(request).await.ok().flatten();
-    let (valid, ended): (Vec<_>, Vec<_>) = all.iter().partition(|token| token.is_valid_at(now));
+    let (valid, mut ended): (Vec<_>, Vec<_>) = all.iter().partition(|token| token.is_valid_at(now));
+    ended.truncate(limits::ENDED_TOKENS_SHOWN_MAX);
+    let shown: Vec<_> = valid.iter().chain(&ended).map(|token| token.id.uuid()).collect();
     let page = TokensPage {
         layout: Layout::new(request),
         notice,
-        new_token: value.map(|value| NewTokenValue { value, base_url: request.app().base_url.to_string() }),
+        new_token: new_token_card(request, &valid).await?,
         tokens: valid.into_iter().map(|token| TokenRow::new(token, now)).collect(),
-        ended: ended.into_iter().take(limits::ENDED_TOKENS_SHOWN_MAX).map(|token| TokenRow::new(token, now)).collect(),
+        ended: ended.into_iter().map(|token| TokenRow::new(token, now)).collect(),
         form,
     };
-    Ok(PageResponse::render(&page)?.showing(all.iter().map(|token| token.id.uuid())))
+    Ok(PageResponse::render(&page)?.showing(shown))
 }
 
 /// Creates a token.
@@ -180,7 +195,7 @@ impl Handler for Create {
         };
         let (scope, admin) = (submitted.scope(), submitted.submitter());
         let token = GeneratedToken::generate(scope, admin, &new)?;
-        let cookie = match Flash::TokenValue.set(&submitted, token.value()).await {
+        let cookie = match Flash::TokenValue(token.id()).set(&submitted, token.value()).await {
             Ok(cookie) => cookie,
             Err(Error::Unavailable(cause)) => {
                 let line = "Its value can’t be encrypted at the moment. Try again in a minute.";
@@ -190,11 +205,14 @@ impl Handler for Create {
             }
             Err(error) => return Err(error),
         };
-        let redirect = Redirect { location: PATH.to_owned(), cookie };
+        let redirect = Redirect { location: format!("{PATH}?created={}", token.id()), cookie };
         submitted.redirect_if_committed(&redirect);
         if let Err(NoRoom) = submitted.run(|| tokens::create(scope, admin, &token)).await? {
-            let line = format!("{} tokens are valid. Revoke one that is no longer needed.", limits::VALID_TOKENS_MAX);
-            let notice = Notice::bad("There is no room for another token", line);
+            let line = format!(
+                "{} tokens are valid, the most that an organization can have. Revoke one that is no longer needed.",
+                limits::VALID_TOKENS_MAX
+            );
+            let notice = Notice::bad("The token was not created", line);
             let form = TokenForm::submitted(submitted.form());
             return Ok(tokens_page(request, form, Some(notice)).await?.unprocessable());
         }
@@ -213,8 +231,9 @@ impl Handler for Revoke {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.submitted_form()?.require_admin()?;
         let id: TokenId = request.path_id("id")?;
-        let name = submitted.run(|| tokens::revoke(submitted.scope(), submitted.submitter(), id)).await?;
-        let line = "Calls with it are refused from now on.";
-        Ok(see_other_with_notice(&submitted, PATH.to_owned(), &format!("{name} was revoked"), line).await)
+        let line = "It stopped working immediately.";
+        let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Token revoked", line).await;
+        submitted.run(|| tokens::revoke(submitted.scope(), submitted.submitter(), id)).await?;
+        Ok(redirect.into())
     }
 }

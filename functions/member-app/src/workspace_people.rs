@@ -2,17 +2,17 @@
 
 use askama::Template;
 use shared::domain::contact::Contact;
-use shared::domain::ids::{ContactId, WorkspaceId};
+use shared::domain::ids::WorkspaceId;
 use shared::domain::workspace::NewPerson;
 use shared::error::Error;
+use shared::limits;
 use shared::service::contacts::{self, ContactQuery};
 use shared::service::workspaces;
 use shared::web::Request;
-use shared::wire::fields::FieldErrors;
 use shared::wire::input;
 
 use crate::Handler;
-use crate::done::{notice_of_act, see_other_with_notice};
+use crate::done::{notice_of_act, redirect_with_notice};
 use crate::labels::contact_kind_label;
 use crate::layout::{Layout, Notice, encode_query_value};
 use crate::pager::{Pager, is_past_the_end};
@@ -115,27 +115,19 @@ impl Handler for Add {
         let submitted = request.submitted_form()?;
         let id: WorkspaceId = request.path_id("id")?;
         let new: NewPerson = submitted.form().read_new(&["contact_id"]).map_err(Error::Invalid)?;
-        let contact = new.contact_id;
+        // The form's address has the search and the offset, so that the list stays as it was.
+        let back = request.uri().path_and_query().map_or_else(|| people_url(id), ToString::to_string);
+        let line = "They are part of the workspace now.";
+        let redirect = redirect_with_notice(&submitted, back, "Contact added", line).await;
         match submitted.run(|| workspaces::add_person(&submitted, id, new.clone())).await {
-            Ok(added) => {
-                let title = format!("{} was added", name_of(&added.people, contact));
-                let line = format!("They are among the people of {} now.", added.workspace.name.as_str());
-                let back = request.uri().to_string();
-                Ok(see_other_with_notice(&submitted, back, &title, &line).await)
-            }
-            Err(Error::Invalid(errors)) => {
-                let notice = Notice::bad("This workspace is full", full_workspace(&errors));
+            Ok(_) => Ok(redirect.into()),
+            Err(Error::Invalid(_)) => {
+                let line =
+                    format!("It has {} people, the most that a workspace can have.", limits::WORKSPACE_PEOPLE_MAX);
+                let notice = Notice::bad("The contact was not added", line);
                 Ok(people_page(request, Some(notice)).await?.unprocessable())
             }
             Err(error) => Err(error),
         }
     }
-}
-
-fn name_of(people: &[Contact], id: ContactId) -> &str {
-    people.iter().find(|person| person.id == id).map_or("The contact", |person| person.display_name.as_str())
-}
-
-fn full_workspace(errors: &FieldErrors) -> String {
-    format!("Nothing was added: {errors}.")
 }

@@ -9,14 +9,14 @@ use shared::domain::workspace::{NewWorkspace, Workspace};
 use shared::error::Error;
 use shared::service::agreements::{self, AgreementPage, AgreementQuery};
 use shared::service::scope::Scope;
-use shared::service::workspaces::{self, WorkspacePeople, WorkspaceQuery, WorkspaceWithPeople};
+use shared::service::workspaces::{self, WorkspacePeople, WorkspaceQuery};
 use shared::web::Request;
 use shared::wire::input;
 use shared::wire::page::PageRequest;
 
 use crate::Handler;
 use crate::contacts::contact_url;
-use crate::done::{notice_of_act, see_other_with_notice};
+use crate::done::{notice_of_act, redirect_with_notice};
 use crate::labels::{Badge, DisplayTime, lifecycle_badge};
 use crate::layout::{Layout, Notice, encode_query_value};
 use crate::pager::{Pager, is_past_the_end, requested_page};
@@ -34,10 +34,17 @@ struct WorkspacesPage {
 }
 
 /// The form that creates a workspace.
-#[derive(Default)]
 struct WorkspaceForm {
+    /// The id of the workspace. A form that is sent twice creates one workspace.
+    id: WorkspaceId,
     name: String,
     name_error: Option<String>,
+}
+
+impl WorkspaceForm {
+    fn empty() -> Self {
+        Self { id: WorkspaceId::new(), name: String::new(), name_error: None }
+    }
 }
 
 struct WorkspaceRow {
@@ -78,7 +85,7 @@ impl Handler for List {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let (notice, cookie) = notice_of_act(request).await;
-        Ok(workspaces_page(request, WorkspaceForm::default(), notice).await?.with_cookie(cookie))
+        Ok(workspaces_page(request, WorkspaceForm::empty(), notice).await?.with_cookie(cookie))
     }
 }
 
@@ -116,19 +123,21 @@ impl Handler for Create {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.submitted_form()?;
+        // A form without an id creates a workspace each time.
+        let id = submitted.form().get("id").parse().unwrap_or_else(|_| WorkspaceId::new());
         let new: NewWorkspace = match submitted.form().read_new(&["name"]) {
             Ok(new) => new,
             Err(errors) => {
                 let name_error = errors.into_list().into_iter().next().map(|error| error.message);
-                let form = WorkspaceForm { name: submitted.form().get("name").to_owned(), name_error };
+                let form = WorkspaceForm { id, name: submitted.form().get("name").to_owned(), name_error };
                 return Ok(workspaces_page(request, form, None).await?.unprocessable());
             }
         };
-        let WorkspaceWithPeople { workspace, .. } =
-            submitted.run(|| workspaces::create(&submitted, new.clone())).await?;
-        let title = format!("{} was created", workspace.name.as_str());
+        let title = format!("{} was created", new.name.as_str());
         let line = "Next: add the people who take part.";
-        Ok(see_other_with_notice(&submitted, workspace_url(workspace.id()), &title, line).await)
+        let redirect = redirect_with_notice(&submitted, workspace_url(id), &title, line).await;
+        submitted.run(|| workspaces::create_once(&submitted, id, new.clone())).await?;
+        Ok(redirect.into())
     }
 }
 
@@ -247,8 +256,9 @@ impl Handler for Activate {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.submitted_form()?;
         let id: WorkspaceId = request.path_id("id")?;
-        submitted.run(|| workspaces::activate(submitted.scope(), submitted.submitter(), id)).await?;
         let line = "Agreements of this workspace can be published.";
-        Ok(see_other_with_notice(&submitted, workspace_url(id), "Workspace activated", line).await)
+        let redirect = redirect_with_notice(&submitted, workspace_url(id), "Workspace activated", line).await;
+        submitted.run(|| workspaces::activate(submitted.scope(), submitted.submitter(), id)).await?;
+        Ok(redirect.into())
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use shared::domain::ids::EndpointId;
+use shared::limits;
 
 /// When the health of each endpoint was last recorded, and whether that was a success. Consecutive successes are recorded
 /// once in a while, every failure is recorded.
@@ -12,21 +13,16 @@ use shared::domain::ids::EndpointId;
 pub(crate) struct HealthThrottle(Mutex<HashMap<EndpointId, (Instant, bool)>>);
 
 impl HealthThrottle {
-    /// The shortest time between two successes that are recorded.
-    const SUCCESS_INTERVAL: Duration = Duration::from_secs(5);
-    /// The largest number of endpoints in memory. Forgetting one costs one write.
-    const ENDPOINTS_MAX: usize = 10_000;
-
     /// Whether to record the result of an attempt.
     pub fn should_record(&self, endpoint: EndpointId, is_success: bool) -> bool {
         let mut recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let has_recent_success = recorded
             .get(&endpoint)
-            .is_some_and(|(at, was_success)| *was_success && at.elapsed() < Self::SUCCESS_INTERVAL);
+            .is_some_and(|(at, was_success)| *was_success && at.elapsed() < limits::HEALTH_SUCCESS_INTERVAL);
         if is_success && has_recent_success {
             return false;
         }
-        if recorded.len() >= Self::ENDPOINTS_MAX {
+        if recorded.len() >= limits::HEALTH_ENDPOINTS_MAX {
             recorded.clear();
         }
         recorded.insert(endpoint, (Instant::now(), is_success));

@@ -70,13 +70,13 @@ pub async fn create(scope: &Scope, admin: Admin<'_>, new: &GeneratedToken) -> Re
     Ok(Plan::new(scope, Ok(())).change([changes]).showing([new.id().uuid()]))
 }
 
-/// Revokes a token, at once and for good, and returns its label. Nothing changes if it is revoked already.
+/// Revokes a token, at once and for good. Nothing changes if it is revoked already.
 ///
 /// # Errors
 /// [`Error::NotFound`] when the organization has no such token.
-pub async fn revoke(scope: &Scope, admin: Admin<'_>, id: TokenId) -> Result<Plan<String>, Error> {
+pub async fn revoke(scope: &Scope, admin: Admin<'_>, id: TokenId) -> Result<Plan<()>, Error> {
     let hash = scope.store().token_hash(id).await?.ok_or_else(Error::not_found)?;
     let token = scope.store().token_with_hash(hash).await?.ok_or_else(Error::not_found)?;
     let change = token.revoked_at.is_none().then(|| stored::revoke(scope.call(), admin, hash, scope.now()));
-    Ok(Plan::new(scope, token.name).change(change).showing([id.uuid()]))
+    Ok(Plan::new(scope, ()).change(change).showing([id.uuid()]))
 }

@@ -86,13 +86,36 @@ pub(super) fn join(scope: &Scope, workspace: &Workspace, contact: ContactId) -> 
 
 /// Creates a workspace.
 pub async fn create(by: &impl Writer, new: NewWorkspace) -> Result<Plan<WorkspaceWithPeople>, Error> {
+    create_with_id(by, WorkspaceId::new(), new).await
+}
+
+/// Creates a workspace with the id that its form carries: a form that is sent twice creates one workspace.
+pub async fn create_once(
+    by: &impl Writer,
+    id: WorkspaceId,
+    new: NewWorkspace,
+) -> Result<Plan<WorkspaceWithPeople>, Error> {
+    let scope = by.scope();
+    match scope.store().workspace(id).await? {
+        Some(created) => {
+            let created = WorkspaceWithPeople { workspace: created.into_inner(), people: Vec::new() };
+            Ok(Plan::new(scope, created).showing([id.uuid()]))
+        }
+        None => create_with_id(by, id, new).await,
+    }
+}
+
+async fn create_with_id(
+    by: &impl Writer,
+    id: WorkspaceId,
+    new: NewWorkspace,
+) -> Result<Plan<WorkspaceWithPeople>, Error> {
     let scope = by.scope();
     let number = scope.store().next_workspace_number().await?;
-    let workspace = Workspace::create(new, number, scope.now());
+    let workspace = Workspace { id, ..Workspace::create(new, number, scope.now()) };
     let changes = stored::create(scope.call(), &workspace)?;
-    let id = workspace.id().uuid();
     let created = WorkspaceWithPeople { workspace, people: Vec::new() };
-    Ok(Plan::new(scope, created).change([changes]).showing([id]))
+    Ok(Plan::new(scope, created).change([changes]).showing([id.uuid()]))
 }
 
 /// Adds a contact to a workspace's people. Nothing changes if the contact is among them already.

@@ -8,7 +8,7 @@ use http::{HeaderValue, header};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::crypto::keyring::{Keyring, SealError, Sealed};
-use crate::domain::ids::EndpointId;
+use crate::domain::ids::{EndpointId, TokenId};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
@@ -26,8 +26,8 @@ pub enum Flash {
     DeletedEndpoint,
     /// The name of a removed member.
     RemovedMember,
-    /// The value of the token that was created last.
-    TokenValue,
+    /// The value of a new token.
+    TokenValue(TokenId),
     /// What an act did and what is next: the title and the line of a notice, on a line each.
     Done,
 }
@@ -85,7 +85,7 @@ impl Flash {
             Self::SigningSecret(endpoint) => format!("{prefix}once-secret-{endpoint}"),
             Self::DeletedEndpoint => format!("{prefix}once-deleted"),
             Self::RemovedMember => format!("{prefix}once-removed"),
-            Self::TokenValue => format!("{prefix}once-token"),
+            Self::TokenValue(token) => format!("{prefix}once-token-{token}"),
             Self::Done => format!("{prefix}once-done"),
         }
     }
@@ -103,7 +103,7 @@ impl Flash {
             Self::SigningSecret(endpoint) => format!("shown once, secret of {endpoint}, to {form_token}"),
             Self::DeletedEndpoint => format!("shown once, which endpoint was deleted, to {form_token}"),
             Self::RemovedMember => format!("shown once, who was removed, to {form_token}"),
-            Self::TokenValue => format!("shown once, value of a token, to {form_token}"),
+            Self::TokenValue(token) => format!("shown once, value of {token}, to {form_token}"),
             Self::Done => format!("shown once, what was done, to {form_token}"),
         }
     }

@@ -61,7 +61,8 @@ pub struct Member {
 }
 
 impl Member {
-    /// The member of a session that was checked. Only `session` calls this.
+    /// The member of a session that was checked. Only `web::session` and `web::member_call`, which checks a password, call
+    /// this.
     pub(crate) fn of_session(org: OrgId, record: &MemberRecord) -> Self {
         Self { id: record.id, org, name: record.name.clone(), role: record.role }
     }

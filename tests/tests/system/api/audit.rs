@@ -211,14 +211,12 @@ async fn an_unknown_token_leaves_its_trace_in_the_services_trail() {
 #[tokio::test]
 async fn the_description_is_public_and_leaves_no_row() {
     let org = Org::new().await;
-    let before = rows::all(org.stack().table()).await.len();
     let answers = [org.get("/openapi.json").send().await, org.anonymous().get("/openapi.json").send().await];
     let rows = rows::all(org.stack().table()).await;
     for answer in &answers {
         answer.ok(200);
         assert!(rows.iter().all(|row| row["sk"] != answer.request_id()));
     }
-    assert!(rows.len() >= before);
     assert_eq!(org.audit().await, Vec::<Value>::new());
 }
 

@@ -139,6 +139,10 @@ async fn an_edit_of_a_contact_that_has_changed_keeps_what_was_typed_and_replaces
     assert!(refused.says("ada@new.example"));
     let unchanged = org.get(&api).send().await.ok(200);
     assert_eq!((&unchanged["display_name"], &unchanged["email"]), (&json!("Ada Okafor"), &json!("ada@new.example")));
+    // A form that is refused for a field keeps its version, and so can't overwrite what it did not show.
+    let mistyped = [("form_token", &*token), ("version", &*version), ("display_name", " "), ("kind", "person")];
+    let corrected = browser.post(&path, &mistyped).await;
+    assert_eq!((corrected.status, corrected.hidden("version")), (422, version.clone()));
     assert_eq!(post("not a version").await.status, 409);
     assert_eq!(post(&refused.hidden("version")).await.status, 303);
     assert_eq!(org.get(&api).send().await.ok(200)["display_name"], "Ada Lind");
@@ -197,7 +201,7 @@ async fn a_member_creates_a_workspace_and_adds_its_people() {
     assert!(choices.says("aria-label=\"Add Ada Okafor\"") && !choices.says("Ben Ruiz"));
     let added = send(&browser, &searched, &[("contact_id", &ada)]).await;
     assert_eq!(added.location(), searched, "the search stays");
-    let choices = notice(&browser, &added, "Ada Okafor was added").await;
+    let choices = notice(&browser, &added, "Contact added").await;
     assert!(choices.says(">Added</span>") && !choices.says("aria-label=\"Add Ada Okafor\""));
     // Twice changes nothing.
     assert_eq!(send(&browser, &people, &[("contact_id", &ada)]).await.status, 303);
@@ -228,4 +232,27 @@ async fn agreements_are_listed_by_lifecycle_and_name() {
         browser.get("/app/agreements").await.says("<a href=\"/app/agreements\" aria-current=\"page\">Agreements</a>")
     );
     assert_eq!(browser.get("/app/agreements?lifecycle=sunk").await.status, 422);
+}
+
+#[tokio::test]
+async fn a_form_that_is_sent_twice_creates_one_record() {
+    let (org, browser) = signed_in().await;
+    let page = browser.get(CONTACTS).await;
+    let (token, id) = (page.hidden("form_token"), page.hidden("id"));
+    let rest = contact("Ada Okafor", "", "crm-1");
+    let fields: Vec<_> = [("form_token", &*token), ("id", &*id)].into_iter().chain(rest).collect();
+    let (one, other) = tokio::join!(browser.post(CONTACTS, &fields), browser.post(CONTACTS, &fields));
+    for answer in [one, other, browser.post(CONTACTS, &fields).await] {
+        assert_eq!((answer.status, answer.location()), (303, &*format!("{CONTACTS}/{id}")), "{}", answer.body);
+    }
+    assert_eq!(org.total("/api/v1/contacts").await, 1);
+
+    let page = browser.get(WORKSPACES).await;
+    let (token, id) = (page.hidden("form_token"), page.hidden("id"));
+    let fields = [("form_token", &*token), ("id", &*id), ("name", "Harbor Street")];
+    let (one, other) = tokio::join!(browser.post(WORKSPACES, &fields), browser.post(WORKSPACES, &fields));
+    for answer in [one, other, browser.post(WORKSPACES, &fields).await] {
+        assert_eq!((answer.status, answer.location()), (303, &*format!("{WORKSPACES}/{id}")), "{}", answer.body);
+    }
+    assert_eq!(org.total("/api/v1/workspaces").await, 1);
 }

@@ -33,8 +33,11 @@ fn value(page: &Page) -> Option<String> {
 
 async fn created(browser: &Browser, name: &str, scope: &str) -> String {
     let answer = create(browser, name, scope).await;
-    assert_eq!((answer.status, answer.location()), (303, TOKENS), "{}", answer.body);
-    value(&browser.get(TOKENS).await).expect("the token's value")
+    assert_eq!(answer.status, 303, "{}", answer.body);
+    assert!(answer.location().starts_with(&format!("{TOKENS}?created=")), "{}", answer.location());
+    let page = browser.get(answer.location()).await;
+    assert!(page.says(&format!("Copy the token “{name}” now")), "{}", page.body);
+    value(&page).expect("the token's value")
 }
 
 #[tokio::test]
@@ -47,7 +50,8 @@ async fn a_token_from_the_app_calls_the_api_until_it_is_revoked() {
     let contact = writer.post("/api/v1/contacts", &json!({"display_name": "Ada", "kind": "person"})).send().await;
     contact.ok(201);
 
-    let shown = browser.get(TOKENS).await;
+    let created_id = writer.get("/api/v1/me").send().await.ok(200)["token_id"].as_str().expect("an id").to_owned();
+    let shown = browser.get(&format!("{TOKENS}?created={created_id}")).await;
     for text in ["CRM sync", "Read and write", "Created by Ines Duarte", "<label for=\"value\">Token value</label>"] {
         assert!(shown.says(text), "{text}");
     }
@@ -61,7 +65,7 @@ async fn a_token_from_the_app_calls_the_api_until_it_is_revoked() {
     let revoked = revoke(&browser, id).await;
     assert_eq!((revoked.status, revoked.location()), (303, TOKENS));
     let page = browser.get(TOKENS).await;
-    assert!(page.says("CRM sync was revoked") && page.says(">Revoked</span>"), "{}", page.body);
+    assert!(page.says("Token revoked") && page.says(">Revoked</span>"), "{}", page.body);
     writer.get("/api/v1/me").send().await.refused(401);
     org.with_token(&reader).get("/api/v1/me").send().await.ok(200);
     // Again, it changes nothing.
@@ -78,12 +82,17 @@ async fn only_the_session_that_created_a_token_sees_its_value_and_nothing_stores
     let (org, browser) = admin().await;
     let colleague = Browser::of(&org, &org.admin("Kim Sato").await).await;
     let secret = created(&browser, "CRM sync", "read").await;
-    assert_eq!(value(&browser.get(TOKENS).await).as_ref(), Some(&secret), "for two minutes");
-    let page = colleague.get(TOKENS).await;
+    let me = org.with_token(&secret).get("/api/v1/me").send().await.ok(200);
+    let id = me["token_id"].as_str().expect("an id");
+    let (page_of_token, cookie) = (format!("{TOKENS}?created={id}"), format!("once-token-{id}"));
+    assert_eq!(value(&browser.get(&page_of_token).await).as_ref(), Some(&secret), "for two minutes");
+    let page = colleague.get(&page_of_token).await;
     assert!(page.says("CRM sync") && !page.says(&secret));
     // The sealed cookie opens in no other session.
-    colleague.set_cookie("once-token", &browser.cookie("once-token").expect("a cookie"));
-    assert!(!colleague.get(TOKENS).await.says(&secret));
+    colleague.set_cookie(&cookie, &browser.cookie(&cookie).expect("a cookie"));
+    assert!(!colleague.get(&page_of_token).await.says(&secret));
+    revoke(&browser, id).await;
+    assert!(!browser.get(&page_of_token).await.says(&secret), "a token that works no more");
     let everything = serde_json::to_string(&rows::all(org.stack().table()).await).expect("JSON");
     assert!(!everything.contains(&secret) && !everything.contains(&secret[3..]));
 }
