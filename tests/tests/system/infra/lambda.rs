@@ -58,6 +58,8 @@ const RECORDED: [Recorded; 15] = [
             let contact = answer.ok(201);
             assert_eq!(contact["display_name"], "Zoë Ångström");
             assert_eq!(contact["external_reference"], "crm-1001");
+            let id = contact["id"].as_str().unwrap_or_default();
+            assert_eq!(answer.header("location"), format!("/api/v1/contacts/{id}"));
         },
     },
     Recorded {
@@ -83,6 +85,7 @@ const RECORDED: [Recorded; 15] = [
         check: |answer, _| {
             let workspace = answer.ok(201);
             assert_eq!(workspace["name"], "Ångström acquisition");
+            assert_eq!((&workspace["people_count"], &workspace["people"]), (&json!(0), &json!([])));
             let app_url = workspace["app_url"].as_str().unwrap_or_default();
             assert!(app_url.starts_with(BASE_URL), "a link of the stage's own origin: {app_url}");
         },
