@@ -1,5 +1,5 @@
-//! Refusals of requests that never reach a function: malformed, or with too long a head. hyper answers them by itself with a
-//! status and no body, and lets nobody in between, so the envelope is put in where its answer is written to the socket.
+//! Refusals of requests that never reach a function: malformed, or with too long a head. hyper answers them with a
+//! status and no body and calls no service, so the envelope is added where hyper's answer is written to the socket.
 
 use std::io;
 use std::pin::Pin;
@@ -42,7 +42,7 @@ fn envelope(status: StatusCode) -> (RequestId, Vec<u8>) {
     (request_id, serde_json::to_vec(&Envelope { error }).unwrap_or_default())
 }
 
-/// The statuses that hyper answers by itself. No function gives them.
+/// The statuses of hyper's own answers. No function gives them.
 const REFUSED: [StatusCode; 3] =
     [StatusCode::BAD_REQUEST, StatusCode::URI_TOO_LONG, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE];
 

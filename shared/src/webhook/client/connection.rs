@@ -57,8 +57,8 @@ pub(super) async fn handshake(
 /// A TLS connection that also ends where the server closes TCP without `close_notify`, as many servers do.
 ///
 /// HTTP itself tells whether the response was complete: a body with a length or in chunks ends before the connection
-/// does. Only a body that lasts until the end of the connection could have been cut off by somebody else. Of such a body
-/// the app shows an excerpt; the status, which decides the attempt, arrived encrypted before it.
+/// does. Only a body that lasts until the end of the connection could have been cut off by a third party. The app shows an
+/// excerpt of such a body; the status, which decides the attempt, arrived encrypted before it.
 #[derive(Debug)]
 pub(super) struct UntilClosed(TlsStream<TcpStream>);
 
