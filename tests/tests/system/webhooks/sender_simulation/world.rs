@@ -150,7 +150,7 @@ impl State {
         self.now + self.skew
     }
 
-    /// An attempt was interrupted: its claim ends by itself, and the clock wakes the delivery at its next tick.
+    /// An attempt was interrupted: its claim expires, and the clock wakes the delivery at its next tick.
     pub fn note_trouble(&mut self, event: EventId, rest: i64) {
         self.note_delay(event, rest);
         let subscriber = self.subscribers.get_mut(&event).expect("a delivery of the history");
