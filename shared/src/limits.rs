@@ -95,8 +95,8 @@ pub const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time without a byte after which such a client has stopped sending.
 pub const DISCARD_STALL_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// Fields of one form of the app. No page has as many.
-pub const FORM_FIELDS_MAX: usize = 32;
+/// Fields of one form of the app: a gate names up to 200 signature blocks, a check box each.
+pub const FORM_FIELDS_MAX: usize = 320;
 /// Field errors of one response: a body full of errors must not make a response that Lambda refuses.
 pub const FIELD_ERRORS_MAX: usize = 100;
 /// The path of a field in an error, in characters. Longer ones are truncated.
@@ -175,6 +175,10 @@ pub const SESSION_IDLE_S: i64 = 2 * 3600;
 pub const SESSION_REFRESH_S: i64 = 60;
 /// A form's body, in bytes: room for the longest note, each of its characters percent-encoded.
 pub const FORM_BYTES_MAX: usize = 64 * 1024;
+/// A form with a file, in bytes: the largest file, and as much as any other form.
+pub const UPLOAD_BYTES_MAX: usize = FILE_BYTES_MAX + FORM_BYTES_MAX;
+/// The time for reading an uploaded PDF. A sound one takes milliseconds.
+pub const PDF_READ_TIMEOUT: Duration = Duration::from_secs(5);
 /// A password, in bytes. A longer one is not hashed.
 pub const PASSWORD_BYTES_MAX: usize = 1024;
 /// The path to return to after signing in, in characters: a search of 200 characters has up to 2,400 in an address.

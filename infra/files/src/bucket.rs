@@ -5,8 +5,9 @@ use std::sync::Arc;
 use object_store::aws::AmazonS3Builder;
 // A dependency for its feature only: it keeps reqwest from choosing a TLS provider.
 use reqwest as _;
+use shared::platform::files::FilesError;
 
-use crate::{Files, FilesError, failed};
+use crate::{Files, failed};
 
 impl Files {
     /// Opens the store in a bucket, with the credentials and the region that Lambda gives a function. The bucket's own

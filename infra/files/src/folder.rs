@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use object_store::local::LocalFileSystem;
+use shared::platform::files::FilesError;
 
-use crate::{Files, FilesError, failed};
+use crate::{Files, failed};
 
 impl Files {
     /// Opens the store in a folder, which is created if it is missing, for its owner only. Writes survive a crash.

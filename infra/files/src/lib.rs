@@ -8,38 +8,24 @@
 //! organization has does not show in another, and a damaged file is reported rather than shown.
 //!
 //! Decision: chrono is in the tree for `object_store` only. That crate is what S3 and a folder have in common; `cargo
-//! deny` keeps chrono out of everything else, and no function has either yet.
+//! deny` keeps chrono out of everything else.
 
 #[cfg(feature = "s3")]
 mod bucket;
+#[cfg(feature = "folder")]
 mod folder;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use shared::crypto;
 use shared::domain::agreement::DocumentContent;
 use shared::domain::ids::OrgId;
 use shared::limits;
-
-/// Why a file could not be written or read.
-#[derive(Debug, thiserror::Error)]
-pub enum FilesError {
-    /// The file is larger than [`limits::FILE_BYTES_MAX`].
-    #[error("a file has at most {} bytes", limits::FILE_BYTES_MAX)]
-    TooLarge,
-    /// The organization has no file with this content.
-    #[error("there is no such file")]
-    NotThere,
-    /// The stored file is not the one that was written.
-    #[error("the file is damaged")]
-    Damaged,
-    /// The file store failed. The cause is for the log.
-    #[error("the file store: {0}")]
-    Store(String),
-}
+use shared::platform::files::{FileStore, FilesError};
 
 /// A file store, in a folder or a bucket.
 #[derive(Debug, Clone)]
@@ -80,6 +66,16 @@ impl Files {
     }
 }
 
+impl FileStore for Files {
+    fn put(&self, org: OrgId, file: Bytes) -> BoxFuture<'_, Result<DocumentContent, FilesError>> {
+        Box::pin(Self::put(self, org, file))
+    }
+
+    fn get<'a>(&'a self, org: OrgId, content: &'a DocumentContent) -> BoxFuture<'a, Result<Bytes, FilesError>> {
+        Box::pin(Self::get(self, org, content))
+    }
+}
+
 /// The hash and size of a file.
 fn content_of(file: &[u8]) -> DocumentContent {
     DocumentContent { sha256: crypto::sha256_hex(file), size_bytes: u64::try_from(file.len()).unwrap_or(u64::MAX) }
@@ -105,7 +101,7 @@ fn failed(error: object_store::Error) -> FilesError {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "folder"))]
 mod tests {
     use std::path::PathBuf;
 

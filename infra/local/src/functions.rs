@@ -10,6 +10,7 @@ use shared::api::operation::Register;
 use shared::api::pipeline::Routes;
 use shared::domain::time_scale::TimeScale;
 use shared::platform::config::BaseUrl;
+use shared::platform::files::FileStore;
 use shared::platform::secrets::Keys;
 use shared::platform::telemetry::Log;
 use shared::store::Store;
@@ -55,6 +56,7 @@ impl Functions {
         base_url: &str,
         log: Log,
         keys: Arc<dyn Keys>,
+        files: Arc<dyn FileStore>,
         time_scale: u32,
     ) -> Result<Self, StartError> {
         let origin = BaseUrl::parse(base_url).map_err(|error| StartError::Store(in_one_line(&error)))?;
@@ -62,7 +64,7 @@ impl Functions {
         let webhooks = Webhooks { keys: keys.clone(), guard: guard.clone(), resolver: resolver.clone() };
         let client = Client::new(guard, resolver).map_err(|error| StartError::Store(in_one_line(&error)))?;
         let app = AppState::without_https(store, origin, log, TimeScale::scaled(time_scale));
-        let app = Arc::new(app.with_webhooks(webhooks));
+        let app = Arc::new(app.with_webhooks(webhooks).with_files(files));
         let mut api = Routes::new().with_description();
         operations(&mut api);
         let router = entrance(member_app::router(app.clone()).merge(api.into_router(app.clone())));

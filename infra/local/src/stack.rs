@@ -1,8 +1,10 @@
 //! Starts and stops a stack: data directory, store, initial data, server, background tasks, ready file.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+use files::Files;
 use shared::crypto::keyring::Keyring;
 use shared::platform::secrets::FixedKeys;
 use shared::platform::telemetry::Log;
@@ -11,7 +13,7 @@ use tokio::net::TcpListener;
 
 use crate::background::Background;
 use crate::data::{self, DataDir, ReadyFile};
-use crate::error::StartError;
+use crate::error::{StartError, in_one_line};
 use crate::functions::Functions;
 use crate::options::Options;
 use crate::seed;
@@ -67,7 +69,11 @@ impl Stack {
             None => data_dir.keyring()?,
         };
         let keys = options.keys.clone().unwrap_or_else(|| FixedKeys::new(keyring.clone()));
-        let functions = Functions::new(opened.store.clone(), &base_url, log.clone(), keys, options.time_scale)?;
+        let files =
+            Files::in_folder(&data_dir.files_folder()).map_err(|error| StartError::Seed(in_one_line(&error)))?;
+        let files = Arc::new(files);
+        let store = opened.store.clone();
+        let functions = Functions::new(store, &base_url, log.clone(), keys, files, options.time_scale)?;
         let credentials = if has_data {
             seed::load(&data_dir, &opened.store, progress).await?
         } else {

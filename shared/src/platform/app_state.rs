@@ -6,6 +6,7 @@ use crate::domain::time_scale::TimeScale;
 use crate::error::Error;
 use crate::platform::aws::{self, AwsSettings, Service};
 use crate::platform::config::{self, BaseUrl, ConfigError};
+use crate::platform::files::FileStore;
 use crate::platform::secrets::Keys;
 use crate::platform::telemetry::Log;
 use crate::store::Store;
@@ -27,6 +28,8 @@ pub struct AppState {
     pub insecure_cookies: bool,
     /// The dependencies of managing webhook endpoints: only the app has them.
     pub webhooks: Option<Webhooks>,
+    /// The file store: only the app has it.
+    pub files: Option<Arc<dyn FileStore>>,
 }
 
 /// The dependencies of managing webhook endpoints.
@@ -44,13 +47,13 @@ impl AppState {
     /// The state of a process without webhook endpoints.
     #[must_use]
     pub fn new(store: Store, base_url: BaseUrl, log: Log, time_scale: TimeScale) -> Self {
-        Self { store, base_url, log, time_scale, insecure_cookies: false, webhooks: None }
+        Self { store, base_url, log, time_scale, insecure_cookies: false, webhooks: None, files: None }
     }
 
     /// The state on a developer's machine, which has no https: cookies lack `Secure`. Only the local stack calls this.
     #[must_use]
     pub fn without_https(store: Store, base_url: BaseUrl, log: Log, time_scale: TimeScale) -> Self {
-        Self { store, base_url, log, time_scale, insecure_cookies: true, webhooks: None }
+        Self { store, base_url, log, time_scale, insecure_cookies: true, webhooks: None, files: None }
     }
 
     /// The dependencies of managing webhook endpoints.
@@ -59,6 +62,20 @@ impl AppState {
     /// [`Error::Internal`] in a function that is not set up for them.
     pub fn webhooks(&self) -> Result<&Webhooks, Error> {
         self.webhooks.as_ref().ok_or_else(|| Error::Internal("this function is not set up for webhooks".to_owned()))
+    }
+
+    /// The file store.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] in a function that is not set up for files.
+    pub fn files(&self) -> Result<&dyn FileStore, Error> {
+        self.files.as_deref().ok_or_else(|| Error::Internal("this function is not set up for files".to_owned()))
+    }
+
+    /// Adds the file store.
+    #[must_use]
+    pub fn with_files(self, files: Arc<dyn FileStore>) -> Self {
+        Self { files: Some(files), ..self }
     }
 
     /// Adds the dependencies of managing webhook endpoints.

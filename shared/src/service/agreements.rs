@@ -79,7 +79,7 @@ pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, E
     Ok(AgreementReview { in_full, workspace, pending })
 }
 
-async fn found(scope: &Scope, id: AgreementId) -> Result<Versioned<Agreement>, Error> {
+pub(super) async fn found(scope: &Scope, id: AgreementId) -> Result<Versioned<Agreement>, Error> {
     scope.store().agreement(id).await?.ok_or_else(Error::not_found)
 }
 

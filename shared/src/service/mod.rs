@@ -27,6 +27,7 @@
 pub mod agreements;
 pub mod contacts;
 pub mod deliveries;
+pub mod drafts;
 pub mod due;
 pub mod endpoints;
 pub mod loaded_agreement;

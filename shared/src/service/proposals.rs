@@ -7,7 +7,7 @@ use crate::domain::agreement::Agreement;
 use crate::domain::agreement::blockers::Blocker;
 use crate::domain::contact::Contact;
 use crate::domain::event::{EventKind, ProposalData};
-use crate::domain::ids::ProposalId;
+use crate::domain::ids::{AgreementId, ProposalId};
 use crate::domain::member::{self, Changed, DecisionContext, Member, Refusal};
 use crate::domain::moment::Moment;
 use crate::domain::proposal::{self, Decision, NewProposal, Note, Proposal, ProposalAction, ProposalState};
@@ -15,6 +15,7 @@ use crate::domain::sentences;
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
+use crate::service::agreements as agreements_service;
 use crate::service::due::Settlement;
 use crate::service::loaded_agreement::{AgreementWithContacts, LoadedAgreement, participants_of};
 use crate::service::scope::{Plan, Scope, Writer};
@@ -281,6 +282,133 @@ pub async fn decide(
         plan = plan.check(loaded.contact_checks(scope));
     }
     Ok(plan)
+}
+
+/// A protected effect as the page on which a member proposes and confirms it in one act shows it.
+#[derive(Debug)]
+pub struct ActReview {
+    /// The agreement as a decision now would find it.
+    pub agreement: Agreement,
+    /// The contacts of its participants.
+    pub contacts: Vec<Contact>,
+    /// The workspace of the agreement.
+    pub workspace: Workspace,
+    /// The pending proposal of the same action, which is to be decided instead.
+    pub pending: Option<Proposal>,
+    /// Whether the agreement's state allows the action.
+    pub is_possible: bool,
+    /// The effects of the act now, as sentences.
+    pub effects: Vec<String>,
+    /// The blockers of the act now.
+    pub blockers: Vec<Blocker>,
+    /// The fingerprint of what the review shows.
+    pub fingerprint: ReviewFingerprint,
+}
+
+/// A protected effect as its page shows it, before a member proposes and confirms it in one act.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement.
+pub async fn review_act(scope: &Scope, id: AgreementId, action: ProposalAction) -> Result<ActReview, Error> {
+    let agreement = agreements_service::found(scope, id).await?;
+    let (loaded, holder) = tokio::try_join!(LoadedAgreement::load(scope, agreement), async {
+        scope.store().claim_holder(id, action).await.map_err(Error::from)
+    })?;
+    let now = scope.now();
+    let current = loaded.as_of(scope, now).into_owned();
+    let is_possible = proposal::check_state(action, &current).is_ok();
+    let pending = holder.map(Versioned::into_inner).filter(|holder| holder.state_at(now) == ProposalState::Pending);
+    let (mut effects, mut blockers) = (Vec::new(), Vec::new());
+    if is_possible {
+        let moment = (loaded.facts(), scope.time_scale(), now);
+        effects = sentences::effects(action, &current, loaded.workspace(), loaded.contacts(), moment);
+        if action == ProposalAction::PublishAgreement {
+            blockers = loaded.blockers(now).into_iter().filter(|blocker| !blocker.allows_proposal()).collect();
+        }
+    }
+    let fingerprint = ReviewFingerprint::of(&loaded);
+    let (with_contacts, workspace) = loaded.into_parts();
+    let contacts = with_contacts.into_parts().1;
+    Ok(ActReview { agreement: current, contacts, workspace, pending, is_possible, effects, blockers, fingerprint })
+}
+
+/// Why a member's act was refused.
+#[derive(Debug)]
+pub enum ActRefused {
+    /// A proposal of the same action is pending: it is to be decided instead.
+    Proposed(ProposalId),
+    /// Why the decision is refused.
+    Decision(Refusal),
+}
+
+/// Proposes a protected effect and confirms it, in one act of a member and one transaction. It holds only for what the
+/// member's page showed.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement; [`Error::Conflict`] when another change came first.
+pub async fn propose_and_confirm(
+    scope: &Scope,
+    member: &Member,
+    new: NewProposal,
+    shown: &ReviewFingerprint,
+) -> Result<Plan<Result<(), ActRefused>>, Error> {
+    // Each attempt loads again, and an agreement may have expired by then.
+    let moment = scope.attempt_moment();
+    let (id, action) = (new.agreement_id, new.action);
+    let agreement = agreements_service::found(scope, id).await?;
+    let holder = scope.store().claim_holder(id, action).await?;
+    let loaded = LoadedAgreement::load(scope, agreement).await?;
+    let refused = |reason| Ok(Plan::new(scope, Err(reason)).showing([id.uuid()]));
+    let expired = match (proposal::take_over_claim(holder.as_deref(), moment), &holder) {
+        (Ok(expired), _) => expired,
+        (Err(_), Some(holder)) => return refused(ActRefused::Proposed(holder.id())),
+        (Err(errors), None) => return Err(Error::Invalid(errors)),
+    };
+    let current = loaded.as_of(scope, moment.at());
+    if proposal::check_state(action, &current).is_err() {
+        return refused(ActRefused::Decision(Refusal::TooLate(current.lifecycle())));
+    }
+    let blockers = loaded.blockers(moment.at());
+    let expires_at = scope.time_scale().proposal_expiry(moment.at());
+    let actor = scope.actor().clone();
+    let made = match proposal::propose(new, &current, loaded.contacts(), &blockers, actor, moment, expires_at) {
+        Ok(made) => made,
+        Err(errors) => return refused(ActRefused::Decision(Refusal::Blocked(errors))),
+    };
+    let context = DecisionContext {
+        proposal: made.proposal(),
+        agreement: loaded.agreement(),
+        changed: shown.changed_to(&ReviewFingerprint::of(&loaded)),
+        workspace: loaded.workspace(),
+        blockers: &blockers,
+        facts: loaded.facts(),
+        time_scale: scope.time_scale(),
+    };
+    let outcome = match member::confirm(member, context, None, moment) {
+        Ok(outcome) => outcome,
+        Err(reason) => return refused(ActRefused::Decision(reason)),
+    };
+    let call = scope.call();
+    let (mut changes, mut events) = (Vec::new(), Vec::new());
+    if let (Some(before), Some(expired)) = (&holder, &expired) {
+        events.push(EventKind::ProposalExpired(ProposalData::from(&**expired)));
+        changes.push(stored::expire(call, before, expired, false)?);
+    }
+    changes.push(stored::create_decided(call, &made, &outcome.proposal, expired.is_some())?);
+    if let Some(after) = &outcome.agreement {
+        changes.push(agreements::execute(call, loaded.agreement(), after)?);
+    }
+    changes.extend(outcome.workspace.as_ref().map(|workspace| workspaces::activate(call, workspace)));
+    events.push(EventKind::ProposalCreated(ProposalData::from(made.proposal())));
+    events.extend(outcome.events);
+    let activated = outcome.workspace.as_ref().map(|workspace| workspace.id().uuid());
+    let shown = [made.proposal().id().uuid(), id.uuid()].into_iter().chain(activated);
+    Ok(Plan::new(scope, Ok(()))
+        .decided_at(moment)
+        .change(changes)
+        .emit(events)
+        .showing(shown)
+        .check(loaded.contact_checks(scope)))
 }
 
 /// Records that a proposal has expired, unless a member has decided it.

@@ -80,8 +80,21 @@ pub(super) async fn workspace_of(scope: &Scope, id: WorkspaceId) -> Result<Versi
 
 /// The change that adds a contact to a workspace's people. None if the contact is among them already.
 pub(super) fn join(scope: &Scope, workspace: &Workspace, contact: ContactId) -> Result<Option<Changes>, Error> {
-    let after = workspace.add_person(contact, scope.now()).map_err(Error::Invalid)?;
-    Ok((after != *workspace).then(|| stored::add_person(scope.call(), &after, contact)))
+    join_all(scope, workspace, [contact])
+}
+
+/// The change that adds contacts to a workspace's people. None if all are among them already.
+pub(super) fn join_all(
+    scope: &Scope,
+    workspace: &Workspace,
+    contacts: impl IntoIterator<Item = ContactId>,
+) -> Result<Option<Changes>, Error> {
+    let mut after = workspace.clone();
+    for contact in contacts {
+        after = after.add_person(contact, scope.now()).map_err(Error::Invalid)?;
+    }
+    let joining: Vec<ContactId> = after.people.difference(&workspace.people).copied().collect();
+    Ok((!joining.is_empty()).then(|| stored::add_people(scope.call(), &after, &joining)))
 }
 
 /// Creates a workspace.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::change::{Change, Changes, Expiry};
+use super::change::{Change, Changes, Condition, Expiry};
 use super::item::{Item, compressed, decompressed, from_item, number, text};
 use super::keys::{self, Due, Key, Rows};
 use super::list::{Attribute, Order, RowFilter};
@@ -215,17 +215,45 @@ pub fn create(call: &CallContext, made: &CreatedProposal) -> Result<Changes, Sto
     let mut claim = keys::pending(org, proposal.agreement_id, proposal.action).into_item();
     claim.insert(PROPOSAL.to_owned(), AttributeValue::S(proposal.id().to_string()));
     claim.insert(CLAIMED_UNTIL.to_owned(), AttributeValue::N(proposal.expires_at.unix_ms().to_string()));
-    let snapshot = serde_json::to_vec(made.snapshot())
-        .map_err(|error| StoreError::Failed(format!("encoding what was proposed: {error}")))?;
-    let mut copy = keys::proposed(org, proposal.id()).into_item();
-    copy.insert(COPY.to_owned(), compressed(&snapshot));
     let mut changes = record::create(org, proposal)?;
     changes.extend([
-        Change::Create(copy),
+        Change::Create(snapshot(org, made)?),
         Change::PutIfExpired(claim, Expiry { attribute: CLAIMED_UNTIL, now: proposal.created_at.unix_ms() }),
         Change::Put(due(org, proposal).into_item()),
     ]);
     Ok(Changes::decided(call, made.moment(), changes))
+}
+
+/// The changes that make a proposal and decide it in one act of a member. They hold only while no other proposal of its
+/// action is pending for its agreement. `frees_claim` says that an expired one is settled in the same transaction, which
+/// deletes its claim.
+pub fn create_decided(
+    call: &CallContext,
+    made: &CreatedProposal,
+    decided: &ByMember<Proposal>,
+    frees_claim: bool,
+) -> Result<Changes, StoreError> {
+    let org = call.org();
+    let mut changes = record::create::<Proposal>(org, decided)?;
+    changes.push(Change::Create(snapshot(org, made)?));
+    if !frees_claim {
+        changes.push(Change::Check(Condition {
+            key: keys::pending(org, decided.agreement_id, decided.action),
+            expression: "attribute_not_exists(#pk)",
+            names: vec![("#pk", keys::PARTITION)],
+            values: Vec::new(),
+        }));
+    }
+    Ok(Changes::decided_by_member(call, decided, changes))
+}
+
+/// The item with the snapshot of what was proposed.
+fn snapshot(org: OrgId, made: &CreatedProposal) -> Result<Item, StoreError> {
+    let snapshot = serde_json::to_vec(made.snapshot())
+        .map_err(|error| StoreError::Failed(format!("encoding what was proposed: {error}")))?;
+    let mut copy = keys::proposed(org, made.proposal().id()).into_item();
+    copy.insert(COPY.to_owned(), compressed(&snapshot));
+    Ok(copy)
 }
 
 /// The changes that end a proposal by a member's decision.

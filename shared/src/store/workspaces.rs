@@ -114,14 +114,15 @@ pub fn create(call: &CallContext, workspace: &Workspace) -> Result<Changes, Stor
     Ok(Changes::of(call, record::create(call.org(), workspace)?))
 }
 
-/// The change that adds a contact to a workspace's people, without a conflict with others that are added at the same time.
-/// It holds only while the workspace has fewer people than the limit.
-pub fn add_person(call: &CallContext, after: &Workspace, contact: ContactId) -> Changes {
+/// The change that adds contacts, one or more, to a workspace's people, without a conflict with others that are added at the
+/// same time. It holds only while the workspace has room for them.
+pub fn add_people(call: &CallContext, after: &Workspace, contacts: &[ContactId]) -> Changes {
+    let room = limits::WORKSPACE_PEOPLE_MAX.saturating_sub(contacts.len());
     let joined = Update {
         key: keys::workspace(call.org(), after.id()),
         expression: "ADD #people :contact, #version :one SET #updated_at = :updated_at",
         // `updated_at` must not go back when an earlier call commits later.
-        condition: "attribute_exists(#pk) AND (attribute_not_exists(#people) OR size(#people) < :max) AND #updated_at <= :updated_at",
+        condition: "attribute_exists(#pk) AND (attribute_not_exists(#people) OR size(#people) <= :room) AND #updated_at <= :updated_at",
         names: vec![
             ("#people", "people"),
             ("#version", VERSION),
@@ -129,10 +130,10 @@ pub fn add_person(call: &CallContext, after: &Workspace, contact: ContactId) -> 
             ("#pk", keys::PARTITION),
         ],
         values: vec![
-            (":contact", AttributeValue::Ss(vec![contact.to_string()])),
+            (":contact", AttributeValue::Ss(contacts.iter().map(ContactId::to_string).collect())),
             (":one", AttributeValue::N("1".to_owned())),
             (":updated_at", AttributeValue::S(after.updated_at.to_string())),
-            (":max", AttributeValue::N(limits::WORKSPACE_PEOPLE_MAX.to_string())),
+            (":room", AttributeValue::N(room.to_string())),
         ],
     };
     Changes::of(call, [Change::Update(joined)])

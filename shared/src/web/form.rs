@@ -1,6 +1,8 @@
 //! Form bodies, and the check that a form was sent from this origin.
 
-use axum::body::Body;
+use std::collections::BTreeSet;
+
+use axum::body::{Body, Bytes};
 use deserr::Deserr;
 use http::HeaderMap;
 use http::header::{self, CONTENT_TYPE};
@@ -15,40 +17,77 @@ use crate::wire::input;
 /// The form field with the CSRF token.
 pub const FORM_TOKEN: &str = "form_token";
 
-/// The fields of a form. Each field occurs at most once.
+/// A file of a form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UploadedFile {
+    /// Its name on the member's device, without a folder. Empty if the browser sent none.
+    pub name: String,
+    /// Its content.
+    pub content: Bytes,
+}
+
+/// The fields and files of a form. Each occurs at most once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Form(Vec<(String, String)>);
+pub struct Form {
+    fields: Vec<(String, String)>,
+    files: Vec<(String, UploadedFile)>,
+}
 
 impl Form {
     fn parse(bytes: &[u8]) -> Result<Self, FieldErrors> {
-        let fields: Vec<(String, String)> =
-            form_urlencoded::parse(bytes).into_owned().take(limits::FORM_FIELDS_MAX + 1).collect();
-        if fields.len() > limits::FORM_FIELDS_MAX {
+        let fields = form_urlencoded::parse(bytes).into_owned().take(limits::FORM_FIELDS_MAX + 1).collect();
+        Self::new(fields, Vec::new())
+    }
+
+    fn new(fields: Vec<(String, String)>, files: Vec<(String, UploadedFile)>) -> Result<Self, FieldErrors> {
+        if fields.len() + files.len() > limits::FORM_FIELDS_MAX {
             let message = format!("must have at most {} fields", limits::FORM_FIELDS_MAX);
             return Err(FieldErrors::one("body", FieldCode::LimitReached, message));
         }
-        for (at, (name, _)) in fields.iter().enumerate() {
-            if fields[..at].iter().any(|(earlier, _)| earlier == name) {
+        let mut names = BTreeSet::new();
+        for name in fields.iter().map(|(name, _)| name).chain(files.iter().map(|(name, _)| name)) {
+            if !names.insert(name) {
                 return Err(FieldErrors::one(name.as_str(), FieldCode::InvalidValue, "may be given only once"));
             }
         }
-        Ok(Self(fields))
+        Ok(Self { fields, files })
     }
 
-    /// Reads a form from a body, up to [`limits::FORM_BYTES_MAX`] bytes.
+    /// Reads a form from a body, up to [`limits::FORM_BYTES_MAX`] bytes, or [`limits::UPLOAD_BYTES_MAX`] with a file.
     pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Self, FieldErrors> {
         let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let essence = content_type.split(';').next().unwrap_or_default().trim();
-        if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
-            let message = "must be application/x-www-form-urlencoded";
-            return Err(FieldErrors::one("header.content-type", FieldCode::InvalidValue, message));
+        if essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+            let received = body::receive(body, limits::FORM_BYTES_MAX, limits::FORM_BYTES_MAX).await;
+            return Self::parse(&received.map_err(|reason| not_received(reason, "a form can have"))?);
         }
-        let received = body::receive(body, limits::FORM_BYTES_MAX, limits::FORM_BYTES_MAX).await;
-        let bytes = received.map_err(|reason| match reason {
-            NotReceived::TooLong => FieldErrors::one(BODY, FieldCode::TooLong, "is more than a form can have"),
-            NotReceived::Incomplete => FieldErrors::one(BODY, FieldCode::InvalidFormat, "broke off before its end"),
+        let boundary = multer::parse_boundary(content_type).map_err(|_| {
+            let message = "must be application/x-www-form-urlencoded or multipart/form-data";
+            FieldErrors::one("header.content-type", FieldCode::InvalidValue, message)
         })?;
-        Self::parse(&bytes)
+        let received = body::receive(body, limits::UPLOAD_BYTES_MAX, limits::BODY_BYTES_DISCARDED_MAX).await;
+        let bytes = received.map_err(|reason| not_received(reason, "the 4 MB that a file can have"))?;
+        Self::parse_parts(bytes, boundary).await.map_err(|_| not_received(NotReceived::Incomplete, ""))?
+    }
+
+    /// Reads the parts of a form with files.
+    async fn parse_parts(body: Vec<u8>, boundary: String) -> Result<Result<Self, FieldErrors>, multer::Error> {
+        let stream = futures_util::stream::iter([Ok::<_, std::convert::Infallible>(Bytes::from(body))]);
+        let mut parts = multer::Multipart::new(stream, boundary);
+        let (mut fields, mut files) = (Vec::new(), Vec::new());
+        while let Some(part) = parts.next_field().await? {
+            if fields.len() + files.len() > limits::FORM_FIELDS_MAX {
+                break;
+            }
+            let name = part.name().unwrap_or_default().to_owned();
+            let file_name = part.file_name().map(|path| path.rsplit(['/', '\\']).next().unwrap_or_default().to_owned());
+            let content = part.bytes().await?;
+            match file_name {
+                Some(file_name) => files.push((name, UploadedFile { name: file_name, content })),
+                None => fields.push((name, String::from_utf8_lossy(&content).into_owned())),
+            }
+        }
+        Ok(Self::new(fields, files))
     }
 
     /// Reads a type from fields of the form, with the rules of an API body. A blank field is left out, so a required one
@@ -77,7 +116,33 @@ impl Form {
     /// The value of a field. Empty, if the field was not sent.
     #[must_use]
     pub fn get(&self, name: &str) -> &str {
-        self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
+        self.fields.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
+    }
+
+    /// The names of the checked boxes of a group, without the group's prefix. A box of the group `role.` is named
+    /// `role.signer`.
+    pub fn checked<'a>(&'a self, group: &'a str) -> impl Iterator<Item = &'a str> {
+        self.fields.iter().filter_map(move |(name, _)| name.strip_prefix(group))
+    }
+
+    /// All fields, as they were submitted, without the CSRF token.
+    pub fn typed(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.fields.iter().filter(|(name, _)| name != FORM_TOKEN).map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// A file. `None`, if none was chosen.
+    #[must_use]
+    pub fn file(&self, name: &str) -> Option<&UploadedFile> {
+        let file = self.files.iter().find(|(field, _)| field == name).map(|(_, file)| file)?;
+        // A browser sends a nameless, empty file where none was chosen.
+        (!file.name.is_empty() || !file.content.is_empty()).then_some(file)
+    }
+}
+
+fn not_received(reason: NotReceived, largest: &str) -> FieldErrors {
+    match reason {
+        NotReceived::TooLong => FieldErrors::one(BODY, FieldCode::TooLong, format!("is more than {largest}")),
+        NotReceived::Incomplete => FieldErrors::one(BODY, FieldCode::InvalidFormat, "broke off before its end"),
     }
 }
 
@@ -123,6 +188,29 @@ mod tests {
                 [("display_name".to_owned(), FieldCode::Required), ("kind".to_owned(), FieldCode::InvalidValue)]
             );
         }
+    }
+
+    #[tokio::test]
+    async fn a_form_with_a_file_has_both() {
+        let body = "--x\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nSAFE é\r\n--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"C:\\papers\\safe.pdf\"\r\nContent-Type: application/pdf\r\n\r\n%PDF\r\n\r\n--x--\r\n";
+        let read = |body: &str| Form::parse_parts(body.as_bytes().to_vec(), "x".to_owned());
+        let form = read(body).await.unwrap().unwrap();
+        assert_eq!(form.get("name"), "SAFE é");
+        let file = form.file("file").unwrap();
+        assert_eq!((file.name.as_str(), &file.content[..]), ("safe.pdf", &b"%PDF\r\n"[..]));
+        assert_eq!(form.file("other"), None);
+        assert_eq!(form.typed().collect::<Vec<_>>(), [("name", "SAFE é")]);
+        assert!(read(&body[..body.len() - 8]).await.is_err(), "cut off");
+        let none = "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"\"\r\n\r\n\r\n--x--\r\n";
+        assert_eq!(read(none).await.unwrap().unwrap().file("file"), None);
+        let twice = body.replace("name=\"name\"", "name=\"file\"");
+        assert!(read(&twice).await.unwrap().is_err());
+    }
+
+    #[test]
+    fn boxes_of_a_group_are_read_by_their_prefix() {
+        let form = Form::parse(b"role.signer=on&name=A&role.approver=on").unwrap();
+        assert_eq!(form.checked("role.").collect::<Vec<_>>(), ["signer", "approver"]);
     }
 
     #[test]

@@ -1,17 +1,20 @@
 //! Agreements: stages with gates, participants, documents and terms, and their rules.
 //!
 //! The types are here. [`gate`] has the nine types of gates, [`blockers`] the blockers of publication, [`edit`] the
-//! editing of drafts, [`draft`] the drafts that may be written without a member, [`participants`] joining an agreement,
-//! [`progress`] how an active agreement advances.
+//! editing of drafts, [`draft`] the drafts that may be written without a member, [`participants`] joining an agreement, [`pdf`] what may be a document,
+//! [`progress`] how an active agreement advances, [`template`] what a draft can begin with.
 
 pub mod blockers;
+mod copy;
 pub mod draft;
 pub mod edit;
 #[cfg(test)]
 pub(crate) mod fixtures;
 pub mod gate;
 pub mod participants;
+pub mod pdf;
 pub mod progress;
+pub mod template;
 
 use std::collections::BTreeSet;
 
@@ -391,6 +394,11 @@ impl Agreement {
             created_at: now,
             updated_at: now,
         }
+    }
+
+    /// The new draft with the id that its form carries.
+    pub(crate) fn with_id(self, id: AgreementId) -> Self {
+        Self { id, ..self }
     }
 
     /// Its id.

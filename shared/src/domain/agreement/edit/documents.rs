@@ -16,12 +16,29 @@ impl Agreement {
     /// # Errors
     /// `wrong_state` when it is no draft, `limit_reached`.
     pub fn add_document(&self, name: Label, content: Option<DocumentContent>, now: Timestamp) -> Edited<DocumentId> {
-        let mut draft = self.to_be_edited(now)?;
-        check_limit("documents", draft.documents.len(), limits::AGREEMENT_DOCUMENTS_MAX)?;
         let id = DocumentId::new();
+        Ok((self.put_document(id, name, content, now)?, id))
+    }
+
+    /// Adds a document with the id that its form carries. Nothing changes if it is there already.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `limit_reached`.
+    pub fn put_document(
+        &self,
+        id: DocumentId,
+        name: Label,
+        content: Option<DocumentContent>,
+        now: Timestamp,
+    ) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        if self.document(id).is_some() {
+            return Ok(self.clone());
+        }
+        check_limit("documents", draft.documents.len(), limits::AGREEMENT_DOCUMENTS_MAX)?;
         let document = Document { id, name, content, state: DocumentState::Draft, blocks: Vec::new() };
         draft.documents.push(document);
-        Ok((draft, id))
+        Ok(draft)
     }
 
     /// Gives a document another name.
@@ -110,13 +127,32 @@ impl Agreement {
         label: Label,
         now: Timestamp,
     ) -> Edited<SignatureBlockId> {
+        let id = SignatureBlockId::new();
+        Ok((self.put_signature_block(document, id, participant, label, now)?, id))
+    }
+
+    /// Adds a place where a participant signs a document, with the id that its form carries. Nothing changes if it is there
+    /// already.
+    ///
+    /// # Errors
+    /// Those of [`Agreement::add_signature_block`].
+    pub fn put_signature_block(
+        &self,
+        document: DocumentId,
+        id: SignatureBlockId,
+        participant: ParticipantId,
+        label: Label,
+        now: Timestamp,
+    ) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
+        if self.documents.iter().flat_map(|document| &document.blocks).any(|block| block.id == id) {
+            return Ok(self.clone());
+        }
         self.check_participants(&BTreeSet::from([participant]))?;
         let blocks = draft.documents.iter().map(|document| document.blocks.len()).sum();
         check_limit("signature_blocks", blocks, limits::AGREEMENT_BLOCKS_MAX)?;
-        let id = SignatureBlockId::new();
         draft.document_mut(document)?.blocks.push(SignatureBlock { id, participant_id: participant, label });
-        Ok((draft, id))
+        Ok(draft)
     }
 
     fn document_mut(&mut self, id: DocumentId) -> Result<&mut Document, FieldErrors> {

@@ -5,13 +5,17 @@
 //! condition in another. Every edit passes [`super::draft`] on its way to the store.
 
 mod documents;
+mod part;
+mod questions;
 mod stages;
 mod terms;
+
+pub use part::{Part, Seen};
 
 use std::collections::BTreeSet;
 
 use super::gate::GateRule;
-use super::{Agreement, Life};
+use super::{Agreement, AgreementKind, AgreementName, Life, Roles};
 use crate::domain::ids::ParticipantId;
 use crate::domain::time::Timestamp;
 use crate::wire::fields::{FieldCode, FieldErrors};
@@ -20,6 +24,32 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 pub type Edited<Id> = Result<(Agreement, Id), FieldErrors>;
 
 impl Agreement {
+    /// Gives the draft another name and kind. A draft that is no SAFE any more loses its terms.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft.
+    pub fn describe(&self, name: AgreementName, kind: AgreementKind, now: Timestamp) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        draft.name = name;
+        draft.kind = kind;
+        draft.terms = match kind {
+            AgreementKind::General => None,
+            AgreementKind::Safe => Some(draft.terms.take().unwrap_or_default()),
+        };
+        Ok(draft)
+    }
+
+    /// Gives a participant other roles.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `not_found` when it has no such participant.
+    pub fn set_roles(&self, participant: ParticipantId, roles: Roles, now: Timestamp) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        let found = draft.participants.iter_mut().find(|found| found.id == participant);
+        found.ok_or_else(|| unknown("participant_id", "participant"))?.roles = roles.0;
+        Ok(draft)
+    }
+
     /// Removes a participant. Their contact stays among the workspace's people.
     ///
     /// # Errors
@@ -91,6 +121,17 @@ fn unknown(field: &str, what: &str) -> FieldErrors {
     FieldErrors::one(field, FieldCode::NotFound, format!("is no {what} of this agreement"))
 }
 
+/// Moves an item of a list to another place, counted from 0; the others close up.
+fn move_item<T>(list: &mut Vec<T>, from: usize, to: usize) -> Result<(), FieldErrors> {
+    if to >= list.len() {
+        let message = format!("must be one of the {} places", list.len());
+        return Err(FieldErrors::one("position", FieldCode::OutOfRange, message));
+    }
+    let moved = list.remove(from);
+    list.insert(to, moved);
+    Ok(())
+}
+
 fn check_limit(what: &str, count: usize, max: usize) -> Result<(), FieldErrors> {
     if count < max { Ok(()) } else { Err(FieldErrors::one(what, FieldCode::LimitReached, format!("at most {max}"))) }
 }
@@ -120,7 +161,7 @@ mod tests {
         let rule = GateRule::Countdown { until: None };
         let wrong = ("agreement_id".to_owned(), FieldCode::WrongState);
         assert_eq!(code(live.add_stage(label("A"), [].into(), noon())), wrong);
-        assert_eq!(code(live.rename_stage(stage, label("A"), noon())), wrong);
+        assert_eq!(code(live.change_stage(stage, label("A"), [].into(), noon())), wrong);
         assert_eq!(code(live.remove_stage(stage, noon())), wrong);
         assert_eq!(code(live.add_gate(stage, rule.clone(), noon())), wrong);
         assert_eq!(code(live.change_gate(gate, rule, noon())), wrong);
@@ -151,7 +192,7 @@ mod tests {
             put_back(&before, &mut after);
             assert_eq!(after, before);
         };
-        let renamed = before.rename_stage(stage, label("Money"), later).unwrap();
+        let renamed = before.change_stage(stage, label("Money"), [].into(), later).unwrap();
         assert_eq!(renamed.stages[1].name, label("Money"));
         unchanged(&renamed, |before, after| after.stages[1].name = before.stages[1].name.clone());
         let removed = before.remove_stage(stage, later).unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Edited, check_limit, unknown};
+use super::{Edited, check_limit, move_item, unknown};
 use crate::domain::agreement::gate::{Countdown, FieldType, Gate, GateRule, GateState, InformationField};
 use crate::domain::agreement::{Agreement, Label, Stage, StageAction, StageState};
 use crate::domain::ids::{GateId, SignatureBlockId, StageId};
@@ -16,20 +16,45 @@ impl Agreement {
     /// # Errors
     /// `wrong_state` when it is no draft, `limit_reached`.
     pub fn add_stage(&self, name: Label, actions: BTreeSet<StageAction>, now: Timestamp) -> Edited<StageId> {
-        let mut draft = self.to_be_edited(now)?;
-        check_limit("stages", draft.stages.len(), limits::AGREEMENT_STAGES_MAX)?;
         let id = StageId::new();
-        draft.stages.push(Stage { id, name, state: StageState::Upcoming, actions, gates: Vec::new() });
-        Ok((draft, id))
+        Ok((self.put_stage(id, name, actions, now)?, id))
     }
 
-    /// Gives a stage another name.
+    /// Adds a stage at the end, with the id that its form carries. Nothing changes if it is there already.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `limit_reached`.
+    pub fn put_stage(
+        &self,
+        id: StageId,
+        name: Label,
+        actions: BTreeSet<StageAction>,
+        now: Timestamp,
+    ) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        if self.stage(id).is_some() {
+            return Ok(self.clone());
+        }
+        check_limit("stages", draft.stages.len(), limits::AGREEMENT_STAGES_MAX)?;
+        draft.stages.push(Stage { id, name, state: StageState::Upcoming, actions, gates: Vec::new() });
+        Ok(draft)
+    }
+
+    /// Gives a stage another name and other actions.
     ///
     /// # Errors
     /// `wrong_state` when it is no draft, `not_found` when it has no such stage.
-    pub fn rename_stage(&self, stage: StageId, name: Label, now: Timestamp) -> Result<Self, FieldErrors> {
+    pub fn change_stage(
+        &self,
+        stage: StageId,
+        name: Label,
+        actions: BTreeSet<StageAction>,
+        now: Timestamp,
+    ) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
-        draft.stage_mut(stage)?.name = name;
+        let changed = draft.stage_mut(stage)?;
+        changed.name = name;
+        changed.actions = actions;
         Ok(draft)
     }
 
@@ -40,13 +65,7 @@ impl Agreement {
     pub fn move_stage(&self, stage: StageId, to: usize, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         let from = draft.stages.iter().position(|moved| moved.id == stage);
-        let from = from.ok_or_else(|| unknown("stage_id", "step"))?;
-        if to >= draft.stages.len() {
-            let message = format!("must be one of the {} places", draft.stages.len());
-            return Err(FieldErrors::one("position", FieldCode::OutOfRange, message));
-        }
-        let moved = draft.stages.remove(from);
-        draft.stages.insert(to, moved);
+        move_item(&mut draft.stages, from.ok_or_else(|| unknown("stage_id", "step"))?, to)?;
         Ok(draft)
     }
 
@@ -67,13 +86,38 @@ impl Agreement {
     /// `wrong_state` when it is no draft, `not_found` for an unknown part of the draft, `limit_reached`, and what is
     /// wrong with its settings.
     pub fn add_gate(&self, stage: StageId, rule: GateRule, now: Timestamp) -> Edited<GateId> {
+        let id = GateId::new();
+        Ok((self.put_gate(stage, id, rule, now)?, id))
+    }
+
+    /// Adds a gate to a stage, with the id that its form carries. Nothing changes if it is there already.
+    ///
+    /// # Errors
+    /// Those of [`Agreement::add_gate`].
+    pub fn put_gate(&self, stage: StageId, id: GateId, rule: GateRule, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
+        if self.gate(id).is_some() {
+            return Ok(self.clone());
+        }
         let rule = self.checked(rule)?;
         let stage = draft.stage_mut(stage)?;
         check_limit("gates", stage.gates.len(), limits::STAGE_GATES_MAX)?;
-        let id = GateId::new();
         stage.gates.push(Gate { id, rule, state: GateState::Locked });
-        Ok((draft, id))
+        Ok(draft)
+    }
+
+    /// Moves a gate to another place in its stage, counted from 0; the others close up.
+    ///
+    /// # Errors
+    /// `wrong_state` when it is no draft, `not_found` when it has no such gate, `out_of_range` when its stage has no such
+    /// place.
+    pub fn move_gate(&self, gate: GateId, to: usize, now: Timestamp) -> Result<Self, FieldErrors> {
+        let mut draft = self.to_be_edited(now)?;
+        let place = |stage: &Stage| stage.gates.iter().position(|moved| moved.id == gate);
+        let stage = draft.stages.iter_mut().find_map(|stage| Some((place(stage)?, stage)));
+        let (from, stage) = stage.ok_or_else(|| unknown("gate_id", "condition"))?;
+        move_item(&mut stage.gates, from, to)?;
+        Ok(draft)
     }
 
     /// Gives a gate other settings, or another type.
@@ -101,18 +145,18 @@ impl Agreement {
         Ok(draft)
     }
 
-    fn stage_mut(&mut self, id: StageId) -> Result<&mut Stage, FieldErrors> {
+    pub(super) fn stage_mut(&mut self, id: StageId) -> Result<&mut Stage, FieldErrors> {
         self.stages.iter_mut().find(|stage| stage.id == id).ok_or_else(|| unknown("stage_id", "step"))
     }
 
-    fn gate_mut(&mut self, id: GateId) -> Result<&mut Gate, FieldErrors> {
+    pub(super) fn gate_mut(&mut self, id: GateId) -> Result<&mut Gate, FieldErrors> {
         let mut gates = self.stages.iter_mut().flat_map(|stage| &mut stage.gates);
         gates.find(|gate| gate.id == id).ok_or_else(|| unknown("gate_id", "condition"))
     }
 
     /// Checks the settings of a gate: every part that they name must exist. A part that is still to be named is a
     /// blocker.
-    fn checked(&self, rule: GateRule) -> Result<GateRule, FieldErrors> {
+    pub(super) fn checked(&self, rule: GateRule) -> Result<GateRule, FieldErrors> {
         if let Some(participant_ids) = rule.participant_ids() {
             self.check_participants(participant_ids)?;
         }
@@ -243,7 +287,7 @@ mod tests {
             "stage_id",
             FieldCode::NotFound,
         );
-        refused(draft.rename_stage(elsewhere, label("A"), noon()), "stage_id", FieldCode::NotFound);
+        refused(draft.change_stage(elsewhere, label("A"), [].into(), noon()), "stage_id", FieldCode::NotFound);
         refused(draft.remove_stage(elsewhere, noon()), "stage_id", FieldCode::NotFound);
         refused(draft.remove_gate(GateId::new(), noon()), "gate_id", FieldCode::NotFound);
         let (document, participant) = (draft.documents[0].id, draft.participants[0].id);

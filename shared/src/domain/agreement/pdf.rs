@@ -1,0 +1,117 @@
+//! What may be a document of an agreement: a PDF that everyone can open.
+
+use hayro_syntax::{LoadPdfError, Pdf};
+
+/// Why a file can't be a document. Its text completes "The file …".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotADocument {
+    /// It has no bytes.
+    #[error("is empty. Choose a PDF.")]
+    Empty,
+    /// It is of another type.
+    #[error("is not a PDF. Save it as a PDF, then upload that.")]
+    NotAPdf,
+    /// It is encrypted, with or without a password.
+    #[error("is encrypted. Save it without a password or restrictions, then upload that.")]
+    Encrypted,
+    /// It is cut off or otherwise broken.
+    #[error("is a broken PDF that can’t be opened. Save it again, then upload that.")]
+    Broken,
+    /// It has no pages.
+    #[error("has no pages.")]
+    NoPages,
+}
+
+/// Checks that a file is a PDF that everyone can open: whole, not encrypted, with a page. Returns the number of pages.
+///
+/// An encrypted PDF without a password opens too, but its restrictions keep signers from printing or saving it.
+///
+/// # Errors
+/// [`NotADocument`].
+pub fn check(file: &[u8]) -> Result<usize, NotADocument> {
+    if file.is_empty() {
+        return Err(NotADocument::Empty);
+    }
+    // Readers look for both marks within 1,024 bytes of the file's ends.
+    const ENDS: usize = 1024;
+    let head = &file[..file.len().min(ENDS)];
+    let tail = &file[file.len().saturating_sub(ENDS)..];
+    if !contains(head, b"%PDF-") {
+        return Err(NotADocument::NotAPdf);
+    }
+    if !contains(tail, b"%%EOF") {
+        return Err(NotADocument::Broken);
+    }
+    if names_encryption(file) {
+        return Err(NotADocument::Encrypted);
+    }
+    let pdf = Pdf::new(file.to_vec()).map_err(|error| match error {
+        LoadPdfError::Decryption(_) => NotADocument::Encrypted,
+        LoadPdfError::Invalid => NotADocument::Broken,
+    })?;
+    match pdf.pages().len() {
+        0 => Err(NotADocument::NoPages),
+        pages => Ok(pages),
+    }
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+/// Whether a trailer refers to an encryption dictionary. Trailers are never compressed.
+fn names_encryption(file: &[u8]) -> bool {
+    const KEY: &[u8] = b"/Encrypt";
+    let keys = file.windows(KEY.len()).enumerate().filter(|(_, window)| *window == KEY);
+    keys.map(|(at, _)| &file[at + KEY.len()..]).any(|rest| {
+        let value = rest.trim_ascii_start();
+        value.starts_with(b"<<") || (value.len() < rest.len() && value.first().is_some_and(u8::is_ascii_digit))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pdf(trailer: &str) -> Vec<u8> {
+        let objects = [
+            "<< /Type /Catalog /Pages 2 0 R >>",
+            "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] >>",
+        ];
+        let mut file = "%PDF-1.4\n".to_owned();
+        let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
+        for (n, object) in objects.iter().enumerate() {
+            table += &format!("{:010} 00000 n \n", file.len());
+            file += &format!("{} 0 obj\n{object}\nendobj\n", n + 1);
+        }
+        let at = file.len();
+        file += &format!("{table}trailer\n<< /Size 4 /Root 1 0 R {trailer}>>\nstartxref\n{at}\n%%EOF\n");
+        file.into_bytes()
+    }
+
+    #[test]
+    fn a_whole_pdf_is_one() {
+        assert_eq!(check(&pdf("")), Ok(1));
+        let mut after_a_byte_order_mark = b"\xef\xbb\xbf\n".to_vec();
+        after_a_byte_order_mark.extend(pdf(""));
+        assert_eq!(check(&after_a_byte_order_mark), Ok(1), "readers repair shifted offsets");
+    }
+
+    #[test]
+    fn what_not_everyone_can_open_is_refused_with_the_reason() {
+        let whole = pdf("");
+        assert_eq!(check(b""), Err(NotADocument::Empty));
+        assert_eq!(check(b"<!doctype html><p>%%EOF"), Err(NotADocument::NotAPdf));
+        assert_eq!(check(b"PK\x03\x04 a Word document"), Err(NotADocument::NotAPdf));
+        assert_eq!(check(&whole[..whole.len() / 2]), Err(NotADocument::Broken), "cut off");
+        assert_eq!(check(b"%PDF-1.7\nnothing\n%%EOF\n"), Err(NotADocument::Broken));
+        for key in ["/Encrypt 9 0 R ", "/Encrypt<</Filter/Standard>>"] {
+            assert_eq!(check(&pdf(key)), Err(NotADocument::Encrypted), "{key}");
+        }
+        assert_eq!(check(&pdf("/EncryptMetadata false ")), Ok(1));
+        let text = String::from_utf8(whole).unwrap();
+        let without_pages = text.replace("[3 0 R] /Count 1", "[     ] /Count 0");
+        assert!(matches!(check(without_pages.as_bytes()), Err(NotADocument::NoPages | NotADocument::Broken)));
+    }
+}

@@ -1,0 +1,244 @@
+//! Templates: what a draft can begin with. They are data, in `templates.json`; a test holds that each makes a draft.
+//!
+//! A template names parties, such as the investor of a SAFE, and what each does. Whoever begins a draft says which contact
+//! each party is, or leaves it open: the draft's blockers then ask for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::gate::{Countdown, FieldType, GateRule, InformationField};
+use super::{Agreement, AgreementKind, Label, NewAgreement, NewParticipant, ParticipantRole, Roles};
+use crate::domain::actor::Actor;
+use crate::domain::ids::{AgreementId, ContactId, DocumentId, FieldId, ParticipantId};
+use crate::domain::time::Timestamp;
+use crate::wire::fields::FieldErrors;
+
+/// A template.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Template {
+    /// Its name in addresses and forms.
+    pub key: String,
+    /// Its name for people.
+    pub name: String,
+    /// What it is for, in a sentence.
+    pub about: String,
+    /// The kind of its agreements.
+    pub kind: AgreementKind,
+    /// The parties, which become participants.
+    pub parties: Vec<Party>,
+    documents: Vec<TemplateDocument>,
+    steps: Vec<Step>,
+}
+
+/// A party of a template.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Party {
+    /// Its name in forms.
+    pub key: String,
+    /// Its name for people.
+    pub label: String,
+    /// Its roles.
+    pub roles: BTreeSet<ParticipantRole>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TemplateDocument {
+    key: String,
+    name: Label,
+    /// The parties who sign it.
+    signers: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    name: Label,
+    conditions: Vec<Condition>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum Condition {
+    DocumentSigned { document: String },
+    ParticipantApproval { parties: Vec<String> },
+    FileUpload { parties: Vec<String> },
+    IdentityVerified { parties: Vec<String> },
+    Countdown { after_hours: u32 },
+    InformationRequest { parties: Vec<String>, questions: Vec<Question> },
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Question {
+    label: Label,
+    #[serde(rename = "type")]
+    field_type: FieldType,
+    required: bool,
+    #[serde(default)]
+    options: Vec<String>,
+}
+
+/// All templates, in the order in which they are offered.
+#[must_use]
+pub fn all() -> &'static [Template] {
+    // A file that can't be read would offer no templates; a test reads it.
+    static ALL: LazyLock<Vec<Template>> =
+        LazyLock::new(|| serde_json::from_str(include_str!("templates.json")).unwrap_or_default());
+    &ALL
+}
+
+/// The template with a key.
+#[must_use]
+pub fn find(key: &str) -> Option<&'static Template> {
+    all().iter().find(|template| template.key == key)
+}
+
+impl Template {
+    /// A draft that begins with this template. `parties` has the contact of each party that is known, by its key.
+    ///
+    /// # Errors
+    /// None for the templates that are shipped.
+    pub fn draft(
+        &self,
+        id: AgreementId,
+        new: NewAgreement,
+        parties: &BTreeMap<String, ContactId>,
+        created_by: Actor,
+        now: Timestamp,
+    ) -> Result<Agreement, FieldErrors> {
+        let mut draft = Agreement::draft(new, created_by, now).with_id(id);
+        let mut participants: BTreeMap<&str, ParticipantId> = BTreeMap::new();
+        for party in &self.parties {
+            let Some(contact_id) = parties.get(&party.key) else { continue };
+            let new = NewParticipant { contact_id: *contact_id, roles: Roles(party.roles.clone()) };
+            let added = draft.add_participant(new, now).map_err(|reason| reason.at("agreement_id"))?;
+            participants.insert(&party.key, added.participant.id);
+            draft = added.agreement;
+        }
+        let mut documents: BTreeMap<&str, DocumentId> = BTreeMap::new();
+        for document in &self.documents {
+            let (with_document, id) = draft.add_document(document.name.clone(), None, now)?;
+            draft = with_document;
+            documents.insert(&document.key, id);
+            for party in &document.signers {
+                let Some(participant) = participants.get(party.as_str()) else { continue };
+                let label = self.parties.iter().find(|known| known.key == *party).map(|known| known.label.as_str());
+                let label = Label::parse(label.unwrap_or("Signature"))
+                    .map_err(|(code, message)| FieldErrors::one("label", code, message))?;
+                draft = draft.add_signature_block(id, *participant, label, now)?.0;
+            }
+        }
+        for step in &self.steps {
+            let (with_stage, stage) = draft.add_stage(step.name.clone(), BTreeSet::new(), now)?;
+            draft = with_stage;
+            for condition in &step.conditions {
+                draft = draft.add_gate(stage, condition.rule(&participants, &documents), now)?.0;
+            }
+        }
+        Ok(draft)
+    }
+}
+
+impl Condition {
+    fn rule(&self, participants: &BTreeMap<&str, ParticipantId>, documents: &BTreeMap<&str, DocumentId>) -> GateRule {
+        let who =
+            |parties: &[String]| parties.iter().filter_map(|party| participants.get(party.as_str())).copied().collect();
+        match self {
+            Self::DocumentSigned { document } => {
+                GateRule::DocumentSigned { document_id: documents.get(document.as_str()).copied() }
+            }
+            Self::ParticipantApproval { parties } => GateRule::ParticipantApproval { participant_ids: who(parties) },
+            Self::FileUpload { parties } => GateRule::FileUpload { participant_ids: who(parties) },
+            Self::IdentityVerified { parties } => GateRule::IdentityVerified { participant_ids: who(parties) },
+            Self::Countdown { after_hours } => GateRule::Countdown { until: Some(Countdown::AfterHours(*after_hours)) },
+            Self::InformationRequest { parties, questions } => GateRule::InformationRequest {
+                participant_ids: who(parties),
+                fields: questions.iter().map(Question::field).collect(),
+            },
+        }
+    }
+}
+
+impl Question {
+    fn field(&self) -> InformationField {
+        InformationField {
+            id: FieldId::new(),
+            label: self.label.clone(),
+            field_type: self.field_type,
+            required: self.required,
+            options: self.options.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::AgreementName;
+    use super::super::blockers::{Blocker, DraftContext, blockers};
+    use super::super::fixtures::{contact, noon};
+    use super::*;
+    use crate::domain::contact::Contact;
+    use crate::domain::ids::WorkspaceId;
+    use crate::wire::input::OrDefault;
+
+    fn begun(template: &Template, contacts: &[Contact]) -> Vec<Blocker> {
+        let name = AgreementName::parse(&template.name).unwrap();
+        let new = NewAgreement { workspace_id: WorkspaceId::new(), name, kind: OrDefault(template.kind) };
+        let parties = template.parties.iter().map(|party| party.key.clone()).zip(contacts.iter().map(|one| one.id));
+        let id = AgreementId::new();
+        let draft = template.draft(id, new, &parties.collect(), Actor::system(), noon()).unwrap();
+        assert!(draft.id() == id && draft.as_draft().is_ok(), "{}", template.key);
+        let context =
+            DraftContext { workspace_activated: true, contacts, payments: &[], changed_items: &[], now: noon() };
+        blockers(&draft, &context)
+    }
+
+    #[test]
+    fn a_template_leaves_only_its_files_and_terms_to_do() {
+        let keys: Vec<&str> = all().iter().map(|template| template.key.as_str()).collect();
+        assert_eq!(keys, ["two-party-signature", "safe", "engagement-letter", "notice-period"]);
+        for template in all() {
+            let contacts: Vec<Contact> = template.parties.iter().map(|party| contact(&party.key)).collect();
+            let left = begun(template, &contacts);
+            let is_expected = |blocker: &Blocker| match blocker {
+                Blocker::DocumentMissing { .. } => true,
+                Blocker::SafeTermsIncomplete => template.kind == AgreementKind::Safe,
+                _ => false,
+            };
+            assert!(left.iter().all(is_expected), "{}: {left:?}", template.key);
+        }
+    }
+
+    #[test]
+    fn a_party_that_is_left_open_is_asked_for() {
+        for template in all() {
+            let left = begun(template, &[]);
+            assert!(left.contains(&Blocker::NoParticipants), "{}: {left:?}", template.key);
+        }
+    }
+
+    #[test]
+    fn every_name_in_a_template_is_one_of_its_own() {
+        for template in all() {
+            let is_party = |key: &String| template.parties.iter().any(|party| party.key == *key);
+            assert!(template.documents.iter().flat_map(|document| &document.signers).all(is_party), "{}", template.key);
+            for condition in template.steps.iter().flat_map(|step| &step.conditions) {
+                match condition {
+                    Condition::DocumentSigned { document } => {
+                        assert!(template.documents.iter().any(|known| known.key == *document), "{}", template.key);
+                    }
+                    Condition::ParticipantApproval { parties }
+                    | Condition::FileUpload { parties }
+                    | Condition::IdentityVerified { parties }
+                    | Condition::InformationRequest { parties, .. } => assert!(parties.iter().all(is_party)),
+                    Condition::Countdown { after_hours } => assert!(*after_hours > 0),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Drafts as members set them up: beginning one, editing its parts, copying an agreement.
+//!
+//! Decision: an edit is decided on the newest version of the draft, and its form says what it showed of the part that it
+//! edits. Members who edit different parts at once don't meet; who edits a part that has changed since then is told.
+
+use std::collections::BTreeMap;
+
+use crate::domain::agreement::edit::{Part, Seen};
+use crate::domain::agreement::template::Template;
+use crate::domain::agreement::{Agreement, AgreementName, Lifecycle, NewAgreement};
+use crate::domain::ids::{AgreementId, ContactId};
+use crate::domain::time::Timestamp;
+use crate::domain::workspace::Workspace;
+use crate::error::Error;
+use crate::service::agreements::found;
+use crate::service::scope::{Plan, Scope, Writer};
+use crate::service::workspaces;
+use crate::store::agreements as stored;
+use crate::wire::fields::{FieldCode, FieldErrors};
+
+/// What a draft begins with.
+#[derive(Debug, Clone)]
+pub enum Beginning {
+    /// Nothing.
+    Blank,
+    /// A template, with the contact of each party that is known, by the party's key.
+    Template(&'static Template, BTreeMap<String, ContactId>),
+}
+
+/// Begins a draft with the id that its form carries: a form that is sent twice begins one draft.
+///
+/// # Errors
+/// [`Error::NotFound`] at `workspace_id`, or at a party that is no contact.
+pub async fn begin(
+    by: &impl Writer,
+    id: AgreementId,
+    new: NewAgreement,
+    beginning: &Beginning,
+) -> Result<Plan<()>, Error> {
+    let scope = by.scope();
+    if scope.store().agreement(id).await?.is_some() {
+        return Ok(Plan::new(scope, ()).showing([id.uuid()]));
+    }
+    let workspace = workspaces::named(scope, new.workspace_id).await?;
+    let draft = match beginning {
+        Beginning::Blank => Agreement::draft(new, scope.actor().clone(), scope.now()).with_id(id),
+        Beginning::Template(template, parties) => {
+            let contacts = scope.store().contacts(parties.values().copied()).await?;
+            let unknown = parties.iter().find(|(_, id)| contacts.iter().all(|contact| contact.id != **id));
+            if let Some((party, _)) = unknown {
+                return Err(Error::unknown_reference(&format!("party.{party}"), "contact"));
+            }
+            template
+                .draft(id, new, parties, scope.actor().clone(), scope.now())
+                .map_err(|errors| Error::Internal(format!("a template that makes no draft: {errors:?}")))?
+        }
+    };
+    create(scope, &workspace, draft)
+}
+
+/// Copies an agreement, in any state, as a new draft with the id that its form carries: a form that is sent twice makes one
+/// copy.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement.
+pub async fn duplicate(by: &impl Writer, id: AgreementId, copy: AgreementId) -> Result<Plan<()>, Error> {
+    let scope = by.scope();
+    let original = found(scope, id).await?;
+    if scope.store().agreement(copy).await?.is_some() {
+        return Ok(Plan::new(scope, ()).showing([copy.uuid()]));
+    }
+    let workspace = workspaces::workspace_of(scope, original.workspace_id).await?;
+    let draft = original.duplicate(copy, name_of_copy(&original.name), scope.actor().clone(), scope.now());
+    create(scope, &workspace, draft)
+}
+
+/// "Copy of" the name, cut to what a name may have.
+fn name_of_copy(name: &AgreementName) -> AgreementName {
+    let full = format!("Copy of {}", name.as_str());
+    let cut: String = full.chars().take(crate::limits::AGREEMENT_NAME_CHARS_MAX).collect();
+    AgreementName::parse(&cut).unwrap_or_else(|_| name.clone())
+}
+
+/// Creates a draft. Its participants join the workspace's people.
+fn create(scope: &Scope, workspace: &Workspace, draft: Agreement) -> Result<Plan<()>, Error> {
+    let checked = draft.as_draft().map_err(|reason| Error::Invalid(reason.at("body")))?;
+    let mut changes = vec![stored::create(scope.call(), &checked)?];
+    let contacts = draft.participants.iter().map(|participant| participant.contact_id);
+    changes.extend(workspaces::join_all(scope, workspace, contacts)?);
+    Ok(Plan::new(scope, ()).change(changes).showing([draft.id().uuid()]))
+}
+
+/// Why an edit was not made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EditRefused {
+    /// The agreement is no draft any more.
+    NotADraft(Lifecycle),
+    /// The part that the form edits has been removed.
+    Gone,
+    /// The part is no longer as the form showed it.
+    Changed,
+    /// What the form says is not valid.
+    Invalid(FieldErrors),
+}
+
+/// Edits a part of a draft by a rule of the domain, unless the part has changed since its form was shown. A form that adds
+/// a part, or removes one whatever it looks like by then, has not shown it.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement.
+pub async fn edit(
+    by: &impl Writer,
+    id: AgreementId,
+    shown: Option<&(Part, Seen)>,
+    rule: impl FnOnce(&Agreement, Timestamp) -> Result<Agreement, FieldErrors>,
+) -> Result<Plan<Result<(), EditRefused>>, Error> {
+    let scope = by.scope();
+    let before = found(scope, id).await?;
+    let refused = |reason| Ok(Plan::new(scope, Err(reason)).showing([id.uuid()]));
+    if before.lifecycle() != Lifecycle::Draft {
+        return refused(EditRefused::NotADraft(before.lifecycle()));
+    }
+    if let Some((part, seen)) = shown {
+        match before.seen(*part) {
+            None => return refused(EditRefused::Gone),
+            Some(now) if now != *seen => return refused(EditRefused::Changed),
+            Some(_) => {}
+        }
+    }
+    let after = match rule(&before, scope.now()) {
+        Ok(after) => after,
+        Err(errors) => return refused(EditRefused::Invalid(errors)),
+    };
+    let mut as_before = after.clone();
+    as_before.updated_at = before.updated_at;
+    if as_before == *before {
+        return Ok(Plan::new(scope, Ok(())).showing([id.uuid()]));
+    }
+    let draft = match after.as_draft() {
+        Ok(draft) => draft,
+        Err(reason) => return refused(EditRefused::Invalid(reason.at("agreement_id"))),
+    };
+    Ok(Plan::new(scope, Ok(())).change([stored::edit(scope.call(), &before, &draft)?]).showing([id.uuid()]))
+}
+
+impl EditRefused {
+    /// Whether what the form wanted to remove is gone already.
+    #[must_use]
+    pub fn is_already_removed(&self) -> bool {
+        match self {
+            Self::Gone => true,
+            Self::Invalid(errors) => errors.clone().into_list().iter().all(|error| error.code == FieldCode::NotFound),
+            Self::NotADraft(_) | Self::Changed => false,
+        }
+    }
+}
