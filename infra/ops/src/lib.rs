@@ -15,6 +15,7 @@ use shared::domain::member::NotRemovedByOperator;
 use shared::domain::organization::{MemberRecord, Organization};
 use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;
+use shared::domain::time_zone::TimeZone;
 use shared::domain::token::Token;
 use shared::error::Error;
 use shared::limits;
@@ -70,7 +71,8 @@ fn name(field: &'static str, text: &str) -> Result<DisplayName, OpsError> {
 /// [`OpsError::Invalid`] for an invalid name.
 pub async fn create_organization(store: &Store, organization_name: &str) -> Result<OrgId, OpsError> {
     let name = name("organization's name", organization_name)?;
-    let organization = Organization { id: OrgId::new(), name, created_at: Timestamp::now() };
+    let organization =
+        Organization { id: OrgId::new(), name, time_zone: TimeZone::default(), created_at: Timestamp::now() };
     Operator::new(store).put_organization(&organization).await?;
     Ok(organization.id)
 }

@@ -21,5 +21,6 @@ pub mod sentences;
 pub mod session;
 pub mod time;
 pub mod time_scale;
+pub mod time_zone;
 pub mod token;
 pub mod workspace;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::contact::{DisplayName, Email};
 use super::ids::{MemberId, OrgId};
 use super::time::Timestamp;
+use super::time_zone::TimeZone;
 use crate::wire::enums::text_enum;
 
 /// An organization: the tenant.
@@ -14,6 +15,9 @@ pub struct Organization {
     pub id: OrgId,
     /// Its name.
     pub name: DisplayName,
+    /// The zone in which its members type and read local times.
+    #[serde(default)]
+    pub time_zone: TimeZone,
     /// When it was created.
     pub created_at: Timestamp,
 }

@@ -43,6 +43,17 @@ impl Timestamp {
         self.0.as_second()
     }
 
+    /// The moment of a time in some zone, cut to the millisecond.
+    pub(super) fn of_zoned(zoned: &jiff::Zoned) -> Self {
+        let at = zoned.timestamp();
+        Self(jiff::Timestamp::from_millisecond(at.as_millisecond()).unwrap_or(at))
+    }
+
+    /// The time as clocks in a zone show it.
+    pub(super) fn zoned(self, zone: jiff::tz::TimeZone) -> jiff::Zoned {
+        self.0.to_zoned(zone)
+    }
+
     /// The time some seconds later (earlier when negative), at most the last one in range.
     #[must_use]
     pub fn plus_seconds(self, seconds: i64) -> Self {

