@@ -2,10 +2,9 @@
 
 use askama::Template;
 use shared::api::views::agreements::AgreementView;
-use shared::domain::agreement::blockers::Blocker;
-use shared::domain::agreement::{Agreement, AgreementKind, Life};
+use shared::domain::agreement::{Agreement, AgreementKind, Life, Lifecycle};
 use shared::domain::ids::AgreementId;
-use shared::domain::proposal::Proposal;
+use shared::domain::proposal::{Proposal, ProposalAction};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
@@ -14,8 +13,11 @@ use shared::web::Request;
 
 use crate::Handler;
 use crate::agreement_summary::AgreementSummary;
+use crate::done::notice_of_act;
+use crate::draft::overview;
+use crate::fields::Fields;
 use crate::labels::{Badge, DisplayTime, action_verb, actor_label, lifecycle_badge};
-use crate::layout::{Layout, Link};
+use crate::layout::{Layout, Link, Notice};
 use crate::response::PageResponse;
 
 #[derive(Template)]
@@ -30,20 +32,30 @@ struct AgreementPage {
     dates: Vec<(&'static str, DisplayTime)>,
     created_by: String,
     agreement_summary: AgreementSummary,
-    blockers: Vec<&'static str>,
-    is_ready: bool,
     proposals: Vec<PendingProposal>,
+    notice: Option<Notice>,
+    path: String,
+    /// The id of a copy that the page's form makes.
+    copy: AgreementId,
+    can_be_cancelled: bool,
+    fields: Fields,
 }
 
-struct PendingProposal {
-    url: String,
-    verb: &'static str,
-    created_by: String,
-    time_left: String,
+/// The URL of an agreement's page.
+pub(crate) fn agreement_url(id: AgreementId) -> String {
+    format!("/app/agreements/{id}")
+}
+
+/// A pending proposal, beside its agreement.
+pub(crate) struct PendingProposal {
+    pub url: String,
+    pub verb: &'static str,
+    pub created_by: String,
+    pub time_left: String,
 }
 
 impl PendingProposal {
-    fn new(proposal: &Proposal, now: Timestamp) -> Self {
+    pub fn new(proposal: &Proposal, now: Timestamp) -> Self {
         Self {
             url: format!("/app/proposals/{}", proposal.id()),
             verb: action_verb(proposal.action),
@@ -62,14 +74,35 @@ impl Handler for Show {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
         let id: AgreementId = request.path_id("id")?;
-        let review = agreements::review(request.signed_in()?.scope(), id).await?;
-        Ok(PageResponse::render(&agreement_page(request, &review))?.showing([id.uuid()]))
+        Ok(page(request, id, Fields::default(), notice).await?.with_cookie(cookie))
     }
 }
 
-fn agreement_page(request: &Request, review: &AgreementReview) -> AgreementPage {
-    let AgreementReview { in_full, workspace, pending } = review;
+/// The page of an agreement: of a draft, the page on which it is set up.
+pub(crate) async fn page(
+    request: &Request,
+    id: AgreementId,
+    fields: Fields,
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
+    let review = agreements::review(request.signed_in()?.scope(), id).await?;
+    let page = if review.in_full.agreement.lifecycle() == Lifecycle::Draft {
+        overview::of_review(request, &review, fields, notice)?
+    } else {
+        PageResponse::render(&agreement_page(request, &review, fields, notice))?
+    };
+    Ok(page.showing([id.uuid()]))
+}
+
+fn agreement_page(
+    request: &Request,
+    review: &AgreementReview,
+    fields: Fields,
+    notice: Option<Notice>,
+) -> AgreementPage {
+    let AgreementReview { in_full, workspace, pending, .. } = review;
     let agreement = &in_full.agreement;
     let view = AgreementView::of(in_full, &request.app().base_url);
     AgreementPage {
@@ -87,9 +120,13 @@ fn agreement_page(request: &Request, review: &AgreementReview) -> AgreementPage 
         },
         dates: dates(agreement, &view),
         created_by: actor_label(&agreement.created_by),
-        is_ready: view.proposal_ready,
         agreement_summary: AgreementSummary::new(agreement, &view, &in_full.contacts),
-        blockers: in_full.blockers.iter().map(Blocker::message).collect(),
+        notice,
+        path: agreement_url(agreement.id()),
+        copy: AgreementId::new(),
+        can_be_cancelled: agreement.lifecycle() == Lifecycle::Active
+            && pending.iter().all(|proposal| proposal.action != ProposalAction::CancelAgreement),
+        fields,
         proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, request.now())).collect(),
     }
 }

@@ -6,6 +6,7 @@ use shared::domain::agreement::{Agreement, AgreementKind, Document, DocumentStat
 use shared::domain::contact::Contact;
 use shared::domain::sentences;
 
+use crate::draft::documents::document_url;
 use crate::labels::Badge;
 
 /// The parts of an agreement.
@@ -54,6 +55,8 @@ pub(crate) struct Question {
 }
 
 pub(crate) struct DocumentRow {
+    /// Where its file is, if it has one.
+    pub url: Option<String>,
     pub name: String,
     pub size: Option<String>,
     pub sha256: Option<String>,
@@ -156,7 +159,9 @@ impl<'a> Source<'a> {
             DocumentState::Out => Badge { text: "Out for signing", class: "blue" },
             DocumentState::Signed => Badge { text: "Signed", class: "green" },
         };
+        let id = self.agreement.id();
         DocumentRow {
+            url: view.sha256.as_ref().map(|_| document_url(id, document.id)),
             name: view.name.as_str().to_owned(),
             size: view.size_bytes.map(size),
             sha256: view.sha256.clone(),
@@ -183,7 +188,7 @@ fn question(field: &InformationField) -> Question {
     Question { text: field.label.as_str().to_owned(), answer }
 }
 
-fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     const KIB: u64 = 1024;
     const MIB: u64 = KIB * KIB;
     match bytes {

@@ -57,6 +57,7 @@ fn section_of(path: &str) -> &'static str {
 }
 
 /// A message at the top of a page.
+#[derive(Debug, Clone)]
 pub(crate) struct Notice {
     /// The CSS class of its color: `bad`, `warn` or `good`.
     pub class: &'static str,

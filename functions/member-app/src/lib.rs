@@ -12,7 +12,9 @@ mod contacts;
 mod delivery;
 mod developers;
 mod done;
+mod draft;
 mod endpoint;
+mod fields;
 mod home;
 mod labels;
 mod layout;
@@ -69,7 +71,8 @@ pub fn router(app: Arc<AppState>) -> Router {
         .route("/app/workspaces/{id}", page_with_action::<workspaces::Show, workspaces::Activate>())
         .route("/app/workspaces/{id}/people", page_with_action::<workspace_people::Choose, workspace_people::Add>())
         .route("/app/agreements", page::<agreements::List>())
-        .route("/app/agreements/{id}", page::<agreement::Show>())
+        .route(draft::begin::PATH, page_with_action::<draft::begin::Show, draft::begin::Create>())
+        .nest("/app/agreements/{id}", agreement_routes())
         .route("/app/proposals", page::<proposals::List>())
         .route("/app/proposals/{id}", page_with_action::<proposal::Show, proposal::Decide>())
         .route("/app/members", page_with_action::<members::List, members::Remove>())
@@ -86,6 +89,29 @@ pub fn router(app: Arc<AppState>) -> Router {
         .route("/app/{*rest}", axum::routing::any(not_found))
         .method_not_allowed_fallback(wrong_method)
         .with_state(app)
+}
+
+/// The routes of an agreement: its page, and the pages on which its draft is set up.
+fn agreement_routes() -> Router<Arc<AppState>> {
+    use draft::{acts, condition, details, documents, participants, step, terms};
+    Router::new()
+        .route("/", page::<agreement::Show>())
+        .route("/details", page_with_action::<details::Show, details::Save>())
+        .route("/terms", page_with_action::<terms::Show, terms::Save>())
+        .route("/participants", page_with_action::<participants::Choose, participants::Add>())
+        .route("/participants/{participant}", page_with_action::<participants::Show, participants::Save>())
+        .route("/documents", action::<documents::Add>())
+        .route("/documents/{document}", page_with_action::<documents::Show, documents::Save>())
+        .route("/documents/{document}/view", page::<documents::View>())
+        .route("/documents/{document}/download", page::<documents::Download>())
+        .route("/steps", action::<step::Change>())
+        .route("/steps/{step}", page_with_action::<step::Show, step::Save>())
+        .route("/steps/{step}/conditions", page_with_action::<condition::New, condition::Add>())
+        .route("/conditions/{condition}", page_with_action::<condition::Show, condition::Save>())
+        .route("/duplicate", action::<acts::Duplicate>())
+        .route("/publish", page_with_action::<acts::Review, acts::Publish>())
+        .route("/discard", action::<acts::Discard>())
+        .route("/propose", action::<acts::Propose>())
 }
 
 /// The kind of a route, which decides where a person returns to after signing in.

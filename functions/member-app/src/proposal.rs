@@ -14,6 +14,7 @@ use shared::web::{Form, Request};
 
 use crate::Handler;
 use crate::agreement_summary::AgreementSummary;
+use crate::done::notice_of_act;
 use crate::labels::{Badge, DisplayTime, action_verb, actor_label, lifecycle_badge, proposal_badge};
 use crate::layout::{Layout, Link, Notice};
 use crate::response::PageResponse;
@@ -68,8 +69,10 @@ impl Handler for Show {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
         let review = proposals::review(request.signed_in()?.scope(), request.path_id("id")?).await?;
-        proposal_page(request, &review, Submitted::default())
+        let content = Submitted { notice, ..Submitted::default() };
+        Ok(proposal_page(request, &review, content)?.with_cookie(cookie))
     }
 }
 
@@ -181,7 +184,7 @@ fn refusal_notice(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static st
 }
 
 /// Why an agreement is no longer in the state that the proposal needs.
-fn too_late(lifecycle: Lifecycle) -> &'static str {
+pub(crate) fn too_late(lifecycle: Lifecycle) -> &'static str {
     match lifecycle {
         Lifecycle::Draft | Lifecycle::Active => "The agreement has been published already.",
         Lifecycle::Completed => "The agreement is completed.",
@@ -210,7 +213,7 @@ impl Submitted {
     }
 }
 
-fn proposal_url(id: ProposalId) -> String {
+pub(crate) fn proposal_url(id: ProposalId) -> String {
     format!("/app/proposals/{id}")
 }
 

@@ -2,7 +2,7 @@
 //! errors.
 
 use askama::Template;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::response::Response;
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, StatusCode, header};
@@ -20,7 +20,9 @@ use crate::layout::{Layout, Link, encode_query_value};
 pub(crate) struct PageResponse {
     status: StatusCode,
     code: &'static str,
-    body: String,
+    body: Bytes,
+    /// The file that the response is, instead of a page.
+    file: Option<FileHeaders>,
     location: Option<String>,
     cookies: Vec<HeaderValue>,
     /// The ids of the records that the page shows, for the audit row.
@@ -29,11 +31,27 @@ pub(crate) struct PageResponse {
     cause: Option<String>,
 }
 
+/// The headers of a file.
+#[derive(Clone)]
+struct FileHeaders {
+    content_type: &'static str,
+    disposition: String,
+}
+
 impl PageResponse {
+    /// A file, which the browser shows (`inline`) or saves (`attachment`).
+    pub fn file(content: Bytes, content_type: &'static str, disposition: &'static str, name: &str) -> Self {
+        // RFC 6266: a name in plain ASCII for old readers, and the whole name, percent-encoded.
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " -_.()".contains(letter);
+        let plain: String = name.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect();
+        let disposition = format!("{disposition}; filename=\"{plain}\"; filename*=UTF-8''{}", encode_file_name(name));
+        Self { body: content, file: Some(FileHeaders { content_type, disposition }), ..Self::new(StatusCode::OK) }
+    }
+
     /// A rendered page.
     pub fn render(template: &impl Template) -> Result<Self, Error> {
         let body = template.render().map_err(|error| Error::Internal(format!("rendering a page: {error}")))?;
-        Ok(Self { body, ..Self::new(StatusCode::OK) })
+        Ok(Self { body: body.into(), ..Self::new(StatusCode::OK) })
     }
 
     /// A redirect to the page that shows the result of a form.
@@ -45,7 +63,8 @@ impl PageResponse {
         Self {
             status,
             code: "ok",
-            body: String::new(),
+            body: Bytes::new(),
+            file: None,
             location: None,
             cookies: Vec::new(),
             objects: Vec::new(),
@@ -187,6 +206,16 @@ const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
+/// The Content Security Policy of files: they load nothing, and no page frames them. Browsers that show a PDF by a page of
+/// their own need its style.
+const FILE_SECURITY_POLICY: HeaderValue =
+    HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+
+/// A file's name, percent-encoded as RFC 8187 has it.
+fn encode_file_name(name: &str) -> String {
+    encode_query_value(name).replace('/', "%2F")
+}
+
 fn into_http(request: &Request, page: PageResponse) -> Response {
     let mut response = Response::new(Body::from(page.body));
     *response.status_mut() = page.status;
@@ -201,6 +230,13 @@ fn into_http(request: &Request, page: PageResponse) -> Response {
         (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
     ];
     headers.extend(fixed);
+    if let Some(file) = page.file {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.content_type));
+        headers.insert(header::CONTENT_SECURITY_POLICY, FILE_SECURITY_POLICY);
+        if let Ok(disposition) = HeaderValue::try_from(file.disposition) {
+            headers.insert(header::CONTENT_DISPOSITION, disposition);
+        }
+    }
     if !request.app().insecure_cookies {
         let one_year = HeaderValue::from_static("max-age=31536000");
         headers.insert(header::STRICT_TRANSPORT_SECURITY, one_year);

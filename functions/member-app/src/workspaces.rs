@@ -155,6 +155,7 @@ struct WorkspacePage {
     people_pager: Option<Pager>,
     agreements: Vec<AgreementRow>,
     agreements_pager: Option<Pager>,
+    new_agreement: String,
 }
 
 struct PersonRow {
@@ -229,6 +230,7 @@ impl Handler for Show {
             agreements_pager: Pager::new("agreements", agreements.pagination, |offset| {
                 format!("{path}?agreements={offset}&people={people_offset}#agreements")
             }),
+            new_agreement: format!("{}?workspace={id}", crate::draft::begin::PATH),
             path,
             people: people.data.iter().map(PersonRow::new).collect(),
             agreements: agreements.data.iter().map(agreement_row).collect(),

@@ -23,4 +23,5 @@ pub mod time;
 pub mod time_scale;
 pub mod time_zone;
 pub mod token;
+pub mod typed_values;
 pub mod workspace;

@@ -16,6 +16,7 @@ use crate::service::due::Settlement;
 use crate::service::loaded_agreement::{
     AgreementWithContacts, AgreementWithFacts, LoadedAgreement, blockers_of, participants_of,
 };
+use crate::service::review_fingerprint::ReviewFingerprint;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
 use crate::service::workspaces;
@@ -64,6 +65,8 @@ pub struct AgreementReview {
     pub workspace: Workspace,
     /// Its pending proposals.
     pub pending: Vec<Proposal>,
+    /// The fingerprint of what the page shows, for acts on the agreement as a whole.
+    pub fingerprint: ReviewFingerprint,
 }
 
 /// An agreement as its page shows it.
@@ -74,9 +77,16 @@ pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, E
     let loaded = LoadedAgreement::load(scope, found(scope, id).await?).await?;
     let pending = scope.store().pending_proposals(id, scope.now()).await?;
     let is_draft = loaded.agreement().lifecycle() == Lifecycle::Draft;
+    let fingerprint = ReviewFingerprint::of(&loaded);
     let publishes = |proposal: &Proposal| proposal.action == ProposalAction::PublishAgreement;
     let (in_full, workspace) = in_full(loaded, is_draft && pending.iter().any(publishes), scope.now());
-    Ok(AgreementReview { in_full, workspace, pending })
+    Ok(AgreementReview { in_full, workspace, pending, fingerprint })
+}
+
+/// The pending proposal of an action on an agreement, if there is one.
+pub async fn pending(scope: &Scope, id: AgreementId, action: ProposalAction) -> Result<Option<Proposal>, Error> {
+    let pending = scope.store().pending_proposals(id, scope.now()).await?;
+    Ok(pending.into_iter().find(|proposal| proposal.action == action))
 }
 
 pub(super) async fn found(scope: &Scope, id: AgreementId) -> Result<Versioned<Agreement>, Error> {

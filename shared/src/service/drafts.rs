@@ -8,13 +8,16 @@ use std::collections::BTreeMap;
 use crate::domain::agreement::edit::{Part, Seen};
 use crate::domain::agreement::template::Template;
 use crate::domain::agreement::{Agreement, AgreementName, Lifecycle, NewAgreement};
+use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId};
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
 use crate::service::agreements::found;
+use crate::service::loaded_agreement::participants_of;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::workspaces;
+use crate::store::Versioned;
 use crate::store::agreements as stored;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
@@ -153,4 +156,22 @@ impl EditRefused {
             Self::NotADraft(_) | Self::Changed => false,
         }
     }
+}
+
+/// An agreement alone, in any state.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn agreement(scope: &Scope, id: AgreementId) -> Result<Agreement, Error> {
+    Ok(found(scope, id).await?.into_inner())
+}
+
+/// An agreement with the contacts of its participants, for the pages that edit one part of it.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement.
+pub async fn load(scope: &Scope, id: AgreementId) -> Result<(Agreement, Vec<Contact>), Error> {
+    let agreement = found(scope, id).await?;
+    let contacts = scope.store().contacts(participants_of([&*agreement])).await?;
+    Ok((agreement.into_inner(), contacts.into_iter().map(Versioned::into_inner).collect()))
 }

@@ -35,6 +35,7 @@ pub mod members;
 pub mod organizations;
 pub mod precondition;
 pub mod proposals;
+pub mod review_fingerprint;
 pub mod scope;
 pub mod system;
 pub mod tokens;

@@ -1,14 +1,11 @@
 //! Proposals: creating, reviewing, deciding, and expiry.
 
-use std::fmt;
-
-use crate::crypto;
 use crate::domain::agreement::Agreement;
 use crate::domain::agreement::blockers::Blocker;
 use crate::domain::contact::Contact;
 use crate::domain::event::{EventKind, ProposalData};
 use crate::domain::ids::{AgreementId, ProposalId};
-use crate::domain::member::{self, Changed, DecisionContext, Member, Refusal};
+use crate::domain::member::{self, DecisionContext, Member, Refusal};
 use crate::domain::moment::Moment;
 use crate::domain::proposal::{self, Decision, NewProposal, Note, Proposal, ProposalAction, ProposalState};
 use crate::domain::sentences;
@@ -24,6 +21,7 @@ use crate::store::due::DueEntry;
 use crate::store::{Versioned, agreements, proposals as stored, workspaces};
 use crate::wire::page::Page;
 
+pub use crate::service::review_fingerprint::ReviewFingerprint;
 pub use crate::store::list::Order;
 pub use crate::store::proposals::{HomeProposals, ProposalQuery};
 
@@ -427,51 +425,4 @@ pub async fn expire(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Set
         .change([changes])
         .emit([EventKind::ProposalExpired(ProposalData::from(&*expired))])
         .showing([expired.id().uuid(), expired.agreement_id.uuid()]))
-}
-
-/// A fingerprint of what a page showed of an agreement, its participants and its workspace. The form carries it, and a
-/// decision compares it with the stored records, so that a member confirms exactly what they saw.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReviewFingerprint {
-    /// The agreement's version.
-    agreement: u64,
-    /// A fingerprint of the participants and the workspace.
-    references: String,
-}
-
-impl ReviewFingerprint {
-    fn of(loaded: &LoadedAgreement) -> Self {
-        // Only what the page shows of the workspace: its version also counts contacts that join it.
-        let workspace = loaded.workspace();
-        let mut parts = vec![
-            workspace.id().to_string(),
-            workspace.name.as_str().to_owned(),
-            workspace.activated_at().is_some().to_string(),
-        ];
-        parts.extend(loaded.participants().iter().map(|contact| format!("{} {}", contact.id, contact.version())));
-        let parts: Vec<&[u8]> = parts.iter().map(String::as_bytes).collect();
-        Self { agreement: loaded.agreement().version(), references: crypto::hex(&crypto::fingerprint(&parts)) }
-    }
-
-    /// Reads a fingerprint from a form.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let (agreement, references) = text.split_once('-')?;
-        Some(Self { agreement: agreement.parse().ok()?, references: references.to_owned() })
-    }
-
-    /// What has changed between the page and now.
-    #[must_use]
-    pub fn changed_to(&self, now: &Self) -> Option<Changed> {
-        if self.agreement != now.agreement {
-            return Some(Changed::Agreement);
-        }
-        (self.references != now.references).then_some(Changed::References)
-    }
-}
-
-impl fmt::Display for ReviewFingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", self.agreement, self.references)
-    }
 }

@@ -14,4 +14,5 @@ mod terms;
 pub use changes::changes_since;
 pub use review::{effects, proposal_summary, requirement, size, stage_action, time_left};
 pub use status::{agreement_status, waiting_on};
-pub use terms::{amount, role, terms};
+pub(crate) use terms::percent;
+pub use terms::{amount, currency_digits, role, terms};

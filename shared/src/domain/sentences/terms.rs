@@ -46,12 +46,7 @@ pub fn terms(terms: &SafeTerms) -> Vec<(&'static str, String)> {
 /// An amount in minor units, such as `USD 1,250.00`.
 #[must_use]
 pub fn amount(minor: i64, currency: &str) -> String {
-    let digits = match currency {
-        "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "VND" | "VUV"
-        | "XAF" | "XOF" | "XPF" => 0,
-        "BHD" | "IQD" | "JOD" | "KWD" | "LYD" | "OMR" | "TND" => 3,
-        _ => 2,
-    };
+    let digits = currency_digits(currency);
     let sign = if minor < 0 { "-" } else { "" };
     let text = format!("{:0>width$}", minor.unsigned_abs(), width = digits + 1);
     let (whole, fraction) = text.split_at(text.len() - digits);
@@ -61,8 +56,19 @@ pub fn amount(minor: i64, currency: &str) -> String {
     format!("{currency} {sign}{}{point}{fraction}", groups.join(",")).trim_start().to_owned()
 }
 
+/// The number of decimals of a currency (ISO 4217).
+#[must_use]
+pub fn currency_digits(currency: &str) -> usize {
+    match currency {
+        "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "VND" | "VUV"
+        | "XAF" | "XOF" | "XPF" => 0,
+        "BHD" | "IQD" | "JOD" | "KWD" | "LYD" | "OMR" | "TND" => 3,
+        _ => 2,
+    }
+}
+
 /// A decimal fraction such as `0.20` or `0.125` as `20 %` or `12.5 %`, to the decimal places that it has.
-fn percent(rate: &str) -> String {
+pub(crate) fn percent(rate: &str) -> String {
     const SHIFT: usize = 2;
     let (whole, fraction) = rate.split_once('.').unwrap_or((rate, ""));
     let digits = format!("{whole}{fraction:0<SHIFT$}");

@@ -1,0 +1,591 @@
+//! The conditions of a step: adding one, its settings by type, and the questions of an information request.
+
+use std::collections::BTreeSet;
+
+use askama::Template;
+use shared::domain::agreement::Agreement;
+use shared::domain::agreement::edit::Part;
+use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, GateType, InformationField};
+use shared::domain::contact::Contact;
+use shared::domain::ids::{AgreementId, DocumentId, FieldId, GateId, ParticipantId, SignatureBlockId, StageId};
+use shared::domain::sentences;
+use shared::domain::time_zone::TimeZone;
+use shared::error::Error;
+use shared::limits;
+use shared::service::drafts;
+use shared::web::{Form, Request};
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+use super::step::{editable, label, place, step_url};
+use super::{Choice, Edit, Problem, participant_name, seen, submit};
+use crate::Handler;
+use crate::agreement::agreement_url;
+use crate::done::notice_of_act;
+use crate::fields::Fields;
+use crate::layout::{Layout, Link, Notice};
+use crate::response::PageResponse;
+
+/// The URL of a condition's page.
+pub(crate) fn condition_url(agreement: AgreementId, gate: GateId) -> String {
+    format!("{}/conditions/{gate}", agreement_url(agreement))
+}
+
+/// The types of conditions that a draft's pages offer: those that wait for a payment are set on the payment's page.
+pub(super) fn types_offered() -> impl Iterator<Item = GateType> {
+    GateType::ALL
+        .into_iter()
+        .filter(|gate_type| !matches!(gate_type, GateType::MovementAuthorized | GateType::MovementReconciled))
+}
+
+/// The name of a type of condition.
+pub(super) fn type_label(gate_type: GateType) -> &'static str {
+    match gate_type {
+        GateType::SignatureBlocks => "Signatures",
+        GateType::DocumentSigned => "Signed document",
+        GateType::ParticipantApproval => "Approval",
+        GateType::FileUpload => "File upload",
+        GateType::Countdown => "Waiting period",
+        GateType::MovementAuthorized => "Authorized payment",
+        GateType::MovementReconciled => "Confirmed payment",
+        GateType::InformationRequest => "Information request",
+        GateType::IdentityVerified => "Identity check",
+    }
+}
+
+/// What a type of condition waits for, in a sentence.
+fn type_hint(gate_type: GateType) -> &'static str {
+    match gate_type {
+        GateType::SignatureBlocks => "Met when every chosen signature block is signed.",
+        GateType::DocumentSigned => "Met when all signature blocks of the document are signed.",
+        GateType::ParticipantApproval => "Met when everyone chosen has approved.",
+        GateType::FileUpload => "Met when everyone chosen has uploaded a file.",
+        GateType::Countdown => "Met when the time has passed.",
+        GateType::MovementAuthorized => "Met when the payment is authorized.",
+        GateType::MovementReconciled => "Met when the receiving side has confirmed the payment.",
+        GateType::InformationRequest => "Met when a member has accepted the answers of everyone chosen.",
+        GateType::IdentityVerified => "Met when the identity of everyone chosen is verified.",
+    }
+}
+
+fn field_type_label(field_type: FieldType) -> &'static str {
+    match field_type {
+        FieldType::Text => "Short text",
+        FieldType::LongText => "Long text",
+        FieldType::Number => "Number",
+        FieldType::Date => "Date",
+        FieldType::Boolean => "Yes or no",
+        FieldType::Choice => "One choice",
+        FieldType::MultiChoice => "Several choices",
+        FieldType::File => "File",
+        FieldType::Address => "Postal address",
+        FieldType::BankDetails => "Bank details",
+    }
+}
+
+fn type_of(rule: &GateRule) -> GateType {
+    rule.gate_type()
+}
+
+/// The settings of a condition as its form shows them, by its type.
+struct Settings {
+    /// The boxes of participants. `None` for a type that names none.
+    participants: Option<Vec<Choice>>,
+    /// The boxes of signature blocks.
+    blocks: Option<Vec<Choice>>,
+    /// The documents.
+    documents: Option<Vec<Choice>>,
+    is_countdown: bool,
+}
+
+impl Settings {
+    fn new(gate_type: GateType, agreement: &Agreement, contacts: &[Contact]) -> Self {
+        let names_people = matches!(
+            gate_type,
+            GateType::ParticipantApproval
+                | GateType::FileUpload
+                | GateType::InformationRequest
+                | GateType::IdentityVerified
+        );
+        let participants = agreement.participants.iter().map(|participant| {
+            let name = participant_name(agreement, contacts, participant.id);
+            Choice::new(format!("participant.{}", participant.id), name)
+        });
+        let blocks = agreement.documents.iter().flat_map(|document| {
+            document.blocks.iter().map(|block| {
+                let (who, what) = (participant_name(agreement, contacts, block.participant_id), block.label.as_str());
+                Choice::new(format!("block.{}", block.id), format!("{}: {who} ({what})", document.name.as_str()))
+            })
+        });
+        let none = Choice::new("", "Choose a document");
+        let documents = agreement.documents.iter();
+        let documents = documents.map(|document| Choice::new(document.id.to_string(), document.name.as_str()));
+        Self {
+            participants: names_people.then(|| participants.collect()),
+            blocks: (gate_type == GateType::SignatureBlocks).then(|| blocks.collect()),
+            documents: (gate_type == GateType::DocumentSigned)
+                .then(|| std::iter::once(none).chain(documents).collect()),
+            is_countdown: gate_type == GateType::Countdown,
+        }
+    }
+}
+
+/// The fields of a condition's settings.
+fn fields_of(rule: &GateRule, zone: &TimeZone) -> Fields {
+    let on = |name: String| (name, "on".to_owned());
+    let people = |ids: &BTreeSet<ParticipantId>| ids.iter().map(|id| on(format!("participant.{id}"))).collect();
+    let values: Vec<(String, String)> = match rule {
+        GateRule::SignatureBlocks { block_ids } => block_ids.iter().map(|id| on(format!("block.{id}"))).collect(),
+        GateRule::DocumentSigned { document_id } => {
+            document_id.iter().map(|id| ("document_id".to_owned(), id.to_string())).collect()
+        }
+        GateRule::ParticipantApproval { participant_ids }
+        | GateRule::FileUpload { participant_ids }
+        | GateRule::InformationRequest { participant_ids, .. }
+        | GateRule::IdentityVerified { participant_ids } => people(participant_ids),
+        GateRule::Countdown { until: Some(Countdown::AfterHours(hours)) } => {
+            const DAY: u32 = 24;
+            let (count, unit) = if hours % DAY == 0 { (hours / DAY, "days") } else { (*hours, "hours") };
+            vec![("wait".to_owned(), count.to_string()), ("unit".to_owned(), unit.to_owned())]
+        }
+        GateRule::Countdown { until: Some(Countdown::At(at)) } => vec![("until".to_owned(), zone.write_local(*at))],
+        GateRule::Countdown { until: None }
+        | GateRule::MovementAuthorized { .. }
+        | GateRule::MovementReconciled { .. } => Vec::new(),
+    };
+    Fields::of(values)
+}
+
+/// Reads the settings of a condition. A setting that is left open is a blocker, not an error.
+fn read_rule(gate_type: GateType, form: &Form, zone: &TimeZone) -> Result<GateRule, FieldErrors> {
+    let participant_ids =
+        || -> BTreeSet<ParticipantId> { form.checked("participant.").filter_map(|id| id.parse().ok()).collect() };
+    Ok(match gate_type {
+        GateType::SignatureBlocks => {
+            let block_ids: BTreeSet<SignatureBlockId> =
+                form.checked("block.").filter_map(|id| id.parse().ok()).collect();
+            GateRule::SignatureBlocks { block_ids }
+        }
+        GateType::DocumentSigned => {
+            let document_id: Option<DocumentId> = form.get("document_id").parse().ok();
+            GateRule::DocumentSigned { document_id }
+        }
+        GateType::ParticipantApproval => GateRule::ParticipantApproval { participant_ids: participant_ids() },
+        GateType::FileUpload => GateRule::FileUpload { participant_ids: participant_ids() },
+        GateType::IdentityVerified => GateRule::IdentityVerified { participant_ids: participant_ids() },
+        GateType::InformationRequest => {
+            GateRule::InformationRequest { participant_ids: participant_ids(), fields: Vec::new() }
+        }
+        GateType::Countdown => GateRule::Countdown { until: read_countdown(form, zone)? },
+        GateType::MovementAuthorized | GateType::MovementReconciled => {
+            let message = "is set up with its payment";
+            return Err(FieldErrors::one("type", FieldCode::InvalidValue, message));
+        }
+    })
+}
+
+fn read_countdown(form: &Form, zone: &TimeZone) -> Result<Option<Countdown>, FieldErrors> {
+    let (wait, until) = (form.get("wait").trim(), form.get("until").trim());
+    match (wait, until) {
+        ("", "") => Ok(None),
+        ("", until) => {
+            let at = zone.read_local(until);
+            let at = at.map_err(|error| FieldErrors::one("until", FieldCode::InvalidFormat, error.to_string()))?;
+            Ok(Some(Countdown::At(at)))
+        }
+        (wait, "") => {
+            let hours_each = if form.get("unit") == "hours" { 1 } else { 24 };
+            let hours = wait.parse::<u32>().ok().and_then(|count| count.checked_mul(hours_each));
+            let hours = hours.filter(|hours| (1..=limits::COUNTDOWN_HOURS_MAX).contains(hours)).ok_or_else(|| {
+                FieldErrors::one(
+                    "wait",
+                    FieldCode::OutOfRange,
+                    "must be a whole number, at least 1 hour and at most 10 years",
+                )
+            })?;
+            Ok(Some(Countdown::AfterHours(hours)))
+        }
+        _ => Err(FieldErrors::one(
+            "until",
+            FieldCode::InvalidValue,
+            "can’t be combined with a duration: fill in one of the two",
+        )),
+    }
+}
+
+#[derive(Template)]
+#[template(path = "draft_condition.html")]
+struct ConditionPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    agreement: Link,
+    step: Link,
+    path: String,
+    /// The title: what the condition asks for, or its type while it is new.
+    title: String,
+    type_label: &'static str,
+    hint: &'static str,
+    /// The id that a new condition gets. `None` for one that is there.
+    new_id: Option<GateId>,
+    gate_type: GateType,
+    seen: String,
+    settings: Settings,
+    units: Vec<Choice>,
+    until_hint: String,
+    fields: Fields,
+    /// The questions, if it is an information request that is there.
+    questions: Option<Questions>,
+}
+
+struct Questions {
+    rows: Vec<QuestionRow>,
+    order: String,
+    is_full: bool,
+    /// The form of a new question.
+    new: QuestionForm,
+}
+
+struct QuestionRow {
+    /// What the ids of its form's fields begin with.
+    prefix: String,
+    up: Option<usize>,
+    down: Option<usize>,
+    kind: &'static str,
+    is_required: bool,
+    options: String,
+    text: String,
+    is_open: bool,
+    form: QuestionForm,
+}
+
+struct QuestionForm {
+    id: FieldId,
+    seen: String,
+    fields: Fields,
+    types: Vec<Choice>,
+}
+
+impl QuestionForm {
+    fn new(id: FieldId, seen: String, fields: Fields) -> Self {
+        let types = FieldType::ALL.map(|field_type| Choice::new(field_type.as_str(), field_type_label(field_type)));
+        Self { id, seen, fields, types: types.into() }
+    }
+}
+
+fn question_fields(question: &InformationField) -> Fields {
+    let texts = [
+        ("question", question.label.as_str().to_owned()),
+        ("answer", question.field_type.as_str().to_owned()),
+        ("options", question.options.join("\n")),
+    ];
+    let required = question.required.then(|| ("required", "on".to_owned()));
+    Fields::of(texts.into_iter().chain(required))
+}
+
+fn read_question(id: FieldId, form: &Form) -> Result<InformationField, FieldErrors> {
+    let mut errors = FieldErrors::default();
+    let text = label(form.get("question"), "question").map_err(|error| errors.extend(error)).ok();
+    let field_type = FieldType::parse(form.get("answer"));
+    if field_type.is_none() {
+        errors.extend(FieldErrors::one("answer", FieldCode::InvalidValue, "must be one of the kinds in the list"));
+    }
+    let takes_options = matches!(field_type, Some(FieldType::Choice | FieldType::MultiChoice));
+    let options = form.get("options").lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned);
+    // Other kinds of answers have no use for them: the form keeps them while a member tries kinds.
+    let options: Vec<String> = if takes_options { options.collect() } else { Vec::new() };
+    match (text, field_type) {
+        (Some(label), Some(field_type)) if errors.is_empty() => {
+            Ok(InformationField { id, label, field_type, required: !form.get("required").is_empty(), options })
+        }
+        _ => Err(errors),
+    }
+}
+
+/// Shows the form of a new condition.
+pub(crate) struct New;
+
+impl Handler for New {
+    fn operation(_: &Request) -> &'static str {
+        "new_condition"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let gate_type =
+            request.query("type").and_then(|text| GateType::parse(&text)).unwrap_or(GateType::DocumentSigned);
+        new_page(request, gate_type, GateId::new(), Fields::default(), None).await
+    }
+}
+
+async fn new_page(
+    request: &Request,
+    gate_type: GateType,
+    gate: GateId,
+    fields: Fields,
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
+    let (id, stage): (AgreementId, StageId) = (request.path_id("id")?, request.path_id("step")?);
+    let signed_in = request.signed_in()?;
+    let (agreement, contacts) = drafts::load(signed_in.scope(), id).await?;
+    let Some(found) = agreement.stage(stage).filter(|_| editable(&agreement)) else {
+        return Ok(PageResponse::see_other(agreement_url(id)));
+    };
+    let page = ConditionPage {
+        layout: Layout::new(request),
+        notice,
+        agreement: super::agreement_link(&agreement),
+        step: Link { url: step_url(id, stage), text: found.name.as_str().to_owned() },
+        path: format!("{}/conditions", step_url(id, stage)),
+        title: format!("New condition: {}", type_label(gate_type).to_lowercase()),
+        type_label: type_label(gate_type),
+        hint: type_hint(gate_type),
+        new_id: Some(gate),
+        gate_type,
+        seen: String::new(),
+        settings: Settings::new(gate_type, &agreement, &contacts),
+        units: units(),
+        until_hint: until_hint(&signed_in.organization().time_zone),
+        fields,
+        questions: None,
+    };
+    Ok(PageResponse::render(&page)?.showing([id.uuid()]))
+}
+
+fn until_hint(zone: &TimeZone) -> String {
+    format!("Instead of a duration. Time zone: {}.", zone.as_str())
+}
+
+fn units() -> Vec<Choice> {
+    vec![Choice::new("days", "days"), Choice::new("hours", "hours")]
+}
+
+/// Adds a condition.
+pub(crate) struct Add;
+
+impl Handler for Add {
+    fn operation(_: &Request) -> &'static str {
+        "add_condition"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, stage): (AgreementId, StageId) = (request.path_id("id")?, request.path_id("step")?);
+        let form = submitted.form();
+        let gate_type = GateType::parse(form.get("type")).ok_or_else(Error::not_found)?;
+        let gate: GateId = form.get("id").parse().unwrap_or_else(|_| GateId::new());
+        let again = async |problem: Problem| {
+            let page = new_page(request, gate_type, gate, problem.fields(form), Some(problem.notice.clone())).await?;
+            Ok(problem.answer(page))
+        };
+        let rule = match read_rule(gate_type, form, &request.signed_in()?.organization().time_zone) {
+            Ok(rule) => rule,
+            Err(errors) => return again(Problem::invalid(errors)).await,
+        };
+        let asks = gate_type == GateType::InformationRequest;
+        let (location, line) =
+            if asks { (condition_url(id, gate), "Next: add the questions.") } else { (step_url(id, stage), "") };
+        let edit = Edit::new(location, "The condition was added", move |draft, now| {
+            draft.put_gate(stage, gate, rule.clone(), now)
+        });
+        submit(request, &submitted, id, edit.next(line), again).await
+    }
+}
+
+/// Shows a condition.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_condition"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(page(request, Typed::Nothing, notice).await?.with_cookie(cookie))
+    }
+}
+
+/// What a refused form of a condition's page typed, which the page shows again.
+enum Typed {
+    Nothing,
+    Settings(Fields),
+    /// In a new question or in the one with this id.
+    Question(FieldId, Fields),
+}
+
+async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let (id, gate): (AgreementId, GateId) = (request.path_id("id")?, request.path_id("condition")?);
+    let signed_in = request.signed_in()?;
+    let zone = &signed_in.organization().time_zone;
+    let (agreement, contacts) = drafts::load(signed_in.scope(), id).await?;
+    let stage = agreement.stages.iter().find(|stage| stage.gates.iter().any(|found| found.id == gate));
+    let (Some(stage), Some(found), true) = (stage, agreement.gate(gate), editable(&agreement)) else {
+        return Ok(PageResponse::see_other(agreement_url(id)));
+    };
+    let gate_type = type_of(&found.rule);
+    let (settings_fields, question_typed) = match typed {
+        Typed::Nothing => (None, None),
+        Typed::Settings(fields) => (Some(fields), None),
+        Typed::Question(id, fields) => (None, Some((id, fields))),
+    };
+    let page = ConditionPage {
+        layout: Layout::new(request),
+        notice,
+        agreement: super::agreement_link(&agreement),
+        step: Link { url: step_url(id, stage.id), text: stage.name.as_str().to_owned() },
+        path: condition_url(id, gate),
+        title: sentences::requirement(&found.rule, &agreement, &contacts),
+        type_label: type_label(gate_type),
+        hint: type_hint(gate_type),
+        new_id: None,
+        gate_type,
+        seen: seen(&agreement, Part::Gate(gate)),
+        settings: Settings::new(gate_type, &agreement, &contacts),
+        units: units(),
+        until_hint: until_hint(zone),
+        fields: settings_fields.unwrap_or_else(|| fields_of(&found.rule, zone)),
+        questions: agreement
+            .questions(gate)
+            .map(|questions| Questions::new(&agreement, gate, questions, question_typed)),
+    };
+    Ok(PageResponse::render(&page)?.showing([id.uuid()]))
+}
+
+impl Questions {
+    fn new(
+        agreement: &Agreement,
+        gate: GateId,
+        questions: &[InformationField],
+        typed: Option<(FieldId, Fields)>,
+    ) -> Self {
+        let last = questions.len().saturating_sub(1);
+        let typed_in = |id: FieldId| typed.as_ref().filter(|(typed, _)| *typed == id).map(|(_, fields)| fields.clone());
+        let rows = questions.iter().enumerate().map(|(n, question)| {
+            let typed = typed_in(question.id);
+            QuestionRow {
+                prefix: format!("q{}-", n + 1),
+                up: n.checked_sub(1),
+                down: (n < last).then_some(n + 1),
+                kind: field_type_label(question.field_type),
+                is_required: question.required,
+                options: question.options.join(", "),
+                text: question.label.as_str().to_owned(),
+                is_open: typed.is_some(),
+                form: QuestionForm::new(
+                    question.id,
+                    seen(agreement, Part::Question(gate, question.id)),
+                    typed.unwrap_or_else(|| question_fields(question)),
+                ),
+            }
+        });
+        let rows: Vec<QuestionRow> = rows.collect();
+        let new = typed.filter(|(id, _)| questions.iter().all(|question| question.id != *id));
+        let (id, fields) = new.unwrap_or_else(|| (FieldId::new(), Fields::of([("required", "on")])));
+        Self {
+            rows,
+            order: seen(agreement, Part::QuestionOrder(gate)),
+            is_full: questions.len() >= limits::GATE_FIELDS_MAX,
+            new: QuestionForm::new(id, String::new(), fields),
+        }
+    }
+}
+
+/// Saves or removes a condition, or changes its questions.
+pub(crate) struct Save;
+
+impl Handler for Save {
+    fn operation(request: &Request) -> &'static str {
+        match request.unverified_form().get("act") {
+            "remove" => "remove_condition",
+            "add_question" => "add_question",
+            "save_question" => "change_question",
+            "move_question" => "move_question",
+            "remove_question" => "remove_question",
+            _ => "change_condition",
+        }
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, gate): (AgreementId, GateId) = (request.path_id("id")?, request.path_id("condition")?);
+        let form = submitted.form();
+        let url = condition_url(id, gate);
+        let question: FieldId = form.get("id").parse().unwrap_or_else(|_| FieldId::new());
+        let again = async |problem: Problem| {
+            let fields = problem.fields(form);
+            let typed = match form.get("act") {
+                "add_question" | "save_question" => Typed::Question(question, fields),
+                "" => Typed::Settings(fields),
+                _ => Typed::Nothing,
+            };
+            Ok(problem.answer(page(request, typed, Some(problem.notice.clone())).await?))
+        };
+        let edit = match form.get("act") {
+            "remove" => {
+                Edit::new(format!("{}#steps", agreement_url(id)), "The condition was removed", move |draft, now| {
+                    draft.remove_gate(gate, now)
+                })
+                .of(Part::Gate(gate))
+                .removing()
+            }
+            act @ ("add_question" | "save_question") => {
+                let read = match read_question(question, form) {
+                    Ok(read) => read,
+                    Err(errors) => return again(Problem::invalid(errors)).await,
+                };
+                if act == "add_question" {
+                    Edit::new(format!("{url}#questions"), "The question was added", move |draft, now| {
+                        draft.put_question(gate, read.clone(), now).map_err(at_the_form)
+                    })
+                } else {
+                    Edit::new(format!("{url}#questions"), "The question was saved", move |draft, now| {
+                        draft.change_question(gate, read.clone(), now).map_err(at_the_form)
+                    })
+                    .of(Part::Question(gate, question))
+                }
+            }
+            "move_question" => {
+                let to = place(form.get("to"));
+                Edit::new(format!("{url}#questions"), "The question was moved", move |draft, now| {
+                    draft.move_question(gate, question, to, now)
+                })
+                .of(Part::QuestionOrder(gate))
+            }
+            "remove_question" => {
+                Edit::new(format!("{url}#questions"), "The question was removed", move |draft, now| {
+                    draft.remove_question(gate, question, now)
+                })
+                .of(Part::Question(gate, question))
+                .removing()
+            }
+            _ => {
+                let zone = request.signed_in()?.organization().time_zone.clone();
+                let form = form.clone();
+                Edit::new(url, "Condition saved", move |draft, now| {
+                    // Its type stays, and so do its questions, which have forms of their own.
+                    let gate_type = draft.gate(gate).map(|found| type_of(&found.rule));
+                    let Some(gate_type) = gate_type else {
+                        return Err(FieldErrors::one("gate_id", FieldCode::NotFound, "was removed"));
+                    };
+                    let mut rule = read_rule(gate_type, &form, &zone)?;
+                    if let (GateRule::InformationRequest { fields, .. }, Some(kept)) =
+                        (&mut rule, draft.questions(gate))
+                    {
+                        *fields = kept.to_vec();
+                    }
+                    draft.change_gate(gate, rule, now)
+                })
+                .of(Part::Gate(gate))
+            }
+        };
+        submit(request, &submitted, id, edit, again).await
+    }
+}
+
+/// The errors of a question at the fields of its form.
+fn at_the_form(errors: FieldErrors) -> FieldErrors {
+    let mut at_the_form = FieldErrors::default();
+    for error in errors.into_list() {
+        let field = if error.field.ends_with(".options") { "options".to_owned() } else { error.field };
+        at_the_form.extend(FieldErrors::one(field, error.code, error.message));
+    }
+    at_the_form
+}

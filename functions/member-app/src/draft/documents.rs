@@ -1,0 +1,317 @@
+//! The documents of an agreement: uploading, viewing and downloading their files, and their signature blocks.
+//!
+//! A file is stored before the draft names it, under its SHA-256: an upload whose draft can't be changed leaves a file that
+//! nothing names, and no draft names a file that is not there.
+
+use askama::Template;
+use axum::body::Bytes;
+use shared::domain::agreement::edit::Part;
+use shared::domain::agreement::{DocumentContent, Label, pdf};
+use shared::domain::ids::{AgreementId, DocumentId, ParticipantId, SignatureBlockId};
+use shared::error::Error;
+use shared::limits;
+use shared::service::drafts;
+use shared::web::form::UploadedFile;
+use shared::web::{Request, SubmittedForm};
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+use super::step::{editable, label};
+use super::{Choice, Edit, Problem, participant_name, seen, submit};
+use crate::Handler;
+use crate::agreement::agreement_url;
+use crate::agreement_summary::size;
+use crate::done::notice_of_act;
+use crate::fields::Fields;
+use crate::layout::{Layout, Link, Notice};
+use crate::response::PageResponse;
+
+/// The URL of a document's page.
+pub(crate) fn document_url(agreement: AgreementId, document: DocumentId) -> String {
+    format!("{}/documents/{document}", agreement_url(agreement))
+}
+
+/// Checks an uploaded file, and stores it.
+async fn store(
+    submitted: &SubmittedForm<'_>,
+    file: &UploadedFile,
+) -> Result<Result<DocumentContent, FieldErrors>, Error> {
+    let refused = |code, message: &str| Ok(Err(FieldErrors::one("file", code, message.trim_end_matches('.'))));
+    if file.content.len() > limits::FILE_BYTES_MAX {
+        return refused(FieldCode::TooLong, "is larger than 4 MB. Make it smaller, or split it");
+    }
+    let content = file.content.clone();
+    // A PDF that is made to take forever, or to break its reader, ends here and nowhere else.
+    let reading = tokio::task::spawn_blocking(move || pdf::check(&content));
+    let checked = match tokio::time::timeout(limits::PDF_READ_TIMEOUT, reading).await {
+        Ok(Ok(checked)) => checked,
+        Ok(Err(_)) | Err(_) => Err(pdf::NotADocument::Broken),
+    };
+    if let Err(reason) = checked {
+        return refused(FieldCode::InvalidValue, &reason.to_string());
+    }
+    let files = submitted.app().files()?;
+    Ok(Ok(files.put(submitted.scope().org(), file.content.clone()).await?))
+}
+
+/// The name of a document: what was typed, or the file's name without its ending.
+fn name_of(typed: &str, file: Option<&UploadedFile>) -> Result<Label, FieldErrors> {
+    let from_file = || {
+        let name = file?.name.as_str();
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).trim();
+        let cut: String = stem.chars().take(limits::NAME_CHARS_MAX).collect();
+        Label::parse(&cut).ok()
+    };
+    match (typed.trim(), from_file()) {
+        ("", Some(name)) => Ok(name),
+        (typed, _) => label(typed, "document_name"),
+    }
+}
+
+/// Adds a document, from the page of the draft.
+pub(crate) struct Add;
+
+impl Handler for Add {
+    fn operation(_: &Request) -> &'static str {
+        "add_document"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, form) = (request.path_id("id")?, submitted.form());
+        let again = async |problem: Problem| {
+            let page = crate::agreement::page(request, id, problem.fields(form), Some(problem.notice.clone())).await?;
+            Ok(problem.answer(page))
+        };
+        let document: DocumentId = form.get("id").parse().unwrap_or_else(|_| DocumentId::new());
+        let Some(file) = form.file("file") else {
+            let errors = FieldErrors::one("file", FieldCode::Required, "must be chosen");
+            return again(Problem::invalid(errors)).await;
+        };
+        let name = match name_of(form.get("document_name"), Some(file)) {
+            Ok(name) => name,
+            Err(errors) => return again(Problem::invalid(errors)).await,
+        };
+        let content = match store(&submitted, file).await? {
+            Ok(content) => content,
+            Err(errors) => return again(Problem::invalid(errors)).await,
+        };
+        let title = format!("“{}” was uploaded", name.as_str());
+        let edit = Edit::new(document_url(id, document), title, move |draft, now| {
+            draft.put_document(document, name.clone(), Some(content.clone()), now)
+        });
+        submit(request, &submitted, id, edit.next("Next: say who signs it."), again).await
+    }
+}
+
+#[derive(Template)]
+#[template(path = "draft_document.html")]
+struct DocumentPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    agreement: Link,
+    path: String,
+    name: String,
+    size: Option<String>,
+    sha256: Option<String>,
+    fields: Fields,
+    seen: String,
+    blocks: Vec<BlockRow>,
+    /// The form of a new signature block.
+    new_block: SignatureBlockId,
+    block_fields: Fields,
+    participants: Vec<Choice>,
+}
+
+struct BlockRow {
+    id: SignatureBlockId,
+    who: String,
+    label: String,
+}
+
+/// Shows a document.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_document_settings"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(page(request, Typed::Nothing, notice).await?.with_cookie(cookie))
+    }
+}
+
+/// What a refused form of a document's page typed.
+enum Typed {
+    Nothing,
+    Document(Fields),
+    Block(SignatureBlockId, Fields),
+}
+
+async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let (id, document): (AgreementId, DocumentId) = (request.path_id("id")?, request.path_id("document")?);
+    let (agreement, contacts) = drafts::load(request.signed_in()?.scope(), id).await?;
+    let Some(found) = agreement.document(document).filter(|_| editable(&agreement)) else {
+        return Ok(PageResponse::see_other(agreement_url(id)));
+    };
+    let who = |participant: ParticipantId| participant_name(&agreement, &contacts, participant);
+    let own = || Fields::of([("name", found.name.as_str())]);
+    let (fields, (new_block, block_fields)) = match typed {
+        Typed::Nothing => (own(), (SignatureBlockId::new(), Fields::default())),
+        Typed::Document(fields) => (fields, (SignatureBlockId::new(), Fields::default())),
+        Typed::Block(block, fields) => (own(), (block, fields)),
+    };
+    let page = DocumentPage {
+        layout: Layout::new(request),
+        notice,
+        agreement: super::agreement_link(&agreement),
+        path: document_url(id, document),
+        name: found.name.as_str().to_owned(),
+        size: found.content.as_ref().map(|content| size(content.size_bytes)),
+        sha256: found.content.as_ref().map(|content| content.sha256.clone()),
+        fields,
+        seen: seen(&agreement, Part::Document(document)),
+        blocks: found
+            .blocks
+            .iter()
+            .map(|block| BlockRow {
+                id: block.id,
+                who: who(block.participant_id),
+                label: block.label.as_str().to_owned(),
+            })
+            .collect(),
+        new_block,
+        block_fields,
+        participants: agreement
+            .participants
+            .iter()
+            .map(|participant| Choice::new(participant.id.to_string(), who(participant.id)))
+            .collect(),
+    };
+    Ok(PageResponse::render(&page)?.showing([id.uuid(), document.uuid()]))
+}
+
+/// Saves or removes a document, replaces its file, or changes its signature blocks.
+pub(crate) struct Save;
+
+impl Handler for Save {
+    fn operation(request: &Request) -> &'static str {
+        match request.unverified_form().get("act") {
+            "remove" => "remove_document",
+            "add_block" => "add_signature_block",
+            "remove_block" => "remove_signature_block",
+            _ => "change_document",
+        }
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, document): (AgreementId, DocumentId) = (request.path_id("id")?, request.path_id("document")?);
+        let form = submitted.form();
+        let url = document_url(id, document);
+        let block: SignatureBlockId = form.get("id").parse().unwrap_or_else(|_| SignatureBlockId::new());
+        let again = async |problem: Problem| {
+            let fields = problem.fields(form);
+            let typed = match form.get("act") {
+                "add_block" => Typed::Block(block, fields),
+                "" => Typed::Document(fields),
+                _ => Typed::Nothing,
+            };
+            Ok(problem.answer(page(request, typed, Some(problem.notice.clone())).await?))
+        };
+        let edit = match form.get("act") {
+            "remove" => {
+                let back = format!("{}#documents", agreement_url(id));
+                Edit::new(back, "The document was removed", move |draft, now| draft.remove_document(document, now))
+                    .of(Part::Document(document))
+                    .removing()
+            }
+            "add_block" => {
+                let text = form.get("label").trim();
+                let read = label(if text.is_empty() { "Signature" } else { text }, "label");
+                let participant: Option<ParticipantId> = form.get("participant_id").parse().ok();
+                let (Ok(label), Some(participant)) = (&read, participant) else {
+                    let mut errors = FieldErrors::default();
+                    if participant.is_none() {
+                        let message = "must be one of the draft’s participants";
+                        errors.extend(FieldErrors::one("participant_id", FieldCode::Required, message));
+                    }
+                    errors.extend(read.err().unwrap_or_default());
+                    return again(Problem::invalid(errors)).await;
+                };
+                let label = label.clone();
+                Edit::new(format!("{url}#blocks"), "The signature block was added", move |draft, now| {
+                    draft.put_signature_block(document, block, participant, label.clone(), now)
+                })
+            }
+            "remove_block" => {
+                Edit::new(format!("{url}#blocks"), "The signature block was removed", move |draft, now| {
+                    draft.remove_signature_block(block, now)
+                })
+                .of(Part::SignatureBlock(block))
+                .removing()
+            }
+            _ => {
+                let name = match label(form.get("name"), "name") {
+                    Ok(name) => name,
+                    Err(errors) => return again(Problem::invalid(errors)).await,
+                };
+                let content = match form.file("file") {
+                    None => None,
+                    Some(file) => match store(&submitted, file).await? {
+                        Ok(content) => Some(content),
+                        Err(errors) => return again(Problem::invalid(errors)).await,
+                    },
+                };
+                let title = if content.is_some() { "The file was replaced" } else { "Document saved" };
+                Edit::new(url, title, move |draft, now| {
+                    let named = draft.rename_document(document, name.clone(), now)?;
+                    match &content {
+                        Some(content) => named.set_file(document, content.clone(), now),
+                        None => Ok(named),
+                    }
+                })
+                .of(Part::Document(document))
+            }
+        };
+        submit(request, &submitted, id, edit, again).await
+    }
+}
+
+/// Shows a document's file in the browser.
+pub(crate) struct View;
+
+impl Handler for View {
+    fn operation(_: &Request) -> &'static str {
+        "view_document"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        file(request, "inline").await
+    }
+}
+
+/// Downloads a document's file.
+pub(crate) struct Download;
+
+impl Handler for Download {
+    fn operation(_: &Request) -> &'static str {
+        "download_document"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        file(request, "attachment").await
+    }
+}
+
+async fn file(request: &Request, disposition: &'static str) -> Result<PageResponse, Error> {
+    let (id, document): (AgreementId, DocumentId) = (request.path_id("id")?, request.path_id("document")?);
+    let scope = request.signed_in()?.scope();
+    let agreement = drafts::agreement(scope, id).await?;
+    let found = agreement.document(document).ok_or_else(Error::not_found)?;
+    let content = found.content.as_ref().ok_or_else(Error::not_found)?;
+    let bytes: Bytes = request.app().files()?.get(scope.org(), content).await?;
+    let name = format!("{}.pdf", found.name.as_str());
+    Ok(PageResponse::file(bytes, "application/pdf", disposition, &name).showing([id.uuid(), document.uuid()]))
+}

@@ -1,0 +1,206 @@
+//! The pages on which members set up a draft.
+//!
+//! Each page edits one part of the draft, and each form is one small act. A form carries what it showed of its part
+//! ([`Part`], [`Seen`]), so that two members who edit different parts both succeed, and a member whose part has changed
+//! meanwhile sees what it is now and keeps what they typed.
+
+pub(crate) mod acts;
+pub(crate) mod begin;
+pub(crate) mod condition;
+pub(crate) mod details;
+pub(crate) mod documents;
+pub(crate) mod overview;
+pub(crate) mod participants;
+pub(crate) mod step;
+pub(crate) mod terms;
+
+use askama::Template;
+use http::StatusCode;
+use shared::domain::agreement::edit::{Part, Seen};
+use shared::domain::agreement::{Agreement, Lifecycle, ParticipantRole};
+use shared::domain::contact::Contact;
+use shared::domain::ids::{AgreementId, ParticipantId};
+use shared::domain::sentences;
+use shared::domain::time::Timestamp;
+use shared::error::Error;
+use shared::service::drafts::{self, EditRefused};
+use shared::web::{Form, Request, SubmittedForm};
+use shared::wire::fields::FieldErrors;
+
+use crate::agreement::agreement_url;
+use crate::done::redirect_with_notice;
+use crate::fields::Fields;
+use crate::layout::{Layout, Link, Notice};
+use crate::response::PageResponse;
+
+/// The rule of an edit: the draft after it.
+type Rule<'a> = Box<dyn Fn(&Agreement, Timestamp) -> Result<Agreement, FieldErrors> + Send + Sync + 'a>;
+
+/// An edit that a form asks for.
+struct Edit<'a> {
+    /// The part that the form edits. `None` for a form that adds a part.
+    part: Option<Part>,
+    rule: Rule<'a>,
+    /// What the notice says after the edit.
+    title: String,
+    line: String,
+    /// Where the form leads.
+    location: String,
+    /// Whether the edit removes its part: one that is gone already is as good as removed.
+    removes: bool,
+}
+
+impl<'a> Edit<'a> {
+    fn new(
+        location: String,
+        title: impl Into<String>,
+        rule: impl Fn(&Agreement, Timestamp) -> Result<Agreement, FieldErrors> + Send + Sync + 'a,
+    ) -> Self {
+        Self { part: None, rule: Box::new(rule), title: title.into(), line: String::new(), location, removes: false }
+    }
+
+    /// The edit of a part, which the form has shown.
+    fn of(self, part: Part) -> Self {
+        Self { part: Some(part), ..self }
+    }
+
+    /// An edit that removes a part.
+    fn removing(self) -> Self {
+        Self { removes: true, ..self }
+    }
+
+    fn next(self, line: impl Into<String>) -> Self {
+        Self { line: line.into(), ..self }
+    }
+}
+
+/// What keeps an edit from being made, for the page that shows the form again.
+struct Problem {
+    notice: Notice,
+    errors: FieldErrors,
+    status: StatusCode,
+}
+
+impl Problem {
+    /// The problem of a form that could not be read.
+    fn invalid(errors: FieldErrors) -> Self {
+        let line = "Nothing was saved. Check what is marked below.";
+        Self { notice: Notice::bad("Not saved", line), errors, status: StatusCode::UNPROCESSABLE_ENTITY }
+    }
+
+    fn fields(&self, form: &Form) -> Fields {
+        Fields::submitted(form, self.errors.clone())
+    }
+
+    /// The page that shows the form again, with the status of the refusal.
+    fn answer(&self, page: PageResponse) -> PageResponse {
+        if self.status == StatusCode::CONFLICT { page.refused(self.status, "conflict") } else { page.unprocessable() }
+    }
+}
+
+/// Makes an edit. `again` shows the page of the form with what was typed and what is wrong.
+async fn submit<'a>(
+    request: &'a Request,
+    submitted: &SubmittedForm<'a>,
+    id: AgreementId,
+    edit: Edit<'a>,
+    again: impl AsyncFnOnce(Problem) -> Result<PageResponse, Error>,
+) -> Result<PageResponse, Error> {
+    let redirect = redirect_with_notice(submitted, edit.location.clone(), &edit.title, &edit.line).await;
+    let shown = edit.part.map(|part| (part, Seen::from_form(submitted.form().get("seen"))));
+    // What is removed may look different by now: what matters is that it is still there.
+    let shown = shown.filter(|_| !edit.removes);
+    let done = submitted.run(|| drafts::edit(submitted, id, shown.as_ref(), &edit.rule)).await?;
+    match done {
+        Ok(()) => Ok(redirect.into()),
+        Err(refused) if edit.removes && refused.is_already_removed() => Ok(redirect.into()),
+        Err(EditRefused::NotADraft(lifecycle)) => {
+            let what = match lifecycle {
+                Lifecycle::Cancelled => "This draft was discarded while you were typing",
+                _ => "This agreement was published while you were typing",
+            };
+            not_saved(request, id, submitted.form(), what)
+        }
+        Err(EditRefused::Gone) => {
+            not_saved(request, id, submitted.form(), "What you were editing was removed by another member")
+        }
+        Err(EditRefused::Changed) => {
+            let line = "Nothing was saved. The page shows it as it is now, and the form has what you typed. Save again to replace it.";
+            let notice = Notice::warn("Another member changed this while you were typing", line);
+            again(Problem { notice, errors: FieldErrors::default(), status: StatusCode::CONFLICT }).await
+        }
+        Err(EditRefused::Invalid(errors)) => {
+            let lines: Vec<String> =
+                errors.clone().into_list().into_iter().map(|error| readable(&error.message)).collect();
+            let notice = Notice { class: "bad", title: "Not saved".to_owned(), lines };
+            again(Problem { notice, errors, status: StatusCode::UNPROCESSABLE_ENTITY }).await
+        }
+    }
+}
+
+/// A message about a field as a sentence of its own.
+fn readable(message: &str) -> String {
+    let mut letters = message.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().collect::<String>()).unwrap_or_default();
+    let stop = if message.ends_with('.') { "" } else { "." };
+    format!("{first}{}{stop}", letters.as_str())
+}
+
+#[derive(Template)]
+#[template(path = "not_saved.html")]
+struct NotSavedPage {
+    layout: Layout,
+    title: &'static str,
+    agreement_url: String,
+    typed: Vec<String>,
+}
+
+/// The page after a form that can't be shown again: what it was about is no more. What was typed stays in sight.
+fn not_saved(request: &Request, id: AgreementId, form: &Form, title: &'static str) -> Result<PageResponse, Error> {
+    const OWN: [&str; 6] = ["seen", "act", "id", "to", "contact_id", "version"];
+    let texts = form.typed().filter(|(name, value)| !OWN.contains(name) && !["", "on"].contains(value));
+    let page = NotSavedPage {
+        layout: Layout::new(request),
+        title,
+        agreement_url: agreement_url(id),
+        typed: texts.map(|(_, value)| value.to_owned()).collect(),
+    };
+    Ok(PageResponse::render(&page)?.refused(StatusCode::CONFLICT, "conflict").showing([id.uuid()]))
+}
+
+/// The link to an agreement.
+fn agreement_link(agreement: &Agreement) -> Link {
+    Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() }
+}
+
+/// A choice of a `select`, or a box.
+pub(crate) struct Choice {
+    pub value: String,
+    pub text: String,
+}
+
+impl Choice {
+    fn new(value: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { value: value.into(), text: text.into() }
+    }
+}
+
+/// The boxes of all roles.
+fn role_boxes() -> Vec<Choice> {
+    ParticipantRole::ALL
+        .iter()
+        .map(|role| Choice::new(format!("role.{}", role.as_str()), sentences::role(*role)))
+        .collect()
+}
+
+/// The name of a participant.
+fn participant_name(agreement: &Agreement, contacts: &[Contact], id: ParticipantId) -> String {
+    let contact = agreement.participant(id).map(|participant| participant.contact_id);
+    let contact = contacts.iter().find(|known| Some(known.id) == contact);
+    contact.map_or_else(|| "Unknown".to_owned(), |contact| contact.display_name.as_str().to_owned())
+}
+
+/// What a form showed of a part, for its hidden field.
+fn seen(agreement: &Agreement, part: Part) -> String {
+    agreement.seen(part).map(|seen| seen.as_str().to_owned()).unwrap_or_default()
+}

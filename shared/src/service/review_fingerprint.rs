@@ -1,0 +1,54 @@
+//! What a page showed of an agreement when a member decided on it.
+
+use std::fmt;
+
+use crate::crypto;
+use crate::domain::member::Changed;
+use crate::service::loaded_agreement::LoadedAgreement;
+
+/// A fingerprint of what a page showed of an agreement, its participants and its workspace. The form carries it, and a
+/// decision compares it with the stored records, so that a member confirms exactly what they saw.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewFingerprint {
+    /// The agreement's version.
+    agreement: u64,
+    /// A fingerprint of the participants and the workspace.
+    references: String,
+}
+
+impl ReviewFingerprint {
+    pub(super) fn of(loaded: &LoadedAgreement) -> Self {
+        // Only what the page shows of the workspace: its version also counts contacts that join it.
+        let workspace = loaded.workspace();
+        let mut parts = vec![
+            workspace.id().to_string(),
+            workspace.name.as_str().to_owned(),
+            workspace.activated_at().is_some().to_string(),
+        ];
+        parts.extend(loaded.participants().iter().map(|contact| format!("{} {}", contact.id, contact.version())));
+        let parts: Vec<&[u8]> = parts.iter().map(String::as_bytes).collect();
+        Self { agreement: loaded.agreement().version(), references: crypto::hex(&crypto::fingerprint(&parts)) }
+    }
+
+    /// Reads a fingerprint from a form.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (agreement, references) = text.split_once('-')?;
+        Some(Self { agreement: agreement.parse().ok()?, references: references.to_owned() })
+    }
+
+    /// What has changed between the page and now.
+    #[must_use]
+    pub fn changed_to(&self, now: &Self) -> Option<Changed> {
+        if self.agreement != now.agreement {
+            return Some(Changed::Agreement);
+        }
+        (self.references != now.references).then_some(Changed::References)
+    }
+}
+
+impl fmt::Display for ReviewFingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.agreement, self.references)
+    }
+}
