@@ -211,6 +211,10 @@ pub const FLASH_LIFETIME_S: i64 = 120;
 
 /// A stored file, in bytes: it passes through a function, and Lambda's bodies end at 6 MB, encoded.
 pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// The timeout of one attempt at writing or reading a file: 4 MB, however slow the network of a busy host is.
+pub const FILE_CALL_TIMEOUT: Duration = Duration::from_secs(5);
+/// Attempts at writing or reading a file. Together they end before [`CALL_DEADLINE`].
+pub const FILE_CALL_ATTEMPTS_MAX: u32 = 3;
 
 /// The waits after failures 1 to 4 of a delivery, in seconds; after the fifth it waits for a manual replay
 /// (specification, "Limits").

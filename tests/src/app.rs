@@ -299,6 +299,30 @@ impl Browser {
         self.send(request).await
     }
 
+    /// Sends a form with a file, of which `file` is the field, the name and the content.
+    pub async fn upload(&self, path: &str, fields: &[(&str, &str)], file: (&str, &str, &[u8])) -> Page {
+        const BOUNDARY: &str = "----the-boundary";
+        let mut body = Vec::new();
+        for (name, value) in fields {
+            let part = format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+            body.extend(part.into_bytes());
+        }
+        let (name, file_name, content) = file;
+        let head = format!(
+            "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"{file_name}\"\r\nContent-Type: application/pdf\r\n\r\n"
+        );
+        body.extend(head.into_bytes());
+        body.extend(content);
+        body.extend(format!("\r\n--{BOUNDARY}--\r\n").into_bytes());
+        self.send_body(path, &format!("multipart/form-data; boundary={BOUNDARY}"), body).await
+    }
+
+    /// Sends a body of a content type.
+    pub async fn send_body(&self, path: &str, content_type: &str, body: Vec<u8>) -> Page {
+        let request = self.http.post(format!("{}{path}", self.base_url));
+        self.send(request.header("content-type", content_type).body(body)).await
+    }
+
     /// Opens a page, sends the form on it with its hidden fields, and follows to the outcome.
     ///
     /// # Panics
@@ -324,7 +348,8 @@ impl Browser {
                 self.jar().insert(name.to_owned(), value.to_owned());
             }
         }
-        let body = response.text().await.expect("a page");
+        // A file need not be text: what is not UTF-8 in it is replaced.
+        let body = String::from_utf8_lossy(&response.bytes().await.expect("a page")).into_owned();
         assert!(uuid::Uuid::try_parse(headers["x-request-id"].to_str().expect("an id")).is_ok(), "{headers:?}");
         Page { status, headers, body }
     }

@@ -29,6 +29,7 @@ pub mod log;
 pub mod memory;
 pub mod org;
 pub mod outbox;
+pub mod pdf;
 pub mod process;
 pub mod raw;
 pub mod receiver;

@@ -69,6 +69,8 @@ pub fn environment(table: &Table, base_url: &str) -> Vec<(String, String)> {
     [
         ("TABLE_NAME", table.name.clone()),
         ("BASE_URL", base_url.to_owned()),
+        // No test of recorded events reads or writes a file.
+        ("FILES_BUCKET", "none".to_owned()),
         ("AWS_ENDPOINT_URL_DYNAMODB", table.endpoint.clone()),
         ("AWS_REGION", own("AWS_REGION", "us-east-1")),
         ("AWS_ACCESS_KEY_ID", own("AWS_ACCESS_KEY_ID", "local")),

@@ -74,8 +74,10 @@ impl Notice {
         Self { class: "warn", title: title.into(), lines: vec![line.into()] }
     }
 
+    /// The notice after an act. An empty line is none.
     pub fn good(title: impl Into<String>, line: impl Into<String>) -> Self {
-        Self { class: "good", title: title.into(), lines: vec![line.into()] }
+        let lines = [line.into()].into_iter().filter(|line| !line.is_empty()).collect();
+        Self { class: "good", title: title.into(), lines }
     }
 }
 

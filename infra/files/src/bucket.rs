@@ -1,24 +1,244 @@
 //! Files in an S3 bucket, for functions.
+//!
+//! Decision: two signed calls, over the signer and the HTTP client that every function carries for `DynamoDB`. The S3 client
+//! of `object_store` brings a second HTTP client: 1.1 MB of the 4 MB that the app's function may have, zipped.
 
-use std::sync::Arc;
+use std::time::SystemTime;
 
-use object_store::aws::AmazonS3Builder;
-// A dependency for its feature only: it keeps reqwest from choosing a TLS provider.
-use reqwest as _;
+use aws_credential_types::provider::ProvideCredentials;
+use aws_sigv4::http_request::{
+    PayloadChecksumKind, PercentEncodingMode, SignableBody, SignableRequest, SigningSettings, UriPathNormalizationMode,
+    sign,
+};
+use aws_sigv4::sign::v4;
+use aws_smithy_http_client::Connector;
+use aws_smithy_runtime_api::client::http::HttpConnector;
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_types::body::SdkBody;
+use aws_smithy_types::byte_stream::ByteStream;
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http::Method;
+use shared::limits;
+use shared::platform::aws::{self, AwsSettings};
 use shared::platform::files::FilesError;
 
-use crate::{Files, failed};
+use crate::{Files, Place};
+
+/// A bucket.
+#[derive(Debug)]
+struct Bucket {
+    /// The URL to which a file's path is added.
+    url: String,
+    settings: AwsSettings,
+    connector: Connector,
+}
 
 impl Files {
-    /// Opens the store in a bucket, with the credentials and the region that Lambda gives a function. The bucket's own
-    /// settings keep it private; no write asks for anything else.
-    ///
-    /// # Errors
-    /// [`FilesError::Store`] if the environment is incomplete.
-    pub fn in_bucket(name: &str) -> Result<Self, FilesError> {
-        // Everything that we build uses one TLS provider. An error means that it is installed already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let store = AmazonS3Builder::from_env().with_bucket_name(name).build().map_err(failed)?;
-        Ok(Self { store: Arc::new(store) })
+    /// Opens the store in a bucket. The bucket's own settings keep it private; no write asks for anything else.
+    #[must_use]
+    pub fn in_bucket(name: &str, settings: AwsSettings) -> Self {
+        let url = match &settings.endpoint_url {
+            // Emulators have no names for buckets.
+            Some(endpoint) => format!("{}/{name}", endpoint.trim_end_matches('/')),
+            None => {
+                let region = &settings.region;
+                let suffix = if region.starts_with("cn-") { ".cn" } else { "" };
+                format!("https://{name}.s3.{region}.amazonaws.com{suffix}")
+            }
+        };
+        Self::at(Bucket { url, settings, connector: aws::connector() })
+    }
+}
+
+impl Place for Bucket {
+    fn put<'a>(&'a self, path: &'a str, file: Bytes) -> BoxFuture<'a, Result<(), FilesError>> {
+        Box::pin(async move {
+            let response = self.call(&Method::PUT, path, file).await?;
+            if response.status().is_success() { Ok(()) } else { Err(refused(&response)) }
+        })
+    }
+
+    fn get<'a>(&'a self, path: &'a str, size: u64) -> BoxFuture<'a, Result<Bytes, FilesError>> {
+        Box::pin(async move {
+            const NOT_FOUND: u16 = 404;
+            let response = self.call(&Method::GET, path, Bytes::new()).await?;
+            if response.status().as_u16() == NOT_FOUND {
+                return Err(FilesError::NotThere);
+            }
+            if !response.status().is_success() {
+                return Err(refused(&response));
+            }
+            // The size is checked before the content is read, so that a file of any size can't exhaust the memory.
+            let length = response.headers().get("content-length").and_then(|length| length.parse::<u64>().ok());
+            if length != Some(size) {
+                return Err(FilesError::Damaged);
+            }
+            let content = ByteStream::new(response.into_body()).collect();
+            let content = tokio::time::timeout(limits::AWS_CALL_TIMEOUT, content).await.map_err(failed)?;
+            Ok(content.map_err(failed)?.into_bytes())
+        })
+    }
+}
+
+impl Bucket {
+    /// Calls S3, again after what may pass: both calls do the same however often they are made.
+    async fn call(&self, method: &Method, path: &str, body: Bytes) -> Result<HttpResponse, FilesError> {
+        let mut pause = limits::AWS_BACKOFF_FIRST;
+        let mut attempt = 1;
+        loop {
+            let result =
+                tokio::time::timeout(limits::FILE_CALL_TIMEOUT, self.attempt(method, path, body.clone())).await;
+            let result = result.unwrap_or_else(|_| Err(FilesError::Store("S3 did not answer in time".to_owned())));
+            let may_pass = match &result {
+                Ok(response) => response.status().is_server_error() || response.status().as_u16() == SLOW_DOWN,
+                Err(_) => true,
+            };
+            if !may_pass || attempt >= limits::FILE_CALL_ATTEMPTS_MAX {
+                return result;
+            }
+            tokio::time::sleep(pause.mul_f64(fastrand::f64())).await;
+            pause *= 2;
+            attempt += 1;
+        }
+    }
+
+    async fn attempt(&self, method: &Method, path: &str, body: Bytes) -> Result<HttpResponse, FilesError> {
+        let request = self.signed(method, path, body).await?;
+        self.connector.call(request).await.map_err(failed)
+    }
+
+    async fn signed(&self, method: &Method, path: &str, body: Bytes) -> Result<HttpRequest, FilesError> {
+        let identity = self.settings.credentials.provide_credentials().await.map_err(failed)?.into();
+        let mut settings = SigningSettings::default();
+        settings.payload_checksum_kind = PayloadChecksumKind::XAmzSha256;
+        // S3 signs paths as they are.
+        settings.percent_encoding_mode = PercentEncodingMode::Single;
+        settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
+        let params = v4::SigningParams::builder()
+            .identity(&identity)
+            .region(&self.settings.region)
+            .name("s3")
+            .time(SystemTime::now())
+            .settings(settings)
+            .build()
+            .map_err(failed)?
+            .into();
+        let url = format!("{}/{path}", self.url);
+        let signable = SignableRequest::new(method.as_str(), &url, std::iter::empty(), SignableBody::Bytes(&body));
+        let (instructions, _) = sign(signable.map_err(failed)?, &params).map_err(failed)?.into_parts();
+        let mut request = http::Request::builder().method(method).uri(&url);
+        if *method == Method::PUT {
+            request = request.header(http::header::CONTENT_LENGTH, body.len());
+        }
+        let mut request = request.body(SdkBody::from(body)).map_err(failed)?;
+        instructions.apply_to_request_http1x(&mut request);
+        HttpRequest::try_from(request).map_err(failed)
+    }
+}
+
+/// The status with which S3 asks for fewer calls.
+const SLOW_DOWN: u16 = 429;
+
+fn refused(response: &HttpResponse) -> FilesError {
+    // The body names the bucket and the path, and nothing that helps more than the status.
+    FilesError::Store(format!("S3 answered {}", response.status().as_u16()))
+}
+
+fn failed(error: impl std::fmt::Display) -> FilesError {
+    FilesError::Store(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use shared::domain::agreement::DocumentContent;
+    use shared::domain::ids::OrgId;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// A server that gives these responses in turn, and keeps the requests.
+    async fn server(responses: Vec<String>) -> (Files, Arc<Mutex<Vec<String>>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let kept = requests.clone();
+        tokio::spawn(async move {
+            for response in responses {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let mut request = Vec::new();
+                let mut buffer = [0; 4096];
+                loop {
+                    let read = stream.read(&mut buffer).await.unwrap();
+                    request.extend_from_slice(&buffer[..read]);
+                    let text = String::from_utf8_lossy(&request).into_owned();
+                    let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+                    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+                    if read == 0 || body.len() >= length.map_or(0, |length| length.parse().unwrap()) {
+                        break;
+                    }
+                }
+                kept.lock().unwrap().push(String::from_utf8_lossy(&request).into_owned());
+                stream.write_all(response.as_bytes()).await.unwrap();
+            }
+        });
+        (Files::in_bucket("papers", AwsSettings::emulator(endpoint)), requests)
+    }
+
+    fn answer(status: &str, body: &str) -> String {
+        format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
+    }
+
+    #[tokio::test]
+    async fn a_file_is_put_and_read_by_signed_calls() {
+        let (files, requests) = server(vec![answer("200 OK", ""), answer("200 OK", "A deed\n")]).await;
+        let org = OrgId::new();
+        let content = files.put(org, "A deed\n").await.unwrap();
+        assert_eq!(files.get(org, &content).await.unwrap(), "A deed\n");
+        let requests = requests.lock().unwrap();
+        let path = format!("/papers/{org}/{}", content.sha256);
+        assert!(requests[0].starts_with(&format!("PUT {path} HTTP/1.1\r\n")), "{}", requests[0]);
+        assert!(requests[1].starts_with(&format!("GET {path} HTTP/1.1\r\n")), "{}", requests[1]);
+        assert!(requests[0].contains(&format!("x-amz-content-sha256: {}\r\n", content.sha256)), "{}", requests[0]);
+        assert!(requests[0].ends_with("\r\n\r\nA deed\n"), "{}", requests[0]);
+        for request in &*requests {
+            assert!(request.contains("authorization: AWS4-HMAC-SHA256 Credential=local/"), "{request}");
+            assert!(request.contains("/us-east-1/s3/aws4_request"), "{request}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_may_pass_is_tried_again_and_the_rest_is_not() {
+        let ok = answer("200 OK", "");
+        let (files, requests) = server(vec![answer("503 Slow Down", ""), answer("500 Oops", ""), ok]).await;
+        files.put(OrgId::new(), "A deed\n").await.unwrap();
+        assert_eq!(requests.lock().unwrap().len(), 3);
+        let (files, requests) = server(vec![answer("403 Forbidden", "")]).await;
+        assert!(matches!(files.put(OrgId::new(), "A deed\n").await, Err(FilesError::Store(_))));
+        assert_eq!(requests.lock().unwrap().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_missing_or_another_is_not_given_out() {
+        let content = DocumentContent { sha256: "0".repeat(64), size_bytes: 7 };
+        let (files, _) = server(vec![answer("404 Not Found", "")]).await;
+        assert!(matches!(files.get(OrgId::new(), &content).await, Err(FilesError::NotThere)));
+        for wrong in ["A deeds\n", "A deed!"] {
+            let (files, _) = server(vec![answer("200 OK", wrong)]).await;
+            assert!(matches!(files.get(OrgId::new(), &content).await, Err(FilesError::Damaged)), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_bucket_of_aws_has_a_name_of_its_own() {
+        let at = |region: &str| {
+            let settings = AwsSettings { endpoint_url: None, region: region.to_owned(), ..AwsSettings::emulator("") };
+            format!("{:?}", Files::in_bucket("papers", settings))
+        };
+        assert!(at("eu-central-1").contains("\"https://papers.s3.eu-central-1.amazonaws.com\""));
+        assert!(at("cn-north-1").contains("\"https://papers.s3.cn-north-1.amazonaws.com.cn\""));
     }
 }

@@ -1,30 +1,65 @@
 //! Files in a folder, for the local stack.
 
 use std::io;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::Path as FilePath;
 
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use shared::platform::files::FilesError;
 
-use crate::{Files, failed};
+use crate::{Files, Place};
 
 impl Files {
     /// Opens the store in a folder, which is created if it is missing, for its owner only. Writes survive a crash.
     ///
     /// # Errors
     /// [`FilesError::Store`] if the folder can't be created.
-    pub fn in_folder(folder: &Path) -> Result<Self, FilesError> {
+    pub fn in_folder(folder: &FilePath) -> Result<Self, FilesError> {
         create(folder).map_err(|error| FilesError::Store(error.to_string()))?;
         let store = LocalFileSystem::new_with_prefix(folder).map_err(failed)?.with_fsync(true);
-        Ok(Self { store: Arc::new(store) })
+        Ok(Self::at(Folder(store)))
     }
 }
 
-fn create(folder: &Path) -> io::Result<()> {
+/// A folder. The crate writes each file at once, also over an existing one.
+#[derive(Debug)]
+struct Folder(LocalFileSystem);
+
+impl Place for Folder {
+    fn put<'a>(&'a self, path: &'a str, file: Bytes) -> BoxFuture<'a, Result<(), FilesError>> {
+        Box::pin(async move {
+            self.0.put(&Path::from(path), PutPayload::from_bytes(file)).await.map_err(failed)?;
+            Ok(())
+        })
+    }
+
+    fn get<'a>(&'a self, path: &'a str, size: u64) -> BoxFuture<'a, Result<Bytes, FilesError>> {
+        Box::pin(async move {
+            let found = ObjectStore::get_opts(&self.0, &Path::from(path), object_store::GetOptions::default()).await;
+            let found = found.map_err(failed)?;
+            // The size is checked before the content is read, so that a file of any size can't exhaust the memory.
+            if found.meta.size != size {
+                return Err(FilesError::Damaged);
+            }
+            found.bytes().await.map_err(failed)
+        })
+    }
+}
+
+fn create(folder: &FilePath) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
+}
+
+fn failed(error: object_store::Error) -> FilesError {
+    match error {
+        object_store::Error::NotFound { .. } => FilesError::NotThere,
+        other => FilesError::Store(other.to_string()),
+    }
 }

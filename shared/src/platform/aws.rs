@@ -3,6 +3,7 @@
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region, SharedCredentialsProvider, SharedHttpClient};
+use aws_smithy_http_client::Connector;
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore};
 use aws_types::SdkConfig;
@@ -125,6 +126,8 @@ pub enum Service {
     Sqs,
     /// The encryption keys.
     SecretsManager,
+    /// The files.
+    S3,
 }
 
 impl Service {
@@ -134,6 +137,7 @@ impl Service {
             Self::DynamoDb => "AWS_ENDPOINT_URL_DYNAMODB",
             Self::Sqs => "AWS_ENDPOINT_URL_SQS",
             Self::SecretsManager => "AWS_ENDPOINT_URL_SECRETS_MANAGER",
+            Self::S3 => "AWS_ENDPOINT_URL_S3",
         }
     }
 }
@@ -185,13 +189,28 @@ pub fn config(settings: &AwsSettings) -> SdkConfig {
 /// The HTTP client of every client, and of the SDK's chain of credentials.
 #[must_use]
 pub fn http_client() -> SharedHttpClient {
-    let roots = TrustStore::empty().with_native_roots(false).with_pem_certificate(AMAZON_ROOTS);
     let builder = aws_smithy_http_client::Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring));
-    match TlsContext::builder().with_trust_store(roots).build() {
-        Ok(context) => builder.tls_context(context).build_https(),
-        // Not reached with the roots above. The system's roots are as safe, and slower to load.
-        Err(_) => builder.build_https(),
+    match tls_context() {
+        Some(context) => builder.tls_context(context).build_https(),
+        None => builder.build_https(),
     }
+}
+
+/// A connector for the signed calls of a service that has no client here.
+#[must_use]
+pub fn connector() -> Connector {
+    let builder = Connector::builder().tls_provider(Provider::Rustls(CryptoMode::Ring));
+    match tls_context() {
+        Some(context) => builder.tls_context(context).build(),
+        None => builder.build(),
+    }
+}
+
+/// TLS with the roots that AWS's endpoints need. `None` is not reached with the roots above; the system's are as safe, and
+/// slower to load.
+fn tls_context() -> Option<TlsContext> {
+    let roots = TrustStore::empty().with_native_roots(false).with_pem_certificate(AMAZON_ROOTS);
+    TlsContext::builder().with_trust_store(roots).build().ok()
 }
 
 #[cfg(test)]

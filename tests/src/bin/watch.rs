@@ -35,6 +35,7 @@ async fn main() -> ExitCode {
         .env("BASE_URL", base_url)
         // Nothing answers there: pages that need no keys work without.
         .env("KEYRING_SECRET", "none")
+        .env("FILES_BUCKET", "none")
         .env("AWS_ENDPOINT_URL_DYNAMODB", stack.dynamodb_url())
         .env("AWS_REGION", "us-east-1")
         .env("AWS_ACCESS_KEY_ID", "local")

@@ -264,7 +264,7 @@ impl Handler for Save {
                         Err(errors) => return again(Problem::invalid(errors)).await,
                     },
                 };
-                let title = if content.is_some() { "The file was replaced" } else { "Document saved" };
+                let title = if content.is_some() { "The file was uploaded" } else { "Document saved" };
                 Edit::new(url, title, move |draft, now| {
                     let named = draft.rename_document(document, name.clone(), now)?;
                     match &content {

@@ -3,6 +3,7 @@
 mod admins;
 mod contacts;
 mod decisions;
+mod draft;
 mod forms;
 mod home_endpoints;
 mod members;
