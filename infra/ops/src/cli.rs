@@ -26,8 +26,11 @@ pub(crate) struct CreateOrganization {
     #[arg(long, value_name = "EMAIL")]
     pub(crate) admin_email: String,
 
-    /// Origin of the link, such as https://countersign.example [default: $BASE_URL]
-    #[arg(long, value_name = "URL")]
+    #[arg(
+        long,
+        value_name = "URL",
+        help = "Origin of the link, such as https://countersign.example [default: $BASE_URL]"
+    )]
     pub(crate) base_url: Option<String>,
 
     #[command(flatten)]
@@ -37,16 +40,17 @@ pub(crate) struct CreateOrganization {
 /// Where the table is.
 #[derive(Debug, Args)]
 pub(crate) struct StoreOptions {
-    /// Endpoint of DynamoDB [default: $AWS_ENDPOINT_URL_DYNAMODB, $AWS_ENDPOINT_URL, AWS itself]
-    #[arg(long, value_name = "URL")]
+    #[arg(
+        long,
+        value_name = "URL",
+        help = "Endpoint of DynamoDB [default: $AWS_ENDPOINT_URL_DYNAMODB, $AWS_ENDPOINT_URL, AWS itself]"
+    )]
     pub(crate) endpoint_url: Option<String>,
 
-    /// Name of the table [default: $TABLE_NAME, or countersign]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help = "Name of the table [default: $TABLE_NAME, or countersign]")]
     pub(crate) table_name: Option<String>,
 
-    /// AWS region [default: $AWS_REGION, or the profile's]
-    #[arg(long)]
+    #[arg(long, help = "AWS region [default: $AWS_REGION, or the profile's]")]
     pub(crate) region: Option<String>,
 }
 
