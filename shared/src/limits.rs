@@ -181,6 +181,19 @@ pub const UPLOAD_BYTES_MAX: usize = FILE_BYTES_MAX + FORM_BYTES_MAX;
 pub const PDF_READ_TIMEOUT: Duration = Duration::from_secs(5);
 /// A password, in bytes. A longer one is not hashed.
 pub const PASSWORD_BYTES_MAX: usize = 1024;
+/// A new password, in characters: long enough to withstand guessing, without rules on what it is made of.
+pub const PASSWORD_CHARS_MIN: usize = 12;
+/// Different characters of a new password: fewer are a key held down.
+pub const PASSWORD_DIFFERENT_CHARS_MIN: usize = 5;
+/// The lifetime of an invitation, in seconds: 7 days, so that it survives a weekend and a vacation of a few days.
+pub const INVITATION_LIFETIME_S: i64 = 7 * 24 * 3600;
+/// Pending invitations of one organization, so that an admin sees all of them on one page.
+pub const PENDING_INVITATIONS_MAX: usize = 50;
+/// The lifetime of a link to set a new password, in seconds: 24 hours. It opens an existing account, so it is shorter than
+/// that of an invitation.
+pub const PASSWORD_LINK_LIFETIME_S: i64 = 24 * 3600;
+/// Own contacts of one organization: the entities that it acts as.
+pub const OWN_CONTACTS_MAX: usize = 50;
 /// The path to return to after signing in, in characters: a search of 200 characters has up to 2,400 in an address.
 pub const NEXT_PATH_CHARS_MAX: usize = 3000;
 /// Failed logins to one account, from devices that have not signed in to it before, until the next one must wait: as many

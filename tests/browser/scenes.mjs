@@ -79,10 +79,10 @@ export async function deliveries({ page, base }, { working, busy, failing }) {
 // Removes a member, and gives the cookies of a browser that is about to be shown the outcome, which is shown once and
 // within two minutes.
 async function remove({ page, context, base }) {
-  await page.goto(`${base}/app/members`);
-  const inputs = page.locator('main form').first().locator('input');
+  await page.goto(`${base}/app/organization`);
+  const inputs = page.locator('main form[action^="/app/organization/members?"], main form[action="/app/organization/members"]').first().locator('input');
   const form = Object.fromEntries(await inputs.evaluateAll((all) => all.map(({ name, value }) => [name, value])));
-  const answer = await context.request.post(`${base}/app/members`, { form, maxRedirects: 0 });
+  const answer = await context.request.post(`${base}/app/organization/members`, { form, maxRedirects: 0 });
   if (answer.status() !== 303) throw new Error(`removing a member answered ${answer.status()}`);
   return (await context.cookies()).map(({ name, value }) => ({ name, value, url: base }));
 }
@@ -169,6 +169,27 @@ const sendTo = (action, fields) => async (page, made) => {
   await page.waitForLoadState('load');
 };
 
+const invitation = ({ links }) => links.invitation;
+const passwordLink = ({ links }) => links.password;
+
+// Invites an address, on the page of the organization.
+async function fillInvitation(page, email) {
+  await page.getByLabel('Email', { exact: true }).fill(email);
+  await press('Invite member')(page);
+}
+
+// An invitation and a link to set a new password, to look at: their paths.
+export async function links({ page, base }) {
+  const path = async () => new URL(await page.locator('#link').inputValue()).pathname;
+  await page.goto(`${base}/app/organization`);
+  await fillInvitation(page, 'cleo@members.example');
+  const made = { invitation: await path() };
+  await page.locator('summary', { hasText: 'Password link…' }).first().click();
+  await page.getByRole('button', { name: /^Create password link/ }).first().click();
+  made.password = await path();
+  return made;
+}
+
 const YOU = '.badge:text-is("You")';
 const REMOVE = 'button:text-is("Remove")';
 
@@ -233,13 +254,26 @@ export const SCENES = [
   { name: 'Workspace, activated', as: 'late', path: async (_, late) => workspace(await late.find('workspaces', 'Ellery')), says: 'Agreements of this workspace can be published.' },
   { name: 'Workspace, many agreements', path: ({ large }) => workspace(large), says: '1 to 50 of 51' },
   { name: 'Workspace, empty', path: ({ empty }) => workspace(empty), says: 'No agreement yet' },
-  { name: 'Members', path: '/app/members', says: ['Devin Okafor', 'New members are added by'], has: [YOU, REMOVE] },
-  { name: 'Members, for a member', as: 'member', path: '/app/members', says: ['Maren Holt', 'Devin Okafor'], has: YOU, lacks: REMOVE },
-  { name: 'Members, only one', as: 'colleague', path: '/app/members', has: YOU, lacks: REMOVE },
-  { name: 'Members, refused', as: 'member', path: '/app/members', act: sendTo('/app/members', { member: 'x' }), status: 403, says: ['Only admins remove members', 'Ask an admin'], lacks: REMOVE },
-  { name: 'Members, oneself', path: '/app/members', act: sendTo('/app/members', ({ maren }) => ({ member: maren })), status: 422, says: 'You can’t remove yourself', has: REMOVE },
-  { name: 'Members, one removed', as: 'late', path: '/app/members', before: async (_, made) => { made.removal = await remove(made.lateTab); }, act: async (page, { removal }) => { await page.context().addCookies(removal); await page.reload(); }, says: 'Devin Okafor was removed', lacks: REMOVE },
-  { name: 'Members, gone already', path: '/app/members', act: async (page) => { await page.locator('main input[name=member]').first().evaluate((input) => { input.value = 'x'; }); await page.getByRole('button', { name: 'Remove Devin Okafor' }).click(); }, status: 404, says: 'There is no such member' },
+  { name: 'Organization', path: '/app/organization', says: ['Devin Okafor', 'Invite a member', 'No own contacts yet'], has: [YOU, REMOVE, 'select#time-zone option[value="Europe/Berlin"]'] },
+  { name: 'Organization, a member’s acts', path: '/app/organization', act: async (page) => { for (const more of await page.locator('main details.confirm').all()) await more.locator('summary').click(); }, has: [REMOVE, 'button:text-is("Create password link")'] },
+  { name: 'Organization, for a member', as: 'member', path: '/app/organization', says: ['Maren Holt', 'Devin Okafor', 'Time zone'], has: YOU, lacks: [REMOVE, 'button:text-is("Invite member")'] },
+  { name: 'Organization, only one', as: 'colleague', path: '/app/organization', has: YOU, lacks: REMOVE },
+  { name: 'Organization, refused', path: '/app/organization', act: sendTo('/app/organization', { name: '', time_zone: 'Mars/Olympus' }), status: 422, says: 'The time zone must be an IANA time zone', has: ['[name=name][aria-invalid=true]', '[name=time_zone][aria-invalid=true]'] },
+  { name: 'Organization, invited', path: '/app/organization', act: async (page) => { await fillInvitation(page, 'invited@members.example'); }, says: ['Send this link to invited@members.example', 'Pending invitations'], has: '#link' },
+  { name: 'Organization, not invited', path: '/app/organization', act: sendTo('/app/organization/invitations', { email: 'ada', role: 'member' }), status: 422, says: 'The email address must be', has: '[name=email][aria-invalid=true][value=ada]' },
+  { name: 'Organization, password link', path: '/app/organization', act: async (page) => { await page.locator('summary', { hasText: 'Password link…' }).first().click(); await page.getByRole('button', { name: /^Create password link/ }).first().click(); }, says: 'Send this link to', has: '#link' },
+  { name: 'Own contacts', path: '/app/organization/contacts', says: 'Juniper Seed Fund II, LP' },
+  { name: 'Own contacts, none', as: 'colleague', path: '/app/organization/contacts', says: 'No contacts yet' },
+  { name: 'Invitation', as: 'nobody', path: invitation, says: ['You were invited. Choose a password', 'New password'] },
+  { name: 'Invitation, refused', as: 'nobody', path: invitation, act: async (page) => { await page.getByLabel('Your name', { exact: true }).fill('Cleo Park'); await page.getByLabel('New password', { exact: true }).fill('password12345'); await press('Accept invitation')(page); }, status: 422, says: 'one of the most common ones', has: '[name=password][aria-invalid=true]' },
+  { name: 'Invitation, no longer works', as: 'nobody', path: `/app/invitations/${'0'.repeat(64)}`, status: 404, says: 'This invitation no longer works' },
+  { name: 'Password link', as: 'nobody', path: passwordLink, says: ['Set a new password', 'All your sessions end'] },
+  { name: 'Password link, no longer works', as: 'nobody', path: `/app/password-links/${'0'.repeat(64)}`, status: 404, says: 'This password link no longer works' },
+  { name: 'Sign in, password saved', as: 'nobody', path: '/app/sign-in?password=saved', says: 'Sign in with the new password.' },
+  { name: 'Members, refused', as: 'member', path: '/app/organization', act: sendTo('/app/organization/members', { member: 'x' }), status: 403, says: ['Only admins remove members', 'Ask an admin'], lacks: REMOVE },
+  { name: 'Members, oneself', path: '/app/organization', act: sendTo('/app/organization/members', ({ maren }) => ({ member: maren })), status: 422, says: 'You can’t remove yourself', has: REMOVE },
+  { name: 'Members, one removed', as: 'late', path: '/app/organization', before: async (_, made) => { made.removal = await remove(made.lateTab); }, act: async (page, { removal }) => { await page.context().addCookies(removal); await page.reload(); }, says: 'Devin Okafor was removed', lacks: REMOVE },
+  { name: 'Members, gone already', path: '/app/organization', act: async (page) => { await page.locator('main input[name=member]').first().evaluate((input) => { input.value = 'x'; }); await page.locator('summary', { hasText: 'Remove…' }).first().click(); await page.getByRole('button', { name: 'Remove Devin Okafor' }).click(); }, status: 404, says: 'There is no such member' },
   { name: 'Developers, no endpoint', as: 'colleague', path: '/app/developers', says: 'No endpoint yet' },
   { name: 'Developers, endpoints', path: '/app/developers', says: ['Working', 'Failing', 'Paused'] },
   { name: 'Developers, address refused', path: '/app/developers', act: (page) => fillEndpoint(page, 'https://10.20.30.40/hooks', 'proposal.created'), status: 422, says: 'The URL can’t be used' },

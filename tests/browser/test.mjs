@@ -7,7 +7,7 @@
 import fs from 'node:fs';
 import { VIEWS, chromium, enter, faults, fillSignIn, open, screenshot, signIn, tabTo } from './browser.mjs';
 import { Receiver } from './receiver.mjs';
-import { SCENES, deliveries, prepare, subscribe } from './scenes.mjs';
+import { SCENES, deliveries, links, prepare, subscribe } from './scenes.mjs';
 import { Stack } from './stack.mjs';
 
 const [program, wanted = ''] = process.argv.slice(2);
@@ -119,7 +119,7 @@ async function main(stacks, receiver) {
   const made = { receiver, lateTab, colleagueTab, ...subscribed, ...await prepare(stack, late) };
   await decide(stack, made);
   const { decided_by: maren } = await stack.call(`/api/v1/proposals/${made.declined.id}`);
-  Object.assign(made, await deliveries(admin, made), { maren: maren.id });
+  Object.assign(made, await deliveries(admin, made), { maren: maren.id, links: await links(admin) });
 
   const lookers = {
     nobody: [stack],

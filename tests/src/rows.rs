@@ -159,7 +159,7 @@ pub async fn postpone_login(table: &Table, email: &str) {
     update.send().await.expect("a wrong password was tried");
 }
 
-/// Gives a member another role, as nothing in the app does yet.
+/// Gives a member another role past the app.
 ///
 /// # Panics
 /// When there is no such member.
@@ -174,6 +174,25 @@ pub async fn set_role(table: &Table, org: OrgId, member: MemberId, role: &str) {
         .expression_attribute_names("#role", "role")
         .expression_attribute_values(":role", AttributeValue::S(role.to_owned()));
     update.send().await.expect("the member is there");
+}
+
+/// Sets a text of a row that was read, such as a time.
+///
+/// # Panics
+/// When the row is not there any more.
+pub async fn set_text(table: &Table, row: &Value, name: &str, text: &str) {
+    let key = |name: &str| AttributeValue::S(row[name].as_str().expect("a key").to_owned());
+    let update = table
+        .client()
+        .update_item()
+        .table_name(&table.name)
+        .key("pk", key("pk"))
+        .key("sk", key("sk"))
+        .update_expression("SET #name = :text")
+        .condition_expression("attribute_exists(pk)")
+        .expression_attribute_names("#name", name)
+        .expression_attribute_values(":text", AttributeValue::S(text.to_owned()));
+    update.send().await.expect("the row is there");
 }
 
 /// The account with an address.

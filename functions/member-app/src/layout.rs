@@ -35,6 +35,11 @@ impl Layout {
         Self { style: style::url(), section, request_id: request.request_id().to_string(), member }
     }
 
+    /// The layout of a page that is for whoever has its link, signed in or not.
+    pub fn signed_out(request: &Request) -> Self {
+        Self { member: None, ..Self::new(request) }
+    }
+
     /// The CSRF token of the page's forms.
     pub fn form_token(&self) -> &str {
         self.member.as_ref().map_or("", |member| &member.form_token)
@@ -49,7 +54,7 @@ fn section_of(path: &str) -> &'static str {
         Some("agreements") => "agreements",
         Some("contacts") => "contacts",
         Some("developers") => "developers",
-        Some("members") => "members",
+        Some("organization") => "organization",
         Some("proposals") => "proposals",
         Some("workspaces") => "workspaces",
         _ => "",

@@ -16,10 +16,15 @@ mod draft;
 mod endpoint;
 mod fields;
 mod home;
+mod invitation;
+mod invitations;
 mod labels;
 mod layout;
 mod members;
+mod organization;
+mod own_contacts;
 mod pager;
+mod password_link;
 mod proposal;
 mod proposals;
 mod response;
@@ -64,7 +69,7 @@ pub fn router(app: Arc<AppState>) -> Router {
         .route("/app/sign-out", action::<account::SignOut>())
         .route("/app/sign-out-everywhere", action::<account::SignOutEverywhere>())
         .route("/app/account", page::<account::Show>())
-        .route("/app/organization", action::<account::SwitchOrganization>())
+        .route("/app/account/organization", action::<account::SwitchOrganization>())
         .route("/app/contacts", page_with_action::<contacts::List, contacts::Add>())
         .route("/app/contacts/{id}", page_with_action::<contacts::Show, contacts::Save>())
         .route("/app/workspaces", page_with_action::<workspaces::List, workspaces::Create>())
@@ -75,7 +80,17 @@ pub fn router(app: Arc<AppState>) -> Router {
         .nest("/app/agreements/{id}", agreement_routes())
         .route("/app/proposals", page::<proposals::List>())
         .route("/app/proposals/{id}", page_with_action::<proposal::Show, proposal::Decide>())
-        .route("/app/members", page_with_action::<members::List, members::Remove>())
+        .route("/app/members", page::<organization::FormerAddress>())
+        .route("/app/organization", page_with_action::<organization::Show, organization::Save>())
+        .route("/app/organization/contacts", page_with_action::<own_contacts::Choose, own_contacts::Add>())
+        .route("/app/organization/contacts/{id}/remove", action::<own_contacts::Remove>())
+        .route("/app/organization/invitations", action::<invitations::Invite>())
+        .route("/app/organization/invitations/{id}/revoke", action::<invitations::Revoke>())
+        .route("/app/organization/members", action::<members::Remove>())
+        .route("/app/organization/members/{id}/role", action::<members::SaveRole>())
+        .route("/app/organization/members/{id}/password-link", action::<members::CreatePasswordLink>())
+        .route("/app/invitations/{secret}", page_with_action::<invitation::Show, invitation::Accept>())
+        .route("/app/password-links/{secret}", page_with_action::<password_link::Show, password_link::Set>())
         .route("/app/developers", page_with_action::<developers::Show, developers::AddEndpoint>())
         .route("/app/developers/tokens", page_with_action::<tokens::Show, tokens::Create>())
         .route("/app/developers/tokens/{id}/revoke", action::<tokens::Revoke>())

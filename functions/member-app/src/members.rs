@@ -1,107 +1,42 @@
-//! The page of the organization's members, on which admins remove members.
+//! What admins do with members on the page of the organization: remove them, change their role, make a link to set a new
+//! password.
 
-use askama::Template;
 use http::StatusCode;
+use shared::crypto::LinkSecret;
 use shared::domain::ids::MemberId;
-use shared::domain::member::NotRemoved;
-use shared::domain::organization::{MemberRecord, Role};
+use shared::domain::member::{NotRemoved, RoleNotChanged};
+use shared::domain::organization::NewRole;
+use shared::domain::password_link::NotLinked;
 use shared::error::Error;
-use shared::service::members;
-use shared::web::{Flash, Request};
-use shared::wire::page::Page;
+use shared::service::{members, password_links};
+use shared::web::{Flash, Redirect, Request};
 
 use crate::Handler;
-use crate::labels::{Badge, DisplayTime};
-use crate::layout::{Layout, Notice};
-use crate::pager::{Pager, clamped_page, requested_page};
+use crate::done::redirect_with_notice;
+use crate::layout::Notice;
+use crate::organization::{PATH, organization_page, page_url, refused_to_member, role_label};
+use crate::pager::requested_page;
 use crate::response::PageResponse;
 
-/// The path of the page.
-const PATH: &str = "/app/members";
+/// The status, title and line of a refusal.
+type Refusal = (StatusCode, &'static str, &'static str, &'static str);
 
-/// The URL of the list's page at an offset.
-fn page_url(offset: u64) -> String {
-    if offset == 0 { PATH.to_owned() } else { format!("{PATH}?offset={offset}") }
+const UNKNOWN: Refusal = (
+    StatusCode::NOT_FOUND,
+    "not_found",
+    "There is no such member",
+    "They may have been removed already. The list below is as it is now.",
+);
+
+/// The page with the reason for a refusal. The audit row has the id of the member.
+async fn refused(request: &Request, id: Option<MemberId>, refusal: Refusal) -> Result<PageResponse, Error> {
+    let (status, code, title, line) = refusal;
+    let page = organization_page(request, Notice::bad(title, line).into()).await?;
+    Ok(page.showing(id.map(MemberId::uuid)).refused(status, code))
 }
 
-#[derive(Template)]
-#[template(path = "members.html")]
-struct MembersPage {
-    layout: Layout,
-    notice: Option<Notice>,
-    organization: String,
-    members: Vec<MemberRow>,
-    pager: Option<Pager>,
-    can_remove: bool,
-    /// The URL of the shown page of the list, to which its forms return.
-    form_action: String,
-}
-
-struct MemberRow {
-    id: String,
-    name: String,
-    email: String,
-    role: Badge,
-    created_at: DisplayTime,
-    is_you: bool,
-}
-
-impl MemberRow {
-    fn new(member: &MemberRecord, you: MemberId) -> Self {
-        Self {
-            id: member.id.to_string(),
-            name: member.name.as_str().to_owned(),
-            email: member.email.as_str().to_owned(),
-            role: match member.role {
-                Role::Admin => Badge { text: "Admin", class: "blue" },
-                Role::Member => Badge { text: "Member", class: "quiet" },
-            },
-            created_at: member.created_at.into(),
-            is_you: member.id == you,
-        }
-    }
-}
-
-/// Shows the page.
-pub(crate) struct List;
-
-impl Handler for List {
-    fn operation(_: &Request) -> &'static str {
-        "view_members"
-    }
-
-    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        request.signed_in()?;
-        // The page also works when the keys that open the flash can't be read.
-        let (name, cookie) = Flash::RemovedMember.take(request).await.ok().flatten().unzip();
-        let notice = name.map(|name| {
-            let line = "They are signed out of this organization, and can’t sign in to it any more.";
-            Notice::good(format!("{name} was removed"), line)
-        });
-        Ok(members_page(request, notice).await?.with_cookie(cookie.flatten()))
-    }
-}
-
-async fn members_page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
-    let signed_in = request.signed_in()?;
-    let members = members::list(signed_in.scope()).await?;
-    let total = u64::try_from(members.len()).unwrap_or(u64::MAX);
-    let page_request = clamped_page(requested_page(request, "offset"), total);
-    let positions = page_request.positions();
-    let on_page = (0..).zip(&members).filter(|(position, _)| positions.contains(position)).map(|(_, member)| member);
-    let shown = Page::new(on_page.collect(), total, page_request);
-    let you = signed_in.member().id();
-    let page = MembersPage {
-        layout: Layout::new(request),
-        notice,
-        organization: signed_in.organization().name.as_str().to_owned(),
-        members: shown.data.iter().map(|member| MemberRow::new(member, you)).collect(),
-        pager: Pager::new("members", shown.pagination, page_url),
-        // The role may have changed since the session was authenticated.
-        can_remove: members.iter().any(|member| member.id == you && member.role == Role::Admin),
-        form_action: page_url(shown.pagination.offset),
-    };
-    Ok(PageResponse::render(&page)?.showing(shown.data.iter().map(|member| member.id.uuid())))
+fn unprocessable(title: &'static str, line: &'static str) -> Refusal {
+    (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", title, line)
 }
 
 /// Removes a member.
@@ -115,57 +50,101 @@ impl Handler for Remove {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.submitted_form()?;
         let id: Option<MemberId> = submitted.form().get("member").parse().ok();
+        let admins_only = async || Ok(refused_remove_to_member(request).await?.showing(id.map(MemberId::uuid)));
         let submitted = match submitted.require_admin() {
-            Err(Error::AdminsOnly) => return refused(request, id, &Refusal::AdminsOnly).await,
+            Err(Error::AdminsOnly) => return admins_only().await,
             submitted => submitted?,
         };
         // A value that is no id is no member's.
-        let Some(member) = id else {
-            return refused(request, None, &Refusal::NotRemoved(NotRemoved::Unknown)).await;
-        };
+        let Some(member) = id else { return refused(request, None, UNKNOWN).await };
+        let back = page_url(requested_page(request, "offset").positions().start);
+        submitted.redirect_if_committed(&Redirect { location: back.clone(), cookie: None });
         match submitted.run(|| members::remove(submitted.scope(), submitted.submitter(), member)).await {
             Ok(Ok(removed)) => {
                 // The removal succeeded even if the keys that seal the flash can't be read.
                 let cookie = Flash::RemovedMember.set(&submitted, removed.name.as_str()).await.ok().flatten();
-                let back = page_url(requested_page(request, "offset").positions().start);
                 Ok(PageResponse::see_other(back).with_cookie(cookie))
             }
-            Ok(Err(reason)) => refused(request, id, &Refusal::NotRemoved(reason)).await,
-            Err(Error::AdminsOnly) => refused(request, id, &Refusal::AdminsOnly).await,
+            Ok(Err(NotRemoved::Unknown)) => refused(request, id, UNKNOWN).await,
+            Ok(Err(NotRemoved::Oneself)) => {
+                let line = "So there is always an admin left. Another admin can remove you.";
+                refused(request, id, unprocessable("You can’t remove yourself", line)).await
+            }
+            Err(Error::AdminsOnly) => admins_only().await,
             Err(error) => Err(error),
         }
     }
 }
 
-/// Why no member was removed.
-enum Refusal {
-    /// The submitter is no admin.
-    AdminsOnly,
-    NotRemoved(NotRemoved),
+async fn refused_remove_to_member(request: &Request) -> Result<PageResponse, Error> {
+    let line = "Nobody was removed. Ask an admin of your organization.";
+    refused_to_member(request, "Only admins remove members", line).await
 }
 
-/// The page with the reason for a refusal. The audit row has the id of the member who was to be removed.
-async fn refused(request: &Request, id: Option<MemberId>, reason: &Refusal) -> Result<PageResponse, Error> {
-    let (status, code, title, line) = match reason {
-        Refusal::AdminsOnly => (
-            StatusCode::FORBIDDEN,
-            "forbidden",
-            "Only admins remove members",
-            "Nobody was removed. Ask an admin of your organization.",
-        ),
-        Refusal::NotRemoved(NotRemoved::Unknown) => (
-            StatusCode::NOT_FOUND,
-            "not_found",
-            "There is no such member",
-            "They may have been removed already. The list below is as it is now.",
-        ),
-        Refusal::NotRemoved(NotRemoved::Oneself) => (
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "invalid_request",
-            "You can’t remove yourself",
-            "So there is always an admin left. Another admin can remove you.",
-        ),
-    };
-    let page = members_page(request, Some(Notice::bad(title, line))).await?;
-    Ok(page.showing(id.map(MemberId::uuid)).refused(status, code))
+/// Changes a member's role.
+pub(crate) struct SaveRole;
+
+impl Handler for SaveRole {
+    fn operation(_: &Request) -> &'static str {
+        "change_role"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let id: MemberId = request.path_id("id")?;
+        let Ok(NewRole { role }) = submitted.form().read_new(&["role"]) else {
+            let line = "Choose Member or Admin. Nothing was changed.";
+            return refused(request, Some(id), unprocessable("There is no such role", line)).await;
+        };
+        let back = page_url(requested_page(request, "offset").positions().start);
+        let line = format!("The member’s role is {} now.", role_label(role));
+        let redirect = redirect_with_notice(&submitted, back, "Role saved", &line).await;
+        match submitted.run(|| members::change_role(submitted.scope(), submitted.submitter(), id, role)).await? {
+            Ok(_) => Ok(redirect.into()),
+            Err(RoleNotChanged::Unknown) => refused(request, Some(id), UNKNOWN).await,
+            Err(RoleNotChanged::Oneself) => {
+                let line = "So there is always an admin left. Another admin can change yours.";
+                refused(request, Some(id), unprocessable("You can’t change your own role", line)).await
+            }
+        }
+    }
+}
+
+/// Makes a link with which a member sets a new password.
+pub(crate) struct CreatePasswordLink;
+
+impl Handler for CreatePasswordLink {
+    fn operation(_: &Request) -> &'static str {
+        "create_password_link"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let id: MemberId = request.path_id("id")?;
+        let secret = LinkSecret::new()?;
+        let cookie = match Flash::PasswordLink(id).set(&submitted, secret.reveal()).await {
+            Ok(cookie) => cookie,
+            Err(Error::Unavailable(cause)) => {
+                let line = "It can’t be encrypted at the moment. Try again in a minute.";
+                let notice = Notice::bad("The link was not created", line);
+                return Ok(organization_page(request, notice.into()).await?.unavailable(cause));
+            }
+            Err(error) => return Err(error),
+        };
+        let redirect = Redirect { location: format!("{PATH}?linked={id}"), cookie };
+        submitted.redirect_if_committed(&redirect);
+        let (scope, admin) = (submitted.scope(), submitted.submitter());
+        match submitted.run(|| password_links::create(scope, admin, id, &secret)).await? {
+            Ok(_) => Ok(redirect.into()),
+            Err(NotLinked::Unknown) => refused(request, Some(id), UNKNOWN).await,
+            Err(NotLinked::Oneself) => {
+                let line = "Another admin can create one for you.";
+                refused(request, Some(id), unprocessable("You can’t create a password link for yourself", line)).await
+            }
+            Err(NotLinked::UsedElsewhere) => {
+                let line = "They also belong to another organization, so you can’t replace their password. They can ask whoever operates this service.";
+                refused(request, Some(id), unprocessable("The link was not created", line)).await
+            }
+        }
+    }
 }

@@ -77,6 +77,11 @@ impl PageResponse {
         Self { status, code, ..self }
     }
 
+    /// Whether the request was refused or failed.
+    pub fn is_refused(&self) -> bool {
+        !self.status.is_success() && !self.status.is_redirection()
+    }
+
     /// Marks the page as the response to a form with invalid input.
     pub fn unprocessable(self) -> Self {
         self.refused(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request")
@@ -110,12 +115,12 @@ impl From<Redirect> for PageResponse {
 /// A page with a message only.
 #[derive(Template)]
 #[template(path = "message.html")]
-struct MessagePage {
-    layout: Layout,
-    title: &'static str,
-    text: &'static str,
-    link: Link,
-    shows_request_id: bool,
+pub(crate) struct MessagePage {
+    pub layout: Layout,
+    pub title: &'static str,
+    pub text: &'static str,
+    pub link: Link,
+    pub shows_request_id: bool,
 }
 
 /// Writes the audit row and the log line of a request, and makes its response.
@@ -216,6 +221,16 @@ fn encode_file_name(name: &str) -> String {
     encode_query_value(name).replace('/', "%2F")
 }
 
+/// The referrer policy of a page. An address with a secret is sent nowhere, not even to this origin, whatever the page
+/// says: also a failure. `no-referrer` would also remove the origin from form submissions.
+fn referrer_policy(request: &Request) -> HeaderValue {
+    let is_secret = SECRET_ADDRESSES.iter().any(|prefix| request.uri().path().starts_with(prefix));
+    HeaderValue::from_static(if is_secret { "strict-origin" } else { "same-origin" })
+}
+
+/// The beginnings of addresses that have a secret.
+const SECRET_ADDRESSES: [&str; 2] = ["/app/invitations/", "/app/password-links/"];
+
 fn into_http(request: &Request, page: PageResponse) -> Response {
     let mut response = Response::new(Body::from(page.body));
     *response.status_mut() = page.status;
@@ -225,8 +240,7 @@ fn into_http(request: &Request, page: PageResponse) -> Response {
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
-        // `no-referrer` would also remove the origin from form submissions.
-        (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
+        (header::REFERRER_POLICY, referrer_policy(request)),
         (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
     ];
     headers.extend(fixed);

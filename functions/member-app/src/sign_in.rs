@@ -6,7 +6,7 @@ use shared::crypto::CookieSecret;
 use shared::error::Error;
 use shared::web::Request;
 use shared::web::cookies::Cookie;
-use shared::web::login;
+use shared::web::login::{self, LoginCookies};
 use shared::web::next::safe_next;
 
 use crate::Handler;
@@ -39,7 +39,9 @@ impl Handler for Show {
         if request.signed_in().is_ok() {
             return Ok(PageResponse::see_other(next));
         }
-        sign_in_page(request, next, String::new(), None)
+        let notice = (request.query("password").as_deref() == Some("saved"))
+            .then(|| Notice::good("Password saved", "Your sessions have ended. Sign in with the new password."));
+        sign_in_page(request, next, String::new(), notice)
     }
 }
 
@@ -66,19 +68,39 @@ impl Handler for SignIn {
             }
             Some(Err(error)) => return Err(error),
         };
-        if let Some(signed_in) = login::sign_in(request, &email, &password).await? {
-            let cookies = [
-                Cookie::Session.set(request.app(), Some(&signed_in.session)),
-                Cookie::Device.set(request.app(), Some(&signed_in.device)),
-                Cookie::Form.set(request.app(), None),
-            ];
-            return Ok(cookies.into_iter().fold(PageResponse::see_other(next), PageResponse::with_cookie));
-        }
-        // The same text for all reasons: it must not reveal whether the account exists.
-        let line = "Check the e-mail address and the password. After several tries, wait a few minutes.";
-        let notice = Notice::bad("That did not work", line);
+        let notice = match login::sign_in(request, &email, &password).await? {
+            login::SignIn::Done(cookies) => return Ok(signed_in(request, next, &cookies)),
+            login::SignIn::NoOrganization => Notice::bad(
+                "Your account belongs to no organization",
+                "Your email and password are right, but you were removed from the organization. Ask one of its admins to invite you again.",
+            ),
+            // The same text for all reasons: it must not reveal whether the account exists.
+            login::SignIn::Refused => Notice::bad(
+                "That did not work",
+                "Check the e-mail address and the password. After several tries, wait a few minutes.",
+            ),
+        };
         let page = sign_in_page(request, next, email, Some(notice))?;
         Ok(page.refused(StatusCode::UNPROCESSABLE_ENTITY, "unauthenticated"))
+    }
+}
+
+/// The redirect of a person who has just signed in.
+pub(crate) fn signed_in(request: &Request, location: String, cookies: &LoginCookies) -> PageResponse {
+    let cookies = [
+        Cookie::Session.set(request.app(), Some(&cookies.session)),
+        Cookie::Device.set(request.app(), Some(&cookies.device)),
+        Cookie::Form.set(request.app(), None),
+    ];
+    cookies.into_iter().fold(PageResponse::see_other(location), PageResponse::with_cookie)
+}
+
+/// The secret of the forms of people who are not signed in, for the cookie `Form`. It stays the same, so that the form in
+/// another tab works too.
+pub(crate) fn form_secret(request: &Request) -> Result<CookieSecret, Error> {
+    match request.cookie(Cookie::Form) {
+        Some(secret) => Ok(secret),
+        None => Ok(CookieSecret::new()?),
     }
 }
 
@@ -87,11 +109,7 @@ fn next_page(next: Option<&str>) -> String {
 }
 
 fn sign_in_page(request: &Request, next: String, email: String, notice: Option<Notice>) -> Result<PageResponse, Error> {
-    // The secret stays the same, so that the form in another tab works too.
-    let secret = match request.cookie(Cookie::Form) {
-        Some(secret) => secret,
-        None => CookieSecret::new()?,
-    };
+    let secret = form_secret(request)?;
     let page = SignInPage { layout: Layout::new(request), form_token: secret.form_token(), next, email, notice };
     Ok(PageResponse::render(&page)?.with_cookie(Cookie::Form.set(request.app(), Some(&secret))))
 }

@@ -93,6 +93,7 @@ impl Stack {
         let server = Server::start(listener, router);
         let app_url = format!("{base_url}/app");
         let ready = ReadyFile { app_url, base_url: base_url.clone(), organizations: credentials.organizations() };
+        data_dir.write_store_url(&dynamodb_url)?;
         ready.write(&ready_file)?;
         Ok(Self {
             base_url,
@@ -116,6 +117,7 @@ impl Stack {
         // removes it.
         let _ = ReadyFile::remove(&self.ready_file);
         let Self { server, background, embedded, data_dir, .. } = self;
+        data_dir.remove_store_url();
         server.stop(DRAIN_TIMEOUT).await;
         // The next start does what the background tasks leave.
         drop(background);

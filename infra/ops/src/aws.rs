@@ -29,12 +29,24 @@ pub enum NoAwsSettings {
 /// # Errors
 /// [`NoAwsSettings`], before anything is sent to the endpoint.
 pub async fn settings(endpoint_url: Option<&str>) -> Result<AwsSettings, NoAwsSettings> {
+    settings_in(endpoint_url, None).await
+}
+
+/// The same, in a region other than the chain's, if one is given.
+///
+/// # Errors
+/// [`NoAwsSettings`], before anything is sent to the endpoint.
+pub async fn settings_in(endpoint_url: Option<&str>, region: Option<&str>) -> Result<AwsSettings, NoAwsSettings> {
     let endpoint_url = match endpoint_url.map(|url| (url, EndpointKind::of(url))) {
-        Some((url, EndpointKind::Loopback)) => return Ok(AwsSettings::at(url)?),
+        Some((url, EndpointKind::Loopback)) => return Ok(AwsSettings::at(url)?.in_region(region)),
         Some((url, EndpointKind::Other)) => Some(url.to_owned()),
         Some((_, EndpointKind::Aws)) | None => None,
     };
-    let chain = aws_config::defaults(BehaviorVersion::latest()).http_client(http_client()).load().await;
+    let mut loader = aws_config::defaults(BehaviorVersion::latest()).http_client(http_client());
+    if let Some(region) = region {
+        loader = loader.region(aws_config::Region::new(region.to_owned()));
+    }
+    let chain = loader.load().await;
     let region = chain.region().ok_or(NoAwsSettings::NoRegion)?.to_string();
     let none = || NoAwsSettings::NoCredentials("no provider".to_owned());
     let credentials = chain.credentials_provider().ok_or_else(none)?;

@@ -1,5 +1,5 @@
-//! What an operator does, as a library: the local stack's seed and the tests call it. No command and no API operation
-//! issues a token: in production an admin does that in the app.
+//! What an operator does, as a library: the command `ops`, the local stack's seed and the tests call it. No command and no
+//! API operation issues a token: in production an admin does that in the app.
 
 #[cfg(feature = "aws")]
 pub mod aws;
@@ -7,15 +7,15 @@ pub mod keyring;
 
 use std::fmt;
 
-use shared::crypto::{self, HashingFailed, NoRandomness, TokenHash};
+use shared::crypto::{self, HashingFailed, LinkSecret, NoRandomness, TokenHash};
 use shared::domain::account::{Account, Membership};
 use shared::domain::contact::{DisplayName, Email};
 use shared::domain::ids::{MemberId, OrgId, TokenId};
+use shared::domain::invitation::{Invitation, NewInvitation};
 use shared::domain::member::NotRemovedByOperator;
 use shared::domain::organization::{MemberRecord, Organization};
 use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;
-use shared::domain::time_zone::TimeZone;
 use shared::domain::token::Token;
 use shared::error::Error;
 use shared::limits;
@@ -71,10 +71,43 @@ fn name(field: &'static str, text: &str) -> Result<DisplayName, OpsError> {
 /// [`OpsError::Invalid`] for an invalid name.
 pub async fn create_organization(store: &Store, organization_name: &str) -> Result<OrgId, OpsError> {
     let name = name("organization's name", organization_name)?;
-    let organization =
-        Organization { id: OrgId::new(), name, time_zone: TimeZone::default(), created_at: Timestamp::now() };
+    let organization = Organization::create(name, Timestamp::now());
     Operator::new(store).put_organization(&organization).await?;
     Ok(organization.id)
+}
+
+/// An organization whose first admin is invited.
+pub struct InvitedOrganization {
+    /// The organization.
+    pub id: OrgId,
+    /// The path of the invitation's page, with the secret. It is nowhere else: the store keeps only its hash.
+    pub invitation_path: String,
+}
+
+impl fmt::Debug for InvitedOrganization {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InvitedOrganization").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// Creates an organization without members, and invites its first admin. Both happen, or neither.
+///
+/// # Errors
+/// [`OpsError::Invalid`] for an invalid name or address.
+pub async fn create_organization_with_invitation(
+    store: &Store,
+    organization_name: &str,
+    admin_email: &str,
+) -> Result<InvitedOrganization, OpsError> {
+    let name = name("organization's name", organization_name)?;
+    let email = Email::parse(admin_email).map_err(|(_, why)| OpsError::Invalid { field: "e-mail", why })?;
+    let organization = Organization::create(name, Timestamp::now());
+    let new = NewInvitation { email, role: Role::Admin };
+    let invitation = Invitation::issue(organization.id, new, organization.created_at);
+    let secret = LinkSecret::new()?;
+    Operator::new(store).create_organization(&organization, &invitation, &secret).await?;
+    let invitation_path = format!("/app/invitations/{}", secret.reveal());
+    Ok(InvitedOrganization { id: organization.id, invitation_path })
 }
 
 /// A member to create.

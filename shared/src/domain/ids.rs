@@ -99,6 +99,8 @@ ids! {
     FundingItemId;
     /// A condition of a stage.
     GateId;
+    /// An invitation to an organization.
+    InvitationId;
     /// A member of an organization, who signs in to the app.
     MemberId;
     /// Money that moves between real banks.

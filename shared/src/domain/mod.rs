@@ -12,10 +12,13 @@ pub mod event;
 #[cfg(test)]
 mod histories;
 pub mod ids;
+pub mod invitation;
 pub mod member;
 pub mod moment;
 pub mod movement;
 pub mod organization;
+pub mod password;
+pub mod password_link;
 pub mod proposal;
 pub mod sentences;
 pub mod session;

@@ -1,12 +1,16 @@
 //! Organizations and their members.
 
+use std::collections::BTreeSet;
+
+use deserr::Deserr;
 use serde::{Deserialize, Serialize};
 
 use super::contact::{DisplayName, Email};
-use super::ids::{MemberId, OrgId};
+use super::ids::{ContactId, MemberId, OrgId};
 use super::time::Timestamp;
 use super::time_zone::TimeZone;
 use crate::wire::enums::text_enum;
+use crate::wire::fields::FieldErrors;
 
 /// An organization: the tenant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,8 +22,46 @@ pub struct Organization {
     /// The zone in which its members type and read local times.
     #[serde(default)]
     pub time_zone: TimeZone,
+    /// The contacts that it acts as: "we" in a deal.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub own_contact_ids: BTreeSet<ContactId>,
     /// When it was created.
     pub created_at: Timestamp,
+}
+
+impl Organization {
+    /// A new organization, in UTC until an admin says otherwise.
+    #[must_use]
+    pub fn create(name: DisplayName, created_at: Timestamp) -> Self {
+        let id = OrgId::new();
+        Self { id, name, time_zone: TimeZone::default(), own_contact_ids: BTreeSet::new(), created_at }
+    }
+}
+
+/// The settings of an organization that one form changes.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct OrganizationSettings {
+    /// Its name.
+    pub name: DisplayName,
+    /// Its time zone.
+    pub time_zone: TimeZone,
+}
+
+/// The contact that becomes one of an organization's own.
+#[derive(Debug, Clone, Copy, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct NewOwnContact {
+    /// A contact of the organization.
+    pub contact_id: ContactId,
+}
+
+/// The role that a member gets.
+#[derive(Debug, Clone, Copy, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct NewRole {
+    /// The role.
+    pub role: Role,
 }
 
 text_enum! {
@@ -45,4 +87,12 @@ pub struct MemberRecord {
     pub role: Role,
     /// When the member joined.
     pub created_at: Timestamp,
+}
+
+impl MemberRecord {
+    /// Whether they may change the organization's settings.
+    #[must_use]
+    pub fn is_admin(&self) -> bool {
+        self.role == Role::Admin
+    }
 }

@@ -64,6 +64,12 @@ impl AwsSettings {
         }
     }
 
+    /// The same settings in a region, if one is given.
+    #[must_use]
+    pub fn in_region(self, region: Option<&str>) -> Self {
+        Self { region: region.map_or(self.region, str::to_owned), ..self }
+    }
+
     /// An emulator on this machine, which takes any credentials.
     #[must_use]
     pub fn emulator(endpoint_url: impl Into<String>) -> Self {

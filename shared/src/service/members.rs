@@ -1,9 +1,9 @@
-//! Members: listing and removing them. A removed member's sessions in the organization end at once: each request checks that its member
+//! Members: listing and removing them, and changing their roles. A removed member's sessions in the organization end at once: each request checks that its member
 //! exists, and the transaction of each form checks again.
 
 use crate::domain::ids::MemberId;
-use crate::domain::member::{self, Admin, NotRemoved, NotRemovedByOperator, Removal};
-use crate::domain::organization::MemberRecord;
+use crate::domain::member::{self, Admin, NotRemoved, NotRemovedByOperator, Removal, RoleNotChanged};
+use crate::domain::organization::{MemberRecord, Role};
 use crate::error::Error;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
@@ -45,6 +45,22 @@ pub async fn remove_as_operator(
         }
         Err(refusal) => Ok(Plan::new(scope, Err(refusal))),
     }
+}
+
+/// Gives a member a role, and returns the member as they were. Nothing changes if they have it already.
+pub async fn change_role(
+    scope: &Scope,
+    admin: Admin<'_>,
+    id: MemberId,
+    role: Role,
+) -> Result<Plan<Result<MemberRecord, RoleNotChanged>>, Error> {
+    Ok(match member::change_role(admin, scope.store().member(id).await?, role) {
+        Ok(change) => {
+            let changes = (!change.is_none()).then(|| members::change_role(scope.call(), &change));
+            Plan::new(scope, Ok(change.before().clone())).change(changes).showing([id.uuid()])
+        }
+        Err(refusal) => Plan::new(scope, Err(refusal)),
+    })
 }
 
 async fn changes(scope: &Scope, removal: &Removal) -> Result<Changes, Error> {

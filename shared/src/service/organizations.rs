@@ -1,10 +1,60 @@
-//! Organizations.
+//! Organizations: their settings, which admins change, and the contacts that they act as.
 
-use crate::domain::organization::Organization;
+use crate::domain::contact::Contact;
+use crate::domain::ids::ContactId;
+use crate::domain::member::Admin;
+use crate::domain::organization::{NewOwnContact, Organization, OrganizationSettings};
 use crate::error::Error;
-use crate::service::scope::Scope;
+use crate::limits;
+use crate::service::scope::{Plan, Scope};
+use crate::store::{Versioned, organizations as stored};
+use crate::wire::fields::{FieldCode, FieldErrors};
 
 /// The organization of the call.
 pub async fn get(scope: &Scope) -> Result<Organization, Error> {
     Ok(scope.store().organization().await?)
+}
+
+/// The contacts that an organization acts as, in the order of their ids.
+pub async fn own_contacts(scope: &Scope, organization: &Organization) -> Result<Vec<Contact>, Error> {
+    let contacts = scope.store().contacts(organization.own_contact_ids.iter().copied()).await?;
+    Ok(contacts.into_iter().map(Versioned::into_inner).collect())
+}
+
+/// Changes the settings.
+pub fn change_settings(scope: &Scope, admin: Admin<'_>, settings: &OrganizationSettings) -> Plan<()> {
+    let changes = stored::change_settings(scope.call(), admin, settings);
+    Plan::new(scope, ()).change([changes]).showing([scope.org().uuid()])
+}
+
+/// Adds one of the organization's own contacts. Nothing changes if it is one already.
+///
+/// # Errors
+/// [`Error::NotFound`] at `contact_id` when there is no such contact, and `limit_reached`.
+pub async fn add_own_contact(scope: &Scope, admin: Admin<'_>, new: NewOwnContact) -> Result<Plan<Contact>, Error> {
+    let id = new.contact_id;
+    // Read before the transaction rather than in it: contacts are never deleted.
+    let contact = scope.store().contact(id).await?;
+    let contact = contact.ok_or_else(|| Error::unknown_reference("contact_id", "contact"))?.into_inner();
+    let own = scope.store().organization().await?.own_contact_ids;
+    let plan = Plan::new(scope, contact).showing([id.uuid()]);
+    if own.contains(&id) {
+        return Ok(plan);
+    }
+    if own.len() >= limits::OWN_CONTACTS_MAX {
+        let message = format!("an organization has at most {} own contacts", limits::OWN_CONTACTS_MAX);
+        return Err(Error::Invalid(FieldErrors::one("contact_id", FieldCode::LimitReached, message)));
+    }
+    Ok(plan.change([stored::add_own_contact(scope.call(), admin, id)]))
+}
+
+/// Removes one of the organization's own contacts, which stays a contact.
+///
+/// # Errors
+/// [`Error::NotFound`] when the organization has no such contact.
+pub async fn remove_own_contact(scope: &Scope, admin: Admin<'_>, id: ContactId) -> Result<Plan<()>, Error> {
+    if scope.store().contact(id).await?.is_none() {
+        return Err(Error::not_found());
+    }
+    Ok(Plan::new(scope, ()).change([stored::remove_own_contact(scope.call(), admin, id)]).showing([id.uuid()]))
 }

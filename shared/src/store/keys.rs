@@ -15,6 +15,9 @@
 //! page of a decision shows what has changed since, whatever the change; lists, decisions and the clock read only the
 //! proposal, which has the name and the size of the agreement.
 //!
+//! Decision: an invitation is stored under its e-mail address, so there is one for each, and removing a member deletes it
+//! without reading it. The hash of its secret only points there.
+//!
 //! Decision: an agreement has one entry on the due index, for the next moment among all its countdowns and its end. Each
 //! change of the agreement moves the entry in the same transaction, so none is left behind.
 
@@ -119,6 +122,21 @@ pub fn account(email: &Email) -> Key {
 #[must_use]
 pub fn session(hash: SecretHash) -> Key {
     Key::alone(format!("SESSION#{hash}"))
+}
+
+/// The invitation whose secret has this hash.
+pub(super) fn invitation_by_hash(hash: SecretHash) -> Key {
+    invitation_by_stored_hash(&hash.to_string())
+}
+
+/// The same, for a hash that was read.
+pub(super) fn invitation_by_stored_hash(hash: &str) -> Key {
+    Key::alone(format!("INVITATION#{hash}"))
+}
+
+/// The link to set a new password whose secret has this hash.
+pub(super) fn password_link(hash: SecretHash) -> Key {
+    Key::alone(format!("PASSWORDLINK#{hash}"))
 }
 
 /// A device that has signed in to an account since the person last signed out everywhere.
@@ -311,6 +329,16 @@ pub fn member(org: OrgId, member: MemberId) -> Key {
 /// The partition of an organization's members.
 pub(super) fn members(org: OrgId) -> String {
     of(org, "MEMBERS")
+}
+
+/// The invitation of an e-mail address, whatever its case.
+pub(super) fn invitation(org: OrgId, email: &Email) -> Key {
+    Key::new(invitations(org), Folded::new(email.as_str()).as_str())
+}
+
+/// The partition of an organization's invitations.
+pub(super) fn invitations(org: OrgId) -> String {
+    of(org, "INVITATIONS")
 }
 
 /// The pointer from a token's id to its hash. It is kept for good, also after the token is revoked.

@@ -3,15 +3,28 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::change::{Change, Changes, Condition, Update};
-use super::item::from_item;
+use super::item::{from_item, to_item};
 use super::keys::{self, PARTITION};
 use super::list::Order;
-use super::{OrgStore, StoreError};
-use crate::domain::account::Account;
+use super::{OrgStore, Store, StoreError};
+use crate::domain::account::{Account, Membership};
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{MemberId, OrgId};
-use crate::domain::member::Removal;
-use crate::domain::organization::MemberRecord;
+use crate::domain::member::{Removal, RoleChange};
+use crate::domain::organization::{MemberRecord, Role};
+
+impl Store {
+    /// Two members of an organization, for whoever has a link to it.
+    pub(crate) async fn members_by_id(
+        &self,
+        org: OrgId,
+        ids: [MemberId; 2],
+    ) -> Result<[Option<MemberRecord>; 2], StoreError> {
+        let items = self.get_all(&ids.map(|id| keys::member(org, id))).await?;
+        let found = items.into_iter().map(from_item).collect::<Result<Vec<MemberRecord>, _>>()?;
+        Ok(ids.map(|id| found.iter().find(|member| member.id == id).cloned()))
+    }
+}
 
 impl OrgStore {
     /// The organization's members, the oldest first.
@@ -33,33 +46,78 @@ impl OrgStore {
     }
 }
 
-/// The changes that remove a member, which ends their sessions in the organization: the member's record is deleted, and the
-/// membership is removed from their account, which stays. They hold only while the member exists, and the admin who must
+/// The changes that remove a member, which ends their sessions in the organization: the member's record is deleted with a
+/// pending invitation of their address, and the membership is removed from their account, which stays. They hold only while the member exists, and the admin who must
 /// stay is one.
 pub(crate) fn remove(call: &CallContext, removal: &Removal, account: Option<&Account>) -> Result<Changes, StoreError> {
     let (org, gone) = (call.org(), removal.removed());
-    let mut changes = vec![Change::DeleteExisting(keys::member(org, gone.id))];
+    // An invitation of the address would let them in again.
+    let invitation = Change::Delete(keys::invitation(org, &gone.email));
+    let mut changes = vec![Change::DeleteExisting(keys::member(org, gone.id)), invitation];
     changes.extend(removal.remaining_admin().map(|admin| has_admin_role(org, admin)));
     if let Some(account) = account {
-        let encoded = |memberships: &[_]| {
-            serde_dynamo::to_attribute_value::<_, AttributeValue>(memberships)
-                .map_err(|error| StoreError::Failed(format!("encoding memberships: {error}")))
-        };
         let kept: Vec<_> =
             account.memberships.iter().copied().filter(|membership| membership.member_id != gone.id).collect();
-        changes.push(Change::Update(Update {
-            key: keys::account(&account.email),
-            expression: "SET #memberships = :kept",
-            // Another organization may add the person at the same moment.
-            condition: "#memberships = :all",
-            names: vec![("#memberships", "memberships")],
-            values: vec![(":kept", encoded(&kept)?), (":all", encoded(&account.memberships)?)],
-        }));
+        changes.push(set_memberships(account, &kept)?);
     }
     Ok(match removal.by() {
         Some(admin) => Changes::by_member(call, admin, changes),
         None => Changes::of(call, changes),
     })
+}
+
+/// The change that gives a member another role. It holds only while they have the role that was read.
+pub(crate) fn change_role(call: &CallContext, change: &RoleChange) -> Changes {
+    let text = |role: Role| AttributeValue::S(role.as_str().to_owned());
+    let changed = Update {
+        key: keys::member(call.org(), change.before().id),
+        expression: "SET #role = :after",
+        condition: "#role = :before",
+        names: vec![("#role", "role")],
+        values: vec![(":after", text(change.role())), (":before", text(change.before().role))],
+    };
+    Changes::by_member(call, change.by(), [Change::Update(changed)])
+}
+
+/// The changes that add a member with an account of their own.
+pub(crate) fn create_with_account(
+    call: &CallContext,
+    member: &MemberRecord,
+    account: &Account,
+) -> Result<Changes, StoreError> {
+    let account = Change::Create(to_item(keys::account(&account.email), account)?);
+    Ok(Changes::of(call, [account, Change::Create(to_item(keys::member(call.org(), member.id), member)?)]))
+}
+
+/// The changes that add a member who has an account already. They hold only while the account belongs to the
+/// organizations that were read.
+pub(crate) fn create_for_account(
+    call: &CallContext,
+    member: &MemberRecord,
+    account: &Account,
+) -> Result<Changes, StoreError> {
+    let new = Membership { organization_id: call.org(), member_id: member.id };
+    let all: Vec<_> = account.memberships.iter().copied().chain([new]).collect();
+    let memberships = set_memberships(account, &all)?;
+    Ok(Changes::of(call, [memberships, Change::Create(to_item(keys::member(call.org(), member.id), member)?)]))
+}
+
+/// The change of an account's memberships. It holds only while they are those that were read: another organization may
+/// add or remove the person at the same moment.
+fn set_memberships(account: &Account, after: &[Membership]) -> Result<Change, StoreError> {
+    Ok(Change::Update(Update {
+        key: keys::account(&account.email),
+        expression: "SET #memberships = :after",
+        condition: "#memberships = :before",
+        names: vec![("#memberships", "memberships")],
+        values: vec![(":after", encoded(after)?), (":before", encoded(&account.memberships)?)],
+    }))
+}
+
+/// Memberships as the value of an attribute.
+pub(super) fn encoded(memberships: &[Membership]) -> Result<AttributeValue, StoreError> {
+    serde_dynamo::to_attribute_value(memberships)
+        .map_err(|error| StoreError::Failed(format!("encoding memberships: {error}")))
 }
 
 /// The check that a member has not been removed.

@@ -5,10 +5,11 @@ use super::change::{Change, Changes, Update};
 use super::failure::TransactionOutcome;
 use super::item::to_item;
 use super::table::PutIf;
-use super::{Store, StoreError, keys, tokens};
-use crate::crypto::TokenHash;
+use super::{Store, StoreError, invitations, keys, tokens};
+use crate::crypto::{LinkSecret, TokenHash};
 use crate::domain::account::{Account, Membership};
 use crate::domain::ids::{OrgId, TokenId};
+use crate::domain::invitation::Invitation;
 use crate::domain::organization::{MemberRecord, Organization};
 use crate::domain::time::Timestamp;
 use crate::domain::token::Token;
@@ -28,6 +29,22 @@ impl<'a> Operator<'a> {
     /// Adds an organization.
     pub async fn put_organization(self, organization: &Organization) -> Result<(), StoreError> {
         self.0.put(to_item(keys::organization(organization.id), organization)?, PutIf::Any).await.map(|_| ())
+    }
+
+    /// Adds an organization with the invitation of its first admin, both or neither.
+    pub async fn create_organization(
+        self,
+        organization: &Organization,
+        invitation: &Invitation,
+        secret: &LinkSecret,
+    ) -> Result<(), StoreError> {
+        let organization = to_item(keys::organization(organization.id), organization)?;
+        let [record, pointer] = invitations::items(invitation, secret.hash(), 1)?;
+        let changes = [organization, record, pointer].map(Change::Create);
+        match self.0.transact(changes.into()).await? {
+            TransactionOutcome::Committed => Ok(()),
+            TransactionOutcome::ConditionsFailed(_) => Err(StoreError::Conflict),
+        }
     }
 
     /// Adds a member with an account of their own, both or neither. False if the address has an account already.

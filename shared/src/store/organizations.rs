@@ -1,8 +1,23 @@
-//! Organizations.
+//! Organizations. Their settings change in place, so that admins who change different ones at the same moment do not
+//! conflict.
 
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use super::change::{Change, Changes, Update};
 use super::item::from_item;
-use super::{OrgStore, StoreError, keys};
-use crate::domain::organization::Organization;
+use super::{OrgStore, Store, StoreError, keys};
+use crate::domain::call_context::CallContext;
+use crate::domain::ids::{ContactId, OrgId};
+use crate::domain::member::Admin;
+use crate::domain::organization::{Organization, OrganizationSettings};
+use crate::limits;
+
+impl Store {
+    /// An organization, for whoever has a link to it. None if there is none.
+    pub(crate) async fn organization(&self, org: OrgId) -> Result<Option<Organization>, StoreError> {
+        self.get(keys::organization(org)).await?.map(from_item).transpose()
+    }
+}
 
 impl OrgStore {
     /// The organization itself.
@@ -10,7 +25,50 @@ impl OrgStore {
     /// # Errors
     /// When the organization does not exist.
     pub async fn organization(&self) -> Result<Organization, StoreError> {
-        let item = self.store.get(keys::organization(self.org)).await?;
-        from_item(item.ok_or_else(|| StoreError::Failed("the organization is not there".to_owned()))?)
+        let found = self.store.organization(self.org).await?;
+        found.ok_or_else(|| StoreError::Failed("the organization is not there".to_owned()))
     }
 }
+
+/// The change of the settings.
+pub(crate) fn change_settings(call: &CallContext, admin: Admin<'_>, settings: &OrganizationSettings) -> Changes {
+    let text = |text: &str| AttributeValue::S(text.to_owned());
+    let changed = Update {
+        key: keys::organization(call.org()),
+        expression: "SET #name = :name, #time_zone = :time_zone",
+        condition: "attribute_exists(#pk)",
+        names: vec![("#name", "name"), ("#time_zone", "time_zone"), ("#pk", keys::PARTITION)],
+        values: vec![(":name", text(settings.name.as_str())), (":time_zone", text(settings.time_zone.as_str()))],
+    };
+    Changes::by_admin(call, admin, [Change::Update(changed)])
+}
+
+/// The change that adds one of the organization's own contacts. It holds only while there are fewer than the limit.
+pub(crate) fn add_own_contact(call: &CallContext, admin: Admin<'_>, contact: ContactId) -> Changes {
+    let added = Update {
+        key: keys::organization(call.org()),
+        expression: "ADD #own :contact",
+        condition: "attribute_exists(#pk) AND (attribute_not_exists(#own) OR size(#own) < :max)",
+        names: vec![("#own", OWN_CONTACTS), ("#pk", keys::PARTITION)],
+        values: vec![
+            (":contact", AttributeValue::Ss(vec![contact.to_string()])),
+            (":max", AttributeValue::N(limits::OWN_CONTACTS_MAX.to_string())),
+        ],
+    };
+    Changes::by_admin(call, admin, [Change::Update(added)])
+}
+
+/// The change that removes one of the organization's own contacts.
+pub(crate) fn remove_own_contact(call: &CallContext, admin: Admin<'_>, contact: ContactId) -> Changes {
+    let removed = Update {
+        key: keys::organization(call.org()),
+        expression: "DELETE #own :contact",
+        condition: "attribute_exists(#pk)",
+        names: vec![("#own", OWN_CONTACTS), ("#pk", keys::PARTITION)],
+        values: vec![(":contact", AttributeValue::Ss(vec![contact.to_string()]))],
+    };
+    Changes::by_admin(call, admin, [Change::Update(removed)])
+}
+
+/// The attribute of the organization's own contacts, a set.
+const OWN_CONTACTS: &str = "own_contact_ids";

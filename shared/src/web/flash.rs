@@ -8,7 +8,7 @@ use http::{HeaderValue, header};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::crypto::keyring::{Keyring, SealError, Sealed};
-use crate::domain::ids::{EndpointId, TokenId};
+use crate::domain::ids::{EndpointId, InvitationId, MemberId, TokenId};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
@@ -28,6 +28,10 @@ pub enum Flash {
     RemovedMember,
     /// The value of a new token.
     TokenValue(TokenId),
+    /// The secret of a new invitation's link.
+    InvitationLink(InvitationId),
+    /// The secret of a new link to set a member's password.
+    PasswordLink(MemberId),
     /// What an act did and what is next: the title and the line of a notice, on a line each.
     Done,
 }
@@ -86,6 +90,8 @@ impl Flash {
             Self::DeletedEndpoint => format!("{prefix}once-deleted"),
             Self::RemovedMember => format!("{prefix}once-removed"),
             Self::TokenValue(token) => format!("{prefix}once-token-{token}"),
+            Self::InvitationLink(invitation) => format!("{prefix}once-invitation-{invitation}"),
+            Self::PasswordLink(member) => format!("{prefix}once-password-{member}"),
             Self::Done => format!("{prefix}once-done"),
         }
     }
@@ -104,6 +110,8 @@ impl Flash {
             Self::DeletedEndpoint => format!("shown once, which endpoint was deleted, to {form_token}"),
             Self::RemovedMember => format!("shown once, who was removed, to {form_token}"),
             Self::TokenValue(token) => format!("shown once, value of {token}, to {form_token}"),
+            Self::InvitationLink(invitation) => format!("shown once, link of {invitation}, to {form_token}"),
+            Self::PasswordLink(member) => format!("shown once, password link of {member}, to {form_token}"),
             Self::Done => format!("shown once, what was done, to {form_token}"),
         }
     }

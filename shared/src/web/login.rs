@@ -11,6 +11,7 @@ use http::StatusCode;
 
 use crate::crypto::{self, CookieSecret};
 use crate::domain::account::Account;
+use crate::domain::call_context::CallContext;
 use crate::domain::contact::Email;
 use crate::domain::ids::OrgId;
 use crate::domain::organization::{MemberRecord, Organization};
@@ -20,6 +21,7 @@ use crate::error::Error;
 use crate::limits;
 use crate::retry::{Budget, retry_on_conflict};
 use crate::service::scope::Plan;
+use crate::store::change::Changes;
 use crate::store::commit::Commit;
 use crate::store::{Store, StoreError, Versioned, keys, members, sessions};
 use crate::web::client_address::ClientAddress;
@@ -38,42 +40,106 @@ pub struct LoginCookies {
     pub device: CookieSecret,
 }
 
-/// Signs a person in. `None`, if the address or password is wrong or there were too many attempts; the response must not
-/// tell which.
-pub async fn sign_in(request: &mut Request, email: &str, password: &str) -> Result<Option<LoginCookies>, Error> {
-    let account = match Email::parse(email) {
-        Ok(email) => request.store().account(&email).await?,
-        Err(_) => None,
-    };
-    let folded_email = Folded::new(email.trim());
-    // Signing out of all sessions increments the epoch, so devices become unknown too.
-    let epoch = account.as_ref().map_or(0, |account| account.epoch);
-    let device_key = |device: &CookieSecret| keys::known_device(device.hash(), folded_email.as_str(), epoch);
-    let attempt = LoginAttempt::new(request, folded_email.as_str(), device_key).await?;
-    // The count comes before the password check, so concurrent attempts count too.
-    if !attempt.count(request.store(), request.now()).await? {
-        return Ok(None);
-    }
-    if !check_password(account.as_ref(), password).await? {
-        return Ok(None);
-    }
-    let Some(account) = account else { return Ok(None) };
-    let new_secret = || CookieSecret::new().map_err(Error::from);
-    let device = request.cookie(Cookie::Device).map_or_else(new_secret, Ok)?;
-    // All attempts use the same secret: an attempt whose response was lost may have begun the session.
-    let secret = new_secret()?;
+/// The outcome of a sign-in.
+#[derive(Debug)]
+pub enum SignIn {
+    /// The person is signed in.
+    Done(LoginCookies),
+    /// The address or the password is wrong, or there were too many attempts. The response must not tell which.
+    Refused,
+    /// Address and password are right, but the account belongs to no organization: the member was removed.
+    NoOrganization,
+}
+
+/// Signs a person in.
+pub async fn sign_in(request: &mut Request, email: &str, password: &str) -> Result<SignIn, Error> {
+    let Some(checked) = Checked::check(request, email, password).await? else { return Ok(SignIn::Refused) };
+    let secrets = Secrets::new(request)?;
     let begin = || async {
-        let Some(first) = request.store().memberships(&account).await?.into_iter().next() else { return Ok(None) };
-        let previous = request.cookie(Cookie::Session);
-        let session =
-            NewSession { account: &account, secret: &secret, previous: previous.as_ref(), created_at: request.now() };
-        session.begin(request, first, Some(device_key(&device))).await.map(Some)
+        let memberships = request.store().memberships(&checked.account).await?;
+        let Some(first) = memberships.into_iter().next() else { return Ok(None) };
+        begin_session(request, &checked.account, &secrets, first, |call, member| {
+            Ok(vec![members::check_member(call, member.id)])
+        })
+        .await
+        .map(Some)
     };
     let signed_in = retry_on_conflict(Budget::until(request.write_deadline()), begin).await?;
-    let Some(signed_in) = signed_in else { return Ok(None) };
-    attempt.succeeded(request.store()).await;
+    checked.attempt.succeeded(request.store()).await;
+    let Some(signed_in) = signed_in else { return Ok(SignIn::NoOrganization) };
     request.sign_in(signed_in);
-    Ok(Some(LoginCookies { session: secret, device }))
+    Ok(SignIn::Done(secrets.into()))
+}
+
+/// An account whose password was right, and the attempt that is counted until it succeeds.
+pub(super) struct Checked {
+    pub(super) account: Account,
+    attempt: LoginAttempt,
+}
+
+impl Checked {
+    /// Checks an address and a password. `None`, if one of them is wrong or there were too many attempts.
+    pub(super) async fn check(request: &Request, email: &str, password: &str) -> Result<Option<Self>, Error> {
+        let account = match Email::parse(email) {
+            Ok(email) => request.store().account(&email).await?,
+            Err(_) => None,
+        };
+        let folded_email = Folded::new(email.trim());
+        let epoch = account.as_ref().map_or(0, |account| account.epoch);
+        let device = |device: &CookieSecret| keys::known_device(device.hash(), folded_email.as_str(), epoch);
+        let attempt = LoginAttempt::new(request, folded_email.as_str(), device).await?;
+        // The count comes before the password check, so concurrent attempts count too.
+        if !attempt.count(request.store(), request.now()).await? {
+            return Ok(None);
+        }
+        if !check_password(account.as_ref(), password).await? {
+            return Ok(None);
+        }
+        Ok(account.map(|account| Self { account, attempt }))
+    }
+
+    /// Takes the count back.
+    pub(super) async fn succeeded(&self, request: &Request) {
+        self.attempt.succeeded(request.store()).await;
+    }
+}
+
+/// The secrets of a session that is about to begin. All attempts to begin it use the same: one whose response was lost may
+/// have begun it.
+pub(super) struct Secrets {
+    session: CookieSecret,
+    device: CookieSecret,
+}
+
+impl Secrets {
+    pub(super) fn new(request: &Request) -> Result<Self, Error> {
+        let new = || CookieSecret::new().map_err(Error::from);
+        Ok(Self { session: new()?, device: request.cookie(Cookie::Device).map_or_else(new, Ok)? })
+    }
+}
+
+impl From<Secrets> for LoginCookies {
+    fn from(Secrets { session, device }: Secrets) -> Self {
+        Self { session, device }
+    }
+}
+
+/// Begins a session in an organization, in the place of the browser's previous one, and remembers the device. The commit
+/// makes `changes` too, which must hold only while the person is a member, or make them one.
+pub(super) async fn begin_session(
+    request: &Request,
+    account: &Account,
+    secrets: &Secrets,
+    (organization, member): (Organization, MemberRecord),
+    changes: impl FnOnce(&CallContext, &MemberRecord) -> Result<Vec<Changes>, Error>,
+) -> Result<SignedIn, Error> {
+    let previous = request.cookie(Cookie::Session);
+    let session =
+        NewSession { account, secret: &secrets.session, previous: previous.as_ref(), created_at: request.now() };
+    // Signing out of all sessions increments the epoch, so devices become unknown too.
+    let email = Folded::new(account.email.as_str());
+    let device = keys::known_device(secrets.device.hash(), email.as_str(), account.epoch);
+    session.begin(request, (organization, member), Some(device), changes).await
 }
 
 /// A login attempt, with the keys of the counters that it increments.
@@ -165,12 +231,13 @@ struct NewSession<'a> {
 }
 
 impl NewSession<'_> {
-    /// Begins the session, and remembers the device if its key is given. The commit checks that the member still exists.
+    /// Begins the session, and remembers the device if its key is given.
     async fn begin(
         &self,
         request: &Request,
         (organization, member): (Organization, MemberRecord),
         device: Option<keys::Key>,
+        more: impl FnOnce(&CallContext, &MemberRecord) -> Result<Vec<Changes>, Error>,
     ) -> Result<SignedIn, Error> {
         let session = Session {
             organization_id: organization.id,
@@ -184,10 +251,8 @@ impl NewSession<'_> {
         let call = (request.app(), request.record());
         let signed_in = SignedIn::new(call, owner, self.secret.clone(), session, request.path_record_ids());
         let (store, call) = (signed_in.scope().store(), signed_in.scope().call());
-        let mut changes = vec![
-            sessions::create(call, self.secret.hash(), signed_in.session())?,
-            members::check_member(call, member.id),
-        ];
+        let mut changes = vec![sessions::create(call, self.secret.hash(), signed_in.session())?];
+        changes.extend(more(call, &member)?);
         changes.extend(self.previous.map(|previous| sessions::remove(call, previous.hash())));
         changes.extend(device.map(|device| sessions::remember_device(call, device)));
         Commit::new(store, call).with(changes).done(StatusCode::SEE_OTHER, &[]).await?;
@@ -213,7 +278,8 @@ pub async fn switch_organization(request: &mut Request, to: OrgId) -> Result<Coo
             previous: Some(current.secret()),
             created_at: current.session().created_at,
         };
-        session.begin(request, membership.ok_or_else(Error::not_found)?, None).await
+        let is_member = |call: &CallContext, member: &MemberRecord| Ok(vec![members::check_member(call, member.id)]);
+        session.begin(request, membership.ok_or_else(Error::not_found)?, None, is_member).await
     };
     let signed_in = retry_on_conflict(Budget::until(request.write_deadline()), begin).await?;
     request.sign_in(signed_in);

@@ -15,6 +15,7 @@ pub mod client_address;
 pub mod cookies;
 pub mod flash;
 pub mod form;
+pub mod link_holder;
 pub mod login;
 pub mod member_call;
 pub mod next;

@@ -10,6 +10,7 @@
 //! | `files` | documents and uploads |
 //! | `keyring.json` | the keys that seal secrets in the store |
 //! | `credentials.json` | tokens and passwords in clear: the store keeps only their hashes |
+//! | `dynamodb-url` | where the running stack's store answers, for `ops`; absent while none runs |
 //! | `ready.json` | where the running stack answers; absent while none runs |
 //! | `log.jsonl`, `log.1.jsonl` | the log, and the one before it |
 
@@ -106,6 +107,16 @@ impl DataDir {
     /// The folder of documents and uploads.
     pub(crate) fn files_folder(&self) -> PathBuf {
         self.file("files")
+    }
+
+    /// Writes where the store answers.
+    pub(crate) fn write_store_url(&self, url: &str) -> Result<(), StartError> {
+        private_file::write(&self.file("dynamodb-url"), url.as_bytes()).map_err(cannot_write(&self.path))
+    }
+
+    /// Removes the file with where the store answered. The next start writes it anew if that fails.
+    pub(crate) fn remove_store_url(&self) {
+        let _ = private_file::remove(&self.file("dynamodb-url"));
     }
 
     /// The default path of the ready file.

@@ -2,15 +2,18 @@
 //! [`Member`], which only a checked session makes: no API operation has one. The functions return a [`ByMember`],
 //! without which the store writes no protected transition.
 //!
-//! `decisions` confirms, declines and activates; `removal` removes members.
+//! `decisions` confirms, declines and activates; `removal` removes members, `roles` changes
+//! their roles.
 
 mod decisions;
 mod removal;
+mod roles;
 
 use std::ops::Deref;
 
 pub use decisions::{Changed, DecisionContext, Outcome, Refusal, activate, confirm, decline};
 pub use removal::{NotRemoved, NotRemovedByOperator, Removal, remove};
+pub use roles::{RoleChange, RoleNotChanged, change_role};
 
 use super::actor::{Actor, ActorType};
 use super::contact::DisplayName;
@@ -61,8 +64,8 @@ pub struct Member {
 }
 
 impl Member {
-    /// The member of a session that was checked. Only `web::session` and `web::member_call`, which checks a password, call
-    /// this.
+    /// The member of a session that was checked. Only `web::session`, and `web::member_call` and
+    /// `web::login`, which check a password, call this.
     pub(crate) fn of_session(org: OrgId, record: &MemberRecord) -> Self {
         Self { id: record.id, org, name: record.name.clone(), role: record.role }
     }

@@ -52,7 +52,7 @@ impl Admin {
             ("resume_endpoint", own.clone(), vec![press("resume")]),
             ("create_token", TOKENS.to_owned(), vec![("name", "CRM sync".to_owned()), ("scope", "read".to_owned())]),
             ("revoke_token", format!("{TOKENS}/{}/revoke", issued.id), vec![]),
-            ("remove_member", "/app/members".to_owned(), vec![("member", colleague.id.to_string())]),
+            ("remove_member", "/app/organization/members".to_owned(), vec![("member", colleague.id.to_string())]),
             ("delete_endpoint", own, vec![press("delete")]),
         ]
     }
@@ -112,7 +112,7 @@ async fn an_admin_who_is_removed_while_their_act_is_written_does_nothing() {
     let out = admin
         .send_after(&act, async {
             let form = [("form_token", token.as_str()), ("member", &admin.person.id.to_string())];
-            assert_eq!(other.post("/app/members", &form).await.status, 303);
+            assert_eq!(other.post("/app/organization/members", &form).await.status, 303);
         })
         .await;
     assert!(out.status == 303 && out.location().starts_with("/app/sign-in"), "{}", out.body);

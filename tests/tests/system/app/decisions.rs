@@ -323,7 +323,7 @@ async fn a_removed_member_is_out_with_the_next_request_and_a_form_opened_before_
     assert!(again.get("/app/account").await.says(&elsewhere.name));
     let token = again.get("/app/account").await.hidden("form_token");
     let switch = [("form_token", token.as_str()), ("organization", &org.id.to_string())];
-    assert_eq!(again.post("/app/organization", &switch).await.status, 404);
+    assert_eq!(again.post("/app/account/organization", &switch).await.status, 404);
     let nobody = ops::remove_member(&store, org.id, review.person.id).await.expect_err("nobody is there");
     assert!(
         matches!(nobody, ops::OpsError::NotRemoved(shared::domain::member::NotRemovedByOperator::Unknown)),

@@ -340,7 +340,7 @@ async fn what_another_organization_has_is_not_there() {
     }
     let organization = other.id.to_string();
     let switch = [("form_token", token.as_str()), ("organization", organization.as_str())];
-    assert_eq!(browser.post("/app/organization", &switch).await.status, 404);
+    assert_eq!(browser.post("/app/account/organization", &switch).await.status, 404);
     assert_eq!(other.state().await, before);
     assert!(!browser.get("/app").await.says("Secret lease"));
     drop(org);
@@ -381,7 +381,7 @@ async fn every_call_of_a_member_has_one_audit_row() {
         "/app/",
         "/app/account",
         "/app/workspaces",
-        "/app/members",
+        "/app/organization",
         "/app/nothing",
         "/app/agreements/x",
         "/app/sign-in",
@@ -430,7 +430,8 @@ async fn whoever_belongs_to_two_organizations_switches_between_them() {
     assert!(page.says(&other.name));
     let (token, before) = (page.hidden("form_token"), browser.cookie("session"));
     let organization = other.id.to_string();
-    let switched = browser.post("/app/organization", &[("form_token", &token), ("organization", &organization)]).await;
+    let switched =
+        browser.post("/app/account/organization", &[("form_token", &token), ("organization", &organization)]).await;
     assert_eq!((switched.status, switched.location()), (303, "/app"));
     assert_ne!(browser.cookie("session"), before);
     assert_eq!(audit_of(&other, &switched).await["operation"], "switch_organization");

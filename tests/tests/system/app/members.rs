@@ -9,7 +9,9 @@ use tests::{Fault, Org, Rule, Shaky, rows, subscriber};
 
 use crate::unknown_id;
 
-const MEMBERS: &str = "/app/members";
+const MEMBERS: &str = "/app/organization";
+/// Where the forms that remove members are sent.
+const REMOVE: &str = "/app/organization/members";
 /// The cookie that brings who was removed to the page.
 const OUTCOME: &str = "once-removed";
 
@@ -45,7 +47,7 @@ async fn members_of(org: &Org) -> Vec<String> {
 async fn remove(browser: &Browser, who: impl std::fmt::Display) -> Page {
     let token = browser.get(MEMBERS).await.hidden("form_token");
     let who = who.to_string();
-    browser.post(MEMBERS, &[("form_token", &token), ("member", &who)]).await
+    browser.post(REMOVE, &[("form_token", &token), ("member", &who)]).await
 }
 
 fn is_signed_out(page: &Page) -> bool {
@@ -67,8 +69,8 @@ async fn every_member_sees_who_belongs_to_the_organization_and_an_admin_can_remo
         let page = browser.get(MEMBERS).await;
         assert_eq!(page.status, 200);
         let shown = [
-            "<title>Members · Countersign</title>",
-            "<a href=\"/app/members\" aria-current=\"page\">Members</a>",
+            "<title>Organization · Countersign</title>",
+            "<a href=\"/app/organization\" aria-current=\"page\">Organization</a>",
             org.name.as_str(),
             "Ada Okafor",
             ada.email.as_str(),
@@ -77,7 +79,6 @@ async fn every_member_sees_who_belongs_to_the_organization_and_an_admin_can_remo
             ben.email.as_str(),
             ">Member</span>",
             "Since <time datetime=\"20",
-            "New members are added by whoever operates this service",
         ];
         for text in shown {
             assert!(page.says(text), "{text}: {}", page.body);
@@ -91,7 +92,7 @@ async fn every_member_sees_who_belongs_to_the_organization_and_an_admin_can_remo
             assert_eq!(page.hidden("member"), person.id.to_string());
         }
         let row = audit_of(&org, &page).await;
-        assert_eq!((&row["operation"], &row["status"]), (&json!("view_members"), &json!("200")));
+        assert_eq!((&row["operation"], &row["status"]), (&json!("view_organization"), &json!("200")));
         assert_eq!(rows::objects(&row), [ada.id.to_string(), ben.id.to_string()]);
     }
     let you = admin.get(MEMBERS).await.body;
@@ -100,7 +101,7 @@ async fn every_member_sees_who_belongs_to_the_organization_and_an_admin_can_remo
         "{you}"
     );
     for browser in [&admin, &member] {
-        assert!(browser.get("/app").await.says("<a href=\"/app/members\">Members</a>"));
+        assert!(browser.get("/app").await.says("<a href=\"/app/organization\">Organization</a>"));
     }
     assert!(is_signed_out(&Browser::new(org.base_url()).get(MEMBERS).await));
 }
@@ -165,7 +166,7 @@ async fn whoever_is_removed_is_signed_out_there_and_stays_signed_in_elsewhere() 
     let switch =
         [("form_token", there.get("/app").await.hidden("form_token")), ("organization", elsewhere.id.to_string())];
     let switch: Vec<(&str, &str)> = switch.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    assert_eq!(there.post("/app/organization", &switch).await.status, 303);
+    assert_eq!(there.post("/app/account/organization", &switch).await.status, 303);
     let proposal = org.propose("publish_agreement", &org.ready_draft("Lease", |_| {}).await).await;
     let review = format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"));
     let opened = here.get(&review).await;
@@ -196,7 +197,7 @@ async fn a_removal_that_is_refused_shows_why_and_changes_nothing() {
     let member = Browser::of(&org, &ben).await;
     let token = admin.get(MEMBERS).await.hidden("form_token");
     let press = [("form_token", token.as_str()), ("member", &gone.id.to_string())];
-    assert_eq!(admin.post(MEMBERS, &press).await.status, 303);
+    assert_eq!(admin.post(REMOVE, &press).await.status, 303);
     admin.get(MEMBERS).await;
     let before = org.state().await;
     let unknown = "There is no such member";
@@ -231,20 +232,20 @@ async fn a_removal_that_is_refused_shows_why_and_changes_nothing() {
     assert!(not_there.iter().all(|body| *body == not_there[0]), "no hint at who is somewhere else");
 
     // The same form again, and forms that are not this session's.
-    let replayed = admin.post(MEMBERS, &press).await;
+    let replayed = admin.post(REMOVE, &press).await;
     assert!(replayed.status == 404 && replayed.says(unknown), "{}", replayed.body);
     let who = ben.id.to_string();
     let foreign_token = member.get(MEMBERS).await.hidden("form_token");
     for token in [None, Some(foreign_token.as_str()), Some("x")] {
         let form: Vec<(&str, &str)> =
             token.map(|token| ("form_token", token)).into_iter().chain([("member", who.as_str())]).collect();
-        let page = admin.post(MEMBERS, &form).await;
+        let page = admin.post(REMOVE, &form).await;
         assert!(page.status == 403 && page.says("This form is no longer valid"), "{}", page.body);
     }
     let elsewhere = [("origin", "https://evil.example")];
     let form = [("form_token", token.as_str()), ("member", who.as_str())];
-    assert_eq!(admin.post_with(MEMBERS, &form, &elsewhere).await.status, 403);
-    assert!(is_signed_out(&Browser::new(org.base_url()).post(MEMBERS, &form).await));
+    assert_eq!(admin.post_with(REMOVE, &form, &elsewhere).await.status, 403);
+    assert!(is_signed_out(&Browser::new(org.base_url()).post(REMOVE, &form).await));
     assert_eq!(org.state().await, before);
 }
 
@@ -282,11 +283,11 @@ async fn many_members_are_shown_page_by_page() {
     assert!(past.status == 200 && past.says("51 to 51 of 51") && past.says("Colleague 48"), "{}", past.body);
 
     // What is done there leads back there, or to the page that is the last one then.
-    let here = format!("{MEMBERS}?offset=50");
-    assert_eq!(last.body.matches(&format!("<form method=\"post\" action=\"{here}\">")).count(), 1, "{}", last.body);
+    let (here, action) = (format!("{MEMBERS}?offset=50"), format!("{REMOVE}?offset=50"));
+    assert_eq!(last.body.matches(&format!("<form method=\"post\" action=\"{action}\">")).count(), 1, "{}", last.body);
     let press = async |who: &str| {
         let token = last.hidden("form_token");
-        team.admin.post(&here, &[("form_token", token.as_str()), ("member", who)]).await
+        team.admin.post(&action, &[("form_token", token.as_str()), ("member", who)]).await
     };
     let unknown = press(&unknown_id()).await;
     assert!(unknown.status == 404 && unknown.says("51 to 51 of 51"), "{}", unknown.body);
@@ -335,7 +336,7 @@ async fn however_many_admins_remove_each_other_at_once_one_stays() {
     // Each removes the next, around in a circle.
     let removals = (0..ADMINS).map(|n| {
         let (next, (_, browser, token)) = (admins[(n + 1) % ADMINS].0.id.to_string(), &admins[n]);
-        async move { browser.post(MEMBERS, &[("form_token", token.as_str()), ("member", &next)]).await }
+        async move { browser.post(REMOVE, &[("form_token", token.as_str()), ("member", &next)]).await }
     });
     let ended = futures_util::future::join_all(removals).await;
     let done = ended.iter().filter(|page| page.status == 303 && page.location() == MEMBERS).count();
@@ -387,7 +388,7 @@ async fn whoever_is_removed_while_they_come_in_does_not_come_in() {
     let (token, to) = (page.hidden("form_token"), elsewhere.id.to_string());
     let form = [("form_token", token.as_str()), ("organization", &to)];
     let removal = async { ops::remove_member(&store, elsewhere.id, there).await.expect("a removal") };
-    let switch = browser.post("/app/organization", &form);
+    let switch = browser.post("/app/account/organization", &form);
     let refused = shaky.meanwhile(entered(&elsewhere), switch, removal).await;
     assert_eq!(refused.status, 404, "{}", refused.body);
     assert_eq!(browser.cookie("session"), session);
@@ -398,7 +399,7 @@ async fn whoever_is_removed_while_they_come_in_does_not_come_in() {
     let removal = async { ops::remove_member(&store, org.id, ben.id).await.expect("a removal") };
     let sign_in = browser.sign_in(&ben.email, &ben.password, "/app");
     let refused = shaky.meanwhile(entered(&org), sign_in, removal).await;
-    assert!(refused.status == 422 && refused.says("That did not work"), "{}", refused.body);
+    assert!(refused.status == 422 && refused.says("Your account belongs to no organization"), "{}", refused.body);
     assert_eq!(browser.cookie("session"), None);
     for (org, operation, times) in [(&elsewhere, "switch_organization", 0), (&org, "sign_in", 1)] {
         let audit = org.audit().await;

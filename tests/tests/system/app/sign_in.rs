@@ -69,10 +69,10 @@ async fn whoever_is_signed_out_while_sending_a_form_comes_back_to_its_page() {
     let account = format!("{base}/app/account?x=1");
     let cases: [(&str, Option<&str>, &str); 7] = [
         (&review, None, &review),
-        ("/app/organization", None, "/app"),
-        ("/app/organization", Some(&account), "/app/account?x=1"),
-        ("/app/organization", Some("https://evil.example/app/account"), "/app"),
-        ("/app/organization", Some("nonsense"), "/app"),
+        ("/app/account/organization", None, "/app"),
+        ("/app/account/organization", Some(&account), "/app/account?x=1"),
+        ("/app/account/organization", Some("https://evil.example/app/account"), "/app"),
+        ("/app/account/organization", Some("nonsense"), "/app"),
         ("/app/sign-out", Some(&account), "/app/account?x=1"),
         ("/app/workspaces", None, "/app/workspaces"),
     ];
@@ -84,7 +84,7 @@ async fn whoever_is_signed_out_while_sending_a_form_comes_back_to_its_page() {
         assert_eq!((back.status, back.location()), (303, page), "{path} {referrer:?}");
     }
     let browser = Browser::new(base);
-    let back = sign_in_after(&browser, &browser.get("/app/organization").await, &person).await;
+    let back = sign_in_after(&browser, &browser.get("/app/account/organization").await, &person).await;
     assert_eq!(back.location(), "/app", "there is nothing to see at that address");
 }
 
@@ -104,7 +104,7 @@ async fn signing_in_and_switching_wait_out_conflicts() {
     let conflicts = broken.faults.inject(tests::Rule::on(WRITE).containing("SESSION#").times(4), Fault::Conflict);
     let organization = other.id.to_string();
     let form = [("form_token", token.as_str()), ("organization", &organization)];
-    let page = browser.post("/app/organization", &form).await;
+    let page = browser.post("/app/account/organization", &form).await;
     assert_eq!((page.status, conflicts.count()), (303, 4), "{}", page.body);
     assert!(browser.get("/app").await.says(&other.name));
 }
@@ -242,7 +242,7 @@ async fn a_session_that_switched_keeps_its_twelve_hours() {
     rows::age_session(table, &browser.cookie("session").unwrap(), begun, Timestamp::now()).await;
     let organization = other.id.to_string();
     let form = [("form_token", token.as_str()), ("organization", &organization)];
-    assert_eq!(browser.post("/app/organization", &form).await.status, 303);
+    assert_eq!(browser.post("/app/account/organization", &form).await.status, 303);
     let session = rows::all(table).await.into_iter().find(|row| row["created_at"] == begun.to_string());
     assert_eq!(session.expect("the new session")["organization_id"], organization);
 }

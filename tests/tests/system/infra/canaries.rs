@@ -33,7 +33,7 @@ async fn a_deal_leaves_nothing_that_people_wrote_in_rows_and_logs_and_no_secret_
     let rotated = subscriber.press("rotate", &[("old", "keep")]).await;
     assert_eq!(rotated.status, 303);
     let mut pages = vec![subscriber.admin.get(&subscriber.path()).await.body];
-    for path in [&subscriber.path(), tests::subscriber::DEVELOPERS, "/app", "/app/account", "/app/members"] {
+    for path in [&subscriber.path(), tests::subscriber::DEVELOPERS, "/app", "/app/account", "/app/organization"] {
         pages.push(subscriber.admin.get(path).await.body);
     }
     let responses = [

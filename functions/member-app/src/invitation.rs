@@ -1,0 +1,134 @@
+//! The page of an invitation, on which the person who got its link becomes a member. It takes no session.
+
+use askama::Template;
+use http::StatusCode;
+use shared::crypto::LinkSecret;
+use shared::error::Error;
+use shared::web::Request;
+use shared::web::cookies::Cookie;
+use shared::web::link_holder::{self, Acceptance, Accepted, Needs, OpenInvitation};
+
+use crate::Handler;
+use crate::layout::{Layout, Link, Notice};
+use crate::organization::role_label;
+use crate::response::{MessagePage, PageResponse};
+use crate::sign_in::{form_secret, signed_in};
+
+/// The beginning of the page's path, before the secret.
+pub(crate) const PATH: &str = "/app/invitations/";
+
+#[derive(Template)]
+#[template(path = "invitation.html")]
+struct InvitationPage {
+    layout: Layout,
+    form_token: String,
+    notice: Option<Notice>,
+    action: String,
+    organization: String,
+    email: String,
+    role: &'static str,
+    asks_name: bool,
+    is_new_account: bool,
+    name: String,
+    name_error: Option<String>,
+    password_error: Option<String>,
+}
+
+/// What the page shows of a form that was refused.
+#[derive(Default)]
+struct Refused {
+    notice: Option<Notice>,
+    name: String,
+    name_error: Option<String>,
+    password_error: Option<String>,
+}
+
+/// Shows the invitation.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_invitation"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        invitation_page(request, Refused::default()).await
+    }
+}
+
+/// The page of the invitation, or of a link that does not work: the same for all reasons, since only a link that works
+/// tells of an organization.
+async fn invitation_page(request: &Request, refused: Refused) -> Result<PageResponse, Error> {
+    let Ok(secret) = request.path_id::<LinkSecret>("secret") else { return gone(request) };
+    let Some(OpenInvitation { organization, email, role, needs }) =
+        link_holder::open_invitation(request, &secret).await?
+    else {
+        return gone(request);
+    };
+    let form_secret = form_secret(request)?;
+    let page = InvitationPage {
+        layout: Layout::signed_out(request),
+        form_token: form_secret.form_token(),
+        notice: refused.notice,
+        action: format!("{PATH}{}", secret.reveal()),
+        organization: organization.name.as_str().to_owned(),
+        email: email.as_str().to_owned(),
+        role: role_label(role),
+        asks_name: needs != Needs::Password,
+        is_new_account: needs == Needs::NewAccount,
+        name: refused.name,
+        name_error: refused.name_error,
+        password_error: refused.password_error,
+    };
+    Ok(PageResponse::render(&page)?.with_cookie(Cookie::Form.set(request.app(), Some(&form_secret))))
+}
+
+fn gone(request: &Request) -> Result<PageResponse, Error> {
+    let page = MessagePage {
+        layout: Layout::signed_out(request),
+        title: "This invitation no longer works",
+        text: "It may have been used, revoked, replaced by a newer one, or have ended after 7 days. If you have joined, sign in. Otherwise, ask an admin of the organization for a new link.",
+        link: Link { url: "/app/sign-in".to_owned(), text: "Sign in".to_owned() },
+        shows_request_id: false,
+    };
+    Ok(PageResponse::render(&page)?.refused(StatusCode::NOT_FOUND, "not_found"))
+}
+
+/// Accepts the invitation.
+pub(crate) struct Accept;
+
+impl Handler for Accept {
+    fn operation(_: &Request) -> &'static str {
+        "accept_invitation"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let Ok(secret) = request.path_id::<LinkSecret>("secret") else { return gone(request) };
+        let form = match request.cookie(Cookie::Form).map(|secret| request.verified_form(&secret).cloned()) {
+            Some(Ok(form)) => form,
+            Some(Err(Error::ForgedForm)) | None => {
+                let line = "This form had expired, or your browser does not keep cookies. Nothing was changed.";
+                let notice = Some(Notice::bad("Please try again", line));
+                let name = request.unverified_form().get("name").to_owned();
+                let page = invitation_page(request, Refused { notice, name, ..Refused::default() }).await?;
+                return Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"));
+            }
+            Some(Err(error)) => return Err(error),
+        };
+        let acceptance = Acceptance { name: form.get("name"), password: form.get("password") };
+        let refused = Refused { name: acceptance.name.to_owned(), ..Refused::default() };
+        let refused = match link_holder::accept(request, &secret, &acceptance).await? {
+            Accepted::SignedIn(cookies) => return Ok(signed_in(request, "/app".to_owned(), &cookies)),
+            Accepted::Gone => return gone(request),
+            Accepted::Name(error) => Refused { name_error: Some(error), ..refused },
+            Accepted::Weak(weak) => Refused { password_error: Some(weak.message()), ..refused },
+            Accepted::WrongPassword => {
+                let error = "is not that of your account. After several tries, wait a few minutes".to_owned();
+                Refused { password_error: Some(error), ..refused }
+            }
+        };
+        let page = invitation_page(request, refused).await?;
+        // The invitation may have ended meanwhile.
+        Ok(if page.is_refused() { page } else { page.unprocessable() })
+    }
+}

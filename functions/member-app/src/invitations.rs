@@ -1,0 +1,130 @@
+//! What admins do with invitations on the page of the organization.
+
+use shared::domain::ids::InvitationId;
+use shared::domain::invitation::NewInvitation;
+use shared::domain::organization::Role;
+use shared::error::Error;
+use shared::limits;
+use shared::service::invitations::{self, GeneratedInvitation, NotInvited};
+use shared::web::{Flash, Form, Redirect, Request};
+use shared::wire::fields::FieldErrors;
+
+use crate::Handler;
+use crate::done::redirect_with_notice;
+use crate::layout::Notice;
+use crate::organization::{PATH, RoleOption, Shown, organization_page, role_options};
+use crate::response::PageResponse;
+
+/// The fields of an invitation with their values and errors.
+pub(crate) struct InviteForm {
+    pub email: String,
+    pub roles: Vec<RoleOption>,
+    pub email_error: Option<String>,
+    pub role_error: Option<String>,
+}
+
+impl InviteForm {
+    fn new(email: &str, role: &str) -> Self {
+        Self { email: email.to_owned(), roles: role_options(role), email_error: None, role_error: None }
+    }
+
+    pub fn empty() -> Self {
+        Self::new("", Role::Member.as_str())
+    }
+
+    /// The form with the submitted values and the errors of its fields.
+    fn refused(form: &Form, errors: FieldErrors) -> Self {
+        let mut invite = Self::submitted(form);
+        for error in errors.into_list() {
+            let field = if error.field == "email" { &mut invite.email_error } else { &mut invite.role_error };
+            *field = Some(error.message);
+        }
+        invite
+    }
+
+    fn submitted(form: &Form) -> Self {
+        Self::new(form.get("email"), form.get("role"))
+    }
+
+    pub fn has_errors(&self) -> bool {
+        self.email_error.is_some() || self.role_error.is_some()
+    }
+}
+
+/// Invites an address.
+pub(crate) struct Invite;
+
+impl Handler for Invite {
+    fn operation(_: &Request) -> &'static str {
+        "invite_member"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let form = submitted.form();
+        let new: NewInvitation = match form.read_new(&["email", "role"]) {
+            Ok(new) => new,
+            Err(errors) => {
+                let shown = Shown { invite: Some(InviteForm::refused(form, errors)), ..Shown::default() };
+                return Ok(organization_page(request, shown).await?.unprocessable());
+            }
+        };
+        let (scope, admin) = (submitted.scope(), submitted.submitter());
+        let invitation = GeneratedInvitation::generate(scope, admin, new)?;
+        let flash = Flash::InvitationLink(invitation.id());
+        let cookie = match flash.set(&submitted, invitation.secret().reveal()).await {
+            Ok(cookie) => cookie,
+            Err(Error::Unavailable(cause)) => {
+                let line = "The link can’t be encrypted at the moment. Try again in a minute.";
+                let notice = Some(Notice::bad("Nobody was invited", line));
+                let shown = Shown { notice, invite: Some(InviteForm::submitted(form)), ..Shown::default() };
+                return Ok(organization_page(request, shown).await?.unavailable(cause));
+            }
+            Err(error) => return Err(error),
+        };
+        let redirect = Redirect { location: format!("{PATH}?invited={}", invitation.id()), cookie };
+        submitted.redirect_if_committed(&redirect);
+        let shown = match submitted.run(|| invitations::invite(scope, admin, &invitation)).await? {
+            Ok(()) => return Ok(redirect.into()),
+            Err(NotInvited::Member) => {
+                let email_error = Some("is a member’s already".to_owned());
+                Shown { invite: Some(InviteForm { email_error, ..InviteForm::submitted(form) }), ..Shown::default() }
+            }
+            Err(NotInvited::NoRoom) => {
+                let line = format!(
+                    "{} invitations are pending, the most that an organization can have. Revoke one that is no longer needed.",
+                    limits::PENDING_INVITATIONS_MAX
+                );
+                let notice = Some(Notice::bad("Nobody was invited", line));
+                Shown { notice, invite: Some(InviteForm::submitted(form)), ..Shown::default() }
+            }
+        };
+        Ok(organization_page(request, shown).await?.unprocessable())
+    }
+}
+
+/// Revokes an invitation.
+pub(crate) struct Revoke;
+
+impl Handler for Revoke {
+    fn operation(_: &Request) -> &'static str {
+        "revoke_invitation"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let id: InvitationId = request.path_id("id")?;
+        let line = "Its link stopped working immediately.";
+        let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Invitation revoked", line).await;
+        match submitted.run(|| invitations::revoke(submitted.scope(), submitted.submitter(), id)).await {
+            Ok(()) => Ok(redirect.into()),
+            Err(Error::NotFound(_)) => {
+                let line = "It may have been accepted, revoked or replaced. The lists below are as they are now.";
+                let notice = Notice::bad("There is no such invitation", line);
+                let page = organization_page(request, notice.into()).await?;
+                Ok(page.refused(http::StatusCode::NOT_FOUND, "not_found"))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

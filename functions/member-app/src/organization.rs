@@ -1,0 +1,372 @@
+//! The page of the organization: its settings, own contacts, members and invitations. Admins change them; members read
+//! the settings and who the members are.
+
+use askama::Template;
+use http::StatusCode;
+use shared::domain::contact::Contact;
+use shared::domain::ids::{InvitationId, MemberId};
+use shared::domain::invitation::Invitation;
+use shared::domain::organization::{MemberRecord, Organization, OrganizationSettings, Role};
+use shared::domain::time_zone::TimeZone;
+use shared::error::Error;
+use shared::service::{invitations, members, organizations};
+use shared::web::{Flash, Form, Request};
+use shared::wire::fields::FieldErrors;
+use shared::wire::page::Page;
+
+use crate::Handler;
+use crate::contacts::contact_url;
+use crate::done::{notice_of_act, redirect_with_notice};
+use crate::invitations::InviteForm;
+use crate::labels::{Badge, DisplayTime, actor_label, contact_kind_label};
+use crate::layout::{Layout, Notice};
+use crate::pager::{Pager, clamped_page, requested_page};
+use crate::response::PageResponse;
+
+/// The path of the page.
+pub(crate) const PATH: &str = "/app/organization";
+
+/// The URL of the page, where its list of members begins at an offset.
+pub(crate) fn page_url(offset: u64) -> String {
+    if offset == 0 { PATH.to_owned() } else { format!("{PATH}?offset={offset}") }
+}
+
+#[derive(Template)]
+#[template(path = "organization.html")]
+struct OrganizationPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    name: String,
+    time_zone: String,
+    is_admin: bool,
+    link: Option<LinkCard>,
+    settings: SettingsForm,
+    own_contacts: Vec<OwnContactRow>,
+    members: Vec<MemberRow>,
+    pager: Option<Pager>,
+    /// The URL to which the forms of the shown members are sent.
+    remove_action: String,
+    invitations: Vec<InvitationRow>,
+    invite: InviteForm,
+}
+
+impl OrganizationPage {
+    fn has_errors(&self) -> bool {
+        self.settings.has_errors() || self.invite.has_errors()
+    }
+}
+
+/// A new link, which is shown for two minutes.
+struct LinkCard {
+    title: String,
+    label: &'static str,
+    /// How long it works.
+    lifetime: &'static str,
+    /// What the page suggests if the value is not there.
+    remedy: &'static str,
+    /// The link. None if the keys that open it can't be read now: the page can be reloaded.
+    value: Option<String>,
+}
+
+/// The link in the page's address, if it was made in this session less than two minutes ago.
+async fn link_card(
+    request: &Request,
+    pending: &[Invitation],
+    members: &[MemberRecord],
+) -> Result<Option<LinkCard>, Error> {
+    let invited: Option<InvitationId> = request.query("invited").and_then(|id| id.parse().ok());
+    let linked: Option<MemberId> = request.query("linked").and_then(|id| id.parse().ok());
+    let invitation = invited.and_then(|id| pending.iter().find(|invitation| invitation.id == id));
+    let member = linked.and_then(|id| members.iter().find(|member| member.id == id));
+    let (flash, path, card) = if let Some(invitation) = invitation {
+        let title = format!("Send this link to {}", invitation.email.as_str());
+        let remedy = "Reload this page within two minutes of inviting; otherwise invite the address again.";
+        let card = LinkCard { title, label: "Invitation link", lifetime: "7 days", remedy, value: None };
+        (Flash::InvitationLink(invitation.id), crate::invitation::PATH, card)
+    } else if let Some(member) = member {
+        let title = format!("Send this link to {}", member.name.as_str());
+        let remedy = "Reload this page within two minutes of creating the link; otherwise create another.";
+        let card = LinkCard { title, label: "Password link", lifetime: "24 hours", remedy, value: None };
+        (Flash::PasswordLink(member.id), crate::password_link::PATH, card)
+    } else {
+        return Ok(None);
+    };
+    match flash.read(request).await {
+        Ok(None) => Ok(None),
+        Ok(Some(secret)) => {
+            let value = Some(format!("{}{path}{secret}", request.app().base_url));
+            Ok(Some(LinkCard { value, ..card }))
+        }
+        Err(Error::Unavailable(_)) => Ok(Some(card)),
+        Err(error) => Err(error),
+    }
+}
+
+/// The settings with their values and errors.
+pub(crate) struct SettingsForm {
+    name: String,
+    zones: Vec<ZoneGroup>,
+    name_error: Option<String>,
+    zone_error: Option<String>,
+}
+
+/// The zones of a region.
+struct ZoneGroup {
+    region: String,
+    zones: Vec<ZoneOption>,
+}
+
+struct ZoneOption {
+    value: String,
+    text: String,
+    is_selected: bool,
+}
+
+impl SettingsForm {
+    fn new(name: &str, zone: &str) -> Self {
+        let mut names = TimeZone::choices();
+        // A zone that is not offered can be the organization's, and stays so when the form is saved.
+        if !names.iter().any(|name| name == zone) && TimeZone::parse(zone).is_ok() {
+            names.insert(0, zone.to_owned());
+        }
+        let mut zones: Vec<ZoneGroup> = Vec::new();
+        for name in names {
+            let (region, text) = name.split_once('/').unwrap_or(("", &name));
+            let option = ZoneOption { text: text.replace('_', " "), is_selected: name == zone, value: name.clone() };
+            match zones.last_mut().filter(|group| group.region == region) {
+                Some(group) => group.zones.push(option),
+                None => zones.push(ZoneGroup { region: region.to_owned(), zones: vec![option] }),
+            }
+        }
+        Self { name: name.to_owned(), zones, name_error: None, zone_error: None }
+    }
+
+    fn of(organization: &Organization) -> Self {
+        Self::new(organization.name.as_str(), organization.time_zone.as_str())
+    }
+
+    /// The form with the submitted values and the errors of its fields.
+    fn refused(form: &Form, errors: FieldErrors) -> Self {
+        let mut settings = Self::new(form.get("name"), form.get("time_zone"));
+        for error in errors.into_list() {
+            let field = if error.field == "name" { &mut settings.name_error } else { &mut settings.zone_error };
+            *field = Some(error.message);
+        }
+        settings
+    }
+
+    fn has_errors(&self) -> bool {
+        self.name_error.is_some() || self.zone_error.is_some()
+    }
+}
+
+struct OwnContactRow {
+    id: String,
+    url: String,
+    name: String,
+    kind: &'static str,
+}
+
+impl OwnContactRow {
+    fn new(contact: &Contact) -> Self {
+        Self {
+            id: contact.id.to_string(),
+            url: contact_url(contact.id),
+            name: contact.display_name.as_str().to_owned(),
+            kind: contact_kind_label(contact.kind),
+        }
+    }
+}
+
+struct MemberRow {
+    id: String,
+    name: String,
+    email: String,
+    role: Badge,
+    roles: Vec<RoleOption>,
+    created_at: DisplayTime,
+    is_you: bool,
+}
+
+/// A role to choose.
+pub(crate) struct RoleOption {
+    pub value: &'static str,
+    pub text: &'static str,
+    pub is_selected: bool,
+}
+
+/// The roles to choose from.
+pub(crate) fn role_options(selected: &str) -> Vec<RoleOption> {
+    let option = |role: Role| RoleOption {
+        value: role.as_str(),
+        text: role_label(role),
+        is_selected: role.as_str() == selected,
+    };
+    // The one with fewer rights first.
+    [Role::Member, Role::Admin].map(option).into()
+}
+
+/// The name of a role.
+pub(crate) fn role_label(role: Role) -> &'static str {
+    match role {
+        Role::Admin => "Admin",
+        Role::Member => "Member",
+    }
+}
+
+impl MemberRow {
+    fn new(member: &MemberRecord, you: MemberId) -> Self {
+        let class = if member.is_admin() { "blue" } else { "quiet" };
+        Self {
+            id: member.id.to_string(),
+            name: member.name.as_str().to_owned(),
+            email: member.email.as_str().to_owned(),
+            role: Badge { text: role_label(member.role), class },
+            roles: role_options(member.role.as_str()),
+            created_at: member.created_at.into(),
+            is_you: member.id == you,
+        }
+    }
+}
+
+struct InvitationRow {
+    id: String,
+    email: String,
+    role: &'static str,
+    created_by: String,
+    expires_at: DisplayTime,
+}
+
+impl InvitationRow {
+    fn new(invitation: &Invitation) -> Self {
+        Self {
+            id: invitation.id.to_string(),
+            email: invitation.email.as_str().to_owned(),
+            role: role_label(invitation.role),
+            created_by: invitation.created_by.as_ref().map_or_else(|| "the operator".to_owned(), actor_label),
+            expires_at: invitation.expires_at.into(),
+        }
+    }
+}
+
+/// The parts of the page that the outcome of a form changes.
+#[derive(Default)]
+pub(crate) struct Shown {
+    pub notice: Option<Notice>,
+    pub settings: Option<SettingsForm>,
+    pub invite: Option<InviteForm>,
+}
+
+impl From<Notice> for Shown {
+    fn from(notice: Notice) -> Self {
+        Self { notice: Some(notice), ..Self::default() }
+    }
+}
+
+/// The page as it is now. A form that was refused keeps its values.
+pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result<PageResponse, Error> {
+    let signed_in = request.signed_in()?;
+    let (scope, you) = (signed_in.scope(), signed_in.member().id());
+    let organization = signed_in.organization();
+    let all = members::list(scope).await?;
+    let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
+    let page_request = clamped_page(requested_page(request, "offset"), total);
+    let positions = page_request.positions();
+    let on_page = (0..).zip(&all).filter(|(position, _)| positions.contains(position)).map(|(_, member)| member);
+    let on_page = Page::new(on_page.collect(), total, page_request);
+    // The role may have changed since the session was authenticated.
+    let is_admin = all.iter().any(|member| member.id == you && member.is_admin());
+    let (pending, own_contacts) = if is_admin {
+        (invitations::pending(scope).await?, organizations::own_contacts(scope, organization).await?)
+    } else {
+        (Vec::new(), Vec::new())
+    };
+    let page = OrganizationPage {
+        layout: Layout::new(request),
+        notice: shown.notice,
+        name: organization.name.as_str().to_owned(),
+        time_zone: organization.time_zone.as_str().to_owned(),
+        is_admin,
+        link: if is_admin { link_card(request, &pending, &all).await? } else { None },
+        settings: shown.settings.unwrap_or_else(|| SettingsForm::of(organization)),
+        own_contacts: own_contacts.iter().map(OwnContactRow::new).collect(),
+        members: on_page.data.iter().map(|member| MemberRow::new(member, you)).collect(),
+        pager: Pager::new("members", on_page.pagination, page_url),
+        remove_action: page_url(on_page.pagination.offset).replacen(PATH, "/app/organization/members", 1),
+        invitations: pending.iter().map(InvitationRow::new).collect(),
+        invite: shown.invite.unwrap_or_else(InviteForm::empty),
+    };
+    let members = on_page.data.iter().map(|member| member.id.uuid());
+    let invitations = pending.iter().map(|invitation| invitation.id.uuid());
+    Ok(PageResponse::render(&page)?.showing(members.chain(invitations)))
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_organization"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        request.signed_in()?;
+        let (notice, cookie) = notice_of_act(request).await;
+        // The page also works when the keys that open the flash can't be read.
+        let (name, removal) = Flash::RemovedMember.take(request).await.ok().flatten().unzip();
+        let removed = name.map(|name| {
+            let line = "They are signed out of this organization, and can’t sign in to it any more.";
+            Notice::good(format!("{name} was removed"), line)
+        });
+        let shown = Shown { notice: removed.or(notice), ..Shown::default() };
+        let page = organization_page(request, shown).await?;
+        Ok(page.with_cookie(cookie).with_cookie(removal.flatten()))
+    }
+}
+
+/// Leads from the address that the list of members had to the page that has it now.
+pub(crate) struct FormerAddress;
+
+impl Handler for FormerAddress {
+    fn operation(_: &Request) -> &'static str {
+        "view_organization"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        request.signed_in()?;
+        Ok(PageResponse::see_other(PATH))
+    }
+}
+
+/// Saves the settings.
+pub(crate) struct Save;
+
+impl Handler for Save {
+    fn operation(_: &Request) -> &'static str {
+        "update_organization"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let settings: OrganizationSettings = match submitted.form().read_new(&["name", "time_zone"]) {
+            Ok(settings) => settings,
+            Err(errors) => {
+                let settings = Some(SettingsForm::refused(submitted.form(), errors));
+                let shown = Shown { settings, ..Shown::default() };
+                return Ok(organization_page(request, shown).await?.unprocessable());
+            }
+        };
+        let line = format!("Times that members type are in {} from now on.", settings.time_zone.as_str());
+        let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Organization saved", &line).await;
+        let (scope, admin) = (submitted.scope(), submitted.submitter());
+        let save = || std::future::ready(Ok(organizations::change_settings(scope, admin, &settings)));
+        submitted.run(save).await?;
+        Ok(redirect.into())
+    }
+}
+
+/// The page with the reason why a member's form was refused: it is for admins.
+pub(crate) async fn refused_to_member(request: &Request, title: &str, line: &str) -> Result<PageResponse, Error> {
+    let page = organization_page(request, Notice::bad(title, line).into()).await?;
+    Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"))
+}

@@ -1,0 +1,111 @@
+//! The page of a link to set a new password. It takes no session.
+
+use askama::Template;
+use http::StatusCode;
+use shared::crypto::LinkSecret;
+use shared::error::Error;
+use shared::web::Request;
+use shared::web::cookies::Cookie;
+use shared::web::link_holder::{self, OpenPasswordLink, PasswordSet};
+
+use crate::Handler;
+use crate::layout::{Layout, Link, Notice};
+use crate::response::{MessagePage, PageResponse};
+use crate::sign_in::form_secret;
+
+/// The beginning of the page's path, before the secret.
+pub(crate) const PATH: &str = "/app/password-links/";
+
+#[derive(Template)]
+#[template(path = "password_link.html")]
+struct PasswordLinkPage {
+    layout: Layout,
+    form_token: String,
+    notice: Option<Notice>,
+    action: String,
+    organization: String,
+    email: String,
+    password_error: Option<String>,
+}
+
+/// Shows the form.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_password_link"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        password_link_page(request, None, None).await
+    }
+}
+
+async fn password_link_page(
+    request: &Request,
+    notice: Option<Notice>,
+    password_error: Option<String>,
+) -> Result<PageResponse, Error> {
+    let Ok(secret) = request.path_id::<LinkSecret>("secret") else { return gone(request) };
+    let Some(OpenPasswordLink { organization, email }) = link_holder::open_password_link(request, &secret).await?
+    else {
+        return gone(request);
+    };
+    let form_secret = form_secret(request)?;
+    let page = PasswordLinkPage {
+        layout: Layout::signed_out(request),
+        form_token: form_secret.form_token(),
+        notice,
+        action: format!("{PATH}{}", secret.reveal()),
+        organization: organization.name.as_str().to_owned(),
+        email: email.as_str().to_owned(),
+        password_error,
+    };
+    Ok(PageResponse::render(&page)?.with_cookie(Cookie::Form.set(request.app(), Some(&form_secret))))
+}
+
+fn gone(request: &Request) -> Result<PageResponse, Error> {
+    let page = MessagePage {
+        layout: Layout::signed_out(request),
+        title: "This password link no longer works",
+        text: "It may have been used, or have ended after 24 hours. If you have set your password, sign in with it. Otherwise, ask an admin of your organization for a new link.",
+        link: Link { url: "/app/sign-in".to_owned(), text: "Sign in".to_owned() },
+        shows_request_id: false,
+    };
+    Ok(PageResponse::render(&page)?.refused(StatusCode::NOT_FOUND, "not_found"))
+}
+
+/// Sets the password.
+pub(crate) struct Set;
+
+impl Handler for Set {
+    fn operation(_: &Request) -> &'static str {
+        "set_password"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let Ok(secret) = request.path_id::<LinkSecret>("secret") else { return gone(request) };
+        let password = match request.cookie(Cookie::Form).map(|secret| request.verified_form(&secret)) {
+            Some(Ok(form)) => form.get("password").to_owned(),
+            Some(Err(Error::ForgedForm)) | None => {
+                let line = "This form had expired, or your browser does not keep cookies. Nothing was changed.";
+                let notice = Some(Notice::bad("Please try again", line));
+                let page = password_link_page(request, notice, None).await?;
+                return Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"));
+            }
+            Some(Err(error)) => return Err(error),
+        };
+        match link_holder::set_password(request, &secret, &password).await? {
+            PasswordSet::Done => {
+                // The browser's own session may be one of those that have ended.
+                let location = "/app/sign-in?password=saved";
+                Ok(PageResponse::see_other(location).with_cookie(Cookie::Session.set(request.app(), None)))
+            }
+            PasswordSet::Gone => gone(request),
+            PasswordSet::Weak(weak) => {
+                let page = password_link_page(request, None, Some(weak.message())).await?;
+                Ok(if page.is_refused() { page } else { page.unprocessable() })
+            }
+        }
+    }
+}

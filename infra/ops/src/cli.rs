@@ -1,0 +1,85 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand};
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(name = "ops", version, about = "What operators of Countersign do")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Create an organization, and print the invitation link of its first admin, once
+    CreateOrganization(CreateOrganization),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateOrganization {
+    /// Name of the organization
+    #[arg(long)]
+    pub(crate) name: String,
+
+    /// Email address of its first admin
+    #[arg(long, value_name = "EMAIL")]
+    pub(crate) admin_email: String,
+
+    #[arg(
+        long,
+        value_name = "URL",
+        help = "Origin of the link, such as https://countersign.example [default: $BASE_URL]"
+    )]
+    pub(crate) base_url: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) store: StoreOptions,
+}
+
+/// Where the table is.
+#[derive(Debug, Args)]
+pub(crate) struct StoreOptions {
+    #[arg(
+        long,
+        value_name = "URL",
+        help = "Endpoint of DynamoDB [default: $AWS_ENDPOINT_URL_DYNAMODB, $AWS_ENDPOINT_URL, AWS itself]"
+    )]
+    pub(crate) endpoint_url: Option<String>,
+
+    #[arg(long, value_name = "NAME", help = "Name of the table [default: $TABLE_NAME, or countersign]")]
+    pub(crate) table_name: Option<String>,
+
+    #[arg(long, help = "AWS region [default: $AWS_REGION, or the profile's]")]
+    pub(crate) region: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<CreateOrganization, clap::Error> {
+        let Command::CreateOrganization(options) = Cli::try_parse_from(line.split(' '))?.command;
+        Ok(options)
+    }
+
+    #[test]
+    fn create_organization_takes_every_option() {
+        let line = "ops create-organization --name Harbor --admin-email ada@okafor.example --base-url http://h \
+                    --endpoint-url http://127.0.0.1:8000 --table-name t --region eu-central-1";
+        let line = line.split_whitespace().filter(|word| *word != "\\").collect::<Vec<_>>().join(" ");
+        let options = parse(&line).unwrap();
+        assert_eq!((options.name.as_str(), options.admin_email.as_str()), ("Harbor", "ada@okafor.example"));
+        assert_eq!(options.base_url.as_deref(), Some("http://h"));
+        let StoreOptions { endpoint_url, table_name, region } = options.store;
+        assert_eq!(endpoint_url.as_deref(), Some("http://127.0.0.1:8000"));
+        assert_eq!((table_name.as_deref(), region.as_deref()), (Some("t"), Some("eu-central-1")));
+    }
+
+    #[test]
+    fn a_name_and_an_address_are_required() {
+        for line in ["ops", "ops create-organization", "ops create-organization --name x", "ops remove"] {
+            assert_eq!(parse(line).expect_err(line).exit_code(), 2, "{line}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The command `ops`: what an operator does, on the local stack and, with the same options, at any endpoint.
+//!
+//! Without the feature `aws`, it reaches emulators on this machine only.
+
+mod cli;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use ops::create_organization_with_invitation;
+use shared::platform::aws::{self, AwsSettings};
+use shared::platform::config::BaseUrl;
+use shared::store::Store;
+
+use cli::{Cli, Command, CreateOrganization, StoreOptions};
+
+/// The table of the local stack.
+const LOCAL_TABLE: &str = "countersign";
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let Command::CreateOrganization(options) = Cli::parse().command;
+    match create_organization(&options).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("error: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints the invitation's link alone on standard output, so that scripts can pass it on.
+async fn create_organization(options: &CreateOrganization) -> Result<(), String> {
+    let base_url = options.base_url.clone().or_else(|| env("BASE_URL"));
+    let base_url = base_url.ok_or("no base URL: use --base-url or set BASE_URL, to the origin of the app's links")?;
+    let base_url = BaseUrl::parse(&base_url).map_err(|error| error.to_string())?;
+    let store = store(&options.store).await?;
+    let created = create_organization_with_invitation(&store, &options.name, &options.admin_email)
+        .await
+        .map_err(|error| error.to_string())?;
+    eprintln!("Organization {} was created. Hand this link to its first admin:", created.id);
+    println!("{}", base_url.link(&created.invitation_path));
+    eprintln!("It works once, for 7 days, and is not shown again.");
+    Ok(())
+}
+
+async fn store(options: &StoreOptions) -> Result<Store, String> {
+    let endpoint_url = options.endpoint_url.clone();
+    let endpoint_url = endpoint_url.or_else(|| env("AWS_ENDPOINT_URL_DYNAMODB")).or_else(|| env("AWS_ENDPOINT_URL"));
+    let table = options.table_name.clone().or_else(|| env("TABLE_NAME")).unwrap_or_else(|| LOCAL_TABLE.to_owned());
+    let settings = settings(endpoint_url.as_deref(), options.region.as_deref()).await?;
+    Ok(Store::new(aws::dynamodb(&settings), table))
+}
+
+#[cfg(feature = "aws")]
+async fn settings(endpoint_url: Option<&str>, region: Option<&str>) -> Result<AwsSettings, String> {
+    ops::aws::settings_in(endpoint_url, region).await.map_err(|error| error.to_string())
+}
+
+#[cfg(not(feature = "aws"))]
+#[allow(clippy::unused_async, reason = "the same signature as with the feature")]
+async fn settings(endpoint_url: Option<&str>, region: Option<&str>) -> Result<AwsSettings, String> {
+    use shared::platform::aws::EndpointKind;
+    match endpoint_url {
+        Some(url) if EndpointKind::of(url) == EndpointKind::Loopback => {
+            AwsSettings::at(url).map(|settings| settings.in_region(region)).map_err(|error| error.to_string())
+        }
+        _ => Err("this build reaches this machine only; build it with `--features aws` for other endpoints".to_owned()),
+    }
+}
+
+fn env(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}

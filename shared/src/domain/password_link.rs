@@ -1,0 +1,151 @@
+//! Links with which a member sets a new password: for whoever forgot theirs. An admin makes one and hands it over, since
+//! Countersign sends no email.
+//!
+//! Decision: whoever holds such a link takes over the account, so an admin gets one only for an account that no other
+//! organization uses, and only while that is so: it is checked when the link is made and again when it is used. A person
+//! who belongs to two organizations asks their operator. A link also ends when its admin is removed or becomes a member,
+//! when the member is removed, and when the password changes in any way, so of several links only one is ever used.
+
+use serde::{Deserialize, Serialize};
+
+use super::account::Account;
+use super::contact::Email;
+use super::ids::{MemberId, OrgId};
+use super::member::{Admin, Member};
+use super::organization::MemberRecord;
+use super::time::Timestamp;
+use crate::crypto::{fingerprint, hex};
+use crate::limits;
+
+/// A link as it is stored, without its secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PasswordLink {
+    /// The organization whose admin made it.
+    pub organization_id: OrgId,
+    /// The member for whom it is.
+    pub member_id: MemberId,
+    /// The address of the member's account.
+    pub email: Email,
+    /// The admin who made it.
+    pub created_by: MemberId,
+    /// When it stops working.
+    pub expires_at: Timestamp,
+    /// The fingerprint of the hash of the password that it replaces.
+    replaces: String,
+}
+
+/// Why an admin can't make a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotLinked {
+    /// Admins set their own password in another way: whoever uses their session must not take over their account.
+    Oneself,
+    /// The organization has no such member, or the member no account.
+    Unknown,
+    /// Another organization uses the account.
+    UsedElsewhere,
+}
+
+impl PasswordLink {
+    /// A new link for a member.
+    ///
+    /// # Errors
+    /// [`NotLinked`].
+    pub fn create(
+        by: Admin<'_>,
+        member: Option<&MemberRecord>,
+        account: Option<&Account>,
+        now: Timestamp,
+    ) -> Result<Self, NotLinked> {
+        let (Some(member), Some(account)) = (member, account) else { return Err(NotLinked::Unknown) };
+        let admin: &Member = by.member();
+        if member.id == admin.id() {
+            return Err(NotLinked::Oneself);
+        }
+        if !is_used_only_by(account, admin.org()) {
+            return Err(NotLinked::UsedElsewhere);
+        }
+        Ok(Self {
+            organization_id: admin.org(),
+            member_id: member.id,
+            email: account.email.clone(),
+            created_by: admin.id(),
+            expires_at: now.plus_seconds(limits::PASSWORD_LINK_LIFETIME_S),
+            replaces: fingerprint_of(account),
+        })
+    }
+
+    /// Whether it works at a moment, for the account as it is, and the admin who made it.
+    #[must_use]
+    pub fn is_valid_at(&self, now: Timestamp, account: &Account, created_by: Option<&MemberRecord>) -> bool {
+        let is_of_member = account.memberships.iter().any(|membership| membership.member_id == self.member_id);
+        now < self.expires_at
+            && is_of_member
+            && is_used_only_by(account, self.organization_id)
+            && self.replaces == fingerprint_of(account)
+            && created_by.is_some_and(MemberRecord::is_admin)
+    }
+}
+
+fn is_used_only_by(account: &Account, org: OrgId) -> bool {
+    account.memberships.iter().all(|membership| membership.organization_id == org)
+}
+
+fn fingerprint_of(account: &Account) -> String {
+    hex(&fingerprint(&[account.password_hash.as_bytes()]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::account::Membership;
+    use crate::domain::contact::DisplayName;
+    use crate::domain::organization::Role;
+
+    fn member(name: &str, role: Role, now: Timestamp) -> MemberRecord {
+        let email = Email::parse(&format!("{name}@example.org")).unwrap();
+        MemberRecord { id: MemberId::new(), name: DisplayName::parse(name).unwrap(), email, role, created_at: now }
+    }
+
+    fn account(org: OrgId, member: &MemberRecord) -> Account {
+        Account {
+            email: member.email.clone(),
+            password_hash: "before".to_owned(),
+            memberships: vec![Membership { organization_id: org, member_id: member.id }],
+            created_at: member.created_at,
+            epoch: 0,
+        }
+    }
+
+    #[test]
+    fn a_link_is_for_an_account_that_only_its_organization_uses() {
+        let (org, now) = (OrgId::new(), Timestamp::from_unix_ms(1_800_000_000_000).unwrap());
+        let (ada, ben) = (member("ada", Role::Admin, now), member("ben", Role::Member, now));
+        let signed_in = Member::of_session(org, &ada);
+        let by = signed_in.as_admin().unwrap();
+        let bens = account(org, &ben);
+        let elsewhere = Membership { organization_id: OrgId::new(), member_id: MemberId::new() };
+        let shared = Account { memberships: vec![bens.memberships[0], elsewhere], ..bens.clone() };
+        assert_eq!(PasswordLink::create(by, Some(&ada), Some(&account(org, &ada)), now), Err(NotLinked::Oneself));
+        assert_eq!(PasswordLink::create(by, None, None, now), Err(NotLinked::Unknown));
+        assert_eq!(PasswordLink::create(by, Some(&ben), None, now), Err(NotLinked::Unknown));
+        assert_eq!(PasswordLink::create(by, Some(&ben), Some(&shared), now), Err(NotLinked::UsedElsewhere));
+
+        let link = PasswordLink::create(by, Some(&ben), Some(&bens), now).unwrap();
+        let last = now.plus_seconds(24 * 3600 - 1);
+        let demoted = MemberRecord { role: Role::Member, ..ada.clone() };
+        let changed = Account { password_hash: "after".to_owned(), ..bens.clone() };
+        let removed = Account { memberships: Vec::new(), ..bens.clone() };
+        for (at, account, admin, is_valid) in [
+            (now, &bens, Some(&ada), true),
+            (last, &bens, Some(&ada), true),
+            (last.plus_seconds(1), &bens, Some(&ada), false),
+            (now, &bens, Some(&demoted), false),
+            (now, &bens, None, false),
+            (now, &shared, Some(&ada), false),
+            (now, &changed, Some(&ada), false),
+            (now, &removed, Some(&ada), false),
+        ] {
+            assert_eq!(link.is_valid_at(at, account, admin), is_valid, "{at} {account:?} {admin:?}");
+        }
+    }
+}

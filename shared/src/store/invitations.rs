@@ -1,0 +1,115 @@
+//! Invitations: a record under the address, and a pointer to it under the hash of the secret. DynamoDB deletes both when
+//! the invitation has ended.
+
+use serde::{Deserialize, Serialize};
+
+use super::change::{Change, Changes};
+use super::item::{Item, from_item, from_versioned_item, to_item, to_versioned_item};
+use super::keys::{self, DROP_AT};
+use super::list::Order;
+use super::{OrgStore, Store, StoreError, Versioned};
+use crate::crypto::SecretHash;
+use crate::domain::call_context::CallContext;
+use crate::domain::contact::Email;
+use crate::domain::ids::OrgId;
+use crate::domain::invitation::Invitation;
+use crate::domain::member::Admin;
+use aws_sdk_dynamodb::types::AttributeValue;
+
+/// What the hash of a secret leads to. It stays when the invitation is accepted, so that a form that is sent twice is
+/// recognized.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct InvitedAddress {
+    /// The organization.
+    pub organization_id: OrgId,
+    /// The address.
+    pub email: Email,
+}
+
+/// An invitation with the hash of its secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct StoredInvitation {
+    /// The invitation.
+    #[serde(flatten)]
+    pub invitation: Invitation,
+    /// The hash, in hexadecimal.
+    secret_hash: String,
+}
+
+impl Store {
+    /// The organization and the address that the hash of a secret leads to, whether or not the invitation is still there.
+    pub(crate) async fn invited_address(&self, hash: SecretHash) -> Result<Option<InvitedAddress>, StoreError> {
+        self.get(keys::invitation_by_hash(hash)).await?.map(from_item).transpose()
+    }
+
+    /// The organization's invitation of an address, if it has this secret.
+    pub(crate) async fn invitation(
+        &self,
+        address: &InvitedAddress,
+        hash: SecretHash,
+    ) -> Result<Option<Versioned<StoredInvitation>>, StoreError> {
+        let found = self.get(keys::invitation(address.organization_id, &address.email)).await?;
+        let found: Option<Versioned<StoredInvitation>> = found.map(from_versioned_item).transpose()?;
+        Ok(found.filter(|found| found.secret_hash == hash.to_string()))
+    }
+}
+
+impl OrgStore {
+    /// The organization's invitations, ended ones included.
+    pub(crate) async fn invitations(&self) -> Result<Vec<Versioned<StoredInvitation>>, StoreError> {
+        let mut items = Vec::new();
+        let partition = keys::invitations(self.org);
+        self.store.scan_partition(&partition, Order::OldestFirst, &[], |item| items.push(item)).await?;
+        items.into_iter().map(from_versioned_item).collect()
+    }
+}
+
+/// The changes that add an invitation, in the place of the one that the address has, if any: that one's link stops working.
+pub(crate) fn put(
+    call: &CallContext,
+    admin: Admin<'_>,
+    (invitation, hash): (&Invitation, SecretHash),
+    replaced: Option<&Versioned<StoredInvitation>>,
+) -> Result<Changes, StoreError> {
+    let [record, pointer] = items(invitation, hash, replaced.map_or(0, Versioned::version) + 1)?;
+    let mut changes = vec![Change::Create(pointer)];
+    match replaced {
+        None => changes.push(Change::Create(record)),
+        Some(before) => changes.extend([Change::Replace(record, before.version()), delete_pointer(before)]),
+    }
+    Ok(Changes::by_admin(call, admin, changes))
+}
+
+/// The changes that revoke an invitation. They hold only while it is as it was read.
+pub(crate) fn revoke(call: &CallContext, admin: Admin<'_>, before: &Versioned<StoredInvitation>) -> Changes {
+    Changes::by_admin(call, admin, [delete(before), delete_pointer(before)])
+}
+
+/// The change that ends an invitation which is accepted. It holds only while the invitation is as it was read.
+pub(crate) fn accept(call: &CallContext, before: &Versioned<StoredInvitation>) -> Changes {
+    Changes::of(call, [delete(before)])
+}
+
+/// The record of an invitation, and the pointer to it.
+pub(super) fn items(invitation: &Invitation, hash: SecretHash, version: u64) -> Result<[Item; 2], StoreError> {
+    let (org, email) = (invitation.organization_id, &invitation.email);
+    let stored = StoredInvitation { invitation: invitation.clone(), secret_hash: hash.to_string() };
+    let address = InvitedAddress { organization_id: org, email: email.clone() };
+    let mut items = [
+        to_versioned_item(keys::invitation(org, email), &stored, version)?,
+        to_item(keys::invitation_by_hash(hash), &address)?,
+    ];
+    for item in &mut items {
+        item.insert(DROP_AT.to_owned(), AttributeValue::N(invitation.expires_at.unix_s().to_string()));
+    }
+    Ok(items)
+}
+
+fn delete(before: &Versioned<StoredInvitation>) -> Change {
+    let Invitation { organization_id, email, .. } = &before.invitation;
+    Change::DeleteVersion(keys::invitation(*organization_id, email), before.version())
+}
+
+fn delete_pointer(before: &Versioned<StoredInvitation>) -> Change {
+    Change::Delete(keys::invitation_by_stored_hash(&before.secret_hash))
+}

@@ -1,0 +1,319 @@
+//! The holders of links: people who accept an invitation, and members who set a new password. The secret in the link is
+//! all that they have; neither audit rows nor logs have it.
+//!
+//! Decision: an invitation never sets the password of an account that exists. Whoever has the link of an invitation to
+//! such an address must also know the password of its account. Attempts count like those of the sign-in form.
+//!
+//! Decision: setting a new password does not sign in. The sign-in form follows, with all that it checks.
+
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+
+use http::StatusCode;
+use tokio::sync::OnceCell;
+
+use crate::crypto::{self, LinkSecret};
+use crate::domain::account::{Account, Membership};
+use crate::domain::actor::{Actor, ActorType};
+use crate::domain::call_context::CallContext;
+use crate::domain::contact::{DisplayName, Email};
+use crate::domain::ids::MemberId;
+use crate::domain::organization::{MemberRecord, Organization, Role};
+use crate::domain::password::{NewPassword, WeakPassword};
+use crate::domain::password_link::PasswordLink;
+use crate::error::Error;
+use crate::retry::{Budget, retry_on_conflict};
+use crate::store::commit::Commit;
+use crate::store::invitations::{self, InvitedAddress, StoredInvitation};
+use crate::store::{Versioned, members, password_links};
+use crate::web::login::{Checked, LoginCookies, Secrets, begin_session};
+use crate::web::request::Request;
+use crate::web::session::SignedIn;
+
+/// An invitation that can be accepted.
+#[derive(Debug)]
+pub struct OpenInvitation {
+    /// The organization that the person joins.
+    pub organization: Organization,
+    /// The person's e-mail address.
+    pub email: Email,
+    /// The role that the person gets.
+    pub role: Role,
+    /// What the person must give to accept it.
+    pub needs: Needs,
+}
+
+/// What a person must give to accept an invitation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// A name, and the password of a new account.
+    NewAccount,
+    /// The password of their account.
+    Password,
+    /// The password of their account, and a name: they belong to no organization that knows one.
+    NameAndPassword,
+}
+
+/// The invitation of a link, if it can be accepted.
+pub async fn open_invitation(request: &Request, secret: &LinkSecret) -> Result<Option<OpenInvitation>, Error> {
+    let Some(found) = Found::find(request, secret).await? else { return Ok(None) };
+    let Some(invitation) = found.pending(request) else { return Ok(None) };
+    let (email, role) = (invitation.invitation.email.clone(), invitation.invitation.role);
+    let needs = match (&found.account, found.memberships.is_empty()) {
+        (None, _) => Needs::NewAccount,
+        (Some(_), true) => Needs::NameAndPassword,
+        (Some(_), false) => Needs::Password,
+    };
+    Ok(Some(OpenInvitation { organization: found.organization, email, role, needs }))
+}
+
+/// What the secret of an invitation leads to.
+struct Found {
+    address: InvitedAddress,
+    organization: Organization,
+    invitation: Option<Versioned<StoredInvitation>>,
+    account: Option<Account>,
+    memberships: Vec<(Organization, MemberRecord)>,
+}
+
+impl Found {
+    async fn find(request: &Request, secret: &LinkSecret) -> Result<Option<Self>, Error> {
+        let store = request.store();
+        let Some(address) = store.invited_address(secret.hash()).await? else { return Ok(None) };
+        let Some(organization) = store.organization(address.organization_id).await? else { return Ok(None) };
+        let invitation = store.invitation(&address, secret.hash()).await?;
+        let account = store.account(&address.email).await?;
+        let memberships = match &account {
+            Some(account) => store.memberships(account).await?,
+            None => Vec::new(),
+        };
+        Ok(Some(Self { address, organization, invitation, account, memberships }))
+    }
+
+    /// The person's membership in the organization, if they are a member.
+    fn membership(&self) -> Option<&(Organization, MemberRecord)> {
+        self.memberships.iter().find(|(organization, _)| organization.id == self.organization.id)
+    }
+
+    /// The invitation, if it can be accepted.
+    fn pending(&self, request: &Request) -> Option<&Versioned<StoredInvitation>> {
+        let is_valid = |stored: &&Versioned<StoredInvitation>| stored.invitation.is_valid_at(request.now());
+        self.invitation.as_ref().filter(is_valid).filter(|_| self.membership().is_none())
+    }
+}
+
+/// What a person gives to accept an invitation.
+#[derive(Debug)]
+pub struct Acceptance<'a> {
+    /// The name, as it was typed.
+    pub name: &'a str,
+    /// The password, as it was typed: that of the account, or a new one.
+    pub password: &'a str,
+}
+
+/// The outcome of accepting an invitation.
+#[derive(Debug)]
+pub enum Accepted {
+    /// The person is a member now, and signed in. Or they were one already, and typed the right password: a form that is
+    /// sent twice ends here as well.
+    SignedIn(LoginCookies),
+    /// The link does not work any more, or never did.
+    Gone,
+    /// The name is not valid, with what is wrong.
+    Name(String),
+    /// The password of the account is wrong, or there were too many attempts.
+    WrongPassword,
+    /// The new password is not accepted.
+    Weak(WeakPassword),
+}
+
+/// Accepts an invitation: the person becomes a member, with a new account or with theirs, and is signed in.
+pub async fn accept(
+    request: &mut Request,
+    secret: &LinkSecret,
+    acceptance: &Acceptance<'_>,
+) -> Result<Accepted, Error> {
+    let secrets = Secrets::new(request)?;
+    let new_hash = OnceCell::new();
+    let attempt = || async {
+        let Some(found) = Found::find(request, secret).await? else { return Ok(Err(Accepted::Gone)) };
+        let pending = found.pending(request);
+        if pending.is_none() && found.membership().is_none() {
+            return Ok(Err(Accepted::Gone));
+        }
+        let Some(known) = &found.account else {
+            // There is no account without a membership, so there is an invitation.
+            let Some(invitation) = pending else { return Ok(Err(Accepted::Gone)) };
+            return accept_with_new_account(request, &secrets, &found, invitation, acceptance, &new_hash).await;
+        };
+        // A name that is missing must not cost an attempt.
+        let name = match found.memberships.first() {
+            Some((_, member)) => member.name.clone(),
+            None => match DisplayName::parse(acceptance.name) {
+                Ok(name) => name,
+                Err((_, message)) => return Ok(Err(Accepted::Name(message))),
+            },
+        };
+        let Some(checked) = Checked::check(request, known.email.as_str(), acceptance.password).await? else {
+            return Ok(Err(Accepted::WrongPassword));
+        };
+        let (account, organization) = (&checked.account, found.organization.clone());
+        let begun = match (found.membership(), pending) {
+            (Some(membership), _) => {
+                let is_member =
+                    |call: &CallContext, member: &MemberRecord| Ok(vec![members::check_member(call, member.id)]);
+                begin_session(request, account, &secrets, membership.clone(), is_member).await?
+            }
+            (None, Some(invitation)) => {
+                let member = member_of(invitation, name, request);
+                begin_session(request, account, &secrets, (organization, member), |call, member| {
+                    let joined = members::create_for_account(call, member, account)?;
+                    Ok(vec![joined, invitations::accept(call, invitation)])
+                })
+                .await?
+            }
+            (None, None) => return Ok(Err(Accepted::Gone)),
+        };
+        checked.succeeded(request).await;
+        Ok(Ok(begun))
+    };
+    match retry_on_conflict(Budget::until(request.write_deadline()), attempt).await? {
+        Ok(signed_in) => {
+            request.sign_in(signed_in);
+            Ok(Accepted::SignedIn(secrets.into()))
+        }
+        Err(refused) => Ok(refused),
+    }
+}
+
+async fn accept_with_new_account(
+    request: &Request,
+    secrets: &Secrets,
+    found: &Found,
+    invitation: &Versioned<StoredInvitation>,
+    acceptance: &Acceptance<'_>,
+    new_hash: &OnceCell<String>,
+) -> Result<Result<SignedIn, Accepted>, Error> {
+    let name = match DisplayName::parse(acceptance.name) {
+        Ok(name) => name,
+        Err((_, message)) => return Ok(Err(Accepted::Name(message))),
+    };
+    let email = &found.address.email;
+    let password = NewPassword::check(acceptance.password, email.as_str(), found.organization.name.as_str());
+    let password = match password {
+        Ok(password) => password,
+        Err(weak) => return Ok(Err(Accepted::Weak(weak))),
+    };
+    let password_hash = new_hash.get_or_try_init(|| hash(&password)).await?.clone();
+    let member = member_of(invitation, name, request);
+    let account = Account {
+        email: email.clone(),
+        password_hash,
+        memberships: vec![Membership { organization_id: found.organization.id, member_id: member.id }],
+        created_at: request.now(),
+        epoch: 0,
+    };
+    let begun = begin_session(request, &account, secrets, (found.organization.clone(), member), |call, member| {
+        let created = members::create_with_account(call, member, &account)?;
+        Ok(vec![created, invitations::accept(call, invitation)])
+    });
+    Ok(Ok(begun.await?))
+}
+
+fn member_of(invitation: &Versioned<StoredInvitation>, name: DisplayName, request: &Request) -> MemberRecord {
+    let (email, role) = (invitation.invitation.email.clone(), invitation.invitation.role);
+    MemberRecord { id: MemberId::new(), name, email, role, created_at: request.now() }
+}
+
+async fn hash(password: &NewPassword) -> Result<String, Error> {
+    let password = password.clone();
+    // The hash takes tens of milliseconds of CPU time.
+    let hashed = tokio::task::spawn_blocking(move || crypto::hash_password(password.reveal())).await;
+    let hashed = hashed.map_err(|_| Error::Internal("hashing a password panicked".to_owned()))?;
+    hashed.map_err(|error| Error::Internal(error.to_string()))
+}
+
+/// A link to set a new password that can be used.
+#[derive(Debug)]
+pub struct OpenPasswordLink {
+    /// The organization.
+    pub organization: Organization,
+    /// The address of the account.
+    pub email: Email,
+}
+
+/// What the secret of a link to set a new password leads to.
+struct FoundLink {
+    link: PasswordLink,
+    organization: Organization,
+    account: Account,
+    member: MemberRecord,
+}
+
+impl FoundLink {
+    async fn find(request: &Request, secret: &LinkSecret) -> Result<Option<Self>, Error> {
+        let store = request.store();
+        let Some(link) = store.password_link(secret.hash()).await? else { return Ok(None) };
+        let org = link.organization_id;
+        let (organization, account) = (store.organization(org).await?, store.account(&link.email).await?);
+        let (Some(organization), Some(account)) = (organization, account) else { return Ok(None) };
+        let [member, admin] = store.members_by_id(org, [link.member_id, link.created_by]).await?;
+        let Some(member) = member else { return Ok(None) };
+        let is_valid = link.is_valid_at(request.now(), &account, admin.as_ref());
+        Ok(is_valid.then_some(Self { link, organization, account, member }))
+    }
+}
+
+/// The link, if it can be used.
+pub async fn open_password_link(request: &Request, secret: &LinkSecret) -> Result<Option<OpenPasswordLink>, Error> {
+    let found = FoundLink::find(request, secret).await?;
+    Ok(found.map(|found| OpenPasswordLink { organization: found.organization, email: found.account.email }))
+}
+
+/// The outcome of setting a new password.
+#[derive(Debug)]
+pub enum PasswordSet {
+    /// The account has the password, and all its sessions have ended.
+    Done,
+    /// The link does not work any more, or never did.
+    Gone,
+    /// The password is not accepted.
+    Weak(WeakPassword),
+}
+
+/// Sets a new password with a link, which then stops working. The organization's audit log has it as the member's act.
+pub async fn set_password(request: &Request, secret: &LinkSecret, password: &str) -> Result<PasswordSet, Error> {
+    let new_hash = OnceCell::<String>::new();
+    let tried = OnceLock::new();
+    let attempt = || async {
+        let Some(FoundLink { link, organization, account, member }) = FoundLink::find(request, secret).await? else {
+            // An attempt before may have taken effect although its response was lost.
+            let Some(email) = tried.get() else { return Ok(PasswordSet::Gone) };
+            let account = request.store().account(email).await?;
+            let is_set = account.is_some_and(|account| Some(&account.password_hash) == new_hash.get());
+            return Ok(if is_set { PasswordSet::Done } else { PasswordSet::Gone });
+        };
+        let password = match NewPassword::check(password, account.email.as_str(), organization.name.as_str()) {
+            Ok(password) => password,
+            Err(weak) => return Ok(PasswordSet::Weak(weak)),
+        };
+        let password_hash = new_hash.get_or_try_init(|| hash(&password)).await?;
+        let actor = Actor {
+            actor_type: ActorType::Member,
+            id: Some(member.id.uuid()),
+            display_name: member.name.as_str().to_owned(),
+        };
+        let scope = request.record().scope(request.app(), link.organization_id, actor, Vec::new());
+        let call = scope.call();
+        let changes = [
+            password_links::set_password(call, secret.hash(), &account, password_hash)?,
+            members::check_member(call, member.id),
+        ];
+        // Set once: the address of a link does not change.
+        let _ = tried.set(account.email.clone());
+        Commit::new(scope.store(), call).with(changes).done(StatusCode::SEE_OTHER, &[member.id.uuid()]).await?;
+        request.is_audited.store(true, Ordering::Relaxed);
+        Ok(PasswordSet::Done)
+    };
+    retry_on_conflict(Budget::until(request.write_deadline()), attempt).await
+}
