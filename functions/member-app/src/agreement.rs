@@ -13,6 +13,7 @@ use shared::service::agreements::{self, AgreementReview};
 use shared::web::Request;
 
 use crate::Handler;
+use crate::acts::Acts;
 use crate::agreement_summary::AgreementSummary;
 use crate::labels::{Badge, DisplayTime, action_verb, actor_label, lifecycle_badge};
 use crate::layout::{Layout, Link};
@@ -22,6 +23,7 @@ use crate::response::PageResponse;
 #[template(path = "agreement.html")]
 struct AgreementPage {
     layout: Layout,
+    id: String,
     name: String,
     kind: &'static str,
     badge: Badge,
@@ -33,6 +35,7 @@ struct AgreementPage {
     blockers: Vec<&'static str>,
     is_ready: bool,
     proposals: Vec<PendingProposal>,
+    acts: Acts,
 }
 
 struct PendingProposal {
@@ -69,11 +72,12 @@ impl Handler for Show {
 }
 
 fn agreement_page(request: &Request, review: &AgreementReview) -> AgreementPage {
-    let AgreementReview { in_full, workspace, pending } = review;
+    let AgreementReview { in_full, workspace, pending, acts, has_more_acts } = review;
     let agreement = &in_full.agreement;
     let view = AgreementView::of(in_full, &request.app().base_url);
     AgreementPage {
         layout: Layout::new(request),
+        id: agreement.id().to_string(),
         name: agreement.name.as_str().to_owned(),
         kind: match agreement.kind {
             AgreementKind::General => "Agreement",
@@ -90,6 +94,7 @@ fn agreement_page(request: &Request, review: &AgreementReview) -> AgreementPage 
         is_ready: view.proposal_ready,
         agreement_summary: AgreementSummary::new(agreement, &view, &in_full.contacts),
         blockers: in_full.blockers.iter().map(Blocker::message).collect(),
+        acts: Acts::new(agreement, acts, *has_more_acts),
         proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, request.now())).collect(),
     }
 }

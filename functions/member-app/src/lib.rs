@@ -5,10 +5,15 @@
 //! a response. `shared::web` has the session, the form checks and the audit row.
 
 mod account;
+mod acts;
 mod agreement;
 mod agreement_summary;
 mod agreements;
+mod audit;
+mod audit_export;
+mod audit_query;
 mod contacts;
+mod csv;
 mod delivery;
 mod developers;
 mod done;
@@ -72,6 +77,8 @@ pub fn router(app: Arc<AppState>) -> Router {
         .route("/app/agreements/{id}", page::<agreement::Show>())
         .route("/app/proposals", page::<proposals::List>())
         .route("/app/proposals/{id}", page_with_action::<proposal::Show, proposal::Decide>())
+        .route("/app/audit", page::<audit::Show>())
+        .route("/app/audit/export", page::<audit_export::Export>())
         .route("/app/members", page_with_action::<members::List, members::Remove>())
         .route("/app/developers", page_with_action::<developers::Show, developers::AddEndpoint>())
         .route("/app/developers/tokens", page_with_action::<tokens::Show, tokens::Create>())

@@ -27,9 +27,18 @@ pub(crate) struct PageResponse {
     objects: Vec<Uuid>,
     /// The cause of a failure, for the log only.
     cause: Option<String>,
+    /// The type and name of a file to download, if the body is one.
+    file: Option<(HeaderValue, HeaderValue)>,
 }
 
 impl PageResponse {
+    /// A file to download. The name consists of letters, digits, hyphens and dots.
+    pub fn download(content_type: HeaderValue, name: &str, body: String) -> Result<Self, Error> {
+        let disposition = HeaderValue::try_from(format!("attachment; filename=\"{name}\""))
+            .map_err(|_| Error::Internal("the name of a file is no header value".to_owned()))?;
+        Ok(Self { body, file: Some((content_type, disposition)), ..Self::new(StatusCode::OK) })
+    }
+
     /// A rendered page.
     pub fn render(template: &impl Template) -> Result<Self, Error> {
         let body = template.render().map_err(|error| Error::Internal(format!("rendering a page: {error}")))?;
@@ -50,6 +59,7 @@ impl PageResponse {
             cookies: Vec::new(),
             objects: Vec::new(),
             cause: None,
+            file: None,
         }
     }
 
@@ -201,6 +211,10 @@ fn into_http(request: &Request, page: PageResponse) -> Response {
         (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
     ];
     headers.extend(fixed);
+    if let Some((content_type, disposition)) = page.file {
+        headers.insert(header::CONTENT_TYPE, content_type);
+        headers.insert(header::CONTENT_DISPOSITION, disposition);
+    }
     if !request.app().insecure_cookies {
         let one_year = HeaderValue::from_static("max-age=31536000");
         headers.insert(header::STRICT_TRANSPORT_SECURITY, one_year);

@@ -33,12 +33,14 @@ impl OrgStore {
     }
 }
 
-/// The changes that remove a member, which ends their sessions in the organization: the member's record is deleted, and the
-/// membership is removed from their account, which stays. They hold only while the member exists, and the admin who must
+/// The changes that remove a member, which ends their sessions in the organization: the member's record is deleted, except
+/// for the name, which the audit log shows, and the membership is removed from their account, which stays. They hold only while the member exists, and the admin who must
 /// stay is one.
 pub(crate) fn remove(call: &CallContext, removal: &Removal, account: Option<&Account>) -> Result<Changes, StoreError> {
     let (org, gone) = (call.org(), removal.removed());
-    let mut changes = vec![Change::DeleteExisting(keys::member(org, gone.id))];
+    let mut name = keys::former_member(org, gone.id).into_item();
+    name.insert("name".to_owned(), AttributeValue::S(gone.name.as_str().to_owned()));
+    let mut changes = vec![Change::DeleteExisting(keys::member(org, gone.id)), Change::Put(name)];
     changes.extend(removal.remaining_admin().map(|admin| has_admin_role(org, admin)));
     if let Some(account) = account {
         let encoded = |memberships: &[_]| {

@@ -1,9 +1,10 @@
 //! Agreements: stages with gates, participants, documents and terms, and their rules.
 //!
-//! The types are here. [`gate`] has the nine types of gates, [`blockers`] the blockers of publication, [`edit`] the
+//! The types are here. [`acts`] has what a history shows, [`gate`] has the nine types of gates, [`blockers`] the blockers of publication, [`edit`] the
 //! editing of drafts, [`draft`] the drafts that may be written without a member, [`participants`] joining an agreement,
 //! [`progress`] how an active agreement advances.
 
+pub mod acts;
 pub mod blockers;
 pub mod draft;
 pub mod edit;

@@ -1,11 +1,13 @@
 //! The app: the pages of members and their forms.
 
 mod admins;
+mod audit;
 mod contacts;
 mod decisions;
 mod forms;
 mod home_endpoints;
 mod members;
+mod proposals;
 mod rare_states;
 mod sign_in;
 mod tokens;
