@@ -110,10 +110,31 @@ pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 255;
 /// The lifetime of an idempotency key, in seconds (contract, section 1).
 pub const IDEMPOTENCY_KEY_LIFETIME_S: i64 = 7 * 24 * 3600;
 
+/// Rows on a page of the audit log.
+pub const AUDIT_PAGE_ROWS: usize = 50;
+/// Audit rows that are read for a page without a filter, the page's own and the plain views among them: some 100 KB.
+pub const AUDIT_ROWS_READ: i32 = 300;
+/// Audit rows that are read for a page with a filter, which may match none of them: some 700 KB in one query.
+pub const AUDIT_ROWS_READ_FILTERED: i32 = 2000;
+/// Days that the audit log shows first.
+pub const AUDIT_DAYS: i64 = 7;
+/// Rows of one exported file of the audit log.
+pub const AUDIT_EXPORT_ROWS_MAX: usize = 10_000;
+/// Queries for one exported file, each of up to 1 MB.
+pub const AUDIT_EXPORT_QUERIES_MAX: u32 = 20;
+/// An exported file, in bytes. As text in JSON each byte takes up to two, and Lambda takes [`RESPONSE_BYTES_MAX`].
+pub const AUDIT_EXPORT_BYTES_MAX: usize = 3_000_000;
+/// Acts that the page of an agreement shows.
+pub const ACTS_SHOWN_MAX: usize = 20;
+
 /// Token lifetime, in seconds: ninety days (specification, "Limits").
 pub const TOKEN_LIFETIME_S: i64 = 90 * 24 * 3600;
 /// The largest number of valid tokens of an organization, so that an admin sees all of them on one page.
 pub const VALID_TOKENS_MAX: usize = 100;
+/// Tokens that are read at once for their page: one query, and one batch of keys.
+pub const TOKENS_READ_AT_ONCE: i32 = 100;
+/// The longest wait of a response for the record of its token's use, which is best effort.
+pub const TOKEN_USE_WAIT: Duration = Duration::from_millis(500);
 /// The largest number of expired and revoked tokens that the app shows, the newest ones. The audit log has them all.
 pub const ENDED_TOKENS_SHOWN_MAX: usize = 20;
 /// The lifetime of an entry of the trail of calls with unknown tokens, in seconds (contract, section 1).

@@ -12,6 +12,7 @@ use shared::service::agreements::{self, AgreementReview};
 use shared::web::Request;
 
 use crate::Handler;
+use crate::acts::Acts;
 use crate::agreement_summary::AgreementSummary;
 use crate::done::notice_of_act;
 use crate::draft::overview;
@@ -24,6 +25,7 @@ use crate::response::PageResponse;
 #[template(path = "agreement.html")]
 struct AgreementPage {
     layout: Layout,
+    id: String,
     name: String,
     kind: &'static str,
     badge: Badge,
@@ -39,6 +41,7 @@ struct AgreementPage {
     copy: AgreementId,
     can_be_cancelled: bool,
     fields: Fields,
+    acts: Acts,
 }
 
 /// The URL of an agreement's page.
@@ -102,11 +105,12 @@ fn agreement_page(
     fields: Fields,
     notice: Option<Notice>,
 ) -> AgreementPage {
-    let AgreementReview { in_full, workspace, pending, .. } = review;
+    let AgreementReview { in_full, workspace, pending, acts, has_more_acts, .. } = review;
     let agreement = &in_full.agreement;
     let view = AgreementView::of(in_full, &request.app().base_url);
     AgreementPage {
         layout: Layout::new(request),
+        id: agreement.id().to_string(),
         name: agreement.name.as_str().to_owned(),
         kind: match agreement.kind {
             AgreementKind::General => "Agreement",
@@ -127,6 +131,7 @@ fn agreement_page(
         can_be_cancelled: agreement.lifecycle() == Lifecycle::Active
             && pending.iter().all(|proposal| proposal.action != ProposalAction::CancelAgreement),
         fields,
+        acts: Acts::new(agreement, acts, *has_more_acts),
         proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, request.now())).collect(),
     }
 }

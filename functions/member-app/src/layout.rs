@@ -1,8 +1,9 @@
 //! The layout around every page, and the parts that several pages use.
 
 use shared::web::Request;
+use uuid::Uuid;
 
-use crate::style;
+use crate::{audit_query, style};
 
 /// The data of the layout.
 pub(crate) struct Layout {
@@ -11,6 +12,8 @@ pub(crate) struct Layout {
     /// The page of the navigation that is marked as current, if any.
     pub section: &'static str,
     pub request_id: String,
+    /// The audit log of the record in the path, if the page is a record's.
+    pub trail: String,
     /// The signed-in member.
     pub member: Option<CurrentMember>,
 }
@@ -31,8 +34,9 @@ impl Layout {
             form_token: signed_in.form_token(),
             is_admin: signed_in.member().is_admin(),
         });
-        let section = section_of(request.uri().path());
-        Self { style: style::url(), section, request_id: request.request_id().to_string(), member }
+        let path = request.uri().path();
+        let (section, trail) = (section_of(path), trail_of(path));
+        Self { style: style::url(), section, request_id: request.request_id().to_string(), trail, member }
     }
 
     /// The layout of a page that is for whoever has its link, signed in or not.
@@ -52,6 +56,7 @@ fn section_of(path: &str) -> &'static str {
         Some("") => "home",
         Some("account") => "account",
         Some("agreements") => "agreements",
+        Some("audit") => "audit",
         Some("contacts") => "contacts",
         Some("developers") => "developers",
         Some("organization") => "organization",
@@ -59,6 +64,12 @@ fn section_of(path: &str) -> &'static str {
         Some("workspaces") => "workspaces",
         _ => "",
     }
+}
+
+/// The URL of the audit log of the record whose page has a path; of the whole log if it is no record's.
+fn trail_of(path: &str) -> String {
+    let record = path.split('/').find_map(|part| part.parse::<Uuid>().ok());
+    record.map_or_else(|| audit_query::PATH.to_owned(), |id| format!("{}?object={id}", audit_query::PATH))
 }
 
 /// A message at the top of a page.

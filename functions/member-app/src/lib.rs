@@ -5,10 +5,15 @@
 //! a response. `shared::web` has the session, the form checks and the audit row.
 
 mod account;
+mod acts;
 mod agreement;
 mod agreement_summary;
 mod agreements;
+mod audit;
+mod audit_export;
+mod audit_query;
 mod contacts;
+mod csv;
 mod delivery;
 mod developers;
 mod done;
@@ -91,6 +96,8 @@ pub fn router(app: Arc<AppState>) -> Router {
         .route("/app/organization/members/{id}/password-link", action::<members::CreatePasswordLink>())
         .route("/app/invitations/{secret}", page_with_action::<invitation::Show, invitation::Accept>())
         .route("/app/password-links/{secret}", page_with_action::<password_link::Show, password_link::Set>())
+        .route("/app/audit", page::<audit::Show>())
+        .route("/app/audit/export", page::<audit_export::Export>())
         .route("/app/developers", page_with_action::<developers::Show, developers::AddEndpoint>())
         .route("/app/developers/tokens", page_with_action::<tokens::Show, tokens::Create>())
         .route("/app/developers/tokens/{id}/revoke", action::<tokens::Revoke>())

@@ -1,39 +1,104 @@
-//! The list of all proposals.
+//! The list of all proposals, filtered in the address by state, action and agreement.
 
 use askama::Template;
-use shared::domain::proposal::ProposalState;
+use shared::domain::ids::AgreementId;
+use shared::domain::proposal::{ProposalAction, ProposalState};
 use shared::error::Error;
-use shared::service::proposals::{self, Order, ProposalQuery};
+use shared::service::proposals::{self, ProposalQuery};
 use shared::web::Request;
 
 use crate::Handler;
 use crate::home::ProposalRow;
+use crate::labels::{action_verb, proposal_badge};
 use crate::layout::Layout;
 use crate::pager::{Pager, is_past_the_end, requested_page};
 use crate::response::PageResponse;
 
-/// The states to filter by, with their names on the page.
-const STATES: [(Option<ProposalState>, &str); 5] = [
-    (None, "All"),
-    (Some(ProposalState::Pending), "Waiting"),
-    (Some(ProposalState::Confirmed), "Confirmed"),
-    (Some(ProposalState::Declined), "Declined"),
-    (Some(ProposalState::Expired), "Expired"),
-];
+/// The path of the list.
+const PATH: &str = "/app/proposals";
 
 #[derive(Template)]
 #[template(path = "proposals.html")]
 struct ListPage {
     layout: Layout,
-    states: Vec<StateTab>,
+    title: String,
+    states: Vec<SelectOption>,
+    actions: Vec<SelectOption>,
+    /// The agreement of the filter, by its id.
+    agreement: String,
+    /// What that agreement is called, if the page shows a proposal for it.
+    agreement_name: Option<String>,
+    is_filtered: bool,
     proposals: Vec<ProposalRow>,
     pager: Option<Pager>,
 }
 
-struct StateTab {
-    url: String,
-    name: &'static str,
-    is_current: bool,
+struct SelectOption {
+    value: &'static str,
+    text: &'static str,
+    is_selected: bool,
+}
+
+/// What the address asks for. What it does not have is not filtered by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Filter {
+    state: Option<ProposalState>,
+    action: Option<ProposalAction>,
+    agreement: Option<AgreementId>,
+}
+
+impl Filter {
+    fn read(request: &Request) -> Self {
+        let field = |name| request.query(name).unwrap_or_default();
+        Self {
+            state: ProposalState::parse(&field("state")),
+            action: ProposalAction::parse(&field("action")),
+            agreement: field("agreement").parse().ok(),
+        }
+    }
+
+    fn url(self, offset: u64) -> String {
+        let offset = (offset > 0).then(|| offset.to_string());
+        let pairs = [
+            ("state", self.state.map(|state| state.as_str().to_owned())),
+            ("action", self.action.map(|action| action.as_str().to_owned())),
+            ("agreement", self.agreement.map(|id| id.to_string())),
+            ("offset", offset),
+        ];
+        let pairs: Vec<String> =
+            pairs.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value?))).collect();
+        if pairs.is_empty() { PATH.to_owned() } else { format!("{PATH}?{}", pairs.join("&")) }
+    }
+
+    /// The title of the page, such as `Proposals to cancel, declined`.
+    fn title(self, agreement_name: Option<&str>) -> String {
+        let mut title = "Proposals".to_owned();
+        if let Some(action) = self.action {
+            title = format!("{title} to {}", action_verb(action).to_lowercase());
+        }
+        if let Some(state) = self.state {
+            title = format!("{title}, {}", proposal_badge(state).text.to_lowercase());
+        }
+        match (self.agreement, agreement_name) {
+            (Some(_), Some(name)) => format!("{title}: {name}"),
+            (Some(_), None) => format!("{title}: one agreement"),
+            (None, _) => title,
+        }
+    }
+}
+
+/// The options of a filter, the first of which is none.
+fn options<T: Copy + PartialEq, const N: usize>(
+    all: [T; N],
+    selected: Option<T>,
+    value_and_text: impl Fn(T) -> (&'static str, &'static str),
+) -> Vec<SelectOption> {
+    let any = SelectOption { value: "", text: "Any", is_selected: selected.is_none() };
+    let option = |of: T| {
+        let (value, text) = value_and_text(of);
+        SelectOption { value, text, is_selected: selected == Some(of) }
+    };
+    std::iter::once(any).chain(all.map(option)).collect()
 }
 
 /// Shows the list, newest first.
@@ -46,34 +111,29 @@ impl Handler for List {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let (now, scope) = (request.now(), request.signed_in()?.scope());
-        let requested = request.query("state").unwrap_or_default();
-        let state = STATES.iter().find_map(|(state, _)| state.filter(|state| state.as_str() == requested));
+        let filter = Filter::read(request);
         let page = requested_page(request, "offset");
-        let query = ProposalQuery { state: state.into(), ..ProposalQuery::of_page(page) };
-        let found = proposals::list(scope, Order::NewestFirst, &query).await?;
-        let page_at = |offset: u64| match (state, offset) {
-            (None, 0) => "/app/proposals".to_owned(),
-            (None, offset) => format!("/app/proposals?offset={offset}"),
-            (Some(state), offset) => format!("/app/proposals?state={}&offset={offset}", state.as_str()),
+        let query = ProposalQuery {
+            state: filter.state.into(),
+            agreement_id: filter.agreement,
+            ..ProposalQuery::of_page(page)
         };
+        let found = proposals::list_of_action(scope, &query, filter.action).await?;
         if is_past_the_end(found.pagination) {
-            return Ok(PageResponse::see_other(page_at(0)));
+            return Ok(PageResponse::see_other(filter.url(0)));
         }
+        let of_agreement = filter.agreement.and_then(|_| found.data.first());
+        let agreement_name = of_agreement.map(|proposal| proposal.subject.name.as_str().to_owned());
         let page = ListPage {
             layout: Layout::new(request),
-            states: STATES
-                .iter()
-                .map(|&(tab, name)| StateTab {
-                    url: tab.map_or_else(
-                        || "/app/proposals".to_owned(),
-                        |state| format!("/app/proposals?state={}", state.as_str()),
-                    ),
-                    name,
-                    is_current: tab == state,
-                })
-                .collect(),
+            title: filter.title(agreement_name.as_deref()),
+            states: options(ProposalState::ALL, filter.state, |state| (state.as_str(), proposal_badge(state).text)),
+            actions: options(ProposalAction::ALL, filter.action, |action| (action.as_str(), action_verb(action))),
+            agreement: filter.agreement.map(|id| id.to_string()).unwrap_or_default(),
+            agreement_name,
+            is_filtered: filter != Filter::default(),
             proposals: found.data.iter().map(|proposal| ProposalRow::new(proposal, now)).collect(),
-            pager: Pager::new("proposals", found.pagination, page_at),
+            pager: Pager::new("proposals", found.pagination, |offset| filter.url(offset)),
         };
         Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|proposal| proposal.id().uuid())))
     }

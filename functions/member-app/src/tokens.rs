@@ -31,6 +31,8 @@ struct TokensPage {
     new_token: Option<NewTokenCard>,
     tokens: Vec<TokenRow>,
     ended: Vec<TokenRow>,
+    /// Whether more tokens have ended than the page lists.
+    has_more_ended: bool,
     form: TokenForm,
 }
 
@@ -63,6 +65,8 @@ struct TokenRow {
     created_at: DisplayTime,
     /// When it ended, or will.
     end: DisplayTime,
+    /// The beginning of the hour in which it was last used.
+    last_used_at: Option<DisplayTime>,
 }
 
 impl TokenRow {
@@ -85,6 +89,7 @@ impl TokenRow {
             created_by: token.created_by.as_ref().map_or_else(|| "the operator".to_owned(), actor_label),
             created_at: token.created_at.into(),
             end: end.into(),
+            last_used_at: token.last_used_at.map(DisplayTime::from),
         }
     }
 }
@@ -163,6 +168,7 @@ async fn tokens_page(request: &Request, form: TokenForm, notice: Option<Notice>)
     let now = request.now();
     let all = tokens::list(request.signed_in()?.scope()).await?;
     let (valid, mut ended): (Vec<_>, Vec<_>) = all.iter().partition(|token| token.is_valid_at(now));
+    let has_more_ended = ended.len() > limits::ENDED_TOKENS_SHOWN_MAX;
     ended.truncate(limits::ENDED_TOKENS_SHOWN_MAX);
     let shown: Vec<_> = valid.iter().chain(&ended).map(|token| token.id.uuid()).collect();
     let page = TokensPage {
@@ -171,6 +177,7 @@ async fn tokens_page(request: &Request, form: TokenForm, notice: Option<Notice>)
         new_token: new_token_card(request, &valid).await?,
         tokens: valid.into_iter().map(|token| TokenRow::new(token, now)).collect(),
         ended: ended.into_iter().map(|token| TokenRow::new(token, now)).collect(),
+        has_more_ended,
         form,
     };
     Ok(PageResponse::render(&page)?.showing(shown))

@@ -21,6 +21,7 @@ use crate::api::response::is_too_large;
 use crate::api::{openapi, preconditions};
 use crate::crypto::TokenHash;
 use crate::domain::ids::RequestId;
+use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
 use crate::platform::app_state::AppState;
@@ -107,11 +108,19 @@ struct Exchange {
     /// The caller, once authenticated.
     caller: Option<Caller>,
     attempts: Attempts,
+    /// The token whose use is to be recorded, with the hour.
+    used: Option<(TokenHash, Timestamp)>,
 }
 
 impl Exchange {
     fn begin(app: Arc<AppState>, operation: &'static str) -> Self {
-        Self { record: CallRecord::begin(&app, operation), app, caller: None, attempts: Attempts::default() }
+        Self {
+            record: CallRecord::begin(&app, operation),
+            app,
+            caller: None,
+            attempts: Attempts::default(),
+            used: None,
+        }
     }
 
     /// Authenticates the caller. A token that has expired or was revoked is refused, with an audit row in its organization.
@@ -119,6 +128,7 @@ impl Exchange {
         let hash = bearer_token(&incoming.parts.headers).and_then(TokenHash::of).ok_or(Error::Unauthenticated)?;
         let token = self.record.store().token(hash).await?.ok_or(Error::Unauthenticated)?;
         let works = token.is_valid_at(self.record.now());
+        self.used = token.use_to_record(self.record.now()).filter(|_| works).map(|hour| (hash, hour));
         let scope = self.record.scope(&self.app, token.organization_id, token.actor(), incoming.named());
         let caller = Caller::new(scope, token, self.app.base_url.clone());
         self.caller = Some(caller.clone());
@@ -127,7 +137,8 @@ impl Exchange {
 
     /// Writes the audit row and the log line of the call, and makes the response.
     async fn finish(self, ended: Result<Answer, Error>) -> Response {
-        let ended = match self.audit(&ended).await {
+        let (audited, ()) = tokio::join!(self.audit(&ended), self.record_use());
+        let ended = match audited {
             Ok(None) => ended,
             // An attempt that seemed to fail took effect: its response is the call's.
             Ok(Some(response)) => Ok(Answer::Written(response)),
@@ -138,6 +149,14 @@ impl Exchange {
         let cause = ended.as_ref().err().and_then(Error::cause);
         self.record.log(self.caller.as_deref(), status, code, cause);
         respond(ended, self.record.request_id())
+    }
+
+    /// Records the hour of the token's last use, which costs one round trip at the first call in an hour. It is best effort:
+    /// the call is answered even if this fails, and after a short wait. Nothing could run after the answer on Lambda.
+    async fn record_use(&self) {
+        if let Some((hash, hour)) = self.used {
+            let _ = tokio::time::timeout(limits::TOKEN_USE_WAIT, self.record.store().record_use(hash, hour)).await;
+        }
     }
 
     /// Writes the audit row of the call, unless its commit has. Returns the response of an attempt that took effect although

@@ -3,6 +3,7 @@
 pub mod account;
 pub mod actor;
 pub mod agreement;
+pub mod audit;
 pub mod call_context;
 pub mod contact;
 pub mod delivery;

@@ -60,10 +60,31 @@ impl Timestamp {
         Self(self.0.saturating_add(jiff::SignedDuration::from_secs(seconds)).unwrap_or(jiff::Timestamp::MAX))
     }
 
+    /// The beginning of its hour.
+    #[must_use]
+    pub fn start_of_hour(self) -> Self {
+        const HOUR_S: i64 = 3600;
+        let past_the_hour = self.0.as_millisecond().rem_euclid(HOUR_S * 1000);
+        Self::from_unix_ms(self.unix_ms() - past_the_hour).unwrap_or(self)
+    }
+
+    /// The beginning of a day in UTC, such as `2026-03-14`. None if the text is no day.
+    #[must_use]
+    pub fn start_of_day(day: &str) -> Option<Self> {
+        const DAY_CHARS: usize = 10;
+        (day.len() == DAY_CHARS).then(|| format!("{day}T00:00:00Z").parse().ok()).flatten()
+    }
+
     /// The day in UTC, such as `2026-03-14`.
     #[must_use]
     pub fn day(self) -> String {
         self.0.strftime("%Y-%m-%d").to_string()
+    }
+
+    /// The time for people, to the second, such as `14 Mar 2026, 09:26:53 UTC`.
+    #[must_use]
+    pub fn for_people_with_seconds(self) -> String {
+        self.0.strftime("%-d %b %Y, %H:%M:%S UTC").to_string()
     }
 
     /// The time for people, to the minute, such as `14 Mar 2026, 09:26 UTC`.
@@ -112,6 +133,13 @@ mod tests {
         assert_eq!(moment.to_string().parse::<Timestamp>().unwrap(), moment);
         assert_eq!(moment.day(), "2026-03-14");
         assert_eq!(moment.for_people(), "14 Mar 2026, 09:26 UTC");
+        assert_eq!(moment.for_people_with_seconds(), "14 Mar 2026, 09:26:53 UTC");
+        assert_eq!(moment.start_of_hour().to_string(), "2026-03-14T09:00:00.000Z");
+        let day = Timestamp::start_of_day("2026-03-14").unwrap();
+        assert_eq!((day.to_string(), day.day()), ("2026-03-14T00:00:00.000Z".to_owned(), "2026-03-14".to_owned()));
+        for text in ["", "2026-3-14", "2026-02-30", "14.03.2026", "2026-03-14T", "-026-03-14", "2026-03-1é"] {
+            assert_eq!(Timestamp::start_of_day(text), None, "{text}");
+        }
         assert_eq!("2026-03-14T09:26:53.500999Z".parse::<Timestamp>().unwrap(), moment);
         assert_eq!(Timestamp::from_unix_ms(0).unwrap().to_string(), "1970-01-01T00:00:00.000Z");
     }

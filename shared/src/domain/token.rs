@@ -40,6 +40,9 @@ pub struct Token {
     /// The admin who created it in the app. None if an operator issued it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_by: Option<Actor>,
+    /// The hour in which it was last used, by its beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<Timestamp>,
     /// When it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
@@ -67,6 +70,7 @@ impl Token {
             created_at: now,
             expires_at: now.plus_seconds(limits::TOKEN_LIFETIME_S),
             created_by: None,
+            last_used_at: None,
             revoked_at: None,
         }
     }
@@ -84,6 +88,13 @@ impl Token {
         Actor { actor_type: ActorType::Token, id: Some(self.id.uuid()), display_name: self.name.clone() }
     }
 
+    /// The hour to record as the last one of use, if the record of a token that is used now has an earlier one or none.
+    #[must_use]
+    pub fn use_to_record(&self, now: Timestamp) -> Option<Timestamp> {
+        let hour = now.start_of_hour();
+        self.last_used_at.is_none_or(|last| last < hour).then_some(hour)
+    }
+
     /// Whether it is valid at a moment. Computed on read, so that expiry is never late.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
@@ -94,6 +105,20 @@ impl Token {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_use_is_recorded_once_an_hour() {
+        let at = |ms| Timestamp::from_unix_ms(ms).unwrap();
+        const HOUR_MS: i64 = 3_600_000;
+        let token = Token::issue(OrgId::new(), "t".to_owned(), Scope::Read, at(0));
+        assert_eq!(token.use_to_record(at(HOUR_MS + 1)), Some(at(HOUR_MS)));
+        let used = Token { last_used_at: Some(at(HOUR_MS)), ..token };
+        for (now, to_record) in
+            [(HOUR_MS, None), (2 * HOUR_MS - 1, None), (2 * HOUR_MS, Some(2 * HOUR_MS)), (HOUR_MS - 1, None)]
+        {
+            assert_eq!(used.use_to_record(at(now)), to_record.map(at), "{now}");
+        }
+    }
 
     #[test]
     fn a_token_works_for_ninety_days_unless_revoked() {

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::domain::agreement::acts::Act;
 use crate::domain::agreement::blockers::Blocker;
 use crate::domain::agreement::draft::NotEditable;
 use crate::domain::agreement::participants::NotAdded;
@@ -12,6 +13,7 @@ use crate::domain::proposal::{Proposal, ProposalAction};
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
+use crate::service::audit;
 use crate::service::due::Settlement;
 use crate::service::loaded_agreement::{
     AgreementWithContacts, AgreementWithFacts, LoadedAgreement, blockers_of, participants_of,
@@ -67,6 +69,10 @@ pub struct AgreementReview {
     pub pending: Vec<Proposal>,
     /// The fingerprint of what the page shows, for acts on the agreement as a whole.
     pub fingerprint: ReviewFingerprint,
+    /// Its newest acts, the newest first.
+    pub acts: Vec<Act>,
+    /// Whether it has more acts.
+    pub has_more_acts: bool,
 }
 
 /// An agreement as its page shows it.
@@ -74,13 +80,15 @@ pub struct AgreementReview {
 /// # Errors
 /// [`Error::NotFound`] when there is none.
 pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, Error> {
-    let loaded = LoadedAgreement::load(scope, found(scope, id).await?).await?;
-    let pending = scope.store().pending_proposals(id, scope.now()).await?;
+    let agreement = found(scope, id).await?;
+    let pending = async { scope.store().pending_proposals(id, scope.now()).await.map_err(Error::from) };
+    let loaded = LoadedAgreement::load(scope, agreement);
+    let (loaded, pending, (acts, has_more_acts)) = tokio::try_join!(loaded, pending, audit::acts(scope, id))?;
     let is_draft = loaded.agreement().lifecycle() == Lifecycle::Draft;
     let fingerprint = ReviewFingerprint::of(&loaded);
     let publishes = |proposal: &Proposal| proposal.action == ProposalAction::PublishAgreement;
     let (in_full, workspace) = in_full(loaded, is_draft && pending.iter().any(publishes), scope.now());
-    Ok(AgreementReview { in_full, workspace, pending, fingerprint })
+    Ok(AgreementReview { in_full, workspace, pending, fingerprint, acts, has_more_acts })
 }
 
 /// The pending proposal of an action on an agreement, if there is one.

@@ -25,6 +25,7 @@
 //! even what was under way.
 
 pub mod agreements;
+pub mod audit;
 pub mod contacts;
 pub mod deliveries;
 pub mod drafts;

@@ -104,7 +104,17 @@ pub async fn get(scope: &Scope, id: ProposalId) -> Result<Proposal, Error> {
 
 /// A page of the proposals that a query asks for, in their states now.
 pub async fn list(scope: &Scope, order: Order, query: &ProposalQuery) -> Result<Page<Proposal>, Error> {
-    Ok(scope.store().list_proposals(order, query, scope.now()).await?)
+    Ok(scope.store().list_proposals(order, query, None, scope.now()).await?)
+}
+
+/// A page of the proposals that a query asks for, the newest first, those of one action only if one is given: for the app,
+/// since the API has no such filter.
+pub async fn list_of_action(
+    scope: &Scope,
+    query: &ProposalQuery,
+    action: Option<ProposalAction>,
+) -> Result<Page<Proposal>, Error> {
+    Ok(scope.store().list_proposals(Order::NewestFirst, query, action, scope.now()).await?)
 }
 
 /// The proposals that Home shows: at most `pending_max` pending and `ended_max` ended ones.

@@ -11,10 +11,13 @@ use crate::limits;
 use crate::service::scope::{Plan, Scope};
 use crate::store::tokens as stored;
 
-/// The organization's tokens, the newest first, expired and revoked ones included. No value is among them: the store
-/// keeps only hashes.
+/// The organization's tokens, the newest first: all that can be valid, and the latest of those that are not. No value is
+/// among them: the store keeps only hashes.
 pub async fn list(scope: &Scope) -> Result<Vec<Token>, Error> {
-    Ok(scope.store().tokens().await?)
+    // An hour more, since the ids of tokens and the times of calls come from different clocks.
+    const LEEWAY_S: i64 = 3600;
+    let oldest_valid = scope.now().plus_seconds(-limits::TOKEN_LIFETIME_S - LEEWAY_S);
+    Ok(scope.store().tokens_since(oldest_valid).await?)
 }
 
 /// A new token with its value. It is generated once for all attempts to commit it, so that the page shows the value that

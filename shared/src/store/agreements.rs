@@ -79,7 +79,7 @@ impl OrgStore {
 
 /// The changes that create an agreement.
 pub fn create(call: &CallContext, draft: &Draft) -> Result<Changes, StoreError> {
-    Ok(Changes::of(call, record::create::<Agreement>(call.org(), draft)?))
+    Ok(Changes::of(call, record::create::<Agreement>(call.org(), draft)?).about(draft.id(), None))
 }
 
 /// The changes from one state of a draft to the next.
@@ -90,7 +90,7 @@ pub fn edit(call: &CallContext, before: &Versioned<Agreement>, after: &Draft) ->
     if before.lifecycle() != Lifecycle::Draft {
         return Err(StoreError::Failed("an edit of what is not a draft".to_owned()));
     }
-    Ok(Changes::of(call, next_version(call, before, after)?))
+    Ok(Changes::of(call, next_version(call, before, after)?).about(after.id(), None))
 }
 
 /// The changes that execute what a member confirmed.
@@ -99,7 +99,7 @@ pub fn execute(
     before: &Versioned<Agreement>,
     after: &ByMember<Agreement>,
 ) -> Result<Changes, StoreError> {
-    Ok(Changes::decided_by_member(call, after, next_version(call, before, after)?))
+    Ok(Changes::decided_by_member(call, after, next_version(call, before, after)?).about(after.id(), None))
 }
 
 /// The changes that record how far time has advanced an agreement.
@@ -108,7 +108,7 @@ pub fn advance(
     before: &Versioned<Agreement>,
     after: &AdvancedAgreement,
 ) -> Result<Changes, StoreError> {
-    Ok(Changes::decided(call, after.moment(), next_version(call, before, after)?))
+    Ok(Changes::decided(call, after.moment(), next_version(call, before, after)?).about(after.id(), None))
 }
 
 fn next_version(

@@ -4,15 +4,19 @@
 //! the response is sent. It can be written once per call, which makes it a fence: a call that was answered as failed can't
 //! take effect later, because its transaction would find the row.
 
+use std::collections::HashMap;
+
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use http::StatusCode;
+use uuid::Uuid;
 
-use super::item::number;
-use super::keys::{self, DROP_AT, Key};
-use super::table::PutIf;
+use super::item::{bytes, number, text};
+use super::keys::{self, DROP_AT, Key, SORT};
+use super::table::{PartitionQuery, PutIf};
 use super::{Item, OrgStore, Store, StoreError};
 use crate::domain::actor::ActorType;
+use crate::domain::audit::{AuditRow, Caller, DayRange, ObjectKind};
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::RequestId;
 use crate::domain::time::Timestamp;
@@ -48,9 +52,9 @@ fn of_call(call: &CallContext, outcome: Outcome<'_>) -> Item {
     let mut item = row(key(call), call.operation(), outcome, call.now());
     // The actor by id only, because people chose the names.
     let attribute = match call.actor().actor_type {
-        ActorType::Token => "token_id",
-        ActorType::Member => "member_id",
-        ActorType::Participant => "participant_id",
+        ActorType::Token => TOKEN,
+        ActorType::Member => MEMBER,
+        ActorType::Participant => PARTICIPANT,
         ActorType::System => return item,
     };
     if let Some(id) = call.actor().id {
@@ -60,7 +64,7 @@ fn of_call(call: &CallContext, outcome: Outcome<'_>) -> Item {
 }
 
 fn key(call: &CallContext) -> Key {
-    keys::audit(call.org(), call.now(), call.request_id())
+    keys::audit(call.org(), call.request_id())
 }
 
 /// The row of a call that takes effect, for its transaction, with the number of the attempt that it belongs to.
@@ -94,6 +98,115 @@ impl OrgStore {
         self.attempt_of(call).await
     }
 }
+
+/// A part of the audit rows, as one query reads it.
+#[derive(Debug)]
+pub(crate) struct AuditRows {
+    /// The rows, the newest first.
+    pub rows: Vec<AuditRow>,
+    /// Whether the range may have more rows before these.
+    pub has_more: bool,
+}
+
+impl OrgStore {
+    /// The newest rows of a range of days before a call, at most `limit` and 1 MB of them.
+    pub(crate) async fn audit_rows(
+        &self,
+        days: DayRange,
+        before: Option<RequestId>,
+        limit: i32,
+    ) -> Result<AuditRows, StoreError> {
+        let first = first_id_at(days.start);
+        let end = before.map_or(first_id_at(days.end), |before| before.uuid().as_u128().min(first_id_at(days.end)));
+        let last = end.saturating_sub(1);
+        if last < first {
+            return Ok(AuditRows { rows: Vec::new(), has_more: false });
+        }
+        let (partition, from, to) = (keys::audit_rows(self.org), Uuid::from_u128(first), Uuid::from_u128(last));
+        let query = PartitionQuery {
+            partition: &partition,
+            from: &from.to_string(),
+            to: &to.to_string(),
+            backward: true,
+            limit: Some(limit),
+            ..PartitionQuery::default()
+        };
+        let (items, more) = self.store.items_between(query).await?;
+        let rows = items.iter().map(read_row).collect::<Result<_, _>>()?;
+        Ok(AuditRows { rows, has_more: more.is_some() })
+    }
+
+    /// The names of callers and objects by their ids. Those that do not exist, or no longer, are left out, except for
+    /// former members.
+    pub(crate) async fn names(&self, of: &[(ObjectKind, Uuid)]) -> Result<HashMap<Uuid, String>, StoreError> {
+        let keys: Vec<Key> = of.iter().flat_map(|(kind, id)| self.named_by(*kind, *id)).collect();
+        let mut names: HashMap<Key, String> = HashMap::new();
+        for item in self.store.get_all(&keys).await? {
+            let inner =
+                |item: &Item, outer: &str, name: &str| item.get(outer)?.as_m().ok()?.get(name)?.as_s().ok().cloned();
+            let plain = ["display_name", "name", "url"].iter().find_map(|name| text(&item, name).map(str::to_owned));
+            let name = plain.or_else(|| inner(&item, "subject", "name"));
+            names.extend(Key::of(&item).zip(name));
+        }
+        let name = |(kind, id): &(ObjectKind, Uuid)| {
+            let name = self.named_by(*kind, *id).into_iter().find_map(|key| names.get(&key).cloned());
+            Some((*id, name?))
+        };
+        Ok(of.iter().filter_map(name).collect())
+    }
+
+    /// The keys of the items that may have the name of an object.
+    fn named_by(&self, kind: ObjectKind, id: Uuid) -> Vec<Key> {
+        let org = self.org;
+        match kind {
+            ObjectKind::Agreement => vec![keys::agreement(org, id.into())],
+            ObjectKind::Contact => vec![keys::contact(org, id.into())],
+            ObjectKind::Workspace => vec![keys::workspace(org, id.into())],
+            ObjectKind::Proposal => vec![keys::proposal(org, id.into())],
+            ObjectKind::Endpoint => vec![keys::endpoint(org, id.into())],
+            ObjectKind::Token => vec![keys::token(org, id.into())],
+            ObjectKind::Member => vec![keys::member(org, id.into()), keys::former_member(org, id.into())],
+        }
+    }
+}
+
+/// The smallest id that a call at a moment, or later, can have: ids begin with the milliseconds since 1970.
+fn first_id_at(at: Timestamp) -> u128 {
+    const BITS_BELOW_THE_TIME: u32 = 80;
+    u128::from(u64::try_from(at.unix_ms()).unwrap_or_default()) << BITS_BELOW_THE_TIME
+}
+
+fn read_row(item: &Item) -> Result<AuditRow, StoreError> {
+    let row = || {
+        let id_of = |name| text(item, name)?.parse::<Uuid>().ok();
+        let callers = [
+            (ActorType::Token, id_of(TOKEN)),
+            (ActorType::Member, id_of(MEMBER)),
+            (ActorType::Participant, id_of(PARTICIPANT)),
+        ];
+        let caller = callers.into_iter().find(|(_, id)| id.is_some()).unwrap_or((ActorType::System, None));
+        let objects = bytes(item, "objects").unwrap_or_default().chunks_exact(ID_BYTES);
+        Some(AuditRow {
+            request_id: text(item, SORT)?.parse().ok()?,
+            at: text(item, "at")?.parse().ok()?,
+            operation: text(item, "operation")?.to_owned(),
+            caller: Caller { actor_type: caller.0, id: caller.1 },
+            status: number(item, "status")?,
+            code: text(item, "code")?.to_owned(),
+            objects: objects.filter_map(|id| Uuid::from_slice(id).ok()).collect(),
+        })
+    };
+    row().ok_or_else(|| StoreError::Unreadable("decoding an audit row".to_owned()))
+}
+
+/// The attributes that hold the caller's id, one for each kind of caller.
+const TOKEN: &str = "token_id";
+/// See [`TOKEN`].
+const MEMBER: &str = "member_id";
+/// See [`TOKEN`].
+const PARTICIPANT: &str = "participant_id";
+/// The length of an object's id, in bytes.
+const ID_BYTES: usize = 16;
 
 impl Store {
     /// Writes an entry of the service-level trail, for a call whose token is missing, malformed or unknown. The trail is best

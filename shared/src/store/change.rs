@@ -9,9 +9,10 @@ use super::StoreError;
 use super::item::{Item, VERSION};
 use super::keys::{Key, PARTITION};
 use crate::domain::call_context::CallContext;
-use crate::domain::ids::{MemberId, OrgId, RequestId};
+use crate::domain::ids::{AgreementId, MemberId, OrgId, RequestId};
 use crate::domain::member::{Admin, ByMember, Member};
 use crate::domain::moment::Moment;
+use crate::domain::proposal::ProposalAction;
 
 /// A change to one item in a transaction.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,12 +112,32 @@ pub struct Changes {
     /// The member who must be the caller, if the changes are a member's.
     member: Option<MemberId>,
     list: Vec<Change>,
+    /// The agreement whose history shows the changes, if any.
+    subject: Option<Subject>,
+}
+
+/// The agreement that changes are about, and the proposal for it, if they change one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Subject {
+    pub agreement: AgreementId,
+    pub proposed: Option<ProposalAction>,
 }
 
 impl Changes {
     /// The changes of a call.
     pub(super) fn of(call: &CallContext, list: impl IntoIterator<Item = Change>) -> Self {
-        Self { org: call.org(), call: call.request_id(), member: None, list: list.into_iter().collect() }
+        let list = list.into_iter().collect();
+        Self { org: call.org(), call: call.request_id(), member: None, list, subject: None }
+    }
+
+    /// The same changes, which the history of an agreement shows.
+    pub(super) fn about(self, agreement: AgreementId, proposed: Option<ProposalAction>) -> Self {
+        Self { subject: Some(Subject { agreement, proposed }), ..self }
+    }
+
+    /// The agreement whose history shows the changes, if any.
+    pub(super) fn subject(&self) -> Option<Subject> {
+        self.subject
     }
 
     /// The changes of a protected transition, which was decided at a moment of the call.

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::change::{Change, Changes};
 use super::failure::TransactionOutcome;
 use super::idempotency::{self, IdempotencyKey, StoredResponse};
-use super::{Item, OrgStore, StoreError, audit, events};
+use super::{Item, OrgStore, StoreError, acts, audit, events};
 use crate::domain::call_context::CallContext;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::ids::EndpointId;
@@ -148,6 +148,8 @@ impl<'a> Commit<'a> {
     fn into_transaction(self, row: Item, record: Option<Change>) -> Result<Vec<Change>, Error> {
         let call = self.call;
         let mut transaction = vec![Change::Create(row)];
+        let subjects = self.changes.iter().filter_map(Changes::subject);
+        transaction.extend(acts::of_call(call, self.now, subjects, &self.events)?);
         for changes in self.changes {
             transaction.extend(changes.for_call(call)?);
         }

@@ -18,6 +18,14 @@
 //! Decision: an invitation is stored under its e-mail address, so there is one for each, and removing a member deletes it
 //! without reading it. The hash of its secret only points there.
 //!
+//! Decision: the audit rows of an organization are one partition, sorted by request id, which is the order of time. Any
+//! range of days is then one query, and a page of the log costs one round trip. A partition for each day would spread
+//! no load, since all calls of a moment would still write to one, and a week would cost seven queries.
+//!
+//! Decision: an agreement keeps its own acts: an item for each call that changed it, in its partition, for two write units.
+//! Its page then shows years in one query, which the audit rows could not. No other record has such an index: the log
+//! filters its rows by object within a range of days.
+//!
 //! Decision: an agreement has one entry on the due index, for the next moment among all its countdowns and its end. Each
 //! change of the agreement moves the entry in the same transaction, so none is left behind.
 
@@ -351,9 +359,33 @@ pub(super) fn tokens(org: OrgId) -> String {
     of(org, "TOKENS")
 }
 
+/// The partition of an organization's audit rows, in the order of time. The number names the layout.
+pub(super) fn audit_rows(org: OrgId) -> String {
+    of(org, "AUDIT#1")
+}
+
 /// The audit row of a call.
-pub(super) fn audit(org: OrgId, at: Timestamp, call: RequestId) -> Key {
-    Key::new(of(org, format_args!("AUDIT#{}", at.day())), call)
+pub(super) fn audit(org: OrgId, call: RequestId) -> Key {
+    Key::new(audit_rows(org), call)
+}
+
+/// The partition of an agreement, in which its acts follow the agreement itself.
+pub(super) fn acts(org: OrgId, agreement: AgreementId) -> String {
+    self::agreement(org, agreement).partition
+}
+
+/// The act of a call that changed an agreement or a proposal for it. The newest sorts first, right behind the agreement.
+pub(super) fn act(org: OrgId, agreement: AgreementId, call: RequestId) -> Key {
+    let newest_first = uuid::Uuid::from_u128(!call.uuid().as_u128());
+    Key::new(acts(org, agreement), format_args!("{ACT}{newest_first}"))
+}
+
+/// The beginning of the sort keys of acts.
+pub(super) const ACT: &str = "ACT#";
+
+/// The name that a removed member had, for the records of what they did.
+pub(super) fn former_member(org: OrgId, member: MemberId) -> Key {
+    Key::new(of(org, "FORMERMEMBERS"), member)
 }
 
 /// The first response to an idempotency key.

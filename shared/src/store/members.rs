@@ -46,14 +46,16 @@ impl OrgStore {
     }
 }
 
-/// The changes that remove a member, which ends their sessions in the organization: the member's record is deleted with a
-/// pending invitation of their address, and the membership is removed from their account, which stays. They hold only while the member exists, and the admin who must
-/// stay is one.
+/// The changes that remove a member, which ends their sessions in the organization. The member's record is deleted, except
+/// for the name, which the audit log shows, and so is a pending invitation of their address. The membership is removed from
+/// their account, which stays. They hold only while the member exists, and the admin who must stay is one.
 pub(crate) fn remove(call: &CallContext, removal: &Removal, account: Option<&Account>) -> Result<Changes, StoreError> {
     let (org, gone) = (call.org(), removal.removed());
+    let mut name = keys::former_member(org, gone.id).into_item();
+    name.insert("name".to_owned(), AttributeValue::S(gone.name.as_str().to_owned()));
     // An invitation of the address would let them in again.
     let invitation = Change::Delete(keys::invitation(org, &gone.email));
-    let mut changes = vec![Change::DeleteExisting(keys::member(org, gone.id)), invitation];
+    let mut changes = vec![Change::DeleteExisting(keys::member(org, gone.id)), invitation, Change::Put(name)];
     changes.extend(removal.remaining_admin().map(|admin| has_admin_role(org, admin)));
     if let Some(account) = account {
         let kept: Vec<_> =

@@ -16,6 +16,7 @@
 //! Decision: the audit row fences a call, because responses that are lost after a commit then need no other mechanism.
 //! The SDK's client request token works too, but only for ten minutes.
 
+pub(crate) mod acts;
 pub mod agreements;
 pub(crate) mod audit;
 pub mod change;

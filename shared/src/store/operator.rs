@@ -77,7 +77,7 @@ impl<'a> Operator<'a> {
     /// Adds a token.
     pub async fn put_token(self, token: &Token, hash: TokenHash) -> Result<(), StoreError> {
         // The pointer first, so that a token that works can always be revoked.
-        self.0.put(tokens::pointer(token.organization_id, token.id, hash), PutIf::Any).await?;
+        self.0.put(tokens::pointer(token, hash), PutIf::Any).await?;
         self.0.put(to_item(keys::token_by_hash(hash), token)?, PutIf::Any).await.map(|_| ())
     }
 

@@ -32,6 +32,9 @@ list_query! {
     }
 }
 
+/// The attribute of a row that holds the action.
+const ACTION: Attribute<ProposalAction> = Attribute::named("ac");
+
 /// The attribute of a row that holds the state that was written last. A proposal that is pending there is expired once
 /// its time is over.
 const STATE: Attribute<ProposalState> = Attribute::named("st");
@@ -71,6 +74,7 @@ impl Record for Proposal {
         Row::searched_by(Folded::join([]))
             .with(&STATE, &state)
             .with(&AGREEMENT, &self.agreement_id)
+            .with(&ACTION, &self.action)
             .with_number(EXPIRES, Some(self.expires_at.unix_ms()))
             .with_number(ENDED, ended_at.map(Timestamp::unix_ms))
     }
@@ -104,9 +108,10 @@ impl OrgStore {
         &self,
         order: Order,
         query: &ProposalQuery,
+        action: Option<ProposalAction>,
         now: Timestamp,
     ) -> Result<Page<Proposal>, StoreError> {
-        let mut rows = RowFilter::containing(None).equal(&AGREEMENT, query.agreement_id);
+        let mut rows = RowFilter::containing(None).equal(&AGREEMENT, query.agreement_id).equal(&ACTION, action);
         if let Some(state) = query.state.get() {
             rows = rows.matching(&[STATE.name, EXPIRES], move |row| state_of(row, now) == Some(state));
         }
@@ -221,7 +226,7 @@ pub fn create(call: &CallContext, made: &CreatedProposal) -> Result<Changes, Sto
         Change::PutIfExpired(claim, Expiry { attribute: CLAIMED_UNTIL, now: proposal.created_at.unix_ms() }),
         Change::Put(due(org, proposal).into_item()),
     ]);
-    Ok(Changes::decided(call, made.moment(), changes))
+    Ok(about(Changes::decided(call, made.moment(), changes), proposal))
 }
 
 /// The changes that make a proposal and decide it in one act of a member. They hold only while no other proposal of its
@@ -262,7 +267,7 @@ pub fn decide(
     before: &Versioned<Proposal>,
     after: &ByMember<Proposal>,
 ) -> Result<Changes, StoreError> {
-    Ok(Changes::decided_by_member(call, after, end(call.org(), before, after, false)?))
+    Ok(about(Changes::decided_by_member(call, after, end(call.org(), before, after, false)?), after))
 }
 
 /// The changes that record that a proposal has expired. They delete its claim, unless a new proposal takes the claim over
@@ -273,7 +278,12 @@ pub fn expire(
     after: &ExpiredProposal,
     keeps_claim: bool,
 ) -> Result<Changes, StoreError> {
-    Ok(Changes::decided(call, after.moment(), end(call.org(), before, after, keeps_claim)?))
+    Ok(about(Changes::decided(call, after.moment(), end(call.org(), before, after, keeps_claim)?), after))
+}
+
+/// Changes of a proposal, which the history of its agreement shows.
+fn about(changes: Changes, proposal: &Proposal) -> Changes {
+    changes.about(proposal.agreement_id, Some(proposal.action))
 }
 
 fn end(

@@ -5,21 +5,38 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::change::{Change, Changes, Update};
-use super::item::{Item, bytes, from_item, to_item};
-use super::keys::{self, PARTITION};
-use super::list::Order;
+use super::item::{Item, bytes, from_item, text, to_item};
+use super::keys::{self, PARTITION, SORT};
+use super::table::PartitionQuery;
 use super::{OrgStore, Store, StoreError};
 use crate::crypto::TokenHash;
 use crate::domain::call_context::CallContext;
-use crate::domain::ids::{OrgId, TokenId};
+use crate::domain::ids::TokenId;
 use crate::domain::member::Admin;
 use crate::domain::time::Timestamp;
 use crate::domain::token::Token;
+use crate::limits;
 
 /// The attribute of the pointer from a token's id that holds the token's hash.
 const HASH: &str = "hash";
+/// The attribute of the pointer that holds the token's name, which never changes: whoever knows the id finds the name in
+/// one read.
+const NAME: &str = "name";
 
 impl Store {
+    /// Records the hour of a token's last use, unless it is recorded. Of several calls at once, one writes.
+    pub(crate) async fn record_use(&self, hash: TokenHash, hour: Timestamp) -> Result<(), StoreError> {
+        let used = Update {
+            key: keys::token_by_hash(hash),
+            expression: "SET #used = :hour",
+            // The texts of timestamps sort in the order of time.
+            condition: "attribute_exists(#pk) AND (attribute_not_exists(#used) OR #used < :hour)",
+            names: vec![("#used", "last_used_at"), ("#pk", PARTITION)],
+            values: vec![(":hour", AttributeValue::S(hour.to_string()))],
+        };
+        self.update(used).await.map(|_| ())
+    }
+
     /// The token with a hash, valid or not.
     pub(crate) async fn token(&self, hash: TokenHash) -> Result<Option<Token>, StoreError> {
         self.get(keys::token_by_hash(hash)).await?.map(from_item).transpose()
@@ -27,11 +44,30 @@ impl Store {
 }
 
 impl OrgStore {
-    /// The organization's tokens, the newest first, expired and revoked ones included.
-    pub(crate) async fn tokens(&self) -> Result<Vec<Token>, StoreError> {
-        let mut pointers = Vec::new();
+    /// The organization's tokens, the newest first: all that were created since a moment, and some that were created before.
+    pub(crate) async fn tokens_since(&self, moment: Timestamp) -> Result<Vec<Token>, StoreError> {
         let partition = keys::tokens(self.org);
-        self.store.scan_partition(&partition, Order::NewestFirst, &[], |item| pointers.push(item)).await?;
+        let mut pointers: Vec<Item> = Vec::new();
+        let mut start = None;
+        loop {
+            let query = PartitionQuery {
+                partition: &partition,
+                from: "0",
+                to: "g",
+                backward: true,
+                start,
+                limit: Some(limits::TOKENS_READ_AT_ONCE),
+                ..PartitionQuery::default()
+            };
+            let (items, more) = self.store.items_between(query).await?;
+            pointers.extend(items);
+            let oldest = pointers.last().and_then(|pointer| text(pointer, SORT)).and_then(|id| id.parse().ok());
+            let is_far_enough = oldest.and_then(created_at).is_some_and(|created_at| created_at < moment);
+            if more.is_none() || is_far_enough {
+                break;
+            }
+            start = more;
+        }
         let hashes = pointers.iter().map(pointed_hash).collect::<Result<Vec<_>, _>>()?;
         let keys: Vec<_> = hashes.into_iter().map(keys::token_by_hash).collect();
         self.store.get_all(&keys).await?.into_iter().map(from_item).collect()
@@ -56,7 +92,7 @@ pub(crate) fn create(
     hash: TokenHash,
 ) -> Result<Changes, StoreError> {
     let item = to_item(keys::token_by_hash(hash), token)?;
-    Ok(Changes::by_admin(call, admin, [Change::Create(pointer(call.org(), token.id, hash)), Change::Create(item)]))
+    Ok(Changes::by_admin(call, admin, [Change::Create(pointer(token, hash)), Change::Create(item)]))
 }
 
 /// The change that revokes a token, at once and for good. It holds only while the token is not revoked.
@@ -71,10 +107,18 @@ pub(crate) fn revoke(call: &CallContext, admin: Admin<'_>, hash: TokenHash, at: 
     Changes::by_admin(call, admin, [Change::Update(revoked)])
 }
 
+/// When a token was created, by its id.
+fn created_at(id: TokenId) -> Option<Timestamp> {
+    let (seconds, nanoseconds) = id.uuid().get_timestamp()?.to_unix();
+    let ms = i64::try_from(seconds).ok()?.checked_mul(1000)?.checked_add(i64::from(nanoseconds / 1_000_000))?;
+    Timestamp::from_unix_ms(ms).ok()
+}
+
 /// The item that leads from a token's id to its hash.
-pub(super) fn pointer(org: OrgId, id: TokenId, hash: TokenHash) -> Item {
-    let mut item = keys::token(org, id).into_item();
+pub(super) fn pointer(token: &Token, hash: TokenHash) -> Item {
+    let mut item = keys::token(token.organization_id, token.id).into_item();
     item.insert(HASH.to_owned(), AttributeValue::B(Blob::new(hash.as_bytes())));
+    item.insert(NAME.to_owned(), AttributeValue::S(token.name.clone()));
     item
 }
 

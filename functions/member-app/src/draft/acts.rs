@@ -65,7 +65,7 @@ pub(crate) struct Review;
 
 impl Handler for Review {
     fn operation(_: &Request) -> &'static str {
-        "review_publication"
+        "view_publication"
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {

@@ -82,7 +82,7 @@ pub(crate) struct Show;
 
 impl Handler for Show {
     fn operation(_: &Request) -> &'static str {
-        "begin_draft"
+        "view_new_agreement"
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {

@@ -305,7 +305,7 @@ pub(crate) struct New;
 
 impl Handler for New {
     fn operation(_: &Request) -> &'static str {
-        "new_condition"
+        "view_new_condition"
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {

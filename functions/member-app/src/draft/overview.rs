@@ -19,6 +19,7 @@ use super::documents::document_url;
 use super::participants::participant_url;
 use super::step::step_url;
 use super::{participant_name, seen};
+use crate::acts::Acts;
 use crate::agreement::{PendingProposal, agreement_url};
 use crate::agreement_summary::AgreementSummary;
 use crate::contacts::contact_url;
@@ -59,6 +60,7 @@ struct DraftPage {
     new_document: DocumentId,
     copy: AgreementId,
     fields: Fields,
+    acts: Acts,
 }
 
 struct ParticipantRow {
@@ -152,7 +154,7 @@ fn draft_page(
     fields: Fields,
     notice: Option<Notice>,
 ) -> Result<DraftPage, Error> {
-    let AgreementReview { in_full, workspace, pending, fingerprint } = review;
+    let AgreementReview { in_full, workspace, pending, fingerprint, acts, has_more_acts } = review;
     let (agreement, contacts) = (&in_full.agreement, &in_full.contacts);
     let (id, path) = (agreement.id(), agreement_url(agreement.id()));
     let view = AgreementView::of(in_full, &request.app().base_url);
@@ -229,6 +231,7 @@ fn draft_page(
         new_step: StageId::new(),
         new_document: DocumentId::new(),
         copy: AgreementId::new(),
+        acts: Acts::new(agreement, acts, *has_more_acts),
         fields,
         path,
     })

@@ -57,7 +57,7 @@ pub(crate) struct Choose;
 
 impl Handler for Choose {
     fn operation(_: &Request) -> &'static str {
-        "choose_participant"
+        "view_participants"
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {

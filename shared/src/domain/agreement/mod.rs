@@ -1,9 +1,11 @@
 //! Agreements: stages with gates, participants, documents and terms, and their rules.
 //!
-//! The types are here. [`gate`] has the nine types of gates, [`blockers`] the blockers of publication, [`edit`] the
-//! editing of drafts, [`draft`] the drafts that may be written without a member, [`participants`] joining an agreement, [`pdf`] what may be a document,
-//! [`progress`] how an active agreement advances, [`template`] what a draft can begin with.
+//! The types are here. [`acts`] has what a history shows, [`gate`] the nine types of gates, [`blockers`] the blockers of
+//! publication, [`edit`] the editing of drafts, [`draft`] the drafts that may be written without a member,
+//! [`participants`] joining an agreement, [`pdf`] what may be a document, [`progress`] how an active agreement advances,
+//! [`template`] what a draft can begin with.
 
+pub mod acts;
 pub mod blockers;
 mod copy;
 pub mod draft;

@@ -3,15 +3,17 @@
 //!
 //! `status` has an agreement's `status` and a gate's `waiting_on`; `review` the `_sentence` fields, the requirements of
 //! gates and the effects of decisions; `changes` the changes since a proposal was made; `terms` roles, amounts and the
-//! terms of a SAFE. When an event is sent is declared with the event, in [`event`](super::event).
+//! terms of a SAFE; `operations` what calls did, for the audit log and for histories. When an event is sent is declared with the event, in [`event`](super::event).
 
 mod changes;
 mod names;
+mod operations;
 mod review;
 mod status;
 mod terms;
 
 pub use changes::changes_since;
+pub use operations::{OperationWords, act, operation, operations};
 pub use review::{effects, proposal_summary, requirement, size, stage_action, time_left};
 pub use status::{agreement_status, waiting_on};
 pub(crate) use terms::percent;

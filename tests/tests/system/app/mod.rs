@@ -1,6 +1,7 @@
 //! The app: the pages of members and their forms.
 
 mod admins;
+mod audit;
 mod contacts;
 mod decisions;
 mod draft;
@@ -9,6 +10,7 @@ mod home_endpoints;
 mod invitations;
 mod members;
 mod organization;
+mod proposals;
 mod rare_states;
 mod sign_in;
 mod tokens;

@@ -1,8 +1,11 @@
 //! Access tokens: an admin creates and revokes them in the app.
 
 use serde_json::json;
+use shared::domain::time::Timestamp;
+use shared::domain::token::Scope;
+use shared::limits;
 use tests::app::{Browser, Page};
-use tests::{Org, rows};
+use tests::{Org, log, rows};
 
 use crate::unknown_id;
 
@@ -134,4 +137,52 @@ async fn a_token_without_a_name_or_a_scope_is_refused_beside_its_field() {
     }
     let page = browser.get(TOKENS).await;
     assert!(value(&page).is_none() && !page.says("Zebra"), "{}", page.body);
+}
+
+/// The part of the page about a token.
+fn row<'a>(page: &'a Page, name: &str) -> &'a str {
+    let rows = page.body.split("<li class=\"row");
+    rows.into_iter().find(|row| row.contains(name)).unwrap_or_else(|| panic!("no {name}: {}", page.body))
+}
+
+#[tokio::test]
+async fn the_hour_of_a_tokens_last_use_is_shown_and_written_once() {
+    let (org, browser) = admin().await;
+    let token = org.issue("CRM sync", Scope::Read, Timestamp::now()).await;
+    assert!(row(&browser.get(TOKENS).await, "CRM sync").contains("Never used"));
+    let client = org.with_token(&token.value);
+    // Many processes at the turn of the hour: all are answered.
+    let calls = (0..8).map(|_| client.get("/api/v1/me").send());
+    for answer in futures_util::future::join_all(calls).await {
+        answer.ok(200);
+    }
+    let page = browser.get(TOKENS).await;
+    let used = row(&page, "CRM sync");
+    assert!(used.contains("Last used <time") && used.contains(":00 UTC"), "{used}");
+    // A token just used costs no more than its read and its row.
+    let answer = client.get("/api/v1/me").send().await;
+    let line = log::line(org.stack().log_file(), &answer.request_id()).await;
+    let hour = Timestamp::now().start_of_hour();
+    let is_same_hour = used.contains(&format!("datetime=\"{hour}\""));
+    assert!(!is_same_hour || line["round_trips"] == 3, "{line}");
+    // A refused call is a use too; one with a token that works no more is not.
+    let refused = org.issue("Refused", Scope::Read, Timestamp::now()).await;
+    org.with_token(&refused.value).post("/api/v1/contacts", &json!({})).send().await.refused(403);
+    let expired = org.issue("Expired", Scope::Read, Timestamp::now().plus_seconds(-91 * 24 * 3600)).await;
+    org.with_token(&expired.value).get("/api/v1/me").send().await.refused(401);
+    let page = browser.get(TOKENS).await;
+    assert!(row(&page, "Refused").contains("Last used"), "{}", page.body);
+    assert!(row(&page, ">Expired<").contains("Never used"), "{}", page.body);
+}
+
+#[tokio::test]
+async fn only_the_newest_ended_tokens_are_listed() {
+    let (org, browser) = admin().await;
+    for n in 0..=limits::ENDED_TOKENS_SHOWN_MAX {
+        let long_ago = Timestamp::now().plus_seconds(-91 * 24 * 3600);
+        org.issue(&format!("Old {n:02}"), Scope::Read, long_ago).await;
+    }
+    let page = browser.get(TOKENS).await;
+    assert!(page.says("Old 01") && page.says("Old 20") && !page.says("Old 00"), "{}", page.body);
+    assert!(page.says("These are the newest.") && page.says("Integration"), "{}", page.body);
 }

@@ -1,0 +1,229 @@
+//! The page of the audit log: every call and act of the organization, filtered in the address.
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+use shared::domain::actor::ActorType;
+use shared::domain::audit::{AuditRow, CallOutcome, Caller, ObjectKind};
+use shared::domain::sentences;
+use shared::error::Error;
+use shared::service::audit::{self, AuditPage, Names};
+use shared::web::Request;
+use uuid::Uuid;
+
+use crate::Handler;
+use crate::audit_query::{AuditQuery, Errors, PATH, Typed};
+use crate::labels::{Badge, DisplayTime};
+use crate::layout::{Layout, Link};
+use crate::response::PageResponse;
+
+#[derive(Template)]
+#[template(path = "audit.html")]
+struct AuditLogPage {
+    layout: Layout,
+    typed: Typed,
+    errors: Errors,
+    actors: Vec<SelectOption>,
+    operations: Vec<SelectOption>,
+    outcomes: Vec<SelectOption>,
+    /// What the object of the filter is called.
+    object_name: Option<String>,
+    is_filtered: bool,
+    is_first: bool,
+    rows: Vec<RowView>,
+    looked_back_to: Option<DisplayTime>,
+    next: Option<String>,
+    earlier: Option<String>,
+    newest: String,
+    all: &'static str,
+    export: String,
+}
+
+struct SelectOption {
+    value: String,
+    text: String,
+    is_selected: bool,
+}
+
+struct RowView {
+    at: DisplayTime,
+    request_id: String,
+    caller: String,
+    /// The log of this caller alone, if the caller has an id.
+    of_caller: Option<String>,
+    did: String,
+    operation: String,
+    objects: Vec<Object>,
+    more_objects: usize,
+    outcome: Badge,
+    status: u16,
+    code: String,
+}
+
+/// An object of a row: a link to its page where the app has one.
+enum Object {
+    Linked(Link),
+    Named(String),
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_audit"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let scope = request.signed_in()?.scope();
+        let mut typed = Typed::read(request);
+        match AuditQuery::read(request, &mut typed) {
+            Ok(query) => {
+                let found = audit::page(scope, query.days, &query.filter, query.before).await?;
+                PageResponse::render(&log_page(request, typed, &query, &found))
+            }
+            Err(errors) => Ok(PageResponse::render(&refused_page(request, typed, errors))?.unprocessable()),
+        }
+    }
+}
+
+fn log_page(request: &Request, typed: Typed, query: &AuditQuery, found: &AuditPage) -> AuditLogPage {
+    let is_admin = request.signed_in().is_ok_and(|signed_in| signed_in.member().is_admin());
+    let named_object = found.rows.iter().flat_map(audit::objects_of).find(|(_, id)| query.filter.object == Some(*id));
+    let mut page = empty_page(request, typed);
+    page.actors = actor_options(found, query.filter.actor);
+    page.object_name = named_object.and_then(|(_, id)| found.names.get(id)).map(str::to_owned);
+    page.is_filtered = !query.filter.is_empty();
+    page.is_first = query.before.is_none();
+    page.rows = found.rows.iter().map(|row| RowView::new(row, &page.typed, &found.names, is_admin)).collect();
+    page.looked_back_to = found.looked_back_to.map(DisplayTime::from);
+    page.next = found.next.map(|next| page.typed.url(Some(next)));
+    page.earlier = found.next.is_none().then(|| page.typed.week_before(query.days).url(None));
+    page
+}
+
+fn refused_page(request: &Request, typed: Typed, errors: Errors) -> AuditLogPage {
+    AuditLogPage { errors, ..empty_page(request, typed) }
+}
+
+/// The page without rows.
+fn empty_page(request: &Request, typed: Typed) -> AuditLogPage {
+    AuditLogPage {
+        layout: Layout::new(request),
+        actors: vec![SelectOption { value: String::new(), text: "Anyone".to_owned(), is_selected: true }],
+        operations: operation_options(&typed.operation),
+        outcomes: outcome_options(&typed.outcome),
+        object_name: None,
+        is_filtered: false,
+        is_first: true,
+        rows: Vec::new(),
+        looked_back_to: None,
+        next: None,
+        earlier: None,
+        newest: typed.url(None),
+        all: PATH,
+        export: format!("{PATH}/export?{}", typed.to_query(None)),
+        errors: Errors::default(),
+        typed,
+    }
+}
+
+/// The callers on the page, and the one of the filter.
+fn actor_options(found: &AuditPage, selected: Option<Uuid>) -> Vec<SelectOption> {
+    let on_page = found.rows.iter().filter_map(|row| Some((row.caller.id?, caller_name(row.caller, &found.names))));
+    let mut actors: BTreeMap<Uuid, String> = on_page.collect();
+    if let Some(id) = selected {
+        actors.entry(id).or_insert_with(|| found.names.get(id).map_or_else(|| id.to_string(), str::to_owned));
+    }
+    let mut actors: Vec<(String, Uuid)> = actors.into_iter().map(|(id, name)| (name, id)).collect();
+    actors.sort();
+    let anyone = SelectOption { value: String::new(), text: "Anyone".to_owned(), is_selected: selected.is_none() };
+    let option = |(name, id): (String, Uuid)| SelectOption {
+        value: id.to_string(),
+        text: name,
+        is_selected: selected == Some(id),
+    };
+    std::iter::once(anyone).chain(actors.into_iter().map(option)).collect()
+}
+
+fn operation_options(selected: &str) -> Vec<SelectOption> {
+    let mut known: Vec<(String, String)> =
+        sentences::operations().map(|(id, did)| (format!("{did} ({id})"), id.to_owned())).collect();
+    if !selected.is_empty() && known.iter().all(|(_, id)| id != selected) {
+        known.push((selected.to_owned(), selected.to_owned()));
+    }
+    known.sort();
+    let any = SelectOption { value: String::new(), text: "Any".to_owned(), is_selected: selected.is_empty() };
+    let option = |(text, id): (String, String)| SelectOption { is_selected: id == selected, value: id, text };
+    std::iter::once(any).chain(known.into_iter().map(option)).collect()
+}
+
+fn outcome_options(selected: &str) -> Vec<SelectOption> {
+    let any = SelectOption { value: String::new(), text: "Any".to_owned(), is_selected: selected.is_empty() };
+    let option = |outcome: CallOutcome| SelectOption {
+        value: outcome.as_str().to_owned(),
+        text: outcome_badge(outcome).text.to_owned(),
+        is_selected: outcome.as_str() == selected,
+    };
+    std::iter::once(any).chain(CallOutcome::ALL.map(option)).collect()
+}
+
+fn outcome_badge(outcome: CallOutcome) -> Badge {
+    match outcome {
+        CallOutcome::Success => Badge { text: "Success", class: "green" },
+        CallOutcome::Refused => Badge { text: "Refused", class: "amber" },
+        CallOutcome::Failed => Badge { text: "Failed", class: "red" },
+    }
+}
+
+/// The name of a caller. A token's name is marked, because it is no person's.
+pub(crate) fn caller_name(caller: Caller, names: &Names) -> String {
+    let name = caller.id.and_then(|id| names.get(id));
+    match (caller.actor_type, name) {
+        (ActorType::Member | ActorType::Participant, Some(name)) => name.to_owned(),
+        (ActorType::Token, Some(name)) => format!("{name} (over the API)"),
+        (ActorType::Member, None) => "A former member".to_owned(),
+        (ActorType::Participant, None) => "A participant".to_owned(),
+        (ActorType::Token, None) => "A token (over the API)".to_owned(),
+        (ActorType::System, _) => "Countersign".to_owned(),
+    }
+}
+
+impl RowView {
+    fn new(row: &AuditRow, typed: &Typed, names: &Names, is_admin: bool) -> Self {
+        let objects: Vec<Object> =
+            audit::objects_of(row).filter_map(|object| Object::new(object, names, is_admin)).collect();
+        Self {
+            at: DisplayTime { datetime: row.at.to_string(), text: row.at.for_people_with_seconds() },
+            request_id: row.request_id.to_string(),
+            caller: caller_name(row.caller, names),
+            of_caller: row.caller.id.map(|id| Typed { actor: id.to_string(), ..typed.clone() }.url(None)),
+            did: sentences::operation(&row.operation).did.into_owned(),
+            operation: row.operation.clone(),
+            more_objects: row.objects.len().saturating_sub(objects.len()),
+            objects,
+            outcome: outcome_badge(row.outcome()),
+            status: row.status,
+            code: row.code.clone(),
+        }
+    }
+}
+
+impl Object {
+    /// An object whose name was found.
+    fn new((kind, id): (ObjectKind, Uuid), names: &Names, is_admin: bool) -> Option<Self> {
+        let text = names.get(id)?.to_owned();
+        let url = match kind {
+            ObjectKind::Agreement => format!("/app/agreements/{id}"),
+            ObjectKind::Contact => format!("/app/contacts/{id}"),
+            ObjectKind::Workspace => format!("/app/workspaces/{id}"),
+            ObjectKind::Proposal => format!("/app/proposals/{id}"),
+            ObjectKind::Endpoint if is_admin => format!("/app/developers/endpoints/{id}"),
+            ObjectKind::Token if is_admin => "/app/developers/tokens".to_owned(),
+            ObjectKind::Member => "/app/members".to_owned(),
+            ObjectKind::Endpoint | ObjectKind::Token => return Some(Self::Named(text)),
+        };
+        let text = if kind == ObjectKind::Proposal { format!("Proposal for {text}") } else { text };
+        Some(Self::Linked(Link { url, text }))
+    }
+}

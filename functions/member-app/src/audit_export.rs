@@ -1,0 +1,85 @@
+//! The audit log as a file. It holds so many rows that one answer can carry it; its last record then says where the next
+//! file goes on.
+
+use shared::domain::audit::AuditRow;
+use shared::domain::sentences;
+use shared::error::Error;
+use shared::limits;
+use shared::service::audit;
+use shared::web::Request;
+
+use crate::Handler;
+use crate::audit::caller_name;
+use crate::audit_query::{AuditQuery, PATH, Typed};
+use crate::csv::Csv;
+use crate::response::PageResponse;
+
+/// The first record of a file.
+const HEAD: [&str; 11] = [
+    "time",
+    "request_id",
+    "actor_type",
+    "actor_id",
+    "actor_name",
+    "operation",
+    "what",
+    "outcome",
+    "status",
+    "code",
+    "objects",
+];
+
+/// Exports the rows that the page would show.
+pub(crate) struct Export;
+
+impl Handler for Export {
+    fn operation(_: &Request) -> &'static str {
+        "export_audit"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let scope = request.signed_in()?.scope();
+        let mut typed = Typed::read(request);
+        let Ok(query) = AuditQuery::read(request, &mut typed) else {
+            // The page says what is wrong.
+            return Ok(PageResponse::see_other(typed.url(None)));
+        };
+        let found = audit::export(scope, query.days, &query.filter, query.before).await?;
+        let mut csv = Csv::default();
+        csv.push(HEAD);
+        let mut next = found.next;
+        let mut last = query.before;
+        for row in &found.rows {
+            if csv.len() > limits::AUDIT_EXPORT_BYTES_MAX {
+                next = last;
+                break;
+            }
+            push(&mut csv, row, &caller_name(row.caller, &found.names));
+            last = Some(row.request_id);
+        }
+        if let Some(next) = next {
+            let base = &request.app().base_url;
+            let note = format!("More rows follow. Get them at {base}{PATH}/export?{}", typed.to_query(Some(next)));
+            csv.push(std::iter::once(note.as_str()).chain(std::iter::repeat_n("", HEAD.len() - 1)));
+        }
+        let name = format!("audit-{}-to-{}.csv", typed.from, typed.to);
+        Ok(PageResponse::file(csv.into_string().into(), "text/csv; charset=utf-8", "attachment", &name))
+    }
+}
+
+fn push(csv: &mut Csv, row: &AuditRow, caller: &str) {
+    let objects: Vec<String> = row.objects.iter().map(ToString::to_string).collect();
+    csv.push([
+        row.at.to_string().as_str(),
+        &row.request_id.to_string(),
+        row.caller.actor_type.as_str(),
+        &row.caller.id.map_or_else(String::new, |id| id.to_string()),
+        caller,
+        &row.operation,
+        &sentences::operation(&row.operation).did,
+        row.outcome().as_str(),
+        &row.status.to_string(),
+        &row.code,
+        &objects.join(" "),
+    ]);
+}

@@ -1,0 +1,207 @@
+//! The audit log as members read it: the rows of calls, what filters them, and positions in it.
+//!
+//! Decision: views of pages are recorded like every call, because their rows fence and count them, but the log leaves out
+//! those that succeeded: they would hide the acts. It shows views of documents, refused views, and all calls of the API.
+//!
+//! Decision: the position from which a page of the log goes on is the id of a call, which is a moment. The log is read only
+//! in the reader's organization, so a made-up position shows nothing else than a real one.
+
+use uuid::Uuid;
+
+use crate::domain::actor::ActorType;
+use crate::domain::ids::RequestId;
+use crate::domain::time::Timestamp;
+use crate::wire::enums::text_enum;
+
+/// The row of one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditRow {
+    /// The call's id.
+    pub request_id: RequestId,
+    /// When the call began.
+    pub at: Timestamp,
+    /// The operation's id.
+    pub operation: String,
+    /// The caller.
+    pub caller: Caller,
+    /// The HTTP status.
+    pub status: u16,
+    /// `ok`, `replayed`, or the error's code.
+    pub code: String,
+    /// The objects that the call named, and then those that it showed or changed.
+    pub objects: Vec<Uuid>,
+}
+
+/// The caller of a row, by id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Caller {
+    /// The kind of caller.
+    pub actor_type: ActorType,
+    /// The caller's id; none for the service itself.
+    pub id: Option<Uuid>,
+}
+
+text_enum! {
+    /// How a call ended, for a filter.
+    pub enum CallOutcome {
+        /// It did what was asked.
+        Success = "success",
+        /// It was refused, and changed nothing.
+        Refused = "refused",
+        /// The service failed.
+        Failed = "failed",
+    }
+}
+
+/// The kinds of objects that the log names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ObjectKind {
+    /// An agreement.
+    Agreement,
+    /// A contact.
+    Contact,
+    /// A workspace.
+    Workspace,
+    /// A proposal.
+    Proposal,
+    /// A webhook endpoint.
+    Endpoint,
+    /// An access token.
+    Token,
+    /// A member.
+    Member,
+}
+
+/// The operations that only show a page, except for the views of documents, which count as acts.
+const VIEW: &str = "view_";
+/// See [`VIEW`].
+const VIEW_DOCUMENT: &str = "view_document";
+
+impl AuditRow {
+    /// How the call ended.
+    #[must_use]
+    pub fn outcome(&self) -> CallOutcome {
+        match (self.code.as_str(), self.status) {
+            ("ok" | "replayed", _) => CallOutcome::Success,
+            (_, 500..) => CallOutcome::Failed,
+            _ => CallOutcome::Refused,
+        }
+    }
+
+    /// Whether it is a plain view of a page, which the log leaves out.
+    #[must_use]
+    pub fn is_plain_view(&self) -> bool {
+        self.operation.starts_with(VIEW) && self.operation != VIEW_DOCUMENT && self.outcome() == CallOutcome::Success
+    }
+}
+
+/// Which rows are wanted. An absent condition matches every row.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AuditFilter {
+    /// Of this caller.
+    pub actor: Option<Uuid>,
+    /// Of this operation.
+    pub operation: Option<String>,
+    /// About this object, or by it, if it is a caller itself.
+    pub object: Option<Uuid>,
+    /// With this outcome.
+    pub outcome: Option<CallOutcome>,
+}
+
+impl AuditFilter {
+    /// Whether there is no condition.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether the log shows a row.
+    #[must_use]
+    pub fn fits(&self, row: &AuditRow) -> bool {
+        !row.is_plain_view()
+            && self.actor.is_none_or(|actor| row.caller.id == Some(actor))
+            && self.operation.as_deref().is_none_or(|operation| row.operation == operation)
+            && self.object.is_none_or(|object| row.objects.contains(&object) || row.caller.id == Some(object))
+            && self.outcome.is_none_or(|outcome| row.outcome() == outcome)
+    }
+}
+
+/// A range of days in UTC, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DayRange {
+    /// The beginning of the first day.
+    pub start: Timestamp,
+    /// The end of the last day, which is no longer in the range.
+    pub end: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(operation: &str, status: u16, code: &str) -> AuditRow {
+        AuditRow {
+            request_id: RequestId::new(),
+            at: Timestamp::now(),
+            operation: operation.to_owned(),
+            caller: Caller { actor_type: ActorType::Member, id: Some(Uuid::now_v7()) },
+            status,
+            code: code.to_owned(),
+            objects: vec![Uuid::now_v7()],
+        }
+    }
+
+    #[test]
+    fn plain_views_are_left_out_and_views_of_documents_and_refusals_are_not() {
+        let shown = |row: &AuditRow| AuditFilter::default().fits(row);
+        assert!(!shown(&row("view_home", 200, "ok")) && !shown(&row("view_audit", 200, "ok")));
+        for act in [
+            row("view_document", 200, "ok"),
+            row("download_document", 200, "ok"),
+            row("view_tokens", 403, "forbidden"),
+            row("view_agreement", 500, "internal_error"),
+            row("get_contact", 200, "ok"),
+            row("sign_out", 303, "ok"),
+        ] {
+            assert!(shown(&act), "{act:?}");
+        }
+    }
+
+    #[test]
+    fn the_outcome_follows_from_status_and_code() {
+        for (status, code, outcome) in [
+            (200, "ok", CallOutcome::Success),
+            (303, "ok", CallOutcome::Success),
+            (201, "replayed", CallOutcome::Success),
+            (422, "invalid_request", CallOutcome::Refused),
+            (303, "unauthenticated", CallOutcome::Refused),
+            (500, "internal_error", CallOutcome::Failed),
+            (503, "internal_error", CallOutcome::Failed),
+        ] {
+            assert_eq!(row("create_contact", status, code).outcome(), outcome, "{status} {code}");
+        }
+    }
+
+    #[test]
+    fn every_condition_of_a_filter_must_hold() {
+        let row = row("create_contact", 422, "invalid_request");
+        let all = AuditFilter {
+            actor: row.caller.id,
+            operation: Some(row.operation.clone()),
+            object: row.objects.first().copied(),
+            outcome: Some(CallOutcome::Refused),
+        };
+        assert!(all.fits(&row) && !all.is_empty());
+        // A token's own calls are about it too.
+        assert!(AuditFilter { object: row.caller.id, ..all.clone() }.fits(&row));
+        let other = Some(Uuid::now_v7());
+        for differs in [
+            AuditFilter { actor: other, ..all.clone() },
+            AuditFilter { operation: Some("update_contact".to_owned()), ..all.clone() },
+            AuditFilter { object: other, ..all.clone() },
+            AuditFilter { outcome: Some(CallOutcome::Success), ..all.clone() },
+        ] {
+            assert!(!differs.fits(&row), "{differs:?}");
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! The audit log: members see every call and act, filter them, go on where a page ends, and export them.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use shared::limits;
+use tests::app::{Browser, Page};
+use tests::{Org, log};
+
+use crate::unknown_id;
+
+const AUDIT: &str = "/app/audit";
+const CONTACTS: &str = "/api/v1/contacts";
+
+async fn member() -> (Org, Browser) {
+    let org = Org::new().await;
+    let browser = Browser::of(&org, &org.member("Ines Duarte").await).await;
+    (org, browser)
+}
+
+/// The operations of the rows on a page, in their order.
+fn operations(page: &Page) -> Vec<String> {
+    let parts = page.body.split("data-label=\"Operation\">").skip(1);
+    let id = |part: &str| Some(part.split_once("tiny mono\">")?.1.split('<').next()?.to_owned());
+    parts.filter_map(id).collect()
+}
+
+/// The request ids of the rows on a page, in their order.
+fn request_ids(page: &Page) -> Vec<String> {
+    let parts = page.body.split("title=\"Request id\">").skip(1);
+    parts.filter_map(|part| Some(part.split('<').next()?.to_owned())).collect()
+}
+
+/// The address of a link with a text.
+fn link(page: &Page, text: &str) -> Option<String> {
+    let before = page.body.split(&format!("\">{text}</a>")).next().filter(|before| before.len() < page.body.len())?;
+    Some(before.rsplit("href=\"").next()?.replace("&#38;", "&"))
+}
+
+fn id(record: &Value) -> &str {
+    record["id"].as_str().expect("an id")
+}
+
+#[tokio::test]
+async fn every_call_and_act_is_shown_with_who_did_what_when_and_plain_views_are_not() {
+    let (org, browser) = member().await;
+    let ada = org.contact("Ada Okafor").await;
+    let harbor = org.workspace("Harbor <b>Street</b>").await;
+    org.post(format!("/api/v1/workspaces/{}/contacts", id(&harbor)), &json!({"contact_id": id(&ada)}))
+        .send()
+        .await
+        .ok(201);
+    let refused = org.read_only().post(CONTACTS, &json!({})).send().await;
+    refused.refused(403);
+    let token = browser.get("/app").await.hidden("form_token");
+    browser.post(&format!("/app/workspaces/{}", id(&harbor)), &[("form_token", &token)]).await;
+    assert_eq!(browser.get("/app/developers").await.status, 403);
+
+    let page = browser.get(AUDIT).await;
+    assert_eq!(page.status, 200);
+    let expected = [
+        "view_developers",
+        "activate_workspace",
+        "create_contact",
+        "add_workspace_contact",
+        "create_workspace",
+        "create_contact",
+        "sign_in",
+    ];
+    assert_eq!(operations(&page), expected, "newest first, without the views that succeeded");
+    for text in [
+        "Created a contact",
+        "Integration (over the API)",
+        "Reader (over the API)",
+        "Ines Duarte",
+        "Harbor &#60;b&#62;Street&#60;/b&#62;",
+        &format!("href=\"/app/contacts/{}\"", id(&ada)),
+        &format!("href=\"/app/workspaces/{}\"", id(&harbor)),
+        ">Refused</span>",
+        "403 forbidden",
+        "201 ok",
+        "aria-current=\"page\">Audit</a>",
+    ] {
+        assert!(page.says(text), "{text}: {}", page.body);
+    }
+    assert_eq!(request_ids(&page)[2], refused.request_id(), "the id that support asks for");
+    // Reading the log costs as few round trips as any page.
+    let request_id = page.headers["x-request-id"].to_str().expect("an id").to_owned();
+    let line = log::line(org.stack().log_file(), &request_id).await;
+    assert!(line["round_trips"].as_u64().is_some_and(|trips| trips <= 5), "{line}");
+}
+
+#[tokio::test]
+async fn the_log_is_filtered_by_actor_operation_object_outcome_and_days() {
+    let (org, browser) = member().await;
+    let ada = org.contact("Ada").await;
+    let ben = org.contact("Ben").await;
+    org.patch(format!("{CONTACTS}/{}", id(&ada)), &json!({"kind": "llc"})).send().await.ok(200);
+    org.read_only().get(format!("{CONTACTS}/{}", id(&ben))).send().await.ok(200);
+    org.get(format!("{CONTACTS}/{}", unknown_id())).send().await.refused(404);
+    let shown = async |filter: String| {
+        let page = browser.get(&format!("{AUDIT}?{filter}")).await;
+        assert_eq!(page.status, 200, "{filter}");
+        operations(&page)
+    };
+    let reader = org.read_only_token.id;
+    assert_eq!(shown(format!("actor={reader}")).await, ["get_contact"]);
+    assert_eq!(shown("operation=update_contact".to_owned()).await, ["update_contact"]);
+    assert_eq!(shown(format!("object={}", id(&ada))).await, ["update_contact", "create_contact"]);
+    assert_eq!(shown(format!("object={reader}")).await, ["get_contact"], "what a token did is about it");
+    assert_eq!(shown("outcome=refused".to_owned()).await, ["get_contact"]);
+    assert_eq!(shown(format!("object={}&operation=create_contact", id(&ben))).await, ["create_contact"]);
+    assert_eq!(shown(format!("actor={}", unknown_id())).await, [""; 0]);
+    assert_eq!(shown("operation=move_stage".to_owned()).await, [""; 0], "one that nobody called");
+    assert_eq!(shown("from=2020-01-01&to=2020-01-07".to_owned()).await, [""; 0]);
+    assert_eq!(shown("from=2020-01-01&actor=&operation=&object=&outcome=".to_owned()).await.len(), 6);
+    let page = browser.get(&format!("{AUDIT}?actor={reader}&outcome=success")).await;
+    assert!(page.says(&format!("<option value=\"{reader}\" selected>Reader")), "{}", page.body);
+    assert!(page.says("<option value=\"success\" selected>"), "{}", page.body);
+    let page = browser.get(&format!("{AUDIT}?object={}", id(&ada))).await;
+    assert!(page.says("These are the rows about “Ada”.") && page.says("<title>Audit of Ada, "), "{}", page.body);
+    // A record's page leads there.
+    let contact = browser.get(&format!("/app/contacts/{}", id(&ada))).await;
+    assert_eq!(link(&contact, "Audit trail"), Some(format!("{AUDIT}?object={}", id(&ada))));
+}
+
+#[tokio::test]
+async fn a_wrong_filter_is_refused_at_its_field_and_a_wrong_position_is_the_beginning() {
+    let (org, browser) = member().await;
+    let other = Org::new().await;
+    let theirs = other.contact("Theirs").await;
+    let ada = org.contact("Ada").await;
+    for (filter, error) in [
+        ("from=yesterday", "from-error"),
+        ("to=2026-02-30", "to-error"),
+        ("from=2026-02-03&to=2026-02-02", "to-error"),
+        ("object=x", "object-error"),
+        ("outcome=fine", "There is no such choice"),
+        ("actor=x", "There is no such choice"),
+        ("operation=%3Cscript%3E", "There is no such choice"),
+    ] {
+        let page = browser.get(&format!("{AUDIT}?{filter}")).await;
+        assert_eq!(page.status, 422, "{filter}");
+        assert!(page.says(error) && page.says("<title>Error: Audit"), "{filter}: {}", page.body);
+        assert!(operations(&page).is_empty() && !page.says("<script"), "{filter}");
+        let export = browser.get(&format!("{AUDIT}/export?{filter}")).await;
+        assert_eq!(export.status, 303, "{filter}");
+        assert_eq!(browser.get(export.location()).await.status, 422, "{filter}");
+    }
+    let all = operations(&browser.get(AUDIT).await);
+    let garbage = format!("{}'", unknown_id());
+    for position in ["x", "", "%00", garbage.as_str()] {
+        let page = browser.get(&format!("{AUDIT}?before={position}")).await;
+        assert!(page.status == 200 && operations(&page).ends_with(&all), "{position}: {}", page.body);
+    }
+    // A position of another organization is only a moment, and its objects are not there.
+    let call = other.get(CONTACTS).send().await.request_id();
+    for page in [
+        browser.get(&format!("{AUDIT}?before={call}")).await,
+        browser.get(&format!("{AUDIT}?object={}", id(&theirs))).await,
+        browser.get(&format!("{AUDIT}?actor={}", other.token.id)).await,
+    ] {
+        assert_eq!(page.status, 200);
+        assert!(!page.says("Theirs") && !request_ids(&page).contains(&call), "{}", page.body);
+    }
+    assert!(browser.get(AUDIT).await.says(&format!("/app/contacts/{}", id(&ada))));
+    assert!(Browser::new(org.base_url()).get(AUDIT).await.location().starts_with("/app/sign-in"));
+}
+
+#[tokio::test]
+async fn the_log_goes_on_where_a_page_ends_and_says_how_far_it_looked() {
+    let (org, browser) = member().await;
+    let first = org.contact("Ada").await;
+    let calls = limits::AUDIT_PAGE_ROWS + 5;
+    for _ in 0..calls {
+        org.get("/api/v1/me").send().await.ok(200);
+    }
+    let page = browser.get(AUDIT).await;
+    assert_eq!(operations(&page).len(), limits::AUDIT_PAGE_ROWS);
+    assert!(!page.says("Looked back to"), "{}", page.body);
+    let older = browser.get(&link(&page, "Older").expect("a link")).await;
+    assert_eq!(operations(&older).len(), 5 + 2, "the rest, the contact and the sign-in");
+    let all: BTreeSet<String> = request_ids(&page).into_iter().chain(request_ids(&older)).collect();
+    assert_eq!(all.len(), calls + 2, "no row twice, and none left out");
+    assert!(link(&older, "Older").is_none() && link(&older, "Newest").is_some(), "{}", older.body);
+    // The week before has the same filters.
+    let before = link(&older, "Week before").expect("a link");
+    let before = browser.get(&before).await;
+    assert!(before.status == 200 && before.says("No calls on these days"), "{}", before.body);
+
+    // Views fill what a page reads, so that it stops before it is full.
+    let views = usize::try_from(limits::AUDIT_ROWS_READ).expect("a count");
+    for _ in 0..views {
+        browser.get("/app/contacts").await;
+    }
+    let page = browser.get(AUDIT).await;
+    assert!(page.says("Looked back to") && page.says("Nothing found yet"), "{}", page.body);
+    let more = browser.get(&link(&page, "Continue").expect("a link")).await;
+    assert_eq!(operations(&more).len(), limits::AUDIT_PAGE_ROWS, "{}", more.body);
+    // A filter reads further at once.
+    let of_contact = browser.get(&format!("{AUDIT}?operation=create_contact")).await;
+    assert_eq!(operations(&of_contact), ["create_contact"]);
+    assert!(of_contact.says(id(&first)));
+}
+
+#[tokio::test]
+async fn the_log_is_exported_as_a_file_that_no_spreadsheet_runs() {
+    let org = Org::new().await;
+    let person = org.member("=HYPERLINK(\"http://x.example\")").await;
+    let browser = Browser::of(&org, &person).await;
+    let ada = org.contact("Ada, \"the first\"").await;
+    org.read_only().post(CONTACTS, &json!({})).send().await.refused(403);
+    let page = browser.get(&format!("{AUDIT}?outcome=success")).await;
+    let export = browser.get(&link(&page, "Export CSV").expect("a link")).await;
+    assert_eq!(export.status, 200);
+    assert_eq!(export.headers["content-type"], "text/csv; charset=utf-8");
+    let disposition = export.headers["content-disposition"].to_str().expect("a name");
+    assert!(disposition.starts_with("attachment; filename=\"audit-2"), "{disposition}");
+    assert!(disposition.ends_with(".csv\""), "{disposition}");
+    let lines: Vec<&str> = export.body.split_terminator("\r\n").collect();
+    let columns = "time,request_id,actor_type,actor_id,actor_name,operation,what,outcome,status,code,objects";
+    assert_eq!(lines[0], columns);
+    assert_eq!(lines.len(), 3, "{}", export.body);
+    assert!(lines[1].contains(",token,") && lines[1].ends_with(&format!("201,ok,{}", id(&ada))), "{}", lines[1]);
+    assert!(lines[2].contains(",\"'=HYPERLINK(\"\"http://x.example\"\")\",sign_in,"), "{}", lines[2]);
+    assert!(operations(&browser.get(AUDIT).await).contains(&"export_audit".to_owned()), "an act");
+}
+
+#[tokio::test]
+async fn a_removed_member_and_a_revoked_token_keep_their_names() {
+    let org = Org::new().await;
+    let admin = Browser::of(&org, &org.admin("Kim Sato").await).await;
+    let gone = org.member("Noor Vance").await;
+    let browser = Browser::of(&org, &gone).await;
+    let token = browser.get("/app").await.hidden("form_token");
+    browser.post("/app/workspaces", &[("form_token", &token), ("name", "Harbor")]).await;
+    let token = admin.get("/app/members").await.hidden("form_token");
+    let removed = admin.post("/app/members", &[("form_token", &token), ("member", &gone.id.to_string())]).await;
+    assert_eq!(removed.status, 303, "{}", removed.body);
+    org.contact("Ada").await;
+    org.revoke(org.token.id).await;
+    let page = admin.get(&format!("{AUDIT}?operation=create_workspace")).await;
+    assert_eq!(operations(&page), ["create_workspace"]);
+    assert!(page.says("Noor Vance"), "{}", page.body);
+    let page = admin.get(&format!("{AUDIT}?operation=remove_member")).await;
+    assert!(page.says("Noor Vance") && page.says("Kim Sato"), "{}", page.body);
+    let page = admin.get(&format!("{AUDIT}?actor={}", org.token.id)).await;
+    assert!(page.says("Integration (over the API)"), "{}", page.body);
+}
+
+#[tokio::test]
+async fn the_history_of_an_agreement_says_who_did_what() {
+    let (org, browser) = member().await;
+    let harbor = org.workspace("Harbor").await;
+    let ada = org.person("Ada").await;
+    let draft = org.empty_draft(&harbor, "Lease").await;
+    let agreement = format!("/app/agreements/{}", id(&draft));
+    let part = json!({"contact_id": ada["id"], "roles": ["signer"]});
+    org.post(format!("/api/v1/agreements/{}/participants", id(&draft)), &part).send().await.ok(201);
+    let cancel = json!({"action": "cancel_agreement", "agreement_id": id(&draft)});
+    let first = org.post("/api/v1/proposals", &cancel).send().await.ok(201);
+    assert_eq!(browser.decide(&format!("/app/proposals/{}", id(&first)), "decline", "").await.status, 303);
+    let second = org.post("/api/v1/proposals", &cancel).send().await.ok(201);
+    assert_eq!(browser.decide(&format!("/app/proposals/{}", id(&second)), "confirm", "").await.status, 303);
+
+    let page = browser.get(&agreement).await.body;
+    let history = page.split("id=\"acts\"").nth(1).and_then(|rest| rest.split("</section>").next()).expect("a history");
+    let acts: Vec<&str> = history.split("<li>").skip(1).filter_map(|act| act.split('<').next()).collect();
+    let expected = [
+        "Confirmed the cancellation",
+        "Proposed to cancel",
+        "Declined the cancellation",
+        "Proposed to cancel",
+        "Added a participant",
+        "Drafted an agreement",
+    ];
+    let expected: Vec<&str> = expected.iter().map(|act| act.strip_suffix(" an agreement").unwrap_or(act)).collect();
+    assert_eq!(acts, expected, "{history}");
+    assert!(history.contains("Ines Duarte, ") && history.contains("Integration (over the API), "), "{history}");
+    assert!(history.contains(&format!("{AUDIT}?object={}", id(&draft))), "{history}");
+
+    // A longer history goes on in the log.
+    let busy = org.empty_draft(&harbor, "Busy").await;
+    let to = format!("/api/v1/agreements/{}/participants", id(&busy));
+    for n in 0..limits::ACTS_SHOWN_MAX {
+        let contact = org.person(&format!("Person{n}")).await;
+        let part = json!({"contact_id": contact["id"], "roles": ["signer"]});
+        org.post(&to, &part).send().await.ok(201);
+    }
+    let page = browser.get(&format!("/app/agreements/{}", id(&busy))).await;
+    assert_eq!(page.body.matches("<li>Added a participant").count(), limits::ACTS_SHOWN_MAX);
+    assert!(!page.says("<li>Drafted") && page.says("Older acts in the audit trail"), "{}", page.body);
+
+    // One that was written without a history still says who drafted it.
+    let old = org.ready_draft("Old", |_| {}).await;
+    let page = browser.get(&format!("/app/agreements/{}", old.id())).await;
+    assert!(page.says("<li>Drafted"), "{}", page.body);
+}
