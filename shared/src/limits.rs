@@ -223,6 +223,9 @@ pub const HEALTH_SUCCESS_INTERVAL: Duration = Duration::from_secs(5);
 pub const HEALTH_ENDPOINTS_MAX: usize = 10_000;
 /// Stored attempts of one delivery: four rounds of the schedule, in a record that stays small.
 pub const ATTEMPTS_KEPT_MAX: usize = 20;
+/// The waits between the reads of a test event's delivery after `Send test event`, in milliseconds: at most 8 reads in 3 s.
+/// Most deliveries are attempted within half a second; the page then says that the outcome is still to come.
+pub const TEST_OUTCOME_WAITS_MS: [u64; 8] = [100, 150, 250, 350, 450, 500, 600, 600];
 /// Endpoints of one organization: each gets a delivery of every event that it subscribes to.
 pub const ENDPOINTS_MAX: usize = 20;
 /// The time during which a replaced signing secret still signs, after an overlapping rotation, in seconds: 24 hours, so

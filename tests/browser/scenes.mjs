@@ -23,6 +23,7 @@ async function addEndpoint({ page }, base, url, ...types) {
 
 async function fillEndpoint(page, url, ...types) {
   await page.getByLabel('Endpoint URL', { exact: true }).fill(url);
+  if (types.length > 0) await page.getByLabel('Selected events', { exact: true }).check();
   for (const type of types) await page.getByLabel(type, { exact: true }).check();
   await press('Add endpoint')(page);
 }
@@ -37,7 +38,7 @@ async function reloadUntil(page, path, fits) {
   }
 }
 
-const badges = (page, text) => page.locator('main .row .badge', { hasText: text }).count();
+const badges = (page, text) => page.locator('main .table .badge', { hasText: text }).count();
 
 // Endpoints in every state. What they are told follows, but for a delivery that nobody acknowledged in five attempts.
 export async function subscribe(tab, lateTab, receiver) {
@@ -59,19 +60,19 @@ export async function subscribe(tab, lateTab, receiver) {
   for (let n = 0; n < 2; n += 1) {
     await page.goto(base + made.given);
     await press('Send test event')(page);
-    await reloadUntil(page, page.url(), () => page.getByText('acknowledged').isVisible());
+    await page.getByText('Test event delivered').waitFor();
   }
   return made;
 }
 
 // Deliveries to look at, once what was done has been told.
 export async function deliveries({ page, base }, { working, busy, failing }) {
-  const first = async (path) => new URL(await page.locator('main .row a').first().getAttribute('href'), base + path).pathname;
-  await reloadUntil(page, `${base}${failing}?state=waiting`, async () => await badges(page, 'Waiting') > 0);
+  const first = async (path) => new URL(await page.locator('main .table a').first().getAttribute('href'), base + path).pathname;
+  await reloadUntil(page, `${base}${failing}?state=waiting`, async () => await badges(page, 'Retrying') > 0);
   const waiting = await first(failing);
   await reloadUntil(page, `${base}${working}?state=delivered`, async () => await badges(page, 'Delivered') > 0);
   const delivered = await first(working);
-  await reloadUntil(page, `${base}${busy}?state=waiting`, async () => await badges(page, 'Waiting') > 0);
+  await reloadUntil(page, `${base}${busy}?state=waiting`, async () => await badges(page, 'Retrying') > 0);
   await reloadUntil(page, `${base}${working}?state=queued`, async () => await badges(page, 'Queued') === 0);
   return { waiting, delivered };
 }
@@ -250,18 +251,19 @@ export const SCENES = [
   { name: 'Tokens, revoke opened', as: 'colleague', path: '/app/developers/tokens', act: (page) => page.locator('details.confirm summary').first().click(), has: 'details[open] button.danger' },
   { name: 'Tokens, for admins', as: 'member', path: '/app/developers/tokens', status: 403, says: 'This page is for admins' },
   { name: 'Endpoint, just added', as: 'colleague', path: '/app/developers', act: (page, { receiver }) => fillEndpoint(page, `${receiver.base}/ok`, 'proposal.created', 'agreement.published'), says: ['Copy the signing secret now', 'Nothing has been sent yet'] },
-  { name: 'Developers, one deleted', as: 'colleague', path: '/app/developers', act: async (page, { receiver }) => { await fillEndpoint(page, `${receiver.base}/deleted`); await press('Delete')(page); }, says: ['Endpoint deleted', 'Nothing more is sent to'] },
+  { name: 'Developers, one deleted', as: 'colleague', path: '/app/developers', act: async (page, { receiver }) => { await fillEndpoint(page, `${receiver.base}/deleted`); await page.getByText('Delete endpoint…', { exact: true }).click(); await press('Delete')(page); }, says: ['Endpoint deleted', 'Nothing more is sent to'] },
   { name: 'Endpoint, working', path: ({ working }) => working, says: ['Delivered', 'Older'] },
   { name: 'Endpoint, last page', path: ({ working }) => `${working}?before=00000000-0000-7000-8000-000000000000`, says: 'Nothing older' },
-  { name: 'Endpoint, busy', path: ({ busy }) => busy, says: ['Delivered', 'Waiting'] },
+  { name: 'Endpoint, busy', path: ({ busy }) => busy, says: ['Delivered', 'Retrying'] },
   { name: 'Endpoint, failing', path: ({ failing }) => failing, says: ['Failing', 'have not been delivered'] },
   { name: 'Endpoint, count since', path: ({ failing }) => `${failing}?since=yesterday`, says: 'must be a date with a time' },
+  { name: 'Endpoint, no event selected', path: ({ busy }) => `${busy}/edit`, act: async (page) => { for (const box of await page.locator('.event-types input:checked').all()) await box.uncheck(); await press('Save')(page); }, status: 422, says: 'Select at least one event' },
   { name: 'Endpoint, replay refused', path: ({ failing }) => failing, act: sendTo('', { act: 'replay', since: 'yesterday' }), status: 422, says: ['Nothing was replayed', 'Since must be a date with a time'], has: '#since[aria-invalid=true][aria-describedby~=since-error]' },
   { name: 'Endpoint, paused', path: ({ paused }) => paused, says: ['Paused', 'Held'] },
   { name: 'Endpoint, some given up', as: 'late', path: ({ given }) => given, says: ['Exhausted', 'Delivered'] },
   { name: 'Endpoint, nothing found', path: ({ working }) => `${working}?state=exhausted&type=agreement.published`, says: 'No such delivery' },
-  { name: 'Endpoint, secret rotated', as: 'late', path: ({ given }) => given, act: async (page) => { await page.getByLabel('Keep for 24 hours', { exact: true }).check(); await press('Rotate secret')(page); }, says: ['Copy the signing secret now', 'Previous secret valid until'] },
-  { name: 'Delivery, secret just rotated', as: 'late', path: ({ given }) => given, act: async (page) => { await press('Rotate secret')(page); await page.getByText('Copy the signing secret now').waitFor(); await press('Send test event')(page); }, says: ['Copy the signing secret now', 'webhook.test'], has: 'input[readonly][value^=whsec_]' },
+  { name: 'Endpoint, secret rotated', as: 'late', path: ({ given }) => given, act: press('Rotate secret'), says: ['Copy the signing secret now', 'Previous secret valid until', 'Code that verifies a delivery'] },
+  { name: 'Delivery, secret just rotated', as: 'late', path: ({ given }) => given, act: async (page) => { await page.getByLabel('Replace at once', { exact: true }).check(); await press('Rotate secret')(page); await page.getByText('Copy the signing secret now').waitFor(); await press('Send test event')(page); }, says: ['Copy the signing secret now', 'webhook.test'], has: 'input[readonly][value^=whsec_]' },
   { name: 'Endpoint, edit', path: ({ busy }) => `${busy}/edit`, says: 'Edit endpoint' },
   { name: 'Endpoint, edit refused', path: ({ busy }) => `${busy}/edit`, act: async (page) => { await page.getByLabel('Endpoint URL', { exact: true }).fill('https://10.20.30.40/hooks'); await press('Save')(page); }, status: 422, says: 'The URL can’t be used' },
   { name: 'Endpoint, not there', as: 'colleague', path: ({ working }) => working, status: 404, says: 'There is nothing here' },

@@ -2,12 +2,14 @@
 
 use shared::web::Request;
 
-use crate::style;
+use crate::assets::{SCRIPT, STYLE};
 
 /// The data of the layout.
 pub(crate) struct Layout {
     /// The URL of the stylesheet.
     pub style: String,
+    /// The URL of the script.
+    pub script: String,
     /// The page of the navigation that is marked as current, if any.
     pub section: &'static str,
     pub request_id: String,
@@ -32,7 +34,8 @@ impl Layout {
             is_admin: signed_in.member().is_admin(),
         });
         let section = section_of(request.uri().path());
-        Self { style: style::url(), section, request_id: request.request_id().to_string(), member }
+        let request_id = request.request_id().to_string();
+        Self { style: STYLE.url(), script: SCRIPT.url(), section, request_id, member }
     }
 
     /// The CSRF token of the page's forms.

@@ -8,6 +8,7 @@ mod account;
 mod agreement;
 mod agreement_summary;
 mod agreements;
+mod assets;
 mod contacts;
 mod delivery;
 mod developers;
@@ -22,7 +23,6 @@ mod proposal;
 mod proposals;
 mod response;
 mod sign_in;
-mod style;
 mod tokens;
 mod workspace_people;
 mod workspaces;
@@ -82,7 +82,8 @@ pub fn router(app: Arc<AppState>) -> Router {
             "/app/developers/endpoints/{id}/deliveries/{event}",
             page_with_action::<delivery::Show, delivery::Replay>(),
         )
-        .route("/app/style.css", get(style::serve))
+        .route(assets::STYLE.path, assets::route(&assets::STYLE))
+        .route(assets::SCRIPT.path, assets::route(&assets::SCRIPT))
         .route("/app/{*rest}", axum::routing::any(not_found))
         .method_not_allowed_fallback(wrong_method)
         .with_state(app)

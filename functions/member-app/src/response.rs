@@ -53,8 +53,19 @@ impl PageResponse {
         }
     }
 
-    /// Sets the status and code of a refused or failed request.
-    pub fn refused(self, status: StatusCode, code: &'static str) -> Self {
+    /// Makes the page the response to a form that was refused or failed. Its title says so, since screen readers read it
+    /// first.
+    pub fn refused(mut self, status: StatusCode, code: &'static str) -> Self {
+        if let Some((head, title)) = self.body.split_once("<title>")
+            && !title.starts_with(ERROR_TITLE)
+        {
+            self.body = format!("{head}<title>{ERROR_TITLE}{title}");
+        }
+        self.with_status(status, code)
+    }
+
+    /// Sets the status and code of a page that is no response to a form.
+    fn with_status(self, status: StatusCode, code: &'static str) -> Self {
         Self { status, code, ..self }
     }
 
@@ -87,6 +98,9 @@ impl From<Redirect> for PageResponse {
         Self::see_other(location).with_cookie(cookie)
     }
 }
+
+/// The beginning of the title of a page that shows a form that failed.
+const ERROR_TITLE: &str = "Error: ";
 
 /// A page with a message only.
 #[derive(Template)]
@@ -125,7 +139,7 @@ fn failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
         let sign_in = PageResponse::see_other(sign_in_url(request, route));
         // Removes the cookie of a session that has ended.
         let ended = request.cookie(Cookie::Session).and_then(|_| Cookie::Session.set(request.app(), None));
-        return sign_in.refused(StatusCode::SEE_OTHER, code.as_str()).with_cookie(ended);
+        return sign_in.with_status(StatusCode::SEE_OTHER, code.as_str()).with_cookie(ended);
     }
     let (title, text) = failure_message(error);
     let layout = Layout::new(request);
@@ -133,7 +147,7 @@ fn failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
     let shows_request_id = status.is_server_error();
     let page = PageResponse::render(&MessagePage { layout, title, text, link, shows_request_id });
     let response = page.unwrap_or_else(|_| PageResponse::see_other("/app"));
-    PageResponse { cause: error.cause(), ..response.refused(status, code.as_str()) }
+    PageResponse { cause: error.cause(), ..response.with_status(status, code.as_str()) }
 }
 
 /// The title and text of the page for an error.
@@ -182,9 +196,9 @@ fn page_of(request: &Request, route: RouteKind) -> Option<&str> {
     page.and_then(safe_next)
 }
 
-/// The Content Security Policy of all pages: only the app's stylesheet, and forms that submit to the app.
+/// The Content Security Policy of all pages: only the app's own stylesheet and script, and forms that submit to the app.
 const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'self'; script-src 'self'; font-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
 fn into_http(request: &Request, page: PageResponse) -> Response {

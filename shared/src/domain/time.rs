@@ -60,6 +60,12 @@ impl Timestamp {
     pub fn for_people(self) -> String {
         self.0.strftime("%-d %b %Y, %H:%M UTC").to_string()
     }
+
+    /// The time for people, to the second, such as `14 Mar 2026, 09:26:53 UTC`.
+    #[must_use]
+    pub fn for_people_to_the_second(self) -> String {
+        self.0.strftime("%-d %b %Y, %H:%M:%S UTC").to_string()
+    }
 }
 
 impl fmt::Display for Timestamp {
@@ -101,6 +107,7 @@ mod tests {
         assert_eq!(moment.to_string().parse::<Timestamp>().unwrap(), moment);
         assert_eq!(moment.day(), "2026-03-14");
         assert_eq!(moment.for_people(), "14 Mar 2026, 09:26 UTC");
+        assert_eq!(moment.for_people_to_the_second(), "14 Mar 2026, 09:26:53 UTC");
         assert_eq!("2026-03-14T09:26:53.500999Z".parse::<Timestamp>().unwrap(), moment);
         assert_eq!(Timestamp::from_unix_ms(0).unwrap().to_string(), "1970-01-01T00:00:00.000Z");
     }

@@ -364,9 +364,10 @@ async fn what_people_wrote_is_text_and_nothing_else() {
     for path in pages {
         let page = browser.get(&path).await;
         assert_eq!(page.status, 200, "{path}");
-        assert!(!page.body.contains("<script") && page.says("&#60;script&#62;"), "{path}: {}", page.body);
+        assert!(page.has_only_own_script() && page.says("&#60;script&#62;"), "{path}: {}", page.body);
         let policy = page.headers["content-security-policy"].to_str().unwrap();
         assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+        assert!(policy.contains("; script-src 'self';") && policy.contains("; style-src 'self';"), "{policy}");
         assert_eq!(page.headers["cache-control"], "no-store");
         assert!(!page.body.contains("style=") && !page.body.contains("<style"));
     }
@@ -517,4 +518,26 @@ async fn nobody_is_waited_for_once_an_active_agreement_is_cancelled() {
     }
     let page = browser.get(&format!("/app/agreements/{}", draft.id())).await;
     assert!(page.says("Not done") && !page.says("Waiting for"), "{}", page.body);
+}
+
+/// Goal: everything works without the script; where there is one, it is a file of the app that browsers keep.
+#[tokio::test]
+async fn the_script_and_the_stylesheet_are_public_files_that_are_kept() {
+    let (org, _, browser) = signed_in().await;
+    let stranger = Browser::new(org.base_url());
+    for page in [browser.get("/app").await, stranger.get("/app/sign-in").await] {
+        assert!(page.has_only_own_script(), "{}", page.body);
+        for (name, content_type) in [("/app/app.js", "text/javascript"), ("/app/style.css", "text/css")] {
+            let start = page.body.find(&format!("{name}?v=")).expect("the page refers to it");
+            let url = page.body[start..].split('"').next().expect("an address");
+            let file = stranger.get(url).await;
+            assert_eq!(file.status, 200, "{url}");
+            assert_eq!(file.headers["cache-control"], "public, max-age=31536000, immutable", "{url}");
+            assert!(file.headers["content-type"].to_str().expect("a text").starts_with(content_type), "{url}");
+            assert_eq!(file.headers["x-content-type-options"], "nosniff");
+            for other in [name.to_owned(), format!("{name}?v=0")] {
+                assert_eq!(stranger.get(&other).await.headers["cache-control"], "no-cache", "{other}");
+            }
+        }
+    }
 }
