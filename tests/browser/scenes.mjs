@@ -8,6 +8,7 @@
 //   before, after   what is changed for the scene, and changed back
 //   status    the status of the page, if not 200
 //   says      what must be on it
+//   isFailedForm   whether the title says so, if that does not follow from the status
 //   has, lacks   selectors of what must be on it, and of what must not
 import { fillSignIn } from './browser.mjs';
 
@@ -176,13 +177,13 @@ const REMOVE = 'button:text-is("Remove")';
 export const SCENES = [
   { name: 'Sign in', as: 'nobody', path: '/app/sign-in', says: 'Read what is proposed, and decide.' },
   { name: 'Sign in, to come back', as: 'nobody', path: ({ pending }) => review(pending), says: 'you come back to the page' },
-  { name: 'Sign in, refused', as: 'nobody', path: '/app/sign-in', act: (page) => fillSignIn(page, { email: 'nobody@members.example', password: 'wrong' }), status: 422, says: 'That did not work' },
-  { name: 'Sign in, expired form', as: 'nobody', path: '/app/sign-in', act: async (page) => { await page.context().clearCookies(); await fillSignIn(page, { email: 'nobody@members.example', password: 'wrong' }); }, status: 403, says: 'Please sign in again' },
+  { name: 'Sign in, refused', as: 'nobody', path: '/app/sign-in', act: (page) => fillSignIn(page, { email: 'nobody@members.example', password: 'wrong' }), status: 422, says: 'Incorrect email or password' },
+  { name: 'Sign in, expired form', as: 'nobody', path: '/app/sign-in', act: async (page) => { await page.context().clearCookies(); await fillSignIn(page, { email: 'nobody@members.example', password: 'wrong' }); }, status: 403, isFailedForm: true, says: 'Please sign in again' },
   { name: 'Home, all decided', as: 'late', path: '/app', says: ['All caught up', 'Recently decided'] },
-  { name: 'Home, a lot to decide', as: 'member', path: '/app', says: ['Waiting for a decision', 'Recently decided', 'that wait'] },
+  { name: 'Home, a lot to decide', as: 'member', path: '/app', says: ['Needs your decision', 'Recently decided', 'Show all'] },
   { name: 'Home, an endpoint fails', path: '/app', says: 'An endpoint is failing' },
   { name: 'Home, nothing to decide', as: 'colleague', path: '/app', says: 'All caught up' },
-  { name: 'Proposal, pending', path: ({ pending }) => review(pending), says: ['Your decision', 'Nothing. It is as it was proposed.'] },
+  { name: 'Proposal, pending', path: ({ pending }) => review(pending), says: ['Your decision', 'No changes since proposed.'] },
   { name: 'Proposal, changed since', path: ({ changed }) => review(changed), says: 'Grace Adeyemi was added as signer, approver.' },
   {
     name: 'Proposal, something in the way',
@@ -198,12 +199,12 @@ export const SCENES = [
   { name: 'Proposal, forged form', path: ({ changed }) => review(changed), act: send('form_token', 'x', 'Confirm'), status: 403, says: 'This form is no longer valid' },
   { name: 'Proposal, confirmed', path: ({ cancelled }) => review(cancelled), says: 'Confirmed by' },
   { name: 'Proposal, declined', path: ({ declined }) => review(declined), says: ['Declined by', 'Still needed.'] },
-  { name: 'Proposal, expired', as: 'late', path: ({ expired }) => review(expired), says: 'Nobody decided until' },
+  { name: 'Proposal, expired', as: 'late', path: ({ expired }) => review(expired), says: 'No one decided by' },
   { name: 'Agreement, blocked draft', path: ({ blocked }) => agreement(blocked), says: 'Before it can be published' },
   { name: 'Agreement, proposed', path: ({ safe }) => agreement(safe), says: 'Review the proposal' },
   { name: 'Agreement, ready', as: 'late', path: ({ ready }) => agreement(ready), says: 'Ready to be proposed' },
-  { name: 'Agreement, waiting for time', path: ({ notice }) => agreement(notice), says: ['step 2 of 2', '14 days of waiting', 'Waiting for: '] },
-  { name: 'Agreement, completed', as: 'late', path: ({ completed }) => agreement(completed), says: ['Completed', '14 days of waiting'] },
+  { name: 'Agreement, waiting for time', path: ({ notice }) => agreement(notice), says: ['step 2 of 2', '14-day waiting period', 'Waiting for: '] },
+  { name: 'Agreement, completed', as: 'late', path: ({ completed }) => agreement(completed), says: ['Completed', '14-day waiting period'] },
   { name: 'Agreement, active', path: ({ letter }) => agreement(letter), says: 'Waiting for: ' },
   { name: 'Agreement, empty draft', path: ({ lease }) => agreement(lease), says: 'No steps yet.' },
   { name: 'Proposals', path: '/app/proposals', says: ['Parking spaces', '1 to 50 of'] },
@@ -237,10 +238,10 @@ export const SCENES = [
   { name: 'Members', path: '/app/members', says: ['Devin Okafor', 'New members are added by'], has: [YOU, REMOVE] },
   { name: 'Members, for a member', as: 'member', path: '/app/members', says: ['Maren Holt', 'Devin Okafor'], has: YOU, lacks: REMOVE },
   { name: 'Members, only one', as: 'colleague', path: '/app/members', has: YOU, lacks: REMOVE },
-  { name: 'Members, refused', as: 'member', path: '/app/members', act: sendTo('/app/members', { member: 'x' }), status: 403, says: ['Only admins remove members', 'Ask an admin'], lacks: REMOVE },
+  { name: 'Members, refused', as: 'member', path: '/app/members', act: sendTo('/app/members', { member: 'x' }), status: 403, isFailedForm: true, says: ['Only admins remove members', 'Ask an admin'], lacks: REMOVE },
   { name: 'Members, oneself', path: '/app/members', act: sendTo('/app/members', ({ maren }) => ({ member: maren })), status: 422, says: 'You can’t remove yourself', has: REMOVE },
   { name: 'Members, one removed', as: 'late', path: '/app/members', before: async (_, made) => { made.removal = await remove(made.lateTab); }, act: async (page, { removal }) => { await page.context().addCookies(removal); await page.reload(); }, says: 'Devin Okafor was removed', lacks: REMOVE },
-  { name: 'Members, gone already', path: '/app/members', act: async (page) => { await page.locator('main input[name=member]').first().evaluate((input) => { input.value = 'x'; }); await page.getByRole('button', { name: 'Remove Devin Okafor' }).click(); }, status: 404, says: 'There is no such member' },
+  { name: 'Members, gone already', path: '/app/members', act: async (page) => { await page.locator('main input[name=member]').first().evaluate((input) => { input.value = 'x'; }); await page.getByRole('button', { name: 'Remove Devin Okafor' }).click(); }, status: 404, isFailedForm: true, says: 'There is no such member' },
   { name: 'Developers, no endpoint', as: 'colleague', path: '/app/developers', says: 'No endpoint yet' },
   { name: 'Developers, endpoints', path: '/app/developers', says: ['Working', 'Failing', 'Paused'] },
   { name: 'Developers, address refused', path: '/app/developers', act: (page) => fillEndpoint(page, 'https://10.20.30.40/hooks', 'proposal.created'), status: 422, says: 'The URL can’t be used' },
@@ -257,11 +258,12 @@ export const SCENES = [
   { name: 'Endpoint, busy', path: ({ busy }) => busy, says: ['Delivered', 'Retrying'] },
   { name: 'Endpoint, failing', path: ({ failing }) => failing, says: ['Failing', 'have not been delivered'] },
   { name: 'Endpoint, count since', path: ({ failing }) => `${failing}?since=yesterday`, says: 'must be a date with a time' },
-  { name: 'Endpoint, no event selected', path: ({ busy }) => `${busy}/edit`, act: async (page) => { for (const box of await page.locator('.event-types input:checked').all()) await box.uncheck(); await press('Save')(page); }, status: 422, says: 'Select at least one event' },
+  { name: 'Endpoint, no event selected', path: ({ busy }) => `${busy}/edit`, act: async (page) => { for (const chosen = page.locator('.event-types input:checked'); await chosen.count() > 0;) await chosen.first().uncheck(); await press('Save')(page); }, status: 422, says: 'Select at least one event' },
   { name: 'Endpoint, replay refused', path: ({ failing }) => failing, act: sendTo('', { act: 'replay', since: 'yesterday' }), status: 422, says: ['Nothing was replayed', 'Since must be a date with a time'], has: '#since[aria-invalid=true][aria-describedby~=since-error]' },
   { name: 'Endpoint, paused', path: ({ paused }) => paused, says: ['Paused', 'Held'] },
   { name: 'Endpoint, some given up', as: 'late', path: ({ given }) => given, says: ['Exhausted', 'Delivered'] },
   { name: 'Endpoint, nothing found', path: ({ working }) => `${working}?state=exhausted&type=agreement.published`, says: 'No such delivery' },
+  { name: 'Endpoint, secret copied', as: 'late', path: ({ given }) => given, act: async (page) => { await page.getByLabel('Replace at once', { exact: true }).check(); await press('Rotate secret')(page); const copy = page.getByRole('button', { name: 'Copy', exact: true }); if (await copy.count() > 0) { await copy.click(); await page.getByRole('status').filter({ hasText: /Copied|Press Ctrl\+C/ }).waitFor({ state: 'attached' }); } }, says: 'Copy the signing secret now' },
   { name: 'Endpoint, secret rotated', as: 'late', path: ({ given }) => given, act: press('Rotate secret'), says: ['Copy the signing secret now', 'Previous secret valid until', 'Code that verifies a delivery'] },
   { name: 'Delivery, secret just rotated', as: 'late', path: ({ given }) => given, act: async (page) => { await page.getByLabel('Replace at once', { exact: true }).check(); await press('Rotate secret')(page); await page.getByText('Copy the signing secret now').waitFor(); await press('Send test event')(page); }, says: ['Copy the signing secret now', 'webhook.test'], has: 'input[readonly][value^=whsec_]' },
   { name: 'Endpoint, edit', path: ({ busy }) => `${busy}/edit`, says: 'Edit endpoint' },

@@ -68,7 +68,7 @@ pub(crate) fn lifecycle_badge(lifecycle: Lifecycle) -> Badge {
 
 pub(crate) fn proposal_badge(state: ProposalState) -> Badge {
     match state {
-        ProposalState::Pending => Badge { text: "Waiting for a decision", class: "amber" },
+        ProposalState::Pending => Badge { text: "Needs your decision", class: "amber" },
         ProposalState::Confirmed => Badge { text: "Confirmed", class: "green" },
         ProposalState::Declined => Badge { text: "Declined", class: "red" },
         ProposalState::Expired => Badge { text: "Expired", class: "quiet" },

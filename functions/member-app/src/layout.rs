@@ -3,6 +3,7 @@
 use shared::web::Request;
 
 use crate::assets::{SCRIPT, STYLE};
+use crate::theme::Theme;
 
 /// The data of the layout.
 pub(crate) struct Layout {
@@ -13,6 +14,8 @@ pub(crate) struct Layout {
     /// The page of the navigation that is marked as current, if any.
     pub section: &'static str,
     pub request_id: String,
+    /// The theme that the browser has chosen, if any.
+    pub theme: Option<Theme>,
     /// The signed-in member.
     pub member: Option<CurrentMember>,
 }
@@ -35,7 +38,19 @@ impl Layout {
         });
         let section = section_of(request.uri().path());
         let request_id = request.request_id().to_string();
-        Self { style: STYLE.url(), script: SCRIPT.url(), section, request_id, member }
+        Self {
+            style: STYLE.url(),
+            script: SCRIPT.url(),
+            section,
+            request_id,
+            theme: Theme::of(request.headers()),
+            member,
+        }
+    }
+
+    /// Whether the browser has chosen a theme.
+    pub fn has_theme(&self, name: &str) -> bool {
+        self.theme.is_some_and(|theme| theme.as_str() == name)
     }
 
     /// The CSRF token of the page's forms.
@@ -86,6 +101,9 @@ pub(crate) struct Link {
     pub url: String,
     pub text: String,
 }
+
+/// What the search form of a page keeps besides the search, where it keeps nothing.
+pub(crate) const NOTHING_KEPT: [(&str, &str); 0] = [];
 
 /// A text, percent-encoded as the value of a query parameter.
 pub(crate) fn encode_query_value(text: &str) -> String {

@@ -23,6 +23,7 @@ mod proposal;
 mod proposals;
 mod response;
 mod sign_in;
+mod theme;
 mod tokens;
 mod workspace_people;
 mod workspaces;
@@ -62,6 +63,7 @@ pub fn router(app: Arc<AppState>) -> Router {
         .route("/app/sign-out", action::<account::SignOut>())
         .route("/app/sign-out-everywhere", action::<account::SignOutEverywhere>())
         .route("/app/account", page::<account::Show>())
+        .route("/app/theme", action::<theme::Choose>())
         .route("/app/organization", action::<account::SwitchOrganization>())
         .route("/app/contacts", page_with_action::<contacts::List, contacts::Add>())
         .route("/app/contacts/{id}", page_with_action::<contacts::Show, contacts::Save>())
@@ -84,6 +86,8 @@ pub fn router(app: Arc<AppState>) -> Router {
         )
         .route(assets::STYLE.path, assets::route(&assets::STYLE))
         .route(assets::SCRIPT.path, assets::route(&assets::SCRIPT))
+        .route(assets::SANS.path, assets::route(&assets::SANS))
+        .route(assets::SERIF.path, assets::route(&assets::SERIF))
         .route("/app/{*rest}", axum::routing::any(not_found))
         .method_not_allowed_fallback(wrong_method)
         .with_state(app)

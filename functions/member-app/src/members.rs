@@ -75,7 +75,7 @@ impl Handler for List {
         // The page also works when the keys that open the flash can't be read.
         let (name, cookie) = Flash::RemovedMember.take(request).await.ok().flatten().unzip();
         let notice = name.map(|name| {
-            let line = "They are signed out of this organization, and can’t sign in to it any more.";
+            let line = "They are signed out of this organization, and can’t sign in to it anymore.";
             Notice::good(format!("{name} was removed"), line)
         });
         Ok(members_page(request, notice).await?.with_cookie(cookie.flatten()))
@@ -151,7 +151,7 @@ async fn refused(request: &Request, id: Option<MemberId>, reason: &Refusal) -> R
             StatusCode::FORBIDDEN,
             "forbidden",
             "Only admins remove members",
-            "Nobody was removed. Ask an admin of your organization.",
+            "No one was removed. Ask an admin of your organization.",
         ),
         Refusal::NotRemoved(NotRemoved::Unknown) => (
             StatusCode::NOT_FOUND,

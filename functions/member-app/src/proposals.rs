@@ -15,7 +15,7 @@ use crate::response::PageResponse;
 /// The states to filter by, with their names on the page.
 const STATES: [(Option<ProposalState>, &str); 5] = [
     (None, "All"),
-    (Some(ProposalState::Pending), "Waiting"),
+    (Some(ProposalState::Pending), "Needs decision"),
     (Some(ProposalState::Confirmed), "Confirmed"),
     (Some(ProposalState::Declined), "Declined"),
     (Some(ProposalState::Expired), "Expired"),

@@ -75,8 +75,8 @@ impl Handler for SignIn {
             return Ok(cookies.into_iter().fold(PageResponse::see_other(next), PageResponse::with_cookie));
         }
         // The same text for all reasons: it must not reveal whether the account exists.
-        let line = "Check the e-mail address and the password. After several tries, wait a few minutes.";
-        let notice = Notice::bad("That did not work", line);
+        let line = "Check the email address and the password. After several tries, wait a few minutes.";
+        let notice = Notice::bad("Incorrect email or password", line);
         let page = sign_in_page(request, next, email, Some(notice))?;
         Ok(page.refused(StatusCode::UNPROCESSABLE_ENTITY, "unauthenticated"))
     }

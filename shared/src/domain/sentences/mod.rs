@@ -14,4 +14,4 @@ mod terms;
 pub use changes::changes_since;
 pub use review::{effects, proposal_summary, requirement, size, stage_action, time_left};
 pub use status::{agreement_status, waiting_on};
-pub use terms::{amount, role, terms};
+pub use terms::{amount, money, role, terms};

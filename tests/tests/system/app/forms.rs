@@ -142,7 +142,7 @@ async fn confirming_publishes_and_activates_in_one_act() {
         "Integration (over the API)",
         "Approval by Ada Okafor",
         "The workspace “Harbor Street” is activated.",
-        "Nothing. It is as it was proposed.",
+        "No changes since proposed.",
     ] {
         assert!(page.says(text), "{text}");
     }
@@ -449,18 +449,18 @@ async fn people_who_changed_since_the_proposal_are_told_of() {
     let draft = org.ready_draft("Lease", |_| {}).await;
     let proposal = org.propose("publish_agreement", &draft).await;
     let path = format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"));
-    assert!(browser.get(&path).await.says("Nothing. It is as it was proposed."));
+    assert!(browser.get(&path).await.says("No changes since proposed."));
     let contact = format!("/api/v1/contacts/{}", draft.participants[0].contact_id);
     let other = json!({"display_name": "Mallory Payee", "email": "mallory@elsewhere.example"});
     org.patch(contact, &other).send().await.ok(200);
     let page = browser.get(&path).await;
     for text in [
         "Mallory Payee was called “Ada Okafor”.",
-        "The e-mail address of Mallory Payee is mallory@elsewhere.example; it was ada@okafor.example.",
+        "The email address of Mallory Payee is mallory@elsewhere.example; it was ada@okafor.example.",
     ] {
         assert!(page.says(text), "{text}: {}", page.body);
     }
-    assert!(!page.says("Nothing. It is as it was proposed."));
+    assert!(!page.says("No changes since proposed."));
 }
 
 /// They are not in the agreement any more, only in what was proposed.
@@ -540,4 +540,27 @@ async fn the_script_and_the_stylesheet_are_public_files_that_are_kept() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn light_or_dark_is_chosen_for_a_browser_and_forgotten_again() {
+    let (org, _, browser) = signed_in().await;
+    let page = browser.get("/app/account").await;
+    assert!(page.says("<html lang=\"en\">") && page.says("Appearance"), "{}", page.body);
+    let token = page.hidden("form_token");
+    for (theme, shown) in [
+        ("dark", "<html lang=\"en\" data-theme=\"dark\">"),
+        ("light", "<html lang=\"en\" data-theme=\"light\">"),
+        ("\"><script>", "<html lang=\"en\">"),
+        ("dark", "<html lang=\"en\" data-theme=\"dark\">"),
+        ("", "<html lang=\"en\">"),
+    ] {
+        let chosen = browser.post("/app/theme", &[("form_token", &token), ("theme", theme)]).await;
+        assert_eq!((chosen.status, chosen.location()), (303, "/app/account"), "{theme}");
+        assert!(browser.get("/app").await.says(shown), "{theme}");
+    }
+    assert_eq!(browser.post("/app/theme", &[("form_token", "x"), ("theme", "dark")]).await.status, 403);
+    browser.set_cookie("theme", "\"><script>");
+    assert!(browser.get("/app").await.says("<html lang=\"en\">"));
+    drop(org);
 }

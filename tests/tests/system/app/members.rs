@@ -398,7 +398,7 @@ async fn whoever_is_removed_while_they_come_in_does_not_come_in() {
     let removal = async { ops::remove_member(&store, org.id, ben.id).await.expect("a removal") };
     let sign_in = browser.sign_in(&ben.email, &ben.password, "/app");
     let refused = shaky.meanwhile(entered(&org), sign_in, removal).await;
-    assert!(refused.status == 422 && refused.says("That did not work"), "{}", refused.body);
+    assert!(refused.status == 422 && refused.says("Incorrect email or password"), "{}", refused.body);
     assert_eq!(browser.cookie("session"), None);
     for (org, operation, times) in [(&elsewhere, "switch_organization", 0), (&org, "sign_in", 1)] {
         let audit = org.audit().await;

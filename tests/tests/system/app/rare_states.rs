@@ -69,7 +69,7 @@ async fn an_expired_proposal_says_so_and_is_decided_no_more() {
         let form = [("form_token", token.as_str()), ("version", &version), ("note", "Late"), ("decision", decision)];
         let late = browser.post(&review(&proposal), &form).await;
         assert_eq!(late.status, 409);
-        assert!(late.says("The time to decide is over") && late.says("Nobody decided until"), "{}", late.body);
+        assert!(late.says("The time to decide is over") && late.says("No one decided by"), "{}", late.body);
     }
     let page = browser.get(&review(&proposal)).await;
     assert!(page.says("Expired") && !page.says(">Confirm</button>"), "{}", page.body);
@@ -359,7 +359,7 @@ async fn every_proposal_can_be_found() {
     let long_ago = Timestamp::now().plus_seconds(-60);
     drafts::propose_until(&org, &draft.agreement, ProposalAction::CancelAgreement, long_ago).await;
     let home = browser.get("/app").await;
-    assert!(home.says("53 proposals wait for a decision.") && home.says("All 53 that wait"), "{}", home.body);
+    assert!(home.says("53 proposals need your decision.") && home.says("Show all 53"), "{}", home.body);
     assert_eq!(browser.decide(&review(&proposals[52]), "decline", "").await.status, 303);
     assert_eq!(browser.decide(&review(&proposals[51]), "confirm", "").await.status, 303);
 
