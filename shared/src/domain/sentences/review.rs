@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn whole_days_are_days() {
-        assert_eq!([1, 24, 36, 48, 336].map(hours_long), ["1 hour", "24 hours", "36 hours", "2 days", "14 days"]);
+        assert_eq!([1, 24, 36, 48, 336].map(period), ["1-hour", "24-hour", "36-hour", "2-day", "14-day"]);
     }
 
     #[test]

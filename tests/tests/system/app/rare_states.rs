@@ -325,7 +325,7 @@ async fn long_lists_have_pages() {
     assert!(first.contains("1 to 50 of 53") && first.contains("rel=\"next\"") && !first.contains("rel=\"prev\""));
     let second = browser.get("/app/workspaces?search=&offset=50").await.body;
     assert!(second.contains("51 to 53 of 53") && second.contains("rel=\"prev\"") && !second.contains("rel=\"next\""));
-    assert_eq!(count(&first, "class=\"row\"") + count(&second, "class=\"row\""), 53);
+    assert_eq!(count(&first, "<td class=\"main\">") + count(&second, "<td class=\"main\">"), 53);
 
     let page = browser.get(&path).await.body;
     assert_eq!((count(&page, "href=\"/app/agreements/"), count(&page, ">Person ")), (50, 50), "{page}");
@@ -378,7 +378,7 @@ async fn every_proposal_can_be_found() {
     ] {
         let page = browser.get(&format!("/app/proposals?state={state}")).await.body;
         assert!(page.contains(name), "{state}: {page}");
-        assert_eq!(page.matches("class=\"row\"").count(), total.min(50), "{state}");
+        assert_eq!(page.matches("<td class=\"main\">").count(), total.min(50), "{state}");
     }
     let away = browser.get("/app/proposals?state=confirmed&offset=50").await;
     assert_eq!((away.status, away.location()), (303, "/app/proposals?state=confirmed&offset=0"));

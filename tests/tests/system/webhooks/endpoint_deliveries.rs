@@ -164,7 +164,7 @@ async fn a_test_waits_for_its_outcome_for_a_moment() {
     drop(hold);
     // The list tells them apart.
     let page = subscriber.admin.get(&subscriber.path()).await;
-    for text in ["<td data-label=\"Response\">204", "<td data-label=\"Response\">503", " data-seconds>"] {
+    for text in ["<td data-label=\"Response\"><span>204", "<td data-label=\"Response\"><span>503", " data-seconds>"] {
         assert!(page.says(text), "{text}: {}", page.body);
     }
 }
