@@ -14,16 +14,23 @@ const TABS_MAX = 60;
 const STEP_MS = 60_000;
 const AXE_MS = 180_000;
 
-// The ways in which every page is looked at.
-export const VIEWS = [1280, 390].flatMap((width) => ['light', 'dark'].map((scheme) => ({
+// The ways in which every page is looked at. The narrowest does without the app's script.
+const view = (width, height, scheme, hasScript = true) => ({
   name: `${width} ${scheme}`,
-  options: { viewport: { width, height: width === 390 ? 844 : 900 }, colorScheme: scheme },
-})));
+  hasScript,
+  options: { viewport: { width, height }, colorScheme: scheme, timezoneId: 'America/New_York' },
+});
+export const VIEWS = [
+  view(1280, 900, 'light'), view(1280, 900, 'dark'),
+  view(390, 844, 'light'), view(390, 844, 'dark'),
+  view(320, 640, 'light', false),
+];
 
 // A browser of its own, whose cookies are nobody else's. It has no JavaScript, but where it is to look at pages: axe is
-// a script. The policy of the app's pages still keeps out all others, and says so on the console.
+// a script. The policy of the app's pages still keeps out all scripts but the app's, and says so on the console.
 export async function open(chrome, { view = VIEWS[0], javaScriptEnabled = false } = {}) {
   const context = await chrome.newContext({ ...view.options, javaScriptEnabled });
+  if (!view.hasScript) await context.route('**/app/app.js?*', (route) => route.fulfill({ contentType: 'text/javascript', body: '' }));
   context.setDefaultTimeout(STEP_MS);
   const page = await context.newPage();
   const tab = { page, context, view, complaints: [], status: 0 };
@@ -61,7 +68,7 @@ function within(ms, promise) {
 }
 
 // What is wrong with the page that is shown, in a list.
-export async function faults({ page, complaints, status }, expected) {
+export async function faults({ page, complaints, status, view }, expected) {
   const found = [...complaints];
   complaints.length = 0;
   if (status !== (expected.status ?? 200)) found.push(`status ${status}`);
@@ -78,7 +85,18 @@ export async function faults({ page, complaints, status }, expected) {
   for (const selector of [expected.lacks ?? []].flat()) {
     if (await page.locator(selector).count() > 0) found.push(`has ${selector}`);
   }
-  if (await page.locator('script, style, [style]').count() > 0) found.push('has a script or a style of its own');
+  if (await page.locator('script:not([src^="/app/app.js?v="]), style, [style]').count() > 0) found.push('has a script or a style of its own');
+  const inUtc = await page.locator('main time', { hasText: 'UTC' }).count();
+  const times = await page.locator('main time').count();
+  if (inUtc !== (view.hasScript ? 0 : times)) found.push(`${inUtc} of ${times} times are in UTC`);
+  if (await page.locator('button[data-copy]').count() > 0 && await page.locator('button[data-copy]:visible').count() > 0 !== view.hasScript) {
+    found.push('the copy buttons are where they can do nothing, or not where they can');
+  }
+  const isRefusedForm = status === 409 || status === 422;
+  if (title.startsWith('Error: ') !== (expected.isFailedForm ?? isRefusedForm)) found.push(`the title is “${title}” at status ${status}`);
+  if (isRefusedForm && await page.locator('main [aria-invalid=true]:visible').count() > 0 && await page.locator('[aria-invalid=true]:focus').count() === 0) {
+    found.push('the focus is not on a wrong field');
+  }
   const wide = await page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
     return scrollWidth > clientWidth ? `${scrollWidth} px of ${clientWidth}` : null;

@@ -8,6 +8,7 @@
 //   before, after   what is changed for the scene, and changed back
 //   status    the status of the page, if not 200
 //   says      what must be on it
+//   isFailedForm   whether the title says so, if that does not follow from the status
 //   has, lacks   selectors of what must be on it, and of what must not
 import { fillSignIn } from './browser.mjs';
 
@@ -23,6 +24,7 @@ async function addEndpoint({ page }, base, url, ...types) {
 
 async function fillEndpoint(page, url, ...types) {
   await page.getByLabel('Endpoint URL', { exact: true }).fill(url);
+  if (types.length > 0) await page.getByLabel('Selected events', { exact: true }).check();
   for (const type of types) await page.getByLabel(type, { exact: true }).check();
   await press('Add endpoint')(page);
 }
@@ -37,7 +39,7 @@ async function reloadUntil(page, path, fits) {
   }
 }
 
-const badges = (page, text) => page.locator('main .row .badge', { hasText: text }).count();
+const badges = (page, text) => page.locator('main .table .badge', { hasText: text }).count();
 
 // Endpoints in every state. What they are told follows, but for a delivery that nobody acknowledged in five attempts.
 export async function subscribe(tab, lateTab, receiver) {
@@ -59,19 +61,19 @@ export async function subscribe(tab, lateTab, receiver) {
   for (let n = 0; n < 2; n += 1) {
     await page.goto(base + made.given);
     await press('Send test event')(page);
-    await reloadUntil(page, page.url(), () => page.getByText('acknowledged').isVisible());
+    await page.getByText('Test event delivered').waitFor();
   }
   return made;
 }
 
 // Deliveries to look at, once what was done has been told.
 export async function deliveries({ page, base }, { working, busy, failing }) {
-  const first = async (path) => new URL(await page.locator('main .row a').first().getAttribute('href'), base + path).pathname;
-  await reloadUntil(page, `${base}${failing}?state=waiting`, async () => await badges(page, 'Waiting') > 0);
+  const first = async (path) => new URL(await page.locator('main .table a').first().getAttribute('href'), base + path).pathname;
+  await reloadUntil(page, `${base}${failing}?state=waiting`, async () => await badges(page, 'Retrying') > 0);
   const waiting = await first(failing);
   await reloadUntil(page, `${base}${working}?state=delivered`, async () => await badges(page, 'Delivered') > 0);
   const delivered = await first(working);
-  await reloadUntil(page, `${base}${busy}?state=waiting`, async () => await badges(page, 'Waiting') > 0);
+  await reloadUntil(page, `${base}${busy}?state=waiting`, async () => await badges(page, 'Retrying') > 0);
   await reloadUntil(page, `${base}${working}?state=queued`, async () => await badges(page, 'Queued') === 0);
   return { waiting, delivered };
 }
@@ -196,13 +198,13 @@ const REMOVE = 'button:text-is("Remove")';
 export const SCENES = [
   { name: 'Sign in', as: 'nobody', path: '/app/sign-in', says: 'Read what is proposed, and decide.' },
   { name: 'Sign in, to come back', as: 'nobody', path: ({ pending }) => review(pending), says: 'you come back to the page' },
-  { name: 'Sign in, refused', as: 'nobody', path: '/app/sign-in', act: (page) => fillSignIn(page, { email: 'nobody@members.example', password: 'wrong' }), status: 422, says: 'That did not work' },
-  { name: 'Sign in, expired form', as: 'nobody', path: '/app/sign-in', act: async (page) => { await page.context().clearCookies(); await fillSignIn(page, { email: 'nobody@members.example', password: 'wrong' }); }, status: 403, says: 'Please sign in again' },
+  { name: 'Sign in, refused', as: 'nobody', path: '/app/sign-in', act: (page) => fillSignIn(page, { email: 'nobody@members.example', password: 'wrong' }), status: 422, says: 'Incorrect email or password' },
+  { name: 'Sign in, expired form', as: 'nobody', path: '/app/sign-in', act: async (page) => { await page.context().clearCookies(); await fillSignIn(page, { email: 'nobody@members.example', password: 'wrong' }); }, status: 403, isFailedForm: true, says: 'Please sign in again' },
   { name: 'Home, all decided', as: 'late', path: '/app', says: ['All caught up', 'Recently decided'] },
-  { name: 'Home, a lot to decide', as: 'member', path: '/app', says: ['Waiting for a decision', 'Recently decided', 'that wait'] },
+  { name: 'Home, a lot to decide', as: 'member', path: '/app', says: ['Needs your decision', 'Recently decided', 'Show all'] },
   { name: 'Home, an endpoint fails', path: '/app', says: 'An endpoint is failing' },
   { name: 'Home, nothing to decide', as: 'colleague', path: '/app', says: 'All caught up' },
-  { name: 'Proposal, pending', path: ({ pending }) => review(pending), says: ['Your decision', 'Nothing. It is as it was proposed.'] },
+  { name: 'Proposal, pending', path: ({ pending }) => review(pending), says: ['Your decision', 'No changes since proposed.'] },
   { name: 'Proposal, changed since', path: ({ changed }) => review(changed), says: 'Grace Adeyemi was added as signer, approver.' },
   {
     name: 'Proposal, something in the way',
@@ -218,12 +220,12 @@ export const SCENES = [
   { name: 'Proposal, forged form', path: ({ changed }) => review(changed), act: send('form_token', 'x', 'Confirm'), status: 403, says: 'This form is no longer valid' },
   { name: 'Proposal, confirmed', path: ({ cancelled }) => review(cancelled), says: 'Confirmed by' },
   { name: 'Proposal, declined', path: ({ declined }) => review(declined), says: ['Declined by', 'Still needed.'] },
-  { name: 'Proposal, expired', as: 'late', path: ({ expired }) => review(expired), says: 'Nobody decided until' },
+  { name: 'Proposal, expired', as: 'late', path: ({ expired }) => review(expired), says: 'No one decided by' },
   { name: 'Agreement, blocked draft', path: ({ blocked }) => agreement(blocked), says: 'Before it can be published' },
   { name: 'Agreement, proposed', path: ({ safe }) => agreement(safe), says: 'Review the proposal' },
   { name: 'Agreement, ready', as: 'late', path: ({ ready }) => agreement(ready), says: 'Ready to be proposed' },
-  { name: 'Agreement, waiting for time', path: ({ notice }) => agreement(notice), says: ['step 2 of 2', '14 days of waiting', 'Waiting for: '] },
-  { name: 'Agreement, completed', as: 'late', path: ({ completed }) => agreement(completed), says: ['Completed', '14 days of waiting'] },
+  { name: 'Agreement, waiting for time', path: ({ notice }) => agreement(notice), says: ['step 2 of 2', '14-day waiting period', 'Waiting for: '] },
+  { name: 'Agreement, completed', as: 'late', path: ({ completed }) => agreement(completed), says: ['Completed', '14-day waiting period'] },
   { name: 'Agreement, active', path: ({ letter }) => agreement(letter), says: 'Waiting for: ' },
   { name: 'Agreement, empty draft', path: ({ lease }) => agreement(lease), says: 'No steps yet.' },
   { name: 'Proposals', path: '/app/proposals', says: ['Parking spaces', '1 to 50 of'] },
@@ -271,10 +273,10 @@ export const SCENES = [
   { name: 'Password link', as: 'nobody', path: passwordLink, says: ['Set a new password', 'All your sessions end'] },
   { name: 'Password link, no longer works', as: 'nobody', path: `/app/password-links/${'0'.repeat(64)}`, status: 404, says: 'This password link no longer works' },
   { name: 'Sign in, password saved', as: 'nobody', path: '/app/sign-in?password=saved', says: 'Sign in with the new password.' },
-  { name: 'Members, refused', as: 'member', path: '/app/organization', act: sendTo('/app/organization/members', { member: 'x' }), status: 403, says: ['Only admins remove members', 'Ask an admin'], lacks: REMOVE },
+  { name: 'Members, refused', as: 'member', path: '/app/organization', act: sendTo('/app/organization/members', { member: 'x' }), status: 403, isFailedForm: true, says: ['Only admins remove members', 'Ask an admin'], lacks: REMOVE },
   { name: 'Members, oneself', path: '/app/organization', act: sendTo('/app/organization/members', ({ maren }) => ({ member: maren })), status: 422, says: 'You can’t remove yourself', has: REMOVE },
   { name: 'Members, one removed', as: 'late', path: '/app/organization', before: async (_, made) => { made.removal = await remove(made.lateTab); }, act: async (page, { removal }) => { await page.context().addCookies(removal); await page.reload(); }, says: 'Devin Okafor was removed', lacks: REMOVE },
-  { name: 'Members, gone already', path: '/app/organization', act: async (page) => { await page.locator('main input[name=member]').first().evaluate((input) => { input.value = 'x'; }); await page.locator('summary', { hasText: 'Remove…' }).first().click(); await page.getByRole('button', { name: 'Remove Devin Okafor' }).click(); }, status: 404, says: 'There is no such member' },
+  { name: 'Members, gone already', path: '/app/organization', act: async (page) => { await page.locator('main input[name=member]').first().evaluate((input) => { input.value = 'x'; }); await page.locator('summary', { hasText: 'Remove…' }).first().click(); await page.getByRole('button', { name: 'Remove Devin Okafor' }).click(); }, status: 404, isFailedForm: true, says: 'There is no such member' },
   { name: 'Audit', path: '/app/audit', says: ['Every call of the API', 'Export CSV', 'Success'], has: 'nav a[href="/app/audit"][aria-current=page]' },
   { name: 'Audit, of a contact', path: ({ juniper }) => `/app/audit?object=${juniper.id}`, says: ['These are the rows about', 'Remove the filters'] },
   { name: 'Audit, refusals', as: 'member', path: '/app/audit?outcome=refused', says: 'Refused' },
@@ -290,18 +292,20 @@ export const SCENES = [
   { name: 'Tokens, revoke opened', as: 'colleague', path: '/app/developers/tokens', act: (page) => page.locator('details.confirm summary').first().click(), has: 'details[open] button.danger' },
   { name: 'Tokens, for admins', as: 'member', path: '/app/developers/tokens', status: 403, says: 'This page is for admins' },
   { name: 'Endpoint, just added', as: 'colleague', path: '/app/developers', act: (page, { receiver }) => fillEndpoint(page, `${receiver.base}/ok`, 'proposal.created', 'agreement.published'), says: ['Copy the signing secret now', 'Nothing has been sent yet'] },
-  { name: 'Developers, one deleted', as: 'colleague', path: '/app/developers', act: async (page, { receiver }) => { await fillEndpoint(page, `${receiver.base}/deleted`); await press('Delete')(page); }, says: ['Endpoint deleted', 'Nothing more is sent to'] },
+  { name: 'Developers, one deleted', as: 'colleague', path: '/app/developers', act: async (page, { receiver }) => { await fillEndpoint(page, `${receiver.base}/deleted`); await page.getByText('Delete endpoint…', { exact: true }).click(); await press('Delete')(page); }, says: ['Endpoint deleted', 'Nothing more is sent to'] },
   { name: 'Endpoint, working', path: ({ working }) => working, says: ['Delivered', 'Older'] },
   { name: 'Endpoint, last page', path: ({ working }) => `${working}?before=00000000-0000-7000-8000-000000000000`, says: 'Nothing older' },
-  { name: 'Endpoint, busy', path: ({ busy }) => busy, says: ['Delivered', 'Waiting'] },
+  { name: 'Endpoint, busy', path: ({ busy }) => busy, says: ['Delivered', 'Retrying'] },
   { name: 'Endpoint, failing', path: ({ failing }) => failing, says: ['Failing', 'have not been delivered'] },
   { name: 'Endpoint, count since', path: ({ failing }) => `${failing}?since=yesterday`, says: 'must be a date with a time' },
+  { name: 'Endpoint, no event selected', path: ({ busy }) => `${busy}/edit`, act: async (page) => { for (const chosen = page.locator('.event-types input:checked'); await chosen.count() > 0;) await chosen.first().uncheck(); await press('Save')(page); }, status: 422, says: 'Select at least one event' },
   { name: 'Endpoint, replay refused', path: ({ failing }) => failing, act: sendTo('', { act: 'replay', since: 'yesterday' }), status: 422, says: ['Nothing was replayed', 'Since must be a date with a time'], has: '#since[aria-invalid=true][aria-describedby~=since-error]' },
   { name: 'Endpoint, paused', path: ({ paused }) => paused, says: ['Paused', 'Held'] },
   { name: 'Endpoint, some given up', as: 'late', path: ({ given }) => given, says: ['Exhausted', 'Delivered'] },
   { name: 'Endpoint, nothing found', path: ({ working }) => `${working}?state=exhausted&type=agreement.published`, says: 'No such delivery' },
-  { name: 'Endpoint, secret rotated', as: 'late', path: ({ given }) => given, act: async (page) => { await page.getByLabel('Keep for 24 hours', { exact: true }).check(); await press('Rotate secret')(page); }, says: ['Copy the signing secret now', 'Previous secret valid until'] },
-  { name: 'Delivery, secret just rotated', as: 'late', path: ({ given }) => given, act: async (page) => { await press('Rotate secret')(page); await page.getByText('Copy the signing secret now').waitFor(); await press('Send test event')(page); }, says: ['Copy the signing secret now', 'webhook.test'], has: 'input[readonly][value^=whsec_]' },
+  { name: 'Endpoint, secret copied', as: 'late', path: ({ given }) => given, act: async (page) => { await page.getByLabel('Replace at once', { exact: true }).check(); await press('Rotate secret')(page); const copy = page.getByRole('button', { name: 'Copy', exact: true }); if (await copy.count() > 0) { await copy.click(); await page.getByRole('status').filter({ hasText: /Copied|Press Ctrl\+C/ }).waitFor({ state: 'attached' }); } }, says: 'Copy the signing secret now' },
+  { name: 'Endpoint, secret rotated', as: 'late', path: ({ given }) => given, act: press('Rotate secret'), says: ['Copy the signing secret now', 'Previous secret valid until', 'Code that verifies a delivery'] },
+  { name: 'Delivery, secret just rotated', as: 'late', path: ({ given }) => given, act: async (page) => { await page.getByLabel('Replace at once', { exact: true }).check(); await press('Rotate secret')(page); await page.getByText('Copy the signing secret now').waitFor(); await press('Send test event')(page); }, says: ['Copy the signing secret now', 'webhook.test'], has: 'input[readonly][value^=whsec_]' },
   { name: 'Endpoint, edit', path: ({ busy }) => `${busy}/edit`, says: 'Edit endpoint' },
   { name: 'Endpoint, edit refused', path: ({ busy }) => `${busy}/edit`, act: async (page) => { await page.getByLabel('Endpoint URL', { exact: true }).fill('https://10.20.30.40/hooks'); await press('Save')(page); }, status: 422, says: 'The URL can’t be used' },
   { name: 'Endpoint, not there', as: 'colleague', path: ({ working }) => working, status: 404, says: 'There is nothing here' },

@@ -1,5 +1,5 @@
-// Drives the app in headless Chromium without JavaScript, then looks at every page with axe-core at two widths, light
-// and dark. Started by scripts/test-browser:
+// Drives the app in headless Chromium without JavaScript and with it, then looks at every page with axe-core at three
+// widths, light and dark, with the app's script and without it. Started by scripts/test-browser:
 //
 //   node test.mjs PROGRAM [NAME]    PROGRAM is the local stack; with NAME only scenes whose names have it
 //

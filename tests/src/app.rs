@@ -212,6 +212,20 @@ impl Page {
     pub fn says(&self, text: &str) -> bool {
         self.body.contains(text)
     }
+
+    /// Whether its only script is the app's own file.
+    #[must_use]
+    pub fn has_only_own_script(&self) -> bool {
+        let mut scripts = self.body.split("<script").skip(1);
+        scripts.next().is_some_and(|own| own.starts_with(" src=\"/app/app.js?v=")) && scripts.next().is_none()
+    }
+
+    /// Its title, without the name of the app.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        let title = self.body.split_once("<title>").and_then(|(_, rest)| rest.split_once(" · Countersign</title>"));
+        title.map_or("", |(title, _)| title)
+    }
 }
 
 impl Browser {

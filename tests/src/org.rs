@@ -123,7 +123,7 @@ impl Org {
         self.post("/api/v1/workspaces", &json!({"name": name})).send().await.ok(201)
     }
 
-    /// A new contact with this name and an e-mail address.
+    /// A new contact with this name and an email address.
     pub async fn person(&self, name: &str) -> Value {
         let email = format!("{}@example.org", name.to_lowercase());
         let person = json!({"display_name": name, "kind": "person", "email": email});

@@ -173,7 +173,8 @@ pub async fn add(admin: &Browser, url: &str, types: &[&str]) -> Page {
 
 async fn send_fields(admin: &Browser, path: &str, token: &str, url: &str, types: &[&str]) -> Page {
     let names: Vec<String> = types.iter().map(|name| format!("event:{name}")).collect();
-    let mut fields = vec![("form_token", token), ("url", url)];
+    let events = if types.is_empty() { "all" } else { "selected" };
+    let mut fields = vec![("form_token", token), ("url", url), ("events", events)];
     fields.extend(names.iter().map(|name| (name.as_str(), "on")));
     admin.post(path, &fields).await
 }

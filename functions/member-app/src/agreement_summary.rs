@@ -155,7 +155,7 @@ impl<'a> Source<'a> {
             DocumentState::Draft if self.is_draft => Badge { text: "Draft", class: "quiet" },
             DocumentState::Draft if document.blocks.is_empty() => Badge { text: "For reading", class: "quiet" },
             DocumentState::Draft | DocumentState::Out if self.has_ended => Badge { text: "Not signed", class: "quiet" },
-            DocumentState::Draft => Badge { text: "Not out yet", class: "quiet" },
+            DocumentState::Draft => Badge { text: "Not sent for signature", class: "quiet" },
             DocumentState::Out => Badge { text: "Out for signing", class: "blue" },
             DocumentState::Signed => Badge { text: "Signed", class: "green" },
         };

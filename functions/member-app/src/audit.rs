@@ -194,7 +194,7 @@ impl RowView {
         let objects: Vec<Object> =
             audit::objects_of(row).filter_map(|object| Object::new(object, names, is_admin)).collect();
         Self {
-            at: DisplayTime { datetime: row.at.to_string(), text: row.at.for_people_with_seconds() },
+            at: DisplayTime::with_seconds(row.at),
             request_id: row.request_id.to_string(),
             caller: caller_name(row.caller, names),
             of_caller: row.caller.id.map(|id| Typed { actor: id.to_string(), ..typed.clone() }.url(None)),

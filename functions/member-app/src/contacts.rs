@@ -131,12 +131,6 @@ impl ContactForm {
         }
         self
     }
-
-    fn has_errors(&self) -> bool {
-        [&self.name_error, &self.kind_error, &self.email_error, &self.reference_error]
-            .iter()
-            .any(|error| error.is_some())
-    }
 }
 
 /// The id of the contact that a form adds. A form without one adds a contact each time.

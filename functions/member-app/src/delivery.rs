@@ -11,9 +11,10 @@ use shared::web::Request;
 
 use crate::Handler;
 use crate::developers::endpoint_url;
+use crate::done::{notice_of_act, redirect_with_notice};
 use crate::endpoint::{NewSecret, delivery_url, load_endpoint, new_secret};
 use crate::labels::{Badge, DisplayTime, delivery_badge};
-use crate::layout::{Layout, Link};
+use crate::layout::{Layout, Link, Notice};
 use crate::response::PageResponse;
 
 #[derive(Template)]
@@ -28,13 +29,22 @@ struct DeliveryPage {
     created_at: DisplayTime,
     badge: Badge,
     explanation: String,
+    notice: Option<Notice>,
     due_at: Option<DisplayTime>,
-    attempts: Vec<AttemptRow>,
+    /// The attempts, the latest first: those of the first schedule, and those after each replay.
+    rounds: Vec<Round>,
     /// The number of earlier attempts that are no longer stored.
     omitted_attempts: u32,
     body: String,
     can_replay: bool,
     is_delivered: bool,
+}
+
+/// The attempts between two replays.
+struct Round {
+    /// What began it; none, if the delivery has never been replayed.
+    title: Option<String>,
+    attempts: Vec<AttemptRow>,
 }
 
 struct AttemptRow {
@@ -46,10 +56,12 @@ struct AttemptRow {
     duration_ms: u64,
     dialled: Option<String>,
     excerpt: Option<String>,
+    /// Whether the response is open: that of the latest attempt.
+    is_latest: bool,
 }
 
 impl AttemptRow {
-    fn new(attempt: &Attempt) -> Self {
+    fn new(attempt: &Attempt, is_latest: bool) -> Self {
         let (badge, result, failure_class) = match attempt.outcome {
             Outcome::Delivered { status } => {
                 (Badge { text: "Delivered", class: "green" }, format!("the server answered {status}"), None)
@@ -60,15 +72,36 @@ impl AttemptRow {
         };
         Self {
             number: attempt.number,
-            at: attempt.at.into(),
+            at: DisplayTime::with_seconds(attempt.at),
             badge,
             result,
             failure_class,
             duration_ms: attempt.duration_ms,
             dialled: attempt.dialled.map(|address| address.to_string()),
             excerpt: attempt.excerpt.clone(),
+            is_latest,
         }
     }
+}
+
+/// The attempts that are stored, in their rounds, the latest first.
+fn rounds(delivery: &Delivery) -> Vec<Round> {
+    let latest = delivery.attempts.last().map(|attempt| attempt.number);
+    let rounds = delivery.attempts.chunk_by(|one, next| one.replays == next.replays).rev();
+    rounds
+        .map(|attempts| Round {
+            title: attempts.first().filter(|_| delivery.replays > 0).map(|first| match first.replays {
+                0 => "First schedule".to_owned(),
+                1 if delivery.replays == 1 => "After the replay".to_owned(),
+                replays => format!("After replay {replays}"),
+            }),
+            attempts: attempts
+                .iter()
+                .rev()
+                .map(|attempt| AttemptRow::new(attempt, Some(attempt.number) == latest))
+                .collect(),
+        })
+        .collect()
 }
 
 /// Shows the page.
@@ -84,12 +117,18 @@ impl Handler for Show {
         let (endpoint, event): (EndpointId, EventId) = (request.path_id("id")?, request.path_id("event")?);
         let review = deliveries::review(request.signed_in()?.scope(), endpoint, event).await?;
         let new_secret = new_secret(request, endpoint).await?;
-        let page = delivery_page(request, review, new_secret);
-        Ok(PageResponse::render(&page)?.showing([endpoint.uuid(), event.uuid()]))
+        let (notice, cookie) = notice_of_act(request).await;
+        let page = delivery_page(request, review, new_secret, notice);
+        Ok(PageResponse::render(&page)?.showing([endpoint.uuid(), event.uuid()]).with_cookie(cookie))
     }
 }
 
-fn delivery_page(request: &Request, review: DeliveryReview, new_secret: Option<NewSecret>) -> DeliveryPage {
+fn delivery_page(
+    request: &Request,
+    review: DeliveryReview,
+    new_secret: Option<NewSecret>,
+    notice: Option<Notice>,
+) -> DeliveryPage {
     let is_quarantined = review.is_quarantined();
     let DeliveryReview { endpoint: EndpointState { endpoint, .. }, delivery, event } = review;
     let stored = u32::try_from(delivery.attempts.len()).unwrap_or(u32::MAX);
@@ -100,11 +139,12 @@ fn delivery_page(request: &Request, review: DeliveryReview, new_secret: Option<N
         new_secret,
         event_type: event.event_type.as_str(),
         event_id: event.id.to_string(),
-        created_at: event.created_at.into(),
+        created_at: DisplayTime::with_seconds(event.created_at),
+        notice,
         badge: delivery_badge(delivery.state()),
         explanation: if is_quarantined { QUARANTINED_EXPLANATION.to_owned() } else { explanation(&delivery) },
-        due_at: delivery.due_at().filter(|_| delivery.state() == DeliveryState::Waiting).map(Into::into),
-        attempts: delivery.attempts.iter().rev().map(AttemptRow::new).collect(),
+        due_at: delivery.due_at().filter(|_| delivery.state() == DeliveryState::Waiting).map(DisplayTime::with_seconds),
+        rounds: rounds(&delivery),
         omitted_attempts: delivery.attempted.saturating_sub(stored),
         body: event.body,
         can_replay: is_quarantined || delivery.state() != DeliveryState::Queued,
@@ -115,15 +155,15 @@ fn delivery_page(request: &Request, review: DeliveryReview, new_secret: Option<N
 /// How an attempt failed, as the rest of a sentence that begins with its number.
 fn failure(class: FailureClass, status: Option<u16>) -> String {
     let description = match class {
-        FailureClass::DnsError => "the host’s name could not be looked up",
-        FailureClass::AddressRefused => "the host is not a public one",
-        FailureClass::ConnectError => "no connection to the server",
-        FailureClass::TlsError => "no encrypted connection, or not the server’s certificate",
-        FailureClass::Timeout => "the server took too long",
-        FailureClass::Redirect => "the server redirects, which is not followed",
+        FailureClass::DnsError => "the host’s name could not be found",
+        FailureClass::AddressRefused => "the host is not public",
+        FailureClass::ConnectError => "the server could not be reached",
+        FailureClass::TlsError => "the TLS connection failed, or the certificate is not the server’s",
+        FailureClass::Timeout => "the server did not answer in time",
+        FailureClass::Redirect => "the server redirects, which we don’t follow",
         FailureClass::HttpError => "the server refused it",
-        FailureClass::InvalidResponse => "the response is no HTTP",
-        FailureClass::ConnectionClosed => "the connection ended before the response",
+        FailureClass::InvalidResponse => "the response was not HTTP",
+        FailureClass::ConnectionClosed => "the connection closed before the response",
     };
     match (class, status) {
         (FailureClass::HttpError, Some(status)) => format!("the server answered {status}"),
@@ -132,22 +172,59 @@ fn failure(class: FailureClass, status: Option<u16>) -> String {
     }
 }
 
+/// How an attempt without a response failed, in a cell of a table.
+pub(crate) fn failure_label(class: FailureClass) -> &'static str {
+    match class {
+        FailureClass::DnsError => "Name not found",
+        FailureClass::AddressRefused => "Address refused",
+        FailureClass::ConnectError => "No connection",
+        FailureClass::TlsError => "TLS failed",
+        FailureClass::Timeout => "Timed out",
+        FailureClass::Redirect => "Redirect",
+        FailureClass::HttpError => "Refused",
+        FailureClass::InvalidResponse => "Not HTTP",
+        FailureClass::ConnectionClosed => "Connection closed",
+    }
+}
+
+/// What became of a test event, as far as it is known.
+pub(crate) fn outcome_notice(attempt: Option<&Attempt>) -> Notice {
+    let took = |attempt: &Attempt| format!("{} ms", attempt.duration_ms);
+    match attempt.map(|attempt| (attempt, attempt.outcome)) {
+        None => Notice::warn("Test event sent, waiting for the outcome", "Reload this page to see it."),
+        Some((attempt, Outcome::Delivered { status })) => {
+            Notice::good("Test event delivered", format!("Your server answered {status} in {}.", took(attempt)))
+        }
+        Some((attempt, Outcome::Failed { class, status })) => {
+            let line = format!("{} ({}).", sentence(&failure(class, status)), took(attempt));
+            Notice::bad("Test event failed", line)
+        }
+    }
+}
+
+/// A text, as the beginning of a sentence.
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
 /// The explanation of a quarantined delivery.
 const QUARANTINED_EXPLANATION: &str =
-    "It could not be processed. That is our fault. Nothing is lost: replay it once it is mended.";
+    "We could not process it. That is our fault. Nothing is lost: replay it once it’s fixed.";
 
 /// The number of attempts in the schedule: the first, and one after each wait.
 const ATTEMPTS: usize = 1 + limits::RETRY_WAITS_S.len();
 
 fn explanation(delivery: &Delivery) -> String {
+    let since = if delivery.replays == 0 { "" } else { " since the last replay" };
     match delivery.state() {
         DeliveryState::Queued => "It is on its way. Reload the page to see how it went.".to_owned(),
         DeliveryState::Waiting => {
-            format!("{} of {ATTEMPTS} attempts failed. The next one is made by itself.", delivery.failures)
+            format!("{} of {ATTEMPTS} attempts{since} failed. We’ll retry automatically.", delivery.failures)
         }
         DeliveryState::Delivered => "The endpoint has acknowledged it.".to_owned(),
         DeliveryState::Exhausted => {
-            format!("All {ATTEMPTS} attempts failed. It is not tried again until you replay it.")
+            format!("All {ATTEMPTS} attempts{since} failed. We won’t retry until you replay it.")
         }
         DeliveryState::Held => "The endpoint is paused. It goes out when the endpoint is resumed.".to_owned(),
     }
@@ -165,7 +242,9 @@ impl Handler for Replay {
         let submitted = request.submitted_form()?.require_admin()?;
         let endpoint = load_endpoint(request).await?.endpoint.id();
         let event: EventId = request.path_id("event")?;
+        let line = "It is sent now, with all attempts of the schedule before it.";
+        let redirect = redirect_with_notice(&submitted, delivery_url(endpoint, event), "Replay started", line).await;
         submitted.run(|| deliveries::replay(submitted.scope(), submitted.submitter(), endpoint, event)).await?;
-        Ok(PageResponse::see_other(delivery_url(endpoint, event)))
+        Ok(redirect.into())
     }
 }

@@ -58,6 +58,9 @@ impl EndpointRow {
 pub(crate) struct EndpointForm {
     pub url: String,
     pub url_error: Option<String>,
+    /// Whether all events are chosen, including future types.
+    pub is_all: bool,
+    pub events_error: Option<&'static str>,
     pub event_types: Vec<EventTypeOption>,
 }
 
@@ -70,40 +73,83 @@ pub(crate) struct EventTypeOption {
 impl EndpointForm {
     /// The form with the values of an endpoint.
     pub fn of_endpoint(url: &str, events: &Subscription) -> Self {
-        Self::new(url, |event_type| matches!(events, Subscription::Only(types) if types.contains(&event_type)))
+        Self::new(url, &Choice::of(events))
     }
 
     /// The form with the submitted values.
     fn submitted(form: &Form) -> Self {
-        Self::new(form.get("url"), |event_type| is_selected(form, event_type))
+        Self::new(form.get("url"), &Choice::submitted(form))
     }
 
-    fn new(url: &str, is_selected: impl Fn(EventType) -> bool) -> Self {
+    fn new(url: &str, choice: &Choice) -> Self {
         let event_types = EventType::subscribable().map(|event_type| EventTypeOption {
             name: event_type.as_str(),
             description: event_type.sent_when(),
-            is_selected: is_selected(event_type),
+            is_selected: choice.types.contains(&event_type),
         });
-        Self { url: url.to_owned(), url_error: None, event_types: event_types.collect() }
+        Self {
+            url: url.to_owned(),
+            url_error: None,
+            is_all: choice.is_all,
+            events_error: None,
+            event_types: event_types.collect(),
+        }
     }
 
     /// The URL and subscription of a submitted form.
     ///
     /// # Errors
-    /// The form with the submitted values and the error of the URL.
+    /// The form with the submitted values and the errors of its fields.
     pub async fn parse(form: &Form, webhooks: &Webhooks) -> Result<(EndpointUrl, Subscription), Box<Self>> {
-        let with_error = |error: String| Box::new(Self { url_error: Some(error), ..Self::submitted(form) });
-        let url =
-            EndpointUrl::parse(form.get("url"), &*webhooks.guard).map_err(|error| with_error(error.to_string()))?;
-        check_address(&url, webhooks).await.map_err(|error| with_error(error.to_string()))?;
-        let selected: BTreeSet<EventType> =
-            EventType::subscribable().filter(|event_type| is_selected(form, *event_type)).collect();
-        Ok((url, if selected.is_empty() { Subscription::All } else { Subscription::Only(selected) }))
+        let url = match EndpointUrl::parse(form.get("url"), &*webhooks.guard) {
+            Ok(url) => check_address(&url, webhooks).await.map(|()| url).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        match (url, Choice::submitted(form).subscription()) {
+            (Ok(url), Some(events)) => Ok((url, events)),
+            (url, events) => Err(Box::new(Self {
+                url_error: url.err(),
+                events_error: events.is_none().then_some("Select at least one event, or choose All events."),
+                ..Self::submitted(form)
+            })),
+        }
     }
 }
 
-fn is_selected(form: &Form, event_type: EventType) -> bool {
-    !form.get(&format!("event:{}", event_type.as_str())).is_empty()
+/// The events that a form chooses.
+struct Choice {
+    is_all: bool,
+    types: BTreeSet<EventType>,
+}
+
+impl Choice {
+    fn of(events: &Subscription) -> Self {
+        match events {
+            Subscription::All => Self { is_all: true, types: BTreeSet::new() },
+            Subscription::Only(types) => Self { is_all: false, types: types.clone() },
+        }
+    }
+
+    /// A form without the radio buttons comes from a page of an earlier version: no type meant all of them.
+    fn submitted(form: &Form) -> Self {
+        let is_selected = |event_type: &EventType| !form.get(&format!("event:{}", event_type.as_str())).is_empty();
+        let types: BTreeSet<EventType> = EventType::subscribable().filter(is_selected).collect();
+        let is_all = match form.get("events") {
+            "all" => true,
+            "selected" => false,
+            _ => types.is_empty(),
+        };
+        Self { is_all, types }
+    }
+
+    /// The subscription; none, if no type is selected.
+    fn subscription(self) -> Option<Subscription> {
+        match (self.is_all, self.types.is_empty()) {
+            (true, _) => Some(Subscription::All),
+            (false, true) => None,
+            (false, false) => Some(Subscription::Only(self.types)),
+        }
+    }
 }
 
 /// Checks that the address guard allows the host's addresses now. A failing name server is no error, because every

@@ -14,16 +14,33 @@ pub(crate) async fn redirect_with_notice<S: Submitter>(
     title: &str,
     line: &str,
 ) -> Redirect {
-    let cookie = Flash::Done.set(submitted, &format!("{title}\n{line}")).await.ok().flatten();
-    let redirect = Redirect { location, cookie };
+    let redirect = with_notice(submitted, location, &Notice::good(title, line)).await;
     submitted.redirect_if_committed(&redirect);
     redirect
+}
+
+/// A redirect with a notice of a line that says what became of an act, good or bad. It is made after the act.
+pub(crate) async fn with_notice<S: Submitter>(
+    submitted: &SubmittedForm<'_, S>,
+    location: String,
+    notice: &Notice,
+) -> Redirect {
+    let line = notice.lines.first().map_or("", String::as_str);
+    let text = format!("{}\n{}\n{line}", notice.class, notice.title);
+    let cookie = Flash::Done.set(submitted, &text).await.ok().flatten();
+    Redirect { location, cookie }
 }
 
 /// The notice of the act that led to the page, if any, with the `Set-Cookie` header that removes it.
 pub(crate) async fn notice_of_act(request: &Request) -> (Option<Notice>, Option<HeaderValue>) {
     // The page also works when the keys that open the flash can't be read.
     let Some((text, cookie)) = Flash::Done.take(request).await.ok().flatten() else { return (None, None) };
-    let (title, line) = text.split_once('\n').unwrap_or((&text, ""));
-    (Some(Notice::good(title, line)), cookie)
+    let (class, text) = text.split_once('\n').unwrap_or(("", &text));
+    let (title, line) = text.split_once('\n').unwrap_or((text, ""));
+    let notice = match class {
+        "bad" => Notice::bad(title, line),
+        "warn" => Notice::warn(title, line),
+        _ => Notice::good(title, line),
+    };
+    (Some(notice), cookie)
 }

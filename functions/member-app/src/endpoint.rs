@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use shared::crypto::keyring::Keyring;
-use shared::domain::delivery::{Delivery, DeliveryState};
+use shared::domain::delivery::{Delivery, DeliveryState, Outcome};
 use shared::domain::endpoint::{Endpoint, Rotation, TooManySecrets};
 use shared::domain::event::EventType;
 use shared::domain::ids::{EndpointId, EventId};
@@ -18,7 +18,9 @@ use shared::web::{Flash, Form, Redirect, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::Handler;
+use crate::delivery::{failure_label, outcome_notice};
 use crate::developers::{EndpointForm, check_address, endpoint_url};
+use crate::done::{notice_of_act, redirect_with_notice, with_notice};
 use crate::labels::{Badge, DisplayTime, actor_label, delivery_badge, endpoint_badge, subscription_label};
 use crate::layout::{Layout, Notice, encode_query_value};
 use crate::response::PageResponse;
@@ -78,22 +80,32 @@ struct SelectOption {
 struct DeliveryRow {
     link: String,
     event_type: &'static str,
+    /// The name of the record that the event is about, if it is about one.
+    subject: Option<String>,
     badge: Badge,
     created_at: DisplayTime,
     attempted: u32,
+    /// What became of the last attempt, such as `204`, and how long it took.
+    last: Option<(String, u64)>,
     due_at: Option<DisplayTime>,
 }
 
 impl DeliveryRow {
-    fn new(delivery: &Delivery) -> Self {
+    fn new(delivery: &Delivery, subject: Option<String>) -> Self {
         let is_waiting = delivery.state() == DeliveryState::Waiting;
+        let outcome = |outcome: Outcome| match outcome {
+            Outcome::Delivered { status } | Outcome::Failed { status: Some(status), .. } => status.to_string(),
+            Outcome::Failed { class, status: None } => failure_label(class).to_owned(),
+        };
         Self {
             link: delivery_url(delivery.endpoint_id, delivery.event_id),
             event_type: delivery.event_type.as_str(),
+            subject,
             badge: delivery_badge(delivery.state()),
-            created_at: delivery.created_at.into(),
+            created_at: DisplayTime::with_seconds(delivery.created_at),
             attempted: delivery.attempted,
-            due_at: delivery.due_at().filter(|_| is_waiting).map(Into::into),
+            last: delivery.attempts.last().map(|last| (outcome(last.outcome), last.duration_ms)),
+            due_at: delivery.due_at().filter(|_| is_waiting).map(DisplayTime::with_seconds),
         }
     }
 }
@@ -101,6 +113,20 @@ impl DeliveryRow {
 /// The URL of a delivery's page.
 pub(crate) fn delivery_url(endpoint: EndpointId, event: EventId) -> String {
     format!("{}/deliveries/{event}", endpoint_url(endpoint))
+}
+
+/// Code for subscribers that verifies deliveries: the files that the documentation tells them to copy.
+pub(crate) const VERIFIERS: [Verifier; 3] = [
+    Verifier { id: "verify-py", language: "Python", code: include_str!("../../../events/verify/verify.py") },
+    Verifier { id: "verify-ts", language: "TypeScript", code: include_str!("../../../events/verify/verify.ts") },
+    Verifier { id: "verify-rs", language: "Rust", code: include_str!("../../../events/verify/verify.rs") },
+];
+
+/// Code that verifies deliveries, in a language.
+pub(crate) struct Verifier {
+    pub id: &'static str,
+    pub language: &'static str,
+    pub code: &'static str,
 }
 
 /// The new signing secret of an endpoint, which all of its pages show for two minutes after it was generated.
@@ -136,7 +162,8 @@ impl Handler for Show {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         request.check_admin()?;
         let state = load_endpoint(request).await?;
-        endpoint_page(request, &state, None).await
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(endpoint_page(request, &state, notice).await?.with_cookie(cookie))
     }
 }
 
@@ -152,7 +179,10 @@ async fn endpoint_page(
         event_type: request.query("type").and_then(|text| EventType::parse(&text)),
     };
     let before: Option<EventId> = request.query("before").and_then(|text| text.parse().ok());
-    let found = deliveries::list(scope, endpoint.id(), filter, before, DELIVERIES_PER_PAGE).await?;
+    // The reads of the page that depend on nothing but the endpoint.
+    let found = deliveries::list(scope, endpoint.id(), filter, before, DELIVERIES_PER_PAGE);
+    let (found, replay) = tokio::try_join!(found, replay_form(request, state))?;
+    let mut subjects = deliveries::subjects(scope, &found.deliveries).await?;
     let path = endpoint_url(endpoint.id());
     let state_value = filter.state.map_or("", DeliveryState::as_str);
     let type_value = filter.event_type.map_or("", EventType::as_str);
@@ -177,11 +207,15 @@ async fn endpoint_page(
             .iter()
             .map(|quarantined| (quarantined.at.into(), delivery_url(endpoint.id(), quarantined.event_id)))
             .collect(),
-        replay: replay_form(request, state).await?,
+        replay,
         states: state_options(filter.state),
         event_types: event_type_options(filter.event_type),
         is_filtered: filter.state.is_some() || filter.event_type.is_some(),
-        deliveries: found.deliveries.iter().map(DeliveryRow::new).collect(),
+        deliveries: found
+            .deliveries
+            .iter()
+            .map(|delivery| DeliveryRow::new(delivery, subjects.remove(&delivery.event_id)))
+            .collect(),
         older: found.next.map(older),
         is_first: before.is_none(),
         path,
@@ -309,7 +343,7 @@ impl Handler for Submit {
 /// A form of the page, submitted by an admin.
 type AdminForm<'a> = SubmittedForm<'a, Admin<'a>>;
 
-/// Sends a test event, if the address guard allows the endpoint's address now.
+/// Sends a test event, if the address guard allows the endpoint's address now, and waits a moment for what becomes of it.
 async fn send_test(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
     let state = load_endpoint(request).await?;
     if let Err(error) = check_address(state.endpoint.url(), submitted.app().webhooks()?).await {
@@ -322,23 +356,28 @@ async fn send_test(request: &Request, submitted: &AdminForm<'_>, id: EndpointId)
     let redirect = Redirect { location: delivery_url(id, event.id), cookie: None };
     submitted.redirect_if_committed(&redirect);
     submitted.run(|| std::future::ready(Ok(endpoints::send_test(scope, admin, id, &event)))).await?;
-    Ok(redirect.into())
+    let notice = outcome_notice(deliveries::wait_for_attempt(scope, id, event.id).await.as_ref());
+    Ok(with_notice(submitted, redirect.location, &notice).await.into())
 }
 
 async fn pause(submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
+    let line = "Deliveries are held until you resume it. Nothing is lost.";
+    let redirect = redirect_with_notice(submitted, endpoint_url(id), "Endpoint paused", line).await;
     submitted.run(|| endpoints::pause(submitted.scope(), submitted.submitter(), id)).await?;
-    Ok(PageResponse::see_other(endpoint_url(id)))
+    Ok(redirect.into())
 }
 
 async fn resume(submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
+    let line = "Held deliveries are sent now, the oldest first.";
+    let redirect = redirect_with_notice(submitted, endpoint_url(id), "Endpoint resumed", line).await;
     submitted.run(|| endpoints::resume(submitted.scope(), submitted.submitter(), id)).await?;
-    Ok(PageResponse::see_other(endpoint_url(id)))
+    Ok(redirect.into())
 }
 
 /// Generates a new signing secret, which the endpoint's pages show for two minutes.
 async fn rotate_secret(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
-    let keep_old = submitted.form().get("old") == "keep";
-    let rotation = if keep_old { Rotation::Overlapping } else { Rotation::AtOnce };
+    let replace_now = submitted.form().get("old") == "replace";
+    let rotation = if replace_now { Rotation::AtOnce } else { Rotation::Overlapping };
     let (scope, admin) = (submitted.scope(), submitted.submitter());
     let new = endpoints::NewSecret::generate(rotation)?;
     let (keys, redirect) = match seal_secret(submitted, id, &new).await {
@@ -412,8 +451,10 @@ async fn replay_undelivered(
         let state = load_endpoint(request).await?;
         return Ok(endpoint_page(request, &state, Some(notice)).await?.unprocessable());
     };
+    let line = format!("What was not delivered since {} is sent again.", since.for_people());
+    let redirect = redirect_with_notice(submitted, endpoint_url(id), "Replay started", &line).await;
     submitted.run(|| endpoints::replay_undelivered(submitted.scope(), submitted.submitter(), id, since)).await?;
-    Ok(PageResponse::see_other(endpoint_url(id)))
+    Ok(redirect.into())
 }
 
 #[derive(Template)]
@@ -465,8 +506,8 @@ impl Handler for Save {
             Err(form) => return Ok(edit_page(request, &endpoint, *form).await?.unprocessable()),
         };
         let (scope, admin, id) = (submitted.scope(), submitted.submitter(), endpoint.id());
-        let redirect = Redirect { location: endpoint_url(id), cookie: None };
-        submitted.redirect_if_committed(&redirect);
+        let line = "The next delivery uses the new settings.";
+        let redirect = redirect_with_notice(&submitted, endpoint_url(id), "Changes saved", line).await;
         submitted.run(|| endpoints::edit(scope, admin, id, url.clone(), events.clone())).await?;
         Ok(redirect.into())
     }

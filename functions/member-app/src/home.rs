@@ -56,7 +56,7 @@ pub(crate) struct ProposalRow {
     pub url: String,
     pub title: String,
     pub badge: Badge,
-    /// Who proposed or decided, as the beginning of a sentence that ends with the time.
+    /// Who proposed or decided; that nobody did, if it expired.
     pub actor: String,
     pub at: DisplayTime,
 }
@@ -126,13 +126,11 @@ impl ProposalRow {
     pub fn new(proposal: &Proposal, now: Timestamp) -> Self {
         let state: ProposalState = proposal.state_at(now);
         let (actor, at) = match (proposal.decision(), state) {
-            (Decision::Confirmed(decided) | Decision::Declined(decided), _) => {
-                (format!("{}, ", actor_label(&decided.by)), decided.at)
-            }
+            (Decision::Confirmed(decided) | Decision::Declined(decided), _) => (actor_label(&decided.by), decided.at),
             (_, ProposalState::Pending) => {
-                (format!("Proposed by {}, ", actor_label(&proposal.created_by)), proposal.created_at)
+                (format!("Proposed by {}", actor_label(&proposal.created_by)), proposal.created_at)
             }
-            _ => (String::new(), proposal.expires_at),
+            _ => ("No one decided".to_owned(), proposal.expires_at),
         };
         Self {
             url: format!("/app/proposals/{}", proposal.id()),

@@ -1,5 +1,7 @@
 //! Texts and badges for states, actors and actions, as several pages show them.
 
+use askama::Template;
+use askama::filters::HtmlSafe;
 use shared::domain::actor::{Actor, ActorType};
 use shared::domain::agreement::Lifecycle;
 use shared::domain::contact::ContactKind;
@@ -15,16 +17,29 @@ pub(crate) struct Badge {
     pub class: &'static str,
 }
 
-/// A time as pages show it.
+/// A time as pages show it: in a template, `{{ at }}` is its element. The script shows it in the reader's zone.
+#[derive(Template)]
+#[template(path = "time.html")]
 pub(crate) struct DisplayTime {
     /// The value of a `datetime` attribute.
     pub datetime: String,
     pub text: String,
+    has_seconds: bool,
+}
+
+// Its template escapes what it shows.
+impl HtmlSafe for DisplayTime {}
+
+impl DisplayTime {
+    /// The time to the second, where a minute does not tell rows apart.
+    pub fn with_seconds(time: Timestamp) -> Self {
+        Self { datetime: time.to_string(), text: time.for_people_to_the_second(), has_seconds: true }
+    }
 }
 
 impl From<Timestamp> for DisplayTime {
     fn from(time: Timestamp) -> Self {
-        Self { datetime: time.to_string(), text: time.for_people() }
+        Self { datetime: time.to_string(), text: time.for_people(), has_seconds: false }
     }
 }
 
@@ -53,7 +68,7 @@ pub(crate) fn lifecycle_badge(lifecycle: Lifecycle) -> Badge {
 
 pub(crate) fn proposal_badge(state: ProposalState) -> Badge {
     match state {
-        ProposalState::Pending => Badge { text: "Waiting for a decision", class: "amber" },
+        ProposalState::Pending => Badge { text: "Needs your decision", class: "amber" },
         ProposalState::Confirmed => Badge { text: "Confirmed", class: "green" },
         ProposalState::Declined => Badge { text: "Declined", class: "red" },
         ProposalState::Expired => Badge { text: "Expired", class: "quiet" },
@@ -63,7 +78,7 @@ pub(crate) fn proposal_badge(state: ProposalState) -> Badge {
 pub(crate) fn delivery_badge(state: DeliveryState) -> Badge {
     match state {
         DeliveryState::Queued => Badge { text: "Queued", class: "blue" },
-        DeliveryState::Waiting => Badge { text: "Waiting", class: "amber" },
+        DeliveryState::Waiting => Badge { text: "Retrying", class: "amber" },
         DeliveryState::Delivered => Badge { text: "Delivered", class: "green" },
         DeliveryState::Exhausted => Badge { text: "Exhausted", class: "red" },
         DeliveryState::Held => Badge { text: "Held", class: "quiet" },

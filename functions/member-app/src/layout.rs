@@ -3,17 +3,23 @@
 use shared::web::Request;
 use uuid::Uuid;
 
-use crate::{audit_query, style};
+use crate::assets::{SCRIPT, STYLE};
+use crate::audit_query;
+use crate::theme::Theme;
 
 /// The data of the layout.
 pub(crate) struct Layout {
     /// The URL of the stylesheet.
     pub style: String,
+    /// The URL of the script.
+    pub script: String,
     /// The page of the navigation that is marked as current, if any.
     pub section: &'static str,
     pub request_id: String,
     /// The audit log of the record in the path, if the page is a record's.
     pub trail: String,
+    /// The theme that the browser has chosen, if any.
+    pub theme: Option<Theme>,
     /// The signed-in member.
     pub member: Option<CurrentMember>,
 }
@@ -35,13 +41,25 @@ impl Layout {
             is_admin: signed_in.member().is_admin(),
         });
         let path = request.uri().path();
-        let (section, trail) = (section_of(path), trail_of(path));
-        Self { style: style::url(), section, request_id: request.request_id().to_string(), trail, member }
+        Self {
+            style: STYLE.url(),
+            script: SCRIPT.url(),
+            section: section_of(path),
+            request_id: request.request_id().to_string(),
+            trail: trail_of(path),
+            theme: Theme::of(request.headers()),
+            member,
+        }
     }
 
     /// The layout of a page that is for whoever has its link, signed in or not.
     pub fn signed_out(request: &Request) -> Self {
         Self { member: None, ..Self::new(request) }
+    }
+
+    /// Whether the browser has chosen a theme.
+    pub fn has_theme(&self, name: &str) -> bool {
+        self.theme.is_some_and(|theme| theme.as_str() == name)
     }
 
     /// The CSRF token of the page's forms.
@@ -102,6 +120,9 @@ pub(crate) struct Link {
     pub url: String,
     pub text: String,
 }
+
+/// What the search form of a page keeps besides the search, where it keeps nothing.
+pub(crate) const NOTHING_KEPT: [(&str, &str); 0] = [];
 
 /// A text, percent-encoded as the value of a query parameter.
 pub(crate) fn encode_query_value(text: &str) -> String {

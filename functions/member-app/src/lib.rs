@@ -9,6 +9,7 @@ mod acts;
 mod agreement;
 mod agreement_summary;
 mod agreements;
+mod assets;
 mod audit;
 mod audit_export;
 mod audit_query;
@@ -34,7 +35,7 @@ mod proposal;
 mod proposals;
 mod response;
 mod sign_in;
-mod style;
+mod theme;
 mod tokens;
 mod workspace_people;
 mod workspaces;
@@ -75,6 +76,7 @@ pub fn router(app: Arc<AppState>) -> Router {
         .route("/app/sign-out-everywhere", action::<account::SignOutEverywhere>())
         .route("/app/account", page::<account::Show>())
         .route("/app/account/organization", action::<account::SwitchOrganization>())
+        .route("/app/theme", action::<theme::Choose>())
         .route("/app/contacts", page_with_action::<contacts::List, contacts::Add>())
         .route("/app/contacts/{id}", page_with_action::<contacts::Show, contacts::Save>())
         .route("/app/workspaces", page_with_action::<workspaces::List, workspaces::Create>())
@@ -107,7 +109,10 @@ pub fn router(app: Arc<AppState>) -> Router {
             "/app/developers/endpoints/{id}/deliveries/{event}",
             page_with_action::<delivery::Show, delivery::Replay>(),
         )
-        .route("/app/style.css", get(style::serve))
+        .route(assets::STYLE.path, assets::route(&assets::STYLE))
+        .route(assets::SCRIPT.path, assets::route(&assets::SCRIPT))
+        .route(assets::SANS.path, assets::route(&assets::SANS))
+        .route(assets::SERIF.path, assets::route(&assets::SERIF))
         .route("/app/{*rest}", axum::routing::any(not_found))
         .method_not_allowed_fallback(wrong_method)
         .with_state(app)
@@ -197,5 +202,43 @@ impl Handler for WrongMethod {
         request.signed_in()?;
         // The router adds the `Allow` header.
         Err(Error::MethodNotAllowed { allow: String::new() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use shared::domain::sentences;
+
+    /// The string literals in the functions that name operations.
+    fn operations(folder: &Path, found: &mut BTreeSet<String>) {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                operations(&path, found);
+                continue;
+            }
+            let source = std::fs::read_to_string(&path).expect("a source");
+            for function in source.split("fn operation(").skip(1) {
+                let body = function.split("\n    }\n").next().unwrap_or_default();
+                // The last literal of a line: before it may be what a form's field says.
+                let names = body.lines().filter_map(|line| line.trim_end_matches([',', ' ']).strip_suffix('"'));
+                found.extend(names.filter_map(|line| line.rsplit('"').next()).map(str::to_owned));
+            }
+        }
+    }
+
+    #[test]
+    fn every_act_has_words_in_the_audit_log() {
+        let mut found = BTreeSet::new();
+        operations(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+        assert!(found.contains("add_step") && found.contains("view_home"), "{found:?}");
+        let known: BTreeSet<&str> = sentences::operations().map(|(id, _)| id).collect();
+        // Plain views of pages are not in the log.
+        let acts = found.iter().filter(|operation| !operation.starts_with("view_"));
+        let without: Vec<_> = acts.filter(|operation| !known.contains(operation.as_str())).collect();
+        assert!(without.is_empty(), "{without:?}");
     }
 }

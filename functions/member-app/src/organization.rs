@@ -315,7 +315,7 @@ impl Handler for Show {
         // The page also works when the keys that open the flash can't be read.
         let (name, removal) = Flash::RemovedMember.take(request).await.ok().flatten().unzip();
         let removed = name.map(|name| {
-            let line = "They are signed out of this organization, and can’t sign in to it any more.";
+            let line = "They are signed out of this organization, and can’t sign in to it anymore.";
             Notice::good(format!("{name} was removed"), line)
         });
         let shown = Shown { notice: removed.or(notice), ..Shown::default() };

@@ -161,13 +161,13 @@ fn refusal_notice(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static st
                 ),
                 Changed::References => (
                     "Something that the agreement refers to has changed",
-                    "A name, an e-mail address or the workspace was changed after this page was opened, so nothing was decided. The page shows everything as it is now: read it again, then decide.",
+                    "A name, an email address or the workspace was changed after this page was opened, so nothing was decided. The page shows everything as it is now: read it again, then decide.",
                 ),
             };
             (StatusCode::CONFLICT, "conflict", Notice::warn(title, line))
         }
         Refusal::TooLate(lifecycle) => {
-            let title = format!("It can’t be {participle} any more");
+            let title = format!("It can’t be {participle} anymore");
             let lines = [too_late(*lifecycle), "Nothing was decided. Decline the proposal, or let it expire."];
             let lines = lines.map(str::to_owned).into();
             (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", Notice { class: "bad", title, lines })

@@ -20,9 +20,9 @@ use crate::layout::{Layout, Link, encode_query_value};
 pub(crate) struct PageResponse {
     status: StatusCode,
     code: &'static str,
-    body: Bytes,
+    body: String,
     /// The file that the response is, instead of a page.
-    file: Option<FileHeaders>,
+    file: Option<File>,
     location: Option<String>,
     cookies: Vec<HeaderValue>,
     /// The ids of the records that the page shows, for the audit row.
@@ -31,9 +31,9 @@ pub(crate) struct PageResponse {
     cause: Option<String>,
 }
 
-/// The headers of a file.
-#[derive(Clone)]
-struct FileHeaders {
+/// A file that is a response.
+struct File {
+    content: Bytes,
     content_type: &'static str,
     disposition: String,
 }
@@ -45,13 +45,13 @@ impl PageResponse {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " -_.()".contains(letter);
         let plain: String = name.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect();
         let disposition = format!("{disposition}; filename=\"{plain}\"; filename*=UTF-8''{}", encode_file_name(name));
-        Self { body: content, file: Some(FileHeaders { content_type, disposition }), ..Self::new(StatusCode::OK) }
+        Self { file: Some(File { content, content_type, disposition }), ..Self::new(StatusCode::OK) }
     }
 
     /// A rendered page.
     pub fn render(template: &impl Template) -> Result<Self, Error> {
         let body = template.render().map_err(|error| Error::Internal(format!("rendering a page: {error}")))?;
-        Ok(Self { body: body.into(), ..Self::new(StatusCode::OK) })
+        Ok(Self { body, ..Self::new(StatusCode::OK) })
     }
 
     /// A redirect to the page that shows the result of a form.
@@ -63,7 +63,7 @@ impl PageResponse {
         Self {
             status,
             code: "ok",
-            body: Bytes::new(),
+            body: String::new(),
             file: None,
             location: None,
             cookies: Vec::new(),
@@ -72,8 +72,19 @@ impl PageResponse {
         }
     }
 
-    /// Sets the status and code of a refused or failed request.
-    pub fn refused(self, status: StatusCode, code: &'static str) -> Self {
+    /// Makes the page the response to a form that was refused or failed. Its title says so, since screen readers read it
+    /// first.
+    pub fn refused(mut self, status: StatusCode, code: &'static str) -> Self {
+        if let Some((head, title)) = self.body.split_once("<title>")
+            && !title.starts_with(ERROR_TITLE)
+        {
+            self.body = format!("{head}<title>{ERROR_TITLE}{title}");
+        }
+        self.with_status(status, code)
+    }
+
+    /// Sets the status and code of a page that is no response to a form.
+    fn with_status(self, status: StatusCode, code: &'static str) -> Self {
         Self { status, code, ..self }
     }
 
@@ -112,6 +123,9 @@ impl From<Redirect> for PageResponse {
     }
 }
 
+/// The beginning of the title of a page that shows a form that failed.
+const ERROR_TITLE: &str = "Error: ";
+
 /// A page with a message only.
 #[derive(Template)]
 #[template(path = "message.html")]
@@ -149,7 +163,7 @@ fn failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
         let sign_in = PageResponse::see_other(sign_in_url(request, route));
         // Removes the cookie of a session that has ended.
         let ended = request.cookie(Cookie::Session).and_then(|_| Cookie::Session.set(request.app(), None));
-        return sign_in.refused(StatusCode::SEE_OTHER, code.as_str()).with_cookie(ended);
+        return sign_in.with_status(StatusCode::SEE_OTHER, code.as_str()).with_cookie(ended);
     }
     let (title, text) = failure_message(error);
     let layout = Layout::new(request);
@@ -157,7 +171,7 @@ fn failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
     let shows_request_id = status.is_server_error();
     let page = PageResponse::render(&MessagePage { layout, title, text, link, shows_request_id });
     let response = page.unwrap_or_else(|_| PageResponse::see_other("/app"));
-    PageResponse { cause: error.cause(), ..response.refused(status, code.as_str()) }
+    PageResponse { cause: error.cause(), ..response.with_status(status, code.as_str()) }
 }
 
 /// The title and text of the page for an error.
@@ -206,9 +220,9 @@ fn page_of(request: &Request, route: RouteKind) -> Option<&str> {
     page.and_then(safe_next)
 }
 
-/// The Content Security Policy of all pages: only the app's stylesheet, and forms that submit to the app.
+/// The Content Security Policy of all pages: only the app's own stylesheet and script, and forms that submit to the app.
 const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'self'; script-src 'self'; font-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
 /// The Content Security Policy of files: they load nothing, and no page frames them. Browsers that show a PDF by a page of
@@ -232,7 +246,11 @@ fn referrer_policy(request: &Request) -> HeaderValue {
 const SECRET_ADDRESSES: [&str; 2] = ["/app/invitations/", "/app/password-links/"];
 
 fn into_http(request: &Request, page: PageResponse) -> Response {
-    let mut response = Response::new(Body::from(page.body));
+    let (file, body) = match page.file {
+        Some(File { content, content_type, disposition }) => (Some((content_type, disposition)), Body::from(content)),
+        None => (None, Body::from(page.body)),
+    };
+    let mut response = Response::new(body);
     *response.status_mut() = page.status;
     let headers = response.headers_mut();
     let fixed = [
@@ -244,10 +262,10 @@ fn into_http(request: &Request, page: PageResponse) -> Response {
         (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
     ];
     headers.extend(fixed);
-    if let Some(file) = page.file {
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.content_type));
+    if let Some((content_type, disposition)) = file {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
         headers.insert(header::CONTENT_SECURITY_POLICY, FILE_SECURITY_POLICY);
-        if let Ok(disposition) = HeaderValue::try_from(file.disposition) {
+        if let Ok(disposition) = HeaderValue::try_from(disposition) {
             headers.insert(header::CONTENT_DISPOSITION, disposition);
         }
     }

@@ -76,8 +76,8 @@ impl Handler for SignIn {
             ),
             // The same text for all reasons: it must not reveal whether the account exists.
             login::SignIn::Refused => Notice::bad(
-                "That did not work",
-                "Check the e-mail address and the password. After several tries, wait a few minutes.",
+                "Incorrect email or password",
+                "Check the email address and the password. After several tries, wait a few minutes.",
             ),
         };
         let page = sign_in_page(request, next, email, Some(notice))?;

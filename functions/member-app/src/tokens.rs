@@ -143,10 +143,6 @@ impl TokenForm {
         }
         self
     }
-
-    fn has_errors(&self) -> bool {
-        self.name_error.is_some() || self.scope_error.is_some()
-    }
 }
 
 /// Shows the page.

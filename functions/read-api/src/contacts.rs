@@ -19,7 +19,7 @@ impl ReadOperation for ListContacts {
         path: "/api/v1/contacts",
         tag: "Contacts",
         summary: "List contacts",
-        description: "Oldest first. `search` matches name and e-mail; `external_reference` finds the one contact that has it.",
+        description: "Oldest first. `search` matches name and email; `external_reference` finds the one contact that has it.",
         success: &[(200, "A page of contacts.")],
         headers: &[],
     };

@@ -262,6 +262,7 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         let ended_at = self.clock.now();
         let attempt = Attempt {
             number: 0,
+            replays: 0,
             at: begun_at,
             duration_ms: attempted.duration_ms,
             outcome: attempted.outcome,

@@ -38,11 +38,11 @@ pub enum OpsError {
         /// What a valid value is.
         why: String,
     },
-    /// An account with this e-mail address exists already.
-    #[error("there is an account with this e-mail address")]
+    /// An account with this email address exists already.
+    #[error("there is an account with this email address")]
     EmailTaken,
-    /// No account has this e-mail address.
-    #[error("there is no account with this e-mail address")]
+    /// No account has this email address.
+    #[error("there is no account with this email address")]
     NoSuchAccount,
     /// The member can't be removed.
     #[error(transparent)]
@@ -115,7 +115,7 @@ pub async fn create_organization_with_invitation(
 pub struct NewMember<'a> {
     /// The member's name.
     pub name: &'a str,
-    /// The e-mail address to sign in with.
+    /// The email address to sign in with.
     pub email: &'a str,
     /// The password to sign in with. The store keeps only its hash.
     pub password: &'a str,
@@ -129,7 +129,7 @@ pub struct NewMember<'a> {
 /// [`OpsError::Invalid`] for an invalid name or address, [`OpsError::EmailTaken`] if the address has an account.
 pub async fn create_member(store: &Store, org: OrgId, new: NewMember<'_>) -> Result<MemberId, OpsError> {
     let name = name("member's name", new.name)?;
-    let email = Email::parse(new.email).map_err(|(_, why)| OpsError::Invalid { field: "e-mail", why })?;
+    let email = Email::parse(new.email).map_err(|(_, why)| OpsError::Invalid { field: "email", why })?;
     let created_at = Timestamp::now();
     let member = MemberRecord { id: MemberId::new(), name, email: email.clone(), role: new.role, created_at };
     let account = Account {
@@ -155,7 +155,7 @@ pub async fn add_membership(
     role: Role,
 ) -> Result<MemberId, OpsError> {
     let name = name("member's name", member_name)?;
-    let email = Email::parse(email).map_err(|(_, why)| OpsError::Invalid { field: "e-mail", why })?;
+    let email = Email::parse(email).map_err(|(_, why)| OpsError::Invalid { field: "email", why })?;
     let member = MemberRecord { id: MemberId::new(), name, email, role, created_at: Timestamp::now() };
     let joined = Operator::new(store).join(org, &member).await?;
     if joined { Ok(member.id) } else { Err(OpsError::NoSuchAccount) }

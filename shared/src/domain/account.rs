@@ -1,4 +1,4 @@
-//! Accounts: a person's sign-in to the app, one per e-mail address, with memberships in organizations.
+//! Accounts: a person's sign-in to the app, one per email address, with memberships in organizations.
 
 use serde::{Deserialize, Serialize};
 

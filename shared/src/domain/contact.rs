@@ -18,7 +18,7 @@ texts! {
     DisplayName: max limits::NAME_CHARS_MAX, example "Ada Okafor";
     /// The caller's own key of a record.
     ExternalReference: max limits::REFERENCE_CHARS_MAX, example "crm-4711";
-    /// An e-mail address: one `@`, no `%`, and a domain of two labels or more, of letters, digits and hyphens in any script,
+    /// An email address: one `@`, no `%`, and a domain of two labels or more, of letters, digits and hyphens in any script,
     /// whose last label is no number.
     Email: max limits::EMAIL_CHARS_MAX, example "ada@okafor.example",
         also check_email, pattern email_pattern, format "idn-email";
@@ -32,7 +32,7 @@ const LOCAL_MARKS: &str = "!#$&'*+-/=?^_`{|}~";
 /// programs write it in ASCII.
 fn check_email(text: &str) -> Result<(), (FieldCode, String)> {
     let is_address = text.split_once('@').is_some_and(|(local, domain)| is_local_part(local) && is_domain(domain));
-    let wrong = || (FieldCode::InvalidFormat, "must be an e-mail address such as ada@okafor.example".to_owned());
+    let wrong = || (FieldCode::InvalidFormat, "must be an email address such as ada@okafor.example".to_owned());
     is_address.then_some(()).ok_or_else(wrong)
 }
 
@@ -112,7 +112,7 @@ pub struct Contact {
     pub display_name: DisplayName,
     /// Its kind.
     pub kind: ContactKind,
-    /// Its e-mail address. Searchable.
+    /// Its email address. Searchable.
     pub email: Option<Email>,
     /// The caller's own key of it, unique in the organization.
     pub external_reference: Option<ExternalReference>,
@@ -136,7 +136,7 @@ pub struct NewContact {
     pub display_name: DisplayName,
     /// What it is.
     pub kind: ContactKind,
-    /// Its e-mail address.
+    /// Its email address.
     #[deserr(default)]
     #[schema(value_type = Option<Email>)]
     pub email: NullablePatch<Email>,
@@ -159,7 +159,7 @@ pub struct ContactChanges {
     #[deserr(default)]
     #[schema(value_type = Option<ContactKind>, nullable = false)]
     pub kind: Patch<ContactKind>,
-    /// Its e-mail address; `null` removes it.
+    /// Its email address; `null` removes it.
     #[deserr(default)]
     #[schema(value_type = Option<Email>)]
     pub email: NullablePatch<Email>,
@@ -215,7 +215,7 @@ impl Contact {
         next
     }
 
-    /// The text that `search` matches: name and e-mail (specification, "Query parameters").
+    /// The text that `search` matches: name and email (specification, "Query parameters").
     #[must_use]
     pub fn search_text(&self) -> Folded {
         Folded::join([Some(self.display_name.as_str()), self.email.as_ref().map(Email::as_str)].into_iter().flatten())

@@ -5,7 +5,7 @@
 //! it attempts it, so that two copies of a message make one attempt.
 //!
 //! Decision: a replay starts the schedule over, because the person who replays has fixed something and wants as many
-//! retries as at first. The numbering of attempts continues.
+//! retries as at first. The numbering of attempts continues, and each attempt keeps the number of replays before it.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -34,9 +34,17 @@ pub struct Delivery {
     pub failures: u32,
     /// The number of all attempts.
     pub attempted: u32,
+    /// How often it was replayed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub replays: u32,
     /// The last attempts, the oldest first.
     #[serde(default)]
     pub attempts: Vec<Attempt>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// The state of a delivery, with what belongs to it (architecture, section 5).
@@ -136,6 +144,9 @@ impl Claim {
 pub struct Attempt {
     /// Counted from 1.
     pub number: u32,
+    /// How often the delivery had been replayed when the attempt was recorded.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub replays: u32,
     /// When it began.
     pub at: Timestamp,
     /// How long it took, in milliseconds.
@@ -236,6 +247,7 @@ impl Delivery {
             progress,
             failures: 0,
             attempted: 0,
+            replays: 0,
             attempts: Vec::new(),
         }
     }
@@ -311,7 +323,8 @@ impl Delivery {
     /// Whether an attempt is recorded already: the store's response to an earlier write may have been lost.
     #[must_use]
     pub fn has(&self, attempt: &Attempt) -> bool {
-        self.attempts.iter().any(|kept| Attempt { number: attempt.number, ..kept.clone() } == *attempt)
+        let Attempt { number, replays, .. } = *attempt;
+        self.attempts.iter().any(|kept| Attempt { number, replays, ..kept.clone() } == *attempt)
     }
 
     /// The delivery after an attempt. An attempt whose claim is no longer the current one is recorded, but does not
@@ -321,7 +334,7 @@ impl Delivery {
         let mut after = self.clone();
         let is_delivered = matches!(attempt.outcome, Outcome::Delivered { .. });
         after.attempted += 1;
-        after.attempts.push(Attempt { number: after.attempted, ..attempt });
+        after.attempts.push(Attempt { number: after.attempted, replays: self.replays, ..attempt });
         let surplus = after.attempts.len().saturating_sub(limits::ATTEMPTS_KEPT_MAX);
         after.attempts.drain(..surplus);
         if !self.is_claimed_by(by) {
@@ -364,7 +377,8 @@ impl Delivery {
     /// The delivery, queued again with a fresh schedule.
     #[must_use]
     pub fn replayed(&self, due_at: Timestamp) -> Self {
-        Self { progress: Progress::Queued { due_at, claim: None }, failures: 0, ..self.clone() }
+        let replays = self.replays.saturating_add(1);
+        Self { progress: Progress::Queued { due_at, claim: None }, failures: 0, replays, ..self.clone() }
     }
 }
 
@@ -384,7 +398,7 @@ mod tests {
     }
 
     fn attempt(outcome: Outcome) -> Attempt {
-        Attempt { number: 0, at: at(0), duration_ms: 7, outcome, dialled: None, excerpt: None }
+        Attempt { number: 0, replays: 0, at: at(0), duration_ms: 7, outcome, dialled: None, excerpt: None }
     }
 
     fn failed() -> Attempt {
@@ -428,6 +442,7 @@ mod tests {
         assert_eq!(failed_again.due_at(), Some(at(100_060)), "the schedule begins anew");
         let arrived = try_once(&again, delivered(), at(100_000), 0.0);
         assert_eq!((arrived.state(), arrived.attempts.last().unwrap().number), (DeliveryState::Delivered, 6));
+        assert_eq!(arrived.attempts.iter().map(|attempt| attempt.replays).collect::<Vec<_>>(), [0, 0, 0, 0, 0, 1]);
     }
 
     #[test]

@@ -73,17 +73,17 @@ events! {
     /// A draft was published.
     AgreementPublished = "agreement.published" {
         data: AgreementData,
-        sent_when: "A member confirmed its publication, and its steps begin"
+        sent_when: "A member confirmed the publication of an agreement"
     }
     /// The last stage of an agreement is done.
     AgreementCompleted = "agreement.completed" {
         data: AgreementData,
-        sent_when: "Its last step is done"
+        sent_when: "The last step of an agreement is done"
     }
     /// A proposal was made.
     ProposalCreated = "proposal.created" {
         data: ProposalData,
-        sent_when: "Somebody proposed to publish or cancel an agreement"
+        sent_when: "A proposal to publish or cancel an agreement was made"
     }
     /// A member confirmed a proposal.
     ProposalConfirmed = "proposal.confirmed" {
@@ -98,7 +98,7 @@ events! {
     /// A proposal expired undecided.
     ProposalExpired = "proposal.expired" {
         data: ProposalData,
-        sent_when: "Nobody decided a proposal within 72 hours"
+        sent_when: "A proposal expired after 72 hours without a decision"
     }
     /// A workspace was activated.
     WorkspaceActivated = "workspace.activated" {
@@ -108,7 +108,7 @@ events! {
     /// An admin pressed the test button of an endpoint. Only that endpoint gets it, whatever it is subscribed to.
     WebhookTest = "webhook.test" {
         data: TestData,
-        sent_when: "An admin pressed the test button"
+        sent_when: "An admin sent a test event"
     }
 }
 

@@ -31,7 +31,7 @@ enum Try {
     RemoveStage(Index),
     /// A member changes something else of the draft.
     Edit(Edit),
-    /// The first participant's contact gets an e-mail address, or loses it.
+    /// The first participant's contact gets an email address, or loses it.
     SetEmail(bool),
     /// A member activates the workspace.
     Activate,

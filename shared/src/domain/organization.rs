@@ -81,7 +81,7 @@ pub struct MemberRecord {
     pub id: MemberId,
     /// The member's name.
     pub name: DisplayName,
-    /// The e-mail address of the member's account.
+    /// The email address of the member's account.
     pub email: Email,
     /// The member's role.
     pub role: Role,

@@ -31,7 +31,7 @@ text_enum! {
 text_enum! {
     /// Where a proposal is, as clients branch on it (specification, "Enumerations").
     pub enum ProposalState {
-        /// It waits for a decision.
+        /// It needs a decision.
         Pending = "pending",
         /// A member confirmed it, and its effect has been executed.
         Confirmed = "confirmed",
@@ -173,7 +173,7 @@ pub struct SnapshotPerson {
     pub contact_id: ContactId,
     /// The contact's name at the time.
     pub display_name: DisplayName,
-    /// The contact's e-mail address at the time.
+    /// The contact's email address at the time.
     pub email: Option<Email>,
 }
 
@@ -313,7 +313,7 @@ const AGREEMENT: &str = "agreement_id";
 pub fn take_over_claim(claiming: Option<&Proposal>, moment: Moment) -> Result<Option<ExpiredProposal>, FieldErrors> {
     match claiming {
         Some(other) if other.state_at(moment.at()) == ProposalState::Pending => {
-            let message = "a proposal of this action waits for a decision already";
+            let message = "a proposal of this action is pending already";
             Err(FieldErrors::one(AGREEMENT, FieldCode::ProposalPending, message))
         }
         other => Ok(other.and_then(|other| other.expired(moment))),

@@ -81,16 +81,16 @@ impl Timestamp {
         self.0.strftime("%Y-%m-%d").to_string()
     }
 
-    /// The time for people, to the second, such as `14 Mar 2026, 09:26:53 UTC`.
-    #[must_use]
-    pub fn for_people_with_seconds(self) -> String {
-        self.0.strftime("%-d %b %Y, %H:%M:%S UTC").to_string()
-    }
-
     /// The time for people, to the minute, such as `14 Mar 2026, 09:26 UTC`.
     #[must_use]
     pub fn for_people(self) -> String {
         self.0.strftime("%-d %b %Y, %H:%M UTC").to_string()
+    }
+
+    /// The time for people, to the second, such as `14 Mar 2026, 09:26:53 UTC`.
+    #[must_use]
+    pub fn for_people_to_the_second(self) -> String {
+        self.0.strftime("%-d %b %Y, %H:%M:%S UTC").to_string()
     }
 }
 
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(moment.to_string().parse::<Timestamp>().unwrap(), moment);
         assert_eq!(moment.day(), "2026-03-14");
         assert_eq!(moment.for_people(), "14 Mar 2026, 09:26 UTC");
-        assert_eq!(moment.for_people_with_seconds(), "14 Mar 2026, 09:26:53 UTC");
+        assert_eq!(moment.for_people_to_the_second(), "14 Mar 2026, 09:26:53 UTC");
         assert_eq!(moment.start_of_hour().to_string(), "2026-03-14T09:00:00.000Z");
         let day = Timestamp::start_of_day("2026-03-14").unwrap();
         assert_eq!((day.to_string(), day.day()), ("2026-03-14T00:00:00.000Z".to_owned(), "2026-03-14".to_owned()));

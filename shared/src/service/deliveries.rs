@@ -1,10 +1,17 @@
 //! Deliveries: listing them, what their page shows, and the replay.
 
-use crate::domain::delivery::Delivery;
-use crate::domain::ids::{EndpointId, EventId};
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::domain::agreement::AgreementName;
+use crate::domain::delivery::{Attempt, Delivery};
+use crate::domain::ids::{EndpointId, EventId, ProposalId, WorkspaceId};
 use crate::domain::member::Admin;
 use crate::domain::time::Timestamp;
 use crate::error::Error;
+use crate::limits;
 use crate::service::endpoints::{self, EndpointState};
 use crate::service::scope::{Plan, Scope};
 use crate::store::deliveries as stored;
@@ -21,6 +28,62 @@ pub async fn list(
     count: usize,
 ) -> Result<DeliveryPage, Error> {
     Ok(scope.store().deliveries(endpoint, filter, before, count).await?)
+}
+
+/// The names of the records that the events of deliveries are about: an agreement, or a workspace. Events without one, such
+/// as tests, are left out. Two reads, one after the other, whatever the number of deliveries.
+pub async fn subjects(scope: &Scope, deliveries: &[Delivery]) -> Result<HashMap<EventId, String>, Error> {
+    let store = scope.store();
+    let events = store.events(deliveries.iter().map(|delivery| delivery.event_id)).await?;
+    let referred: Vec<(EventId, Reference)> = events.iter().map(|event| (event.id, Reference::of(event))).collect();
+    let proposals: BTreeSet<ProposalId> = referred.iter().filter_map(|(_, about)| about.proposal_id).collect();
+    let workspaces: BTreeSet<WorkspaceId> = referred.iter().filter_map(|(_, about)| about.workspace_id).collect();
+    let (proposals, workspaces) = tokio::try_join!(store.proposals(proposals), store.workspaces(workspaces))?;
+    let proposed: HashMap<_, _> =
+        proposals.iter().map(|proposal| (proposal.id(), proposal.subject.name.as_str())).collect();
+    let workspaces: HashMap<_, _> =
+        workspaces.iter().map(|workspace| (workspace.id(), workspace.name.as_str())).collect();
+    let name = |about: &Reference| {
+        let of_proposal = || proposed.get(&about.proposal_id?).copied();
+        let of_workspace = || workspaces.get(&about.workspace_id?).copied();
+        about.name.as_ref().map(AgreementName::as_str).or_else(of_proposal).or_else(of_workspace).map(str::to_owned)
+    };
+    Ok(referred.iter().filter_map(|(event, about)| Some((*event, name(about)?))).collect())
+}
+
+/// What the data of an event say about the record that it is about.
+#[derive(Debug, Default, Deserialize)]
+struct Reference {
+    name: Option<AgreementName>,
+    proposal_id: Option<ProposalId>,
+    workspace_id: Option<WorkspaceId>,
+}
+
+impl Reference {
+    fn of(event: &StoredEvent) -> Self {
+        #[derive(Deserialize)]
+        struct Body {
+            data: Reference,
+        }
+        serde_json::from_str(&event.body).map_or_else(|_| Self::default(), |Body { data }| data)
+    }
+}
+
+/// The first attempt at a delivery that was just caused. It is waited for, for at most 3 s and with at most 8 reads
+/// ([`limits::TEST_OUTCOME_WAITS_MS`]); then, or when the store can't be read, there is none yet.
+pub async fn wait_for_attempt(scope: &Scope, endpoint: EndpointId, event: EventId) -> Option<Attempt> {
+    let look = async {
+        for wait_ms in limits::TEST_OUTCOME_WAITS_MS {
+            tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+            let delivery = scope.store().delivery(endpoint, event).await.ok().flatten();
+            if let Some(attempt) = delivery.and_then(|delivery| delivery.attempts.first().cloned()) {
+                return Some(attempt);
+            }
+        }
+        None
+    };
+    let wait = Duration::from_millis(limits::TEST_OUTCOME_WAITS_MS.iter().sum());
+    tokio::time::timeout(wait, look).await.ok().flatten()
 }
 
 /// The events since a moment that an endpoint has not received: what a replay would send.

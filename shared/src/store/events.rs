@@ -52,6 +52,12 @@ impl OrgStore {
     pub async fn event(&self, id: EventId) -> Result<Option<StoredEvent>, StoreError> {
         self.store.event(self.org, id).await
     }
+
+    /// The events with these ids. Missing ones are left out.
+    pub async fn events(&self, ids: impl IntoIterator<Item = EventId>) -> Result<Vec<StoredEvent>, StoreError> {
+        let keys: Vec<_> = ids.into_iter().map(|id| keys::event(self.org, id)).collect();
+        self.store.get_all(&keys).await?.into_iter().map(from_item).collect()
+    }
 }
 
 /// The changes that emit an event: to every endpoint that subscribes to it, or to one alone.

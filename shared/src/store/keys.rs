@@ -120,7 +120,7 @@ pub(super) fn token_by_hash(hash: TokenHash) -> Key {
     Key::alone(format!("TOKEN#{hash}"))
 }
 
-/// The account that signs in with this e-mail address, whatever its case.
+/// The account that signs in with this email address, whatever its case.
 #[must_use]
 pub fn account(email: &Email) -> Key {
     Key::alone(format!("ACCOUNT#{}", Folded::new(email.as_str()).as_str()))

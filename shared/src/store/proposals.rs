@@ -94,6 +94,14 @@ impl OrgStore {
         self.find(id).await
     }
 
+    /// The proposals with these ids. Missing ones are left out.
+    pub async fn proposals(
+        &self,
+        ids: impl IntoIterator<Item = ProposalId>,
+    ) -> Result<Vec<Versioned<Proposal>>, StoreError> {
+        self.find_all(ids).await
+    }
+
     /// The snapshot of a proposal, which is as large as its agreement was.
     pub async fn proposal_snapshot(&self, id: ProposalId) -> Result<Option<ProposalSnapshot>, StoreError> {
         let Some(item) = self.store.get(keys::proposed(self.org, id)).await? else { return Ok(None) };

@@ -88,6 +88,14 @@ impl OrgStore {
         self.find(id).await
     }
 
+    /// The workspaces with these ids. Missing ones are left out.
+    pub async fn workspaces(
+        &self,
+        ids: impl IntoIterator<Item = WorkspaceId>,
+    ) -> Result<Vec<Versioned<Workspace>>, StoreError> {
+        self.find_all(ids).await
+    }
+
     /// A page of the workspaces that a query asks for.
     pub async fn list_workspaces(&self, query: &WorkspaceQuery) -> Result<Page<Workspace>, StoreError> {
         self.list(Order::OldestFirst, &RowFilter::containing(query.search.needle()), query.page()).await

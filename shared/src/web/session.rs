@@ -55,7 +55,7 @@ impl SignedIn {
         &self.organization
     }
 
-    /// The e-mail address of the account.
+    /// The email address of the account.
     #[must_use]
     pub fn email(&self) -> &Email {
         &self.account.email

@@ -59,7 +59,7 @@ text_enum! {
         WorkspaceNotActivated = "workspace_not_activated",
         /// Blocker: there are no participants.
         NoParticipants = "no_participants",
-        /// Blocker: a participant who must act has no e-mail address.
+        /// Blocker: a participant who must act has no email address.
         ParticipantEmailMissing = "participant_email_missing",
         /// Blocker: there are no stages.
         NoStages = "no_stages",

@@ -181,7 +181,7 @@ fn refused(action: ProposalAction, refusal: &Refusal) -> (StatusCode, &'static s
             (StatusCode::CONFLICT, "conflict", Notice::warn("What the draft refers to has changed", line))
         }
         Refusal::TooLate(lifecycle) => {
-            let title = format!("It can’t be {verb} any more");
+            let title = format!("It can’t be {verb} anymore");
             (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", Notice::bad(title, too_late(*lifecycle)))
         }
         Refusal::NotPending(_) => {

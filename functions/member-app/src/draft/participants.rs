@@ -116,7 +116,7 @@ pub(crate) struct Add;
 
 impl Handler for Add {
     fn operation(_: &Request) -> &'static str {
-        "add_agreement_participant"
+        "add_participant"
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {

@@ -39,7 +39,7 @@ pub struct Organization {
 pub struct Member {
     /// The person's name.
     pub name: String,
-    /// The e-mail address to sign in with. It is unique over all organizations.
+    /// The email address to sign in with. It is unique over all organizations.
     pub email: String,
     /// The password to sign in with.
     pub password: String,

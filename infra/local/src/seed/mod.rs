@@ -21,7 +21,7 @@ pub(crate) async fn create(
     progress: fn(&str),
 ) -> Result<Credentials, StartError> {
     progress("Setting up two organizations, their members and tokens");
-    // A table elsewhere may have members of other stacks, with the same e-mail addresses but for the tag.
+    // A table elsewhere may have members of other stacks, with the same email addresses but for the tag.
     let email_tag = match options.store {
         StoreAt::Embedded => None,
         StoreAt::Endpoint { .. } => Some(organizations::random_secret(2)?),

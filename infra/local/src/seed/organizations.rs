@@ -12,9 +12,9 @@ use crate::error::{StartError, in_one_line};
 
 struct NewOrganization {
     name: &'static str,
-    /// The domain of the members' e-mail addresses.
+    /// The domain of the members' email addresses.
     domain: &'static str,
-    /// Name, local part of the e-mail address, and role.
+    /// Name, local part of the email address, and role.
     members: &'static [(&'static str, &'static str, Role)],
 }
 
@@ -32,7 +32,7 @@ const ORGANIZATIONS: &[NewOrganization] = &[
     },
 ];
 
-/// Creates the organizations. `email_tag` becomes part of the e-mail addresses, so that they are unique in a table that
+/// Creates the organizations. `email_tag` becomes part of the email addresses, so that they are unique in a table that
 /// other stacks use too.
 pub(crate) async fn create(store: &Store, email_tag: Option<&str>, now: Timestamp) -> Result<Credentials, StartError> {
     let email_tag = email_tag.map(|tag| format!("+{tag}")).unwrap_or_default();
@@ -95,7 +95,7 @@ mod tests {
         }
         assert!(ORGANIZATIONS[0].members.iter().any(|(_, _, role)| matches!(role, Role::Member)));
         let domains: HashSet<_> = ORGANIZATIONS.iter().map(|organization| organization.domain).collect();
-        assert_eq!(domains.len(), ORGANIZATIONS.len(), "an e-mail address could be in two organizations");
+        assert_eq!(domains.len(), ORGANIZATIONS.len(), "an email address could be in two organizations");
     }
 
     #[test]

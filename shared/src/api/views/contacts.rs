@@ -36,7 +36,7 @@ pub struct ContactView {
     pub display_name: DisplayName,
     /// What it is.
     pub kind: ContactKind,
-    /// Its e-mail address. Searchable.
+    /// Its email address. Searchable.
     #[schema(required = true)]
     pub email: Option<Email>,
     /// Your own key of it, unique in your organization. Creating again with the same reference returns this contact.

@@ -64,7 +64,7 @@ pub struct WorkspaceView {
     pub updated_at: Timestamp,
 }
 
-/// Somebody who takes part in a workspace.
+/// A contact who takes part in a workspace.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Person {
     /// The contact.

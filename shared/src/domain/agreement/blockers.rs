@@ -17,7 +17,7 @@ pub enum Blocker {
     WorkspaceNotActivated,
     /// The agreement has no participants.
     NoParticipants,
-    /// A participant who must act has no e-mail address.
+    /// A participant who must act has no email address.
     ParticipantEmailMissing {
         /// The participant.
         participant_id: ParticipantId,
@@ -152,7 +152,7 @@ pub fn blockers(draft: &Agreement, context: &DraftContext<'_>) -> Vec<Blocker> {
     found
 }
 
-/// The participants who must act and have no e-mail address: those that a gate or a signature block names, and the
+/// The participants who must act and have no email address: those that a gate or a signature block names, and the
 /// senders of payments.
 fn without_email(draft: &Agreement, context: &DraftContext<'_>) -> Vec<Blocker> {
     let emails: BTreeMap<ContactId, bool> =
@@ -188,14 +188,14 @@ fn is_complete(gate: &Gate, draft: &Agreement, payments: &[DraftPayment]) -> boo
 fn lacks_participant(gate: &Gate, draft: &Agreement) -> bool {
     let named = gate.rule.named(draft);
     let is_missing = named.iter().any(|id| draft.participant(*id).is_none());
-    let needs_somebody = matches!(
+    let needs_someone = matches!(
         gate.rule,
         GateRule::ParticipantApproval { .. }
             | GateRule::FileUpload { .. }
             | GateRule::InformationRequest { .. }
             | GateRule::IdentityVerified { .. }
     );
-    is_missing || (needs_somebody && named.is_empty())
+    is_missing || (needs_someone && named.is_empty())
 }
 
 fn are_complete(terms: &SafeTerms) -> bool {
@@ -250,7 +250,7 @@ impl Blocker {
             }
             Self::NoParticipants => "Nobody takes part yet. Add a participant.",
             Self::ParticipantEmailMissing { .. } => {
-                "Someone who must act has no e-mail address. Add one to their contact."
+                "Someone who must act has no email address. Add one to their contact."
             }
             Self::NoStages => "There are no steps yet. Add one in the app.",
             Self::StageEmpty { .. } => "A step has no conditions. Add one, or remove the step.",
@@ -290,7 +290,7 @@ mod tests {
         (&[], |_| {}),
         (&[FieldCode::WorkspaceNotActivated], |deal| deal.is_activated = false),
         (&[FieldCode::ParticipantEmailMissing], |deal| deal.contacts[1].email = None),
-        // An observer needs no e-mail address.
+        // An observer needs no email address.
         (&[], |deal| deal.contacts[2].email = None),
         (&[FieldCode::NoStages], |deal| deal.draft.stages.clear()),
         (&[FieldCode::StageEmpty], |deal| deal.draft.stages[1].gates.clear()),

@@ -184,7 +184,7 @@ text_enum! {
         Draft = "draft",
         /// It is out for signing.
         Out = "out",
-        /// Everybody has signed.
+        /// Everyone has signed.
         Signed = "signed",
     }
 }
@@ -230,13 +230,13 @@ text_enum! {
 text_enum! {
     /// What a stage does when all of its gates are cleared (contract, section 2).
     pub enum StageAction {
-        /// Sends documents out for signing.
+        /// Opens documents for signing.
         OpenSigning = "open_signing",
         /// Lets a movement be authorized.
         OpenMovement = "open_movement",
         /// Makes wire instructions available to senders.
         ReleaseInstructions = "release_instructions",
-        /// Makes records of the promises.
+        /// Records the obligations.
         ProjectObligations = "project_obligations",
     }
 }
@@ -253,7 +253,7 @@ pub struct SafeTerms {
     /// The valuation cap, in minor units, if there is one.
     #[schema(required = true)]
     pub valuation_cap_minor: Option<i64>,
-    /// The discount as a decimal string: `"0.20"` is 20 % off.
+    /// The discount as a decimal string: `"0.20"` is 20% off.
     #[schema(required = true, example = "0.20")]
     pub discount_rate: Option<String>,
     /// Most favoured nation.
@@ -271,9 +271,9 @@ pub struct SafeTerms {
 text_enum! {
     /// When a SAFE converts.
     pub enum ConversionTiming {
-        /// After the new money.
+        /// Post-money.
         PostMoney = "post_money",
-        /// Before the new money.
+        /// Pre-money.
         PreMoney = "pre_money",
     }
 }

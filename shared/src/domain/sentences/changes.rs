@@ -36,7 +36,7 @@ pub fn changes_since(proposed: &ProposalSnapshot, after: &Agreement, contacts: &
             }
         }
         let gone = old.iter().filter(|(name, _)| new.iter().all(|(other, _)| other != name));
-        changes.extend(gone.map(|(name, was)| format!("{name} is not set any more; it was {was}.")));
+        changes.extend(gone.map(|(name, was)| format!("{name} is not set anymore; it was {was}.")));
     }
     if before.expires_at != after.expires_at {
         let day = |moment: Option<Timestamp>| moment.map_or_else(|| "never".to_owned(), Timestamp::for_people);
@@ -66,7 +66,7 @@ fn participant_changes(before: &Agreement, after: &Agreement, contacts: &[Contac
     changes
 }
 
-/// The changed names and e-mail addresses of participants, which are in their contacts and not in the agreement.
+/// The changed names and email addresses of participants, which are in their contacts and not in the agreement.
 fn people_changes(before: &[SnapshotPerson], contacts: &[Contact]) -> Vec<String> {
     let mut changes = Vec::new();
     for was in before {
@@ -80,7 +80,7 @@ fn people_changes(before: &[SnapshotPerson], contacts: &[Contact]) -> Vec<String
                 email.as_ref().map_or_else(|| "none".to_owned(), |email| email.as_str().to_owned())
             };
             changes.push(format!(
-                "The e-mail address of {name} is {}; it was {}.",
+                "The email address of {name} is {}; it was {}.",
                 shown(&contact.email),
                 shown(&was.email)
             ));
@@ -150,9 +150,9 @@ fn document_changes(before: &Agreement, after: &Agreement) -> Vec<String> {
                 }
                 if was.state != document.state {
                     changes.push(match document.state {
-                        DocumentState::Draft => format!("“{name}” is not out for signing any more."),
-                        DocumentState::Out => format!("“{name}” went out for signing."),
-                        DocumentState::Signed => format!("“{name}” was signed by everybody."),
+                        DocumentState::Draft => format!("“{name}” is no longer out for signing."),
+                        DocumentState::Out => format!("“{name}” was sent for signature."),
+                        DocumentState::Signed => format!("“{name}” was signed by everyone."),
                     });
                 }
                 if was.blocks != document.blocks {
@@ -189,11 +189,11 @@ mod tests {
         further.stages[0].state = StageState::Done;
         further.stages[1].state = StageState::Current;
         further.documents[0].state = DocumentState::Signed;
-        let sentences = ["Step 1, Step 0, is done.", "Step 2, Step 1, is open now.", "“SAFE” was signed by everybody."];
+        let sentences = ["Step 1, Step 0, is done.", "Step 2, Step 1, is open now.", "“SAFE” was signed by everyone."];
         assert_eq!(told(&further), sentences);
         let ended = further.cancelled(noon());
         let sentences =
-            ["It was active and is cancelled now.", "Step 1, Step 0, is done.", "“SAFE” was signed by everybody."];
+            ["It was active and is cancelled now.", "Step 1, Step 0, is done.", "“SAFE” was signed by everyone."];
         assert_eq!(told(&ended), sentences);
     }
 }

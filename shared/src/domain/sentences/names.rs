@@ -29,7 +29,7 @@ fn each_name<'a>(agreement: &Agreement, ids: &[ParticipantId], contacts: &'a [Co
 
 fn listed(names: &[&str]) -> String {
     match names {
-        [] => "Somebody".to_owned(),
+        [] => "Someone".to_owned(),
         [one] => (*one).to_owned(),
         [all @ .., last] => format!("{} and {last}", all.join(", ")),
     }

@@ -33,7 +33,7 @@ pub fn size(subject: &Subject) -> String {
 pub fn requirement(rule: &GateRule, agreement: &Agreement, contacts: &[Contact]) -> String {
     let named: Vec<ParticipantId> = rule.named(agreement).into_iter().collect();
     let who = if named.is_empty() {
-        "somebody still to be chosen".to_owned()
+        "participants still to be chosen".to_owned()
     } else {
         all_names(agreement, &named, contacts)
     };
@@ -46,7 +46,7 @@ pub fn requirement(rule: &GateRule, agreement: &Agreement, contacts: &[Contact])
         GateRule::ParticipantApproval { .. } => format!("Approval by {who}"),
         GateRule::FileUpload { .. } => format!("A file from {who}"),
         GateRule::Countdown { until } => match until {
-            Some(Countdown::AfterHours(hours)) => format!("{} of waiting", hours_long(*hours)),
+            Some(Countdown::AfterHours(hours)) => format!("{} waiting period", period(*hours)),
             Some(Countdown::At(moment)) => format!("Waiting until {}", moment.for_people()),
             None => "Waiting until a date, still to be chosen".to_owned(),
         },
@@ -59,23 +59,19 @@ pub fn requirement(rule: &GateRule, agreement: &Agreement, contacts: &[Contact])
     }
 }
 
-/// A number of hours in words, whole days as days.
-fn hours_long(hours: u32) -> String {
-    if hours >= 48 && hours.is_multiple_of(24) {
-        counted(hours as usize / 24, "day")
-    } else {
-        counted(hours as usize, "hour")
-    }
+/// A number of hours as an adjective, such as `24-hour`; whole days as days.
+fn period(hours: u32) -> String {
+    if hours >= 48 && hours.is_multiple_of(24) { format!("{}-day", hours / 24) } else { format!("{hours}-hour") }
 }
 
 /// An action of a stage.
 #[must_use]
 pub fn stage_action(action: StageAction) -> &'static str {
     match action {
-        StageAction::OpenSigning => "sends documents out for signing",
+        StageAction::OpenSigning => "opens documents for signing",
         StageAction::OpenMovement => "opens a payment",
         StageAction::ReleaseInstructions => "releases payment instructions to the sender",
-        StageAction::ProjectObligations => "records the promises",
+        StageAction::ProjectObligations => "records the obligations",
     }
 }
 
@@ -91,7 +87,7 @@ pub fn effects(
     match action {
         ProposalAction::CancelAgreement => vec![
             "The agreement is cancelled, for good.".to_owned(),
-            "Its steps stop. Nobody is asked for anything any more.".to_owned(),
+            "Its steps stop. No one is asked for anything anymore.".to_owned(),
         ],
         ProposalAction::PublishAgreement => {
             let mut effects = Vec::new();
@@ -119,7 +115,7 @@ pub fn effects(
             if published.lifecycle() == Lifecycle::Completed {
                 effects.push("Nothing is left to wait for: the agreement is completed.".to_owned());
             }
-            effects.push("Countersign sends no e-mail: you share the links.".to_owned());
+            effects.push("Countersign sends no email: you share the links.".to_owned());
             effects
         }
     }
@@ -162,11 +158,11 @@ mod tests {
             effects(ProposalAction::PublishAgreement, draft, &workspace, &[], moment)[2..].to_vec()
         };
         let (over, later) = (Countdown::At(now), Countdown::AfterHours(48));
-        let end = "Countersign sends no e-mail: you share the links.";
-        let opens = "Step 1, Notice, opens. It asks for: 2 days of waiting.";
+        let end = "Countersign sends no email: you share the links.";
+        let opens = "Step 1, Notice, opens. It asks for: 2-day waiting period.";
         assert_eq!(says(&with(&[later, over])), [opens, end]);
         let (done, opens) =
-            ("Step 1, Notice, is done at once.", "Step 2, Notice, opens. It asks for: 2 days of waiting.");
+            ("Step 1, Notice, is done at once.", "Step 2, Notice, opens. It asks for: 2-day waiting period.");
         assert_eq!(says(&with(&[over, later])), [done, opens, end]);
         let completed = "Nothing is left to wait for: the agreement is completed.";
         assert_eq!(says(&with(&[over])), [done, completed, end]);
@@ -184,7 +180,7 @@ mod tests {
 
     #[test]
     fn whole_days_are_days() {
-        assert_eq!([1, 24, 36, 48, 336].map(hours_long), ["1 hour", "24 hours", "36 hours", "2 days", "14 days"]);
+        assert_eq!([1, 24, 36, 48, 336].map(period), ["1-hour", "24-hour", "36-hour", "2-day", "14-day"]);
     }
 
     #[test]

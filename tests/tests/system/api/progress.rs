@@ -230,7 +230,7 @@ async fn an_agreement_whose_time_is_over_expires_and_cannot_be_cancelled() {
     assert_eq!(refused.status, 422, "{}", refused.body);
     assert!(refused.says("The agreement has expired."), "{}", refused.body);
     let page = deal.browser.get(&review(&cancellation)).await;
-    assert!(page.says("confirmed any more") && !page.says("What happens on confirmation"), "{}", page.body);
+    assert!(page.says("confirmed anymore") && !page.says("What happens on confirmation"), "{}", page.body);
     let state = deal.org.get(format!("/api/v1/proposals/{}", text(&cancellation["id"]))).send().await.ok(200);
     assert_eq!(state["state"], "pending", "it stays until it is declined or expires");
     assert_eq!(deal.browser.decide(&review(&cancellation), "decline", "").await.status, 303);

@@ -78,7 +78,7 @@ impl Admin {
 /// The refusal for members who are not admins.
 fn refusal_message(operation: &str) -> &'static str {
     match operation {
-        "remove_member" => "Nobody was removed. Ask an admin of your organization.",
+        "remove_member" => "No one was removed. Ask an admin of your organization.",
         _ => "Settings of your organization are changed by its admins.",
     }
 }

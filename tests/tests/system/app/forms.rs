@@ -142,7 +142,7 @@ async fn confirming_publishes_and_activates_in_one_act() {
         "Integration (over the API)",
         "Approval by Ada Okafor",
         "The workspace “Harbor Street” is activated.",
-        "Nothing. It is as it was proposed.",
+        "No changes since proposed.",
     ] {
         assert!(page.says(text), "{text}");
     }
@@ -364,9 +364,10 @@ async fn what_people_wrote_is_text_and_nothing_else() {
     for path in pages {
         let page = browser.get(&path).await;
         assert_eq!(page.status, 200, "{path}");
-        assert!(!page.body.contains("<script") && page.says("&#60;script&#62;"), "{path}: {}", page.body);
+        assert!(page.has_only_own_script() && page.says("&#60;script&#62;"), "{path}: {}", page.body);
         let policy = page.headers["content-security-policy"].to_str().unwrap();
         assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+        assert!(policy.contains("; script-src 'self';") && policy.contains("; style-src 'self';"), "{policy}");
         assert_eq!(page.headers["cache-control"], "no-store");
         assert!(!page.body.contains("style=") && !page.body.contains("<style"));
     }
@@ -449,18 +450,18 @@ async fn people_who_changed_since_the_proposal_are_told_of() {
     let draft = org.ready_draft("Lease", |_| {}).await;
     let proposal = org.propose("publish_agreement", &draft).await;
     let path = format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"));
-    assert!(browser.get(&path).await.says("Nothing. It is as it was proposed."));
+    assert!(browser.get(&path).await.says("No changes since proposed."));
     let contact = format!("/api/v1/contacts/{}", draft.participants[0].contact_id);
     let other = json!({"display_name": "Mallory Payee", "email": "mallory@elsewhere.example"});
     org.patch(contact, &other).send().await.ok(200);
     let page = browser.get(&path).await;
     for text in [
         "Mallory Payee was called “Ada Okafor”.",
-        "The e-mail address of Mallory Payee is mallory@elsewhere.example; it was ada@okafor.example.",
+        "The email address of Mallory Payee is mallory@elsewhere.example; it was ada@okafor.example.",
     ] {
         assert!(page.says(text), "{text}: {}", page.body);
     }
-    assert!(!page.says("Nothing. It is as it was proposed."));
+    assert!(!page.says("No changes since proposed."));
 }
 
 /// They are not in the agreement any more, only in what was proposed.
@@ -518,4 +519,49 @@ async fn nobody_is_waited_for_once_an_active_agreement_is_cancelled() {
     }
     let page = browser.get(&format!("/app/agreements/{}", draft.id())).await;
     assert!(page.says("Not done") && !page.says("Waiting for"), "{}", page.body);
+}
+
+/// Goal: everything works without the script; where there is one, it is a file of the app that browsers keep.
+#[tokio::test]
+async fn the_script_and_the_stylesheet_are_public_files_that_are_kept() {
+    let (org, _, browser) = signed_in().await;
+    let stranger = Browser::new(org.base_url());
+    for page in [browser.get("/app").await, stranger.get("/app/sign-in").await] {
+        assert!(page.has_only_own_script(), "{}", page.body);
+        for (name, content_type) in [("/app/app.js", "text/javascript"), ("/app/style.css", "text/css")] {
+            let start = page.body.find(&format!("{name}?v=")).expect("the page refers to it");
+            let url = page.body[start..].split('"').next().expect("an address");
+            let file = stranger.get(url).await;
+            assert_eq!(file.status, 200, "{url}");
+            assert_eq!(file.headers["cache-control"], "public, max-age=31536000, immutable", "{url}");
+            assert!(file.headers["content-type"].to_str().expect("a text").starts_with(content_type), "{url}");
+            assert_eq!(file.headers["x-content-type-options"], "nosniff");
+            for other in [name.to_owned(), format!("{name}?v=0")] {
+                assert_eq!(stranger.get(&other).await.headers["cache-control"], "no-cache", "{other}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn light_or_dark_is_chosen_for_a_browser_and_forgotten_again() {
+    let (org, _, browser) = signed_in().await;
+    let page = browser.get("/app/account").await;
+    assert!(page.says("<html lang=\"en\">") && page.says("Appearance"), "{}", page.body);
+    let token = page.hidden("form_token");
+    for (theme, shown) in [
+        ("dark", "<html lang=\"en\" data-theme=\"dark\">"),
+        ("light", "<html lang=\"en\" data-theme=\"light\">"),
+        ("\"><script>", "<html lang=\"en\">"),
+        ("dark", "<html lang=\"en\" data-theme=\"dark\">"),
+        ("", "<html lang=\"en\">"),
+    ] {
+        let chosen = browser.post("/app/theme", &[("form_token", &token), ("theme", theme)]).await;
+        assert_eq!((chosen.status, chosen.location()), (303, "/app/account"), "{theme}");
+        assert!(browser.get("/app").await.says(shown), "{theme}");
+    }
+    assert_eq!(browser.post("/app/theme", &[("form_token", "x"), ("theme", "dark")]).await.status, 403);
+    browser.set_cookie("theme", "\"><script>");
+    assert!(browser.get("/app").await.says("<html lang=\"en\">"));
+    drop(org);
 }

@@ -49,7 +49,7 @@ async fn the_ready_file_says_all_that_is_needed() {
             .iter()
             .map(|member| {
                 assert_eq!(members(member), ["email", "name", "password", "role"]);
-                assert!(emails.insert(text(&member["email"]).to_lowercase()), "an e-mail is in two organizations");
+                assert!(emails.insert(text(&member["email"]).to_lowercase()), "an email is in two organizations");
                 assert!(text(&member["password"]).len() >= 12);
                 text(&member["role"])
             })

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use shared::domain::delivery::{Delivery, Progress};
+use shared::domain::delivery::{Attempt, Claim, Delivery, FailureClass, Outcome, Progress, Schedule};
 use shared::domain::ids::EventId;
 use shared::domain::time::Timestamp;
+use shared::domain::time_scale::TimeScale;
 use shared::webhook::signature;
 use tests::app::Page;
 use tests::clockwork::Clockwork;
@@ -138,6 +139,118 @@ async fn a_replay_while_an_attempt_is_under_way_makes_one_more() {
     assert_eq!(arrivals[1].event_id(), event);
     let both = subscriber.wait_until(&org, event, "attempted twice", |delivery| delivery.attempted == 2).await;
     assert_eq!(both.state().as_str(), "delivered", "the failure of the one that was overtaken changes nothing");
+}
+
+/// What became of a test is said on the page that follows, if it is known within three seconds.
+#[tokio::test]
+async fn a_test_waits_for_its_outcome_for_a_moment() {
+    let org = Org::with(Needs::SHARED.with_stream()).await;
+    let subscriber = org.subscriber().await;
+    let outcome = async || {
+        let sent = subscriber.press("test", &[]).await;
+        assert_eq!(sent.status, 303, "{}", sent.body);
+        subscriber.admin.get(sent.location()).await
+    };
+    let good = outcome().await;
+    assert!(good.says("Test event delivered") && good.says("Your server answered 204 in "), "{}", good.body);
+    subscriber.receiver.answer(Reaction::status(503));
+    let bad = outcome().await;
+    assert!(bad.says("Test event failed") && bad.says("The server answered 503 ("), "{}", bad.body);
+    assert!(bad.says("class=\"notice bad\""), "{}", bad.body);
+    let (reaction, hold) = Reaction::held(200);
+    subscriber.receiver.answer_once(reaction);
+    let late = outcome().await;
+    assert!(late.says("Test event sent, waiting for the outcome"), "{}", late.body);
+    drop(hold);
+    // The list tells them apart.
+    let page = subscriber.admin.get(&subscriber.path()).await;
+    for text in ["<td data-label=\"Response\"><span>204", "<td data-label=\"Response\"><span>503", " data-seconds>"] {
+        assert!(page.says(text), "{text}: {}", page.body);
+    }
+}
+
+/// The name of the agreement, or of the workspace.
+#[tokio::test]
+async fn the_list_of_deliveries_names_what_each_is_about() {
+    let org = Org::with(Needs::SHARED.with_stream()).await;
+    let subscriber = org.subscriber().await;
+    let draft = org.ready_draft("Lease of the <old> mill", |_| {}).await;
+    let proposal = org.propose("publish_agreement", &draft).await;
+    let review = format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"));
+    assert_eq!(subscriber.admin.decide(&review, "confirm", "").await.status, 303);
+    subscriber.receiver.wait_for(4).await;
+    let page = subscriber.admin.get(&subscriber.path()).await;
+    for (event, subject) in [
+        ("workspace.activated", "Harbor Street"),
+        ("proposal.created", "Lease of the &#60;old&#62; mill"),
+        ("proposal.confirmed", "Lease of the &#60;old&#62; mill"),
+        ("agreement.published", "Lease of the &#60;old&#62; mill"),
+    ] {
+        assert!(page.says(&format!("aria-label=\"{event}, {subject}, ")), "{event}: {}", page.body);
+    }
+}
+
+/// Five attempts after a replay are five, however many there were before; only the latest response is open.
+#[tokio::test]
+async fn attempts_are_grouped_by_replay() {
+    let org = Org::with(Needs::OWN.without_background()).await;
+    let subscriber = org.subscriber().await;
+    let event = outbox::event();
+    outbox::insert_relayed(&org, std::slice::from_ref(&event)).await;
+    let now = Timestamp::now();
+    let failed = |number: u32| Attempt {
+        number,
+        replays: 0,
+        at: now,
+        duration_ms: 12,
+        outcome: Outcome::Failed { class: FailureClass::HttpError, status: Some(503) },
+        dialled: None,
+        excerpt: Some(format!("busy {number}")),
+    };
+    outbox::deliver(&org, subscriber.id, &event, |delivery| {
+        let schedule = Schedule { time_scale: TimeScale::default(), jitter: 0.0 };
+        for attempted in 1..=11 {
+            if matches!(attempted, 6 | 7) {
+                *delivery = delivery.replayed(now);
+            }
+            let claim = Claim::begin(now);
+            *delivery = delivery.claimed(claim).after_attempt(claim, failed(attempted), now, schedule);
+        }
+    })
+    .await;
+    let page = subscriber.admin.get(&subscriber.delivery_path(event.id)).await;
+    let places: Vec<_> = [
+        "After replay 2",
+        "Attempt 11:",
+        "Attempt 7:",
+        "After replay 1",
+        "Attempt 6:",
+        "First schedule",
+        "Attempt 5:",
+        "Attempt 1:",
+    ]
+    .map(|text| page.body.find(text).unwrap_or_else(|| panic!("{text}: {}", page.body)))
+    .into();
+    assert!(places.is_sorted(), "{places:?}");
+    assert!(page.says("All 5 attempts since the last replay failed"), "{}", page.body);
+    let open = page.body.split("<details class=\"response\"").skip(1).map(|rest| rest.starts_with(" open>"));
+    assert_eq!(open.collect::<Vec<_>>(), [&[true][..], &[false; 10]].concat());
+}
+
+#[tokio::test]
+async fn a_rotation_keeps_the_old_secret_for_a_day_unless_told_otherwise() {
+    let org = Org::with(Needs::SHARED.with_stream()).await;
+    let subscriber = org.subscriber().await;
+    let page = subscriber.admin.get(&subscriber.path()).await;
+    assert!(page.says("value=\"keep\" aria-describedby=\"old-keep-about\" checked"), "{}", page.body);
+    let rotated = subscriber.press("rotate", &[]).await;
+    assert_eq!(rotated.status, 303, "{}", rotated.body);
+    let page = subscriber.admin.get(rotated.location()).await;
+    assert!(page.says("Previous secret valid until"), "{}", page.body);
+    // With the secret comes what verifies with it.
+    for text in ["data-copy=\"secret\" hidden>Copy<", "def verify(secret, headers, body", "id=\"verify-ts\""] {
+        assert!(page.says(text), "{text}: {}", page.body);
+    }
 }
 
 /// An endpoint with deliveries in all states, one a minute, the oldest first.

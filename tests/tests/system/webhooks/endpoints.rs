@@ -64,10 +64,53 @@ async fn an_address_that_is_not_public_is_refused_and_what_was_typed_is_kept() {
         }
     }
     assert_eq!(org.state().await, before);
+}
+
+/// Whoever unticks the last type has not asked for all of them.
+#[tokio::test]
+async fn all_events_or_selected_ones_are_chosen_and_never_guessed() {
+    let org = Org::with(Needs::SHARED.with_stream()).await;
+    let subscriber = org.subscriber().await;
+    let shown = subscriber.admin.get(DEVELOPERS).await;
+    for text in ["id=\"events-all\" name=\"events\" value=\"all\"", "Including future types.", ">Selected events<"] {
+        assert!(shown.says(text), "{text}: {}", shown.body);
+    }
+    let url = subscriber.receiver.url();
+    let before = org.state().await;
     // What is no type is no choice.
-    let known = add(&subscriber.admin, &subscriber.receiver.url(), &["movement.dreamt_of"]).await;
-    assert_eq!(known.status, 303);
-    assert!(subscriber.admin.get(known.location()).await.says("All events"));
+    for types in [&[][..], &["movement.dreamt_of"], &["webhook.test"]] {
+        let names: Vec<String> = types.iter().map(|name| format!("event:{name}")).collect();
+        for path in [DEVELOPERS.to_owned(), format!("{}/edit", subscriber.path())] {
+            let token = subscriber.admin.get(&path).await.hidden("form_token");
+            let mut fields = vec![("form_token", token.as_str()), ("url", &url), ("events", "selected")];
+            fields.extend(names.iter().map(|name| (name.as_str(), "on")));
+            let refused = subscriber.admin.post(&path, &fields).await;
+            assert_eq!(refused.status, 422, "{path}");
+            assert!(refused.title().starts_with("Error: "), "{}", refused.title());
+            for text in
+                ["Select at least one event", "value=\"selected\" checked autofocus", &format!("value=\"{url}\"")]
+            {
+                assert!(refused.says(text), "{text}: {}", refused.body);
+            }
+        }
+    }
+    assert_eq!(org.state().await, before);
+    // Both fields at once.
+    let both = subscriber.admin.get(DEVELOPERS).await.hidden("form_token");
+    let both = [("form_token", both.as_str()), ("url", "https://10.0.0.7/"), ("events", "selected")];
+    let both = subscriber.admin.post(DEVELOPERS, &both).await;
+    assert!(both.says("The URL can’t be used") && both.says("Select at least one event"), "{}", both.body);
+
+    assert_eq!(subscriber.edit(&url, &["proposal.created"]).await.status, 303);
+    let page = subscriber.admin.get(&subscriber.path()).await;
+    assert!(page.says("Changes saved") && page.says("<span>proposal.created</span>"), "{}", page.body);
+    let edit = subscriber.admin.get(&format!("{}/edit", subscriber.path())).await;
+    assert!(edit.says("id=\"events-selected\" name=\"events\" value=\"selected\" checked"), "{}", edit.body);
+    // With all events, what is ticked beside it does not count.
+    let token = edit.hidden("form_token");
+    let all = [("form_token", token.as_str()), ("url", &url), ("events", "all"), ("event:proposal.created", "on")];
+    assert_eq!(subscriber.admin.post(&format!("{}/edit", subscriber.path()), &all).await.status, 303);
+    assert!(subscriber.admin.get(&subscriber.path()).await.says("<span>All events</span>"));
 }
 
 /// An endpoint whose address was fine once: its name leads elsewhere now, or the guard has become stricter.

@@ -37,7 +37,8 @@ async fn five_attempts_on_the_schedule_and_then_by_hand() {
     assert!((wait - 1..=wait + wait / 10 + 1).contains(&waits), "{waits} ms instead of {wait}");
     let page = subscriber.admin.get(&subscriber.delivery_path(event)).await;
     for text in [
-        "Waiting",
+        "Retrying",
+        "We’ll retry automatically.",
         "the server answered 503",
         "http_error",
         "of 5 attempts failed",
@@ -47,7 +48,7 @@ async fn five_attempts_on_the_schedule_and_then_by_hand() {
         assert!(page.says(text), "{text}: {}", page.body);
     }
     let page = subscriber.admin.get(&subscriber.path()).await;
-    assert!(page.says("Failing") && page.says("Waiting"), "{}", page.body);
+    assert!(page.says("Failing") && page.says("Retrying"), "{}", page.body);
 
     let exhausted = subscriber.wait_for(&org, event, "exhausted").await;
     assert_eq!((exhausted.attempted, exhausted.failures, exhausted.due_at()), (5, 5, None));

@@ -39,11 +39,7 @@ fn check_terms(terms: &SafeTerms) -> Result<(), FieldErrors> {
         wrong("currency", FieldCode::InvalidFormat, "must be a currency of ISO 4217, such as USD");
     }
     if terms.discount_rate.as_deref().is_some_and(|rate| !is_rate(rate)) {
-        wrong(
-            "discount_rate",
-            FieldCode::InvalidFormat,
-            "must be a decimal between 0 and 1 such as 0.20, for 20 % off",
-        );
+        wrong("discount_rate", FieldCode::InvalidFormat, "must be a decimal between 0 and 1 such as 0.20, for 20% off");
     }
     let law = terms.governing_law.as_ref();
     if law.is_some_and(|law| crate::wire::text::check_line(law, limits::NAME_CHARS_MAX).as_ref() != Ok(law)) {

@@ -214,7 +214,7 @@ fn asks_to_sign(gate: &Gate, document: &Document) -> bool {
     }
 }
 
-/// Sends documents out for signing, except those without signature blocks.
+/// Opens documents for signing, except those without signature blocks.
 fn send_out(documents: &mut [Document], wanted: impl Fn(&Document) -> bool) {
     for document in documents {
         if document.state == DocumentState::Draft && !document.blocks.is_empty() && wanted(document) {

@@ -524,7 +524,7 @@ async fn the_histories_know_every_end() {
         (Step::Open(5), ""),
         (Step::LetCome(1, countdown), ""),
         // It has ended, which is not written down yet.
-        (confirm(7), "It can’t be confirmed any more"),
+        (confirm(7), "It can’t be confirmed anymore"),
         (cancel(1), "wrong_state"),
         (Step::LetCome(1, Coming::Expiry), ""),
         (Step::Tick, ""),

@@ -260,7 +260,7 @@ impl Model {
             }
             match self.refusal_codes(proposal.agreement, proposal.action).as_slice() {
                 [] => {}
-                ["wrong_state"] => return Expected::Undecided(422, "It can’t be confirmed any more"),
+                ["wrong_state"] => return Expected::Undecided(422, "It can’t be confirmed anymore"),
                 _ => return Expected::Undecided(422, "It can’t be confirmed yet"),
             }
         }

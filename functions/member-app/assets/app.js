@@ -1,0 +1,64 @@
+// The app's script. Pages work without it: it adds copy buttons, times in the reader's zone, and a key for the search.
+(() => {
+  'use strict';
+
+  // Times. Pages have them in UTC: that stays as the title.
+  const part = (parts, type) => parts.find((found) => found.type === type)?.value ?? '';
+  for (const element of document.querySelectorAll('time[datetime]')) {
+    const date = new Date(element.dateTime);
+    if (Number.isNaN(date.getTime()) || !element.textContent.includes('UTC')) continue;
+    const parts = new Intl.DateTimeFormat('en-US', {
+      day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit',
+      hourCycle: 'h23', timeZoneName: 'short',
+    }).formatToParts(date);
+    const [day, month, year, hour, minute, second, zone] =
+      ['day', 'month', 'year', 'hour', 'minute', 'second', 'timeZoneName'].map((type) => part(parts, type));
+    const seconds = 'seconds' in element.dataset ? `:${second}` : '';
+    element.title = element.textContent.trim();
+    element.textContent = `${day} ${month} ${year}, ${hour}:${minute}${seconds} ${zone}`;
+  }
+
+  // Copy buttons. `data-copy` is the id of what is copied.
+  const buttons = document.querySelectorAll('button[data-copy]');
+  if (buttons.length > 0) {
+    // Screen readers announce what changes in it.
+    const status = document.createElement('p');
+    status.className = 'visually-hidden';
+    status.setAttribute('role', 'status');
+    document.getElementById('main').append(status);
+    const say = (button, text) => {
+      status.textContent = text;
+      button.textContent = text;
+      clearTimeout(button.timer);
+      button.timer = setTimeout(() => {
+        button.textContent = 'Copy';
+        status.textContent = '';
+      }, 2000);
+    };
+    for (const button of buttons) {
+      const source = document.getElementById(button.dataset.copy);
+      if (!source) continue;
+      button.hidden = false;
+      button.addEventListener('click', async () => {
+        try {
+          await navigator.clipboard.writeText(source.value ?? source.textContent);
+          say(button, 'Copied');
+        } catch {
+          // Without permission the text is selected, for the reader to copy.
+          if (source.select) source.select();
+          else getSelection().selectAllChildren(source);
+          say(button, 'Press Ctrl+C');
+        }
+      });
+    }
+  }
+
+  // Ctrl+K or Command+K opens the search page, where there is one.
+  document.addEventListener('keydown', (event) => {
+    if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.altKey || event.shiftKey) return;
+    const search = document.querySelector('a[href="/app/search"]');
+    if (!search) return;
+    event.preventDefault();
+    location.assign(search.href);
+  });
+})();
