@@ -220,7 +220,7 @@ impl Object {
             ObjectKind::Proposal => format!("/app/proposals/{id}"),
             ObjectKind::Endpoint if is_admin => format!("/app/developers/endpoints/{id}"),
             ObjectKind::Token if is_admin => "/app/developers/tokens".to_owned(),
-            ObjectKind::Member => "/app/members".to_owned(),
+            ObjectKind::Member => "/app/organization".to_owned(),
             ObjectKind::Endpoint | ObjectKind::Token => return Some(Self::Named(text)),
         };
         let text = if kind == ObjectKind::Proposal { format!("Proposal for {text}") } else { text };

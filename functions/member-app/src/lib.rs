@@ -84,7 +84,7 @@ pub fn router(app: Arc<AppState>) -> Router {
         .route("/app/workspaces/{id}/people", page_with_action::<workspace_people::Choose, workspace_people::Add>())
         .route("/app/agreements", page::<agreements::List>())
         .route(draft::begin::PATH, page_with_action::<draft::begin::Show, draft::begin::Create>())
-        .nest("/app/agreements/{id}", agreement_routes())
+        .merge(agreement_routes())
         .route("/app/proposals", page::<proposals::List>())
         .route("/app/proposals/{id}", page_with_action::<proposal::Show, proposal::Decide>())
         .route("/app/members", page::<organization::FormerAddress>())
@@ -121,24 +121,26 @@ pub fn router(app: Arc<AppState>) -> Router {
 /// The routes of an agreement: its page, and the pages on which its draft is set up.
 fn agreement_routes() -> Router<Arc<AppState>> {
     use draft::{acts, condition, details, documents, participants, step, terms};
+    // Not nested: a nested router would take the beginning off the path, which pages and the way through sign-in need.
+    let at = |path: &str| format!("/app/agreements/{{id}}{path}");
     Router::new()
-        .route("/", page::<agreement::Show>())
-        .route("/details", page_with_action::<details::Show, details::Save>())
-        .route("/terms", page_with_action::<terms::Show, terms::Save>())
-        .route("/participants", page_with_action::<participants::Choose, participants::Add>())
-        .route("/participants/{participant}", page_with_action::<participants::Show, participants::Save>())
-        .route("/documents", action::<documents::Add>())
-        .route("/documents/{document}", page_with_action::<documents::Show, documents::Save>())
-        .route("/documents/{document}/view", page::<documents::View>())
-        .route("/documents/{document}/download", page::<documents::Download>())
-        .route("/steps", action::<step::Change>())
-        .route("/steps/{step}", page_with_action::<step::Show, step::Save>())
-        .route("/steps/{step}/conditions", page_with_action::<condition::New, condition::Add>())
-        .route("/conditions/{condition}", page_with_action::<condition::Show, condition::Save>())
-        .route("/duplicate", action::<acts::Duplicate>())
-        .route("/publish", page_with_action::<acts::Review, acts::Publish>())
-        .route("/discard", action::<acts::Discard>())
-        .route("/propose", action::<acts::Propose>())
+        .route(&at(""), page::<agreement::Show>())
+        .route(&at("/details"), page_with_action::<details::Show, details::Save>())
+        .route(&at("/terms"), page_with_action::<terms::Show, terms::Save>())
+        .route(&at("/participants"), page_with_action::<participants::Choose, participants::Add>())
+        .route(&at("/participants/{participant}"), page_with_action::<participants::Show, participants::Save>())
+        .route(&at("/documents"), action::<documents::Add>())
+        .route(&at("/documents/{document}"), page_with_action::<documents::Show, documents::Save>())
+        .route(&at("/documents/{document}/view"), page::<documents::View>())
+        .route(&at("/documents/{document}/download"), page::<documents::Download>())
+        .route(&at("/steps"), action::<step::Change>())
+        .route(&at("/steps/{step}"), page_with_action::<step::Show, step::Save>())
+        .route(&at("/steps/{step}/conditions"), page_with_action::<condition::New, condition::Add>())
+        .route(&at("/conditions/{condition}"), page_with_action::<condition::Show, condition::Save>())
+        .route(&at("/duplicate"), action::<acts::Duplicate>())
+        .route(&at("/publish"), page_with_action::<acts::Review, acts::Publish>())
+        .route(&at("/discard"), action::<acts::Discard>())
+        .route(&at("/propose"), action::<acts::Propose>())
 }
 
 /// The kind of a route, which decides where a person returns to after signing in.

@@ -77,7 +77,7 @@ impl Handler for Remove {
 }
 
 async fn refused_remove_to_member(request: &Request) -> Result<PageResponse, Error> {
-    let line = "Nobody was removed. Ask an admin of your organization.";
+    let line = "No one was removed. Ask an admin of your organization.";
     refused_to_member(request, "Only admins remove members", line).await
 }
 

@@ -33,6 +33,7 @@ use crate::workspaces::workspace_url;
 #[template(path = "draft.html")]
 struct DraftPage {
     layout: Layout,
+    id: AgreementId,
     notice: Option<Notice>,
     path: String,
     name: String,
@@ -170,6 +171,7 @@ fn draft_page(
     };
     Ok(DraftPage {
         layout: Layout::new(request),
+        id,
         notice,
         name: agreement.name.as_str().to_owned(),
         kind: match agreement.kind {

@@ -16,6 +16,10 @@ use crate::unknown_id;
 /// What only members may change, of every record: the state of agreements and proposals, activation of workspaces.
 async fn protected(org: &Org) -> BTreeMap<String, Value> {
     let state = |row: &Value| {
+        // The acts of an agreement's history lie beside it.
+        if row["sk"].as_str().is_some_and(|sort| sort.starts_with("ACT#")) {
+            return None;
+        }
         let key = row["pk"].as_str().expect("a key").to_owned();
         let attribute = [("#AGREEMENT#", "life"), ("#PROPOSAL#", "decision"), ("#WORKSPACE#", "activated_at")];
         let (_, name) = attribute.into_iter().find(|(kind, _)| key.contains(kind))?;

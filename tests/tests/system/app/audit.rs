@@ -142,7 +142,7 @@ async fn a_wrong_filter_is_refused_at_its_field_and_a_wrong_position_is_the_begi
         let page = browser.get(&format!("{AUDIT}?{filter}")).await;
         assert_eq!(page.status, 422, "{filter}");
         assert!(page.says(error) && page.says("<title>Error: Audit"), "{filter}: {}", page.body);
-        assert!(operations(&page).is_empty() && !page.says("<script"), "{filter}");
+        assert!(operations(&page).is_empty() && page.has_only_own_script(), "{filter}");
         let export = browser.get(&format!("{AUDIT}/export?{filter}")).await;
         assert_eq!(export.status, 303, "{filter}");
         assert_eq!(browser.get(export.location()).await.status, 422, "{filter}");
@@ -216,7 +216,7 @@ async fn the_log_is_exported_as_a_file_that_no_spreadsheet_runs() {
     assert_eq!(export.headers["content-type"], "text/csv; charset=utf-8");
     let disposition = export.headers["content-disposition"].to_str().expect("a name");
     assert!(disposition.starts_with("attachment; filename=\"audit-2"), "{disposition}");
-    assert!(disposition.ends_with(".csv\""), "{disposition}");
+    assert!(disposition.contains(".csv\"; "), "{disposition}");
     let lines: Vec<&str> = export.body.split_terminator("\r\n").collect();
     let columns = "time,request_id,actor_type,actor_id,actor_name,operation,what,outcome,status,code,objects";
     assert_eq!(lines[0], columns);
@@ -234,8 +234,9 @@ async fn a_removed_member_and_a_revoked_token_keep_their_names() {
     let browser = Browser::of(&org, &gone).await;
     let token = browser.get("/app").await.hidden("form_token");
     browser.post("/app/workspaces", &[("form_token", &token), ("name", "Harbor")]).await;
-    let token = admin.get("/app/members").await.hidden("form_token");
-    let removed = admin.post("/app/members", &[("form_token", &token), ("member", &gone.id.to_string())]).await;
+    let token = admin.get("/app").await.hidden("form_token");
+    let removed =
+        admin.post("/app/organization/members", &[("form_token", &token), ("member", &gone.id.to_string())]).await;
     assert_eq!(removed.status, 303, "{}", removed.body);
     org.contact("Ada").await;
     org.revoke(org.token.id).await;

@@ -26,7 +26,7 @@ impl Desk {
         let token = browser.get("/app").await.hidden("form_token");
         let workspace = org.workspace("Harbor refit").await["id"].as_str().expect("an id").to_owned();
         let mut people = Vec::new();
-        for name in ["Ada Okafor", "Ben Tanaka"] {
+        for name in ["Ada", "Ben"] {
             let contact = org.person(name).await["id"].as_str().expect("an id").to_owned();
             let path = format!("/api/v1/workspaces/{workspace}/contacts");
             org.post(&path, &json!({"contact_id": contact})).send().await.ok(201);
@@ -109,7 +109,7 @@ async fn a_deal_goes_from_nothing_to_active_in_the_browser_alone() {
         assert!(templates.says(name), "{name}");
     }
     let form = desk.browser.get(&format!("{NEW}?workspace={}&template=two-party-signature", desk.workspace)).await;
-    for text in ["Agreement name", "First party", "Second party", "Choose later", "Ada Okafor"] {
+    for text in ["Agreement name", "First party", "Second party", "Choose later", "Ada"] {
         assert!(form.says(text), "{text}");
     }
 
@@ -180,9 +180,11 @@ async fn every_type_of_condition_is_added_set_and_removed() {
     let step = agreement["stages"][0]["id"].as_str().expect("an id").to_owned();
     let participant = agreement["participants"][0]["id"].as_str().expect("an id").to_owned();
     let document = agreement["documents"][0]["id"].as_str().expect("an id").to_owned();
-    let block = agreement["documents"][0]["signature_blocks"][0]["id"].as_str().expect("an id").to_owned();
     let who = format!("participant.{participant}");
     let steps = format!("{page}/steps/{step}");
+    let blocks = desk.browser.get(&format!("{steps}/conditions?type=signature_blocks")).await.body;
+    let block =
+        blocks.split("name=\"block.").nth(1).and_then(|rest| rest.split('"').next()).expect("a block").to_owned();
     let listed = desk.browser.get(&steps).await;
     assert!(!listed.says("Authorized payment"), "a condition of a payment is set up with the payment");
     for (kind, fields) in [
@@ -280,8 +282,12 @@ async fn a_file_that_is_no_document_is_refused_with_the_reason() {
     let path = format!("{page}/documents");
     let whole = pdf("whole", "");
     let padded = |bytes: usize| {
-        let note = "n".repeat(bytes - pdf("", "").len());
-        pdf(&note, "")
+        // The offset at the end has more digits in a longer file.
+        let mut note = "n".repeat(bytes - 1000);
+        note.push_str(&"n".repeat(bytes - pdf(&note, "").len()));
+        let padded = pdf(&note, "");
+        assert_eq!(padded.len(), bytes);
+        padded
     };
     let mut too_large = padded(FOUR_MIB);
     too_large.push(b'\n');
@@ -425,13 +431,13 @@ async fn a_participant_is_added_with_roles() {
     let desk = Desk::new().await;
     let page = desk.begin("blank", &[]).await;
     let path = format!("{page}/participants");
-    let shown = desk.browser.get(&format!("{path}?search=okafor")).await;
-    assert!(shown.says("Ada Okafor") && !shown.says("Ben Tanaka"), "{}", shown.body);
+    let shown = desk.browser.get(&format!("{path}?search=ada")).await;
+    assert!(shown.says("Ada") && !shown.says("Ben"), "{}", shown.body);
     let nobody = desk.send(&path, &[]).await;
     assert!(nobody.status == 422 && nobody.says("must be chosen from the list") && nobody.says("at least one choice"));
     let added = desk.send(&path, &[("contact_id", &desk.people[0]), ("role.signer", "on")]).await;
     assert_eq!(added.status, 303, "{}", added.body);
-    notice(&desk.browser.get(&page).await, "Ada Okafor takes part");
+    notice(&desk.browser.get(&page).await, "Ada takes part");
     let again = desk.send(&path, &[("contact_id", &desk.people[0]), ("role.approver", "on")]).await;
     assert_eq!(again.status, 303);
     let participants = desk.agreement(&page).await["participants"].clone();
@@ -634,6 +640,6 @@ async fn another_organizations_draft_does_not_exist() {
     assert_eq!(desk.agreement(&page).await, before);
     assert_eq!(
         stranger.send(NEW, &[("workspace", &desk.workspace), ("template", "blank"), ("name", "Mine")]).await.status,
-        422
+        404
     );
 }

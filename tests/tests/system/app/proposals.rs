@@ -27,7 +27,7 @@ async fn proposals_are_filtered_by_state_action_and_agreement() {
 
     for (filter, title, rows) in [
         (String::new(), "Proposals", 3),
-        ("?state=pending".to_owned(), "Proposals, waiting for a decision", 2),
+        ("?state=pending".to_owned(), "Proposals, needs your decision", 2),
         ("?action=cancel_agreement".to_owned(), "Proposals to cancel", 2),
         ("?state=declined&action=cancel_agreement".to_owned(), "Proposals to cancel, declined", 1),
         ("?state=confirmed&action=publish_agreement".to_owned(), "Proposals to publish, confirmed", 0),
@@ -38,7 +38,7 @@ async fn proposals_are_filtered_by_state_action_and_agreement() {
         ("?state=x&action=x&agreement=x".to_owned(), "Proposals", 3),
     ] {
         let page = browser.get(&format!("{PROPOSALS}{filter}")).await;
-        assert_eq!(page.body.matches("class=\"row\"").count(), rows, "{filter}: {}", page.body);
+        assert_eq!(page.body.matches("<td class=\"main\">").count(), rows, "{filter}: {}", page.body);
         assert!(page.says(&format!("<title>{title} · Countersign</title>")), "{filter}: {}", page.body);
     }
     let page = browser.get(&format!("{PROPOSALS}?agreement={}", ready.id())).await;

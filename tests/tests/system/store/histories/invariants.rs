@@ -114,7 +114,8 @@ fn next_moment(record: &Value) -> Timestamp {
     moments.filter_map(|moment| moment.as_str()?.parse().ok()).min().expect("a moment")
 }
 
-/// The keys of an organization's rows that differ between two snapshots, without events.
+/// The keys of an organization's rows that differ between two snapshots, without events and the acts that were added to
+/// the history of an agreement.
 fn changes(before: &Snapshot, after: &Snapshot, org: &Org) -> BTreeSet<String> {
     let by_key = |shot: &'_ Snapshot| -> BTreeMap<String, Value> {
         let rows = shot.of_organization(org.id).into_iter().map(|row| (rows::key(row), row.clone()));
@@ -123,5 +124,7 @@ fn changes(before: &Snapshot, after: &Snapshot, org: &Org) -> BTreeSet<String> {
     };
     let (before, after) = (by_key(before), by_key(after));
     let keys: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    keys.into_iter().filter(|key| before.get(*key) != after.get(*key)).cloned().collect()
+    let is_new_act = |key: &str| key.contains("/ACT#") && !before.contains_key(key);
+    let changed = keys.into_iter().filter(|key| before.get(*key) != after.get(*key));
+    changed.filter(|key| !is_new_act(key)).cloned().collect()
 }
