@@ -7,6 +7,8 @@
 mod documents;
 mod part;
 mod questions;
+#[cfg(test)]
+mod sequences;
 mod stages;
 mod terms;
 
