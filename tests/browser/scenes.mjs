@@ -135,8 +135,8 @@ export async function prepare(stack, late) {
     declined: await stack.propose('cancel_agreement', await draft(quay, 'Parking spaces'), 'Is this still needed?'),
     cancelled: await stack.propose('cancel_agreement', await draft(quay, 'Storage unit')),
     juniper: (await stack.call('/api/v1/contacts?search=deals%40juniper')).data[0],
-    blocked: await stack.find('agreements', 'Advisory'),
-    safe: await stack.find('agreements', 'Juniper'),
+    blocked: await stack.call(`/api/v1/agreements/${(await stack.find('agreements', 'Advisory')).id}`),
+    safe: await stack.call(`/api/v1/agreements/${(await stack.find('agreements', 'Juniper')).id}`),
     letter: await stack.find('agreements', 'Engagement letter'),
     notice: await stack.find('agreements', 'Notice of fees'),
     completed: await completion(late),
@@ -160,13 +160,14 @@ const send = (field, value, name) => async (page) => {
 const sendTo = (action, fields) => async (page, made) => {
   const filled = typeof fields === 'function' ? fields(made) : fields;
   const sent = page.waitForEvent('framenavigated');
+  const to = typeof action === 'function' ? action(made) : action;
   await page.locator('form[action="/app/sign-out"]').evaluate((form, [to, values]) => {
     form.setAttribute('action', to);
     for (const [name, value] of Object.entries(values)) {
       form.append(Object.assign(document.createElement('input'), { type: 'hidden', name, value }));
     }
     form.submit();
-  }, [action, filled]);
+  }, [to, filled]);
   await sent;
   await page.waitForLoadState('load');
 };
@@ -221,13 +222,40 @@ export const SCENES = [
   { name: 'Proposal, confirmed', path: ({ cancelled }) => review(cancelled), says: 'Confirmed by' },
   { name: 'Proposal, declined', path: ({ declined }) => review(declined), says: ['Declined by', 'Still needed.'] },
   { name: 'Proposal, expired', as: 'late', path: ({ expired }) => review(expired), says: 'No one decided by' },
-  { name: 'Agreement, blocked draft', path: ({ blocked }) => agreement(blocked), says: 'Before it can be published' },
+  { name: 'Agreement, blocked draft', path: ({ blocked }) => agreement(blocked), says: ['Before you publish', 'Upload the file of “Advisory agreement”'] },
   { name: 'Agreement, proposed', path: ({ safe }) => agreement(safe), says: 'Review the proposal' },
-  { name: 'Agreement, ready', as: 'late', path: ({ ready }) => agreement(ready), says: 'Ready to be proposed' },
+  { name: 'Agreement, ready', as: 'late', path: ({ ready }) => agreement(ready), says: ['Ready to publish', 'Discard draft…'] },
   { name: 'Agreement, waiting for time', path: ({ notice }) => agreement(notice), says: ['step 2 of 2', '14-day waiting period', 'Waiting for: '] },
   { name: 'Agreement, completed', as: 'late', path: ({ completed }) => agreement(completed), says: ['Completed', '14-day waiting period'] },
   { name: 'Agreement, active', path: ({ letter }) => agreement(letter), says: 'Waiting for: ' },
   { name: 'Agreement, empty draft', path: ({ lease }) => agreement(lease), says: 'No steps yet.' },
+  { name: 'New agreement, which workspace', path: '/app/agreements/new', says: 'Which deal or matter does it belong to?' },
+  { name: 'New agreement, no workspace', as: 'colleague', path: '/app/agreements/new', says: 'Every agreement belongs to a workspace' },
+  { name: 'New agreement, templates', path: ({ quay }) => `/app/agreements/new?workspace=${quay.id}`, says: ['Two-party signature', 'SAFE', 'Engagement letter', 'Notice period', 'Blank agreement'] },
+  { name: 'New agreement, form', path: ({ quay }) => `/app/agreements/new?workspace=${quay.id}&template=safe`, says: ['Company (issuer)', 'Choose later'] },
+  { name: 'New agreement, refused', path: ({ quay }) => `/app/agreements/new?workspace=${quay.id}&template=two-party-signature`, act: press('Create draft'), status: 422, has: '#name[aria-invalid=true]' },
+  { name: 'Draft, name and expiry', path: ({ blocked }) => `${agreement(blocked)}/details`, says: ['Save expiry', 'Time zone'] },
+  { name: 'Draft, name refused', path: ({ blocked }) => `${agreement(blocked)}/details`, act: async (page) => { await page.getByLabel('Agreement name', { exact: true }).fill(''); await press('Save name and kind')(page); }, status: 422, has: '#name[aria-invalid=true]' },
+  { name: 'Draft, terms', path: ({ safe }) => `${agreement(safe)}/terms`, says: ['Saved terms', '$750,000.00 USD'] },
+  { name: 'Draft, terms refused', path: ({ safe }) => `${agreement(safe)}/terms`, act: async (page) => { await page.getByLabel('Investment amount', { exact: true }).fill('1.234,56'); await press('Save terms')(page); }, status: 422, has: '#investment[aria-invalid=true][value="1.234,56"]' },
+  { name: 'Draft, add a participant', path: ({ blocked }) => `${agreement(blocked)}/participants`, says: ['Takes part', 'Trustee'] },
+  { name: 'Draft, participant refused', path: ({ blocked }) => `${agreement(blocked)}/participants`, act: press('Add participant'), status: 422, says: ['must be chosen from the list', 'at least one choice'] },
+  { name: 'Draft, participant', path: ({ blocked }) => `${agreement(blocked)}/participants/${blocked.participants[0].id}`, says: ['Save roles', 'Remove participant…'] },
+  { name: 'Draft, document without a file', path: ({ blocked }) => `${agreement(blocked)}/documents/${blocked.documents[0].id}`, says: ['File missing', 'Add a signature block'] },
+  { name: 'Draft, document refused', path: ({ blocked }) => `${agreement(blocked)}/documents/${blocked.documents[0].id}`, act: async (page) => { await page.locator('#file').setInputFiles({ name: 'a.pdf', mimeType: 'application/pdf', buffer: Buffer.from('no PDF') }); await press('Save document')(page); }, status: 422, says: 'is not a PDF' },
+  { name: 'Draft, upload refused', path: ({ blocked }) => agreement(blocked), act: async (page) => { await page.locator('summary', { hasText: 'Add a document' }).click(); await press('Upload document')(page); }, status: 422, says: 'File must be chosen' },
+  { name: 'Draft, step', path: ({ blocked }) => `${agreement(blocked)}/steps/${blocked.stages[0].id}`, says: ['Add a condition', 'Waiting period'] },
+  { name: 'Draft, step without a name', path: ({ blocked }) => `${agreement(blocked)}/steps/${blocked.stages[0].id}`, act: async (page) => { await page.getByLabel('Step name', { exact: true }).fill(''); await press('Save step')(page); }, status: 422, has: '#name[aria-invalid=true]' },
+  { name: 'Draft, condition', path: ({ blocked }) => `${agreement(blocked)}/conditions/${blocked.stages[0].gates[0].id}`, says: ['Who must act', 'Remove condition…'] },
+  { name: 'Draft, new signatures', path: ({ blocked }) => `${agreement(blocked)}/steps/${blocked.stages[0].id}/conditions?type=signature_blocks`, says: 'Add condition' },
+  { name: 'Draft, new waiting period', path: ({ blocked }) => `${agreement(blocked)}/steps/${blocked.stages[0].id}/conditions?type=countdown`, says: ['Duration', 'Instead of a duration'] },
+  { name: 'Draft, waiting period refused', path: ({ blocked }) => `${agreement(blocked)}/steps/${blocked.stages[0].id}/conditions?type=countdown`, act: async (page) => { await page.getByLabel('Duration', { exact: true }).fill('soon'); await press('Add condition')(page); }, status: 422, has: '#wait[aria-invalid=true][value=soon]' },
+  { name: 'Draft, questions', path: ({ safe }) => `${agreement(safe)}/conditions/${safe.stages[2].gates[0].id}`, says: ['Are you an accredited investor?', 'Add question'] },
+  { name: 'Draft, question refused', path: ({ safe }) => `${agreement(safe)}/conditions/${safe.stages[2].gates[0].id}`, act: press('Add question'), status: 422, has: '#question[aria-invalid=true]' },
+  { name: 'Draft, published meanwhile', path: ({ letter }) => agreement(letter), act: sendTo(({ letter }) => `${agreement(letter)}/details`, { name: 'A name that comes too late', kind: 'general', seen: 'x' }), status: 409, isFailedForm: true, says: ['published while you were typing', 'A name that comes too late'] },
+  { name: 'Publish, review', as: 'late', path: ({ ready }) => `${agreement(ready)}/publish`, says: ['Publish “SAFE: Cobalt Angels”?', 'What happens'], has: 'button:text-is("Publish")' },
+  { name: 'Publish, blocked', path: ({ blocked }) => `${agreement(blocked)}/publish`, says: 'Before you publish', lacks: 'button:text-is("Publish")' },
+  { name: 'Publish, proposed already', path: ({ safe }) => `${agreement(safe)}/publish`, says: 'Review the proposal' },
   { name: 'Proposals', path: '/app/proposals', says: ['Parking spaces', '1 to 50 of'] },
   { name: 'Proposals, last page', path: '/app/proposals?offset=50', says: 'Previous' },
   { name: 'Proposals, declined', path: '/app/proposals?state=declined', says: 'Parking spaces' },

@@ -226,9 +226,10 @@ const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
 );
 
 /// The Content Security Policy of files: they load nothing, and no page frames them. Browsers that show a PDF by a page of
-/// their own need its style.
-const FILE_SECURITY_POLICY: HeaderValue =
-    HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+/// their own need that page's style, and embed the file in it.
+const FILE_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+);
 
 /// A file's name, percent-encoded as RFC 8187 has it.
 fn encode_file_name(name: &str) -> String {
