@@ -72,9 +72,9 @@ impl AgreementSummary {
         let participants = view.participants.iter().flatten();
         let stages = view.stages.iter().flatten().zip(&agreement.stages);
         let documents = view.documents.iter().flatten().zip(&agreement.documents);
-        let gates = stages.clone().flat_map(|(view, stage)| view.gates.iter().zip(&stage.gates));
+        let mut gates = stages.clone().flat_map(|(view, stage)| view.gates.iter().zip(&stage.gates));
         Self {
-            next: gates.filter_map(|(view, gate)| source.next(view, gate)).next(),
+            next: gates.find_map(|(view, gate)| source.next(view, gate)),
             participants: participants.map(|participant| source.participant(participant)).collect(),
             steps: stages.map(|(view, stage)| source.step(view, stage)).collect(),
             documents: documents.map(|(view, document)| source.document(view, document)).collect(),

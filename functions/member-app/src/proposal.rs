@@ -30,8 +30,7 @@ struct ProposalPage {
     path: String,
     deal: Deal,
     badge: Badge,
-    /// Whether confirming cancels an agreement instead of publishing one.
-    cancels: bool,
+    action: ProposalAction,
     summary: String,
     created_by: String,
     created_at: DisplayTime,
@@ -56,6 +55,13 @@ struct ProposalPage {
     submitted_note: String,
     note_error: Option<String>,
     notice: Option<Notice>,
+}
+
+impl ProposalPage {
+    /// Whether confirming cancels an agreement instead of publishing one.
+    fn cancels(&self) -> bool {
+        self.action == ProposalAction::CancelAgreement
+    }
 }
 
 struct DecisionView {
@@ -361,7 +367,7 @@ fn proposal_page(request: &Request, review: &ProposalReview, submitted: Submitte
         layout: Layout::new(request),
         path: proposal_url(proposal.id()),
         deal: deal(review, &summary),
-        cancels: proposal.action == ProposalAction::CancelAgreement,
+        action: proposal.action,
         member: request.signed_in()?.member().id().to_string(),
         badge: proposal_badge(review.state()),
         summary: sentences::proposal_summary(proposal),
