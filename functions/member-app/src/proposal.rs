@@ -359,10 +359,9 @@ fn proposal_page(request: &Request, review: &ProposalReview, submitted: Submitte
     let proposal = &review.proposal;
     let summary = summary_of(request, review);
     // The notice of a decision has no line yet.
-    let notice = submitted.notice.map(|notice| match notice.lines.is_empty() {
-        true if !review.is_pending => outcome(review, &summary),
-        _ => notice,
-    });
+    let is_of_decision = |notice: &Notice| notice.lines.is_empty() && !review.is_pending;
+    let notice =
+        submitted.notice.map(|notice| if is_of_decision(&notice) { outcome(review, &summary) } else { notice });
     let page = ProposalPage {
         layout: Layout::new(request),
         path: proposal_url(proposal.id()),
