@@ -242,6 +242,10 @@ pub const REMOVAL_ATTEMPTS_MAX: u32 = 5;
 /// The lifetime of a flash cookie, in seconds: enough for the redirect, also on a slow connection, and for copying a new
 /// signing secret, which the pages of its endpoint show for so long ("two minutes" in their text).
 pub const FLASH_LIFETIME_S: i64 = 120;
+/// How long the note of a decision is kept whose session had ended, in seconds: enough to sign in again.
+pub const KEPT_NOTE_LIFETIME_S: i64 = 1800;
+/// The longest `Set-Cookie` header that every browser takes, in bytes.
+pub const COOKIE_BYTES_MAX: usize = 4096;
 
 /// A stored file, in bytes: it passes through a function, and Lambda's bodies end at 6 MB, encoded.
 pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;

@@ -199,13 +199,14 @@ const REMOVE = 'button:text-is("Remove")';
 export const SCENES = [
   { name: 'Sign in', as: 'nobody', path: '/app/sign-in', says: 'Read what is proposed, and decide.' },
   { name: 'Sign in, to come back', as: 'nobody', path: ({ pending }) => review(pending), says: 'you come back to the page' },
+  { name: 'Sign in, session ended', as: 'nobody', path: '/app/sign-in?next=/app/proposals&ended=decision', says: ['Your session ended. Nothing was decided.', 'Your note is kept.'] },
   { name: 'Sign in, refused', as: 'nobody', path: '/app/sign-in', act: (page) => fillSignIn(page, { email: 'nobody@members.example', password: 'wrong' }), status: 422, says: 'Incorrect email or password' },
   { name: 'Sign in, expired form', as: 'nobody', path: '/app/sign-in', act: async (page) => { await page.context().clearCookies(); await fillSignIn(page, { email: 'nobody@members.example', password: 'wrong' }); }, status: 403, isFailedForm: true, says: 'Please sign in again' },
   { name: 'Home, all decided', as: 'late', path: '/app', says: ['All caught up', 'Recently decided'] },
   { name: 'Home, a lot to decide', as: 'member', path: '/app', says: ['Needs your decision', 'Recently decided', 'Show all'] },
   { name: 'Home, an endpoint fails', path: '/app', says: 'An endpoint is failing' },
   { name: 'Home, nothing to decide', as: 'colleague', path: '/app', says: 'All caught up' },
-  { name: 'Proposal, pending', path: ({ pending }) => review(pending), says: ['Your decision', 'No changes since proposed.'] },
+  { name: 'Proposal, pending', path: ({ pending }) => review(pending), says: ['Your decision', 'No changes since proposed.', 'Decide by', 'Confirming publishes this agreement.'], has: ['.deal a[href$="/view"]', '.act-bar .primary[value=confirm]'] },
   { name: 'Proposal, changed since', path: ({ changed }) => review(changed), says: 'Grace Adeyemi was added as signer, approver.' },
   {
     name: 'Proposal, something in the way',

@@ -14,12 +14,15 @@ use shared::web::Request;
 use crate::Handler;
 use crate::acts::Acts;
 use crate::agreement_summary::AgreementSummary;
+use crate::deal::Deal;
 use crate::done::notice_of_act;
 use crate::draft::overview;
 use crate::fields::Fields;
-use crate::labels::{Badge, DisplayTime, action_verb, actor_label, lifecycle_badge};
+use crate::labels::{DisplayTime, action_verb, actor_label, lifecycle_badge};
 use crate::layout::{Layout, Link, Notice};
+use crate::proposal::next_line;
 use crate::response::PageResponse;
+use crate::workspaces::workspace_url;
 
 #[derive(Template)]
 #[template(path = "agreement.html")]
@@ -27,9 +30,8 @@ struct AgreementPage {
     layout: Layout,
     id: String,
     name: String,
+    deal: Deal,
     kind: &'static str,
-    badge: Badge,
-    status: String,
     workspace: Link,
     dates: Vec<(&'static str, DisplayTime)>,
     created_by: String,
@@ -108,6 +110,18 @@ fn agreement_page(
     let AgreementReview { in_full, workspace, pending, acts, has_more_acts, .. } = review;
     let agreement = &in_full.agreement;
     let view = AgreementView::of(in_full, &request.app().base_url);
+    let summary = AgreementSummary::new(agreement, &view, &in_full.contacts);
+    // The notice of a publication has no line yet.
+    let notice = notice.map(|mut notice| {
+        if notice.lines.is_empty() {
+            notice.lines.extend(Some(next_line(&summary)).filter(|line| !line.is_empty()));
+        }
+        notice
+    });
+    let badge = lifecycle_badge(agreement.lifecycle());
+    let status = (view.status != badge.text).then(|| view.status.clone());
+    let title = ("Agreement", agreement.name.as_str().to_owned());
+    let deal = Deal { status, ..Deal::new(title, badge, workspace, agreement, &summary) };
     AgreementPage {
         layout: Layout::new(request),
         id: agreement.id().to_string(),
@@ -116,15 +130,11 @@ fn agreement_page(
             AgreementKind::General => "Agreement",
             AgreementKind::Safe => "SAFE",
         },
-        badge: lifecycle_badge(agreement.lifecycle()),
-        status: view.status.clone(),
-        workspace: Link {
-            url: format!("/app/workspaces/{}", workspace.id()),
-            text: workspace.name.as_str().to_owned(),
-        },
+        deal,
+        workspace: Link { url: workspace_url(workspace.id()), text: workspace.name.as_str().to_owned() },
         dates: dates(agreement, &view),
         created_by: actor_label(&agreement.created_by),
-        agreement_summary: AgreementSummary::new(agreement, &view, &in_full.contacts),
+        agreement_summary: summary,
         notice,
         path: agreement_url(agreement.id()),
         copy: AgreementId::new(),

@@ -1,7 +1,7 @@
 //! The parts of an agreement, as its own page and the review of a proposal show them.
 
 use shared::api::views::agreements::{AgreementView, DocumentView, GateView, ParticipantView, StageView};
-use shared::domain::agreement::gate::{FieldType, Gate, GateRule, GateStatus, InformationField};
+use shared::domain::agreement::gate::{Countdown, FieldType, Gate, GateRule, GateStatus, InformationField};
 use shared::domain::agreement::{Agreement, AgreementKind, Document, DocumentState, Lifecycle, Stage, StageState};
 use shared::domain::contact::Contact;
 use shared::domain::sentences;
@@ -18,6 +18,8 @@ pub(crate) struct AgreementSummary {
     pub terms: Vec<(&'static str, String)>,
     pub is_safe: bool,
     pub is_draft: bool,
+    /// What the current step of an active agreement waits for first, such as `Ada Okafor to approve`.
+    pub next: Option<String>,
 }
 
 pub(crate) struct ParticipantRow {
@@ -70,7 +72,9 @@ impl AgreementSummary {
         let participants = view.participants.iter().flatten();
         let stages = view.stages.iter().flatten().zip(&agreement.stages);
         let documents = view.documents.iter().flatten().zip(&agreement.documents);
+        let mut gates = stages.clone().flat_map(|(view, stage)| view.gates.iter().zip(&stage.gates));
         Self {
+            next: gates.find_map(|(view, gate)| source.next(view, gate)),
             participants: participants.map(|participant| source.participant(participant)).collect(),
             steps: stages.map(|(view, stage)| source.step(view, stage)).collect(),
             documents: documents.map(|(view, document)| source.document(view, document)).collect(),
@@ -147,6 +151,19 @@ impl<'a> Source<'a> {
                 _ => Vec::new(),
             },
         }
+    }
+
+    /// What an open gate of an active agreement waits for.
+    fn next(&self, view: &GateView, gate: &Gate) -> Option<String> {
+        let is_open = self.agreement.lifecycle() == Lifecycle::Active && view.state == GateStatus::Open;
+        is_open.then(|| match &gate.rule {
+            GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => {
+                let period = sentences::requirement(&gate.rule, self.agreement, self.contacts);
+                format!("{period}, until {}", view.waiting_on)
+            }
+            GateRule::Countdown { .. } => sentences::requirement(&gate.rule, self.agreement, self.contacts),
+            _ => view.waiting_on.clone(),
+        })
     }
 
     fn document(&self, view: &DocumentView, document: &Document) -> DocumentRow {

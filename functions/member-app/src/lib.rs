@@ -15,6 +15,7 @@ mod audit_export;
 mod audit_query;
 mod contacts;
 mod csv;
+mod deal;
 mod delivery;
 mod developers;
 mod done;

@@ -3,42 +3,45 @@
 use askama::Template;
 use http::StatusCode;
 use shared::api::views::agreements::AgreementView;
-use shared::domain::agreement::Lifecycle;
-use shared::domain::ids::ProposalId;
+use shared::domain::agreement::{Document, Lifecycle};
+use shared::domain::ids::{MemberId, ProposalId};
 use shared::domain::member::{Changed, Refusal};
-use shared::domain::proposal::{Decision, MemberDecision, Note, Proposal, ProposalState};
+use shared::domain::proposal::{Decision, MemberDecision, Note, Proposal, ProposalAction, ProposalState};
 use shared::domain::sentences;
 use shared::error::Error;
 use shared::service::proposals::{self, Choice, ProposalReview, ReviewFingerprint};
-use shared::web::{Form, Request};
+use shared::web::{Flash, Form, Request};
 
 use crate::Handler;
+use crate::agreement::agreement_url;
 use crate::agreement_summary::AgreementSummary;
-use crate::done::notice_of_act;
+use crate::deal::{Deadline, Deal};
+use crate::done::{notice_of_act, redirect_with_notice};
+use crate::draft::overview::{BlockerRow, blocker_rows};
 use crate::labels::{Badge, DisplayTime, action_verb, actor_label, lifecycle_badge, proposal_badge};
-use crate::layout::{Layout, Link, Notice};
-use crate::response::PageResponse;
+use crate::layout::{Layout, Link, Notice, encode_query_value};
+use crate::response::{PageResponse, to_sign_in};
+use crate::sign_in::SESSION_ENDED;
 
 #[derive(Template)]
 #[template(path = "proposal.html")]
 struct ProposalPage {
     layout: Layout,
     path: String,
-    verb: &'static str,
-    name: String,
+    deal: Deal,
     badge: Badge,
+    action: ProposalAction,
     summary: String,
     created_by: String,
     created_at: DisplayTime,
     expires_at: DisplayTime,
-    time_left: String,
+    member: String,
     note: Option<String>,
     agreement: Link,
     agreement_badge: Badge,
-    workspace: Link,
     effects: Vec<String>,
     changes: Vec<String>,
-    blockers: Vec<String>,
+    blockers: Vec<BlockerRow>,
     agreement_summary: AgreementSummary,
     /// Whether the proposal can be decided.
     is_pending: bool,
@@ -52,6 +55,13 @@ struct ProposalPage {
     submitted_note: String,
     note_error: Option<String>,
     notice: Option<Notice>,
+}
+
+impl ProposalPage {
+    /// Whether confirming cancels an agreement instead of publishing one.
+    fn cancels(&self) -> bool {
+        self.action == ProposalAction::CancelAgreement
+    }
 }
 
 struct DecisionView {
@@ -69,11 +79,49 @@ impl Handler for Show {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let id: ProposalId = request.path_id("id")?;
+        let signed_in = request.signed_in()?;
         let (notice, cookie) = notice_of_act(request).await;
-        let review = proposals::review(request.signed_in()?.scope(), request.path_id("id")?).await?;
-        let content = Submitted { notice, ..Submitted::default() };
-        Ok(proposal_page(request, &review, content)?.with_cookie(cookie))
+        // The page also works when the keys that open the note can't be read.
+        let kept = Flash::DecisionNote(id, signed_in.member().id()).take(request).await.ok().flatten();
+        let review = proposals::review(signed_in.scope(), id).await?;
+        let (content, note_cookie) = match kept {
+            Some((note, cookie)) => (Submitted::after_sign_in(note, review.is_pending), cookie),
+            None => (Submitted { notice, ..Submitted::default() }, None),
+        };
+        Ok(proposal_page(request, &review, content)?.with_cookie(cookie).with_cookie(note_cookie))
     }
+}
+
+#[derive(Template)]
+#[template(path = "session_ended.html")]
+struct SessionEndedPage {
+    layout: Layout,
+    title: &'static str,
+    note: String,
+    sign_in_url: String,
+}
+
+/// The response to a decision that arrived when the session had ended: the way to sign in, with the note sealed in a cookie
+/// for the page to which it leads back. A note that does not fit in a cookie is shown, to be copied.
+async fn session_ended(request: &Request) -> Result<PageResponse, Error> {
+    let ended = || Error::Unauthenticated;
+    let id: ProposalId = request.path_id("id").map_err(|_| ended())?;
+    let form = request.form_of_ended_session().ok_or_else(ended)?;
+    let member: MemberId = form.get("member").parse().map_err(|_| ended())?;
+    let note = form.get("note");
+    let back = encode_query_value(&proposal_url(id));
+    if let Ok(Some(cookie)) = Flash::keep_note(request, id, member, note).await {
+        let sign_in = to_sign_in(request, format!("/app/sign-in?next={back}&ended=decision"));
+        return Ok(sign_in.with_cookie(Some(cookie)));
+    }
+    let page = SessionEndedPage {
+        layout: Layout::signed_out(request),
+        title: SESSION_ENDED,
+        note: note.to_owned(),
+        sign_in_url: format!("/app/sign-in?next={back}"),
+    };
+    Ok(PageResponse::render(&page)?.refused(StatusCode::UNAUTHORIZED, "unauthenticated"))
 }
 
 /// Decides the proposal.
@@ -89,7 +137,10 @@ impl Handler for Decide {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.submitted_form()?;
+        let submitted = match request.submitted_form() {
+            Err(Error::Unauthenticated) => return session_ended(request).await,
+            submitted => submitted?,
+        };
         let (scope, member, form) = (submitted.scope(), submitted.submitter(), submitted.form());
         let id: ProposalId = request.path_id("id")?;
         let note = parse_note(form.get("note"));
@@ -101,9 +152,13 @@ impl Handler for Decide {
             let content = Submitted::new(form, note.err(), notice);
             return Ok(proposal_page(request, &review, content)?.unprocessable());
         };
-        match submitted.run(|| proposals::decide(scope, member, id, choice, note.clone(), shown)).await? {
-            Ok(()) => Ok(PageResponse::see_other(proposal_url(id))),
-            Err(refusal) => {
+        // The page after the redirect knows what the decision did, and what is next.
+        let redirect = redirect_with_notice(&submitted, proposal_url(id), "Decided", "").await;
+        match submitted.run(|| proposals::decide(scope, member, id, choice, note.clone(), shown)).await {
+            Ok(Ok(())) => Ok(redirect.into()),
+            Err(Error::Unauthenticated) => session_ended(request).await,
+            Err(error) => Err(error),
+            Ok(Err(refusal)) => {
                 let review = proposals::review(scope, id).await?;
                 let (status, code, notice) = refusal_notice(choice, &refusal);
                 let content = Submitted::new(form, None, notice);
@@ -211,18 +266,64 @@ impl Submitted {
     fn new(form: &Form, note_error: Option<String>, notice: Notice) -> Self {
         Self { note: form.get("note").to_owned(), note_error, notice: Some(notice) }
     }
+
+    /// What was submitted before the session ended.
+    fn after_sign_in(note: String, is_pending: bool) -> Self {
+        let line = match (note.trim(), is_pending) {
+            ("", _) => "Read the page again, then decide.".to_owned(),
+            (_, true) => "Your note is kept below. Read the page again, then decide.".to_owned(),
+            (note, false) => format!("Your note was: “{note}”"),
+        };
+        Self { note, note_error: None, notice: Some(Notice::warn(SESSION_ENDED, line)) }
+    }
 }
 
 pub(crate) fn proposal_url(id: ProposalId) -> String {
     format!("/app/proposals/{id}")
 }
 
-/// The blockers of the confirmation, as sentences.
-fn blockers(review: &ProposalReview) -> Vec<String> {
+/// The blockers of the confirmation, each with a link to where it is removed.
+fn blockers(review: &ProposalReview) -> Vec<BlockerRow> {
     if review.is_too_late {
-        return vec![too_late(review.current.lifecycle()).to_owned()];
+        let text = too_late(review.current.lifecycle()).to_owned();
+        return vec![BlockerRow { url: agreement_url(review.current.id()), text }];
     }
-    review.blockers.iter().map(|blocker| blocker.message().to_owned()).collect()
+    blocker_rows(&review.current, &review.contacts, &review.blockers)
+}
+
+/// What a decision did, and what is next.
+fn outcome(review: &ProposalReview, summary: &AgreementSummary) -> Notice {
+    match (review.state(), review.proposal.action) {
+        (ProposalState::Confirmed, ProposalAction::PublishAgreement) => Notice::good("Published", next_line(summary)),
+        (ProposalState::Confirmed, ProposalAction::CancelAgreement) => {
+            Notice::good("Cancelled", "The agreement is cancelled permanently. No one is asked for anything anymore.")
+        }
+        (_, ProposalAction::PublishAgreement) => Notice::good("Declined", "Nothing was published."),
+        (_, ProposalAction::CancelAgreement) => Notice::good("Declined", "Nothing was cancelled."),
+    }
+}
+
+/// What a published agreement waits for, as the line of a notice.
+pub(crate) fn next_line(summary: &AgreementSummary) -> String {
+    let Some(next) = &summary.next else { return String::new() };
+    // A name such as “Inc.” already ends with a period.
+    let stop = if next.ends_with('.') { "" } else { "." };
+    format!("Next: {next}{stop}")
+}
+
+/// The agreement's parts as the page shows them. Of an agreement as it was proposed, only those documents open that are
+/// still the same.
+fn summary_of(request: &Request, review: &ProposalReview) -> AgreementSummary {
+    let agreement = review.agreement();
+    let view = AgreementView::in_full(agreement, &review.contacts, &[], true, &request.app().base_url);
+    let mut summary = AgreementSummary::new(agreement, &view, &review.contacts);
+    let current = |document: &Document| {
+        review.current.document(document.id).is_some_and(|current| current.content == document.content)
+    };
+    for (row, document) in summary.documents.iter_mut().zip(&agreement.documents) {
+        row.url = row.url.take().filter(|_| current(document));
+    }
+    summary
 }
 
 fn decision_view(proposal: &Proposal) -> Option<DecisionView> {
@@ -235,32 +336,48 @@ fn decision_view(proposal: &Proposal) -> Option<DecisionView> {
     }
 }
 
-fn proposal_page(request: &Request, review: &ProposalReview, submitted: Submitted) -> Result<PageResponse, Error> {
+/// The header of the page.
+fn deal(review: &ProposalReview, summary: &AgreementSummary) -> Deal {
     let (proposal, agreement) = (&review.proposal, review.agreement());
-    let view = AgreementView::in_full(agreement, &review.contacts, &[], true, &request.app().base_url);
+    let question = if review.is_pending { "?" } else { "" };
+    let title = format!("{} “{}”{question}", action_verb(proposal.action), agreement.name.as_str());
+    let over = match proposal.action {
+        ProposalAction::PublishAgreement => "Proposal to publish",
+        ProposalAction::CancelAgreement => "Proposal to cancel",
+    };
+    let badge = proposal_badge(review.state());
+    let mut deal = Deal::new((over, title), badge, &review.workspace, agreement, summary);
+    if review.is_pending {
+        let left = sentences::time_left(review.at, proposal.expires_at);
+        let decide = Deadline { name: "Decide by", at: proposal.expires_at.into(), left: Some(left) };
+        deal.deadlines.insert(0, decide);
+    }
+    deal
+}
+
+fn proposal_page(request: &Request, review: &ProposalReview, submitted: Submitted) -> Result<PageResponse, Error> {
+    let proposal = &review.proposal;
+    let summary = summary_of(request, review);
+    // The notice of a decision has no line yet.
+    let is_of_decision = |notice: &Notice| notice.lines.is_empty() && !review.is_pending;
+    let notice =
+        submitted.notice.map(|notice| if is_of_decision(&notice) { outcome(review, &summary) } else { notice });
     let page = ProposalPage {
         layout: Layout::new(request),
         path: proposal_url(proposal.id()),
-        verb: action_verb(proposal.action),
-        name: agreement.name.as_str().to_owned(),
+        deal: deal(review, &summary),
+        action: proposal.action,
+        member: request.signed_in()?.member().id().to_string(),
         badge: proposal_badge(review.state()),
         summary: sentences::proposal_summary(proposal),
         created_by: actor_label(&proposal.created_by),
         created_at: proposal.created_at.into(),
         expires_at: proposal.expires_at.into(),
-        time_left: sentences::time_left(review.at, proposal.expires_at),
         note: proposal.note.as_ref().map(|note| note.as_str().to_owned()),
-        agreement: Link {
-            url: format!("/app/agreements/{}", review.current.id()),
-            text: review.current.name.as_str().to_owned(),
-        },
+        agreement: Link { url: agreement_url(review.current.id()), text: review.current.name.as_str().to_owned() },
         agreement_badge: lifecycle_badge(review.current.lifecycle()),
-        workspace: Link {
-            url: format!("/app/workspaces/{}", review.workspace.id()),
-            text: review.workspace.name.as_str().to_owned(),
-        },
         blockers: blockers(review),
-        agreement_summary: AgreementSummary::new(agreement, &view, &review.contacts),
+        agreement_summary: summary,
         is_pending: review.is_pending,
         is_too_late: review.is_too_late,
         shows_snapshot: review.as_proposed.is_some(),
@@ -268,7 +385,7 @@ fn proposal_page(request: &Request, review: &ProposalReview, submitted: Submitte
         fingerprint: review.fingerprint.to_string(),
         submitted_note: submitted.note,
         note_error: submitted.note_error,
-        notice: submitted.notice,
+        notice,
         effects: review.effects.clone(),
         changes: review.changes.clone(),
     };

@@ -160,10 +160,7 @@ pub(crate) async fn finish(request: &Request, route: RouteKind, result: Result<P
 fn failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
     let (status, code) = error.status();
     if matches!(error, Error::Unauthenticated) {
-        let sign_in = PageResponse::see_other(sign_in_url(request, route));
-        // Removes the cookie of a session that has ended.
-        let ended = request.cookie(Cookie::Session).and_then(|_| Cookie::Session.set(request.app(), None));
-        return sign_in.with_status(StatusCode::SEE_OTHER, code.as_str()).with_cookie(ended);
+        return to_sign_in(request, sign_in_url(request, route));
     }
     let (title, text) = failure_message(error);
     let layout = Layout::new(request);
@@ -172,6 +169,14 @@ fn failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
     let page = PageResponse::render(&MessagePage { layout, title, text, link, shows_request_id });
     let response = page.unwrap_or_else(|_| PageResponse::see_other("/app"));
     PageResponse { cause: error.cause(), ..response.with_status(status, code.as_str()) }
+}
+
+/// The redirect of somebody without a session to the sign-in page, of which the URL is given.
+pub(crate) fn to_sign_in(request: &Request, url: String) -> PageResponse {
+    // Removes the cookie of a session that has ended.
+    let ended = request.cookie(Cookie::Session).and_then(|_| Cookie::Session.set(request.app(), None));
+    let code = ErrorCode::Unauthenticated.as_str();
+    PageResponse::see_other(url).with_status(StatusCode::SEE_OTHER, code).with_cookie(ended)
 }
 
 /// The title and text of the page for an error.

@@ -13,6 +13,9 @@ use crate::Handler;
 use crate::layout::{Layout, Notice};
 use crate::response::PageResponse;
 
+/// The title of the notice for a decision that arrived when the session had ended.
+pub(crate) const SESSION_ENDED: &str = "Your session ended. Nothing was decided.";
+
 /// The page after signing in when no other was requested.
 const HOME: &str = "/app";
 
@@ -39,8 +42,16 @@ impl Handler for Show {
         if request.signed_in().is_ok() {
             return Ok(PageResponse::see_other(next));
         }
-        let notice = (request.query("password").as_deref() == Some("saved"))
-            .then(|| Notice::good("Password saved", "Your sessions have ended. Sign in with the new password."));
+        let notice = match (request.query("password").as_deref(), request.query("ended").as_deref()) {
+            (Some("saved"), _) => {
+                let line = "Your sessions have ended. Sign in with the new password.";
+                Some(Notice::good("Password saved", line))
+            }
+            (_, Some("decision")) => {
+                Some(Notice::warn(SESSION_ENDED, "Sign in to return to your decision. Your note is kept."))
+            }
+            _ => None,
+        };
         sign_in_page(request, next, String::new(), notice)
     }
 }

@@ -3,12 +3,15 @@
 //! A flash travels in a cookie that is sealed for the session, and opens for [`limits::FLASH_LIFETIME_S`] seconds. No
 //! store keeps it. A notice is shown once. A signing secret is shown for all of that time on the pages of its endpoint,
 //! because it exists nowhere else and can't be shown again.
+//!
+//! The note of a decision outlives its session: it is sealed for the member who typed it and for the proposal, so that it
+//! is there when they have signed in again.
 
 use http::{HeaderValue, header};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::crypto::keyring::{Keyring, SealError, Sealed};
-use crate::domain::ids::{EndpointId, InvitationId, MemberId, TokenId};
+use crate::domain::ids::{EndpointId, InvitationId, MemberId, ProposalId, TokenId};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
@@ -32,6 +35,8 @@ pub enum Flash {
     InvitationLink(InvitationId),
     /// The secret of a new link to set a member's password.
     PasswordLink(MemberId),
+    /// The note of a decision that a member sent when their session had ended.
+    DecisionNote(ProposalId, MemberId),
     /// What an act did and what is next: the title and the line of a notice, on a line each.
     Done,
 }
@@ -49,7 +54,25 @@ impl Flash {
     ) -> Result<Option<HeaderValue>, Error> {
         let keys = submitted.app().webhooks()?.keys.keyring().await?;
         let sealed = self.seal(&keys, text, &submitted.form_token(), submitted.scope().now())?;
-        Ok(self.cookie(submitted.app().insecure_cookies, &sealed, limits::FLASH_LIFETIME_S))
+        Ok(self.cookie(submitted.app().insecure_cookies, &sealed, self.lifetime_s()))
+    }
+
+    /// Seals the note of a decision whose session has ended, and gives the `Set-Cookie` header. Nothing, if the note is too
+    /// long for a cookie. A later note replaces it, so that the cookies of a request stay small.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the keys can't be read now.
+    pub async fn keep_note(
+        request: &Request,
+        proposal: ProposalId,
+        typed_by: MemberId,
+        note: &str,
+    ) -> Result<Option<HeaderValue>, Error> {
+        let flash = Self::DecisionNote(proposal, typed_by);
+        let keys = request.app().webhooks()?.keys.keyring().await?;
+        let sealed = flash.seal(&keys, note, "", request.now())?;
+        let cookie = flash.cookie(request.app().insecure_cookies, &sealed, flash.lifetime_s());
+        Ok(cookie.filter(|cookie| cookie.len() <= limits::COOKIE_BYTES_MAX))
     }
 
     /// The text, if the request has the cookie and it has not expired. The cookie stays, so that other pages show the text
@@ -92,6 +115,7 @@ impl Flash {
             Self::TokenValue(token) => format!("{prefix}once-token-{token}"),
             Self::InvitationLink(invitation) => format!("{prefix}once-invitation-{invitation}"),
             Self::PasswordLink(member) => format!("{prefix}once-password-{member}"),
+            Self::DecisionNote(..) => format!("{prefix}once-note"),
             Self::Done => format!("{prefix}once-done"),
         }
     }
@@ -103,6 +127,13 @@ impl Flash {
         HeaderValue::try_from(text).ok()
     }
 
+    fn lifetime_s(self) -> i64 {
+        match self {
+            Self::DecisionNote(..) => limits::KEPT_NOTE_LIFETIME_S,
+            _ => limits::FLASH_LIFETIME_S,
+        }
+    }
+
     /// The associated data of the seal: the kind and the session.
     fn associated_data(self, form_token: &str) -> String {
         match self {
@@ -112,6 +143,8 @@ impl Flash {
             Self::TokenValue(token) => format!("shown once, value of {token}, to {form_token}"),
             Self::InvitationLink(invitation) => format!("shown once, link of {invitation}, to {form_token}"),
             Self::PasswordLink(member) => format!("shown once, password link of {member}, to {form_token}"),
+            // The session has ended: the note is for the member in their next one.
+            Self::DecisionNote(proposal, member) => format!("shown once, note for {proposal}, to {member}"),
             Self::Done => format!("shown once, what was done, to {form_token}"),
         }
     }
@@ -138,7 +171,7 @@ impl Flash {
     ) -> Result<Option<String>, SealError> {
         let content = keys.open(sealed, &self.associated_data(form_token))?;
         let (sealed_at, text): (Timestamp, String) = serde_json::from_str(&content).map_err(|_| SealError::Broken)?;
-        Ok((now <= sealed_at.plus_seconds(limits::FLASH_LIFETIME_S)).then_some(text))
+        Ok((now <= sealed_at.plus_seconds(self.lifetime_s())).then_some(text))
     }
 }
 
@@ -168,6 +201,25 @@ mod tests {
         ] {
             let opened = flash.open(&keys, &sealed, token, now.plus_seconds(seconds)).ok().flatten();
             assert_eq!(opened.as_deref(), opens.then_some("whsec_; é"), "{flash:?} {token} {seconds}");
+        }
+    }
+
+    #[test]
+    fn a_note_opens_for_its_member_and_proposal_in_another_session_for_half_an_hour() {
+        let keys = Keyring::new("one").unwrap();
+        let (proposal, member) = (ProposalId::new(), MemberId::new());
+        let now = Timestamp::from_unix_ms(1_800_000_000_000).unwrap();
+        let kept = Flash::DecisionNote(proposal, member);
+        let sealed = decode(&kept.seal(&keys, "Fine.\n“Go”", "", now).unwrap()).unwrap();
+        for (flash, seconds, opens) in [
+            (kept, 1800, true),
+            (kept, 1801, false),
+            (Flash::DecisionNote(ProposalId::new(), member), 0, false),
+            (Flash::DecisionNote(proposal, MemberId::new()), 0, false),
+            (Flash::Done, 0, false),
+        ] {
+            let opened = flash.open(&keys, &sealed, "another session", now.plus_seconds(seconds)).ok().flatten();
+            assert_eq!(opened.as_deref(), opens.then_some("Fine.\n“Go”"), "{flash:?} {seconds}");
         }
     }
 

@@ -104,6 +104,22 @@ impl Request {
         if secret.verifies(form.get(FORM_TOKEN)) { Ok(form) } else { Err(Error::ForgedForm) }
     }
 
+    /// The form of a session that has ended, if it comes from this origin and the session's cookie, where it is still there,
+    /// fits its CSRF token. Such a form changes nothing: what was typed in it is kept for its own page.
+    #[must_use]
+    pub fn form_of_ended_session(&self) -> Option<&Form> {
+        match self.cookie(Cookie::Session) {
+            Some(secret) => self.verified_form(&secret).ok(),
+            // The browser removes the cookie when the session's time is over. Then it has to name the form's origin.
+            None if self.parts.headers.contains_key(header::ORIGIN)
+                && is_same_origin(&self.app, &self.parts.headers) =>
+            {
+                self.form.as_ref().ok()
+            }
+            None => None,
+        }
+    }
+
     /// The path and query of the `Referer`, if it names this origin.
     #[must_use]
     pub fn referring_page(&self) -> Option<&str> {

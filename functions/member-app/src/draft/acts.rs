@@ -17,12 +17,13 @@ use super::overview;
 use crate::Handler;
 use crate::agreement::agreement_url;
 use crate::agreement_summary::AgreementSummary;
+use crate::deal::Deal;
 use crate::done::redirect_with_notice;
 use crate::fields::Fields;
+use crate::labels::lifecycle_badge;
 use crate::layout::{Layout, Link, Notice};
 use crate::proposal::{proposal_url, too_late};
 use crate::response::PageResponse;
-use crate::workspaces::workspace_url;
 
 /// Copies an agreement as a new draft.
 pub(crate) struct Duplicate;
@@ -51,7 +52,7 @@ struct PublishPage {
     layout: Layout,
     notice: Option<Notice>,
     agreement: Link,
-    workspace: Link,
+    deal: Deal,
     path: String,
     effects: Vec<String>,
     blockers: Vec<overview::BlockerRow>,
@@ -84,16 +85,19 @@ async fn publish_page(request: &Request, notice: Option<Notice>) -> Result<PageR
     let rows = overview::blocker_rows(&agreement, &contacts, &blockers);
     let in_full = AgreementInFull { agreement, contacts, blockers, is_proposed: pending.is_some() };
     let view = AgreementView::of(&in_full, &request.app().base_url);
+    let summary = AgreementSummary::new(&in_full.agreement, &view, &in_full.contacts);
+    let title = ("Review before publication", format!("Publish “{}”?", in_full.agreement.name.as_str()));
+    let badge = lifecycle_badge(in_full.agreement.lifecycle());
     let page = PublishPage {
+        deal: Deal::new(title, badge, &workspace, &in_full.agreement, &summary),
         layout: Layout::new(request),
         notice,
         agreement: super::agreement_link(&in_full.agreement),
-        workspace: Link { url: workspace_url(workspace.id()), text: workspace.name.as_str().to_owned() },
         path: format!("{}/publish", agreement_url(id)),
         effects,
         blockers: rows,
         pending: pending.map(|proposal| proposal_url(proposal.id())),
-        agreement_summary: AgreementSummary::new(&in_full.agreement, &view, &in_full.contacts),
+        agreement_summary: summary,
         fingerprint: fingerprint.to_string(),
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
@@ -136,7 +140,8 @@ async fn act(request: &Request, action: ProposalAction) -> Result<PageResponse, 
         return Ok(again(Notice::bad("Nothing was done", "Read the page, then choose again.")).await?.unprocessable());
     };
     let (title, line) = match action {
-        ProposalAction::PublishAgreement => ("Published", "The agreement is active, and its first step is open."),
+        // The page of the agreement says what is next.
+        ProposalAction::PublishAgreement => ("Published", ""),
         ProposalAction::CancelAgreement => ("The draft was discarded", "Nothing was sent to anyone."),
     };
     let redirect = redirect_with_notice(&submitted, agreement_url(id), title, line).await;

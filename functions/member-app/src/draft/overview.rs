@@ -96,7 +96,7 @@ pub(crate) struct BlockerRow {
 }
 
 /// The blockers of a draft as a checklist. The activation of the workspace is none: publishing does it.
-pub(super) fn blocker_rows(agreement: &Agreement, contacts: &[Contact], blockers: &[Blocker]) -> Vec<BlockerRow> {
+pub(crate) fn blocker_rows(agreement: &Agreement, contacts: &[Contact], blockers: &[Blocker]) -> Vec<BlockerRow> {
     let blockers = blockers.iter().filter(|blocker| !blocker.allows_proposal());
     blockers.map(|blocker| blocker_row(agreement, contacts, blocker)).collect()
 }

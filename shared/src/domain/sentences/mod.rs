@@ -17,4 +17,4 @@ pub use operations::{OperationWords, act, operation, operations};
 pub use review::{effects, proposal_summary, requirement, size, stage_action, time_left};
 pub use status::{agreement_status, waiting_on};
 pub(crate) use terms::percent;
-pub use terms::{amount, currency_digits, money, role, terms};
+pub use terms::{INVESTMENT, amount, currency_digits, money, role, terms};

@@ -115,7 +115,7 @@ pub fn effects(
             if published.lifecycle() == Lifecycle::Completed {
                 effects.push("Nothing is left to wait for: the agreement is completed.".to_owned());
             }
-            effects.push("Countersign sends no email: you share the links.".to_owned());
+            effects.push("Countersign sends no email: tell the participants yourself.".to_owned());
             effects
         }
     }
@@ -158,7 +158,7 @@ mod tests {
             effects(ProposalAction::PublishAgreement, draft, &workspace, &[], moment)[2..].to_vec()
         };
         let (over, later) = (Countdown::At(now), Countdown::AfterHours(48));
-        let end = "Countersign sends no email: you share the links.";
+        let end = "Countersign sends no email: tell the participants yourself.";
         let opens = "Step 1, Notice, opens. It asks for: 2-day waiting period.";
         assert_eq!(says(&with(&[later, over])), [opens, end]);
         let (done, opens) =

@@ -18,12 +18,15 @@ pub fn role(role: ParticipantRole) -> &'static str {
     }
 }
 
+/// The name of the term that is how much money the deal is about.
+pub const INVESTMENT: &str = "Investment";
+
 /// The terms of a SAFE that are set, each with its name.
 #[must_use]
 pub fn terms(terms: &SafeTerms) -> Vec<(&'static str, String)> {
     let currency = terms.currency.as_deref().unwrap_or_default();
     let mut list = Vec::new();
-    list.extend(terms.investment_amount_minor.map(|minor| ("Investment", money(minor, currency))));
+    list.extend(terms.investment_amount_minor.map(|minor| (INVESTMENT, money(minor, currency))));
     list.extend(terms.valuation_cap_minor.map(|minor| ("Valuation cap", money(minor, currency))));
     list.extend(terms.discount_rate.as_deref().map(|rate| ("Discount", percent(rate))));
     if terms.mfn {

@@ -70,6 +70,186 @@ impl Review {
     }
 }
 
+/// The fields of the form on a page, with a note and a decision.
+fn filled<'a>(page: &Page, note: &'a str, decision: &'a str) -> Vec<(&'static str, String)> {
+    let hidden = ["form_token", "version", "member"].map(|name| (name, page.hidden(name)));
+    hidden.into_iter().chain([("note", note.to_owned()), ("decision", decision.to_owned())]).collect()
+}
+
+async fn submit(browser: &Browser, path: &str, form: &[(&'static str, String)], headers: &[(&str, &str)]) -> Page {
+    let fields: Vec<(&str, &str)> = form.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    browser.post_with(path, &fields, headers).await
+}
+
+/// Ends all sessions of a person, from another device.
+async fn sign_out_everywhere(org: &Org, person: &Person) {
+    let elsewhere = Browser::of(org, person).await;
+    let token = elsewhere.get("/app/account").await.hidden("form_token");
+    assert_eq!(elsewhere.post("/app/sign-out-everywhere", &[("form_token", &token)]).await.status, 303);
+}
+
+const ENDED: &str = "Your session ended. Nothing was decided.";
+
+#[tokio::test]
+async fn a_note_sent_after_the_session_ended_is_there_after_signing_in() {
+    let review = Review::of(|_| {}, AN_HOUR_MS).await;
+    let (browser, person) = (&review.browser, &review.person);
+    let page = browser.get(&review.path).await;
+    sign_out_everywhere(&review.org, person).await;
+    let note = "Terms as agreed;\r\n“20%” <b>is</b> the cap.";
+    let out = submit(browser, &review.path, &filled(&page, note, "confirm"), &[]).await;
+    assert_eq!(out.status, 303, "{}", out.body);
+    assert!(browser.cookie("session").is_none() && browser.cookie("once-note").is_some());
+    assert!(!browser.cookie("once-note").unwrap_or_default().contains("agreed"), "it is sealed");
+    let sign_in = browser.get(out.location()).await;
+    assert!(sign_in.says(ENDED) && sign_in.says("Your note is kept."), "{}", sign_in.body);
+    let fields = [
+        ("form_token", sign_in.hidden("form_token")),
+        ("next", sign_in.hidden("next")),
+        ("email", person.email.clone()),
+        ("password", person.password.clone()),
+    ];
+    let back = submit(browser, "/app/sign-in", &fields, &[]).await;
+    assert_eq!((back.status, back.location()), (303, review.path.as_str()), "{}", back.body);
+    let page = browser.get(&review.path).await;
+    for text in
+        [ENDED, "Your note is kept below.", "Terms as agreed;\r\n“20%” &#60;b&#62;is&#60;/b&#62; the cap.</textarea>"]
+    {
+        assert!(page.says(text), "{text}: {}", page.body);
+    }
+    are(&review.states().await, "pending", "draft");
+    // It is shown once, and the form goes on from there.
+    assert!(browser.cookie("once-note").is_none());
+    assert_eq!(submit(browser, &review.path, &filled(&page, note, "confirm"), &[]).await.status, 303);
+    are(&review.states().await, "confirmed", "active");
+}
+
+#[tokio::test]
+async fn a_kept_note_is_for_whoever_typed_it_on_its_own_page() {
+    let review = Review::of(|_| {}, AN_HOUR_MS).await;
+    let (org, browser) = (&review.org, &review.browser);
+    let colleague = org.member("Okon").await;
+    let other = org.ready_draft("Option", |_| {}).await;
+    let other = org.propose("publish_agreement", &other).await;
+    let page = browser.get(&review.path).await;
+    sign_out_everywhere(org, &review.person).await;
+    assert_eq!(submit(browser, &review.path, &filled(&page, "For my eyes", "confirm"), &[]).await.status, 303);
+    assert_eq!(browser.sign_in(&colleague.email, &colleague.password, "/app").await.status, 303);
+    assert!(!browser.get(&review.path).await.says("For my eyes"));
+    browser.set_cookie("session", "");
+    assert_eq!(browser.sign_in(&review.person.email, &review.person.password, "/app").await.status, 303);
+    let elsewhere = format!("/app/proposals/{}", other["id"].as_str().expect("an id"));
+    assert!(!browser.get(&elsewhere).await.says("For my eyes"));
+}
+
+/// What another site sends in the name of a member must not stand in their form.
+#[tokio::test]
+async fn only_the_own_form_of_an_ended_session_is_kept() {
+    let review = Review::of(|_| {}, AN_HOUR_MS).await;
+    let page = review.browser.get(&review.path).await;
+    let form = filled(&page, "Planted", "confirm");
+    let stranger = Browser::new(review.org.base_url());
+    let own = review.org.base_url().to_owned();
+    for headers in [
+        &[][..],
+        &[("origin", "https://evil.example")],
+        &[("origin", "null")],
+        &[("origin", own.as_str()), ("sec-fetch-site", "cross-site")],
+    ] {
+        let out = submit(&stranger, &review.path, &form, headers).await;
+        assert_eq!(out.status, 303, "{headers:?}");
+        assert!(!out.location().contains("ended") && stranger.cookie("once-note").is_none(), "{headers:?}");
+    }
+    // The browser has removed the cookie with the session, and says that the form is the app's own.
+    let out = submit(&stranger, &review.path, &form, &[("origin", &own)]).await;
+    assert!(out.location().ends_with("&ended=decision") && stranger.cookie("once-note").is_some());
+    // The token of another session.
+    sign_out_everywhere(&review.org, &review.person).await;
+    let mut forged = form.clone();
+    forged[0].1 = "5f".repeat(32);
+    let out = submit(&review.browser, &review.path, &forged, &[]).await;
+    assert!(out.status == 303 && !out.location().contains("ended") && review.browser.cookie("once-note").is_none());
+    are(&review.states().await, "pending", "draft");
+}
+
+#[tokio::test]
+async fn a_note_that_fits_in_no_cookie_is_shown_to_be_copied() {
+    let review = Review::of(|_| {}, AN_HOUR_MS).await;
+    let page = review.browser.get(&review.path).await;
+    sign_out_everywhere(&review.org, &review.person).await;
+    let kept = "n".repeat(2000);
+    let out = submit(&review.browser, &review.path, &filled(&page, &kept, "decline"), &[]).await;
+    assert!(out.status == 303 && review.browser.cookie("once-note").is_some(), "{}", out.body);
+    let again = Browser::new(review.org.base_url());
+    let long = "\u{20000}".repeat(2000);
+    let own = [("origin", review.org.base_url())];
+    let out = submit(&again, &review.path, &filled(&page, &long, "decline"), &own).await;
+    assert_eq!(out.status, 401);
+    assert!(out.says(ENDED) && out.says(&long) && out.title().starts_with("Error:"), "{}", out.title());
+    are(&review.states().await, "pending", "draft");
+}
+
+#[tokio::test]
+async fn every_decision_says_what_it_did_and_what_is_next() {
+    let org = Org::new().await;
+    let person = org.member("Maren Holt").await;
+    let browser = Browser::of(&org, &person).await;
+    let path = |proposal: &Value| format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"));
+    let draft = org.ready_draft("Lease", |_| {}).await;
+
+    let declined = path(&org.propose("publish_agreement", &draft).await);
+    assert_eq!(browser.decide(&declined, "decline", "").await.status, 303);
+    let page = browser.get(&declined).await;
+    assert!(page.says(">Declined</p>") && page.says("Nothing was published."), "{}", page.body);
+    assert!(page.title().starts_with("Declined:"), "{}", page.title());
+
+    let published = path(&org.propose("publish_agreement", &draft).await);
+    let page = browser.get(&published).await;
+    assert!(page.says("Confirming publishes this agreement.") && !page.says("danger-fill"), "{}", page.body);
+    assert_eq!(browser.decide(&published, "confirm", "").await.status, 303);
+    let page = browser.get(&published).await;
+    assert!(page.says(">Published</p>") && page.says("Next: Ada Okafor to approve."), "{}", page.body);
+    assert!(!browser.get(&published).await.says("Next: Ada"), "it is said once");
+
+    let cancelled = path(&org.propose("cancel_agreement", &draft).await);
+    let page = browser.get(&cancelled).await;
+    assert!(page.says("Confirming permanently cancels this agreement.") && page.says("danger-fill"), "{}", page.body);
+    assert_eq!(browser.decide(&cancelled, "confirm", "").await.status, 303);
+    let page = browser.get(&cancelled).await;
+    assert!(page.says(">Cancelled</p>") && page.says("cancelled permanently"), "{}", page.body);
+}
+
+#[tokio::test]
+async fn the_review_begins_with_the_deal_and_links_to_what_is_in_the_way() {
+    let review = Review::of(|_| {}, AN_HOUR_MS).await;
+    let id = review.agreement.id();
+    let page = review.browser.get(&review.path).await;
+    let document = format!("/app/agreements/{id}/documents/{}", review.agreement.documents[0].id);
+    let header = page.body.split_once("<dl class=\"deal").and_then(|(_, rest)| rest.split_once("</dl>"));
+    let header = header.map_or("", |(header, _)| header);
+    for text in [
+        "Ada Okafor <span class=\"quiet small\">Signer, Investor",
+        "Decide by",
+        "Purchase agreement",
+        &format!("{document}/view"),
+        &format!("{document}/download"),
+    ] {
+        assert!(header.contains(text), "{text}: {header}");
+    }
+    let mut after = review.agreement.clone();
+    after.stages[2].gates.clear();
+    after.documents[0].content.as_mut().expect("a file").sha256 = "aa".repeat(32);
+    review.org.edit(&after).await;
+    let page = review.browser.get(&review.path).await;
+    let step =
+        format!("<a href=\"/app/agreements/{id}/steps/{}\">Add a condition to “Closing”</a>", after.stages[2].id);
+    assert!(page.says(&step), "{}", page.body);
+    // The file that was proposed has been replaced: once the proposal is declined, its name leads nowhere.
+    assert_eq!(review.browser.decide(&review.path, "decline", "").await.status, 303);
+    let page = review.browser.get(&review.path).await;
+    assert!(page.says("What follows is the agreement as it was proposed.") && !page.says(&document), "{}", page.body);
+}
+
 fn are(states: &(String, String), proposal: &str, agreement: &str) {
     assert_eq!((states.0.as_str(), states.1.as_str()), (proposal, agreement));
 }
