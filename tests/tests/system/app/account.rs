@@ -245,7 +245,7 @@ async fn the_sessions_of_an_account_are_listed_and_each_can_be_ended() {
     assert!(!stored.contains("Gecko/20100101") && !stored.contains("no browser"));
 
     // Nobody else ends them, and what is no session is none.
-    let unknown_id = unknown_id().to_string();
+    let unknown_id = unknown_id();
     for (by, id) in [(&colleague, ids[0].as_str()), (&browser, &unknown_id), (&browser, "no id"), (&browser, "")] {
         assert_eq!(send(by, SESSIONS, &[("session", id)]).await.status, 404, "{id}");
     }
