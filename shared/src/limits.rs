@@ -194,6 +194,8 @@ pub const SESSION_LIFETIME_S: i64 = 12 * 3600;
 pub const SESSION_IDLE_S: i64 = 2 * 3600;
 /// The precision of a session's last request, in seconds: not every page view is worth a write.
 pub const SESSION_REFRESH_S: i64 = 60;
+/// Sessions of an account that are read for the page that lists them: those that began last, in one batch of keys.
+pub const SESSIONS_READ_MAX: i32 = 100;
 /// A form's body, in bytes: room for the longest note, each of its characters percent-encoded.
 pub const FORM_BYTES_MAX: usize = 64 * 1024;
 /// A form with a file, in bytes: the largest file, and as much as any other form.

@@ -1,22 +1,36 @@
-//! The page of the member's account: the current session, their organizations, and signing out.
+//! The page of the member's account: their name, password, sessions and organizations, and signing out.
 
 use askama::Template;
-use shared::domain::organization::Role;
+use shared::domain::organization::{NewName, Organization};
 use shared::error::Error;
+use shared::service::members;
 use shared::web::Request;
 use shared::web::cookies::Cookie;
 use shared::web::login;
+use shared::web::own_account::{self, OwnSession, PasswordChanged};
+use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::Handler;
-use crate::layout::Layout;
+use crate::done::{notice_of_act, redirect_with_notice};
+use crate::fields::Fields;
+use crate::labels::DisplayTime;
+use crate::layout::{Layout, Notice};
+use crate::organization::role_label;
 use crate::response::PageResponse;
+
+/// The path of the page.
+const PATH: &str = "/app/account";
 
 #[derive(Template)]
 #[template(path = "account.html")]
 struct AccountPage {
     layout: Layout,
+    notice: Option<Notice>,
     email: String,
     role: &'static str,
+    name: Fields,
+    password: Fields,
+    sessions: Vec<SessionRow>,
     organizations: Vec<OrganizationRow>,
 }
 
@@ -24,6 +38,60 @@ struct OrganizationRow {
     id: String,
     name: String,
     is_current: bool,
+}
+
+struct SessionRow {
+    id: String,
+    device: String,
+    /// The name of its organization, where the account has several.
+    organization: Option<String>,
+    signed_in_at: DisplayTime,
+    last_used_at: DisplayTime,
+    is_current: bool,
+}
+
+impl SessionRow {
+    fn new(session: OwnSession, organizations: &[Organization]) -> Self {
+        let name = organizations.iter().find(|organization| organization.id == session.organization);
+        Self {
+            id: session.id.to_string(),
+            device: session.device.unwrap_or_else(|| "Unknown browser".to_owned()),
+            organization: name.filter(|_| organizations.len() > 1).map(|found| found.name.as_str().to_owned()),
+            signed_in_at: session.signed_in_at.into(),
+            last_used_at: session.last_used_at.into(),
+            is_current: session.is_current,
+        }
+    }
+}
+
+/// The parts of the page that the outcome of a form changes.
+#[derive(Default)]
+struct Shown {
+    notice: Option<Notice>,
+    name: Option<Fields>,
+    password: Fields,
+}
+
+async fn account_page(request: &Request, shown: Shown) -> Result<PageResponse, Error> {
+    let signed_in = request.signed_in()?;
+    let current = signed_in.organization().id;
+    let (organizations, sessions) = own_account::overview(signed_in, request.now()).await?;
+    let organization_row = |organization: &Organization| OrganizationRow {
+        id: organization.id.to_string(),
+        name: organization.name.as_str().to_owned(),
+        is_current: organization.id == current,
+    };
+    let own_name = || Fields::of([("name", signed_in.member().name().as_str())]);
+    PageResponse::render(&AccountPage {
+        layout: Layout::new(request),
+        notice: shown.notice,
+        email: signed_in.email().as_str().to_owned(),
+        role: role_label(signed_in.member().role()),
+        name: shown.name.unwrap_or_else(own_name),
+        password: shown.password,
+        sessions: sessions.into_iter().map(|session| SessionRow::new(session, &organizations)).collect(),
+        organizations: organizations.iter().map(organization_row).collect(),
+    })
 }
 
 /// Shows the page.
@@ -35,22 +103,84 @@ impl Handler for Show {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let signed_in = request.signed_in()?;
-        let current = signed_in.organization().id;
-        let organizations = signed_in.organizations().await?.into_iter().map(|organization| OrganizationRow {
-            id: organization.id.to_string(),
-            name: organization.name.as_str().to_owned(),
-            is_current: organization.id == current,
-        });
-        PageResponse::render(&AccountPage {
-            layout: Layout::new(request),
-            email: signed_in.email().as_str().to_owned(),
-            role: match signed_in.member().role() {
-                Role::Admin => "Admin",
-                Role::Member => "Member",
-            },
-            organizations: organizations.collect(),
-        })
+        request.signed_in()?;
+        let (notice, cookie) = notice_of_act(request).await;
+        // No flash reaches the session that begins with a new password.
+        let saved = (request.query("password").as_deref() == Some("saved"))
+            .then(|| Notice::good("Password changed", "Your other sessions have ended."));
+        let shown = Shown { notice: notice.or(saved), ..Shown::default() };
+        Ok(account_page(request, shown).await?.with_cookie(cookie))
+    }
+}
+
+/// Saves the member's name.
+pub(crate) struct SaveName;
+
+impl Handler for SaveName {
+    fn operation(_: &Request) -> &'static str {
+        "save_name"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let NewName { name } = match submitted.form().read_new(&["name"]) {
+            Ok(new) => new,
+            Err(errors) => {
+                let name = Some(Fields::submitted(submitted.form(), errors));
+                let shown = Shown { name, ..Shown::default() };
+                return Ok(account_page(request, shown).await?.unprocessable());
+            }
+        };
+        let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Name saved", "").await;
+        let (scope, member) = (submitted.scope(), submitted.submitter());
+        submitted.run(|| std::future::ready(Ok(members::rename(scope, member, &name)))).await?;
+        Ok(redirect.into())
+    }
+}
+
+/// Changes the password of the account.
+pub(crate) struct ChangePassword;
+
+impl Handler for ChangePassword {
+    fn operation(_: &Request) -> &'static str {
+        "change_password"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let form = submitted.form();
+        let passwords = (form.get("current_password"), form.get("new_password"));
+        let location = format!("{PATH}?password=saved");
+        let (field, message) = match own_account::change_password(request, passwords, &location).await? {
+            PasswordChanged::Done(redirect) => return Ok(redirect.into()),
+            PasswordChanged::Wrong => {
+                ("current_password", "is incorrect. After several tries, wait a few minutes".to_owned())
+            }
+            PasswordChanged::Same => ("new_password", "must differ from the current one".to_owned()),
+            PasswordChanged::Weak(weak) => ("new_password", weak.message()),
+        };
+        let errors = FieldErrors::one(field, FieldCode::InvalidValue, message);
+        // Passwords are typed again.
+        let shown = Shown { password: Fields::wrong(errors), ..Shown::default() };
+        Ok(account_page(request, shown).await?.unprocessable())
+    }
+}
+
+/// Ends another session of the account.
+pub(crate) struct EndSession;
+
+impl Handler for EndSession {
+    fn operation(_: &Request) -> &'static str {
+        "end_session"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let id = submitted.form().get("session").parse().map_err(|_| Error::not_found())?;
+        let line = "That browser is signed out.";
+        let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Session ended", line).await;
+        own_account::end_session(&submitted, id).await?;
+        Ok(redirect.into())
     }
 }
 

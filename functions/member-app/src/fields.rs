@@ -21,8 +21,13 @@ impl Fields {
 
     /// The fields as they were submitted, with what is wrong with them.
     pub fn submitted(form: &Form, errors: FieldErrors) -> Self {
+        Self { values: Self::of(form.typed()).values, ..Self::wrong(errors) }
+    }
+
+    /// Empty fields, with what is wrong with them.
+    pub fn wrong(errors: FieldErrors) -> Self {
         let errors = errors.into_list().into_iter().map(|error| (error.field, error.message)).collect();
-        Self { errors, ..Self::of(form.typed()) }
+        Self { errors, ..Self::default() }
     }
 
     /// The value of a field. Empty, if it has none.

@@ -113,6 +113,8 @@ ids! {
     ProposalId;
     /// One call, quoted to support.
     RequestId;
+    /// A session of the app, as its account knows it.
+    SessionId;
     /// A place where a participant signs.
     SignatureBlockId;
     /// A step of an agreement.

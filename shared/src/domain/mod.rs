@@ -7,6 +7,7 @@ pub mod audit;
 pub mod call_context;
 pub mod contact;
 pub mod delivery;
+pub mod device;
 pub mod endpoint;
 pub mod endpoint_url;
 pub mod event;

@@ -56,6 +56,14 @@ pub struct NewOwnContact {
     pub contact_id: ContactId,
 }
 
+/// The name that a member gives themselves.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct NewName {
+    /// The name.
+    pub name: DisplayName,
+}
+
 /// The role that a member gets.
 #[derive(Debug, Clone, Copy, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]

@@ -3,13 +3,17 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::contact::Email;
-use crate::domain::ids::{MemberId, OrgId};
+use crate::domain::ids::{MemberId, OrgId, SessionId};
 use crate::domain::time::Timestamp;
 use crate::limits;
 
 /// A session as it is stored, under the hash of its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
+    /// Its id, under which its account knows it. Unlike the secret and its hash, pages show it. `None` for a session that
+    /// began before sessions had ids.
+    #[serde(default)]
+    pub id: Option<SessionId>,
     /// The organization that the session is for.
     pub organization_id: OrgId,
     /// The person's member id there.
@@ -22,6 +26,9 @@ pub struct Session {
     pub created_at: Timestamp,
     /// When it was last used, to the minute.
     pub seen_at: Timestamp,
+    /// The browser and the system, in words of [`domain::device`](super::device).
+    #[serde(default)]
+    pub device: Option<String>,
 }
 
 impl Session {
@@ -79,12 +86,14 @@ mod tests {
 
     fn session(created_at: Timestamp, seen_at: Timestamp) -> Session {
         Session {
+            id: Some(SessionId::new()),
             organization_id: OrgId::new(),
             member_id: MemberId::new(),
             email: Email::parse("ada@okafor.example").unwrap(),
             epoch: 0,
             created_at,
             seen_at,
+            device: None,
         }
     }
 

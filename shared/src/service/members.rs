@@ -1,8 +1,9 @@
-//! Members: listing and removing them, and changing their roles. A removed member's sessions in the organization end at once: each request checks that its member
+//! Members: listing and removing them, and changing their roles and their own names. A removed member's sessions in the organization end at once: each request checks that its member
 //! exists, and the transaction of each form checks again.
 
+use crate::domain::contact::DisplayName;
 use crate::domain::ids::MemberId;
-use crate::domain::member::{self, Admin, NotRemoved, NotRemovedByOperator, Removal, RoleNotChanged};
+use crate::domain::member::{self, Admin, Member, NotRemoved, NotRemovedByOperator, Removal, RoleNotChanged};
 use crate::domain::organization::{MemberRecord, Role};
 use crate::error::Error;
 use crate::service::scope::{Plan, Scope, Writer};
@@ -61,6 +62,12 @@ pub async fn change_role(
         }
         Err(refusal) => Plan::new(scope, Err(refusal)),
     })
+}
+
+/// Gives a member another name. Nothing changes if they have it already.
+pub fn rename(scope: &Scope, member: &Member, name: &DisplayName) -> Plan<()> {
+    let changes = (member.name() != name).then(|| members::rename(scope.call(), member, name));
+    Plan::new(scope, ()).change(changes).showing([member.id().uuid()])
 }
 
 async fn changes(scope: &Scope, removal: &Removal) -> Result<Changes, Error> {

@@ -181,6 +181,15 @@ impl Changes {
 }
 
 impl Change {
+    /// Whether it is a change in place that meets the condition of a check of the same item.
+    pub(super) fn makes_check(&self, check: &Self) -> bool {
+        let (Self::Update(change), Self::Check(check)) = (self, check) else { return false };
+        change.key == check.key
+            && change.condition == check.expression
+            && check.names.iter().all(|name| change.names.contains(name))
+            && check.values.iter().all(|value| change.values.contains(value))
+    }
+
     pub(super) fn into_write(self, table: &str) -> Result<TransactWriteItem, StoreError> {
         let write = TransactWriteItem::builder();
         Ok(match self {
@@ -345,6 +354,14 @@ mod tests {
             let by_other = Changes::by_admin(&mine, other.as_admin().unwrap(), changes(ours));
             assert!(by_other.for_call(&mine).is_err(), "{reason}");
         }
+
+        let renamed = |by: &Member| crate::store::members::rename(&mine, by, by.name()).into_list().remove(0);
+        let checked = |by: &Member| crate::store::members::check_member(&mine, by.id()).into_list().remove(0);
+        let is_admin = crate::store::members::check_admin(&mine, admin.id()).into_list().remove(0);
+        assert!(renamed(&admin).makes_check(&checked(&admin)));
+        assert!(!renamed(&admin).makes_check(&checked(&other_admin)), "another record");
+        assert!(!renamed(&admin).makes_check(&is_admin), "another condition");
+        assert!(!checked(&admin).makes_check(&checked(&admin)), "no change");
 
         let new = NewWorkspace { name: WorkspaceName::parse("Harbor").unwrap() };
         let workspace = Workspace::create(new, WorkspaceNumber(1), mine.now());

@@ -153,6 +153,11 @@ impl<'a> Commit<'a> {
         for changes in self.changes {
             transaction.extend(changes.for_call(call)?);
         }
+        // DynamoDB takes one change of an item: a member who changes their own record needs no check of it beside the change.
+        let is_made_by_change = |check: &Change| transaction.iter().any(|change| change.makes_check(check));
+        let repeated: Vec<bool> = transaction.iter().map(is_made_by_change).collect();
+        let mut repeated = repeated.into_iter();
+        transaction.retain(|_| !repeated.next().unwrap_or_default());
         for event in &self.events {
             transaction.extend(events::emit(call.org(), event, None)?);
         }

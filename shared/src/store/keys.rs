@@ -37,7 +37,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::{Email, ExternalReference};
 use crate::domain::ids::{
-    AgreementId, ContactId, EndpointId, EventId, MemberId, OrgId, ProposalId, RequestId, TokenId, WorkspaceId,
+    AgreementId, ContactId, EndpointId, EventId, MemberId, OrgId, ProposalId, RequestId, SessionId, TokenId,
+    WorkspaceId,
 };
 use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
@@ -129,6 +130,22 @@ pub fn account(email: &Email) -> Key {
 /// The session whose secret has this hash.
 #[must_use]
 pub fn session(hash: SecretHash) -> Key {
+    session_by_stored_hash(&hash.to_string())
+}
+
+/// The pointer from a session's id to its hash, under the session's account. It outlives the session, until that would
+/// have ended in any case.
+pub(super) fn session_of_account(account: &Email, session: SessionId) -> Key {
+    Key::new(sessions_of_account(account), session)
+}
+
+/// The partition of the pointers of an account's sessions.
+pub(super) fn sessions_of_account(account: &Email) -> String {
+    format!("SESSIONS#{}", Folded::new(account.as_str()).as_str())
+}
+
+/// The session with a hash that was read.
+pub(super) fn session_by_stored_hash(hash: &str) -> Key {
     Key::alone(format!("SESSION#{hash}"))
 }
 

@@ -9,8 +9,9 @@ use super::list::Order;
 use super::{OrgStore, Store, StoreError};
 use crate::domain::account::{Account, Membership};
 use crate::domain::call_context::CallContext;
+use crate::domain::contact::DisplayName;
 use crate::domain::ids::{MemberId, OrgId};
-use crate::domain::member::{Removal, RoleChange};
+use crate::domain::member::{Member, Removal, RoleChange};
 use crate::domain::organization::{MemberRecord, Role};
 
 impl Store {
@@ -79,6 +80,18 @@ pub(crate) fn change_role(call: &CallContext, change: &RoleChange) -> Changes {
         values: vec![(":after", text(change.role())), (":before", text(change.before().role))],
     };
     Changes::by_member(call, change.by(), [Change::Update(changed)])
+}
+
+/// The change that gives a member another name. It holds only while they are a member.
+pub(crate) fn rename(call: &CallContext, member: &Member, name: &DisplayName) -> Changes {
+    let renamed = Update {
+        key: keys::member(call.org(), member.id()),
+        expression: "SET #name = :name",
+        condition: "attribute_exists(#pk)",
+        names: vec![("#name", "name"), ("#pk", PARTITION)],
+        values: vec![(":name", AttributeValue::S(name.as_str().to_owned()))],
+    };
+    Changes::by_member(call, member, [Change::Update(renamed)])
 }
 
 /// The changes that add a member with an account of their own.

@@ -1,4 +1,4 @@
-//! Links to set a new password: stored under the hash of their secret, until DynamoDB deletes them.
+//! New passwords of accounts, and links to set one: stored under the hash of their secret, until DynamoDB deletes them.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -39,8 +39,23 @@ pub(crate) fn set_password(
     account: &Account,
     password_hash: &str,
 ) -> Result<Changes, StoreError> {
+    let changed = replace_password(account, password_hash)?;
+    Ok(Changes::of(call, [Change::DeleteExisting(keys::password_link(hash)), changed]))
+}
+
+/// The changes of a person who replaces their own password: the account gets it, and all its sessions end. They hold only
+/// while the account has the password and the organizations that were read.
+pub(crate) fn change_password(
+    call: &CallContext,
+    account: &Account,
+    password_hash: &str,
+) -> Result<Changes, StoreError> {
+    Ok(Changes::of(call, [replace_password(account, password_hash)?]))
+}
+
+fn replace_password(account: &Account, password_hash: &str) -> Result<Change, StoreError> {
     let text = |text: &str| AttributeValue::S(text.to_owned());
-    let changed = Update {
+    Ok(Change::Update(Update {
         key: keys::account(&account.email),
         expression: "SET #password_hash = :after ADD #epoch :one",
         condition: "#password_hash = :before AND #memberships = :memberships",
@@ -51,6 +66,5 @@ pub(crate) fn set_password(
             (":memberships", members::encoded(&account.memberships)?),
             (":one", AttributeValue::N("1".to_owned())),
         ],
-    };
-    Ok(Changes::of(call, [Change::DeleteExisting(keys::password_link(hash)), Change::Update(changed)]))
+    }))
 }

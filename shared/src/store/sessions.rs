@@ -1,5 +1,9 @@
 //! Sessions, and the counts of failed logins. Both are found without an organization, and DynamoDB deletes both when they
 //! expire.
+//!
+//! Decision: a session is stored once, under the hash of its secret, and its account has a pointer to it under its id,
+//! which is written once and never changed. Requests read the session alone, ending it deletes one item, and the list of
+//! an account's sessions costs a query and a batch of keys. A pointer without a session is one of a session that ended.
 
 use std::collections::HashMap;
 
@@ -7,24 +11,48 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::change::{Change, Changes, Update};
 use super::failure::TransactionOutcome;
-use super::item::{VERSION, from_item, from_versioned_item, to_item, to_versioned_item};
+use super::item::{VERSION, from_item, from_versioned_item, text, to_item, to_versioned_item};
 use super::keys::{self, DROP_AT, Key, PARTITION};
-use super::table::PutIf;
+use super::table::{PartitionQuery, PutIf};
 use super::{Item, Store, StoreError, Versioned};
 use crate::crypto::SecretHash;
 use crate::domain::account::Account;
 use crate::domain::call_context::CallContext;
 use crate::domain::contact::Email;
+use crate::domain::ids::SessionId;
 use crate::domain::organization::{MemberRecord, Organization};
 use crate::domain::session::{FailedLogins, Session};
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::retry::{Budget, retry_on_conflict};
 
+/// The attribute of the pointer to a session that holds the hash of its secret.
+const HASH: &str = "hash";
+
 impl Store {
     /// The session whose secret has this hash, expired or not.
     pub(crate) async fn session(&self, hash: SecretHash) -> Result<Option<Session>, StoreError> {
         self.get(keys::session(hash)).await?.map(from_item).transpose()
+    }
+
+    /// The newest sessions of an account, expired ones included and ended ones left out.
+    pub(crate) async fn sessions_of(&self, account: &Email) -> Result<Vec<Session>, StoreError> {
+        let query = PartitionQuery {
+            partition: &keys::sessions_of_account(account),
+            from: "0",
+            to: "g",
+            backward: true,
+            limit: Some(limits::SESSIONS_READ_MAX),
+            ..PartitionQuery::default()
+        };
+        let (pointers, _) = self.items_between(query).await?;
+        let keys = pointers.iter().map(pointed_key).collect::<Result<Vec<_>, _>>()?;
+        self.get_all(&keys).await?.into_iter().map(from_item).collect()
+    }
+
+    /// The key of one of an account's sessions, which may have ended.
+    pub(crate) async fn session_key(&self, account: &Email, id: SessionId) -> Result<Option<Key>, StoreError> {
+        self.get(keys::session_of_account(account, id)).await?.as_ref().map(pointed_key).transpose()
     }
 
     /// Writes a session's new state, unless the session has ended.
@@ -127,12 +155,23 @@ impl Store {
     }
 }
 
-/// The change that begins a session, which must be in the call's organization.
+fn pointed_key(pointer: &Item) -> Result<Key, StoreError> {
+    let hash = text(pointer, HASH).map(keys::session_by_stored_hash);
+    hash.ok_or_else(|| StoreError::Unreadable("decoding an item: no hash".to_owned()))
+}
+
+/// The changes that begin a session, which must be in the call's organization.
 pub(crate) fn create(call: &CallContext, hash: SecretHash, session: &Session) -> Result<Changes, StoreError> {
     if session.organization_id != call.org() {
         return Err(StoreError::Failed("a session of another organization".to_owned()));
     }
-    Ok(Changes::of(call, [Change::Create(session_item(hash, session)?)]))
+    let pointer = session.id.map(|id| {
+        let mut pointer = keys::session_of_account(&session.email, id).into_item();
+        pointer.insert(HASH.to_owned(), AttributeValue::S(hash.to_string()));
+        drop_at(&mut pointer, session.ends_at());
+        Change::Put(pointer)
+    });
+    Ok(Changes::of(call, [Change::Create(session_item(hash, session)?)].into_iter().chain(pointer)))
 }
 
 /// The change that remembers that a device has signed in to an account.
@@ -144,7 +183,12 @@ pub(crate) fn remember_device(call: &CallContext, at: Key) -> Changes {
 
 /// The change that ends a session.
 pub(crate) fn remove(call: &CallContext, hash: SecretHash) -> Changes {
-    Changes::of(call, [Change::Delete(keys::session(hash))])
+    remove_at(call, keys::session(hash))
+}
+
+/// The change that ends the session with a key.
+pub(crate) fn remove_at(call: &CallContext, at: Key) -> Changes {
+    Changes::of(call, [Change::Delete(at)])
 }
 
 /// The change that ends all sessions of an account.

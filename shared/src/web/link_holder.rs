@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use http::StatusCode;
 use tokio::sync::OnceCell;
 
-use crate::crypto::{self, LinkSecret};
+use crate::crypto::LinkSecret;
 use crate::domain::account::{Account, Membership};
 use crate::domain::actor::{Actor, ActorType};
 use crate::domain::call_context::CallContext;
@@ -26,7 +26,7 @@ use crate::retry::{Budget, retry_on_conflict};
 use crate::store::commit::Commit;
 use crate::store::invitations::{self, InvitedAddress, StoredInvitation};
 use crate::store::{Versioned, members, password_links};
-use crate::web::login::{Checked, LoginCookies, Secrets, begin_session};
+use crate::web::login::{Checked, LoginCookies, Secrets, begin_session, hash_password};
 use crate::web::request::Request;
 use crate::web::session::SignedIn;
 
@@ -204,7 +204,7 @@ async fn accept_with_new_account(
         Ok(password) => password,
         Err(weak) => return Ok(Err(Accepted::Weak(weak))),
     };
-    let password_hash = new_hash.get_or_try_init(|| hash(&password)).await?.clone();
+    let password_hash = new_hash.get_or_try_init(|| hash_password(&password)).await?.clone();
     let member = member_of(invitation, name, request);
     let account = Account {
         email: email.clone(),
@@ -223,14 +223,6 @@ async fn accept_with_new_account(
 fn member_of(invitation: &Versioned<StoredInvitation>, name: DisplayName, request: &Request) -> MemberRecord {
     let (email, role) = (invitation.invitation.email.clone(), invitation.invitation.role);
     MemberRecord { id: MemberId::new(), name, email, role, created_at: request.now() }
-}
-
-async fn hash(password: &NewPassword) -> Result<String, Error> {
-    let password = password.clone();
-    // The hash takes tens of milliseconds of CPU time.
-    let hashed = tokio::task::spawn_blocking(move || crypto::hash_password(password.reveal())).await;
-    let hashed = hashed.map_err(|_| Error::Internal("hashing a password panicked".to_owned()))?;
-    hashed.map_err(|error| Error::Internal(error.to_string()))
 }
 
 /// A link to set a new password that can be used.
@@ -297,7 +289,7 @@ pub async fn set_password(request: &Request, secret: &LinkSecret, password: &str
             Ok(password) => password,
             Err(weak) => return Ok(PasswordSet::Weak(weak)),
         };
-        let password_hash = new_hash.get_or_try_init(|| hash(&password)).await?;
+        let password_hash = new_hash.get_or_try_init(|| hash_password(&password)).await?;
         let actor = Actor {
             actor_type: ActorType::Member,
             id: Some(member.id.uuid()),

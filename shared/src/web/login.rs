@@ -7,14 +7,16 @@
 
 use std::sync::atomic::Ordering;
 
-use http::StatusCode;
+use http::{StatusCode, header};
 
 use crate::crypto::{self, CookieSecret};
 use crate::domain::account::Account;
 use crate::domain::call_context::CallContext;
 use crate::domain::contact::Email;
-use crate::domain::ids::OrgId;
+use crate::domain::device::device_of;
+use crate::domain::ids::{OrgId, SessionId};
 use crate::domain::organization::{MemberRecord, Organization};
+use crate::domain::password::NewPassword;
 use crate::domain::session::{FailedLogins, Session};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
@@ -137,9 +139,13 @@ pub(super) async fn begin_session(
     let session =
         NewSession { account, secret: &secrets.session, previous: previous.as_ref(), created_at: request.now() };
     // Signing out of all sessions increments the epoch, so devices become unknown too.
-    let email = Folded::new(account.email.as_str());
-    let device = keys::known_device(secrets.device.hash(), email.as_str(), account.epoch);
+    let device = device_key(account, &secrets.device, account.epoch);
     session.begin(request, (organization, member), Some(device), changes).await
+}
+
+/// The key of a device that has signed in to an account, for an epoch of the account.
+pub(super) fn device_key(account: &Account, device: &CookieSecret, epoch: u64) -> keys::Key {
+    keys::known_device(device.hash(), Folded::new(account.email.as_str()).as_str(), epoch)
 }
 
 /// A login attempt, with the keys of the counters that it increments.
@@ -222,6 +228,15 @@ pub(super) async fn check_password(account: Option<&Account>, password: &str) ->
     Ok(checked.map_err(|_| Error::Internal("checking a password panicked".to_owned()))? && fits)
 }
 
+/// The hash of a new password.
+pub(super) async fn hash_password(password: &NewPassword) -> Result<String, Error> {
+    let password = password.clone();
+    // The hash takes tens of milliseconds of CPU time.
+    let hashed = tokio::task::spawn_blocking(move || crypto::hash_password(password.reveal())).await;
+    let hashed = hashed.map_err(|_| Error::Internal("hashing a password panicked".to_owned()))?;
+    hashed.map_err(|error| Error::Internal(error.to_string()))
+}
+
 /// A session that is about to begin. It replaces the browser's previous one.
 struct NewSession<'a> {
     account: &'a Account,
@@ -239,13 +254,16 @@ impl NewSession<'_> {
         device: Option<keys::Key>,
         more: impl FnOnce(&CallContext, &MemberRecord) -> Result<Vec<Changes>, Error>,
     ) -> Result<SignedIn, Error> {
+        let user_agent = request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
         let session = Session {
+            id: Some(SessionId::new()),
             organization_id: organization.id,
             member_id: member.id,
             email: self.account.email.clone(),
             epoch: self.account.epoch,
             created_at: self.created_at,
             seen_at: request.now(),
+            device: user_agent.and_then(device_of),
         };
         let owner = (self.account.clone(), organization, &member);
         let call = (request.app(), request.record());

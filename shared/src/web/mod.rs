@@ -19,6 +19,7 @@ pub mod link_holder;
 pub mod login;
 pub mod member_call;
 pub mod next;
+pub mod own_account;
 pub mod redirect;
 pub mod request;
 pub mod session;

@@ -92,6 +92,9 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     // People and sessions
     ("remove_member", "Removed a member", &[Member]),
     ("change_role", "Changed a member’s role", &[Member]),
+    ("save_name", "Changed their name", &[Member]),
+    ("change_password", "Changed their password", &[]),
+    ("end_session", "Ended a session", &[]),
     ("invite_member", "Invited a member", &[]),
     ("revoke_invitation", "Revoked an invitation", &[]),
     ("accept_invitation", "Accepted an invitation", &[]),

@@ -1,5 +1,6 @@
 //! The app: the pages of members and their forms.
 
+mod account;
 mod admins;
 mod audit;
 mod contacts;
