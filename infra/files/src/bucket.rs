@@ -38,14 +38,13 @@ impl Files {
     /// Opens the store in a bucket. The bucket's own settings keep it private; no write asks for anything else.
     #[must_use]
     pub fn in_bucket(name: &str, settings: AwsSettings) -> Self {
-        let url = match &settings.endpoint_url {
+        let url = if let Some(endpoint) = &settings.endpoint_url {
             // Emulators have no names for buckets.
-            Some(endpoint) => format!("{}/{name}", endpoint.trim_end_matches('/')),
-            None => {
-                let region = &settings.region;
-                let suffix = if region.starts_with("cn-") { ".cn" } else { "" };
-                format!("https://{name}.s3.{region}.amazonaws.com{suffix}")
-            }
+            format!("{}/{name}", endpoint.trim_end_matches('/'))
+        } else {
+            let region = &settings.region;
+            let suffix = if region.starts_with("cn-") { ".cn" } else { "" };
+            format!("https://{name}.s3.{region}.amazonaws.com{suffix}")
         };
         Self::at(Bucket { url, settings, connector: aws::connector() })
     }

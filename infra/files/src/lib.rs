@@ -104,7 +104,8 @@ fn path_of(org: OrgId, content: &DocumentContent) -> Option<String> {
     is_hash.then(|| format!("{org}/{sha256}"))
 }
 
-#[cfg(all(test, feature = "folder"))]
+#[cfg(feature = "folder")]
+#[cfg(test)]
 mod tests {
     use std::path::PathBuf;
 

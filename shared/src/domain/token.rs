@@ -108,8 +108,8 @@ mod tests {
 
     #[test]
     fn a_use_is_recorded_once_an_hour() {
-        let at = |ms| Timestamp::from_unix_ms(ms).unwrap();
         const HOUR_MS: i64 = 3_600_000;
+        let at = |ms| Timestamp::from_unix_ms(ms).unwrap();
         let token = Token::issue(OrgId::new(), "t".to_owned(), Scope::Read, at(0));
         assert_eq!(token.use_to_record(at(HOUR_MS + 1)), Some(at(HOUR_MS)));
         let used = Token { last_used_at: Some(at(HOUR_MS)), ..token };

@@ -58,7 +58,7 @@ pub async fn begin(
                 .map_err(|errors| Error::Internal(format!("a template that makes no draft: {errors:?}")))?
         }
     };
-    create(scope, &workspace, draft)
+    create(scope, &workspace, &draft)
 }
 
 /// Copies an agreement, in any state, as a new draft with the id that its form carries: a form that is sent twice makes one
@@ -74,7 +74,7 @@ pub async fn duplicate(by: &impl Writer, id: AgreementId, copy: AgreementId) -> 
     }
     let workspace = workspaces::workspace_of(scope, original.workspace_id).await?;
     let draft = original.duplicate(copy, name_of_copy(&original.name), scope.actor().clone(), scope.now());
-    create(scope, &workspace, draft)
+    create(scope, &workspace, &draft)
 }
 
 /// "Copy of" the name, cut to what a name may have.
@@ -85,7 +85,7 @@ fn name_of_copy(name: &AgreementName) -> AgreementName {
 }
 
 /// Creates a draft. Its participants join the workspace's people.
-fn create(scope: &Scope, workspace: &Workspace, draft: Agreement) -> Result<Plan<()>, Error> {
+fn create(scope: &Scope, workspace: &Workspace, draft: &Agreement) -> Result<Plan<()>, Error> {
     let checked = draft.as_draft().map_err(|reason| Error::Invalid(reason.at("body")))?;
     let mut changes = vec![stored::create(scope.call(), &checked)?];
     let contacts = draft.participants.iter().map(|participant| participant.contact_id);

@@ -82,10 +82,6 @@ fn field_type_label(field_type: FieldType) -> &'static str {
     }
 }
 
-fn type_of(rule: &GateRule) -> GateType {
-    rule.gate_type()
-}
-
 /// The settings of a condition as its form shows them, by its type.
 struct Settings {
     /// The boxes of participants. `None` for a type that names none.
@@ -420,7 +416,7 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
     let (Some(stage), Some(found), true) = (stage, agreement.gate(gate), editable(&agreement)) else {
         return Ok(PageResponse::see_other(agreement_url(id)));
     };
-    let gate_type = type_of(&found.rule);
+    let gate_type = found.rule.gate_type();
     let (settings_fields, question_typed) = match typed {
         Typed::Nothing => (None, None),
         Typed::Settings(fields) => (Some(fields), None),
@@ -556,28 +552,25 @@ impl Handler for Save {
                 .of(Part::Question(gate, question))
                 .removing()
             }
-            _ => {
-                let zone = request.signed_in()?.organization().time_zone.clone();
-                let form = form.clone();
-                Edit::new(url, "Condition saved", move |draft, now| {
-                    // Its type stays, and so do its questions, which have forms of their own.
-                    let gate_type = draft.gate(gate).map(|found| type_of(&found.rule));
-                    let Some(gate_type) = gate_type else {
-                        return Err(FieldErrors::one("gate_id", FieldCode::NotFound, "was removed"));
-                    };
-                    let mut rule = read_rule(gate_type, &form, &zone)?;
-                    if let (GateRule::InformationRequest { fields, .. }, Some(kept)) =
-                        (&mut rule, draft.questions(gate))
-                    {
-                        *fields = kept.to_vec();
-                    }
-                    draft.change_gate(gate, rule, now)
-                })
-                .of(Part::Gate(gate))
-            }
+            _ => settings_edit(url, gate, form, &request.signed_in()?.organization().time_zone),
         };
         submit(request, &submitted, id, edit, again).await
     }
+}
+
+/// The edit of a condition's settings. Its type stays, and so do its questions, which have forms of their own.
+fn settings_edit<'a>(url: String, gate: GateId, form: &'a Form, zone: &'a TimeZone) -> Edit<'a> {
+    Edit::new(url, "Condition saved", move |draft, now| {
+        let Some(gate_type) = draft.gate(gate).map(|found| found.rule.gate_type()) else {
+            return Err(FieldErrors::one("gate_id", FieldCode::NotFound, "was removed"));
+        };
+        let mut rule = read_rule(gate_type, form, zone)?;
+        if let (GateRule::InformationRequest { fields, .. }, Some(kept)) = (&mut rule, draft.questions(gate)) {
+            *fields = kept.to_vec();
+        }
+        draft.change_gate(gate, rule, now)
+    })
+    .of(Part::Gate(gate))
 }
 
 /// The errors of a question at the fields of its form.

@@ -12,7 +12,7 @@ use shared::error::Error;
 use shared::limits;
 use shared::service::drafts;
 use shared::web::form::UploadedFile;
-use shared::web::{Request, SubmittedForm};
+use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use super::step::{editable, label};
@@ -192,6 +192,23 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
     Ok(PageResponse::render(&page)?.showing([id.uuid(), document.uuid()]))
 }
 
+/// Reads the label and the signer of a new signature block.
+fn read_block(form: &Form) -> Result<(Label, ParticipantId), FieldErrors> {
+    let text = form.get("label").trim();
+    let label = label(if text.is_empty() { "Signature" } else { text }, "label");
+    let participant = form.get("participant_id").parse().map_err(|_| {
+        FieldErrors::one("participant_id", FieldCode::Required, "must be one of the draft’s participants")
+    });
+    match (label, participant) {
+        (Ok(label), Ok(participant)) => Ok((label, participant)),
+        (label, participant) => {
+            let mut errors = participant.err().unwrap_or_default();
+            errors.extend(label.err().unwrap_or_default());
+            Err(errors)
+        }
+    }
+}
+
 /// Saves or removes a document, replaces its file, or changes its signature blocks.
 pub(crate) struct Save;
 
@@ -228,19 +245,10 @@ impl Handler for Save {
                     .removing()
             }
             "add_block" => {
-                let text = form.get("label").trim();
-                let read = label(if text.is_empty() { "Signature" } else { text }, "label");
-                let participant: Option<ParticipantId> = form.get("participant_id").parse().ok();
-                let (Ok(label), Some(participant)) = (&read, participant) else {
-                    let mut errors = FieldErrors::default();
-                    if participant.is_none() {
-                        let message = "must be one of the draft’s participants";
-                        errors.extend(FieldErrors::one("participant_id", FieldCode::Required, message));
-                    }
-                    errors.extend(read.err().unwrap_or_default());
-                    return again(Problem::invalid(errors)).await;
+                let (label, participant) = match read_block(form) {
+                    Ok(read) => read,
+                    Err(errors) => return again(Problem::invalid(errors)).await,
                 };
-                let label = label.clone();
                 Edit::new(format!("{url}#blocks"), "The signature block was added", move |draft, now| {
                     draft.put_signature_block(document, block, participant, label.clone(), now)
                 })

@@ -4,9 +4,10 @@ use askama::Template;
 use shared::api::views::agreements::AgreementView;
 use shared::domain::agreement::blockers::Blocker;
 use shared::domain::agreement::edit::Part;
-use shared::domain::agreement::{Agreement, AgreementKind};
+use shared::domain::agreement::gate::Gate;
+use shared::domain::agreement::{Agreement, AgreementKind, Document, Participant, Stage};
 use shared::domain::contact::Contact;
-use shared::domain::ids::{AgreementId, DocumentId, GateId, StageId};
+use shared::domain::ids::{AgreementId, DocumentId, StageId};
 use shared::domain::proposal::ProposalAction;
 use shared::domain::sentences;
 use shared::error::Error;
@@ -47,11 +48,9 @@ struct DraftPage {
     documents: Vec<DocumentRow>,
     steps: Vec<StepRow>,
     order: String,
-    is_safe: bool,
-    terms: Vec<(&'static str, String)>,
+    /// The terms that are set, if it is a SAFE.
+    terms: Option<Vec<(&'static str, String)>>,
     blockers: Vec<BlockerRow>,
-    /// Whether nothing keeps it from publication but the activation of its workspace.
-    is_ready: bool,
     /// Whether publishing it also activates its workspace.
     activates: bool,
     proposals: Vec<PendingProposal>,
@@ -85,7 +84,7 @@ struct StepRow {
     name: String,
     up: Option<usize>,
     down: Option<usize>,
-    conditions: Vec<(GateId, Link)>,
+    conditions: Vec<Link>,
     actions: Vec<&'static str>,
 }
 
@@ -162,13 +161,6 @@ fn draft_page(
     let summary = AgreementSummary::new(agreement, &view, contacts);
     let zone = &request.signed_in()?.organization().time_zone;
     let blockers = blocker_rows(agreement, contacts, &in_full.blockers);
-    let last = agreement.stages.len().saturating_sub(1);
-    let participants = agreement.participants.iter().zip(summary.participants);
-    let documents = agreement.documents.iter().zip(summary.documents);
-    let name = |document: &shared::domain::agreement::Document| {
-        let who = document.blocks.iter().map(|block| participant_name(agreement, contacts, block.participant_id));
-        who.collect::<Vec<_>>().join(", ")
-    };
     Ok(DraftPage {
         layout: Layout::new(request),
         id,
@@ -183,48 +175,11 @@ fn draft_page(
         created_by: actor_label(&agreement.created_by),
         created_at: agreement.created_at.into(),
         expires_at: agreement.expires_at.map(|at| zone.for_people(at)),
-        participants: participants
-            .map(|(participant, row)| ParticipantRow {
-                url: participant_url(id, participant.id),
-                name: row.name,
-                email: row.email,
-                roles: row.roles,
-            })
-            .collect(),
-        documents: documents
-            .map(|(document, row)| DocumentRow {
-                url: document_url(id, document.id),
-                name: row.name,
-                size: row.size,
-                sha256: row.sha256,
-                signers: name(document),
-            })
-            .collect(),
-        steps: agreement
-            .stages
-            .iter()
-            .enumerate()
-            .map(|(n, stage)| StepRow {
-                id: stage.id,
-                url: step_url(id, stage.id),
-                name: stage.name.as_str().to_owned(),
-                up: n.checked_sub(1),
-                down: (n < last).then_some(n + 1),
-                conditions: stage
-                    .gates
-                    .iter()
-                    .map(|gate| {
-                        let text = sentences::requirement(&gate.rule, agreement, contacts);
-                        (gate.id, Link { url: condition_url(id, gate.id), text })
-                    })
-                    .collect(),
-                actions: stage.actions.iter().map(|action| sentences::stage_action(*action)).collect(),
-            })
-            .collect(),
+        participants: participant_rows(agreement, summary.participants),
+        documents: document_rows(agreement, contacts, summary.documents),
+        steps: step_rows(agreement, contacts),
         order: seen(agreement, Part::StageOrder),
-        is_safe: agreement.kind == AgreementKind::Safe,
-        terms: summary.terms,
-        is_ready: blockers.is_empty(),
+        terms: (agreement.kind == AgreementKind::Safe).then_some(summary.terms),
         activates: workspace.activated_at().is_none(),
         blockers,
         is_proposed: pending.iter().any(|proposal| proposal.action == ProposalAction::PublishAgreement),
@@ -239,7 +194,59 @@ fn draft_page(
     })
 }
 
+fn participant_rows(agreement: &Agreement, rows: Vec<crate::agreement_summary::ParticipantRow>) -> Vec<ParticipantRow> {
+    let row = |(participant, row): (&Participant, crate::agreement_summary::ParticipantRow)| ParticipantRow {
+        url: participant_url(agreement.id(), participant.id),
+        name: row.name,
+        email: row.email,
+        roles: row.roles,
+    };
+    agreement.participants.iter().zip(rows).map(row).collect()
+}
+
+fn document_rows(
+    agreement: &Agreement,
+    contacts: &[Contact],
+    rows: Vec<crate::agreement_summary::DocumentRow>,
+) -> Vec<DocumentRow> {
+    let row = |(document, row): (&Document, crate::agreement_summary::DocumentRow)| {
+        let who = document.blocks.iter().map(|block| participant_name(agreement, contacts, block.participant_id));
+        DocumentRow {
+            url: document_url(agreement.id(), document.id),
+            name: row.name,
+            size: row.size,
+            sha256: row.sha256,
+            signers: who.collect::<Vec<_>>().join(", "),
+        }
+    };
+    agreement.documents.iter().zip(rows).map(row).collect()
+}
+
+fn step_rows(agreement: &Agreement, contacts: &[Contact]) -> Vec<StepRow> {
+    let id = agreement.id();
+    let last = agreement.stages.len().saturating_sub(1);
+    let condition = |gate: &Gate| Link {
+        url: condition_url(id, gate.id),
+        text: sentences::requirement(&gate.rule, agreement, contacts),
+    };
+    let row = |(n, stage): (usize, &Stage)| StepRow {
+        id: stage.id,
+        url: step_url(id, stage.id),
+        name: stage.name.as_str().to_owned(),
+        up: n.checked_sub(1),
+        down: (n < last).then_some(n + 1),
+        conditions: stage.gates.iter().map(condition).collect(),
+        actions: stage.actions.iter().map(|action| sentences::stage_action(*action)).collect(),
+    };
+    agreement.stages.iter().enumerate().map(row).collect()
+}
+
 impl DraftPage {
+    /// Whether nothing keeps it from publication but the activation of its workspace.
+    fn is_ready(&self) -> bool {
+        self.blockers.is_empty()
+    }
+
     fn can_add_steps(&self) -> bool {
         self.steps.len() < limits::AGREEMENT_STAGES_MAX
     }

@@ -59,25 +59,20 @@ impl Handler for Change {
         };
         // A form without an id adds a step each time.
         let stage: StageId = form.get("id").parse().unwrap_or_else(|_| StageId::new());
-        let edit = match form.get("act") {
-            "move" => {
-                let to = place(form.get("to"));
-                Edit::new(format!("{url}#steps"), "The step was moved", move |draft, now| {
-                    draft.move_stage(stage, to, now)
-                })
+        let edit = if form.get("act") == "move" {
+            let to = place(form.get("to"));
+            Edit::new(format!("{url}#steps"), "The step was moved", move |draft, now| draft.move_stage(stage, to, now))
                 .of(Part::StageOrder)
-            }
-            _ => {
-                let name = match label(form.get("step_name"), "step_name") {
-                    Ok(name) => name,
-                    Err(errors) => return again(Problem::invalid(errors)).await,
-                };
-                let title = format!("Step “{}” was added", name.as_str());
-                Edit::new(step_url(id, stage), title, move |draft, now| {
-                    draft.put_stage(stage, name.clone(), [].into(), now)
-                })
-                .next("Next: add its first condition.")
-            }
+        } else {
+            let name = match label(form.get("step_name"), "step_name") {
+                Ok(name) => name,
+                Err(errors) => return again(Problem::invalid(errors)).await,
+            };
+            let title = format!("Step “{}” was added", name.as_str());
+            Edit::new(step_url(id, stage), title, move |draft, now| {
+                draft.put_stage(stage, name.clone(), [].into(), now)
+            })
+            .next("Next: add its first condition.")
         };
         submit(request, &submitted, id, edit, again).await
     }

@@ -29,11 +29,11 @@ pub enum NotADocument {
 /// # Errors
 /// [`NotADocument`].
 pub fn check(file: &[u8]) -> Result<usize, NotADocument> {
+    // Readers look for both marks within 1,024 bytes of the file's ends.
+    const ENDS: usize = 1024;
     if file.is_empty() {
         return Err(NotADocument::Empty);
     }
-    // Readers look for both marks within 1,024 bytes of the file's ends.
-    const ENDS: usize = 1024;
     let head = &file[..file.len().min(ENDS)];
     let tail = &file[file.len().saturating_sub(ENDS)..];
     if !contains(head, b"%PDF-") {
@@ -71,6 +71,8 @@ fn names_encryption(file: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
     fn pdf(trailer: &str) -> Vec<u8> {
@@ -82,11 +84,11 @@ mod tests {
         let mut file = "%PDF-1.4\n".to_owned();
         let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
         for (n, object) in objects.iter().enumerate() {
-            table += &format!("{:010} 00000 n \n", file.len());
-            file += &format!("{} 0 obj\n{object}\nendobj\n", n + 1);
+            let _ = writeln!(table, "{:010} 00000 n ", file.len());
+            let _ = write!(file, "{} 0 obj\n{object}\nendobj\n", n + 1);
         }
         let at = file.len();
-        file += &format!("{table}trailer\n<< /Size 4 /Root 1 0 R {trailer}>>\nstartxref\n{at}\n%%EOF\n");
+        let _ = write!(file, "{table}trailer\n<< /Size 4 /Root 1 0 R {trailer}>>\nstartxref\n{at}\n%%EOF\n");
         file.into_bytes()
     }
 

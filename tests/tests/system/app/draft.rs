@@ -68,7 +68,7 @@ impl Desk {
 
     /// The agreement of a page, as the API shows it.
     async fn agreement(&self, page: &str) -> Value {
-        self.org.get(&page.replace("/app/", "/api/v1/")).send().await.ok(200)
+        self.org.get(page.replace("/app/", "/api/v1/")).send().await.ok(200)
     }
 
     /// What a page's forms showed of their part.

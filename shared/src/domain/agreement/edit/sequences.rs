@@ -151,12 +151,13 @@ fn apply(draft: &Agreement, edit: &Edit, now: Timestamp) -> Result<Agreement, Fi
     }
 }
 
+fn unique<Id: Ord>(ids: &[Id]) -> bool {
+    ids.iter().collect::<BTreeSet<_>>().len() == ids.len()
+}
+
 /// Every part has an id of its own, and every part that is named is there.
 fn check_sound(draft: &Agreement) {
     let parts = Parts::of(draft);
-    fn unique<Id: Ord>(ids: &[Id]) -> bool {
-        ids.iter().collect::<BTreeSet<_>>().len() == ids.len()
-    }
     assert!(unique(&parts.participants) && unique(&parts.documents) && unique(&parts.blocks));
     assert!(unique(&parts.stages) && unique(&parts.gates));
     for block in draft.documents.iter().flat_map(|document| &document.blocks) {
