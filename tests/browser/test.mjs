@@ -81,17 +81,23 @@ async function expiry(stack) {
   throw new Error('nothing expires');
 }
 
+// A problem is said at once: a run that is cut off has said what it found.
+function found(problem) {
+  problems.push(problem);
+  console.error(problem);
+}
+
 // Looks at all scenes in one view.
 async function look(view, scene, tabs, path, made) {
   const tab = tabs.get(scene.as ?? 'admin').get(view);
   try {
     await tab.page.goto(tab.base + path);
     await scene.act?.(tab.page, made);
-    for (const fault of await faults(tab, scene)) problems.push(`${scene.name}, ${view.name}: ${fault}`);
+    for (const fault of await faults(tab, scene)) found(`${scene.name}, ${view.name}: ${fault}`);
     await screenshot(tab, scene.name);
     if (scene.as === 'nobody') await tab.context.clearCookies();
   } catch (error) {
-    problems.push(`${scene.name}, ${view.name}: ${error.message}`);
+    found(`${scene.name}, ${view.name}: ${error.message}`);
   }
 }
 
