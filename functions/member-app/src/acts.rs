@@ -16,7 +16,7 @@ pub(crate) struct Acts {
 
 pub(crate) struct ActRow {
     pub did: String,
-    /// Who did it. None for what time did by itself.
+    /// Who did it. None if the time came: a countdown ended, or the agreement expired.
     pub by: Option<String>,
     pub at: DisplayTime,
 }

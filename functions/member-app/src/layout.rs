@@ -52,7 +52,7 @@ impl Layout {
         }
     }
 
-    /// The layout of a page that is for whoever has its link, signed in or not.
+    /// The layout of a page that opens by its link, with or without a session.
     pub fn signed_out(request: &Request) -> Self {
         Self { member: None, ..Self::new(request) }
     }

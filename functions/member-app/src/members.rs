@@ -142,7 +142,7 @@ impl Handler for CreatePasswordLink {
                 refused(request, Some(id), unprocessable("You can’t create a password link for yourself", line)).await
             }
             Err(NotLinked::UsedElsewhere) => {
-                let line = "They also belong to another organization, so you can’t replace their password. They can ask whoever operates this service.";
+                let line = "They also belong to another organization, so you can’t replace their password. They can ask the operator of this service.";
                 refused(request, Some(id), unprocessable("The link was not created", line)).await
             }
         }

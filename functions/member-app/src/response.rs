@@ -171,7 +171,7 @@ fn failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
     PageResponse { cause: error.cause(), ..response.with_status(status, code.as_str()) }
 }
 
-/// The redirect of somebody without a session to the sign-in page, of which the URL is given.
+/// The redirect to this URL of the sign-in page, for a request without a session.
 pub(crate) fn to_sign_in(request: &Request, url: String) -> PageResponse {
     // Removes the cookie of a session that has ended.
     let ended = request.cookie(Cookie::Session).and_then(|_| Cookie::Session.set(request.app(), None));

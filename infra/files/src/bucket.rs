@@ -1,7 +1,7 @@
 //! Files in an S3 bucket, for functions.
 //!
 //! Decision: two signed calls, over the signer and the HTTP client that every function carries for `DynamoDB`. The S3 client
-//! of `object_store` brings a second HTTP client: 1.1 MB of the 4 MB that the app's function may have, zipped.
+//! of `object_store` brings a second HTTP client, for which the app's function has no room within its limit (goal P2).
 
 use std::time::SystemTime;
 

@@ -96,7 +96,7 @@ fn create(scope: &Scope, workspace: &Workspace, draft: &Agreement) -> Result<Pla
 /// Why an edit was not made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditRefused {
-    /// The agreement is no draft any more.
+    /// The agreement is no longer a draft.
     NotADraft(Lifecycle),
     /// The part that the form edits has been removed.
     Gone,
@@ -106,8 +106,8 @@ pub enum EditRefused {
     Invalid(FieldErrors),
 }
 
-/// Edits a part of a draft by a rule of the domain, unless the part has changed since its form was shown. A form that adds
-/// a part, or removes one whatever it looks like by then, has not shown it.
+/// Edits a part of a draft by a rule of the domain, unless the part has changed since its form was shown to something that
+/// the form does not want either. A form that adds a part, or removes one whatever it looks like by then, has not shown it.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is no such agreement.
@@ -123,22 +123,26 @@ pub async fn edit(
     if before.lifecycle() != Lifecycle::Draft {
         return refused(EditRefused::NotADraft(before.lifecycle()));
     }
-    if let Some((part, seen)) = shown {
-        match before.seen(*part) {
-            None => return refused(EditRefused::Gone),
-            Some(now) if now != *seen => return refused(EditRefused::Changed),
-            Some(_) => {}
+    let now = shown.map(|(part, seen)| (before.seen(*part), seen));
+    if matches!(now, Some((None, _))) {
+        return refused(EditRefused::Gone);
+    }
+    let after = rule(&before, scope.now());
+    if let Ok(after) = &after {
+        let mut as_before = after.clone();
+        as_before.updated_at = before.updated_at;
+        // The draft is as the form wants it: the form was sent twice, or another member wanted the same.
+        if as_before == *before {
+            return Ok(Plan::new(scope, Ok(())).showing([id.uuid()]));
         }
     }
-    let after = match rule(&before, scope.now()) {
+    if now.is_some_and(|(now, seen)| now.as_ref() != Some(seen)) {
+        return refused(EditRefused::Changed);
+    }
+    let after = match after {
         Ok(after) => after,
         Err(errors) => return refused(EditRefused::Invalid(errors)),
     };
-    let mut as_before = after.clone();
-    as_before.updated_at = before.updated_at;
-    if as_before == *before {
-        return Ok(Plan::new(scope, Ok(())).showing([id.uuid()]));
-    }
     let draft = match after.as_draft() {
         Ok(draft) => draft,
         Err(reason) => return refused(EditRefused::Invalid(reason.at("agreement_id"))),
