@@ -161,36 +161,39 @@ impl Handler for Show {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         request.check_admin()?;
-        let state = load_endpoint(request).await?;
         let (notice, cookie) = notice_of_act(request).await;
-        Ok(endpoint_page(request, &state, notice).await?.with_cookie(cookie))
+        Ok(endpoint_page(request, notice).await?.with_cookie(cookie))
     }
 }
 
-async fn endpoint_page(
-    request: &Request,
-    state: &EndpointState,
-    notice: Option<Notice>,
-) -> Result<PageResponse, Error> {
+async fn endpoint_page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
-    let endpoint = &state.endpoint;
+    let id: EndpointId = request.path_id("id")?;
     let filter = DeliveryFilter {
         state: request.query("state").and_then(|text| DeliveryState::parse(&text)),
         event_type: request.query("type").and_then(|text| EventType::parse(&text)),
     };
     let before: Option<EventId> = request.query("before").and_then(|text| text.parse().ok());
-    // The reads of the page that depend on nothing but the endpoint.
-    let found = deliveries::list(scope, endpoint.id(), filter, before, DELIVERIES_PER_PAGE);
-    let (found, replay) = tokio::try_join!(found, replay_form(request, state))?;
-    let mut subjects = deliveries::subjects(scope, &found.deliveries).await?;
-    let path = endpoint_url(endpoint.id());
+    let state_and_replay = async {
+        let state = load_endpoint(request).await?;
+        let replay = replay_form(request, &state).await?;
+        Ok::<_, Error>((state, replay))
+    };
+    let deliveries = async {
+        let found = deliveries::list(scope, id, filter, before, DELIVERIES_PER_PAGE).await?;
+        let subjects = deliveries::subjects(scope, &found.deliveries).await?;
+        Ok::<_, Error>((found, subjects))
+    };
+    let ((state, replay), (found, mut subjects)) = tokio::try_join!(state_and_replay, deliveries)?;
+    let endpoint = &state.endpoint;
+    let path = endpoint_url(id);
     let state_value = filter.state.map_or("", DeliveryState::as_str);
     let type_value = filter.event_type.map_or("", EventType::as_str);
     let older = |event: EventId| format!("{path}?state={state_value}&type={type_value}&before={event}#deliveries");
     let page = EndpointPage {
         layout: Layout::new(request),
         url: endpoint.url().as_str().to_owned(),
-        badge: endpoint_badge(state),
+        badge: endpoint_badge(&state),
         notice,
         new_secret: new_secret(request, endpoint.id()).await?,
         events: subscription_label(endpoint.events()),
@@ -348,7 +351,7 @@ async fn send_test(request: &Request, submitted: &AdminForm<'_>, id: EndpointId)
     let state = load_endpoint(request).await?;
     if let Err(error) = check_address(state.endpoint.url(), submitted.app().webhooks()?).await {
         let notice = Notice::bad("No test was sent", format!("The address can’t be used: it {error}."));
-        return Ok(endpoint_page(request, &state, Some(notice)).await?.unprocessable());
+        return Ok(endpoint_page(request, Some(notice)).await?.unprocessable());
     }
     let (scope, admin) = (submitted.scope(), submitted.submitter());
     // All attempts send the same event, so that the page of its delivery is there whichever of them takes effect.
@@ -385,8 +388,7 @@ async fn rotate_secret(request: &Request, submitted: &AdminForm<'_>, id: Endpoin
         Err(Error::Unavailable(cause)) => {
             let line = "The new secret can’t be encrypted at the moment. Try again in a minute.";
             let notice = Notice::bad("The secret was not rotated", line);
-            let state = load_endpoint(request).await?;
-            return Ok(endpoint_page(request, &state, Some(notice)).await?.unavailable(cause));
+            return Ok(endpoint_page(request, Some(notice)).await?.unavailable(cause));
         }
         Err(error) => return Err(error),
     };
@@ -400,8 +402,7 @@ async fn rotate_secret(request: &Request, submitted: &AdminForm<'_>, id: Endpoin
                 first_end.for_people()
             );
             let notice = Notice::bad("The secret was not rotated", line);
-            let state = load_endpoint(request).await?;
-            Ok(endpoint_page(request, &state, Some(notice)).await?.unprocessable())
+            Ok(endpoint_page(request, Some(notice)).await?.unprocessable())
         }
     }
 }
@@ -448,8 +449,7 @@ async fn replay_undelivered(
     let Some(since) = parse_datetime_local(submitted.form().get("since")) else {
         let line = "Since must be a date with a time, such as 2026-03-14T09:26.";
         let notice = Notice::bad("Nothing was replayed", line);
-        let state = load_endpoint(request).await?;
-        return Ok(endpoint_page(request, &state, Some(notice)).await?.unprocessable());
+        return Ok(endpoint_page(request, Some(notice)).await?.unprocessable());
     };
     let line = format!("What was not delivered since {} is sent again.", since.for_people());
     let redirect = redirect_with_notice(submitted, endpoint_url(id), "Replay started", &line).await;

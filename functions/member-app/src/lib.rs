@@ -41,13 +41,14 @@ mod tokens;
 mod workspace_people;
 mod workspaces;
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodFilter, MethodRouter, on};
 use shared::AppState;
 use shared::error::Error;
 use shared::platform::call_record::catch_panic_and_overrun;
@@ -66,9 +67,10 @@ trait Handler: 'static {
 
 /// The routes of the app. Every other path under `/app` gets an error page.
 pub fn router(app: Arc<AppState>) -> Router {
-    let not_found = |State(app): State<Arc<AppState>>, request| serve::<NotFound>(app, request, RouteKind::Page);
-    let wrong_method =
-        |State(app): State<Arc<AppState>>, request| serve::<WrongMethod>(app, request, RouteKind::Action);
+    let not_found = Served::by::<NotFound>(RouteKind::Page);
+    let not_found = move |State(app): State<Arc<AppState>>, request| not_found.serve(app, request);
+    let wrong_method = Served::by::<WrongMethod>(RouteKind::Action);
+    let wrong_method = move |State(app): State<Arc<AppState>>, request| wrong_method.serve(app, request);
     Router::new()
         .route("/app", page::<home::Show>())
         .route("/app/", page::<home::Show>())
@@ -156,30 +158,51 @@ enum RouteKind {
     Action,
 }
 
+/// A handler as a value. All of them share one way through `serve`, which is compiled once: the function stays small.
+#[derive(Clone, Copy)]
+struct Served {
+    operation: fn(&Request) -> &'static str,
+    handle: fn(&mut Request) -> HandlerFuture<'_>,
+    route: RouteKind,
+}
+
+type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<PageResponse, Error>> + Send + 'a>>;
+
+impl Served {
+    fn by<H: Handler>(route: RouteKind) -> Self {
+        Self { operation: H::operation, handle: |request| Box::pin(H::handle(request)), route }
+    }
+
+    /// The handler for a route's method.
+    fn method(self, method: MethodFilter) -> MethodRouter<Arc<AppState>> {
+        on(method, move |State(app): State<Arc<AppState>>, request| self.serve(app, request))
+    }
+
+    async fn serve(self, app: Arc<AppState>, request: http::Request<Body>) -> Response {
+        let mut request = Request::receive(app, request).await;
+        let operation = (self.operation)(&request);
+        let result = catch_panic_and_overrun(async {
+            request.authenticate(operation).await?;
+            (self.handle)(&mut request).await
+        })
+        .await;
+        response::finish(&request, self.route, result).await
+    }
+}
+
 /// A route with a page.
 fn page<P: Handler>() -> MethodRouter<Arc<AppState>> {
-    get(|State(app): State<Arc<AppState>>, request| serve::<P>(app, request, RouteKind::Page))
+    Served::by::<P>(RouteKind::Page).method(MethodFilter::GET)
 }
 
 /// A route that accepts a form of other pages.
 fn action<A: Handler>() -> MethodRouter<Arc<AppState>> {
-    post(|State(app): State<Arc<AppState>>, request| serve::<A>(app, request, RouteKind::Action))
+    Served::by::<A>(RouteKind::Action).method(MethodFilter::POST)
 }
 
 /// A route with a page and the action of its form.
 fn page_with_action<P: Handler, A: Handler>() -> MethodRouter<Arc<AppState>> {
-    page::<P>().post(|State(app): State<Arc<AppState>>, request| serve::<A>(app, request, RouteKind::Page))
-}
-
-async fn serve<H: Handler>(app: Arc<AppState>, request: http::Request<Body>, route: RouteKind) -> Response {
-    let mut request = Request::receive(app, request).await;
-    let operation = H::operation(&request);
-    let result = catch_panic_and_overrun(async {
-        request.authenticate(operation).await?;
-        H::handle(&mut request).await
-    })
-    .await;
-    response::finish(&request, route, result).await
+    page::<P>().merge(Served::by::<A>(RouteKind::Page).method(MethodFilter::POST))
 }
 
 /// A path without a route.

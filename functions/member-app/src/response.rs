@@ -285,7 +285,7 @@ fn into_http(request: &Request, page: PageResponse) -> Response {
     if let Some(location) = page.location.and_then(|to| HeaderValue::try_from(to).ok()) {
         headers.insert(header::LOCATION, location);
     }
-    for cookie in page.cookies {
+    for cookie in page.cookies.into_iter().chain(request.owner_cookie()) {
         headers.append(header::SET_COOKIE, cookie);
     }
     response

@@ -1,8 +1,8 @@
 //! The choice between light and dark, which a cookie of the browser keeps. Without one, pages follow the system.
 
-use http::{HeaderMap, HeaderValue, header};
+use http::{HeaderMap, HeaderValue};
 use shared::error::Error;
-use shared::web::Request;
+use shared::web::{Request, cookies};
 
 use crate::Handler;
 use crate::response::PageResponse;
@@ -29,9 +29,7 @@ impl Theme {
 
     /// The theme that a browser has chosen.
     pub fn of(headers: &HeaderMap) -> Option<Self> {
-        let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
-        let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.find(|(name, _)| *name == COOKIE).and_then(|(_, value)| Self::parse(value))
+        cookies::value(headers, COOKIE).and_then(Self::parse)
     }
 }
 

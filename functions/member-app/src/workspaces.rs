@@ -207,11 +207,11 @@ impl Handler for Show {
         let (notice, cookie) = notice_of_act(request).await;
         let scope = request.signed_in()?.scope();
         let id: WorkspaceId = request.path_id("id")?;
-        let WorkspacePeople { workspace, people } =
-            workspaces::get_with_people_page(scope, id, requested_page(request, "people")).await?;
         let path = workspace_url(id);
-        let AgreementPage { page: agreements, ready } =
-            agreements_page(scope, id, requested_page(request, "agreements")).await?;
+        let (WorkspacePeople { workspace, people }, AgreementPage { page: agreements, ready }) = tokio::try_join!(
+            workspaces::get_with_people_page(scope, id, requested_page(request, "people")),
+            agreements_page(scope, id, requested_page(request, "agreements"))
+        )?;
         if is_past_the_end(people.pagination) || is_past_the_end(agreements.pagination) {
             return Ok(PageResponse::see_other(path));
         }

@@ -31,7 +31,24 @@ pub struct Session {
     pub device: Option<String>,
 }
 
+/// To whom a session belongs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionOwner {
+    /// The organization that the session is for.
+    pub organization_id: OrgId,
+    /// The person's member id there.
+    pub member_id: MemberId,
+    /// The person's account.
+    pub email: Email,
+}
+
 impl Session {
+    /// To whom it belongs.
+    #[must_use]
+    pub fn owner(&self) -> SessionOwner {
+        SessionOwner { organization_id: self.organization_id, member_id: self.member_id, email: self.email.clone() }
+    }
+
     /// Whether it is still valid at a moment.
     #[must_use]
     pub fn is_alive(&self, now: Timestamp) -> bool {

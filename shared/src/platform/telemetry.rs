@@ -85,6 +85,8 @@ pub struct CallLine<'a> {
     pub write_units: f64,
     /// The calls of the table.
     pub round_trips: u32,
+    /// How many times the call waited for the table: calls under way together are one wait.
+    pub waits: u32,
     /// The attempts at them beyond the first.
     pub retries: u32,
     /// 1 if the service failed.
@@ -118,6 +120,7 @@ impl<'a> CallLine<'a> {
             read_units: usage.read_units,
             write_units: usage.write_units,
             round_trips: usage.round_trips,
+            waits: usage.waits,
             retries: usage.retries,
             faults: u8::from(status >= 500),
             cause: None,
@@ -159,11 +162,12 @@ pub fn metrics(measured: &[Metric]) -> Value {
 }
 
 /// The metrics of a call.
-const OF_A_CALL: [Metric; 6] = [
+const OF_A_CALL: [Metric; 7] = [
     Metric::ms("duration_ms"),
     Metric::count("read_units"),
     Metric::count("write_units"),
     Metric::count("round_trips"),
+    Metric::count("waits"),
     Metric::count("retries"),
     Metric::count("faults"),
 ];

@@ -132,12 +132,12 @@ async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result
     let blockers = |draft: &Agreement, contacts: &[Contact]| blockers_of(draft, true, contacts, scope.now());
     let drafts: Vec<&Agreement> =
         drafts.filter(|draft| blockers(draft, &[]).iter().all(Blocker::is_of_contacts)).collect();
-    let contacts = scope.store().contacts(participants_of(drafts.iter().copied())).await?;
+    let contacts = scope.store().contacts(participants_of(drafts.iter().copied()));
+    let proposed = scope.store().proposed_for_publication(drafts.iter().map(|draft| draft.id()), scope.now());
+    let (contacts, proposed) = tokio::try_join!(contacts, proposed)?;
     let contacts: Vec<Contact> = contacts.into_iter().map(Versioned::into_inner).collect();
-    let is_ready = |draft: &&&Agreement| blockers(draft, &contacts).is_empty();
-    let ready: Vec<AgreementId> = drafts.iter().filter(is_ready).map(|draft| draft.id()).collect();
-    let proposed = scope.store().proposed_for_publication(ready.iter().copied(), scope.now()).await?;
-    Ok(ready.into_iter().filter(|id| !proposed.contains(id)).collect())
+    let is_ready = |draft: &&Agreement| blockers(draft, &contacts).is_empty() && !proposed.contains(&draft.id());
+    Ok(drafts.into_iter().filter(is_ready).map(Agreement::id).collect())
 }
 
 /// Drafts an agreement.

@@ -41,8 +41,10 @@ pub async fn begin(
     beginning: &Beginning,
 ) -> Result<Plan<()>, Error> {
     let scope = by.scope();
+    // As a call of the API has them: what the body names comes first.
+    let shown = [new.workspace_id.uuid(), id.uuid()];
     if scope.store().agreement(id).await?.is_some() {
-        return Ok(Plan::new(scope, ()).showing([id.uuid()]));
+        return Ok(Plan::new(scope, ()).showing(shown));
     }
     let workspace = workspaces::named(scope, new.workspace_id).await?;
     let draft = match beginning {
@@ -58,7 +60,7 @@ pub async fn begin(
                 .map_err(|errors| Error::Internal(format!("a template that makes no draft: {errors:?}")))?
         }
     };
-    create(scope, &workspace, &draft)
+    Ok(create(scope, &workspace, &draft)?.showing(shown))
 }
 
 /// Copies an agreement, in any state, as a new draft with the id that its form carries: a form that is sent twice makes one
@@ -74,7 +76,7 @@ pub async fn duplicate(by: &impl Writer, id: AgreementId, copy: AgreementId) -> 
     }
     let workspace = workspaces::workspace_of(scope, original.workspace_id).await?;
     let draft = original.duplicate(copy, name_of_copy(&original.name), scope.actor().clone(), scope.now());
-    create(scope, &workspace, &draft)
+    Ok(create(scope, &workspace, &draft)?.showing([copy.uuid()]))
 }
 
 /// "Copy of" the name, cut to what a name may have.
@@ -90,7 +92,7 @@ fn create(scope: &Scope, workspace: &Workspace, draft: &Agreement) -> Result<Pla
     let mut changes = vec![stored::create(scope.call(), &checked)?];
     let contacts = draft.participants.iter().map(|participant| participant.contact_id);
     changes.extend(workspaces::join_all(scope, workspace, contacts)?);
-    Ok(Plan::new(scope, ()).change(changes).showing([draft.id().uuid()]))
+    Ok(Plan::new(scope, ()).change(changes))
 }
 
 /// Why an edit was not made.

@@ -21,10 +21,24 @@ use crate::domain::call_context::CallContext;
 use crate::domain::contact::Email;
 use crate::domain::ids::SessionId;
 use crate::domain::organization::{MemberRecord, Organization};
-use crate::domain::session::{FailedLogins, Session};
+use crate::domain::session::{FailedLogins, Session, SessionOwner};
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::retry::{Budget, retry_on_conflict};
+
+/// The account, organization and member of a session's owner.
+pub(crate) type Person = (Account, Organization, MemberRecord);
+
+fn keys_of(owner: &SessionOwner) -> [Key; 3] {
+    let org = owner.organization_id;
+    [keys::account(&owner.email), keys::organization(org), keys::member(org, owner.member_id)]
+}
+
+/// The three records of a person, if none of them is missing.
+fn person(found: Vec<Item>) -> Result<Option<Person>, StoreError> {
+    let Ok([account, organization, member]) = <[Item; 3]>::try_from(found) else { return Ok(None) };
+    Ok(Some((from_item(account)?, from_item(organization)?, from_item(member)?)))
+}
 
 /// The attribute of the pointer to a session that holds the hash of its secret.
 const HASH: &str = "hash";
@@ -65,18 +79,24 @@ impl Store {
         self.get(keys::account(email)).await?.map(from_item).transpose()
     }
 
-    /// The account, organization and member of a session, if all three still exist.
-    pub(crate) async fn person(
+    /// The account, organization and member of a session's owner, if all three still exist.
+    pub(crate) async fn person(&self, owner: &SessionOwner) -> Result<Option<Person>, StoreError> {
+        person(self.get_all(&keys_of(owner)).await?)
+    }
+
+    /// The session whose secret has this hash, expired or not, and the account, organization and member of the one who is
+    /// said to own it, all read at once.
+    pub(crate) async fn session_and_person(
         &self,
-        session: &Session,
-    ) -> Result<Option<(Account, Organization, MemberRecord)>, StoreError> {
-        let org = session.organization_id;
-        let keys = [keys::account(&session.email), keys::organization(org), keys::member(org, session.member_id)];
-        let mut found = self.get_all(&keys).await?.into_iter();
-        let (Some(account), Some(organization), Some(member)) = (found.next(), found.next(), found.next()) else {
-            return Ok(None);
-        };
-        Ok(Some((from_item(account)?, from_item(organization)?, from_item(member)?)))
+        hash: SecretHash,
+        owner: &SessionOwner,
+    ) -> Result<(Option<Session>, Option<Person>), StoreError> {
+        let [account, organization, member] = keys_of(owner);
+        let key = keys::session(hash);
+        let mut found = self.get_all(&[key.clone(), account, organization, member]).await?;
+        let is_there = found.first().and_then(Key::of).is_some_and(|first| first == key);
+        let session = is_there.then(|| from_item(found.remove(0))).transpose()?;
+        Ok((session, person(found)?))
     }
 
     /// The organizations that an account belongs to, with the person's member record in each. Organizations that the person

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
 use aws_sdk_dynamodb::error::BoxError;
 use aws_sdk_dynamodb::types::ConsumedCapacity;
-use aws_smithy_runtime_api::client::interceptors::context::BeforeTransmitInterceptorContextRef;
+use aws_smithy_runtime_api::client::interceptors::context::{
+    BeforeTransmitInterceptorContextRef, FinalizerInterceptorContextRef,
+};
 
 /// The usage of the table by some calls.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -16,11 +18,14 @@ pub struct Usage {
     pub write_units: f64,
     /// Calls, each counted once, however many attempts it took.
     pub round_trips: u32,
+    /// How many times the caller waited for the table: calls under way together are one wait. It is what latency grows
+    /// with, and never less than the longest chain of calls that needed each other's results.
+    pub waits: u32,
     /// Attempts beyond the first of each call.
     pub retries: u32,
 }
 
-/// Counts the usage of one handle. As an interceptor it sees every attempt at a call.
+/// Counts the usage of one handle.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UsageMeter(Arc<Mutex<Counts>>);
 
@@ -36,10 +41,14 @@ impl UsageMeter {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Counts a call, and returns the interceptor that counts its attempts.
-    pub(super) fn count_call(&self) -> Self {
-        self.add(|counts| counts.usage.round_trips += 1);
-        self.clone()
+    /// Counts a call that begins now, and returns the interceptor that sees its attempts and its end.
+    pub(super) fn count_call(&self) -> CallMeter {
+        let mut wait = 1;
+        self.add(|counts| {
+            counts.usage.round_trips += 1;
+            wait += counts.usage.waits;
+        });
+        CallMeter { meter: self.clone(), wait }
     }
 
     /// Adds the units of a read.
@@ -62,10 +71,18 @@ impl UsageMeter {
     }
 }
 
+/// Counts the attempts at one call.
+#[derive(Debug)]
+pub(super) struct CallMeter {
+    meter: UsageMeter,
+    /// The number of the wait that the call belongs to: one more than the waits that had ended when it began.
+    wait: u32,
+}
+
 #[aws_smithy_runtime_api::client::interceptors::dyn_dispatch_hint]
-impl Intercept for UsageMeter {
+impl Intercept for CallMeter {
     fn name(&self) -> &'static str {
-        "UsageMeter"
+        "CallMeter"
     }
 
     fn read_before_attempt(
@@ -74,7 +91,17 @@ impl Intercept for UsageMeter {
         _: &RuntimeComponents,
         _: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        self.add(|counts| counts.attempts += 1);
+        self.meter.add(|counts| counts.attempts += 1);
+        Ok(())
+    }
+
+    fn read_after_execution(
+        &self,
+        _: &FinalizerInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        self.meter.add(|counts| counts.usage.waits = counts.usage.waits.max(self.wait));
         Ok(())
     }
 }

@@ -33,9 +33,7 @@ impl Cookie {
     /// The secret that the cookie has in a request.
     #[must_use]
     pub fn read(self, app: &AppState, headers: &HeaderMap) -> Option<CookieSecret> {
-        let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
-        let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.find(|(name, _)| *name == self.name(app)).and_then(|(_, value)| CookieSecret::parse(value))
+        value(headers, self.name(app)).and_then(CookieSecret::parse)
     }
 
     /// The `Set-Cookie` header that sets the secret, or removes the cookie when there is none.
@@ -45,10 +43,22 @@ impl Cookie {
             Self::Session | Self::Form => limits::SESSION_LIFETIME_S,
             Self::Device => limits::DEVICE_COOKIE_LIFETIME_S,
         };
-        let (value, max_age_s) = secret.map_or(("", 0), |secret| (secret.reveal(), lifetime_s));
-        let secure = if app.insecure_cookies { "" } else { "; Secure" };
-        let name = self.name(app);
-        let text = format!("{name}={value}; Path=/; Max-Age={max_age_s}; HttpOnly; SameSite=Lax{secure}");
-        HeaderValue::try_from(text).ok()
+        set(app, self.name(app), secret.map(|secret| (secret.reveal(), lifetime_s)))
     }
+}
+
+/// The value of a cookie in a request.
+#[must_use]
+pub fn value<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+    let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(cookie, _)| *cookie == name).map(|(_, value)| value)
+}
+
+/// The `Set-Cookie` header that sets a cookie's value for some seconds, or removes the cookie when there is none.
+pub(super) fn set(app: &AppState, name: &str, value: Option<(&str, i64)>) -> Option<HeaderValue> {
+    let (value, max_age_s) = value.unwrap_or(("", 0));
+    let secure = if app.insecure_cookies { "" } else { "; Secure" };
+    let text = format!("{name}={value}; Path=/; Max-Age={max_age_s}; HttpOnly; SameSite=Lax{secure}");
+    HeaderValue::try_from(text).ok()
 }

@@ -20,6 +20,7 @@ pub mod login;
 pub mod member_call;
 pub mod next;
 pub mod own_account;
+mod owner_hint;
 pub mod redirect;
 pub mod request;
 pub mod session;

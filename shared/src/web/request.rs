@@ -8,7 +8,7 @@ use std::time::Instant;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::header;
-use http::{HeaderMap, Method, StatusCode, Uri, request};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, request};
 use uuid::Uuid;
 
 use crate::crypto::CookieSecret;
@@ -21,6 +21,7 @@ use crate::store::Store;
 use crate::web::client_address::ClientAddress;
 use crate::web::cookies::Cookie;
 use crate::web::form::{FORM_TOKEN, Form, is_own_origin, is_same_origin};
+use crate::web::owner_hint;
 use crate::web::redirect::Redirect;
 use crate::web::session::{self, SignedIn};
 use crate::wire::fields::FieldErrors;
@@ -203,6 +204,13 @@ impl Request {
     #[must_use]
     pub fn cookie(&self, cookie: Cookie) -> Option<CookieSecret> {
         cookie.read(&self.app, &self.parts.headers)
+    }
+
+    /// The `Set-Cookie` header that keeps the browser's hint about its session's owner right, if it is not.
+    #[must_use]
+    pub fn owner_cookie(&self) -> Option<HeaderValue> {
+        let owner = self.signed_in.as_ref().map(|signed_in| signed_in.session().owner());
+        owner_hint::update(&self.app, &self.parts.headers, owner.as_ref())
     }
 
     pub(super) fn client_address(&self) -> Option<ClientAddress> {

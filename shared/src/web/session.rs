@@ -16,8 +16,9 @@ use crate::error::Error;
 use crate::platform::app_state::AppState;
 use crate::platform::call_record::CallRecord;
 use crate::service::scope::Scope;
-use crate::store::Store;
+use crate::store::sessions::Person;
 use crate::web::cookies::Cookie;
+use crate::web::owner_hint;
 
 /// The signed-in member of a request, with their session.
 #[derive(Debug, Clone)]
@@ -96,8 +97,9 @@ impl SignedIn {
     /// # Errors
     /// [`Error::Unauthenticated`] when the session has ended since the request began.
     pub(super) async fn reload_member(&self) -> Result<Member, Error> {
-        let owner = session_owner(self.scope.store().table(), &self.session).await?;
-        let (_, organization, record) = owner.ok_or(Error::Unauthenticated)?;
+        let person = self.scope.store().table().person(&self.session.owner()).await?;
+        let person = person.filter(|person| owns(person, &self.session));
+        let (_, organization, record) = person.ok_or(Error::Unauthenticated)?;
         Ok(Member::of_session(organization.id, &record))
     }
 }
@@ -111,11 +113,16 @@ pub(super) async fn authenticate(
 ) -> Result<Option<SignedIn>, Error> {
     let (store, now) = (record.store(), record.now());
     let Some(secret) = Cookie::Session.read(app, headers) else { return Ok(None) };
-    let Some(session) = store.session(secret.hash()).await? else { return Ok(None) };
-    if !session.is_alive(now) {
+    let hint = owner_hint::read(app, headers);
+    let (session, hinted) = match &hint {
+        Some(owner) => store.session_and_person(secret.hash(), owner).await?,
+        None => (store.session(secret.hash()).await?, None),
+    };
+    let Some(session) = session.filter(|session| session.is_alive(now)) else { return Ok(None) };
+    let person = if hint == Some(session.owner()) { hinted } else { store.person(&session.owner()).await? };
+    let Some((account, organization, member)) = person.filter(|person| owns(person, &session)) else {
         return Ok(None);
-    }
-    let Some((account, organization, member)) = session_owner(store, &session).await? else { return Ok(None) };
+    };
     if session.is_to_be_refreshed(now) {
         let refreshed = Session { seen_at: now, ..session.clone() };
         // If this write fails, the session only ends earlier.
@@ -124,15 +131,10 @@ pub(super) async fn authenticate(
     Ok(Some(SignedIn::new((app, record), (account, organization, &member), secret, session, path_record_ids)))
 }
 
-/// The account, organization and member of a session, unless the member was removed or the account has signed out of all
-/// sessions.
-async fn session_owner(
-    store: &Store,
-    session: &Session,
-) -> Result<Option<(Account, Organization, MemberRecord)>, Error> {
+/// Whether a session is still its owner's: not if the member was removed, or the account has signed out of all sessions.
+fn owns((account, ..): &Person, session: &Session) -> bool {
     let is_member = |membership: &Membership| {
         membership.organization_id == session.organization_id && membership.member_id == session.member_id
     };
-    let found = store.person(session).await?;
-    Ok(found.filter(|(account, ..)| account.epoch == session.epoch && account.memberships.iter().any(is_member)))
+    account.epoch == session.epoch && account.memberships.iter().any(is_member)
 }

@@ -11,6 +11,7 @@ mod home_endpoints;
 mod invitations;
 mod members;
 mod organization;
+mod pages;
 mod proposals;
 mod rare_states;
 mod sign_in;

@@ -1,0 +1,45 @@
+//! To whom a session belongs, as its browser remembers it.
+//!
+//! Decision: the record of a session names its account, organization and member, so that they could only be read after
+//! it, and each page would wait for the store twice before its own reads. The browser keeps the three in a cookie beside
+//! the session's, and all four records are read at once. The cookie decides nothing: what it led to counts only where the
+//! session's own record names the same three. Without it, or with a wrong one, a page waits once more.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use http::{HeaderMap, HeaderValue};
+
+use crate::domain::contact::Email;
+use crate::domain::session::SessionOwner;
+use crate::limits;
+use crate::platform::app_state::AppState;
+use crate::web::cookies;
+
+fn name(app: &AppState) -> &'static str {
+    if app.insecure_cookies { "owner" } else { "__Host-owner" }
+}
+
+/// The owner that the cookie names.
+pub(super) fn read(app: &AppState, headers: &HeaderMap) -> Option<SessionOwner> {
+    let mut parts = cookies::value(headers, name(app))?.splitn(3, '.');
+    let (organization, member, email) = (parts.next()?, parts.next()?, parts.next()?);
+    let email = String::from_utf8(BASE64.decode(email).ok()?).ok()?;
+    Some(SessionOwner {
+        organization_id: organization.parse().ok()?,
+        member_id: member.parse().ok()?,
+        email: Email::parse(&email).ok()?,
+    })
+}
+
+/// The `Set-Cookie` header that makes the cookie name the owner of the request's session, or removes it where there is
+/// none. `None` when the cookie is right as it is.
+pub(super) fn update(app: &AppState, headers: &HeaderMap, owner: Option<&SessionOwner>) -> Option<HeaderValue> {
+    let text = owner.map(|owner| {
+        let email = BASE64.encode(owner.email.as_str());
+        format!("{}.{}.{email}", owner.organization_id, owner.member_id)
+    });
+    if cookies::value(headers, name(app)) == text.as_deref() {
+        return None;
+    }
+    cookies::set(app, name(app), text.as_deref().map(|text| (text, limits::SESSION_LIFETIME_S)))
+}
