@@ -34,6 +34,7 @@ mod pager;
 mod password_link;
 mod proposal;
 mod proposals;
+mod reference;
 mod response;
 mod sign_in;
 mod theme;
@@ -65,12 +66,43 @@ trait Handler: 'static {
     fn handle(request: &mut Request) -> impl Future<Output = Result<PageResponse, Error>> + Send;
 }
 
-/// The routes of the app. Every other path under `/app` gets an error page.
+/// All pages of the app.
+///
+/// Decision: on Lambda three functions share them, each with one of the routers below. One function with all pages would
+/// zip to more than 4 MB, and a page would wait for code that it does not use.
 pub fn router(app: Arc<AppState>) -> Router {
+    complete(member_routes().merge(agreement_routes()).merge(organization_routes()), app)
+}
+
+/// The pages of the function `agreement-app`: those under `/app/agreements`.
+pub fn agreements(app: Arc<AppState>) -> Router {
+    complete(agreement_routes(), app)
+}
+
+/// The pages of the function `organization-app`: those under `/app/organization`, `/app/developers` and `/app/audit`.
+pub fn organization(app: Arc<AppState>) -> Router {
+    complete(organization_routes(), app)
+}
+
+/// The pages of the function `member-app`: all others.
+pub fn members(app: Arc<AppState>) -> Router {
+    complete(member_routes(), app)
+}
+
+/// Routes with an error page for every other path under `/app`.
+fn complete(routes: Router<Arc<AppState>>, app: Arc<AppState>) -> Router {
     let not_found = Served::by::<NotFound>(RouteKind::Page);
     let not_found = move |State(app): State<Arc<AppState>>, request| not_found.serve(app, request);
     let wrong_method = Served::by::<WrongMethod>(RouteKind::Action);
     let wrong_method = move |State(app): State<Arc<AppState>>, request| wrong_method.serve(app, request);
+    routes
+        .route("/app/{*rest}", axum::routing::any(not_found))
+        .method_not_allowed_fallback(wrong_method)
+        .with_state(app)
+}
+
+/// The routes of what members do in deals, of signing in, and of assets.
+fn member_routes() -> Router<Arc<AppState>> {
     Router::new()
         .route("/app", page::<home::Show>())
         .route("/app/", page::<home::Show>())
@@ -88,12 +120,20 @@ pub fn router(app: Arc<AppState>) -> Router {
         .route("/app/workspaces", page_with_action::<workspaces::List, workspaces::Create>())
         .route("/app/workspaces/{id}", page_with_action::<workspaces::Show, workspaces::Activate>())
         .route("/app/workspaces/{id}/people", page_with_action::<workspace_people::Choose, workspace_people::Add>())
-        .route("/app/agreements", page::<agreements::List>())
-        .route(draft::begin::PATH, page_with_action::<draft::begin::Show, draft::begin::Create>())
-        .merge(agreement_routes())
         .route("/app/proposals", page::<proposals::List>())
         .route("/app/proposals/{id}", page_with_action::<proposal::Show, proposal::Decide>())
         .route("/app/members", page::<organization::FormerAddress>())
+        .route("/app/invitations/{secret}", page_with_action::<invitation::Show, invitation::Accept>())
+        .route("/app/password-links/{secret}", page_with_action::<password_link::Show, password_link::Set>())
+        .route(assets::STYLE.path, assets::route(&assets::STYLE))
+        .route(assets::SCRIPT.path, assets::route(&assets::SCRIPT))
+        .route(assets::SANS.path, assets::route(&assets::SANS))
+        .route(assets::SERIF.path, assets::route(&assets::SERIF))
+}
+
+/// The routes of what an admin runs, and of the audit log.
+fn organization_routes() -> Router<Arc<AppState>> {
+    Router::new()
         .route("/app/organization", page_with_action::<organization::Show, organization::Save>())
         .route("/app/organization/contacts", page_with_action::<own_contacts::Choose, own_contacts::Add>())
         .route("/app/organization/contacts/{id}/remove", action::<own_contacts::Remove>())
@@ -102,34 +142,29 @@ pub fn router(app: Arc<AppState>) -> Router {
         .route("/app/organization/members", action::<members::Remove>())
         .route("/app/organization/members/{id}/role", action::<members::SaveRole>())
         .route("/app/organization/members/{id}/password-link", action::<members::CreatePasswordLink>())
-        .route("/app/invitations/{secret}", page_with_action::<invitation::Show, invitation::Accept>())
-        .route("/app/password-links/{secret}", page_with_action::<password_link::Show, password_link::Set>())
         .route("/app/audit", page::<audit::Show>())
         .route("/app/audit/export", page::<audit_export::Export>())
         .route("/app/developers", page_with_action::<developers::Show, developers::AddEndpoint>())
         .route("/app/developers/tokens", page_with_action::<tokens::Show, tokens::Create>())
         .route("/app/developers/tokens/{id}/revoke", action::<tokens::Revoke>())
+        .route(reference::PATH, page::<reference::List>())
+        .route("/app/developers/reference/{name}", page::<reference::Show>())
         .route("/app/developers/endpoints/{id}", page_with_action::<endpoint::Show, endpoint::Submit>())
         .route("/app/developers/endpoints/{id}/edit", page_with_action::<endpoint::Edit, endpoint::Save>())
         .route(
             "/app/developers/endpoints/{id}/deliveries/{event}",
             page_with_action::<delivery::Show, delivery::Replay>(),
         )
-        .route(assets::STYLE.path, assets::route(&assets::STYLE))
-        .route(assets::SCRIPT.path, assets::route(&assets::SCRIPT))
-        .route(assets::SANS.path, assets::route(&assets::SANS))
-        .route(assets::SERIF.path, assets::route(&assets::SERIF))
-        .route("/app/{*rest}", axum::routing::any(not_found))
-        .method_not_allowed_fallback(wrong_method)
-        .with_state(app)
 }
 
-/// The routes of an agreement: its page, and the pages on which its draft is set up.
+/// The routes under `/app/agreements`: the list, the page of each, and the pages on which its draft is set up.
 fn agreement_routes() -> Router<Arc<AppState>> {
     use draft::{acts, condition, details, documents, participants, step, terms};
     // Not nested: a nested router would take the beginning off the path, which pages and the way through sign-in need.
     let at = |path: &str| format!("/app/agreements/{{id}}{path}");
     Router::new()
+        .route("/app/agreements", page::<agreements::List>())
+        .route(draft::begin::PATH, page_with_action::<draft::begin::Show, draft::begin::Create>())
         .route(&at(""), page::<agreement::Show>())
         .route(&at("/details"), page_with_action::<details::Show, details::Save>())
         .route(&at("/terms"), page_with_action::<terms::Show, terms::Save>())
@@ -258,6 +293,38 @@ mod tests {
                 // This test's own source has such a literal too.
                 let is_name = |name: &&str| name.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_');
                 found.extend(names.filter(is_name).map(str::to_owned));
+            }
+        }
+    }
+
+    /// The gateway's routes give each function the pages that it has: what begins with a function's paths is in its
+    /// router, and nothing else is.
+    #[test]
+    fn the_gateway_knows_which_function_has_a_page() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let read = |path: &str| std::fs::read_to_string(folder.join(path)).expect("a file");
+        let (gateway, source) = (read("../../CargoLambda.toml"), read("src/lib.rs"));
+        let prefixes = |function: &str| -> Vec<String> {
+            let routes = gateway.lines().filter_map(|line| line.split_once(" = "));
+            let routes = routes.filter(|(_, to)| *to == format!("\"{function}\""));
+            let paths = routes.map(|(path, _)| path.trim_matches('"').to_owned());
+            let (below, exact): (Vec<String>, Vec<String>) = paths.partition(|path| path.ends_with("/{*path}"));
+            let below: Vec<String> = below.iter().map(|path| path.trim_end_matches("/{*path}").to_owned()).collect();
+            assert_eq!(exact, below, "{function}: the path itself, and all below it");
+            below
+        };
+        for (function, router) in [("agreement-app", "agreement_routes"), ("organization-app", "organization_routes")] {
+            let prefixes = prefixes(function);
+            assert!(!prefixes.is_empty(), "{function}");
+            let is_below = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
+            for part in source.split("#[cfg(test)]").next().unwrap_or_default().split("\nfn ") {
+                let Some((name, body)) = part.split_once("()").filter(|(name, _)| name.ends_with("_routes")) else {
+                    continue;
+                };
+                let paths = body.split('"').filter(|text| text.starts_with("/app/") && !text.contains(' '));
+                for path in paths.filter(|path| path.len() > "/app/".len()) {
+                    assert_eq!(is_below(path), name == router, "{function}: {path} is in {name}");
+                }
             }
         }
     }

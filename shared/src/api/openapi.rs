@@ -44,8 +44,15 @@ pub(super) fn document(is_compressed: bool) -> Result<(Vec<u8>, HeaderMap), Erro
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         return Ok((COMPRESSED.to_vec(), headers));
     }
-    let damaged = || Error::Internal("the description is damaged".to_owned());
-    Ok((decompressed(COMPRESSED).ok_or_else(damaged)?, headers))
+    Ok((description()?, headers))
+}
+
+/// The description, as JSON.
+///
+/// # Errors
+/// [`Error::Internal`] when the kept bytes are damaged.
+pub fn description() -> Result<Vec<u8>, Error> {
+    decompressed(COMPRESSED).ok_or_else(|| Error::Internal("the description is damaged".to_owned()))
 }
 
 /// The description as a gzip file: what `make generate` writes beside it.

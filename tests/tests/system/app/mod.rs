@@ -14,5 +14,6 @@ mod organization;
 mod pages;
 mod proposals;
 mod rare_states;
+mod reference;
 mod sign_in;
 mod tokens;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use tests::app::{self, Page};
+use tests::app::{self, Browser, Page};
 use tests::runtime_api::{self, EVENTS, Function, event, recorded};
 use tests::{Answer, Org, drafts};
 
@@ -212,7 +212,7 @@ async fn a_browser_signs_in_over_the_recorded_events() {
     assert_eq!((entered.status, entered.location()), (303, "/app/proposals"), "{}", entered.body);
     let given = cookies(&entered);
     let names: Vec<&str> = given.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["__Host-session", "__Host-browser", "__Host-form"]);
+    assert_eq!(names, ["__Host-session", "__Host-browser", "__Host-form", "__Host-owner"]);
 
     // A member who is signed in needs no form.
     let mut again: Value = serde_json::from_str(&recorded(view, &[])).expect("an event is JSON");
@@ -221,6 +221,32 @@ async fn a_browser_signs_in_over_the_recorded_events() {
     assert_eq!((away.status, away.location()), (303, "/app/proposals"), "{}", away.body);
     let answered = [&page, &wrong, &entered, &away].map(|page| page.headers["x-request-id"].to_str().expect("an id"));
     assert_eq!(logged(&process), answered);
+}
+
+/// Each of the app's functions has its own pages, and answers for no other's.
+#[tokio::test]
+async fn the_apps_functions_share_its_pages() {
+    let cloud = Cloud::new().await;
+    let person = cloud.org.admin("Maren Holt").await;
+    let browser = Browser::of(&cloud.org, &person).await;
+    let session = browser.cookie("session").expect("a session");
+    let paths = [
+        ("member-app", ["/app", "/app/proposals"]),
+        ("agreement-app", ["/app/agreements", "/app/agreements/new"]),
+        ("organization-app", ["/app/audit", "/app/developers/reference"]),
+    ];
+    for (function, own) in paths {
+        let mut process = webhook_lambda::start(function, &cloud.environment()).await;
+        for path in paths.iter().flat_map(|(_, paths)| paths) {
+            let mut asked: Value = serde_json::from_str(&recorded(PAGES[0], &[])).expect("an event is JSON");
+            asked["rawPath"] = json!(path);
+            asked["rawQueryString"] = json!("");
+            asked["requestContext"]["http"]["path"] = json!(path);
+            asked["cookies"] = json!([format!("__Host-session={session}")]);
+            let page = open(&mut process, asked.to_string()).await;
+            assert_eq!(page.status, if own.contains(path) { 200 } else { 404 }, "{function}: {path}");
+        }
+    }
 }
 
 /// The cookies that an answer sets, with their values.
