@@ -14,8 +14,8 @@ ARGS ?=
 ARCH ?= x86-64
 
 BUILD_FUNCTIONS = cargo lambda build --profile lambda --$(ARCH) -p read-api -p write-api -p proposals -p member-app -p agreement-app -p organization-app -p event-relay -p webhook-sender -p clock
-# Those that `make bench` starts, beside a bare one.
-BUILD_BENCHED = cargo lambda build --profile lambda --$(ARCH) -p read-api -p write-api -p hello
+# Those whose figures `make bench` tells: all, and a bare one.
+BUILD_BENCHED = $(BUILD_FUNCTIONS) -p hello
 CHECK_TOOLS = PATH="$$(scripts/tools check):$$PATH"
 LAMBDA_TOOLS = PATH="$$(scripts/tools lambda):$$PATH"
 
@@ -47,8 +47,9 @@ check: ## Format, wording, lints, documentation, dependencies
 	$(CHECK_TOOLS); cargo shear
 	"$$(scripts/tools typescript)/tsc" -p events/verify --noEmit
 
-bench: ## Figures: calls and lists, deliveries, start and size of functions; lists of 100,000 too with FULL=1
+bench: ## Figures: calls, lists, pages, deliveries, start and size of functions; lists of 100,000 too with FULL=1
 	cargo run --release -p tests --no-default-features --bin bench_api
+	cargo run --release -p tests --no-default-features --bin bench_app
 	cargo run --release -p tests --no-default-features --bin bench_webhooks
 	$(LAMBDA_TOOLS); $(BUILD_BENCHED)
 	$(LAMBDA_TOOLS); $(BUILD_BENCHED) --output-format zip --lambda-dir target/lambda-zip

@@ -321,7 +321,7 @@ export const SCENES = [
   { name: 'Tokens, revoke opened', as: 'colleague', path: '/app/developers/tokens', act: (page) => page.locator('details.confirm summary').first().click(), has: 'details[open] button.danger' },
   { name: 'Tokens, for admins', as: 'member', path: '/app/developers/tokens', status: 403, says: 'This page is for admins' },
   { name: 'API reference', path: '/app/developers/reference', says: ['API reference', 'Draft an agreement', 'proposal.created'] },
-  { name: 'API reference, an operation', path: '/app/developers/reference/create_agreement', says: ['POST /api/v1/agreements', 'Try it', 'Idempotency-Key', 'required', 'Answers', 'Types'] },
+  { name: 'API reference, an operation', path: '/app/developers/reference/create_agreement', says: ['POST /api/v1/agreements', 'Try it', 'Idempotency-Key', 'required', 'Answers', 'Types', 'Values'] },
   { name: 'API reference, an event', path: '/app/developers/reference/on_proposal_created', says: ['Service-Webhook-Signature', 'What your server answers'] },
   { name: 'API reference, errors', path: '/app/developers/reference/errors', says: ['Errors', '409', 'FieldCode'] },
   { name: 'API reference, for admins', as: 'member', path: '/app/developers/reference', status: 403, says: 'This page is for admins' },

@@ -130,7 +130,10 @@ struct EntryPage {
     request: Vec<Part>,
     answers: Vec<Answer>,
     errors: String,
+    /// The objects and enums that it refers to.
     types: Vec<Part>,
+    /// The other types: each is one value.
+    values: Vec<Part>,
 }
 
 /// Shows an operation, an event, or what errors look like.
@@ -147,7 +150,9 @@ impl Handler for Show {
         let description = Description::read()?;
         let layout = Layout::new(request);
         let errors = format!("{PATH}/{ERRORS}");
+        let of_types = |types: Vec<Part>| types.into_iter().partition(|part: &Part| !part.fields.is_empty());
         if name == ERRORS {
+            let (types, values) = of_types(description.types_of_errors());
             return PageResponse::render(&EntryPage {
                 layout,
                 kind: "API",
@@ -158,13 +163,15 @@ impl Handler for Show {
                 request: Vec::new(),
                 answers: description.errors(),
                 errors: String::new(),
-                types: description.types_of_errors(),
+                types,
+                values,
             });
         }
         let operation = description.operations().find(|operation| operation.id() == name);
         let operation = operation.ok_or_else(Error::not_found)?;
         let base_url = request.app().base_url.to_string();
         let is_event = operation.is_event();
+        let (types, values) = of_types(operation.types());
         PageResponse::render(&EntryPage {
             layout,
             kind: if is_event { "Event" } else { "Operation" },
@@ -175,7 +182,8 @@ impl Handler for Show {
             request: operation.request(),
             answers: operation.answers(),
             errors,
-            types: operation.types(),
+            types,
+            values,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The OpenAPI document, as far as the reference shows it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use serde_json::Value;
 use shared::api::openapi;
@@ -146,43 +146,20 @@ impl Description {
         pointer.and_then(|pointer| self.0.pointer(pointer)).unwrap_or(value)
     }
 
-    fn field(&self, name: &str, schema: &Value, about: &str, mark: Option<&'static str>) -> Field {
-        // Types have their descriptions on the page. What their fields say besides is the field's own.
-        let own = if about.is_empty() { text(schema, "description") } else { about };
-        Field {
-            name: name.to_owned(),
-            kind: Some(Kind::of(schema)),
-            mark,
-            about: Prose::new(&with_bounds(own, schema)),
-        }
-    }
-
-    /// The fields of an object, or the values of an enum.
-    fn fields(&self, schema: &Value, is_sent: bool) -> Vec<Field> {
-        let is_required = |name: &str| items(&schema["required"]).any(|required| required == name);
-        let mark = |name: &str| (is_sent && is_required(name)).then_some("required");
-        let fields = members(&schema["properties"]).map(|(name, field)| self.field(name, field, "", mark(name)));
-        let values = items(&schema["enum"]).zip(items(&schema["x-enum-descriptions"]));
-        let values = values.map(|(value, about)| Field {
-            name: value.as_str().unwrap_or_default().to_owned(),
-            kind: None,
-            mark: None,
-            about: Prose::new(about.as_str().unwrap_or_default()),
-        });
-        fields.chain(values).collect()
-    }
-
-    /// The types that are named, and those that they refer to, in the order of their names.
-    fn types(&self, mut open: Vec<String>) -> Vec<Part> {
+    /// The types that are named, and those that they refer to, each where it is first referred to.
+    fn types(&self, named: Vec<String>) -> Vec<Part> {
         let mut known: BTreeSet<String> = BTreeSet::new();
-        while let Some(name) = open.pop() {
+        let mut open = VecDeque::from(named);
+        let mut parts = Vec::new();
+        while let Some(name) = open.pop_front() {
             if known.contains(&name) {
                 continue;
             }
             open.extend(names_in(&self.0["components"]["schemas"][&name]));
+            parts.push(self.part(&name));
             known.insert(name);
         }
-        known.iter().map(|name| self.part(name)).collect()
+        parts
     }
 
     /// A type.
@@ -200,10 +177,31 @@ impl Description {
             id: name.to_owned(),
             title: name.to_owned(),
             about: Prose::new(&about),
-            fields: self.fields(schema, is_sent),
+            fields: fields(schema, is_sent),
             example,
         }
     }
+}
+
+fn field(name: &str, schema: &Value, about: &str, mark: Option<&'static str>) -> Field {
+    // Types have their descriptions on the page. What their fields say besides is the field's own.
+    let own = if about.is_empty() { text(schema, "description") } else { about };
+    Field { name: name.to_owned(), kind: Some(Kind::of(schema)), mark, about: Prose::new(&with_bounds(own, schema)) }
+}
+
+/// The fields of an object, or the values of an enum.
+fn fields(schema: &Value, is_sent: bool) -> Vec<Field> {
+    let is_required = |name: &str| items(&schema["required"]).any(|required| required == name);
+    let mark = |name: &str| (is_sent && is_required(name)).then_some("required");
+    let fields = members(&schema["properties"]).map(|(name, schema)| field(name, schema, "", mark(name)));
+    let values = items(&schema["enum"]).zip(items(&schema["x-enum-descriptions"]));
+    let values = values.map(|(value, about)| Field {
+        name: value.as_str().unwrap_or_default().to_owned(),
+        kind: None,
+        mark: None,
+        about: Prose::new(about.as_str().unwrap_or_default()),
+    });
+    fields.chain(values).collect()
 }
 
 /// What a scalar type is, as a sentence.
@@ -241,6 +239,12 @@ fn names_in(value: &Value) -> Vec<String> {
             .collect(),
         Value::Array(items) => items.iter().flat_map(names_in).collect(),
         _ => Vec::new(),
+    }
+}
+
+impl Part {
+    fn new(id: &str, title: &str, about: &str, fields: Vec<Field>) -> Self {
+        Self { id: id.to_owned(), title: title.to_owned(), about: Prose::new(about), fields, example: None }
     }
 }
 
@@ -320,19 +324,15 @@ impl<'a> Operation<'a> {
         let mut parts: Vec<Part> = places
             .into_iter()
             .map(|(place, title)| {
-                self.part(
+                Part::new(
                     place,
                     title,
                     "",
                     self.parameters(place)
                         .map(|parameter| {
-                            let mark = (parameter["required"] == true && place != "path").then_some("required");
-                            self.description.field(
-                                text(parameter, "name"),
-                                &parameter["schema"],
-                                text(parameter, "description"),
-                                mark,
-                            )
+                            let mark = (parameter["required"] == true && place != "path" && !self.is_event)
+                                .then_some("required");
+                            field(text(parameter, "name"), &parameter["schema"], text(parameter, "description"), mark)
                         })
                         .collect(),
                 )
@@ -342,20 +342,16 @@ impl<'a> Operation<'a> {
         let body = self.body();
         if !body.is_null() {
             let schema = self.description.resolved(&body["schema"]);
-            let mut part = self.part(
+            let mut part = Part::new(
                 "body",
                 "Body",
                 text(&self.value["requestBody"], "description"),
-                self.description.fields(schema, !self.is_event),
+                fields(schema, !self.is_event),
             );
             part.example = example_of(body).or_else(|| example_of(schema)).map(indented);
             parts.push(part);
         }
         parts
-    }
-
-    fn part(&self, id: &str, title: &str, about: &str, fields: Vec<Field>) -> Part {
-        Part { id: id.to_owned(), title: title.to_owned(), about: Prose::new(about), fields, example: None }
     }
 
     /// A command for a shell in which `TOKEN` is set.
@@ -375,7 +371,13 @@ impl<'a> Operation<'a> {
         if let Some(example) = example_of(body).or_else(|| example_of(self.description.resolved(&body["schema"]))) {
             // A quote in an example ends the text of a shell.
             let example = example.to_string().replace('\'', "'\\''");
-            command += &format!(" \\\n  -H \"Content-Type: application/json\" \\\n  -d '{example}'");
+            command.push_str(
+                " \
+  -H \"Content-Type: application/json\" \
+  -d '",
+            );
+            command.push_str(&example);
+            command.push('\'');
         }
         command
     }
@@ -392,7 +394,7 @@ impl<'a> Operation<'a> {
         let is_error = names_in(&content["schema"]) == [ENVELOPE];
         let header = |(name, header): (&str, &Value)| {
             let header = self.description.resolved(header);
-            self.description.field(name, &header["schema"], text(header, "description"), None)
+            field(name, &header["schema"], text(header, "description"), None)
         };
         Answer {
             status: status.to_owned(),

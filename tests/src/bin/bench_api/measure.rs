@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tests::client::{Answer, Request};
+use tests::figures::percentile;
 use tests::log;
 
 /// Calls before the first that counts, and how long they may take.
@@ -105,10 +106,4 @@ impl Calls {
         }
         figures
     }
-}
-
-/// The least of the sorted times that so many percent of them do not exceed, in milliseconds.
-fn percentile(sorted: &[Duration], percent: usize) -> f64 {
-    let rank = (sorted.len() * percent).div_ceil(100).max(1);
-    sorted[rank - 1].as_secs_f64() * 1000.0
 }

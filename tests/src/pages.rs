@@ -1,0 +1,180 @@
+//! All pages of the app, found by following links from Home, and what each of them costs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::app::{Browser, Page};
+use crate::log;
+use crate::org::Org;
+use crate::pdf::pdf;
+use crate::subscriber::Subscriber;
+
+/// How often a page may wait for the store, session and audit row included (goal P8).
+pub const WAITS_MAX: u64 = 5;
+/// The largest page, in bytes, besides stylesheet, script and fonts (goal P8).
+pub const BYTES_MAX: usize = 60 * 1024;
+/// How often a page that waited too often is opened again.
+const MORE_VISITS_MAX: usize = 4;
+/// The pages that are visited of one kind: of an organization with hundreds of records, one page is like another.
+const VISITS_OF_ONE_KIND: usize = 6;
+
+/// A page as it was opened once.
+#[derive(Debug, Clone)]
+pub struct Visit {
+    /// The operation in the log.
+    pub operation: String,
+    /// Its path.
+    pub path: String,
+    /// The size of the page.
+    pub bytes: usize,
+    /// How often it waited for the store.
+    pub waits: u64,
+    /// Calls of the store.
+    pub round_trips: u64,
+    /// Read capacity units.
+    pub read_units: f64,
+    /// Write capacity units.
+    pub write_units: f64,
+}
+
+/// Opens a page. `from` says where it is linked.
+///
+/// # Panics
+/// When it is an error, or the log has no line of it.
+pub async fn visit(org: &Org, browser: &Browser, path: &str, from: &str) -> (Page, Visit) {
+    let mut found = visit_once(org, browser, path, from).await;
+    // On a busy machine a read may be answered before the one beside it has begun. It counts as a wait then, so that the
+    // page is opened again before it is held against it.
+    for _ in 0..MORE_VISITS_MAX {
+        if found.1.waits > WAITS_MAX {
+            found = visit_once(org, browser, path, from).await;
+        }
+    }
+    found
+}
+
+async fn visit_once(org: &Org, browser: &Browser, path: &str, from: &str) -> (Page, Visit) {
+    let page = browser.get(path).await;
+    assert!(page.status < 400, "{path}, linked from {from}: {}", page.status);
+    let id = page.headers.get("x-request-id").and_then(|id| id.to_str().ok()).expect("a request id").to_owned();
+    let line = log::line(org.stack().log_file(), &id).await;
+    let count = |name: &str| line[name].as_u64().unwrap_or_else(|| panic!("{name}: {line}"));
+    let units = |name: &str| line[name].as_f64().unwrap_or_else(|| panic!("{name}: {line}"));
+    let visit = Visit {
+        operation: line["operation"].as_str().expect("an operation").to_owned(),
+        path: path.to_owned(),
+        bytes: page.body.len(),
+        waits: count("waits"),
+        round_trips: count("round_trips"),
+        read_units: units("read_units"),
+        write_units: units("write_units"),
+    };
+    (page, visit)
+}
+
+/// Opens all pages that links from Home lead to, the files of documents excepted.
+///
+/// # Panics
+/// When one of them is an error.
+pub async fn crawl(org: &Org, browser: &Browser) -> Vec<Visit> {
+    let mut queue = vec![("/app".to_owned(), "the start".to_owned())];
+    let mut known: BTreeSet<String> = BTreeSet::from(["/app".to_owned()]);
+    let mut visits: BTreeMap<String, usize> = BTreeMap::new();
+    let mut visited = Vec::new();
+    while let Some((path, from)) = queue.pop() {
+        let (page, visit) = visit(org, browser, &path, &from).await;
+        visited.push(visit);
+        for link in links(&page) {
+            let visits = visits.entry(kind(&link)).or_default();
+            if *visits < VISITS_OF_ONE_KIND && known.insert(link.clone()) {
+                *visits += 1;
+                queue.push((link, path.clone()));
+            }
+        }
+    }
+    visited
+}
+
+/// The kind of a path: what it is without its ids.
+fn kind(path: &str) -> String {
+    let path = path.split('?').next().unwrap_or_default();
+    path.split('/')
+        .map(|part| if uuid::Uuid::try_parse(part).is_ok() { "*" } else { part })
+        .collect::<Vec<_>>()
+        .join("/")
+}
+
+/// The app's pages that a page links to.
+fn links(page: &Page) -> Vec<String> {
+    let targets = page.body.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let is_page = |target: &&str| *target == "/app" || target.starts_with("/app/") || target.starts_with("/app?");
+    let assets = ["/app/fonts/", "/app/style.css", "/app/app.js", "/app/audit/export"];
+    // The files of fixtures are not there: the one that is uploaded is visited on its own.
+    let is_file = |target: &str| target.ends_with("/view") || target.ends_with("/download");
+    targets
+        .filter(is_page)
+        .filter(|target| !is_file(target) && !assets.iter().any(|asset| target.starts_with(asset)))
+        .map(|target| target.split('#').next().unwrap_or_default().replace("&#38;", "&").replace("&amp;", "&"))
+        .collect()
+}
+
+/// An organization with something on every page, and a subscriber, whose admin is signed in.
+#[derive(Debug)]
+pub struct Furnished {
+    /// The subscriber.
+    pub subscriber: Subscriber,
+    /// The path of a document's file.
+    pub document: String,
+}
+
+/// Furnishes an organization: an agreement of each state, proposals, a document and a delivery.
+///
+/// # Panics
+/// When something is refused.
+pub async fn furnish(org: &Org) -> Furnished {
+    let subscriber = org.subscriber().await;
+    let document = deals(org, &subscriber.admin).await;
+    let sent = subscriber.press("test", &[]).await;
+    assert_eq!(sent.status, 303, "{}", sent.body);
+    Furnished { subscriber, document }
+}
+
+/// An agreement of each state, with proposals, a document and more. Gives the path of the document that was uploaded.
+async fn deals(org: &Org, browser: &Browser) -> String {
+    let token = browser.get("/app").await.hidden("form_token");
+    let workspace = org.workspace("Harbor refit").await["id"].as_str().expect("an id").to_owned();
+    let mut fields = vec![("form_token", token.clone()), ("workspace", workspace.clone())];
+    fields.extend([("template", "safe".to_owned()), ("name", "Refit contract".to_owned())]);
+    for (party, name) in [("party.issuer", "Ada"), ("party.investor", "Ben")] {
+        let contact = org.person(name).await["id"].as_str().expect("an id").to_owned();
+        let path = format!("/api/v1/workspaces/{workspace}/contacts");
+        org.post(&path, &json!({"contact_id": contact})).send().await.ok(201);
+        fields.push((party, contact));
+    }
+    let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let begun = browser.post("/app/agreements/new", &fields).await;
+    assert_eq!(begun.status, 303, "{}", begun.body);
+    let draft: Value = org.get(begun.location().replace("/app/", "/api/v1/")).send().await.ok(200);
+    let document = draft["documents"][0]["id"].as_str().expect("an id");
+    let path = format!("{}/documents/{document}", begun.location());
+    let seen = browser.get(&path).await.hidden("seen");
+    let filed = browser
+        .upload(
+            &path,
+            &[("form_token", &token), ("seen", &seen), ("name", "SAFE")],
+            ("file", "safe.pdf", &pdf("one", "")),
+        )
+        .await;
+    assert_eq!(filed.status, 303, "{}", filed.body);
+
+    let ready = org.ready_draft("Seed round", |_| ()).await;
+    org.propose("publish_agreement", &ready).await;
+    let declined = org.propose("publish_agreement", &org.ready_draft("Bridge round", |_| ()).await).await;
+    browser.decide(&format!("/app/proposals/{}", declined["id"].as_str().expect("an id")), "decline", "").await;
+    let published = org.ready_draft("Series A", |_| ()).await;
+    let proposal = org.propose("publish_agreement", &published).await;
+    browser.decide(&format!("/app/proposals/{}", proposal["id"].as_str().expect("an id")), "confirm", "").await;
+    org.propose("cancel_agreement", &published).await;
+    path
+}
