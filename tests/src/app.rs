@@ -168,6 +168,12 @@ pub fn form(fields: &[(&str, &str)]) -> String {
     fields.iter().map(pair).collect::<Vec<_>>().join("&")
 }
 
+/// The text of an attribute's value.
+#[must_use]
+pub fn unescaped(value: &str) -> String {
+    value.replace("&#60;", "<").replace("&#62;", ">").replace("&#34;", "\"").replace("&#39;", "'").replace("&#38;", "&")
+}
+
 /// A page, or the way to one.
 #[derive(Debug, Clone)]
 pub struct Page {
@@ -198,13 +204,7 @@ impl Page {
     pub fn hidden(&self, name: &str) -> String {
         let start = format!("type=\"hidden\" name=\"{name}\" value=\"");
         let (_, rest) = self.body.split_once(&start).unwrap_or_else(|| panic!("no {name} in {}", self.body));
-        let value = rest.split('"').next().unwrap_or_default();
-        value
-            .replace("&#60;", "<")
-            .replace("&#62;", ">")
-            .replace("&#34;", "\"")
-            .replace("&#39;", "'")
-            .replace("&#38;", "&")
+        unescaped(rest.split('"').next().unwrap_or_default())
     }
 
     /// Whether a text is on it.

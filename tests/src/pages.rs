@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::app::{Browser, Page};
+use crate::app::{Browser, Page, unescaped};
 use crate::log;
 use crate::org::Org;
 use crate::pdf::pdf;
@@ -36,6 +36,72 @@ pub struct Visit {
     pub read_units: f64,
     /// Write capacity units.
     pub write_units: f64,
+    /// The forms on it that change something.
+    pub forms: Vec<Form>,
+}
+
+/// A form that is posted, as the browser would send it without anything typed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Form {
+    /// Where it is sent.
+    pub action: String,
+    /// Its fields but the CSRF token, with the button that is pressed.
+    pub fields: Vec<(String, String)>,
+}
+
+impl Form {
+    /// Sends it with a browser's own CSRF token.
+    pub async fn send(&self, browser: &Browser, form_token: &str) -> Page {
+        let mut fields = vec![("form_token", form_token)];
+        fields.extend(self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        browser.post(&self.action, &fields).await
+    }
+
+    /// The ids in it.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        let texts = self.action.split('/').chain(self.fields.iter().map(|(_, value)| value.as_str()));
+        texts.filter(|text| uuid::Uuid::try_parse(text).is_ok())
+    }
+}
+
+/// The forms of a page that are posted: one for each button.
+fn forms(page: &Page) -> Vec<Form> {
+    let mut forms = Vec::new();
+    for rest in page.body.split("<form ").skip(1) {
+        let (head, rest) = rest.split_once('>').unwrap_or_default();
+        let inside = rest.split("</form>").next().unwrap_or_default();
+        let (Some("post"), Some(action)) = (attribute(head, "method").as_deref(), attribute(head, "action")) else {
+            continue;
+        };
+        let mut fields = Vec::new();
+        let mut buttons = Vec::new();
+        let mut select = None;
+        for element in inside.split('<').skip(1).filter_map(|element| element.split('>').next()) {
+            let (tag, attributes) = element.split_once(' ').unwrap_or((element, ""));
+            let name = attribute(attributes, "name").filter(|name| name != "form_token");
+            let value = attribute(attributes, "value").unwrap_or_default();
+            let is_choice = ["checkbox", "radio"].map(Some).contains(&attribute(attributes, "type").as_deref());
+            match (tag, name) {
+                ("input", Some(name)) if !is_choice || attributes.contains(" checked") => fields.push((name, value)),
+                ("textarea", Some(name)) => fields.push((name, String::new())),
+                ("select", name) => select = name,
+                ("option", _) if !value.is_empty() => fields.extend(select.take().map(|name| (name, value))),
+                ("button", name) => buttons.push(name.map(|name| (name, value))),
+                _ => {}
+            }
+        }
+        forms.extend(
+            buttons
+                .into_iter()
+                .map(|button| Form { action: action.clone(), fields: fields.iter().cloned().chain(button).collect() }),
+        );
+    }
+    forms
+}
+
+fn attribute(attributes: &str, name: &str) -> Option<String> {
+    let (_, rest) = attributes.split_once(&format!("{name}=\""))?;
+    Some(unescaped(rest.split('"').next()?))
 }
 
 /// Opens a page. `from` says where it is linked.
@@ -69,6 +135,7 @@ async fn visit_once(org: &Org, browser: &Browser, path: &str, from: &str) -> (Pa
         round_trips: count("round_trips"),
         read_units: units("read_units"),
         write_units: units("write_units"),
+        forms: forms(&page),
     };
     (page, visit)
 }

@@ -16,4 +16,5 @@ mod proposals;
 mod rare_states;
 mod reference;
 mod sign_in;
+mod strangers;
 mod tokens;
