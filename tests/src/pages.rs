@@ -47,6 +47,8 @@ pub struct Form {
     pub action: String,
     /// Its fields but the CSRF token, with the button that is pressed.
     pub fields: Vec<(String, String)>,
+    /// The names of those into which people type text.
+    pub texts: BTreeSet<String>,
 }
 
 impl Form {
@@ -55,6 +57,16 @@ impl Form {
         let mut fields = vec![("form_token", form_token)];
         fields.extend(self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         browser.post(&self.action, &fields).await
+    }
+
+    /// The form with the same text typed into all fields that take text.
+    #[must_use]
+    pub fn typed(&self, text: &str) -> Self {
+        let mut form = self.clone();
+        for (_, value) in form.fields.iter_mut().filter(|(name, _)| self.texts.contains(name)) {
+            text.clone_into(value);
+        }
+        form
     }
 
     /// The ids in it.
@@ -74,13 +86,16 @@ fn forms(page: &Page) -> Vec<Form> {
             continue;
         };
         let mut fields = Vec::new();
-        let mut buttons = Vec::new();
+        let (mut buttons, mut texts) = (Vec::new(), BTreeSet::new());
         let mut select = None;
         for element in inside.split('<').skip(1).filter_map(|element| element.split('>').next()) {
             let (tag, attributes) = element.split_once(' ').unwrap_or((element, ""));
             let name = attribute(attributes, "name").filter(|name| name != "form_token");
             let value = attribute(attributes, "value").unwrap_or_default();
-            let is_choice = ["checkbox", "radio"].map(Some).contains(&attribute(attributes, "type").as_deref());
+            let kind = attribute(attributes, "type").unwrap_or_default();
+            let is_choice = ["checkbox", "radio"].contains(&kind.as_str());
+            let is_text = tag == "textarea" || tag == "input" && kind == "text";
+            texts.extend(name.clone().filter(|_| is_text));
             match (tag, name) {
                 ("input", Some(name)) if !is_choice || attributes.contains(" checked") => fields.push((name, value)),
                 ("textarea", Some(name)) => fields.push((name, String::new())),
@@ -90,11 +105,11 @@ fn forms(page: &Page) -> Vec<Form> {
                 _ => {}
             }
         }
-        forms.extend(
-            buttons
-                .into_iter()
-                .map(|button| Form { action: action.clone(), fields: fields.iter().cloned().chain(button).collect() }),
-        );
+        forms.extend(buttons.into_iter().map(|button| Form {
+            action: action.clone(),
+            fields: fields.iter().cloned().chain(button).collect(),
+            texts: texts.clone(),
+        }));
     }
     forms
 }

@@ -8,6 +8,7 @@ mod decisions;
 mod draft;
 mod forms;
 mod home_endpoints;
+mod hostile_texts;
 mod invitations;
 mod members;
 mod organization;
