@@ -135,6 +135,23 @@ pub async fn age_session(table: &Table, secret: &str, created_at: Timestamp, see
     update.send().await.expect("the session is there");
 }
 
+/// Makes the codes of a second factor as good as new, so that a test need not wait for the next one.
+///
+/// # Panics
+/// When the account has no second factor.
+pub async fn forget_used_codes(table: &Table, email: &str) {
+    let email = Email::parse(email).expect("an address");
+    let update = table
+        .client()
+        .update_item()
+        .table_name(&table.name)
+        .set_key(Some(shared::store::keys::second_factor(&email).into_item()))
+        .update_expression("SET last_step = :none")
+        .condition_expression("attribute_exists(pk)")
+        .expression_attribute_values(":none", AttributeValue::N("0".to_owned()));
+    update.send().await.expect("the second factor is on");
+}
+
 /// Makes the last wrong password for an account one that is made in a minute, so that the next has to wait for longer
 /// than a test takes.
 ///

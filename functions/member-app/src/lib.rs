@@ -35,7 +35,9 @@ mod password_link;
 mod proposal;
 mod proposals;
 mod response;
+mod second_factor;
 mod sign_in;
+mod sign_in_code;
 mod theme;
 mod tokens;
 mod workspace_people;
@@ -73,12 +75,17 @@ pub fn router(app: Arc<AppState>) -> Router {
         .route("/app", page::<home::Show>())
         .route("/app/", page::<home::Show>())
         .route("/app/sign-in", page_with_action::<sign_in::Show, sign_in::SignIn>())
+        .route("/app/sign-in/code", page_with_action::<sign_in_code::Show, sign_in_code::SignIn>())
         .route("/app/sign-out", action::<account::SignOut>())
         .route("/app/sign-out-everywhere", action::<account::SignOutEverywhere>())
         .route("/app/account", page::<account::Show>())
         .route("/app/account/name", action::<account::SaveName>())
         .route("/app/account/password", action::<account::ChangePassword>())
         .route("/app/account/sessions", action::<account::EndSession>())
+        .route(second_factor::PATH, page_with_action::<second_factor::Show, second_factor::SetUpForm>())
+        .route("/app/account/second-factor/turn-on", action::<second_factor::TurnOn>())
+        .route("/app/account/second-factor/recovery-codes", action::<second_factor::RenewCodes>())
+        .route("/app/account/second-factor/turn-off", action::<second_factor::TurnOff>())
         .route("/app/account/organization", action::<account::SwitchOrganization>())
         .route("/app/theme", action::<theme::Choose>())
         .route("/app/contacts", page_with_action::<contacts::List, contacts::Add>())
@@ -100,6 +107,7 @@ pub fn router(app: Arc<AppState>) -> Router {
         .route("/app/organization/members", action::<members::Remove>())
         .route("/app/organization/members/{id}/role", action::<members::SaveRole>())
         .route("/app/organization/members/{id}/password-link", action::<members::CreatePasswordLink>())
+        .route("/app/organization/members/{id}/second-factor", action::<members::ResetSecondFactor>())
         .route("/app/invitations/{secret}", page_with_action::<invitation::Show, invitation::Accept>())
         .route("/app/password-links/{secret}", page_with_action::<password_link::Show, password_link::Set>())
         .route("/app/audit", page::<audit::Show>())

@@ -22,6 +22,8 @@ pub mod next;
 pub mod own_account;
 pub mod redirect;
 pub mod request;
+pub mod second_factor;
+mod second_step;
 pub mod session;
 pub mod submitted_form;
 

@@ -109,8 +109,18 @@ pub(super) async fn authenticate(
     headers: &HeaderMap,
     path_record_ids: Vec<u8>,
 ) -> Result<Option<SignedIn>, Error> {
-    let (store, now) = (record.store(), record.now());
     let Some(secret) = Cookie::Session.read(app, headers) else { return Ok(None) };
+    find(app, record, secret, path_record_ids).await
+}
+
+/// The session with a secret. `None`, if there is none or it has ended.
+pub(super) async fn find(
+    app: &AppState,
+    record: &CallRecord,
+    secret: CookieSecret,
+    path_record_ids: Vec<u8>,
+) -> Result<Option<SignedIn>, Error> {
+    let (store, now) = (record.store(), record.now());
     let Some(session) = store.session(secret.hash()).await? else { return Ok(None) };
     if !session.is_alive(now) {
         return Ok(None);

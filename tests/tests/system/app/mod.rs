@@ -13,5 +13,6 @@ mod members;
 mod organization;
 mod proposals;
 mod rare_states;
+mod second_factor;
 mod sign_in;
 mod tokens;
