@@ -1,6 +1,7 @@
 //! The page of the member's second factor: setting it up, turning it on and off, and the recovery codes.
 
 use askama::Template;
+use http::HeaderValue;
 use qrcodegen::{QrCode, QrCodeEcc};
 use shared::crypto::{TotpCode, TotpSecret};
 use shared::domain::second_factor::TypedCode;
@@ -10,7 +11,7 @@ use shared::web::second_factor::{self, Done, Status};
 use shared::web::{Flash, Redirect, Request};
 
 use crate::Handler;
-use crate::done::{notice_of_act, redirect_with_notice};
+use crate::done::{notice_of_act, redirect_with_notice, with_notice};
 use crate::fields::Fields;
 use crate::labels::DisplayTime;
 use crate::layout::{Layout, Notice};
@@ -154,6 +155,12 @@ async fn answer(request: &Request, done: Done, code: &str) -> Result<PageRespons
     Ok(second_factor_page(request, notice, fields).await?.unprocessable())
 }
 
+/// The cookie of the notice that says what was done, beside the one that has the recovery codes.
+async fn notice_beside_codes(request: &Request, title: &str, line: &str) -> Result<Option<HeaderValue>, Error> {
+    let submitted = request.submitted_form()?;
+    Ok(with_notice(&submitted, PATH.to_owned(), &Notice::good(title, line)).await.cookie)
+}
+
 /// Begins to set the second factor up.
 pub(crate) struct SetUpForm;
 
@@ -185,7 +192,12 @@ impl Handler for TurnOn {
         let done = second_factor::turn_on(request, code, PATH).await?;
         let is_on = matches!(done, Done::Done(_));
         let page = answer(request, done, "code").await?;
-        Ok(if is_on { page.with_cookie(Flash::SecondFactorSecret.removal(request)) } else { page })
+        if !is_on {
+            return Ok(page);
+        }
+        let line = "From now on, signing in takes a code after your password. Save your recovery codes below.";
+        let notice = notice_beside_codes(request, "Second factor turned on", line).await?;
+        Ok(page.with_cookie(notice).with_cookie(Flash::SecondFactorSecret.removal(request)))
     }
 }
 
@@ -202,7 +214,13 @@ impl Handler for RenewCodes {
             return no_code(request, "code").await;
         };
         let done = second_factor::renew_recovery_codes(request, &code, PATH).await?;
-        answer(request, done, "code").await
+        let is_renewed = matches!(done, Done::Done(_));
+        let page = answer(request, done, "code").await?;
+        if !is_renewed {
+            return Ok(page);
+        }
+        let line = "The old ones no longer work. Save the new ones below.";
+        Ok(page.with_cookie(notice_beside_codes(request, "New recovery codes created", line).await?))
     }
 }
 

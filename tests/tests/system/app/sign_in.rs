@@ -13,7 +13,7 @@ const WRITE: &str = "TransactWriteItems";
 const HOUR_S: i64 = 3600;
 
 /// An address of this machine that no other test uses, so that guesses from it are this test's own.
-fn own_address() -> IpAddr {
+pub(super) fn own_address() -> IpAddr {
     let [.., a, b, c] = uuid::Uuid::new_v4().into_bytes();
     // Not 127.0.0.*, where everything else is.
     IpAddr::from([127, a | 1, b, c | 1])
