@@ -120,7 +120,11 @@ async fn second_factor_page(request: &Request, notice: Option<Notice>, fields: F
         (_, Err(error)) if !matches!(error, Error::Unavailable(_)) => return Err(error),
         _ => None,
     };
-    PageResponse::render(&SecondFactorPage { layout: Layout::new(request), notice, email, state, new_codes, fields })
+    // Once it is on, its secret is shown to nobody, even after it is turned off.
+    let set_up_is_over = matches!(state, State::On(_)).then(|| Flash::SecondFactorSecret.removal(request)).flatten();
+    let layout = Layout::new(request);
+    let page = PageResponse::render(&SecondFactorPage { layout, notice, email, state, new_codes, fields })?;
+    Ok(page.with_cookie(set_up_is_over))
 }
 
 /// Shows the page.
@@ -197,7 +201,7 @@ impl Handler for TurnOn {
         }
         let line = "From now on, signing in takes a code after your password. Save your recovery codes below.";
         let notice = notice_beside_codes(request, "Second factor turned on", line).await?;
-        Ok(page.with_cookie(notice).with_cookie(Flash::SecondFactorSecret.removal(request)))
+        Ok(page.with_cookie(notice))
     }
 }
 
@@ -248,8 +252,7 @@ impl Handler for TurnOff {
         let redirect: Redirect =
             redirect_with_notice(&submitted, PATH.to_owned(), "Second factor turned off", line).await;
         let done = second_factor::turn_off(request, (&password, &code), redirect).await?;
-        let page = answer(request, done, "turn_off_code").await?;
-        Ok(page.with_cookie(Flash::SecondFactorSecret.removal(request)))
+        answer(request, done, "turn_off_code").await
     }
 }
 
