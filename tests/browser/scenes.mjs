@@ -145,7 +145,7 @@ export async function guard({ page, base }, admin, colleague) {
   await press('Accept invitation')(page);
   await page.goto(base + SECOND_FACTOR);
   await setUp(page, guarded);
-  await page.getByLabel('Code from your app', { exact: true }).fill(codeOf(await page.locator('#key').inputValue()));
+  await page.getByLabel('Code from your app', { exact: true }).fill(codeOf(await page.locator('#key').textContent()));
   await press('Turn on')(page);
   const recoveryCodes = (await page.locator('#codes').textContent()).trim().split('\n');
   return { ...guarded, recoveryCodes, invitation: await invite(colleague) };

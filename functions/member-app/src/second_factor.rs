@@ -21,6 +21,9 @@ use crate::sign_in_code::{NO_CODE, WRONG_CODE};
 /// The path of the page.
 pub(crate) const PATH: &str = "/app/account/second-factor";
 
+/// What is wrong with the first code of an app.
+const WRONG_FIRST_CODE: &str = "is incorrect. Wait for the next one, and make sure that your phone sets its time automatically";
+
 #[derive(Template)]
 #[template(path = "second_factor.html")]
 struct SecondFactorPage {
@@ -142,15 +145,15 @@ impl Handler for Show {
     }
 }
 
-/// The response to an act: the redirect, or the page with what is wrong. `code` is the field of the code.
-async fn answer(request: &Request, done: Done, code: &str) -> Result<PageResponse, Error> {
+/// The response to an act: the redirect, or the page with what is wrong, and how a wrong code in its field is.
+async fn answer(request: &Request, done: Done, (field, wrong_code): (&str, &str)) -> Result<PageResponse, Error> {
     let (notice, fields) = match done {
         Done::Done(redirect) => return Ok(redirect.into()),
         Done::WrongPassword => {
             let wrong = "is incorrect. After several tries, wait a few minutes";
             (None, Fields::wrong_one("current_password", wrong))
         }
-        Done::WrongCode => (None, Fields::wrong_one(code, WRONG_CODE)),
+        Done::WrongCode => (None, Fields::wrong_one(field, wrong_code)),
         Done::Outdated => {
             let line = "Nothing was changed. This page shows your second factor as it is now.";
             (Some(Notice::warn("This page was out of date", line)), Fields::default())
@@ -176,7 +179,7 @@ impl Handler for SetUpForm {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let password = request.submitted_form()?.form().get("current_password").to_owned();
         let done = second_factor::begin_set_up(request, &password, PATH).await?;
-        answer(request, done, "code").await
+        answer(request, done, ("code", WRONG_CODE)).await
     }
 }
 
@@ -195,7 +198,7 @@ impl Handler for TurnOn {
         };
         let done = second_factor::turn_on(request, code, PATH).await?;
         let is_on = matches!(done, Done::Done(_));
-        let page = answer(request, done, "code").await?;
+        let page = answer(request, done, ("code", WRONG_FIRST_CODE)).await?;
         if !is_on {
             return Ok(page);
         }
@@ -219,7 +222,7 @@ impl Handler for RenewCodes {
         };
         let done = second_factor::renew_recovery_codes(request, &code, PATH).await?;
         let is_renewed = matches!(done, Done::Done(_));
-        let page = answer(request, done, "code").await?;
+        let page = answer(request, done, ("code", WRONG_CODE)).await?;
         if !is_renewed {
             return Ok(page);
         }
@@ -252,7 +255,7 @@ impl Handler for TurnOff {
         let redirect: Redirect =
             redirect_with_notice(&submitted, PATH.to_owned(), "Second factor turned off", line).await;
         let done = second_factor::turn_off(request, (&password, &code), redirect).await?;
-        answer(request, done, "turn_off_code").await
+        answer(request, done, ("turn_off_code", WRONG_CODE)).await
     }
 }
 
