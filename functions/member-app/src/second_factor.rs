@@ -1,5 +1,7 @@
 //! The page of the member's second factor: setting it up, turning it on and off, and the recovery codes.
 
+use std::fmt::Write;
+
 use askama::Template;
 use http::HeaderValue;
 use qrcodegen::{QrCode, QrCodeEcc};
@@ -22,7 +24,8 @@ use crate::sign_in_code::{NO_CODE, WRONG_CODE};
 pub(crate) const PATH: &str = "/app/account/second-factor";
 
 /// What is wrong with the first code of an app.
-const WRONG_FIRST_CODE: &str = "is incorrect. Wait for the next one, and make sure that your phone sets its time automatically";
+const WRONG_FIRST_CODE: &str =
+    "is incorrect. Wait for the next one, and make sure that your phone sets its time automatically";
 
 #[derive(Template)]
 #[template(path = "second_factor.html")]
@@ -84,20 +87,20 @@ impl Qr {
 
     fn new(text: &str) -> Option<Self> {
         let code = QrCode::encode_text(text, QrCodeEcc::Medium).ok()?;
+        let (size, quiet) = (code.size(), Self::QUIET);
         let mut path = String::new();
-        for y in 0..code.size() {
+        for y in 0..size {
             let mut x = 0;
-            while x < code.size() {
-                let run = (x..code.size()).take_while(|x| code.get_module(*x, y)).count();
-                let run = i32::try_from(run).unwrap_or_default();
+            while x < size {
+                let end = (x..size).find(|x| !code.get_module(*x, y)).unwrap_or(size);
+                let run = end - x;
                 if run > 0 {
-                    let (left, top) = (x + Self::QUIET, y + Self::QUIET);
-                    path += &format!("M{left} {top}h{run}v1h-{run}z");
+                    write!(path, "M{} {}h{run}v1h-{run}z", x + quiet, y + quiet).ok()?;
                 }
-                x += run + 1;
+                x = end + 1;
             }
         }
-        Some(Self { size: code.size() + 2 * Self::QUIET, path })
+        Some(Self { size: size + 2 * quiet, path })
     }
 }
 

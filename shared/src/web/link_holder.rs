@@ -162,7 +162,7 @@ pub async fn accept(
         (Proof::Password(password), _) => Given::Password(password),
         (Proof::Code(_), None) => return Ok(Accepted::PasswordIsNext),
         (Proof::Code(code), Some(step)) => match step.attempt(request, code).await? {
-            Some(attempt) => Given::Code(attempt),
+            Some(attempt) => Given::Code(Box::new(attempt)),
             None => return Ok(Accepted::WrongCode),
         },
     };
@@ -208,7 +208,7 @@ pub async fn accept(
 /// What a person gave, with the counted attempt if it is a code.
 enum Given<'a> {
     Password(&'a str),
-    Code(CodeAttempt<'a>),
+    Code(Box<CodeAttempt<'a>>),
 }
 
 impl Given<'_> {

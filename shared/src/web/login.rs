@@ -157,10 +157,10 @@ impl Checked {
     ///
     /// # Errors
     /// The same, if the account has a second factor.
-    pub(super) fn prove(self) -> Result<Proven, Self> {
+    pub(super) fn prove(self) -> Result<Proven, Box<Self>> {
         match self {
             Self { account, factor: None, attempt } => Ok(Proven { account, used: None, attempt: Some(attempt) }),
-            with_factor => Err(with_factor),
+            with_factor => Err(Box::new(with_factor)),
         }
     }
 }
@@ -223,7 +223,8 @@ impl From<Secrets> for LoginCookies {
 }
 
 /// Begins a session in an organization, in the place of the browser's previous one, and remembers the device. The commit
-/// uses the code, so that it begins one session, and makes `changes` too, which must hold only while the person is a member, or make them one.
+/// uses the code, so that it begins one session, and makes `changes` too, which must hold only while the person is a member,
+/// or make them one.
 pub(super) async fn begin_session(
     request: &Request,
     proven: &Proven,
