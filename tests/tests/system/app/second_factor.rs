@@ -433,6 +433,7 @@ async fn guesses_at_a_code_are_slowed_down_and_the_owner_is_not() {
         let page = send_code(&thief, "code", &another.code_at(guess).reveal()).await;
         assert!(is_refused(&page), "{guess}: {}", page.body);
     }
+    rows::postpone_login(guarded.table(), "code", &guarded.person.email).await;
     let page = send_code(&thief, "code", &guarded.code(0)).await;
     assert!(is_refused(&page), "the right one comes too soon: {}", page.body);
     // The password again, or a recovery code, does not help.
@@ -457,7 +458,13 @@ async fn a_right_password_is_counted_until_the_code_is_right() {
         let page = known.sign_in(&guarded.person.email, &guarded.person.password, "/app").await;
         assert_eq!(page.location(), "/app/sign-in/code?next=/app");
     }
-    let page = known.sign_in(&guarded.person.email, &guarded.person.password, "/app").await;
+    // One of the next comes too soon, however slow the machine is: the wait doubles each time.
+    let mut page = known.sign_in(&guarded.person.email, &guarded.person.password, "/app").await;
+    for _ in 0..3 {
+        if page.status == 303 {
+            page = known.sign_in(&guarded.person.email, &guarded.person.password, "/app").await;
+        }
+    }
     assert!(page.status == 422 && page.says("Incorrect email or password"), "{}", page.body);
     assert_eq!(browser.get("/app").await.status, 200);
 }

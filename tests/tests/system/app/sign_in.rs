@@ -144,7 +144,7 @@ async fn guesses_at_an_account_are_slowed_down_whether_there_is_one_or_not() {
         for _ in 0..2 {
             guess(&Browser::at(org.base_url(), own_address()), std::iter::repeat_n(email, 50)).await;
         }
-        rows::postpone_login(org.stack().table(), email).await;
+        rows::postpone_login(org.stack().table(), "account", email).await;
         let elsewhere = Browser::at(org.base_url(), own_address());
         let right = elsewhere.sign_in(email, &person.password, "/app").await;
         assert_eq!(right.status, 422, "{email}: {}", right.body);
