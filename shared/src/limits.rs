@@ -194,8 +194,9 @@ pub const SESSION_LIFETIME_S: i64 = 12 * 3600;
 pub const SESSION_IDLE_S: i64 = 2 * 3600;
 /// The precision of a session's last request, in seconds: not every page view is worth a write.
 pub const SESSION_REFRESH_S: i64 = 60;
-/// Sessions of an account that are read for the page that lists them: those that began last, in one batch of keys.
-pub const SESSIONS_READ_MAX: i32 = 100;
+/// Sessions of an account that are read for the page that lists them: those that began last, in one batch of keys
+/// with the account's second factor.
+pub const SESSIONS_READ_MAX: i32 = 99;
 /// A form's body, in bytes: room for the longest note, each of its characters percent-encoded.
 pub const FORM_BYTES_MAX: usize = 64 * 1024;
 /// A form with a file, in bytes: the largest file, and as much as any other form.
@@ -227,6 +228,21 @@ pub const LOGIN_ATTEMPTS_AT_ACCOUNT: u32 = 100;
 pub const LOGIN_ATTEMPTS_FROM_ADDRESS: u32 = 50;
 /// Failed logins to one account on a device that has signed in to it before, until the next one must wait.
 pub const LOGIN_ATTEMPTS_ON_DEVICE: u32 = 10;
+/// Codes of a second factor that were wrong for one account, from devices that have not signed in to it before, until the
+/// next one must wait. It is few, because a code has six digits, and only whoever knows the password gets to guess one.
+pub const LOGIN_CODES_AT_ACCOUNT: u32 = 10;
+/// How long each code of an authenticator app is shown, in seconds (RFC 6238; every app knows this value).
+pub const TOTP_STEP_S: i64 = 30;
+/// The steps before and after the current one whose codes are accepted, for clocks that differ and for slow typing.
+pub const TOTP_STEPS_AROUND: u64 = 1;
+/// Recovery codes of a second factor.
+pub const RECOVERY_CODES: usize = 10;
+/// The number of recovery codes left at which the account's page asks for new ones.
+pub const RECOVERY_CODES_FEW: usize = 3;
+/// The time between the password and the code of a sign-in, in seconds ("5 minutes" in texts).
+pub const SECOND_STEP_LIFETIME_S: i64 = 300;
+/// The time for scanning a new second factor and typing its first code, in seconds: enough to install an app.
+pub const SECOND_FACTOR_SET_UP_S: i64 = 900;
 /// The lifetime of a device cookie, in seconds: half a year.
 pub const DEVICE_COOKIE_LIFETIME_S: i64 = 180 * 24 * 3600;
 /// Attempts at counting a login while others are counted at the same moment. So many at once are password guessing, and

@@ -52,12 +52,20 @@ export async function open(chrome, { view = VIEWS[0], javaScriptEnabled = false 
 export async function signIn({ page }, base, person) {
   await page.goto(`${base}/app/sign-in`);
   await fillSignIn(page, person);
+  if (person.recoveryCodes) await fillRecoveryCode(page, person.recoveryCodes.pop());
 }
 
 export async function fillSignIn(page, { email, password }) {
   await page.getByLabel('Email', { exact: true }).fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+// The second step, for those who have a second factor.
+export async function fillRecoveryCode(page, code) {
+  await page.getByText('Use a recovery code', { exact: true }).click();
+  await page.getByLabel('Recovery code', { exact: true }).fill(code);
+  await page.getByRole('button', { name: 'Sign in with recovery code', exact: true }).click();
 }
 
 // Nothing is waited for without end.

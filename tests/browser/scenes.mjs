@@ -3,14 +3,16 @@
 //   name      what it is called when something is wrong with it, and in the names of screenshots
 //   path      where it is; a function gets what `prepare` has made
 //   as        who looks: `admin` (the default), `member`, `colleague` (an admin of another organization), `late` (an
-//             admin on the stack on which everything expires at once), or `nobody`
+//             admin on the stack on which everything expires at once), `guarded` (a member with a second factor), or
+//             `nobody`
 //   act       what is done on the page to get to the state, in every view: something that can be repeated
 //   before, after   what is changed for the scene, and changed back
 //   status    the status of the page, if not 200
 //   says      what must be on it
 //   isFailedForm   whether the title says so, if that does not follow from the status
 //   has, lacks   selectors of what must be on it, and of what must not
-import { fillSignIn } from './browser.mjs';
+import { createHmac } from 'node:crypto';
+import { fillRecoveryCode, fillSignIn } from './browser.mjs';
 
 // How long what happens by itself may take.
 const SOON_MS = 120_000;
@@ -78,15 +80,75 @@ export async function deliveries({ page, base }, { working, busy, failing }) {
   return { waiting, delivered };
 }
 
-// Removes a member, and gives the cookies of a browser that is about to be shown the outcome, which is shown once and
-// within two minutes.
-async function remove({ page, context, base }) {
-  await page.goto(`${base}/app/organization`);
-  const inputs = page.locator('main form[action^="/app/organization/members?"], main form[action="/app/organization/members"]').first().locator('input');
-  const form = Object.fromEntries(await inputs.evaluateAll((all) => all.map(({ name, value }) => [name, value])));
-  const answer = await context.request.post(`${base}/app/organization/members`, { form, maxRedirects: 0 });
-  if (answer.status() !== 303) throw new Error(`removing a member answered ${answer.status()}`);
+// Sends a form, and gives the cookies of a browser that is about to be shown the outcome, which is shown once and within
+// two minutes.
+async function outcome({ context, base }, action, form) {
+  const answer = await context.request.post(base + action, { form, maxRedirects: 0 });
+  if (answer.status() !== 303) throw new Error(`${action} answered ${answer.status()}`);
   return (await context.cookies()).map(({ name, value }) => ({ name, value, url: base }));
+}
+
+// Shows the outcome in another browser.
+const show = (cookies) => async (page, made) => {
+  await page.context().addCookies(cookies(made));
+  await page.reload();
+};
+
+const formToken = (page) => page.locator('input[name=form_token]').first().inputValue();
+
+async function remove(tab) {
+  await tab.page.goto(`${tab.base}/app/organization`);
+  const inputs = tab.page.locator('main form[action^="/app/organization/members?"], main form[action="/app/organization/members"]').first().locator('input');
+  const form = Object.fromEntries(await inputs.evaluateAll((all) => all.map(({ name, value }) => [name, value])));
+  return outcome(tab, '/app/organization/members', form);
+}
+
+async function newCodes(tab, { recoveryCodes }) {
+  await tab.page.goto(tab.base + SECOND_FACTOR);
+  return outcome(tab, `${SECOND_FACTOR}/recovery-codes`, { form_token: await formToken(tab.page), code: recoveryCodes.pop() });
+}
+
+async function reset(tab, { name }) {
+  await tab.page.goto(`${tab.base}/app/organization`);
+  const form = tab.page.locator('form', { has: tab.page.locator(`button[aria-label="Reset second factor of ${name}"]`) });
+  return outcome(tab, await form.getAttribute('action'), { form_token: await formToken(tab.page) });
+}
+
+// The code of an authenticator app with a key, as RFC 6238 has it.
+function codeOf(key) {
+  const bits = [...key.replaceAll(' ', '')].map((digit) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(digit).toString(2).padStart(5, '0'));
+  const secret = Buffer.from(bits.join('').match(/.{8}/g).map((byte) => parseInt(byte, 2)));
+  const step = Buffer.alloc(8);
+  step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
+  const hash = createHmac('sha1', secret).update(step).digest();
+  return String((hash.readUInt32BE(hash.at(-1) & 15) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+}
+
+// Begins to set up a second factor, unless that has begun.
+async function setUp(page, { password }) {
+  if (await page.locator('#key').count() > 0) return;
+  await page.getByLabel('Current password', { exact: true }).fill(password);
+  await press('Set up second factor')(page);
+}
+
+// A new member of the admin's organization, who turns on a second factor and is invited to the colleague's too.
+export async function guard({ page, base }, admin, colleague) {
+  const guarded = { name: 'Ines Moreau', email: 'ines@members.example', password: 'lantern orchard velvet' };
+  const invite = async (tab) => {
+    await tab.page.goto(`${base}/app/organization`);
+    await fillInvitation(tab.page, guarded.email);
+    return new URL(await tab.page.locator('#link').inputValue()).pathname;
+  };
+  await page.goto(base + await invite(admin));
+  await page.getByLabel('Your name', { exact: true }).fill(guarded.name);
+  await page.getByLabel('New password', { exact: true }).fill(guarded.password);
+  await press('Accept invitation')(page);
+  await page.goto(base + SECOND_FACTOR);
+  await setUp(page, guarded);
+  await page.getByLabel('Code from your app', { exact: true }).fill(codeOf(await page.locator('#key').textContent()));
+  await press('Turn on')(page);
+  const recoveryCodes = (await page.locator('#codes').textContent()).trim().split('\n');
+  return { ...guarded, recoveryCodes, invitation: await invite(colleague) };
 }
 
 // Adds endpoints until there is no room for another one.
@@ -145,6 +207,7 @@ export async function prepare(stack, late) {
   };
 }
 
+const SECOND_FACTOR = '/app/account/second-factor';
 const review = (proposal) => `/app/proposals/${proposal.id}`;
 const agreement = ({ id }) => `/app/agreements/${id}`;
 const workspace = ({ id }) => `/app/workspaces/${id}`;
@@ -181,6 +244,12 @@ async function fillInvitation(page, email) {
   await press('Invite member')(page);
 }
 
+// Accepts an invitation with the password of an account.
+async function fillAcceptance(page, { password }) {
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await press('Accept invitation')(page);
+}
+
 // An invitation and a link to set a new password, to look at: their paths.
 export async function links({ page, base }) {
   const path = async () => new URL(await page.locator('#link').inputValue()).pathname;
@@ -202,6 +271,10 @@ export const SCENES = [
   { name: 'Sign in, session ended', as: 'nobody', path: '/app/sign-in?next=/app/proposals&ended=decision', says: ['Your session ended. Nothing was decided.', 'Your note is kept.'] },
   { name: 'Sign in, refused', as: 'nobody', path: '/app/sign-in', act: (page) => fillSignIn(page, { email: 'nobody@members.example', password: 'wrong' }), status: 422, says: 'Incorrect email or password' },
   { name: 'Sign in, expired form', as: 'nobody', path: '/app/sign-in', act: async (page) => { await page.context().clearCookies(); await fillSignIn(page, { email: 'nobody@members.example', password: 'wrong' }); }, status: 403, isFailedForm: true, says: 'Please sign in again' },
+  { name: 'Sign in, code', as: 'nobody', path: '/app/sign-in', act: (page, { guarded }) => fillSignIn(page, guarded), says: ['Enter your code', 'Your password is correct.', 'Use a recovery code'], has: '#code:focus' },
+  { name: 'Sign in, code refused', as: 'nobody', path: '/app/sign-in', act: async (page, { guarded }) => { await fillSignIn(page, guarded); await page.getByLabel('Code', { exact: true }).fill('000000'); await press('Sign in')(page); }, status: 422, says: 'Code is incorrect or was used already', has: '#code[aria-invalid=true]' },
+  { name: 'Sign in, recovery code refused', as: 'nobody', path: '/app/sign-in', act: async (page, { guarded }) => { await fillSignIn(page, guarded); await fillRecoveryCode(page, 'aaaa-aaaa-aaaa-aaaa'); }, status: 422, says: 'Recovery code is incorrect or was used already', has: 'details[open] #recovery_code[aria-invalid=true]' },
+  { name: 'Sign in, code too late', as: 'nobody', path: '/app/sign-in?ended=code', says: 'Enter your password again' },
   { name: 'Home, all decided', as: 'late', path: '/app', says: ['All caught up', 'Recently decided'] },
   { name: 'Home, a lot to decide', as: 'member', path: '/app', says: ['Needs your decision', 'Recently decided', 'Show all'] },
   { name: 'Home, an endpoint fails', path: '/app', says: 'An endpoint is failing' },
@@ -298,13 +371,16 @@ export const SCENES = [
   { name: 'Own contacts, none', as: 'colleague', path: '/app/organization/contacts', says: 'No contacts yet' },
   { name: 'Invitation', as: 'nobody', path: invitation, says: ['You were invited. Choose a password', 'New password'] },
   { name: 'Invitation, refused', as: 'nobody', path: invitation, act: async (page) => { await page.getByLabel('Your name', { exact: true }).fill('Cleo Park'); await page.getByLabel('New password', { exact: true }).fill('password12345'); await press('Accept invitation')(page); }, status: 422, says: 'one of the most common ones', has: '[name=password][aria-invalid=true]' },
+  { name: 'Invitation, code', as: 'nobody', path: ({ guarded }) => guarded.invitation, act: (page, { guarded }) => fillAcceptance(page, guarded), says: ['Join ', 'Your password is correct.'], has: '#code', lacks: '#password' },
+  { name: 'Invitation, code refused', as: 'nobody', path: ({ guarded }) => guarded.invitation, act: async (page, { guarded }) => { await fillAcceptance(page, guarded); await page.getByLabel('Code', { exact: true }).fill('000000'); await press('Accept invitation')(page); }, status: 422, says: 'Code is incorrect or was used already', has: '#code[aria-invalid=true]' },
   { name: 'Invitation, no longer works', as: 'nobody', path: `/app/invitations/${'0'.repeat(64)}`, status: 404, isFailedForm: true, says: 'This invitation no longer works' },
   { name: 'Password link', as: 'nobody', path: passwordLink, says: ['Set a new password', 'All your sessions end'] },
   { name: 'Password link, no longer works', as: 'nobody', path: `/app/password-links/${'0'.repeat(64)}`, status: 404, isFailedForm: true, says: 'This password link no longer works' },
   { name: 'Sign in, password saved', as: 'nobody', path: '/app/sign-in?password=saved', says: 'Sign in with the new password.' },
+  { name: 'Organization, nothing to reset', path: '/app/organization', act: async (page) => { await page.locator('summary', { hasText: 'Reset second factor…' }).first().click(); await press('Reset second factor of Devin Okafor')(page); }, status: 422, isFailedForm: true, says: 'There is nothing to reset' },
   { name: 'Members, refused', as: 'member', path: '/app/organization', act: sendTo('/app/organization/members', { member: 'x' }), status: 403, isFailedForm: true, says: ['Only admins remove members', 'Ask an admin'], lacks: REMOVE },
   { name: 'Members, oneself', path: '/app/organization', act: sendTo('/app/organization/members', ({ maren }) => ({ member: maren })), status: 422, says: 'You can’t remove yourself', has: REMOVE },
-  { name: 'Members, one removed', as: 'late', path: '/app/organization', before: async (_, made) => { made.removal = await remove(made.lateTab); }, act: async (page, { removal }) => { await page.context().addCookies(removal); await page.reload(); }, says: 'Devin Okafor was removed', lacks: REMOVE },
+  { name: 'Members, one removed', as: 'late', path: '/app/organization', before: async (_, made) => { made.removal = await remove(made.lateTab); }, act: show(({ removal }) => removal), says: 'Devin Okafor was removed', lacks: REMOVE },
   { name: 'Members, gone already', path: '/app/organization', act: async (page) => { await page.locator('main input[name=member]').first().evaluate((input) => { input.value = 'x'; }); await page.locator('summary', { hasText: 'Remove…' }).first().click(); await page.getByRole('button', { name: 'Remove Devin Okafor' }).click(); }, status: 404, isFailedForm: true, says: 'There is no such member' },
   { name: 'Audit', path: '/app/audit', says: ['Every call of the API', 'Export CSV', 'Success'], has: 'nav a[href="/app/audit"][aria-current=page]' },
   { name: 'Audit, of a contact', path: ({ juniper }) => `/app/audit?object=${juniper.id}`, says: ['These are the rows about', 'Remove the filters'] },
@@ -348,9 +424,20 @@ export const SCENES = [
   { name: 'Delivery, delivered', path: ({ delivered }) => delivered, says: 'The endpoint has acknowledged it.' },
   { name: 'Delivery, waiting', path: ({ waiting }) => waiting, says: ['of 5 attempts failed', 'Next attempt'] },
   { name: 'Delivery, exhausted', as: 'late', path: ({ exhausted }) => exhausted, says: 'All 5 attempts failed' },
-  { name: 'Account', path: '/app/account', says: 'This device', has: ['[name=name]', '[name=current_password]', '[name=new_password]', 'form[action="/app/sign-out-everywhere"]'] },
+  { name: 'Account', path: '/app/account', says: ['This device', 'Set up second factor'], has: ['[name=name]', '[name=current_password]', '[name=new_password]', 'form[action="/app/sign-out-everywhere"]'] },
   { name: 'Account, name refused', path: '/app/account', act: sendTo('/app/account/name', { name: 'x'.repeat(201) }), status: 422, says: 'Your name must have', has: '[name=name][aria-invalid=true][aria-describedby~=name-error]' },
   { name: 'Account, password refused', path: '/app/account', act: sendTo('/app/account/password', { current_password: 'x', new_password: 'short' }), status: 422, says: 'New password must have at least 12 characters', has: '[name=new_password][aria-invalid=true]' },
+  { name: 'Second factor, off', as: 'colleague', path: SECOND_FACTOR, says: 'You need an authenticator app', has: 'button:text-is("Set up second factor")' },
+  { name: 'Second factor, wrong password', as: 'colleague', path: SECOND_FACTOR, act: (page) => setUp(page, { password: 'wrong' }), status: 422, says: 'Current password is incorrect.', has: '#current_password[aria-invalid=true]' },
+  { name: 'Second factor, being set up', as: 'colleague', path: SECOND_FACTOR, act: (page, { colleague }) => setUp(page, colleague), says: ['Scan this code', 'Code from your app'], has: ['svg.qr', '#key', 'button:text-is("Turn on")'] },
+  { name: 'Second factor, code refused', as: 'colleague', path: SECOND_FACTOR, act: async (page, { colleague }) => { await setUp(page, colleague); await page.getByLabel('Code from your app', { exact: true }).fill('000000'); await press('Turn on')(page); }, status: 422, says: 'Code from your app is incorrect', has: ['#key', '#code[aria-invalid=true]'] },
+  { name: 'Account, few recovery codes', as: 'guarded', path: '/app/account', says: ['Manage second factor', 'You have few recovery codes left.', '3 of 10'] },
+  { name: 'Second factor, few recovery codes', as: 'guarded', path: SECOND_FACTOR, says: ['3 of 10', 'New recovery codes', 'Turn off…'] },
+  { name: 'Second factor, no code', as: 'guarded', path: SECOND_FACTOR, act: async (page) => { await page.locator('#code').fill('1'); await press('New recovery codes')(page); }, status: 422, says: 'Code must have 6 digits, or be a recovery code.', has: '#code[aria-invalid=true]' },
+  { name: 'Second factor, not turned off', as: 'guarded', path: SECOND_FACTOR, act: async (page) => { await page.getByText('Turn off…', { exact: true }).click(); await page.getByLabel('Current password', { exact: true }).fill('wrong'); await page.locator('#turn_off_code').fill('000000'); await press('Turn off')(page); }, status: 422, says: 'Current password is incorrect.', has: 'details[open] #current_password[aria-invalid=true]' },
+  { name: 'Second factor, out of date', as: 'guarded', path: SECOND_FACTOR, act: sendTo(SECOND_FACTOR, ({ guarded }) => ({ current_password: guarded.password })), status: 422, says: 'This page was out of date' },
+  { name: 'Second factor, new recovery codes', as: 'guarded', path: SECOND_FACTOR, before: async (_, made) => { made.codes = await newCodes(made.guardedTab, made.guarded); }, act: show(({ codes }) => codes), says: ['New recovery codes created', 'Save your recovery codes now', '10 of 10'], has: '#codes' },
+  { name: 'Organization, second factor reset', path: '/app/organization', before: async (_, made) => { made.reset = await reset(made.admin, made.guarded); }, act: show(({ reset: cookies }) => cookies), says: 'Second factor reset' },
   { name: 'Not found', path: '/app/nowhere', status: 404, says: 'There is nothing here' },
   { name: 'Not found, a record', path: '/app/agreements/01980a52-90bd-7f6a-8e21-c4d2b7035a18', status: 404, says: 'There is nothing here' },
   { name: 'Not this way', path: '/app/sign-out', status: 405, says: 'This page can’t do that' },

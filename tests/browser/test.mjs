@@ -7,7 +7,7 @@
 import fs from 'node:fs';
 import { VIEWS, chromium, enter, faults, fillSignIn, open, screenshot, signIn, tabTo } from './browser.mjs';
 import { Receiver } from './receiver.mjs';
-import { SCENES, deliveries, links, prepare, subscribe } from './scenes.mjs';
+import { SCENES, deliveries, guard, links, prepare, subscribe } from './scenes.mjs';
 import { Stack } from './stack.mjs';
 
 const [program, wanted = ''] = process.argv.slice(2);
@@ -125,7 +125,21 @@ async function main(stacks, receiver) {
   const made = { receiver, lateTab, colleagueTab, ...subscribed, ...await prepare(stack, late) };
   await decide(stack, made);
   const { decided_by: maren } = await stack.call(`/api/v1/proposals/${made.declined.id}`);
-  Object.assign(made, await deliveries(admin, made), { maren: maren.id, links: await links(admin) });
+  const guardedTab = Object.assign(await open(chrome), { base: stack.base });
+  Object.assign(made, await deliveries(admin, made), {
+    maren: maren.id,
+    links: await links(admin),
+    admin,
+    colleague: stack.organizations[1].members[0],
+    guarded: await guard(guardedTab, admin, colleagueTab),
+    guardedTab,
+  });
+  // Few recovery codes are left, with those of all views.
+  while (made.guarded.recoveryCodes.length > 3 + VIEWS.length) {
+    const { page, context } = await open(chrome);
+    await signIn({ page }, stack.base, made.guarded);
+    await context.close();
+  }
 
   const lookers = {
     nobody: [stack],
@@ -133,6 +147,7 @@ async function main(stacks, receiver) {
     member: [stack, stack.organizations[0].members[1]],
     colleague: [stack, stack.organizations[1].members[0]],
     late: [late, late.organizations[0].members[0]],
+    guarded: [stack, made.guarded],
   };
   const tabs = new Map();
   for (const [name, [{ base }, person]] of Object.entries(lookers)) {

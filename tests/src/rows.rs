@@ -135,21 +135,38 @@ pub async fn age_session(table: &Table, secret: &str, created_at: Timestamp, see
     update.send().await.expect("the session is there");
 }
 
-/// Makes the last wrong password for an account one that is made in a minute, so that the next has to wait for longer
-/// than a test takes.
+/// Makes the codes of a second factor as good as new, so that a test need not wait for the next one.
 ///
 /// # Panics
-/// When no wrong password was tried.
-pub async fn postpone_login(table: &Table, email: &str) {
+/// When the account has no second factor.
+pub async fn forget_used_codes(table: &Table, email: &str) {
+    let email = Email::parse(email).expect("an address");
     let update = table
         .client()
         .update_item()
         .table_name(&table.name)
-        .set_key(Some(shared::store::keys::failed_logins("account", email).into_item()))
+        .set_key(Some(shared::store::keys::second_factor(&email).into_item()))
+        .update_expression("SET last_step = :none")
+        .condition_expression("attribute_exists(pk)")
+        .expression_attribute_values(":none", AttributeValue::N("0".to_owned()));
+    update.send().await.expect("the second factor is on");
+}
+
+/// Makes the last wrong password for an account (of the kind `account`), or the last wrong code (`code`), one that is made
+/// in a minute, so that the next has to wait for longer than a test takes.
+///
+/// # Panics
+/// When none was tried.
+pub async fn postpone_login(table: &Table, kind: &str, email: &str) {
+    let update = table
+        .client()
+        .update_item()
+        .table_name(&table.name)
+        .set_key(Some(shared::store::keys::failed_logins(kind, email).into_item()))
         .update_expression("SET last_at_ms = last_at_ms + :minute")
         .condition_expression("attribute_exists(pk)")
         .expression_attribute_values(":minute", AttributeValue::N("60000".to_owned()));
-    update.send().await.expect("a wrong password was tried");
+    update.send().await.expect("a wrong one was tried");
 }
 
 /// Gives a member another role past the app.

@@ -7,7 +7,7 @@ use shared::service::members;
 use shared::web::Request;
 use shared::web::cookies::Cookie;
 use shared::web::login;
-use shared::web::own_account::{self, OwnSession, PasswordChanged};
+use shared::web::own_account::{self, Overview, OwnSession, PasswordChanged};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::Handler;
@@ -17,6 +17,7 @@ use crate::labels::DisplayTime;
 use crate::layout::{Layout, Notice};
 use crate::organization::role_label;
 use crate::response::PageResponse;
+use crate::second_factor::OnState;
 
 /// The path of the page.
 const PATH: &str = "/app/account";
@@ -30,6 +31,7 @@ struct AccountPage {
     role: &'static str,
     name: Fields,
     password: Fields,
+    second_factor: Option<OnState>,
     sessions: Vec<SessionRow>,
     organizations: Vec<OrganizationRow>,
 }
@@ -75,7 +77,7 @@ struct Shown {
 async fn account_page(request: &Request, shown: Shown) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let current = signed_in.organization().id;
-    let (organizations, sessions) = own_account::overview(signed_in, request.now()).await?;
+    let Overview { organizations, sessions, second_factor } = own_account::overview(signed_in, request.now()).await?;
     let organization_row = |organization: &Organization| OrganizationRow {
         id: organization.id.to_string(),
         name: organization.name.as_str().to_owned(),
@@ -89,6 +91,7 @@ async fn account_page(request: &Request, shown: Shown) -> Result<PageResponse, E
         role: role_label(signed_in.member().role()),
         name: shown.name.unwrap_or_else(own_name),
         password: shown.password,
+        second_factor: second_factor.map(OnState::from),
         sessions: sessions.into_iter().map(|session| SessionRow::new(session, &organizations)).collect(),
         organizations: organizations.iter().map(organization_row).collect(),
     })

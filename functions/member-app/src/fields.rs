@@ -30,6 +30,11 @@ impl Fields {
         Self { errors, ..Self::default() }
     }
 
+    /// Empty fields, of which one is wrong.
+    pub fn wrong_one(field: &str, message: &str) -> Self {
+        Self { errors: vec![(field.to_owned(), message.to_owned())], ..Self::default() }
+    }
+
     /// The value of a field. Empty, if it has none.
     pub fn value(&self, name: &str) -> &str {
         self.values.get(name).map_or("", String::as_str)

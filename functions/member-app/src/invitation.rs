@@ -3,16 +3,19 @@
 use askama::Template;
 use http::StatusCode;
 use shared::crypto::LinkSecret;
+use shared::domain::second_factor::TypedCode;
 use shared::error::Error;
 use shared::web::Request;
 use shared::web::cookies::Cookie;
-use shared::web::link_holder::{self, Acceptance, Accepted, Needs, OpenInvitation};
+use shared::web::link_holder::{self, Acceptance, Accepted, Needs, OpenInvitation, Proof};
 
 use crate::Handler;
+use crate::fields::Fields;
 use crate::layout::{Layout, Link, Notice};
 use crate::organization::role_label;
 use crate::response::{MessagePage, PageResponse};
 use crate::sign_in::{form_secret, signed_in};
+use crate::sign_in_code::{NO_CODE, WRONG_CODE};
 
 /// The beginning of the page's path, before the secret.
 pub(crate) const PATH: &str = "/app/invitations/";
@@ -28,10 +31,19 @@ struct InvitationPage {
     email: String,
     role: &'static str,
     asks_name: bool,
-    is_new_account: bool,
+    asks: Asks,
     name: String,
     name_error: Option<String>,
     password_error: Option<String>,
+    code: Fields,
+}
+
+/// What the page asks for as a proof.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asks {
+    NewPassword,
+    Password,
+    Code,
 }
 
 /// What the page shows of a form that was refused.
@@ -41,6 +53,9 @@ struct Refused {
     name: String,
     name_error: Option<String>,
     password_error: Option<String>,
+    code: Fields,
+    /// What the page asks for, if the form decided it.
+    asks: Option<Asks>,
 }
 
 /// Shows the invitation.
@@ -60,11 +75,16 @@ impl Handler for Show {
 /// tells of an organization.
 async fn invitation_page(request: &Request, refused: Refused) -> Result<PageResponse, Error> {
     let Ok(secret) = request.path_id::<LinkSecret>("secret") else { return gone(request) };
-    let Some(OpenInvitation { organization, email, role, needs }) =
+    let Some(OpenInvitation { organization, email, role, needs, is_code_next }) =
         link_holder::open_invitation(request, &secret).await?
     else {
         return gone(request);
     };
+    let asks = refused.asks.unwrap_or(match needs {
+        Needs::NewAccount => Asks::NewPassword,
+        _ if is_code_next => Asks::Code,
+        _ => Asks::Password,
+    });
     let form_secret = form_secret(request)?;
     let page = InvitationPage {
         layout: Layout::signed_out(request),
@@ -75,10 +95,11 @@ async fn invitation_page(request: &Request, refused: Refused) -> Result<PageResp
         email: email.as_str().to_owned(),
         role: role_label(role),
         asks_name: needs != Needs::Password,
-        is_new_account: needs == Needs::NewAccount,
+        asks,
         name: refused.name,
         name_error: refused.name_error,
         password_error: refused.password_error,
+        code: refused.code,
     };
     Ok(PageResponse::render(&page)?.with_cookie(Cookie::Form.set(request.app(), Some(&form_secret))))
 }
@@ -115,20 +136,43 @@ impl Handler for Accept {
             }
             Some(Err(error)) => return Err(error),
         };
-        let acceptance = Acceptance { name: form.get("name"), password: form.get("password") };
-        let refused = Refused { name: acceptance.name.to_owned(), ..Refused::default() };
+        let refused = Refused { name: form.get("name").to_owned(), ..Refused::default() };
+        let typed = TypedCode::parse(form.get("code"));
+        if form.has("code") && typed.is_none() {
+            let code = Fields::wrong_one("code", NO_CODE);
+            return refused_page(request, Refused { code, asks: Some(Asks::Code), ..refused }).await;
+        }
+        let proof = typed.as_ref().map_or(Proof::Password(form.get("password")), Proof::Code);
+        let acceptance = Acceptance { name: form.get("name"), proof };
         let refused = match link_holder::accept(request, &secret, &acceptance).await? {
             Accepted::SignedIn(cookies) => return Ok(signed_in(request, "/app".to_owned(), &cookies)),
             Accepted::Gone => return gone(request),
             Accepted::Name(error) => Refused { name_error: Some(error), ..refused },
             Accepted::Weak(weak) => Refused { password_error: Some(weak.message()), ..refused },
+            Accepted::CodeIsNext(cookie) => {
+                let page = invitation_page(request, Refused { asks: Some(Asks::Code), ..refused }).await?;
+                return Ok(page.with_cookie(cookie));
+            }
+            Accepted::WrongCode => {
+                let code = Fields::wrong_one("code", WRONG_CODE);
+                Refused { code, asks: Some(Asks::Code), ..refused }
+            }
+            Accepted::PasswordIsNext => {
+                let line = "Your code was not entered within 5 minutes, or your account has changed since.";
+                let notice = Some(Notice::warn("Enter your password again", line));
+                Refused { notice, asks: Some(Asks::Password), ..refused }
+            }
             Accepted::WrongPassword => {
                 let error = "is not that of your account. After several tries, wait a few minutes".to_owned();
                 Refused { password_error: Some(error), ..refused }
             }
         };
-        let page = invitation_page(request, refused).await?;
-        // The invitation may have ended meanwhile.
-        Ok(if page.is_refused() { page } else { page.unprocessable() })
+        refused_page(request, refused).await
     }
+}
+
+async fn refused_page(request: &Request, refused: Refused) -> Result<PageResponse, Error> {
+    let page = invitation_page(request, refused).await?;
+    // The invitation may have ended meanwhile.
+    Ok(if page.is_refused() { page } else { page.unprocessable() })
 }

@@ -36,7 +36,9 @@ mod proposal;
 mod proposals;
 mod reference;
 mod response;
+mod second_factor;
 mod sign_in;
+mod sign_in_code;
 mod theme;
 mod tokens;
 mod workspace_people;
@@ -107,12 +109,17 @@ fn member_routes() -> Router<Arc<AppState>> {
         .route("/app", page::<home::Show>())
         .route("/app/", page::<home::Show>())
         .route("/app/sign-in", page_with_action::<sign_in::Show, sign_in::SignIn>())
+        .route("/app/sign-in/code", page_with_action::<sign_in_code::Show, sign_in_code::SignIn>())
         .route("/app/sign-out", action::<account::SignOut>())
         .route("/app/sign-out-everywhere", action::<account::SignOutEverywhere>())
         .route("/app/account", page::<account::Show>())
         .route("/app/account/name", action::<account::SaveName>())
         .route("/app/account/password", action::<account::ChangePassword>())
         .route("/app/account/sessions", action::<account::EndSession>())
+        .route(second_factor::PATH, page_with_action::<second_factor::Show, second_factor::SetUpForm>())
+        .route("/app/account/second-factor/turn-on", action::<second_factor::TurnOn>())
+        .route("/app/account/second-factor/recovery-codes", action::<second_factor::RenewCodes>())
+        .route("/app/account/second-factor/turn-off", action::<second_factor::TurnOff>())
         .route("/app/account/organization", action::<account::SwitchOrganization>())
         .route("/app/theme", action::<theme::Choose>())
         .route("/app/contacts", page_with_action::<contacts::List, contacts::Add>())
@@ -142,6 +149,7 @@ fn organization_routes() -> Router<Arc<AppState>> {
         .route("/app/organization/members", action::<members::Remove>())
         .route("/app/organization/members/{id}/role", action::<members::SaveRole>())
         .route("/app/organization/members/{id}/password-link", action::<members::CreatePasswordLink>())
+        .route("/app/organization/members/{id}/second-factor", action::<members::ResetSecondFactor>())
         .route("/app/audit", page::<audit::Show>())
         .route("/app/audit/export", page::<audit_export::Export>())
         .route("/app/developers", page_with_action::<developers::Show, developers::AddEndpoint>())

@@ -1,5 +1,5 @@
 //! What admins do with members on the page of the organization: remove them, change their role, make a link to set a new
-//! password.
+//! password, reset their second factor.
 
 use http::StatusCode;
 use shared::crypto::LinkSecret;
@@ -7,8 +7,9 @@ use shared::domain::ids::MemberId;
 use shared::domain::member::{NotRemoved, RoleNotChanged};
 use shared::domain::organization::NewRole;
 use shared::domain::password_link::NotLinked;
+use shared::domain::second_factor::NotReset;
 use shared::error::Error;
-use shared::service::{members, password_links};
+use shared::service::{members, password_links, second_factors};
 use shared::web::{Flash, Redirect, Request};
 
 use crate::Handler;
@@ -146,5 +147,39 @@ impl Handler for CreatePasswordLink {
                 refused(request, Some(id), unprocessable("The link was not created", line)).await
             }
         }
+    }
+}
+
+/// Resets the second factor of a member.
+pub(crate) struct ResetSecondFactor;
+
+impl Handler for ResetSecondFactor {
+    fn operation(_: &Request) -> &'static str {
+        "reset_second_factor"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?.require_admin()?;
+        let id: MemberId = request.path_id("id")?;
+        let back = page_url(requested_page(request, "offset").positions().start);
+        let line = "The member’s sessions have ended. Their password alone signs them in until they set up a new one.";
+        let redirect = redirect_with_notice(&submitted, back, "Second factor reset", line).await;
+        let (scope, admin) = (submitted.scope(), submitted.submitter());
+        let refusal = match submitted.run(|| second_factors::reset(scope, admin, id)).await? {
+            Ok(_) => return Ok(redirect.into()),
+            Err(NotReset::Unknown) => UNKNOWN,
+            Err(NotReset::Oneself) => {
+                unprocessable("You can’t reset your own second factor", "Turn it off on the page of your account.")
+            }
+            Err(NotReset::UsedElsewhere) => {
+                let line = "They also belong to another organization, so you can’t reset their second factor. They can ask the operator of this service.";
+                unprocessable("The second factor was not reset", line)
+            }
+            Err(NotReset::Off) => {
+                let line = "The member has no second factor: their password alone signs them in.";
+                unprocessable("There is nothing to reset", line)
+            }
+        };
+        refused(request, Some(id), refusal).await
     }
 }

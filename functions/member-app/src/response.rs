@@ -84,7 +84,7 @@ impl PageResponse {
     }
 
     /// Sets the status and code of a page that is no response to a form.
-    fn with_status(self, status: StatusCode, code: &'static str) -> Self {
+    pub fn with_status(self, status: StatusCode, code: &'static str) -> Self {
         Self { status, code, ..self }
     }
 

@@ -4,14 +4,15 @@ use askama::Template;
 use http::StatusCode;
 use shared::crypto::CookieSecret;
 use shared::error::Error;
-use shared::web::Request;
 use shared::web::cookies::Cookie;
 use shared::web::login::{self, LoginCookies};
 use shared::web::next::safe_next;
+use shared::web::{Flash, Request};
 
 use crate::Handler;
 use crate::layout::{Layout, Notice};
 use crate::response::PageResponse;
+use crate::sign_in_code;
 
 /// The title of the notice for a decision that arrived when the session had ended.
 pub(crate) const SESSION_ENDED: &str = "Your session ended. Nothing was decided.";
@@ -47,6 +48,10 @@ impl Handler for Show {
                 let line = "Your sessions have ended. Sign in with the new password.";
                 Some(Notice::good("Password saved", line))
             }
+            (_, Some("code")) => {
+                let line = "Your code was not entered within 5 minutes, or your account has changed since.";
+                Some(Notice::warn("Enter your password again", line))
+            }
             (_, Some("decision")) => {
                 Some(Notice::warn(SESSION_ENDED, "Sign in to return to your decision. Your note is kept."))
             }
@@ -81,10 +86,11 @@ impl Handler for SignIn {
         };
         let notice = match login::sign_in(request, &email, &password).await? {
             login::SignIn::Done(cookies) => return Ok(signed_in(request, next, &cookies)),
-            login::SignIn::NoOrganization => Notice::bad(
-                "Your account belongs to no organization",
-                "Your email and password are right, but you were removed from the organization. Ask one of its admins to invite you again.",
-            ),
+            login::SignIn::CodeIsNext(cookie) => {
+                let page = PageResponse::see_other(sign_in_code::url(&next)).with_cookie(cookie);
+                return Ok(page.with_status(StatusCode::SEE_OTHER, "unauthenticated"));
+            }
+            login::SignIn::NoOrganization => no_organization(),
             // The same text for all reasons: it must not reveal whether the account exists.
             login::SignIn::Refused => Notice::bad(
                 "Incorrect email or password",
@@ -96,12 +102,21 @@ impl Handler for SignIn {
     }
 }
 
+/// The notice for a person who was removed from their organization.
+pub(crate) fn no_organization() -> Notice {
+    Notice::bad(
+        "Your account belongs to no organization",
+        "Your email and password are right, but you were removed from the organization. Ask one of its admins to invite you again.",
+    )
+}
+
 /// The redirect of a person who has just signed in.
 pub(crate) fn signed_in(request: &Request, location: String, cookies: &LoginCookies) -> PageResponse {
     let cookies = [
         Cookie::Session.set(request.app(), Some(&cookies.session)),
         Cookie::Device.set(request.app(), Some(&cookies.device)),
         Cookie::Form.set(request.app(), None),
+        Flash::SecondStep.removal(request),
     ];
     cookies.into_iter().fold(PageResponse::see_other(location), PageResponse::with_cookie)
 }
@@ -115,7 +130,7 @@ pub(crate) fn form_secret(request: &Request) -> Result<CookieSecret, Error> {
     }
 }
 
-fn next_page(next: Option<&str>) -> String {
+pub(crate) fn next_page(next: Option<&str>) -> String {
     next.and_then(safe_next).unwrap_or(HOME).to_owned()
 }
 

@@ -20,7 +20,8 @@
 //! The new key seals from then on. Functions reload the keyring after [`limits::KEYS_KEPT`] at the latest, and at once
 //! when a record names a key that they do not have. Old keys stay, because they open what they have sealed: an endpoint's
 //! signing secret is sealed with the new key only when its organization rotates that secret, which it must do if the old
-//! key has leaked. Remove a key only when no record names it.
+//! key has leaked, and the secret of a second factor only when its owner turns it off and sets it up again. Remove a key
+//! only when no record names it.
 
 use shared::crypto::keyring::{Keyring, SealError};
 use shared::domain::time::Timestamp;

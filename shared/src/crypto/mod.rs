@@ -1,18 +1,23 @@
 //! Secrets: access tokens, passwords, cookies, signing secrets, and the keys that encrypt stored values.
 
+mod base32;
 mod cookie_secret;
 mod hash;
 pub mod keyring;
 mod link_secret;
 mod passwords;
+mod recovery_code;
 pub mod signing_secret;
 mod tokens;
+mod totp;
 
 pub use cookie_secret::{CookieSecret, SecretHash};
 pub use hash::{fingerprint, hex, sha256_hex};
 pub use link_secret::LinkSecret;
 pub use passwords::{HashingFailed, hash_password, verify_password};
+pub use recovery_code::RecoveryCode;
 pub use tokens::{TokenHash, new_token};
+pub use totp::{TotpCode, TotpSecret};
 
 /// The system gave no randomness.
 #[derive(Debug, thiserror::Error)]

@@ -22,6 +22,14 @@ pub struct Account {
     pub epoch: u64,
 }
 
+impl Account {
+    /// Whether no other organization uses the account.
+    #[must_use]
+    pub fn is_used_only_by(&self, org: OrgId) -> bool {
+        self.memberships.iter().all(|membership| membership.organization_id == org)
+    }
+}
+
 /// One organization that an account belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Membership {

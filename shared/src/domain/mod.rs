@@ -22,6 +22,7 @@ pub mod organization;
 pub mod password;
 pub mod password_link;
 pub mod proposal;
+pub mod second_factor;
 pub mod sentences;
 pub mod session;
 pub mod time;

@@ -61,7 +61,7 @@ impl PasswordLink {
         if member.id == admin.id() {
             return Err(NotLinked::Oneself);
         }
-        if !is_used_only_by(account, admin.org()) {
+        if !account.is_used_only_by(admin.org()) {
             return Err(NotLinked::UsedElsewhere);
         }
         Ok(Self {
@@ -80,14 +80,10 @@ impl PasswordLink {
         let is_of_member = account.memberships.iter().any(|membership| membership.member_id == self.member_id);
         now < self.expires_at
             && is_of_member
-            && is_used_only_by(account, self.organization_id)
+            && account.is_used_only_by(self.organization_id)
             && self.replaces == fingerprint_of(account)
             && created_by.is_some_and(MemberRecord::is_admin)
     }
-}
-
-fn is_used_only_by(account: &Account, org: OrgId) -> bool {
-    account.memberships.iter().all(|membership| membership.organization_id == org)
 }
 
 fn fingerprint_of(account: &Account) -> String {

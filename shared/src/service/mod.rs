@@ -40,6 +40,7 @@ pub mod precondition;
 pub mod proposals;
 pub mod review_fingerprint;
 pub mod scope;
+pub mod second_factors;
 pub mod system;
 pub mod tokens;
 pub mod workspaces;

@@ -127,6 +127,12 @@ pub fn account(email: &Email) -> Key {
     Key::alone(format!("ACCOUNT#{}", Folded::new(email.as_str()).as_str()))
 }
 
+/// The second factor of the account with this email address.
+#[must_use]
+pub fn second_factor(email: &Email) -> Key {
+    Key::alone(format!("SECONDFACTOR#{}", Folded::new(email.as_str()).as_str()))
+}
+
 /// The session whose secret has this hash.
 #[must_use]
 pub fn session(hash: SecretHash) -> Key {

@@ -39,6 +39,7 @@ pub(crate) mod password_links;
 pub mod proposals;
 mod record;
 mod schema;
+pub(crate) mod second_factors;
 pub(crate) mod sessions;
 mod table;
 pub(crate) mod tokens;

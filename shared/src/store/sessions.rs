@@ -21,6 +21,7 @@ use crate::domain::call_context::CallContext;
 use crate::domain::contact::Email;
 use crate::domain::ids::SessionId;
 use crate::domain::organization::{MemberRecord, Organization};
+use crate::domain::second_factor::SecondFactor;
 use crate::domain::session::{FailedLogins, Session, SessionOwner};
 use crate::domain::time::Timestamp;
 use crate::limits;
@@ -49,8 +50,12 @@ impl Store {
         self.get(keys::session(hash)).await?.map(from_item).transpose()
     }
 
-    /// The newest sessions of an account, expired ones included and ended ones left out.
-    pub(crate) async fn sessions_of(&self, account: &Email) -> Result<Vec<Session>, StoreError> {
+    /// The newest sessions of an account, expired ones included and ended ones left out, and its second factor, which the
+    /// same batch reads.
+    pub(crate) async fn sessions_and_factor_of(
+        &self,
+        account: &Email,
+    ) -> Result<(Vec<Session>, Option<Versioned<SecondFactor>>), StoreError> {
         let query = PartitionQuery {
             partition: &keys::sessions_of_account(account),
             from: "0",
@@ -60,8 +65,12 @@ impl Store {
             ..PartitionQuery::default()
         };
         let (pointers, _) = self.items_between(query).await?;
-        let keys = pointers.iter().map(pointed_key).collect::<Result<Vec<_>, _>>()?;
-        self.get_all(&keys).await?.into_iter().map(from_item).collect()
+        let at = keys::second_factor(account);
+        let keys = pointers.iter().map(pointed_key).chain([Ok(at.clone())]).collect::<Result<Vec<_>, _>>()?;
+        let mut items = self.get_all(&keys).await?;
+        let factor = items.pop_if(|item| Key::of(item).as_ref() == Some(&at));
+        let sessions = items.into_iter().map(from_item).collect::<Result<_, _>>()?;
+        Ok((sessions, factor.map(from_versioned_item).transpose()?))
     }
 
     /// The key of one of an account's sessions, which may have ended.

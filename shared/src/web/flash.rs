@@ -15,6 +15,7 @@ use crate::domain::ids::{EndpointId, InvitationId, MemberId, ProposalId, TokenId
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
+use crate::platform::app_state::AppState;
 use crate::platform::secrets::open_with;
 use crate::web::request::Request;
 use crate::web::submitted_form::{SubmittedForm, Submitter};
@@ -37,6 +38,13 @@ pub enum Flash {
     PasswordLink(MemberId),
     /// The note of a decision that a member sent when their session had ended.
     DecisionNote(ProposalId, MemberId),
+    /// The secret of a second factor that is being set up.
+    SecondFactorSecret,
+    /// New recovery codes, a line each.
+    RecoveryCodes,
+    /// That the password of a sign-in was right, and a code is next. It is sealed for the forms of a browser that has no
+    /// session yet.
+    SecondStep,
     /// What an act did and what is next: the title and the line of a notice, on a line each.
     Done,
 }
@@ -52,9 +60,23 @@ impl Flash {
         submitted: &SubmittedForm<'_, S>,
         text: &str,
     ) -> Result<Option<HeaderValue>, Error> {
-        let keys = submitted.app().webhooks()?.keys.keyring().await?;
-        let sealed = self.seal(&keys, text, &submitted.form_token(), submitted.scope().now())?;
-        Ok(self.cookie(submitted.app().insecure_cookies, &sealed, self.lifetime_s()))
+        self.set_for(submitted.app(), &submitted.form_token(), text, submitted.scope().now()).await
+    }
+
+    /// Seals a text for forms with a token, and gives the `Set-Cookie` header. Nothing, if the text does not fit in a header.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the keys can't be read now.
+    pub(super) async fn set_for(
+        self,
+        app: &AppState,
+        form_token: &str,
+        text: &str,
+        now: Timestamp,
+    ) -> Result<Option<HeaderValue>, Error> {
+        let keys = app.webhooks()?.keys.keyring().await?;
+        let sealed = self.seal(&keys, text, form_token, now)?;
+        Ok(self.cookie(app.insecure_cookies, &sealed, self.lifetime_s()))
     }
 
     /// Seals the note of a decision whose session has ended, and gives the `Set-Cookie` header. Nothing, if the note is too
@@ -82,18 +104,43 @@ impl Flash {
     /// [`Error::Unauthenticated`] when nobody is signed in, and [`Error::Unavailable`] when the keys can't be read now: the
     /// text can be read later.
     pub async fn read(self, request: &Request) -> Result<Option<String>, Error> {
-        let name = self.cookie_name(request.app().insecure_cookies);
-        let lines = request.headers().get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
-        let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        let Some((_, value)) = pairs.find(|(found, _)| *found == name) else { return Ok(None) };
-        let Some(sealed) = decode(value) else { return Ok(None) };
-        let token = request.signed_in()?.form_token();
+        if !self.is_in(request) {
+            return Ok(None);
+        }
+        self.read_for(request, &request.signed_in()?.form_token()).await
+    }
+
+    /// The text, if the request has the cookie, sealed for forms with this token, and it has not expired.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the keys can't be read now.
+    pub(super) async fn read_for(self, request: &Request, form_token: &str) -> Result<Option<String>, Error> {
+        let Some(sealed) = self.value_in(request).and_then(decode) else { return Ok(None) };
         let keys = &*request.app().webhooks()?.keys;
-        match open_with(keys, |keyring| self.open(keyring, &sealed, &token, request.now())).await {
+        match open_with(keys, |keyring| self.open(keyring, &sealed, form_token, request.now())).await {
             // It was sealed for another session or kind, or with a key that has been removed.
             Err(SealError::Broken | SealError::NoSuchKey(_)) => Ok(None),
             opened => Ok(opened?),
         }
+    }
+
+    /// Whether the request has the cookie.
+    #[must_use]
+    pub fn is_in(self, request: &Request) -> bool {
+        self.value_in(request).is_some()
+    }
+
+    /// The `Set-Cookie` header that removes the cookie, if the request has it.
+    #[must_use]
+    pub fn removal(self, request: &Request) -> Option<HeaderValue> {
+        self.is_in(request).then(|| self.cookie(request.app().insecure_cookies, "", 0)).flatten()
+    }
+
+    fn value_in(self, request: &Request) -> Option<&str> {
+        let name = self.cookie_name(request.app().insecure_cookies);
+        let lines = request.headers().get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+        let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.find(|(found, _)| *found == name).map(|(_, value)| value)
     }
 
     /// The text, as [`Flash::read`] gives it, with the `Set-Cookie` header that removes it.
@@ -116,6 +163,9 @@ impl Flash {
             Self::InvitationLink(invitation) => format!("{prefix}once-invitation-{invitation}"),
             Self::PasswordLink(member) => format!("{prefix}once-password-{member}"),
             Self::DecisionNote(..) => format!("{prefix}once-note"),
+            Self::SecondFactorSecret => format!("{prefix}once-second-factor"),
+            Self::RecoveryCodes => format!("{prefix}once-recovery-codes"),
+            Self::SecondStep => format!("{prefix}second-step"),
             Self::Done => format!("{prefix}once-done"),
         }
     }
@@ -130,6 +180,8 @@ impl Flash {
     fn lifetime_s(self) -> i64 {
         match self {
             Self::DecisionNote(..) => limits::KEPT_NOTE_LIFETIME_S,
+            Self::SecondFactorSecret => limits::SECOND_FACTOR_SET_UP_S,
+            Self::SecondStep => limits::SECOND_STEP_LIFETIME_S,
             _ => limits::FLASH_LIFETIME_S,
         }
     }
@@ -145,6 +197,9 @@ impl Flash {
             Self::PasswordLink(member) => format!("shown once, password link of {member}, to {form_token}"),
             // The session has ended: the note is for the member in their next one.
             Self::DecisionNote(proposal, member) => format!("shown once, note for {proposal}, to {member}"),
+            Self::SecondFactorSecret => format!("shown once, secret of a second factor, to {form_token}"),
+            Self::RecoveryCodes => format!("shown once, recovery codes, to {form_token}"),
+            Self::SecondStep => format!("a sign-in without its code, to {form_token}"),
             Self::Done => format!("shown once, what was done, to {form_token}"),
         }
     }
@@ -201,6 +256,23 @@ mod tests {
         ] {
             let opened = flash.open(&keys, &sealed, token, now.plus_seconds(seconds)).ok().flatten();
             assert_eq!(opened.as_deref(), opens.then_some("whsec_; é"), "{flash:?} {token} {seconds}");
+        }
+    }
+
+    #[test]
+    fn the_steps_of_a_second_factor_open_for_their_own_times() {
+        let keys = Keyring::new("one").unwrap();
+        let now = Timestamp::from_unix_ms(1_800_000_000_000).unwrap();
+        for (flash, lifetime_s) in
+            [(Flash::SecondStep, 300), (Flash::SecondFactorSecret, 900), (Flash::RecoveryCodes, 120)]
+        {
+            let sealed = decode(&flash.seal(&keys, "text", "token", now).unwrap()).unwrap();
+            for (token, seconds, opens) in
+                [("token", lifetime_s, true), ("token", lifetime_s + 1, false), ("another", 0, false)]
+            {
+                let opened = flash.open(&keys, &sealed, token, now.plus_seconds(seconds)).ok().flatten();
+                assert_eq!(opened.is_some(), opens, "{flash:?} {token} {seconds}");
+            }
         }
     }
 

@@ -119,6 +119,12 @@ impl Form {
         self.fields.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
     }
 
+    /// Whether a field was sent, even if it is empty.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.fields.iter().any(|(field, _)| field == name)
+    }
+
     /// The names of the checked boxes of a group, without the group's prefix. A box of the group `role.` is named
     /// `role.signer`.
     pub fn checked<'a>(&'a self, group: &'a str) -> impl Iterator<Item = &'a str> {

@@ -2,14 +2,16 @@
 //! all that they have; neither audit rows nor logs have it.
 //!
 //! Decision: an invitation never sets the password of an account that exists. Whoever has the link of an invitation to
-//! such an address must also know the password of its account. Attempts count like those of the sign-in form.
+//! such an address must also know the password of its account, and a code if it has a second factor. Attempts count like
+//! those of the sign-in form.
 //!
-//! Decision: setting a new password does not sign in. The sign-in form follows, with all that it checks.
+//! Decision: setting a new password does not sign in. The sign-in form follows, with all that it checks: a second factor
+//! stays on.
 
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
-use http::StatusCode;
+use http::{HeaderValue, StatusCode};
 use tokio::sync::OnceCell;
 
 use crate::crypto::LinkSecret;
@@ -21,13 +23,15 @@ use crate::domain::ids::MemberId;
 use crate::domain::organization::{MemberRecord, Organization, Role};
 use crate::domain::password::{NewPassword, WeakPassword};
 use crate::domain::password_link::PasswordLink;
+use crate::domain::second_factor::TypedCode;
 use crate::error::Error;
 use crate::retry::{Budget, retry_on_conflict};
 use crate::store::commit::Commit;
 use crate::store::invitations::{self, InvitedAddress, StoredInvitation};
 use crate::store::{Versioned, members, password_links};
-use crate::web::login::{Checked, LoginCookies, Secrets, begin_session, hash_password};
+use crate::web::login::{Checked, LoginCookies, Proven, Secrets, begin_session, hash_password};
 use crate::web::request::Request;
+use crate::web::second_step::{CodeAttempt, CodeRefused, SecondStep};
 use crate::web::session::SignedIn;
 
 /// An invitation that can be accepted.
@@ -41,6 +45,8 @@ pub struct OpenInvitation {
     pub role: Role,
     /// What the person must give to accept it.
     pub needs: Needs,
+    /// Whether the password was right in this browser, and a code is next.
+    pub is_code_next: bool,
 }
 
 /// What a person must give to accept an invitation.
@@ -64,7 +70,8 @@ pub async fn open_invitation(request: &Request, secret: &LinkSecret) -> Result<O
         (Some(_), true) => Needs::NameAndPassword,
         (Some(_), false) => Needs::Password,
     };
-    Ok(Some(OpenInvitation { organization: found.organization, email, role, needs }))
+    let is_code_next = SecondStep::of(request).await?.is_some_and(|step| step.email == email);
+    Ok(Some(OpenInvitation { organization: found.organization, email, role, needs, is_code_next }))
 }
 
 /// What the secret of an invitation leads to.
@@ -107,8 +114,17 @@ impl Found {
 pub struct Acceptance<'a> {
     /// The name, as it was typed.
     pub name: &'a str,
+    /// What proves that the person may.
+    pub proof: Proof<'a>,
+}
+
+/// What a person proves with that they may accept an invitation.
+#[derive(Debug, Clone, Copy)]
+pub enum Proof<'a> {
     /// The password, as it was typed: that of the account, or a new one.
-    pub password: &'a str,
+    Password(&'a str),
+    /// A code of the account's second factor, after the password was right in this browser.
+    Code(&'a TypedCode),
 }
 
 /// The outcome of accepting an invitation.
@@ -123,6 +139,12 @@ pub enum Accepted {
     Name(String),
     /// The password of the account is wrong, or there were too many attempts.
     WrongPassword,
+    /// The password is right, and the account has a second factor: its code is next. The cookie says so for five minutes.
+    CodeIsNext(Option<HeaderValue>),
+    /// The code is wrong or was used before, or there were too many attempts.
+    WrongCode,
+    /// The password is needed again before a code: it was given too long ago, or the account has changed since.
+    PasswordIsNext,
     /// The new password is not accepted.
     Weak(WeakPassword),
 }
@@ -135,6 +157,15 @@ pub async fn accept(
 ) -> Result<Accepted, Error> {
     let secrets = Secrets::new(request)?;
     let new_hash = OnceCell::new();
+    let step = SecondStep::of(request).await?;
+    let given = match (acceptance.proof, &step) {
+        (Proof::Password(password), _) => Given::Password(password),
+        (Proof::Code(_), None) => return Ok(Accepted::PasswordIsNext),
+        (Proof::Code(code), Some(step)) => match step.attempt(request, code).await? {
+            Some(attempt) => Given::Code(Box::new(attempt)),
+            None => return Ok(Accepted::WrongCode),
+        },
+    };
     let attempt = || async {
         let Some(found) = Found::find(request, secret).await? else { return Ok(Err(Accepted::Gone)) };
         let pending = found.pending(request);
@@ -143,8 +174,11 @@ pub async fn accept(
         }
         let Some(known) = &found.account else {
             // There is no account without a membership, so there is an invitation.
-            let Some(invitation) = pending else { return Ok(Err(Accepted::Gone)) };
-            return accept_with_new_account(request, &secrets, &found, invitation, acceptance, &new_hash).await;
+            let (Some(invitation), Given::Password(password)) = (pending, &given) else {
+                return Ok(Err(Accepted::Gone));
+            };
+            let given = (acceptance.name, *password);
+            return accept_with_new_account(request, &secrets, &found, invitation, given, &new_hash).await;
         };
         // A name that is missing must not cost an attempt.
         let name = match found.memberships.first() {
@@ -154,31 +188,16 @@ pub async fn accept(
                 Err((_, message)) => return Ok(Err(Accepted::Name(message))),
             },
         };
-        let Some(checked) = Checked::check(request, known.email.as_str(), acceptance.password).await? else {
-            return Ok(Err(Accepted::WrongPassword));
-        };
-        let (account, organization) = (&checked.account, found.organization.clone());
-        let begun = match (found.membership(), pending) {
-            (Some(membership), _) => {
-                let is_member =
-                    |call: &CallContext, member: &MemberRecord| Ok(vec![members::check_member(call, member.id)]);
-                begin_session(request, account, &secrets, membership.clone(), is_member).await?
-            }
-            (None, Some(invitation)) => {
-                let member = member_of(invitation, name, request);
-                begin_session(request, account, &secrets, (organization, member), |call, member| {
-                    let joined = members::create_for_account(call, member, account)?;
-                    Ok(vec![joined, invitations::accept(call, invitation)])
-                })
-                .await?
-            }
-            (None, None) => return Ok(Err(Accepted::Gone)),
-        };
-        checked.succeeded(request).await;
-        Ok(Ok(begun))
+        match given.prove(request, &known.email).await? {
+            Ok(proven) => accept_with_account(request, &secrets, &found, name, &proven).await,
+            Err(refused) => Ok(secrets.find_session(request).await?.ok_or(refused)),
+        }
     };
     match retry_on_conflict(Budget::until(request.write_deadline()), attempt).await? {
         Ok(signed_in) => {
+            if let Given::Code(attempt) = &given {
+                attempt.succeeded(request).await;
+            }
             request.sign_in(signed_in);
             Ok(Accepted::SignedIn(secrets.into()))
         }
@@ -186,20 +205,74 @@ pub async fn accept(
     }
 }
 
+/// What a person gave, with the counted attempt if it is a code.
+enum Given<'a> {
+    Password(&'a str),
+    Code(Box<CodeAttempt<'a>>),
+}
+
+impl Given<'_> {
+    async fn prove(&self, request: &Request, email: &Email) -> Result<Result<Proven, Accepted>, Error> {
+        let password = match self {
+            Self::Password(password) => password,
+            Self::Code(attempt) => {
+                return Ok(attempt.prove(request, email).await?.map_err(|refused| match refused {
+                    CodeRefused::Wrong => Accepted::WrongCode,
+                    CodeRefused::PasswordIsNext => Accepted::PasswordIsNext,
+                }));
+            }
+        };
+        let Some(checked) = Checked::check(request, email.as_str(), password).await? else {
+            return Ok(Err(Accepted::WrongPassword));
+        };
+        Ok(match checked.prove() {
+            Ok(proven) => Ok(proven),
+            Err(checked) => Err(Accepted::CodeIsNext(SecondStep::begin(request, &checked).await?)),
+        })
+    }
+}
+
+async fn accept_with_account(
+    request: &Request,
+    secrets: &Secrets,
+    found: &Found,
+    name: DisplayName,
+    proven: &Proven,
+) -> Result<Result<SignedIn, Accepted>, Error> {
+    let begun = match (found.membership(), found.pending(request)) {
+        (Some(membership), _) => {
+            let is_member =
+                |call: &CallContext, member: &MemberRecord| Ok(vec![members::check_member(call, member.id)]);
+            begin_session(request, proven, secrets, membership.clone(), is_member).await?
+        }
+        (None, Some(invitation)) => {
+            let joining = (found.organization.clone(), member_of(invitation, name, request));
+            begin_session(request, proven, secrets, joining, |call, member| {
+                let joined = members::create_for_account(call, member, &proven.account)?;
+                Ok(vec![joined, invitations::accept(call, invitation)])
+            })
+            .await?
+        }
+        (None, None) => return Ok(Err(Accepted::Gone)),
+    };
+    proven.succeeded(request).await;
+    Ok(Ok(begun))
+}
+
 async fn accept_with_new_account(
     request: &Request,
     secrets: &Secrets,
     found: &Found,
     invitation: &Versioned<StoredInvitation>,
-    acceptance: &Acceptance<'_>,
+    (name, password): (&str, &str),
     new_hash: &OnceCell<String>,
 ) -> Result<Result<SignedIn, Accepted>, Error> {
-    let name = match DisplayName::parse(acceptance.name) {
+    let name = match DisplayName::parse(name) {
         Ok(name) => name,
         Err((_, message)) => return Ok(Err(Accepted::Name(message))),
     };
     let email = &found.address.email;
-    let password = NewPassword::check(acceptance.password, email.as_str(), found.organization.name.as_str());
+    let password = NewPassword::check(password, email.as_str(), found.organization.name.as_str());
     let password = match password {
         Ok(password) => password,
         Err(weak) => return Ok(Err(Accepted::Weak(weak))),
@@ -213,8 +286,9 @@ async fn accept_with_new_account(
         created_at: request.now(),
         epoch: 0,
     };
-    let begun = begin_session(request, &account, secrets, (found.organization.clone(), member), |call, member| {
-        let created = members::create_with_account(call, member, &account)?;
+    let proven = Proven::new_account(account);
+    let begun = begin_session(request, &proven, secrets, (found.organization.clone(), member), |call, member| {
+        let created = members::create_with_account(call, member, &proven.account)?;
         Ok(vec![created, invitations::accept(call, invitation)])
     });
     Ok(Ok(begun.await?))

@@ -4,10 +4,14 @@
 //! further attempts. So that an attacker cannot lock out an account's owner, a device that has signed in to the account
 //! has a device cookie, and its attempts count separately. The cookie grants no access: it only selects the counter, and
 //! it is valid until the person signs out of all sessions.
+//!
+//! Where an account has a second factor, a session begins only after its code too ([`SecondStep`]). The password attempt
+//! stays counted until then, and wrong codes count like wrong passwords, but against a limit of their own that is lower:
+//! only whoever knows the password guesses codes, and six digits are soon guessed.
 
 use std::sync::atomic::Ordering;
 
-use http::{StatusCode, header};
+use http::{HeaderValue, StatusCode, header};
 
 use crate::crypto::{self, CookieSecret};
 use crate::domain::account::Account;
@@ -17,6 +21,7 @@ use crate::domain::device::device_of;
 use crate::domain::ids::{OrgId, SessionId};
 use crate::domain::organization::{MemberRecord, Organization};
 use crate::domain::password::NewPassword;
+use crate::domain::second_factor::{SecondFactor, TypedCode};
 use crate::domain::session::{FailedLogins, Session};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
@@ -25,11 +30,12 @@ use crate::retry::{Budget, retry_on_conflict};
 use crate::service::scope::Plan;
 use crate::store::change::Changes;
 use crate::store::commit::Commit;
-use crate::store::{Store, StoreError, Versioned, keys, members, sessions};
+use crate::store::{Store, StoreError, Versioned, keys, members, second_factors, sessions};
 use crate::web::client_address::ClientAddress;
 use crate::web::cookies::Cookie;
 use crate::web::request::Request;
-use crate::web::session::SignedIn;
+use crate::web::second_step::{CodeRefused, SecondStep};
+use crate::web::session::{self, SignedIn};
 use crate::web::submitted_form::SubmittedForm;
 use crate::wire::text::Folded;
 
@@ -47,62 +53,142 @@ pub struct LoginCookies {
 pub enum SignIn {
     /// The person is signed in.
     Done(LoginCookies),
+    /// The address and the password are right, and the account has a second factor: its code is next. The cookie says so for
+    /// five minutes.
+    CodeIsNext(Option<HeaderValue>),
     /// The address or the password is wrong, or there were too many attempts. The response must not tell which.
     Refused,
     /// Address and password are right, but the account belongs to no organization: the member was removed.
     NoOrganization,
 }
 
-/// Signs a person in.
+/// Signs a person in with their password, if the account has no second factor.
 pub async fn sign_in(request: &mut Request, email: &str, password: &str) -> Result<SignIn, Error> {
     let Some(checked) = Checked::check(request, email, password).await? else { return Ok(SignIn::Refused) };
-    let secrets = Secrets::new(request)?;
-    let begin = || async {
-        let memberships = request.store().memberships(&checked.account).await?;
-        let Some(first) = memberships.into_iter().next() else { return Ok(None) };
-        begin_session(request, &checked.account, &secrets, first, |call, member| {
-            Ok(vec![members::check_member(call, member.id)])
-        })
-        .await
-        .map(Some)
+    let proven = match checked.prove() {
+        Ok(proven) => proven,
+        Err(checked) => return Ok(SignIn::CodeIsNext(SecondStep::begin(request, &checked).await?)),
     };
+    let secrets = Secrets::new(request)?;
+    let begin = || begin_first_session(request, &proven, &secrets);
     let signed_in = retry_on_conflict(Budget::until(request.write_deadline()), begin).await?;
-    checked.attempt.succeeded(request.store()).await;
+    proven.succeeded(request).await;
     let Some(signed_in) = signed_in else { return Ok(SignIn::NoOrganization) };
     request.sign_in(signed_in);
     Ok(SignIn::Done(secrets.into()))
 }
 
+/// The outcome of the second step of a sign-in.
+#[derive(Debug)]
+pub enum SignInWithCode {
+    /// The person is signed in.
+    Done(LoginCookies),
+    /// The code is wrong or was used before, or there were too many attempts. The response must not tell which.
+    Refused,
+    /// The password is needed again: it was given too long ago or in another browser, or the account has changed since.
+    PasswordIsNext,
+    /// The code is right, but the account belongs to no organization: the member was removed.
+    NoOrganization,
+}
+
+/// Signs a person in with a code, after the password was right in this browser.
+pub async fn sign_in_with_code(request: &mut Request, code: &TypedCode) -> Result<SignInWithCode, Error> {
+    let Some(step) = SecondStep::of(request).await? else { return Ok(SignInWithCode::PasswordIsNext) };
+    let Some(attempt) = step.attempt(request, code).await? else { return Ok(SignInWithCode::Refused) };
+    let secrets = Secrets::new(request)?;
+    let begin = || async {
+        match attempt.prove(request, &step.email).await? {
+            Ok(proven) => begin_first_session(request, &proven, &secrets).await.map(Ok),
+            Err(refused) => Ok::<_, Error>(secrets.find_session(request).await?.map(Some).ok_or(refused)),
+        }
+    };
+    let signed_in = match retry_on_conflict(Budget::until(request.write_deadline()), begin).await? {
+        Ok(signed_in) => signed_in,
+        Err(CodeRefused::Wrong) => return Ok(SignInWithCode::Refused),
+        Err(CodeRefused::PasswordIsNext) => return Ok(SignInWithCode::PasswordIsNext),
+    };
+    attempt.succeeded(request).await;
+    let Some(signed_in) = signed_in else { return Ok(SignInWithCode::NoOrganization) };
+    request.sign_in(signed_in);
+    Ok(SignInWithCode::Done(secrets.into()))
+}
+
+/// Begins a session in the account's first organization. `None`, if the account belongs to none.
+async fn begin_first_session(request: &Request, proven: &Proven, secrets: &Secrets) -> Result<Option<SignedIn>, Error> {
+    let memberships = request.store().memberships(&proven.account).await?;
+    let Some(first) = memberships.into_iter().next() else { return Ok(None) };
+    let is_member = |call: &CallContext, member: &MemberRecord| Ok(vec![members::check_member(call, member.id)]);
+    begin_session(request, proven, secrets, first, is_member).await.map(Some)
+}
+
 /// An account whose password was right, and the attempt that is counted until it succeeds.
 pub(super) struct Checked {
     pub(super) account: Account,
+    pub(super) factor: Option<Versioned<SecondFactor>>,
     attempt: LoginAttempt,
 }
 
 impl Checked {
     /// Checks an address and a password. `None`, if one of them is wrong or there were too many attempts.
     pub(super) async fn check(request: &Request, email: &str, password: &str) -> Result<Option<Self>, Error> {
-        let account = match Email::parse(email) {
-            Ok(email) => request.store().account(&email).await?,
+        let found = match Email::parse(email) {
+            Ok(email) => request.store().account_with_factor(&email).await?,
             Err(_) => None,
         };
-        let folded_email = Folded::new(email.trim());
-        let epoch = account.as_ref().map_or(0, |account| account.epoch);
-        let device = |device: &CookieSecret| keys::known_device(device.hash(), folded_email.as_str(), epoch);
-        let attempt = LoginAttempt::new(request, folded_email.as_str(), device).await?;
+        let account = found.as_ref().map(|(account, _)| account);
+        let epoch = account.map_or(0, |account| account.epoch);
+        let attempt = LoginAttempt::new(request, email, epoch, Guessed::Password).await?;
         // The count comes before the password check, so concurrent attempts count too.
         if !attempt.count(request.store(), request.now()).await? {
             return Ok(None);
         }
-        if !check_password(account.as_ref(), password).await? {
+        if !check_password(account, password).await? {
             return Ok(None);
         }
-        Ok(account.map(|account| Self { account, attempt }))
+        Ok(found.map(|(account, factor)| Self { account, factor, attempt }))
     }
 
     /// Takes the count back.
     pub(super) async fn succeeded(&self, request: &Request) {
         self.attempt.succeeded(request.store()).await;
+    }
+
+    /// The account, if the password is enough for a session.
+    ///
+    /// # Errors
+    /// The same, if the account has a second factor.
+    pub(super) fn prove(self) -> Result<Proven, Box<Self>> {
+        match self {
+            Self { account, factor: None, attempt } => Ok(Proven { account, used: None, attempt: Some(attempt) }),
+            with_factor => Err(Box::new(with_factor)),
+        }
+    }
+}
+
+/// An account that may get a session: its password was right, and so was a code if it has a second factor.
+pub(super) struct Proven {
+    pub(super) account: Account,
+    /// The second factor before and after the code was used.
+    used: Option<(Versioned<SecondFactor>, SecondFactor)>,
+    attempt: Option<LoginAttempt>,
+}
+
+impl Proven {
+    /// A new account, whose person has just chosen the password.
+    pub(super) fn new_account(account: Account) -> Self {
+        Self { account, used: None, attempt: None }
+    }
+
+    /// An account whose code was right. Whoever counted the attempt takes it back.
+    pub(super) fn with_code(account: Account, before: Versioned<SecondFactor>, after: SecondFactor) -> Self {
+        Self { account, used: Some((before, after)), attempt: None }
+    }
+
+    /// Takes the count back.
+    pub(super) async fn succeeded(&self, request: &Request) {
+        if let Some(attempt) = &self.attempt {
+            attempt.succeeded(request.store()).await;
+        }
     }
 }
 
@@ -118,6 +204,16 @@ impl Secrets {
         let new = || CookieSecret::new().map_err(Error::from);
         Ok(Self { session: new()?, device: request.cookie(Cookie::Device).map_or_else(new, Ok)? })
     }
+
+    /// The session, if an attempt before has begun it although its response was lost. The code of that attempt is used.
+    pub(super) async fn find_session(&self, request: &Request) -> Result<Option<SignedIn>, Error> {
+        let (app, record) = (request.app(), request.record());
+        let found = session::find(app, record, (self.session.clone(), None), request.path_record_ids()).await?;
+        if found.is_some() {
+            request.is_audited.store(true, Ordering::Relaxed);
+        }
+        Ok(found)
+    }
 }
 
 impl From<Secrets> for LoginCookies {
@@ -127,14 +223,23 @@ impl From<Secrets> for LoginCookies {
 }
 
 /// Begins a session in an organization, in the place of the browser's previous one, and remembers the device. The commit
-/// makes `changes` too, which must hold only while the person is a member, or make them one.
+/// uses the code, so that it begins one session, and makes `changes` too, which must hold only while the person is a member,
+/// or make them one.
 pub(super) async fn begin_session(
     request: &Request,
-    account: &Account,
+    proven: &Proven,
     secrets: &Secrets,
     (organization, member): (Organization, MemberRecord),
     changes: impl FnOnce(&CallContext, &MemberRecord) -> Result<Vec<Changes>, Error>,
 ) -> Result<SignedIn, Error> {
+    let account = &proven.account;
+    let changes = |call: &CallContext, member: &MemberRecord| {
+        let mut all = changes(call, member)?;
+        if let Some((before, after)) = &proven.used {
+            all.push(second_factors::replace(call, &account.email, before, after)?);
+        }
+        Ok(all)
+    };
     let previous = request.cookie(Cookie::Session);
     let session =
         NewSession { account, secret: &secrets.session, previous: previous.as_ref(), created_at: request.now() };
@@ -148,46 +253,76 @@ pub(super) fn device_key(account: &Account, device: &CookieSecret, epoch: u64) -
     keys::known_device(device.hash(), Folded::new(account.email.as_str()).as_str(), epoch)
 }
 
+/// What is guessed in an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Guessed {
+    /// A password, or whether there is an account.
+    Password,
+    /// A code, by someone who knows the password.
+    Code,
+}
+
+impl Guessed {
+    /// The key of the counter of an account.
+    fn counter(self, email: &str) -> keys::Key {
+        let kind = match self {
+            Self::Password => "account",
+            Self::Code => "code",
+        };
+        keys::failed_logins(kind, email)
+    }
+
+    /// The failed attempts at an account until the next one must wait.
+    fn free_at_account(self) -> u32 {
+        match self {
+            Self::Password => limits::LOGIN_ATTEMPTS_AT_ACCOUNT,
+            Self::Code => limits::LOGIN_CODES_AT_ACCOUNT,
+        }
+    }
+}
+
 /// A login attempt, with the keys of the counters that it increments.
-enum LoginAttempt {
+pub(super) enum LoginAttempt {
     /// An attempt on a device that has signed in to the account before.
     OnKnownDevice(keys::Key),
     /// An attempt on any other device counts for the account and for the client address.
-    OnUnknownDevice { account: keys::Key, address: keys::Key },
+    OnUnknownDevice { account: keys::Key, free_at_account: u32, address: keys::Key },
 }
 
 impl LoginAttempt {
-    async fn new(
-        request: &Request,
-        email: &str,
-        device_key: impl Fn(&CookieSecret) -> keys::Key,
-    ) -> Result<Self, Error> {
+    /// An attempt at the account with an address, if there is one, in its epoch.
+    pub(super) async fn new(request: &Request, email: &str, epoch: u64, guessed: Guessed) -> Result<Self, Error> {
+        let folded = Folded::new(email.trim());
+        let email = folded.as_str();
         if let Some(device) = request.cookie(Cookie::Device)
-            && request.store().knows_device(&device_key(&device)).await?
+            && request.store().knows_device(&keys::known_device(device.hash(), email, epoch)).await?
         {
             return Ok(Self::OnKnownDevice(keys::failed_logins_on_device(device.hash(), email)));
         }
         let address = request.client_address().map_or_else(|| "unknown".to_owned(), ClientAddress::rate_limit_key);
-        let address = keys::failed_logins("address", &address);
-        Ok(Self::OnUnknownDevice { account: keys::failed_logins("account", email), address })
+        Ok(Self::OnUnknownDevice {
+            account: guessed.counter(email),
+            free_at_account: guessed.free_at_account(),
+            address: keys::failed_logins("address", &address),
+        })
     }
 
     /// Counts the attempt. False, if a counter does not allow one now.
-    async fn count(&self, store: &Store, now: Timestamp) -> Result<bool, Error> {
+    pub(super) async fn count(&self, store: &Store, now: Timestamp) -> Result<bool, Error> {
         match self {
             Self::OnKnownDevice(key) => count_attempt(store, key, limits::LOGIN_ATTEMPTS_ON_DEVICE, now).await,
-            Self::OnUnknownDevice { account, address } => {
+            Self::OnUnknownDevice { account, free_at_account, address } => {
                 Ok(count_attempt(store, address, limits::LOGIN_ATTEMPTS_FROM_ADDRESS, now).await?
-                    && count_attempt(store, account, limits::LOGIN_ATTEMPTS_AT_ACCOUNT, now).await?)
+                    && count_attempt(store, account, *free_at_account, now).await?)
             }
         }
     }
 
     /// Takes the count back after a successful sign-in.
-    async fn succeeded(&self, store: &Store) {
+    pub(super) async fn succeeded(&self, store: &Store) {
         match self {
             Self::OnKnownDevice(key) => store.delete_failed_logins(key).await,
-            Self::OnUnknownDevice { account, address } => {
+            Self::OnUnknownDevice { account, address, .. } => {
                 store.delete_failed_logins(account).await;
                 store.subtract_failed_login(address).await;
             }

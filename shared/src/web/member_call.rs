@@ -20,7 +20,8 @@ pub struct MemberCall {
 }
 
 impl MemberCall {
-    /// Begins a call in the account's first organization. `None`, if the password is wrong.
+    /// Begins a call in the account's first organization. `None`, if the password is wrong or is not enough, because the
+    /// account has a second factor.
     pub async fn begin(
         app: &AppState,
         operation: &'static str,
@@ -28,11 +29,11 @@ impl MemberCall {
         password: &str,
     ) -> Result<Option<Self>, Error> {
         let record = CallRecord::begin(app, operation);
-        let account = record.store().account(email).await?;
+        let (account, factor) = record.store().account_with_factor(email).await?.unzip();
         if !check_password(account.as_ref(), password).await? {
             return Ok(None);
         }
-        let Some(account) = account else { return Ok(None) };
+        let (Some(account), None) = (account, factor.flatten()) else { return Ok(None) };
         let first = record.store().memberships(&account).await?.into_iter().next();
         Ok(first.map(|(organization, member)| {
             let member = Member::of_session(organization.id, &member);

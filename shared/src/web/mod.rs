@@ -23,6 +23,8 @@ pub mod own_account;
 mod owner_hint;
 pub mod redirect;
 pub mod request;
+pub mod second_factor;
+mod second_step;
 pub mod session;
 pub mod submitted_form;
 

@@ -16,6 +16,7 @@ use crate::web::cookies::Cookie;
 use crate::web::login::{Checked, device_key, hash_password};
 use crate::web::redirect::Redirect;
 use crate::web::request::Request;
+use crate::web::second_factor::Status;
 use crate::web::session::SignedIn;
 use crate::web::submitted_form::SubmittedForm;
 
@@ -36,11 +37,22 @@ pub struct OwnSession {
     pub is_current: bool,
 }
 
-/// The organizations of the account, and its valid sessions: the current one, and then those that were used last.
-pub async fn overview(signed_in: &SignedIn, now: Timestamp) -> Result<(Vec<Organization>, Vec<OwnSession>), Error> {
+/// What the page of an account shows.
+#[derive(Debug)]
+pub struct Overview {
+    /// The organizations of the account.
+    pub organizations: Vec<Organization>,
+    /// Its valid sessions: the current one, and then those that were used last.
+    pub sessions: Vec<OwnSession>,
+    /// Its second factor, if that is on.
+    pub second_factor: Option<Status>,
+}
+
+/// What the page of an account shows.
+pub async fn overview(signed_in: &SignedIn, now: Timestamp) -> Result<Overview, Error> {
     let (account, current) = (signed_in.account(), signed_in.session());
-    let found = async { Ok(signed_in.scope().store().table().sessions_of(&account.email).await?) };
-    let (organizations, found) = tokio::try_join!(signed_in.organizations(), found)?;
+    let found = async { Ok(signed_in.scope().store().table().sessions_and_factor_of(&account.email).await?) };
+    let (organizations, (found, factor)) = tokio::try_join!(signed_in.organizations(), found)?;
     // A member who was removed from an organization has no session there.
     let is_valid = |session: &Session| {
         session.is_alive(now)
@@ -63,7 +75,7 @@ pub async fn overview(signed_in: &SignedIn, now: Timestamp) -> Result<(Vec<Organ
         .collect();
     listed.sort_by_key(|session| (session.is_current, session.last_used_at, session.id));
     listed.reverse();
-    Ok((organizations, listed))
+    Ok(Overview { organizations, sessions: listed, second_factor: factor.as_deref().map(Status::of) })
 }
 
 /// Ends one of the account's sessions. One that has ended already stays so.

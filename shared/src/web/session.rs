@@ -11,7 +11,7 @@ use crate::domain::account::{Account, Membership};
 use crate::domain::contact::Email;
 use crate::domain::member::Member;
 use crate::domain::organization::{MemberRecord, Organization};
-use crate::domain::session::Session;
+use crate::domain::session::{Session, SessionOwner};
 use crate::error::Error;
 use crate::platform::app_state::AppState;
 use crate::platform::call_record::CallRecord;
@@ -111,9 +111,19 @@ pub(super) async fn authenticate(
     headers: &HeaderMap,
     path_record_ids: Vec<u8>,
 ) -> Result<Option<SignedIn>, Error> {
-    let (store, now) = (record.store(), record.now());
     let Some(secret) = Cookie::Session.read(app, headers) else { return Ok(None) };
-    let hint = owner_hint::read(app, headers);
+    find(app, record, (secret, owner_hint::read(app, headers)), path_record_ids).await
+}
+
+/// The session with a secret. `None`, if there is none or it has ended. Where the hint names its owner, all is read at
+/// once.
+pub(super) async fn find(
+    app: &AppState,
+    record: &CallRecord,
+    (secret, hint): (CookieSecret, Option<SessionOwner>),
+    path_record_ids: Vec<u8>,
+) -> Result<Option<SignedIn>, Error> {
+    let (store, now) = (record.store(), record.now());
     let (session, hinted) = match &hint {
         Some(owner) => store.session_and_person(secret.hash(), owner).await?,
         None => (store.session(secret.hash()).await?, None),

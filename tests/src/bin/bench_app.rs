@@ -29,7 +29,9 @@ async fn main() {
     visits.dedup_by(|other, first| other.operation == first.operation);
 
     let build = if cfg!(debug_assertions) { "debug" } else { "release" };
-    println!("Pages of the app, {build} build, each opened {ROUNDS} times on one connection by an admin who is signed in.");
+    println!(
+        "Pages of the app, {build} build, each opened {ROUNDS} times on one connection by an admin who is signed in."
+    );
     println!("Waits: round trips to the store that are under way together are one. Session and audit row are counted.");
     println!("Goals: ≤ {WAITS_MAX} waits, ≤ {} KB, ≤ {P50_MS_MAX} ms.\n", BYTES_MAX / 1024);
     println!(

@@ -16,6 +16,7 @@ mod pages;
 mod proposals;
 mod rare_states;
 mod reference;
+mod second_factor;
 mod sign_in;
 mod strangers;
 mod tokens;

@@ -13,7 +13,7 @@ const WRITE: &str = "TransactWriteItems";
 const HOUR_S: i64 = 3600;
 
 /// An address of this machine that no other test uses, so that guesses from it are this test's own.
-fn own_address() -> IpAddr {
+pub(super) fn own_address() -> IpAddr {
     let [.., a, b, c] = uuid::Uuid::new_v4().into_bytes();
     // Not 127.0.0.*, where everything else is.
     IpAddr::from([127, a | 1, b, c | 1])
@@ -144,7 +144,7 @@ async fn guesses_at_an_account_are_slowed_down_whether_there_is_one_or_not() {
         for _ in 0..2 {
             guess(&Browser::at(org.base_url(), own_address()), std::iter::repeat_n(email, 50)).await;
         }
-        rows::postpone_login(org.stack().table(), email).await;
+        rows::postpone_login(org.stack().table(), "account", email).await;
         let elsewhere = Browser::at(org.base_url(), own_address());
         let right = elsewhere.sign_in(email, &person.password, "/app").await;
         assert_eq!(right.status, 422, "{email}: {}", right.body);

@@ -1,0 +1,65 @@
+//! Recovery codes, for people whose authenticator app is out of reach.
+
+use std::fmt;
+
+use super::{NoRandomness, base32, fingerprint, hex};
+
+const BYTES: usize = 10;
+
+/// A recovery code: 80 bits in base32, such as `k7qf-2mzx-tjca-5wne`. It is shown once; the store has its hash. It has so
+/// many bits that the hash needs no salt and no work factor.
+#[derive(Clone)]
+pub struct RecoveryCode([u8; BYTES]);
+
+impl RecoveryCode {
+    /// A new code.
+    pub fn generate() -> Result<Self, NoRandomness> {
+        let mut bytes = [0; BYTES];
+        getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
+        Ok(Self(bytes))
+    }
+
+    /// Reads a code as it was typed: in any case, with blanks or hyphens or without.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        base32::decode(text).map(Self)
+    }
+
+    /// The code in clear, for the page that shows it once.
+    #[must_use]
+    pub fn reveal(&self) -> String {
+        base32::grouped(&base32::encode(&self.0).to_lowercase(), '-')
+    }
+
+    /// The hash that is stored, in hexadecimal.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        hex(&fingerprint(&[b"recovery code", &self.0]))
+    }
+}
+
+impl fmt::Debug for RecoveryCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RecoveryCode")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_read_as_people_type_it() {
+        let code = RecoveryCode::generate().unwrap();
+        let shown = code.reveal();
+        assert_eq!((shown.len(), shown.matches('-').count()), (19, 3), "{shown}");
+        for typed in [shown.clone(), shown.to_uppercase(), shown.replace('-', " "), shown.replace('-', "")] {
+            assert_eq!(RecoveryCode::parse(&typed).map(|code| code.hash()), Some(code.hash()), "{typed}");
+        }
+        assert_ne!(RecoveryCode::generate().unwrap().hash(), code.hash());
+        assert_eq!(format!("{code:?}"), "RecoveryCode");
+        for text in ["", "123456", &shown[1..], &format!("{shown}a")] {
+            assert!(RecoveryCode::parse(text).is_none(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Second factors of members, which admins reset. `web::second_factor` has what people do with their own.
+
+use crate::domain::ids::MemberId;
+use crate::domain::member::Admin;
+use crate::domain::organization::MemberRecord;
+use crate::domain::second_factor::{self, NotReset};
+use crate::error::Error;
+use crate::service::scope::{Plan, Scope};
+use crate::store::second_factors;
+
+/// Resets the second factor of a member, which ends all their sessions, and returns the member.
+pub async fn reset(
+    scope: &Scope,
+    admin: Admin<'_>,
+    id: MemberId,
+) -> Result<Plan<Result<MemberRecord, NotReset>>, Error> {
+    let member = scope.store().member(id).await?;
+    let account = match &member {
+        Some(member) => scope.store().account_with_factor_of(member).await?,
+        None => None,
+    };
+    Ok(match second_factor::reset(admin, member, account) {
+        Ok((member, account, factor)) => {
+            let changes = second_factors::reset(scope.call(), admin, &account, &factor)?;
+            Plan::new(scope, Ok(member)).change([changes]).showing([id.uuid()])
+        }
+        Err(refusal) => Plan::new(scope, Err(refusal)),
+    })
+}

@@ -1,0 +1,95 @@
+//! Second factors of accounts.
+//!
+//! Decision: a second factor is an item beside its account, so that no request but those that need it reads it, and its
+//! codes are used without touching the account. Its version is the lock: of two uses of one code, one commits.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use super::change::{Change, Changes, Update};
+use super::item::{from_item, from_versioned_item, to_versioned_item};
+use super::keys::{self, Key};
+use super::{OrgStore, Store, StoreError, Versioned, members};
+use crate::domain::account::Account;
+use crate::domain::call_context::CallContext;
+use crate::domain::contact::Email;
+use crate::domain::member::Admin;
+use crate::domain::organization::MemberRecord;
+use crate::domain::second_factor::SecondFactor;
+
+/// An account with its second factor, if that is on.
+pub(crate) type AccountWithFactor = (Account, Option<Versioned<SecondFactor>>);
+
+impl Store {
+    /// The second factor of an account, if it is on.
+    pub(crate) async fn second_factor(&self, account: &Email) -> Result<Option<Versioned<SecondFactor>>, StoreError> {
+        self.get(keys::second_factor(account)).await?.map(from_versioned_item).transpose()
+    }
+
+    /// The account with this address, and its second factor.
+    pub(crate) async fn account_with_factor(&self, email: &Email) -> Result<Option<AccountWithFactor>, StoreError> {
+        let at = keys::account(email);
+        let (mut account, mut factor) = (None, None);
+        for item in self.get_all(&[at.clone(), keys::second_factor(email)]).await? {
+            if Key::of(&item).as_ref() == Some(&at) {
+                account = Some(from_item(item)?);
+            } else {
+                factor = Some(from_versioned_item(item)?);
+            }
+        }
+        Ok(account.map(|account| (account, factor)))
+    }
+}
+
+impl OrgStore {
+    /// The account of a member, and its second factor.
+    pub(crate) async fn account_with_factor_of(
+        &self,
+        member: &MemberRecord,
+    ) -> Result<Option<AccountWithFactor>, StoreError> {
+        self.store.account_with_factor(&member.email).await
+    }
+}
+
+/// The change that turns a second factor on. It holds only while it is off.
+pub(crate) fn create(call: &CallContext, account: &Email, factor: &SecondFactor) -> Result<Changes, StoreError> {
+    Ok(Changes::of(call, [Change::Create(to_versioned_item(keys::second_factor(account), factor, 1)?)]))
+}
+
+/// The change that follows from the use of a code, or brings new recovery codes. It holds only while the second factor is
+/// as it was read.
+pub(crate) fn replace(
+    call: &CallContext,
+    account: &Email,
+    before: &Versioned<SecondFactor>,
+    after: &SecondFactor,
+) -> Result<Changes, StoreError> {
+    let item = to_versioned_item(keys::second_factor(account), after, before.version() + 1)?;
+    Ok(Changes::of(call, [Change::Replace(item, before.version())]))
+}
+
+/// The change that turns a second factor off. It holds only while it is as it was read.
+pub(crate) fn remove(call: &CallContext, account: &Email, before: &Versioned<SecondFactor>) -> Changes {
+    Changes::of(call, [Change::DeleteVersion(keys::second_factor(account), before.version())])
+}
+
+/// The changes with which an admin resets a second factor: it is off, and all sessions of the account end. They hold only
+/// while the second factor is as it was read, and the account belongs to the organizations that were read.
+pub(crate) fn reset(
+    call: &CallContext,
+    admin: Admin<'_>,
+    account: &Account,
+    before: &Versioned<SecondFactor>,
+) -> Result<Changes, StoreError> {
+    let ended = Update {
+        key: keys::account(&account.email),
+        expression: "ADD #epoch :one",
+        condition: "#memberships = :memberships",
+        names: vec![("#epoch", "epoch"), ("#memberships", "memberships")],
+        values: vec![
+            (":one", AttributeValue::N("1".to_owned())),
+            (":memberships", members::encoded(&account.memberships)?),
+        ],
+    };
+    let removed = Change::DeleteVersion(keys::second_factor(&account.email), before.version());
+    Ok(Changes::by_admin(call, admin, [Change::Update(ended), removed]))
+}
