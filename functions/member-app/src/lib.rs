@@ -35,6 +35,7 @@ mod password_link;
 mod proposal;
 mod proposals;
 mod response;
+mod search;
 mod sign_in;
 mod theme;
 mod tokens;
@@ -102,6 +103,7 @@ pub fn router(app: Arc<AppState>) -> Router {
         .route("/app/organization/members/{id}/password-link", action::<members::CreatePasswordLink>())
         .route("/app/invitations/{secret}", page_with_action::<invitation::Show, invitation::Accept>())
         .route("/app/password-links/{secret}", page_with_action::<password_link::Show, password_link::Set>())
+        .route("/app/search", page::<search::Show>())
         .route("/app/audit", page::<audit::Show>())
         .route("/app/audit/export", page::<audit_export::Export>())
         .route("/app/developers", page_with_action::<developers::Show, developers::AddEndpoint>())

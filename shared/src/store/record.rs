@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 
+use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use uuid::Uuid;
 
@@ -49,6 +50,13 @@ impl Row {
     /// Adds an attribute that filters look at.
     pub(super) fn with<T: Display>(mut self, attribute: &Attribute<T>, value: &T) -> Self {
         self.attributes.push((attribute.name, AttributeValue::S(value.to_string())));
+        self
+    }
+
+    /// Adds a set of ids that filters look at, 16 bytes each.
+    pub(super) fn with_ids(mut self, name: &'static str, ids: impl IntoIterator<Item = Uuid>) -> Self {
+        let bytes: Vec<u8> = ids.into_iter().flat_map(Uuid::into_bytes).collect();
+        self.attributes.push((name, AttributeValue::B(Blob::new(bytes))));
         self
     }
 

@@ -129,6 +129,13 @@ pub fn operation(id: &str) -> OperationWords {
     )
 }
 
+/// Whether an operation changes a record that the audit log names, rather than only reading it.
+#[must_use]
+pub fn changes_a_record(id: &str) -> bool {
+    const READING: [&str; 5] = ["list_", "get_", "view_", "download_", "count_"];
+    !operation(id).objects.is_empty() && READING.iter().all(|prefix| !id.starts_with(prefix))
+}
+
 fn id_as_words(id: &str) -> String {
     let words = id.replace('_', " ");
     let mut letters = words.chars();
@@ -170,6 +177,9 @@ mod tests {
         assert_eq!(operation("create_contact").did, "Created a contact");
         assert_eq!(operation("move_stage").did, "Move stage");
         assert_eq!(operation("").did, "");
+        assert!(["create_contact", "confirm_proposal", "revoke_token"].into_iter().all(changes_a_record));
+        let others = ["get_contact", "list_contacts", "view_document", "download_document", "sign_in", "view_home", ""];
+        assert!(!others.into_iter().any(changes_a_record));
     }
 
     #[test]
