@@ -19,7 +19,8 @@ use crate::Handler;
 use crate::agreement::agreement_url;
 use crate::audit::{Object, caller_name};
 use crate::developers::endpoint_url;
-use crate::draft::{begin, overview};
+use crate::draft::begin;
+use crate::draft::overview::{self, BlockerRow};
 use crate::labels::{Badge, DisplayTime, action_verb, actor_label, proposal_badge};
 use crate::layout::Layout;
 use crate::response::PageResponse;
@@ -27,6 +28,8 @@ use crate::tokens;
 
 /// The time before the end of what waits in which its badge is red, in milliseconds.
 const URGENT_MS: i64 = 12 * 3600 * 1000;
+/// The blockers of a draft that have room on its line.
+const BLOCKERS_MAX: usize = 2;
 
 #[derive(Template)]
 #[template(path = "home.html")]
@@ -54,6 +57,10 @@ struct Item {
     url: String,
     title: String,
     detail: String,
+    /// What blocks a draft, each linked to the place where it is removed.
+    blockers: Vec<BlockerRow>,
+    /// How many more there are. The page of the draft has all.
+    more_blockers: usize,
     /// A time, and what happens or happened then.
     when: Option<(&'static str, DisplayTime)>,
     badge: Option<(String, &'static str)>,
@@ -211,30 +218,27 @@ fn time_left(now: Timestamp, until: Timestamp) -> (String, &'static str) {
     (sentences::time_left(now, until), if is_urgent { "red" } else { "amber" })
 }
 
-/// What is left to do before a draft can be published.
-fn left(queued: &QueuedAgreement, contacts: &[Contact]) -> (usize, String) {
-    let rows = overview::blocker_rows(&queued.agreement, contacts, &queued.blockers);
-    let detail = rows.first().map_or_else(
-        || "Nothing is left before it can be published.".to_owned(),
-        |first| format!("Before it can be published: {}", lower_first(&first.text)),
-    );
-    (rows.len(), detail)
-}
-
-fn lower_first(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
-}
-
 impl Item {
     fn of_agreement(agreement: &Agreement, detail: String) -> Self {
         Self {
             url: agreement_url(agreement.id()),
             title: agreement.name.as_str().to_owned(),
             detail,
+            blockers: Vec::new(),
+            more_blockers: 0,
             when: None,
             badge: None,
         }
+    }
+
+    /// A draft with what is left to do before it can be published, and how much that is.
+    fn of_unpublished(queued: &QueuedAgreement, contacts: &[Contact]) -> (Self, usize) {
+        let mut blockers = overview::blocker_rows(&queued.agreement, contacts, &queued.blockers);
+        let total = blockers.len();
+        blockers.truncate(BLOCKERS_MAX);
+        let detail = if total == 0 { "Nothing is left before it can be published." } else { "" };
+        let item = Self::of_agreement(&queued.agreement, detail.to_owned());
+        (Self { more_blockers: total - blockers.len(), blockers, ..item }, total)
     }
 
     fn of_proposal(proposal: &Proposal, now: Timestamp) -> Self {
@@ -243,19 +247,21 @@ impl Item {
             url,
             title,
             detail: format!("Proposed by {}", actor_label(&proposal.created_by)),
+            blockers: Vec::new(),
+            more_blockers: 0,
             when: Some(("", proposal.created_at.into())),
             badge: Some(time_left(now, proposal.expires_at)),
         }
     }
 
     fn of_draft(queued: &QueuedAgreement, contacts: &[Contact], _: Timestamp) -> Self {
-        let (count, detail) = left(queued, contacts);
-        let badge = match count {
+        let (item, left) = Self::of_unpublished(queued, contacts);
+        let badge = match left {
             0 => ("Ready to publish".to_owned(), "green"),
             1 => ("1 thing left".to_owned(), "quiet"),
             many => (format!("{many} things left"), "quiet"),
         };
-        Self { badge: Some(badge), ..Self::of_agreement(&queued.agreement, detail) }
+        Self { badge: Some(badge), ..item }
     }
 
     fn of_active(queued: &QueuedAgreement, contacts: &[Contact], now: Timestamp) -> Self {
@@ -272,15 +278,18 @@ impl Item {
 
     fn of_closing(queued: &QueuedAgreement, contacts: &[Contact], now: Timestamp) -> Self {
         let agreement = &queued.agreement;
-        let detail = match agreement.lifecycle() {
-            Lifecycle::Draft => left(queued, contacts).1,
-            _ => sentences::current_wait(agreement, contacts)
-                .map_or_else(|| sentences::agreement_status(agreement, false), |wait| wait.on),
+        let item = match agreement.lifecycle() {
+            Lifecycle::Draft => Self::of_unpublished(queued, contacts).0,
+            _ => {
+                let wait = sentences::current_wait(agreement, contacts);
+                let status = || sentences::agreement_status(agreement, false);
+                Self::of_agreement(agreement, wait.map_or_else(status, |wait| wait.on))
+            }
         };
         Self {
             when: agreement.expires_at.map(|at| ("expires", at.into())),
             badge: agreement.expires_at.map(|at| time_left(now, at)),
-            ..Self::of_agreement(agreement, detail)
+            ..item
         }
     }
 
@@ -296,6 +305,8 @@ impl Item {
             url: endpoint_url(endpoint.id()),
             title: endpoint.url().as_str().to_owned(),
             detail: format!("Webhook endpoint: {reason}"),
+            blockers: Vec::new(),
+            more_blockers: 0,
             when: None,
             badge: Some(("Failing".to_owned(), "red")),
         }
@@ -306,6 +317,8 @@ impl Item {
             url: tokens::PATH.to_owned(),
             title: token.name.clone(),
             detail: "Access token".to_owned(),
+            blockers: Vec::new(),
+            more_blockers: 0,
             when: Some(("expires", token.expires_at.into())),
             badge: Some(time_left(now, token.expires_at)),
         }

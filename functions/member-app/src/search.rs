@@ -23,6 +23,7 @@ use crate::developers::endpoint_url;
 use crate::home::ProposalRow;
 use crate::labels::{Badge, contact_kind_label, endpoint_badge, lifecycle_badge, subscription_label};
 use crate::layout::{Layout, encode_query_value};
+use crate::organization::role_label;
 use crate::response::PageResponse;
 use crate::tokens::{self, scope_label, token_badge};
 use crate::workspaces::workspace_url;
@@ -43,6 +44,8 @@ struct Group {
     total: u64,
     /// What the second column has.
     about: &'static str,
+    /// What the badges say.
+    badge: &'static str,
     rows: Vec<Row>,
     /// Where all of them are, if the group has a part.
     all: Option<String>,
@@ -79,19 +82,38 @@ impl Handler for Show {
 fn groups(found: &Found, search: &str, now: Timestamp) -> Vec<Group> {
     let list = |path: &str| format!("{path}?search={}", encode_query_value(search));
     let all = [
-        group(("agreements", "Agreements", "Participants"), &found.agreements, list("/app/agreements"), agreement),
-        group(("workspaces", "Workspaces", "Reference"), &found.workspaces, list("/app/workspaces"), workspace),
-        group(("contacts", "Contacts", "Email"), &found.contacts, list("/app/contacts"), contact),
-        group(("proposals", "Proposals", "By"), &found.proposals, list("/app/proposals"), |found| proposal(found, now)),
-        group(("members", "Members", "Email"), &found.members, "/app/organization".to_owned(), member),
-        group(("tokens", "Access tokens", "Scope"), &found.tokens, tokens::PATH.to_owned(), |found| token(found, now)),
-        group(("endpoints", "Webhook endpoints", "Events"), &found.endpoints, "/app/developers".to_owned(), endpoint),
+        group(
+            ["agreements", "Agreements", "Participants", "State"],
+            &found.agreements,
+            list("/app/agreements"),
+            agreement,
+        ),
+        group(
+            ["workspaces", "Workspaces", "Reference", "State"],
+            &found.workspaces,
+            list("/app/workspaces"),
+            workspace,
+        ),
+        group(["contacts", "Contacts", "Email", "Kind"], &found.contacts, list("/app/contacts"), contact),
+        group(["proposals", "Proposals", "By", "State"], &found.proposals, list("/app/proposals"), |found| {
+            proposal(found, now)
+        }),
+        group(["members", "Members", "Email", "Role"], &found.members, "/app/organization".to_owned(), member),
+        group(["tokens", "Access tokens", "Scope", "State"], &found.tokens, tokens::PATH.to_owned(), |found| {
+            token(found, now)
+        }),
+        group(
+            ["endpoints", "Webhook endpoints", "Events", "State"],
+            &found.endpoints,
+            "/app/developers".to_owned(),
+            endpoint,
+        ),
     ];
     all.into_iter().filter(|group| group.total > 0).collect()
 }
 
 fn group<T>(
-    (id, title, about): (&'static str, &'static str, &'static str),
+    [id, title, about, badge]: [&'static str; 4],
     page: &Page<T>,
     list: String,
     row: impl Fn(&T) -> Row,
@@ -101,6 +123,7 @@ fn group<T>(
         title,
         total: page.pagination.total,
         about,
+        badge,
         rows: page.data.iter().map(row).collect(),
         all: page.pagination.has_more.then_some(list),
     }
@@ -149,7 +172,7 @@ fn member(found: &MemberRecord) -> Row {
         url: "/app/organization".to_owned(),
         name: found.name.as_str().to_owned(),
         about: found.email.as_str().to_owned(),
-        badge: Badge { text: if found.is_admin() { "Admin" } else { "Member" }, class: "quiet" },
+        badge: Badge { text: role_label(found.role), class: "quiet" },
         id: found.id.uuid(),
     }
 }

@@ -69,7 +69,9 @@ async fn each_agreement_stands_where_its_next_step_is() {
     let browser = signed_in(&org).await;
     let now = Timestamp::now();
     let workspace = org.workspace("Harbor").await;
-    org.empty_draft(&workspace, "Empty draft").await;
+    let empty = org.empty_draft(&workspace, "Empty draft").await;
+    let place = |draft: &str, place: &str| format!("href=\"/app/agreements/{draft}{place}\">");
+    let empty = empty["id"].as_str().expect("an id");
     org.ready_draft("Ready draft", |_| {}).await;
     let proposed = org.ready_draft("Proposed draft", |_| {}).await;
     org.propose("publish_agreement", &proposed).await;
@@ -92,14 +94,14 @@ async fn each_agreement_stands_where_its_next_step_is() {
     for shown in [
         "Empty draft",
         "2 things left",
-        "Before it can be published: add a participant",
+        &format!("{}Add a participant</a> · ", place(empty, "/participants")),
+        &format!("{}Add a step</a>", place(empty, "#add-step")),
         "Ready draft",
         "Nothing is left before it can be published.",
         "Closes late",
         "Would be over",
         "1 thing left",
-        "choose an expiry in the future",
-        &format!("href=\"/app/agreements/{}\"", over.id()),
+        &format!("{}Choose an expiry in the future</a>", place(&over.id().to_string(), "/details")),
     ] {
         assert!(listed.contains(shown), "{shown}: {listed}");
     }
@@ -174,7 +176,8 @@ async fn the_latest_changes_are_there_for_every_member_of_the_organization() {
     let home = browser.get("/app").await;
     let changes = section(&home, "changes");
     let person = format!("href=\"/app/contacts/{}\">Ada &#60;script&#62;", contact["id"].as_str().expect("an id"));
-    for shown in ["Created a contact", &person, "Integration (over the API)", "Created a workspace", "Quay &#38; Sons"] {
+    for shown in ["Created a contact", &person, "Integration (over the API)", "Created a workspace", "Quay &#38; Sons"]
+    {
         assert!(changes.contains(shown), "{shown}: {changes}");
     }
     assert!(changes.contains(&format!("href=\"{}\"", made.location())) && changes.contains("Maren Holt"), "{changes}");

@@ -101,7 +101,11 @@ async fn of_many_the_first_are_shown_and_a_link_leads_to_all() {
     let page = search(&browser, "lease & option").await;
     assert!(page.says("href=\"/app/proposals?search=lease%20%26%20option\""), "{}", page.body);
     let list = browser.get("/app/proposals?search=%20LEASE%20%26%20option%203%20&state=pending").await;
-    assert!(list.says("Lease &#38; option 3") && list.body.matches("<td class=\"main\">").count() == 1, "{}", list.body);
+    assert!(
+        list.says("Lease &#38; option 3") && list.body.matches("<td class=\"main\">").count() == 1,
+        "{}",
+        list.body
+    );
     assert!(list.says("needs your decision: LEASE &#38; option 3 · Countersign"), "{}", list.body);
     assert_eq!(browser.get("/app/proposals?search=%07").await.status, 422);
 }
