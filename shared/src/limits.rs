@@ -40,6 +40,10 @@ pub const PAGE_LIMIT_MAX: u32 = 200;
 /// People of one workspace (contract, section 2).
 pub const WORKSPACE_PEOPLE_MAX: usize = 500;
 
+/// Agreements that are read at once to see which of them keeps a contact among the people: one batch of keys, of which most
+/// often the first is it.
+pub const REFERRING_AGREEMENTS_READ: usize = 10;
+
 /// Participants of one agreement (contract, section 2).
 pub const AGREEMENT_PARTICIPANTS_MAX: usize = 100;
 /// Stages of one agreement (contract, section 2).

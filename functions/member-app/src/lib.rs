@@ -87,6 +87,7 @@ pub fn router(app: Arc<AppState>) -> Router {
         .route("/app/workspaces", page_with_action::<workspaces::List, workspaces::Create>())
         .route("/app/workspaces/{id}", page_with_action::<workspaces::Show, workspaces::Activate>())
         .route("/app/workspaces/{id}/people", page_with_action::<workspace_people::Choose, workspace_people::Add>())
+        .route("/app/workspaces/{id}/people/{contact}/remove", action::<workspace_people::Remove>())
         .route("/app/agreements", page::<agreements::List>())
         .route(draft::begin::PATH, page_with_action::<draft::begin::Show, draft::begin::Create>())
         .merge(agreement_routes())

@@ -15,7 +15,7 @@ use crate::domain::ids::{AgreementId, ContactId, OrgId, WorkspaceId};
 use crate::domain::member::ByMember;
 use crate::domain::time::Timestamp;
 use crate::limits;
-use crate::wire::page::{Filter, Page, Search, list_query};
+use crate::wire::page::{Filter, Page, PageRequest, Search, list_query};
 use crate::wire::text::Folded;
 
 list_query! {
@@ -84,6 +84,55 @@ impl OrgStore {
             .equal(&WORKSPACE, query.workspace_id)
             .equal(&LIFECYCLE, query.lifecycle.get());
         self.list(Order::OldestFirst, &rows, query.page()).await
+    }
+}
+
+/// An agreement of a workspace, as its row has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AgreementOfWorkspace {
+    /// The agreement.
+    pub id: AgreementId,
+    /// Whether it is cancelled: a draft that was discarded, or an agreement that was.
+    pub is_cancelled: bool,
+    /// The contacts that take part. None if the row does not have them yet.
+    pub contacts: Option<Vec<ContactId>>,
+}
+
+impl OrgStore {
+    /// A page of the agreements in which a contact takes part.
+    pub(crate) async fn agreements_of_contact(
+        &self,
+        contact: ContactId,
+        page: PageRequest,
+    ) -> Result<Page<Agreement>, StoreError> {
+        let takes_part =
+            move |row: &Item| ids(row, CONTACTS).is_some_and(|contacts| contacts.contains(&contact.uuid()));
+        self.list(Order::OldestFirst, &RowFilter::default().matching(&[CONTACTS], takes_part), page).await
+    }
+
+    /// All agreements of a workspace, from one pass over the rows.
+    pub(crate) async fn agreements_of_workspace(
+        &self,
+        workspace: WorkspaceId,
+    ) -> Result<Vec<AgreementOfWorkspace>, StoreError> {
+        let (mut found, workspace) = (Vec::new(), workspace.to_string());
+        let attributes = [keys::SORT, WORKSPACE.name, LIFECYCLE.name, CONTACTS];
+        let partition = keys::rows(self.org, Rows::Agreements);
+        let agreement = |row: &Item| {
+            Some(AgreementOfWorkspace {
+                id: text(row, keys::SORT)?.parse().ok()?,
+                is_cancelled: text(row, LIFECYCLE.name) == Some(Lifecycle::Cancelled.as_str()),
+                contacts: ids(row, CONTACTS).map(|contacts| contacts.into_iter().map(Into::into).collect()),
+            })
+        };
+        self.store
+            .scan_partition(&partition, Order::OldestFirst, &attributes, |row| {
+                if text(&row, WORKSPACE.name) == Some(&workspace) {
+                    found.extend(agreement(&row));
+                }
+            })
+            .await?;
+        Ok(found)
     }
 }
 

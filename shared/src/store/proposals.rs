@@ -113,11 +113,16 @@ impl OrgStore {
 
     /// The snapshot of a proposal, which is as large as its agreement was.
     pub async fn proposal_snapshot(&self, id: ProposalId) -> Result<Option<ProposalSnapshot>, StoreError> {
-        let Some(item) = self.store.get(keys::proposed(self.org, id)).await? else { return Ok(None) };
-        let copy = decompressed(&item, COPY, limits::PROPOSED_BYTES_MAX);
-        // serde's message can quote a value.
-        let proposed = copy.and_then(|json| serde_json::from_slice(&json).ok());
-        proposed.map(Some).ok_or_else(|| StoreError::Unreadable("decoding what was proposed".to_owned()))
+        self.store.get(keys::proposed(self.org, id)).await?.as_ref().map(proposed).transpose()
+    }
+
+    /// The snapshots of these proposals, each as large as its agreement was. Missing ones are left out.
+    pub(crate) async fn proposal_snapshots(
+        &self,
+        ids: impl IntoIterator<Item = ProposalId>,
+    ) -> Result<Vec<ProposalSnapshot>, StoreError> {
+        let keys: Vec<_> = ids.into_iter().map(|id| keys::proposed(self.org, id)).collect();
+        self.store.get_all(&keys).await?.iter().map(proposed).collect()
     }
 
     /// A page of the proposals that a query asks for, in their states at a moment.
@@ -175,6 +180,14 @@ impl OrgStore {
         let live: HashSet<keys::Key> = claims.iter().filter(|claim| is_live(claim)).filter_map(keys::Key::of).collect();
         Ok(agreements.iter().zip(&keys).filter(|(_, key)| live.contains(key)).map(|(id, _)| *id).collect())
     }
+}
+
+/// The snapshot of an item.
+fn proposed(item: &Item) -> Result<ProposalSnapshot, StoreError> {
+    let copy = decompressed(item, COPY, limits::PROPOSED_BYTES_MAX);
+    // serde's message can quote a value.
+    let proposed = copy.and_then(|json| serde_json::from_slice(&json).ok());
+    proposed.ok_or_else(|| StoreError::Unreadable("decoding what was proposed".to_owned()))
 }
 
 /// A pending proposal, as its row has it.

@@ -74,6 +74,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("activate_workspace", "Activated a workspace", &[Workspace]),
     ("add_workspace_contact", "Added a contact to a workspace", &[Workspace, Contact]),
     ("add_person", "Added a contact to a workspace", &[Workspace, Contact]),
+    ("remove_person", "Removed a contact from a workspace", &[Workspace, Contact]),
     // Tokens and endpoints
     ("get_identity", "Checked the token’s identity", &[]),
     ("create_token", "Created an access token", &[Token]),

@@ -12,6 +12,7 @@ mod home_endpoints;
 mod invitations;
 mod members;
 mod organization;
+mod people;
 mod proposals;
 mod rare_states;
 mod search;
