@@ -345,7 +345,7 @@ export const SCENES = [
   { name: 'Endpoint, edit', path: ({ busy }) => `${busy}/edit`, says: 'Edit endpoint' },
   { name: 'Endpoint, edit refused', path: ({ busy }) => `${busy}/edit`, act: async (page) => { await page.getByLabel('Endpoint URL', { exact: true }).fill('https://10.20.30.40/hooks'); await press('Save')(page); }, status: 422, says: 'The URL can’t be used' },
   { name: 'Endpoint, not there', as: 'colleague', path: ({ working }) => working, status: 404, says: 'There is nothing here' },
-  { name: 'Developers, full', as: 'colleague', path: '/app/developers', before: (_, { colleagueTab, receiver }) => fill(colleagueTab, `${receiver.base}/ok`), says: 'There is no room for another one', has: '.row', lacks: '[name=url]' },
+  { name: 'Developers, full', as: 'colleague', path: '/app/developers', before: (_, { colleagueTab, receiver }) => fill(colleagueTab, `${receiver.base}/ok`), says: 'There is no room for another one', has: '.table', lacks: '[name=url]' },
   { name: 'Developers, full meanwhile', as: 'colleague', path: '/app/developers', before: (_, { colleagueTab, receiver }) => fill(colleagueTab, `${receiver.base}/ok`), act: sendTo('/app/developers', ({ receiver }) => ({ url: `${receiver.base}/typed`, 'event:proposal.created': 'on' })), status: 422, says: 'There is no room for another endpoint', has: ['[name=url][value$="/typed"]', '[name="event:proposal.created"][checked]'] },
   { name: 'Delivery, delivered', path: ({ delivered }) => delivered, says: 'The endpoint has acknowledged it.' },
   { name: 'Delivery, waiting', path: ({ waiting }) => waiting, says: ['of 5 attempts failed', 'Next attempt'] },

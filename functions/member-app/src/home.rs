@@ -278,13 +278,12 @@ impl Item {
 
     fn of_closing(queued: &QueuedAgreement, contacts: &[Contact], now: Timestamp) -> Self {
         let agreement = &queued.agreement;
-        let item = match agreement.lifecycle() {
-            Lifecycle::Draft => Self::of_unpublished(queued, contacts).0,
-            _ => {
-                let wait = sentences::current_wait(agreement, contacts);
-                let status = || sentences::agreement_status(agreement, false);
-                Self::of_agreement(agreement, wait.map_or_else(status, |wait| wait.on))
-            }
+        let item = if agreement.lifecycle() == Lifecycle::Draft {
+            Self::of_unpublished(queued, contacts).0
+        } else {
+            let wait = sentences::current_wait(agreement, contacts);
+            let status = || sentences::agreement_status(agreement, false);
+            Self::of_agreement(agreement, wait.map_or_else(status, |wait| wait.on))
         };
         Self {
             when: agreement.expires_at.map(|at| ("expires", at.into())),

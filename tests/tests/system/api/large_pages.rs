@@ -18,11 +18,9 @@ async fn a_page_of_crowded_workspaces_is_short_and_reads_no_people() {
     let people: Vec<String> = (0..PEOPLE).map(|_| unknown_id()).collect();
     let name = "\u{1F58B}".repeat(200);
     for _ in 0..WORKSPACES_MADE / 20 {
-        join_all(
-            (0..20).map(async |_| {
-                drafts::crowd(&org, &org.workspace(&name).await, people.iter().map(String::as_str)).await
-            }),
-        )
+        join_all((0..20).map(async |_| {
+            drafts::crowd(&org, &org.workspace(&name).await, people.iter().map(String::as_str)).await;
+        }))
         .await;
     }
     let faults = Faults::before(&org.stack().table().endpoint);

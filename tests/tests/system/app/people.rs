@@ -245,8 +245,8 @@ async fn who_takes_part_again_while_a_removal_overtakes_is_one_of_the_people() {
     ];
     let writes = Rule::on("TransactWriteItems").containing("Charter");
     let removal = async { assert_eq!(desk.remove(&desk.browser, &ben).await.status, 303) };
-    let begun = shaky.meanwhile(writes, browser.post(begin, &fields), removal).await;
-    assert_eq!(begun.status, 303, "{}", begun.body);
+    let charter = shaky.meanwhile(writes, browser.post(begin, &fields), removal).await;
+    assert_eq!(charter.status, 303, "{}", charter.body);
     assert!(desk.is_shown(&ben).await);
 }
 
