@@ -40,6 +40,10 @@ pub const PAGE_LIMIT_MAX: u32 = 200;
 /// People of one workspace (contract, section 2).
 pub const WORKSPACE_PEOPLE_MAX: usize = 500;
 
+/// Agreements that are read at once to see which of them keeps a contact among the people: one batch of keys, of which most
+/// often the first is it.
+pub const REFERRING_AGREEMENTS_READ: usize = 10;
+
 /// Participants of one agreement (contract, section 2).
 pub const AGREEMENT_PARTICIPANTS_MAX: usize = 100;
 /// Stages of one agreement (contract, section 2).
@@ -110,6 +114,20 @@ pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 255;
 /// The lifetime of an idempotency key, in seconds (contract, section 1).
 pub const IDEMPOTENCY_KEY_LIFETIME_S: i64 = 7 * 24 * 3600;
 
+/// Proposals in the work queue of Home, those that expire first.
+pub const HOME_PROPOSALS_MAX: usize = 10;
+/// Agreements in each of the other sections of Home's work queue. Home reads them in full, and the contacts that take part.
+pub const HOME_AGREEMENTS_MAX: usize = 5;
+/// Tokens that end soon, and endpoints that fail, on Home. If all fail, they usually have one cause.
+pub const HOME_WARNINGS_MAX: usize = 3;
+/// The latest acts on Home.
+pub const HOME_ACTS_MAX: usize = 8;
+/// The time before its expiry in which an agreement closes soon, in seconds: a week, so that a weekend is no surprise.
+pub const CLOSES_SOON_S: i64 = 7 * 24 * 3600;
+
+/// Rows of each kind that the search over everything shows. The lists have all.
+pub const SEARCH_ROWS_MAX: u32 = 5;
+
 /// Rows on a page of the audit log.
 pub const AUDIT_PAGE_ROWS: usize = 50;
 /// Audit rows that are read for a page without a filter, the page's own and the plain views among them: some 100 KB.
@@ -129,6 +147,8 @@ pub const ACTS_SHOWN_MAX: usize = 20;
 
 /// Token lifetime, in seconds: ninety days (specification, "Limits").
 pub const TOKEN_LIFETIME_S: i64 = 90 * 24 * 3600;
+/// The time before its end in which a token ends soon, in seconds: enough to roll out another one.
+pub const TOKEN_ENDS_SOON_S: i64 = 14 * 24 * 3600;
 /// The largest number of valid tokens of an organization, so that an admin sees all of them on one page.
 pub const VALID_TOKENS_MAX: usize = 100;
 /// Tokens that are read at once for their page: one query, and one batch of keys.

@@ -112,6 +112,15 @@ pub async fn write(org: &Org, agreement: Agreement) -> Drafted {
     Drafted { agreement }
 }
 
+/// Writes people into the record of a workspace: as many calls would tell no more.
+///
+/// # Panics
+/// When the table does not take it.
+pub async fn crowd(org: &Org, workspace: &Value, people: impl Iterator<Item = &str>) {
+    let key = format!("ORG#{}#WORKSPACE#{}", org.id, workspace["id"].as_str().expect("an id"));
+    set(org, &key, ".", "people", AttributeValue::Ss(people.map(str::to_owned).collect())).await;
+}
+
 /// Sets an attribute of an item that is there.
 async fn set(org: &Org, partition: &str, sort: &str, name: &str, value: AttributeValue) {
     set_at(org, Key::from_parts(partition, sort), name, value).await;

@@ -262,6 +262,7 @@ fn plain_value(value: AttributeValue) -> Value {
         AttributeValue::L(values) => values.into_iter().map(plain_value).collect(),
         AttributeValue::M(members) => plain(members),
         AttributeValue::Ss(texts) | AttributeValue::Ns(texts) => texts.into_iter().map(Value::String).collect(),
+        AttributeValue::Bs(all) => all.into_iter().map(|bytes| plain_value(AttributeValue::B(bytes))).collect(),
         AttributeValue::Null(_) => Value::Null,
         other => panic!("an attribute of a kind that the service does not use: {other:?}"),
     }

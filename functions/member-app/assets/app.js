@@ -53,12 +53,14 @@
     }
   }
 
-  // Ctrl+K or Command+K opens the search page, where there is one.
+  // Ctrl+K or Command+K goes to the search: to its field where that shows, or else to its page.
   document.addEventListener('keydown', (event) => {
     if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.altKey || event.shiftKey) return;
-    const search = document.querySelector('a[href="/app/search"]');
-    if (!search) return;
+    const fields = [...document.querySelectorAll('.find input')];
+    if (fields.length === 0) return;
     event.preventDefault();
-    location.assign(search.href);
+    const field = fields.find((found) => found.offsetParent !== null);
+    if (field) field.select();
+    else location.assign('/app/search');
   });
 })();

@@ -61,7 +61,7 @@ struct RowView {
 }
 
 /// An object of a row: a link to its page where the app has one.
-enum Object {
+pub(crate) enum Object {
     Linked(Link),
     Named(String),
 }
@@ -211,7 +211,7 @@ impl RowView {
 
 impl Object {
     /// An object whose name was found.
-    fn new((kind, id): (ObjectKind, Uuid), names: &Names, is_admin: bool) -> Option<Self> {
+    pub fn new((kind, id): (ObjectKind, Uuid), names: &Names, is_admin: bool) -> Option<Self> {
         let text = names.get(id)?.to_owned();
         let url = match kind {
             ObjectKind::Agreement => format!("/app/agreements/{id}"),

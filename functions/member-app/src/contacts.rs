@@ -1,12 +1,18 @@
 //! The list of contacts, on which a member adds one, and the page of a contact, on which a member edits it.
 
+use std::collections::BTreeSet;
+
 use askama::Template;
 use http::StatusCode;
+use shared::domain::agreement::{Agreement, ParticipantRole};
 use shared::domain::contact::{Contact, ContactChanges, ContactKind, NewContact};
 use shared::domain::ids::ContactId;
+use shared::domain::sentences;
 use shared::error::Error;
+use shared::service::agreements::{self, AgreementPage};
 use shared::service::contacts::{self, ContactQuery, Upserted};
 use shared::service::precondition::ExpectedVersion;
+use shared::service::{organizations, workspaces};
 use shared::web::{Form, Request};
 use shared::wire::fields::FieldErrors;
 use shared::wire::input;
@@ -15,8 +21,9 @@ use crate::Handler;
 use crate::done::{notice_of_act, redirect_with_notice};
 use crate::labels::{DisplayTime, contact_kind_label};
 use crate::layout::{Layout, Notice, encode_query_value};
-use crate::pager::{Pager, is_past_the_end};
+use crate::pager::{Pager, is_past_the_end, requested_page};
 use crate::response::PageResponse;
+use crate::workspaces::{AgreementRow, WorkspaceRow};
 
 /// The path of the list.
 const PATH: &str = "/app/contacts";
@@ -221,9 +228,31 @@ struct ContactPage {
     reference: Option<String>,
     created_at: DisplayTime,
     updated_at: DisplayTime,
+    /// Whether the organization acts as this contact.
+    is_own: bool,
+    agreements: Vec<ParticipationRow>,
+    agreements_pager: Option<Pager>,
+    workspaces: Vec<WorkspaceRow>,
+    workspaces_pager: Option<Pager>,
     /// The version that the form shows. A change of any other one is refused.
     version: u64,
     form: ContactForm,
+}
+
+/// An agreement in which the contact takes part.
+struct ParticipationRow {
+    agreement: AgreementRow,
+    /// The roles of the contact, in the order of the enum.
+    roles: String,
+}
+
+impl ParticipationRow {
+    fn new(agreement: &Agreement, contact: ContactId, is_ready: bool) -> Self {
+        let own = agreement.participants.iter().filter(|participant| participant.contact_id == contact);
+        let roles: BTreeSet<ParticipantRole> = own.flat_map(|participant| &participant.roles).copied().collect();
+        let roles: Vec<_> = roles.into_iter().map(sentences::role).collect();
+        Self { agreement: AgreementRow::new(agreement, is_ready), roles: roles.join(", ") }
+    }
 }
 
 /// Shows a contact.
@@ -249,7 +278,18 @@ async fn contact_page(
 ) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let id: ContactId = request.path_id("id")?;
-    let contact = contacts::get(scope, id).await?;
+    let (contact, organization, AgreementPage { page: agreements, ready }, workspaces) = tokio::try_join!(
+        contacts::get(scope, id),
+        organizations::get(scope),
+        agreements::list_of_contact(scope, id, requested_page(request, "agreements")),
+        workspaces::list_of_contact(scope, id, requested_page(request, "workspaces")),
+    )?;
+    let path = contact_url(id);
+    if is_past_the_end(agreements.pagination) || is_past_the_end(workspaces.pagination) {
+        return Ok(PageResponse::see_other(path));
+    }
+    let (at_agreement, at_workspace) = (agreements.pagination.offset, workspaces.pagination.offset);
+    let participation = |agreement: &Agreement| ParticipationRow::new(agreement, id, ready.contains(&agreement.id()));
     let (form, version) = match submitted {
         Some((form, version)) => (form, version.unwrap_or(contact.version())),
         None => (ContactForm::of_contact(&contact), contact.version()),
@@ -257,7 +297,16 @@ async fn contact_page(
     let page = ContactPage {
         layout: Layout::new(request),
         notice,
-        path: contact_url(id),
+        is_own: organization.own_contact_ids.contains(&id),
+        agreements: agreements.data.iter().map(participation).collect(),
+        agreements_pager: Pager::new("agreements", agreements.pagination, |offset| {
+            format!("{path}?agreements={offset}&workspaces={at_workspace}#agreements")
+        }),
+        workspaces: workspaces.data.iter().map(WorkspaceRow::new).collect(),
+        workspaces_pager: Pager::new("workspaces", workspaces.pagination, |offset| {
+            format!("{path}?agreements={at_agreement}&workspaces={offset}#workspaces")
+        }),
+        path,
         name: contact.display_name.as_str().to_owned(),
         kind: contact_kind_label(contact.kind),
         email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
@@ -267,7 +316,9 @@ async fn contact_page(
         version,
         form,
     };
-    Ok(PageResponse::render(&page)?.showing([id.uuid()]))
+    let agreement_ids = agreements.data.iter().map(|agreement| agreement.id().uuid());
+    let workspace_ids = workspaces.data.iter().map(|workspace| workspace.id().uuid());
+    Ok(PageResponse::render(&page)?.showing(std::iter::once(id.uuid()).chain(agreement_ids).chain(workspace_ids)))
 }
 
 /// Saves the changes of a contact.

@@ -1,54 +1,84 @@
-//! The home page: pending proposals, recent decisions, and, for admins, failing endpoints.
+//! The home page: a work queue, the most urgent first, and the latest changes.
 
 use askama::Template;
+use shared::domain::agreement::{Agreement, Lifecycle};
+use shared::domain::audit::{AuditRow, ObjectKind};
+use shared::domain::contact::Contact;
 use shared::domain::proposal::{Decision, Proposal, ProposalState};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
+use shared::domain::token::Token;
 use shared::error::Error;
-use shared::service::endpoints::{self, EndpointState};
-use shared::service::proposals;
+use shared::service::audit::{self, Names};
+use shared::service::endpoints::EndpointState;
+use shared::service::home::{self, Home, QueuedAgreement, Shortlist, WorkQueue};
 use shared::web::Request;
+use uuid::Uuid;
 
 use crate::Handler;
+use crate::agreement::agreement_url;
+use crate::audit::{Object, caller_name};
 use crate::developers::endpoint_url;
+use crate::draft::begin;
+use crate::draft::overview::{self, BlockerRow};
 use crate::labels::{Badge, DisplayTime, action_verb, actor_label, proposal_badge};
 use crate::layout::Layout;
 use crate::response::PageResponse;
+use crate::tokens;
 
-/// The largest number of pending proposals on the page. The page of proposals has all.
-const PENDING_MAX: usize = 20;
-/// The largest number of ended proposals on the page.
-const ENDED_MAX: usize = 8;
-/// The largest number of failing endpoints on the page. If all fail, they usually have one cause.
-const FAILING_MAX: usize = 3;
+/// The time before the end of what waits in which its badge is red, in milliseconds.
+const URGENT_MS: i64 = 12 * 3600 * 1000;
+/// The blockers of a draft that have room on its line.
+const BLOCKERS_MAX: usize = 2;
 
 #[derive(Template)]
 #[template(path = "home.html")]
 struct HomePage {
     layout: Layout,
-    failing: Vec<FailingEndpoint>,
-    more_failing: usize,
-    pending: Vec<PendingProposal>,
-    more_pending: usize,
-    ended: Vec<ProposalRow>,
+    lead: String,
+    sections: Vec<Section>,
+    /// What stands in the place of the work, if nothing is left to do.
+    rest: Option<Rest>,
+    begin: &'static str,
+    changes: Vec<ChangeRow>,
 }
 
-struct FailingEndpoint {
-    link: String,
-    url: String,
-    reason: String,
+/// A section of the queue, which has an item or more.
+struct Section {
+    id: &'static str,
+    title: &'static str,
+    items: Vec<Item>,
+    /// Links to the whole lists of what the section shows a part of.
+    more: Vec<(String, String)>,
 }
 
-struct PendingProposal {
+/// A line of the queue.
+struct Item {
     url: String,
-    verb: &'static str,
-    name: String,
-    note: Option<String>,
-    size: String,
-    created_by: String,
-    created_at: DisplayTime,
-    time_left: String,
-    is_urgent: bool,
+    title: String,
+    detail: String,
+    /// What blocks a draft, each linked to the place where it is removed.
+    blockers: Vec<BlockerRow>,
+    /// How many more there are. The page of the draft has all.
+    more_blockers: usize,
+    /// A time, and what happens or happened then.
+    when: Option<(&'static str, DisplayTime)>,
+    badge: Option<(String, &'static str)>,
+}
+
+/// What is said where there is nothing to do.
+struct Rest {
+    title: &'static str,
+    text: &'static str,
+    act: &'static str,
+}
+
+/// One of the latest changes.
+struct ChangeRow {
+    did: String,
+    object: Option<Object>,
+    by: String,
+    at: DisplayTime,
 }
 
 /// A proposal in a list.
@@ -70,30 +100,199 @@ impl Handler for Show {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let now = request.now();
         let signed_in = request.signed_in()?;
-        let scope = signed_in.scope();
-        let endpoints =
-            async { if signed_in.member().is_admin() { endpoints::list(scope).await } else { Ok(Vec::new()) } };
-        let (found, endpoints) = tokio::try_join!(proposals::for_home(scope, PENDING_MAX, ENDED_MAX), endpoints)?;
-        let failing: Vec<&EndpointState> = endpoints.iter().filter(|state| state.is_failing()).collect();
-        let (failing, more_failing) = failing.split_at(failing.len().min(FAILING_MAX));
-        let proposal_ids = found.pending.iter().map(|proposal| proposal.id().uuid());
-        let shown: Vec<_> = proposal_ids.chain(failing.iter().map(|state| state.endpoint.id().uuid())).collect();
+        let found = home::get(signed_in.scope(), signed_in.member()).await?;
+        let is_admin = signed_in.member().is_admin();
         let page = HomePage {
             layout: Layout::new(request),
-            failing: failing.iter().map(|state| FailingEndpoint::new(state)).collect(),
-            more_failing: more_failing.len(),
-            more_pending: found.pending_total - found.pending.len().min(found.pending_total),
-            pending: found.pending.iter().map(|proposal| PendingProposal::new(proposal, now)).collect(),
-            ended: found.ended.iter().map(|proposal| ProposalRow::new(proposal, now)).collect(),
+            lead: lead(&found),
+            sections: sections(&found, request.now()),
+            rest: rest(&found),
+            begin: begin::PATH,
+            changes: found.changes.iter().map(|row| ChangeRow::new(row, &found.names, is_admin)).collect(),
         };
-        Ok(PageResponse::render(&page)?.showing(shown))
+        Ok(PageResponse::render(&page)?.showing(shown(&found)))
     }
 }
 
-impl FailingEndpoint {
-    fn new(state: &EndpointState) -> Self {
+/// The ids of what the queue shows.
+fn shown(found: &Home) -> Vec<Uuid> {
+    let WorkQueue { proposals, drafts, waiting, closing, .. } = &found.queue;
+    let agreements = [drafts, waiting, closing].into_iter().flat_map(|section| &section.shown);
+    let proposals = proposals.shown.iter().map(|proposal| proposal.id().uuid());
+    let tokens = found.tokens.shown.iter().map(|token| token.id.uuid());
+    let endpoints = found.endpoints.shown.iter().map(|state| state.endpoint.id().uuid());
+    proposals.chain(agreements.map(|queued| queued.agreement.id().uuid())).chain(tokens).chain(endpoints).collect()
+}
+
+fn lead(found: &Home) -> String {
+    match found.queue.proposals.total {
+        0 if found.queue.is_new => "Welcome. Agreements, decisions and what they wait for appear here.".to_owned(),
+        0 if is_idle(found) => "Nothing needs your decision.".to_owned(),
+        0 => "No proposal needs your decision.".to_owned(),
+        1 => "One proposal needs your decision.".to_owned(),
+        many => format!("{many} proposals need your decision."),
+    }
+}
+
+/// Whether the member has nothing to do.
+fn is_idle(Home { queue, tokens, endpoints, .. }: &Home) -> bool {
+    let counts = [queue.proposals.total, queue.drafts.total, queue.closing.total, tokens.total, endpoints.total];
+    counts.into_iter().all(|count| count == 0)
+}
+
+fn rest(found: &Home) -> Option<Rest> {
+    if found.queue.is_new {
+        return Some(Rest {
+            title: "Begin your first agreement",
+            text: "Start from a template or a blank page. Drafting sends nothing to anyone, and nothing happens until a member of your organization confirms.",
+            act: "Begin an agreement",
+        });
+    }
+    let text = if found.queue.waiting.total > 0 {
+        "Nothing needs you at the moment. Others have the next move."
+    } else {
+        "Nothing needs you at the moment, and you wait for no one."
+    };
+    is_idle(found).then_some(Rest { title: "All caught up", text, act: "New agreement" })
+}
+
+fn sections(found: &Home, now: Timestamp) -> Vec<Section> {
+    let WorkQueue { proposals, drafts, waiting, closing, contacts, drafts_total, active_total, .. } = &found.queue;
+    let agreements = |list: &Shortlist<QueuedAgreement>, item: fn(&QueuedAgreement, &[Contact], Timestamp) -> Item| {
+        list.shown.iter().map(|queued| item(queued, contacts, now)).collect()
+    };
+    let sections = [
+        Section {
+            id: "decide",
+            title: "Needs your decision",
+            items: proposals.shown.iter().map(|proposal| Item::of_proposal(proposal, now)).collect(),
+            more: more(proposals, format!("Show all {}", proposals.total), "/app/proposals?state=pending"),
+        },
+        Section {
+            id: "drafts",
+            title: "Drafts",
+            items: agreements(drafts, Item::of_draft),
+            more: more(drafts, format!("Show all {drafts_total} drafts"), "/app/agreements?lifecycle=draft"),
+        },
+        Section {
+            id: "waiting",
+            title: "Waiting on others",
+            items: agreements(waiting, Item::of_active),
+            more: more(waiting, format!("Show all {active_total} active"), "/app/agreements?lifecycle=active"),
+        },
+        Section {
+            id: "closing",
+            title: "Closing soon",
+            items: agreements(closing, Item::of_closing),
+            more: more(closing, format!("{} more among all agreements", closing.more()), "/app/agreements"),
+        },
+        attention(found, now),
+    ];
+    sections.into_iter().filter(|section| !section.items.is_empty()).collect()
+}
+
+fn attention(found: &Home, now: Timestamp) -> Section {
+    let endpoints = found.endpoints.shown.iter().map(Item::of_endpoint);
+    let tokens = found.tokens.shown.iter().map(|token| Item::of_token(token, now));
+    let lists = [
+        more(&found.endpoints, format!("{} more failing endpoints", found.endpoints.more()), "/app/developers"),
+        more(&found.tokens, format!("{} more tokens", found.tokens.more()), tokens::PATH),
+    ];
+    Section {
+        id: "attention",
+        title: "Needs attention",
+        items: endpoints.chain(tokens).collect(),
+        more: lists.into_iter().flatten().collect(),
+    }
+}
+
+/// The link to a whole list, if a section shows a part of it.
+fn more<T>(list: &Shortlist<T>, text: String, url: &str) -> Vec<(String, String)> {
+    (list.more() > 0).then(|| (url.to_owned(), text)).into_iter().collect()
+}
+
+/// How much time is left, as a badge.
+fn time_left(now: Timestamp, until: Timestamp) -> (String, &'static str) {
+    let is_urgent = until.unix_ms() - now.unix_ms() < URGENT_MS;
+    (sentences::time_left(now, until), if is_urgent { "red" } else { "amber" })
+}
+
+impl Item {
+    fn of_agreement(agreement: &Agreement, detail: String) -> Self {
+        Self {
+            url: agreement_url(agreement.id()),
+            title: agreement.name.as_str().to_owned(),
+            detail,
+            blockers: Vec::new(),
+            more_blockers: 0,
+            when: None,
+            badge: None,
+        }
+    }
+
+    /// A draft with what is left to do before it can be published, and how much that is.
+    fn of_unpublished(queued: &QueuedAgreement, contacts: &[Contact]) -> (Self, usize) {
+        let mut blockers = overview::blocker_rows(&queued.agreement, contacts, &queued.blockers);
+        let total = blockers.len();
+        blockers.truncate(BLOCKERS_MAX);
+        let detail = if total == 0 { "Nothing is left before it can be published." } else { "" };
+        let item = Self::of_agreement(&queued.agreement, detail.to_owned());
+        (Self { more_blockers: total - blockers.len(), blockers, ..item }, total)
+    }
+
+    fn of_proposal(proposal: &Proposal, now: Timestamp) -> Self {
+        let ProposalRow { url, title, .. } = ProposalRow::new(proposal, now);
+        Self {
+            url,
+            title,
+            detail: format!("Proposed by {}", actor_label(&proposal.created_by)),
+            blockers: Vec::new(),
+            more_blockers: 0,
+            when: Some(("", proposal.created_at.into())),
+            badge: Some(time_left(now, proposal.expires_at)),
+        }
+    }
+
+    fn of_draft(queued: &QueuedAgreement, contacts: &[Contact], _: Timestamp) -> Self {
+        let (item, left) = Self::of_unpublished(queued, contacts);
+        let badge = match left {
+            0 => ("Ready to publish".to_owned(), "green"),
+            1 => ("1 thing left".to_owned(), "quiet"),
+            many => (format!("{many} things left"), "quiet"),
+        };
+        Self { badge: Some(badge), ..item }
+    }
+
+    fn of_active(queued: &QueuedAgreement, contacts: &[Contact], now: Timestamp) -> Self {
+        let Some(wait) = sentences::current_wait(&queued.agreement, contacts) else {
+            return Self::of_agreement(&queued.agreement, sentences::agreement_status(&queued.agreement, false));
+        };
+        let (when, badge) = match wait.until {
+            Some(until) => (("ends", until), Some((sentences::time_left(now, until), "quiet"))),
+            None => (("since", wait.since), wait.is_declined.then(|| ("Declined".to_owned(), "red"))),
+        };
+        let when = Some((when.0, when.1.into()));
+        Self { when, badge, ..Self::of_agreement(&queued.agreement, wait.on) }
+    }
+
+    fn of_closing(queued: &QueuedAgreement, contacts: &[Contact], now: Timestamp) -> Self {
+        let agreement = &queued.agreement;
+        let item = if agreement.lifecycle() == Lifecycle::Draft {
+            Self::of_unpublished(queued, contacts).0
+        } else {
+            let wait = sentences::current_wait(agreement, contacts);
+            let status = || sentences::agreement_status(agreement, false);
+            Self::of_agreement(agreement, wait.map_or_else(status, |wait| wait.on))
+        };
+        Self {
+            when: agreement.expires_at.map(|at| ("expires", at.into())),
+            badge: agreement.expires_at.map(|at| time_left(now, at)),
+            ..item
+        }
+    }
+
+    fn of_endpoint(state: &EndpointState) -> Self {
         let endpoint = &state.endpoint;
         let reason = match (state.health.failures_in_a_row, state.quarantined.len()) {
             (0, 1) => "one delivery could not be processed".to_owned(),
@@ -101,23 +300,44 @@ impl FailingEndpoint {
             (1, _) => "its last attempt failed".to_owned(),
             (failures, _) => format!("{failures} failures in a row"),
         };
-        Self { link: endpoint_url(endpoint.id()), url: endpoint.url().as_str().to_owned(), reason }
+        Self {
+            url: endpoint_url(endpoint.id()),
+            title: endpoint.url().as_str().to_owned(),
+            detail: format!("Webhook endpoint: {reason}"),
+            blockers: Vec::new(),
+            more_blockers: 0,
+            when: None,
+            badge: Some(("Failing".to_owned(), "red")),
+        }
+    }
+
+    fn of_token(token: &Token, now: Timestamp) -> Self {
+        Self {
+            url: tokens::PATH.to_owned(),
+            title: token.name.clone(),
+            detail: "Access token".to_owned(),
+            blockers: Vec::new(),
+            more_blockers: 0,
+            when: Some(("expires", token.expires_at.into())),
+            badge: Some(time_left(now, token.expires_at)),
+        }
     }
 }
 
-impl PendingProposal {
-    fn new(proposal: &Proposal, now: Timestamp) -> Self {
-        const URGENT_MS: i64 = 12 * 3600 * 1000;
+impl ChangeRow {
+    fn new(row: &AuditRow, names: &Names, is_admin: bool) -> Self {
+        let mut objects: Vec<_> = audit::objects_of(row).collect();
+        // A proposal before its agreement, and an agreement before its workspace.
+        objects.sort_by_key(|(kind, _)| match kind {
+            ObjectKind::Proposal => 0,
+            ObjectKind::Agreement => 1,
+            _ => 2,
+        });
         Self {
-            url: format!("/app/proposals/{}", proposal.id()),
-            verb: action_verb(proposal.action),
-            name: proposal.subject.name.as_str().to_owned(),
-            note: proposal.note.as_ref().map(|note| note.as_str().to_owned()),
-            size: sentences::size(&proposal.subject),
-            created_by: actor_label(&proposal.created_by),
-            created_at: proposal.created_at.into(),
-            time_left: sentences::time_left(now, proposal.expires_at),
-            is_urgent: proposal.expires_at.unix_ms() - now.unix_ms() < URGENT_MS,
+            did: sentences::operation(&row.operation).did.into_owned(),
+            object: objects.into_iter().find_map(|object| Object::new(object, names, is_admin)),
+            by: caller_name(row.caller, names),
+            at: row.at.into(),
         }
     }
 }

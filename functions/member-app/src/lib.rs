@@ -36,6 +36,7 @@ mod proposal;
 mod proposals;
 mod reference;
 mod response;
+mod search;
 mod second_factor;
 mod sign_in;
 mod sign_in_code;
@@ -127,6 +128,8 @@ fn member_routes() -> Router<Arc<AppState>> {
         .route("/app/workspaces", page_with_action::<workspaces::List, workspaces::Create>())
         .route("/app/workspaces/{id}", page_with_action::<workspaces::Show, workspaces::Activate>())
         .route("/app/workspaces/{id}/people", page_with_action::<workspace_people::Choose, workspace_people::Add>())
+        .route("/app/workspaces/{id}/people/{contact}/remove", action::<workspace_people::Remove>())
+        .route("/app/search", page::<search::Show>())
         .route("/app/proposals", page::<proposals::List>())
         .route("/app/proposals/{id}", page_with_action::<proposal::Show, proposal::Decide>())
         .route("/app/members", page::<organization::FormerAddress>())

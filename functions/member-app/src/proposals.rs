@@ -4,13 +4,14 @@ use askama::Template;
 use shared::domain::ids::AgreementId;
 use shared::domain::proposal::{ProposalAction, ProposalState};
 use shared::error::Error;
-use shared::service::proposals::{self, ProposalQuery};
+use shared::service::proposals::{self, ProposalFilter, ProposalQuery};
 use shared::web::Request;
+use shared::wire::page::Search;
 
 use crate::Handler;
 use crate::home::ProposalRow;
 use crate::labels::{action_verb, proposal_badge};
-use crate::layout::Layout;
+use crate::layout::{Layout, encode_query_value};
 use crate::pager::{Pager, is_past_the_end, requested_page};
 use crate::response::PageResponse;
 
@@ -28,6 +29,7 @@ struct ListPage {
     agreement: String,
     /// What that agreement is called, if the page shows a proposal for it.
     agreement_name: Option<String>,
+    search: String,
     is_filtered: bool,
     proposals: Vec<ProposalRow>,
     pager: Option<Pager>,
@@ -40,11 +42,12 @@ struct SelectOption {
 }
 
 /// What the address asks for. What it does not have is not filtered by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Filter {
     state: Option<ProposalState>,
     action: Option<ProposalAction>,
     agreement: Option<AgreementId>,
+    search: String,
 }
 
 impl Filter {
@@ -54,15 +57,17 @@ impl Filter {
             state: ProposalState::parse(&field("state")),
             action: ProposalAction::parse(&field("action")),
             agreement: field("agreement").parse().ok(),
+            search: field("search").trim().to_owned(),
         }
     }
 
-    fn url(self, offset: u64) -> String {
+    fn url(&self, offset: u64) -> String {
         let offset = (offset > 0).then(|| offset.to_string());
         let pairs = [
             ("state", self.state.map(|state| state.as_str().to_owned())),
             ("action", self.action.map(|action| action.as_str().to_owned())),
             ("agreement", self.agreement.map(|id| id.to_string())),
+            ("search", (!self.search.is_empty()).then(|| encode_query_value(&self.search))),
             ("offset", offset),
         ];
         let pairs: Vec<String> =
@@ -71,7 +76,7 @@ impl Filter {
     }
 
     /// The title of the page, such as `Proposals to cancel, declined`.
-    fn title(self, agreement_name: Option<&str>) -> String {
+    fn title(&self, agreement_name: Option<&str>) -> String {
         let mut title = "Proposals".to_owned();
         if let Some(action) = self.action {
             title = format!("{title} to {}", action_verb(action).to_lowercase());
@@ -82,7 +87,8 @@ impl Filter {
         match (self.agreement, agreement_name) {
             (Some(_), Some(name)) => format!("{title}: {name}"),
             (Some(_), None) => format!("{title}: one agreement"),
-            (None, _) => title,
+            (None, _) if self.search.is_empty() => title,
+            (None, _) => format!("{title}: {}", self.search),
         }
     }
 }
@@ -112,13 +118,14 @@ impl Handler for List {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let (now, scope) = (request.now(), request.signed_in()?.scope());
         let filter = Filter::read(request);
+        let search = Search::parse(&filter.search, "search").map_err(Error::Invalid)?;
         let page = requested_page(request, "offset");
         let query = ProposalQuery {
             state: filter.state.into(),
             agreement_id: filter.agreement,
             ..ProposalQuery::of_page(page)
         };
-        let found = proposals::list_of_action(scope, &query, filter.action).await?;
+        let found = proposals::list_filtered(scope, &query, &ProposalFilter { action: filter.action, search }).await?;
         if is_past_the_end(found.pagination) {
             return Ok(PageResponse::see_other(filter.url(0)));
         }
@@ -134,6 +141,7 @@ impl Handler for List {
             is_filtered: filter != Filter::default(),
             proposals: found.data.iter().map(|proposal| ProposalRow::new(proposal, now)).collect(),
             pager: Pager::new("proposals", found.pagination, |offset| filter.url(offset)),
+            search: filter.search,
         };
         Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|proposal| proposal.id().uuid())))
     }

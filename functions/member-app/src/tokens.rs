@@ -17,10 +17,7 @@ use crate::layout::{Layout, Notice};
 use crate::response::PageResponse;
 
 /// The path of the page.
-const PATH: &str = "/app/developers/tokens";
-
-/// The time before its end in which a token is marked as ending.
-const ENDS_SOON_S: i64 = 14 * 24 * 3600;
+pub(crate) const PATH: &str = "/app/developers/tokens";
 
 #[derive(Template)]
 #[template(path = "tokens.html")]
@@ -72,20 +69,11 @@ struct TokenRow {
 impl TokenRow {
     fn new(token: &Token, now: Timestamp) -> Self {
         let end = token.revoked_at.map_or(token.expires_at, |at| at.min(token.expires_at));
-        let badge = if token.revoked_at.is_some() {
-            Badge { text: "Revoked", class: "red" }
-        } else if token.expires_at <= now {
-            Badge { text: "Expired", class: "quiet" }
-        } else if token.expires_at <= now.plus_seconds(ENDS_SOON_S) {
-            Badge { text: "Expires soon", class: "amber" }
-        } else {
-            Badge { text: "Valid", class: "green" }
-        };
         Self {
             id: token.id.to_string(),
             name: token.name.clone(),
             scope: scope_label(token.scope),
-            badge,
+            badge: token_badge(token, now),
             created_by: token.created_by.as_ref().map_or_else(|| "the operator".to_owned(), actor_label),
             created_at: token.created_at.into(),
             end: end.into(),
@@ -94,7 +82,19 @@ impl TokenRow {
     }
 }
 
-fn scope_label(scope: Scope) -> &'static str {
+pub(crate) fn token_badge(token: &Token, now: Timestamp) -> Badge {
+    if token.revoked_at.is_some() {
+        Badge { text: "Revoked", class: "red" }
+    } else if token.expires_at <= now {
+        Badge { text: "Expired", class: "quiet" }
+    } else if token.ends_soon(now) {
+        Badge { text: "Expires soon", class: "amber" }
+    } else {
+        Badge { text: "Valid", class: "green" }
+    }
+}
+
+pub(crate) fn scope_label(scope: Scope) -> &'static str {
     match scope {
         Scope::Read => "Read only",
         Scope::ReadWrite => "Read and write",

@@ -1,23 +1,25 @@
-//! The page on which a member adds contacts to the people of a workspace.
+//! The people of a workspace: the page on which a member adds contacts, and the form that removes one.
 
 use askama::Template;
+use http::StatusCode;
 use shared::domain::contact::Contact;
-use shared::domain::ids::WorkspaceId;
+use shared::domain::ids::{ContactId, WorkspaceId};
 use shared::domain::workspace::NewPerson;
 use shared::error::Error;
 use shared::limits;
 use shared::service::contacts::{self, ContactQuery};
-use shared::service::workspaces;
+use shared::service::workspaces::{self, KeepingReason};
 use shared::web::Request;
 use shared::wire::input;
 
 use crate::Handler;
+use crate::agreement::agreement_url;
 use crate::done::{notice_of_act, redirect_with_notice};
 use crate::labels::contact_kind_label;
-use crate::layout::{Layout, Notice, encode_query_value};
+use crate::layout::{Layout, Link, Notice, encode_query_value};
 use crate::pager::{Pager, is_past_the_end};
 use crate::response::PageResponse;
-use crate::workspaces::workspace_url;
+use crate::workspaces::{NotRemoved, workspace_page, workspace_url};
 
 /// The URL of a workspace's page of this kind.
 fn people_url(workspace: WorkspaceId) -> String {
@@ -78,9 +80,9 @@ impl Handler for Choose {
 async fn people_page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let id: WorkspaceId = request.path_id("id")?;
-    let workspace = workspaces::get_without_people(scope, id).await?;
     let query: ContactQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
-    let found = contacts::list(scope, &query).await?;
+    let (workspace, found) =
+        tokio::try_join!(workspaces::get_without_people(scope, id), contacts::list(scope, &query))?;
     let search = request.query("search").unwrap_or_default();
     let path = people_url(id);
     let page_url = |offset: u64| format!("{path}?search={}&offset={offset}", encode_query_value(&search));
@@ -129,5 +131,39 @@ impl Handler for Add {
             }
             Err(error) => Err(error),
         }
+    }
+}
+
+/// Removes a contact from the people. It stays a contact.
+pub(crate) struct Remove;
+
+impl Handler for Remove {
+    fn operation(_: &Request) -> &'static str {
+        "remove_person"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, contact_id): (WorkspaceId, ContactId) = (request.path_id("id")?, request.path_id("contact")?);
+        // Names are read before the act: the notice, which the redirect carries, says who was removed.
+        let contact = contacts::get(submitted.scope(), contact_id).await?;
+        let name = contact.display_name.as_str();
+        let title = format!("{name} was removed");
+        let line = "They are still among your contacts.";
+        let redirect = redirect_with_notice(&submitted, workspace_url(id), &title, line).await;
+        let kept_by = match submitted.run(|| workspaces::remove_person(&submitted, id, contact_id)).await? {
+            Ok(()) => return Ok(redirect.into()),
+            Err(kept_by) => kept_by,
+        };
+        let (before, after) = match kept_by.reason {
+            KeepingReason::Draft => ("They take part in the draft", ". Remove them there first."),
+            KeepingReason::Published => ("They take part in", ", which was published, so they stay on record."),
+            KeepingReason::Proposed => ("They took part in", " when it was proposed. Decide on that proposal first."),
+        };
+        let agreement =
+            Link { url: agreement_url(kept_by.agreement), text: format!("“{}”", kept_by.name.as_str()) };
+        let not_removed = NotRemoved { title: format!("{name} was not removed"), before, agreement, after };
+        let page = workspace_page(request, None, Some(not_removed)).await?;
+        Ok(page.showing([id.uuid(), contact_id.uuid()]).refused(StatusCode::CONFLICT, "conflict"))
     }
 }

@@ -18,7 +18,7 @@ use crate::Handler;
 use crate::contacts::contact_url;
 use crate::done::{notice_of_act, redirect_with_notice};
 use crate::labels::{Badge, DisplayTime, lifecycle_badge};
-use crate::layout::{Layout, Notice, encode_query_value};
+use crate::layout::{Layout, Link, Notice, encode_query_value};
 use crate::pager::{Pager, is_past_the_end, requested_page};
 use crate::response::PageResponse;
 
@@ -47,16 +47,17 @@ impl WorkspaceForm {
     }
 }
 
-struct WorkspaceRow {
-    url: String,
-    name: String,
-    reference: String,
-    people: usize,
-    is_activated: bool,
+/// A workspace in a list.
+pub(crate) struct WorkspaceRow {
+    pub url: String,
+    pub name: String,
+    pub reference: String,
+    pub people: usize,
+    pub is_activated: bool,
 }
 
 impl WorkspaceRow {
-    fn new(workspace: &Workspace) -> Self {
+    pub fn new(workspace: &Workspace) -> Self {
         Self {
             url: workspace_url(workspace.id()),
             name: workspace.name.as_str().to_owned(),
@@ -146,6 +147,7 @@ impl Handler for Create {
 struct WorkspacePage {
     layout: Layout,
     notice: Option<Notice>,
+    not_removed: Option<NotRemoved>,
     name: String,
     reference: String,
     activated_at: Option<DisplayTime>,
@@ -158,18 +160,29 @@ struct WorkspacePage {
     new_agreement: String,
 }
 
+/// Why one of the people was not removed: an agreement, between what is said before and after its name.
+pub(crate) struct NotRemoved {
+    pub title: String,
+    pub before: &'static str,
+    pub agreement: Link,
+    pub after: &'static str,
+}
+
 struct PersonRow {
     url: String,
     name: String,
     email: Option<String>,
+    /// Where the form that removes them is sent. None if they take part in an agreement.
+    remove_action: Option<String>,
 }
 
 impl PersonRow {
-    fn new(contact: &Contact) -> Self {
+    fn new(contact: &Contact, workspace: &str, takes_part: bool) -> Self {
         Self {
             url: contact_url(contact.id),
             name: contact.display_name.as_str().to_owned(),
             email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
+            remove_action: (!takes_part).then(|| format!("{workspace}/people/{}/remove", contact.id)),
         }
     }
 }
@@ -205,40 +218,51 @@ impl Handler for Show {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let (notice, cookie) = notice_of_act(request).await;
-        let scope = request.signed_in()?.scope();
-        let id: WorkspaceId = request.path_id("id")?;
-        let path = workspace_url(id);
-        let (WorkspacePeople { workspace, people }, AgreementPage { page: agreements, ready }) = tokio::try_join!(
-            workspaces::get_with_people_page(scope, id, requested_page(request, "people")),
-            agreements_page(scope, id, requested_page(request, "agreements"))
-        )?;
-        if is_past_the_end(people.pagination) || is_past_the_end(agreements.pagination) {
-            return Ok(PageResponse::see_other(path));
-        }
-        let (people_offset, agreements_offset) = (people.pagination.offset, agreements.pagination.offset);
-        let agreement_row = |agreement: &Agreement| AgreementRow::new(agreement, ready.contains(&agreement.id()));
-        let page = WorkspacePage {
-            layout: Layout::new(request),
-            notice,
-            name: workspace.name.as_str().to_owned(),
-            reference: workspace.number.to_string(),
-            activated_at: workspace.activated_at().map(Into::into),
-            created_at: workspace.created_at.into(),
-            people_pager: Pager::new("people", people.pagination, |offset| {
-                format!("{path}?agreements={agreements_offset}&people={offset}#people")
-            }),
-            agreements_pager: Pager::new("agreements", agreements.pagination, |offset| {
-                format!("{path}?agreements={offset}&people={people_offset}#agreements")
-            }),
-            new_agreement: format!("{}?workspace={id}", crate::draft::begin::PATH),
-            path,
-            people: people.data.iter().map(PersonRow::new).collect(),
-            agreements: agreements.data.iter().map(agreement_row).collect(),
-        };
-        let agreement_ids = agreements.data.iter().map(|agreement| agreement.id().uuid());
-        let page = PageResponse::render(&page)?.with_cookie(cookie);
-        Ok(page.showing(std::iter::once(id.uuid()).chain(agreement_ids)))
+        Ok(workspace_page(request, notice, None).await?.with_cookie(cookie))
     }
+}
+
+/// The page of a workspace, with the reason why one of its people was not removed, if that is so.
+pub(crate) async fn workspace_page(
+    request: &Request,
+    notice: Option<Notice>,
+    not_removed: Option<NotRemoved>,
+) -> Result<PageResponse, Error> {
+    let scope = request.signed_in()?.scope();
+    let id: WorkspaceId = request.path_id("id")?;
+    let (WorkspacePeople { workspace, people }, AgreementPage { page: agreements, ready }, referred_to) = tokio::try_join!(
+        workspaces::get_with_people_page(scope, id, requested_page(request, "people")),
+        agreements_page(scope, id, requested_page(request, "agreements")),
+        workspaces::referred_to(scope, id),
+    )?;
+    let path = workspace_url(id);
+    if is_past_the_end(people.pagination) || is_past_the_end(agreements.pagination) {
+        return Ok(PageResponse::see_other(path));
+    }
+    let (people_offset, agreements_offset) = (people.pagination.offset, agreements.pagination.offset);
+    let agreement_row = |agreement: &Agreement| AgreementRow::new(agreement, ready.contains(&agreement.id()));
+    let person_row = |contact: &Contact| PersonRow::new(contact, &path, referred_to.contains(&contact.id));
+    let page = WorkspacePage {
+        layout: Layout::new(request),
+        notice,
+        not_removed,
+        name: workspace.name.as_str().to_owned(),
+        reference: workspace.number.to_string(),
+        activated_at: workspace.activated_at().map(Into::into),
+        created_at: workspace.created_at.into(),
+        people_pager: Pager::new("people", people.pagination, |offset| {
+            format!("{path}?agreements={agreements_offset}&people={offset}#people")
+        }),
+        agreements_pager: Pager::new("agreements", agreements.pagination, |offset| {
+            format!("{path}?agreements={offset}&people={people_offset}#agreements")
+        }),
+        new_agreement: format!("{}?workspace={id}", crate::draft::begin::PATH),
+        people: people.data.iter().map(person_row).collect(),
+        agreements: agreements.data.iter().map(agreement_row).collect(),
+        path,
+    };
+    let agreement_ids = agreements.data.iter().map(|agreement| agreement.id().uuid());
+    Ok(PageResponse::render(&page)?.showing(std::iter::once(id.uuid()).chain(agreement_ids)))
 }
 
 /// A page of the agreements of a workspace.

@@ -100,6 +100,12 @@ impl Token {
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && now < self.expires_at
     }
+
+    /// Whether it is valid at a moment, and ends soon after it.
+    #[must_use]
+    pub fn ends_soon(&self, now: Timestamp) -> bool {
+        self.is_valid_at(now) && self.expires_at <= now.plus_seconds(limits::TOKEN_ENDS_SOON_S)
+    }
 }
 
 #[cfg(test)]
@@ -127,6 +133,9 @@ mod tests {
         let last = issued.plus_seconds(90 * 24 * 3600 - 1);
         assert!(token.is_valid_at(last));
         assert!(!token.is_valid_at(last.plus_seconds(1)));
+        let soon = token.expires_at.plus_seconds(-limits::TOKEN_ENDS_SOON_S);
+        assert!(token.ends_soon(soon) && token.ends_soon(last));
+        assert!(!token.ends_soon(soon.plus_seconds(-1)) && !token.ends_soon(token.expires_at));
         let revoked = Token { revoked_at: Some(issued), ..token };
         assert!(!revoked.is_valid_at(issued));
     }

@@ -82,6 +82,13 @@ impl Workspace {
         }
     }
 
+    /// The workspace as changed now.
+    #[must_use]
+    pub fn touched(&self, now: Timestamp) -> Self {
+        // Concurrent calls may be decided in another order than they began.
+        Self { updated_at: now.max(self.updated_at), ..self.clone() }
+    }
+
     /// The workspace with one more person; unchanged if it has the person already.
     ///
     /// # Errors
@@ -97,11 +104,20 @@ impl Workspace {
                 format!("a workspace has at most {} people", limits::WORKSPACE_PEOPLE_MAX),
             ));
         }
-        let mut changed = self.clone();
+        let mut changed = self.touched(now);
         changed.people.insert(contact);
-        // Concurrent calls may be decided in another order than they began.
-        changed.updated_at = now.max(self.updated_at);
         Ok(changed)
+    }
+
+    /// The workspace without one of its people; unchanged if it does not have them.
+    #[must_use]
+    pub fn remove_person(&self, contact: ContactId, now: Timestamp) -> Self {
+        if !self.people.contains(&contact) {
+            return self.clone();
+        }
+        let mut changed = self.touched(now);
+        changed.people.remove(&contact);
+        changed
     }
 
     /// The workspace, activated; nothing when it is already.
@@ -149,6 +165,10 @@ mod tests {
         assert!(workspace.add_person(first, now).is_ok());
         let refused = workspace.add_person(ContactId::new(), now).unwrap_err().into_list();
         assert_eq!(refused[0].code, FieldCode::LimitReached);
+        let without = workspace.remove_person(first, Timestamp::now());
+        assert_eq!(without.people.len(), limits::WORKSPACE_PEOPLE_MAX - 1);
+        assert_eq!(without.remove_person(first, Timestamp::now()), without, "removed once");
+        assert!(without.add_person(ContactId::new(), now).is_ok(), "there is room again");
     }
 
     #[test]

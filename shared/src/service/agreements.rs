@@ -8,7 +8,7 @@ use crate::domain::agreement::draft::NotEditable;
 use crate::domain::agreement::participants::NotAdded;
 use crate::domain::agreement::{Agreement, Lifecycle, NewAgreement, NewParticipant, Participant};
 use crate::domain::contact::Contact;
-use crate::domain::ids::AgreementId;
+use crate::domain::ids::{AgreementId, ContactId};
 use crate::domain::proposal::{Proposal, ProposalAction};
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
@@ -26,7 +26,7 @@ use crate::store::Versioned;
 use crate::store::agreements as stored;
 use crate::store::due::DueEntry;
 use crate::wire::fields::FieldErrors;
-use crate::wire::page::Page;
+use crate::wire::page::{Page, PageRequest};
 
 pub use crate::store::agreements::AgreementQuery;
 
@@ -125,6 +125,13 @@ pub async fn list(scope: &Scope, query: &AgreementQuery) -> Result<AgreementPage
     Ok(AgreementPage { page, ready })
 }
 
+/// A page of the agreements in which a contact takes part.
+pub async fn list_of_contact(scope: &Scope, contact: ContactId, page: PageRequest) -> Result<AgreementPage, Error> {
+    let page = scope.store().agreements_of_contact(contact, page).await?;
+    let ready = ready_to_be_proposed(scope, &page.data).await?;
+    Ok(AgreementPage { page, ready })
+}
+
 async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result<HashSet<AgreementId>, Error> {
     let drafts = agreements.iter().filter(|agreement| agreement.lifecycle() == Lifecycle::Draft);
     // An inactive workspace does not prevent a proposal, so workspaces are not read. Contacts are read only for drafts
@@ -215,7 +222,10 @@ pub async fn add_participant(
         changes.push(stored::edit(scope.call(), &before, &draft)?);
     }
     let workspace = workspaces::workspace_of(scope, before.workspace_id).await?;
-    changes.extend(workspaces::join(scope, &workspace, contact_id)?);
+    // Whoever takes part already is one of the people.
+    if added.is_new || !workspace.people.contains(&contact_id) {
+        changes.extend(workspaces::join(scope, &workspace, [contact_id])?);
+    }
     let output =
         AddedParticipant { participant: added.participant, contact: contact.into_inner(), is_new: added.is_new };
     Ok(Plan::new(scope, Ok(output)).change(changes).showing([id.uuid()]))

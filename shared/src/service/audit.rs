@@ -76,6 +76,18 @@ pub async fn page(
     Ok(AuditPage { rows, next, looked_back_to, names })
 }
 
+/// The latest changes that members, integrations and time have made to records, at most [`limits::HOME_ACTS_MAX`], the
+/// newest first. Where calls that only read are many, there may be none among the rows that one query reads.
+pub async fn latest_changes(scope: &Scope) -> Result<(Vec<AuditRow>, Names), Error> {
+    const DAY_S: i64 = 24 * 3600;
+    let (start, end) = (scope.now().plus_seconds(-limits::AUDIT_DAYS * DAY_S), scope.now().plus_seconds(DAY_S));
+    let found = scope.store().audit_rows(DayRange { start, end }, None, limits::AUDIT_ROWS_READ).await?;
+    let is_change = |row: &AuditRow| row.code == "ok" && sentences::changes_a_record(&row.operation);
+    let rows: Vec<AuditRow> = found.rows.into_iter().filter(is_change).take(limits::HOME_ACTS_MAX).collect();
+    let names = names(scope, rows.iter().filter_map(caller_of).chain(rows.iter().flat_map(objects_of))).await?;
+    Ok((rows, names))
+}
+
 fn caller_of(row: &AuditRow) -> Option<(ObjectKind, Uuid)> {
     match row.caller.actor_type {
         ActorType::Member => Some((ObjectKind::Member, row.caller.id?)),

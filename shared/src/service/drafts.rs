@@ -87,11 +87,11 @@ fn name_of_copy(name: &AgreementName) -> AgreementName {
 }
 
 /// Creates a draft. Its participants join the workspace's people.
-fn create(scope: &Scope, workspace: &Workspace, draft: &Agreement) -> Result<Plan<()>, Error> {
+fn create(scope: &Scope, workspace: &Versioned<Workspace>, draft: &Agreement) -> Result<Plan<()>, Error> {
     let checked = draft.as_draft().map_err(|reason| Error::Invalid(reason.at("body")))?;
     let mut changes = vec![stored::create(scope.call(), &checked)?];
     let contacts = draft.participants.iter().map(|participant| participant.contact_id);
-    changes.extend(workspaces::join_all(scope, workspace, contacts)?);
+    changes.extend(workspaces::join(scope, workspace, contacts)?);
     Ok(Plan::new(scope, ()).change(changes))
 }
 

@@ -23,7 +23,7 @@ use crate::wire::page::Page;
 
 pub use crate::service::review_fingerprint::ReviewFingerprint;
 pub use crate::store::list::Order;
-pub use crate::store::proposals::{HomeProposals, ProposalQuery};
+pub use crate::store::proposals::{ProposalFilter, ProposalQuery};
 
 /// Proposes a protected effect. An expired proposal whose expiry is not recorded yet is settled in the same transaction.
 ///
@@ -104,22 +104,16 @@ pub async fn get(scope: &Scope, id: ProposalId) -> Result<Proposal, Error> {
 
 /// A page of the proposals that a query asks for, in their states now.
 pub async fn list(scope: &Scope, order: Order, query: &ProposalQuery) -> Result<Page<Proposal>, Error> {
-    Ok(scope.store().list_proposals(order, query, None, scope.now()).await?)
+    Ok(scope.store().list_proposals(order, query, &ProposalFilter::default(), scope.now()).await?)
 }
 
-/// A page of the proposals that a query asks for, the newest first, those of one action only if one is given: for the app,
-/// since the API has no such filter.
-pub async fn list_of_action(
+/// A page of the proposals that a query and a filter ask for, the newest first.
+pub async fn list_filtered(
     scope: &Scope,
     query: &ProposalQuery,
-    action: Option<ProposalAction>,
+    filter: &ProposalFilter,
 ) -> Result<Page<Proposal>, Error> {
-    Ok(scope.store().list_proposals(Order::NewestFirst, query, action, scope.now()).await?)
-}
-
-/// The proposals that Home shows: at most `pending_max` pending and `ended_max` ended ones.
-pub async fn for_home(scope: &Scope, pending_max: usize, ended_max: usize) -> Result<HomeProposals, Error> {
-    Ok(scope.store().proposals_for_home(scope.now(), pending_max, ended_max).await?)
+    Ok(scope.store().list_proposals(Order::NewestFirst, query, filter, scope.now()).await?)
 }
 
 /// A proposal as its page shows it.

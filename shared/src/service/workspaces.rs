@@ -1,11 +1,16 @@
-//! Workspaces: reading, creating, activating, and adding people.
+//! Workspaces: reading, creating, activating, adding and removing people.
 
+use std::collections::{BTreeSet, HashSet};
+
+use crate::domain::agreement::{Agreement, AgreementName, Lifecycle};
 use crate::domain::contact::Contact;
-use crate::domain::ids::{ContactId, WorkspaceId};
+use crate::domain::ids::{AgreementId, ContactId, WorkspaceId};
 use crate::domain::member::{self, Member};
 use crate::domain::workspace::{NewPerson, NewWorkspace, Workspace};
 use crate::error::Error;
+use crate::limits;
 use crate::service::scope::{Plan, Scope, Writer};
+use crate::store::agreements::AgreementOfWorkspace;
 use crate::store::change::Changes;
 use crate::store::{Versioned, workspaces as stored};
 use crate::wire::page::{Page, PageRequest};
@@ -44,6 +49,11 @@ pub async fn list(scope: &Scope, query: &WorkspaceQuery) -> Result<Page<Workspac
     Ok(scope.store().list_workspaces(query).await?)
 }
 
+/// A page of the workspaces that have a contact among their people.
+pub async fn list_of_contact(scope: &Scope, contact: ContactId, page: PageRequest) -> Result<Page<Workspace>, Error> {
+    Ok(scope.store().workspaces_of(contact, page).await?)
+}
+
 /// A workspace with a page of its people.
 #[derive(Debug)]
 pub struct WorkspacePeople {
@@ -78,23 +88,19 @@ pub(super) async fn workspace_of(scope: &Scope, id: WorkspaceId) -> Result<Versi
     workspace.ok_or_else(|| Error::Internal("an agreement without its workspace".to_owned()))
 }
 
-/// The change that adds a contact to a workspace's people. None if the contact is among them already.
-pub(super) fn join(scope: &Scope, workspace: &Workspace, contact: ContactId) -> Result<Option<Changes>, Error> {
-    join_all(scope, workspace, [contact])
-}
-
-/// The change that adds contacts to a workspace's people. None if all are among them already.
-pub(super) fn join_all(
+/// The change that makes contacts, to which an agreement is going to refer, a workspace's people, among whom they may be
+/// already. None if there are none.
+pub(super) fn join(
     scope: &Scope,
-    workspace: &Workspace,
+    before: &Versioned<Workspace>,
     contacts: impl IntoIterator<Item = ContactId>,
 ) -> Result<Option<Changes>, Error> {
-    let mut after = workspace.clone();
-    for contact in contacts {
-        after = after.add_person(contact, scope.now()).map_err(Error::Invalid)?;
+    let contacts: BTreeSet<ContactId> = contacts.into_iter().collect();
+    let mut after = before.touched(scope.now());
+    for contact in &contacts {
+        after = after.add_person(*contact, scope.now()).map_err(Error::Invalid)?;
     }
-    let joining: Vec<ContactId> = after.people.difference(&workspace.people).copied().collect();
-    Ok((!joining.is_empty()).then(|| stored::add_people(scope.call(), &after, &joining)))
+    Ok((!contacts.is_empty()).then(|| stored::add_people(scope.call(), before, &after, &contacts)))
 }
 
 /// Creates a workspace.
@@ -143,9 +149,99 @@ pub async fn add_person(by: &impl Writer, id: WorkspaceId, new: NewPerson) -> Re
         return Err(Error::unknown_reference("contact_id", "contact"));
     }
     let workspace = before.add_person(new.contact_id, scope.now()).map_err(Error::Invalid)?;
-    let changes = join(scope, &before, new.contact_id)?;
+    let is_new = !before.people.contains(&new.contact_id);
+    let changes = if is_new { join(scope, &before, [new.contact_id])? } else { None };
     let people = scope.store().people_of(&workspace).await?;
     Ok(Plan::new(scope, WorkspaceWithPeople { workspace, people }).change(changes).showing([id.uuid()]))
+}
+
+/// What keeps a contact among a workspace's people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptBy {
+    /// The agreement.
+    pub agreement: AgreementId,
+    /// What it is called.
+    pub name: AgreementName,
+    /// Why it keeps them.
+    pub reason: KeepingReason,
+}
+
+/// Why an agreement keeps a contact among the people of its workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeepingReason {
+    /// They take part in the draft.
+    Draft,
+    /// They take part in the agreement, which was published.
+    Published,
+    /// They took part when a proposal was made that is pending.
+    Proposed,
+}
+
+impl KeptBy {
+    fn new(agreement: &Agreement, reason: KeepingReason) -> Self {
+        Self { agreement: agreement.id(), name: agreement.name.clone(), reason }
+    }
+}
+
+/// Removes a contact from a workspace's people. Nothing changes if the contact is not among them: a form that is sent twice
+/// removes once.
+///
+/// Decision: an agreement that begins to refer to a contact adds them to the people again, in its transaction, which makes a
+/// new version of the workspace. So a removal that is decided on a version holds as long as all that has been looked at:
+/// whoever begins to refer to the contact meanwhile makes it be decided again, and after it makes the contact one of the
+/// people again.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such workspace.
+pub async fn remove_person(
+    by: &impl Writer,
+    id: WorkspaceId,
+    contact: ContactId,
+) -> Result<Plan<Result<(), KeptBy>>, Error> {
+    let scope = by.scope();
+    let before = get_without_people(scope, id).await?;
+    let plan = |outcome| Plan::new(scope, outcome).showing([id.uuid(), contact.uuid()]);
+    if !before.people.contains(&contact) {
+        return Ok(plan(Ok(())));
+    }
+    if let Some(kept_by) = kept_by(scope, id, contact).await? {
+        return Ok(plan(Err(kept_by)));
+    }
+    let after = before.remove_person(contact, scope.now());
+    Ok(plan(Ok(())).change([stored::remove_person(scope.call(), &before, &after, contact)]))
+}
+
+/// The contacts to which a draft or published agreement of a workspace refers, from one pass over the rows. A pending proposal
+/// may keep others, and so may an agreement that was cancelled.
+pub async fn referred_to(scope: &Scope, id: WorkspaceId) -> Result<HashSet<ContactId>, Error> {
+    let agreements = scope.store().agreements_of_workspace(id).await?;
+    let live = agreements.into_iter().filter(|row| !row.is_cancelled);
+    Ok(live.flat_map(|row| row.contacts.unwrap_or_default()).collect())
+}
+
+/// What keeps a contact among a workspace's people, the agreements before the proposals.
+async fn kept_by(scope: &Scope, id: WorkspaceId, contact: ContactId) -> Result<Option<KeptBy>, Error> {
+    let store = scope.store();
+    let agreements = store.agreements_of_workspace(id).await?;
+    let may_refer = |row: &&AgreementOfWorkspace| row.contacts.as_ref().is_none_or(|all| all.contains(&contact));
+    let mut referring: Vec<_> = agreements.iter().filter(may_refer).collect();
+    // Most that are cancelled were drafts, which keep no one.
+    referring.sort_by_key(|row| row.is_cancelled);
+    for some in referring.chunks(limits::REFERRING_AGREEMENTS_READ) {
+        let found = store.agreements(some.iter().map(|row| row.id)).await?;
+        if let Some(agreement) = found.iter().find(|agreement| agreement.keeps(contact)) {
+            let is_draft = agreement.lifecycle() == Lifecycle::Draft;
+            let reason = if is_draft { KeepingReason::Draft } else { KeepingReason::Published };
+            return Ok(Some(KeptBy::new(agreement, reason)));
+        }
+    }
+    // Read after the agreements: whoever has left one by now is in the proposals that were made before.
+    let ids: HashSet<AgreementId> = agreements.iter().map(|row| row.id).collect();
+    let pending = store.all_pending_proposals(scope.now()).await?.pending;
+    let of_workspace = pending.iter().filter(|row| ids.contains(&row.agreement));
+    let proposed = store.proposal_snapshots(of_workspace.map(|row| row.id)).await?;
+    let keeping = proposed.into_iter().map(|proposed| proposed.agreement).find(|agreement| agreement.keeps(contact));
+    Ok(keeping.map(|agreement| KeptBy::new(&agreement, KeepingReason::Proposed)))
 }
 
 /// Activates a workspace, for good. Nothing changes if it is active already.

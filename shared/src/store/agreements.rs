@@ -2,7 +2,7 @@
 //! entry of the due index for the next moment at which a countdown or its term ends.
 
 use super::change::{Change, Changes};
-use super::item::{Item, from_item};
+use super::item::{Item, from_item, ids, number, text};
 use super::keys::{self, Due, Key, Rows};
 use super::list::{Attribute, Order, RowFilter};
 use super::record::{self, Record, Row};
@@ -11,11 +11,11 @@ use crate::domain::agreement::draft::Draft;
 use crate::domain::agreement::progress::AdvancedAgreement;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::call_context::CallContext;
-use crate::domain::ids::{AgreementId, OrgId, WorkspaceId};
+use crate::domain::ids::{AgreementId, ContactId, OrgId, WorkspaceId};
 use crate::domain::member::ByMember;
 use crate::domain::time::Timestamp;
 use crate::limits;
-use crate::wire::page::{Filter, Page, Search, list_query};
+use crate::wire::page::{Filter, Page, PageRequest, Search, list_query};
 use crate::wire::text::Folded;
 
 list_query! {
@@ -34,6 +34,13 @@ list_query! {
 const WORKSPACE: Attribute<WorkspaceId> = Attribute::named("w");
 /// The attribute of a row that holds the lifecycle.
 const LIFECYCLE: Attribute<Lifecycle> = Attribute::named("l");
+/// The attribute of a row that holds the contacts that take part. Rows that were written before it was there lack it.
+const CONTACTS: &str = "p";
+/// The attribute of a row that holds since when a draft is as it is, or an active agreement's step is open, in milliseconds
+/// since 1970.
+const SINCE: &str = "t";
+/// The attribute of a row that holds when the agreement expires, in milliseconds since 1970.
+const EXPIRES: &str = "x";
 
 impl Record for Agreement {
     type Id = AgreementId;
@@ -51,6 +58,9 @@ impl Record for Agreement {
         Row::searched_by(Folded::new(self.name.as_str()))
             .with(&WORKSPACE, &self.workspace_id)
             .with(&LIFECYCLE, &self.lifecycle())
+            .with_ids(CONTACTS, self.participants.iter().map(|participant| participant.contact_id.uuid()))
+            .with_number(SINCE, self.open_since().map(Timestamp::unix_ms))
+            .with_number(EXPIRES, self.expires_at.map(Timestamp::unix_ms))
     }
 
     fn encode(&self) -> Result<Item, StoreError> {
@@ -75,6 +85,119 @@ impl OrgStore {
             .equal(&LIFECYCLE, query.lifecycle.get());
         self.list(Order::OldestFirst, &rows, query.page()).await
     }
+}
+
+/// An agreement of a workspace, as its row has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AgreementOfWorkspace {
+    /// The agreement.
+    pub id: AgreementId,
+    /// Whether it is cancelled: a draft that was discarded, or an agreement that was.
+    pub is_cancelled: bool,
+    /// The contacts that take part. None if the row does not have them yet.
+    pub contacts: Option<Vec<ContactId>>,
+}
+
+impl OrgStore {
+    /// A page of the agreements in which a contact takes part.
+    pub(crate) async fn agreements_of_contact(
+        &self,
+        contact: ContactId,
+        page: PageRequest,
+    ) -> Result<Page<Agreement>, StoreError> {
+        let takes_part =
+            move |row: &Item| ids(row, CONTACTS).is_some_and(|contacts| contacts.contains(&contact.uuid()));
+        self.list(Order::OldestFirst, &RowFilter::default().matching(&[CONTACTS], takes_part), page).await
+    }
+
+    /// All agreements of a workspace, from one pass over the rows.
+    pub(crate) async fn agreements_of_workspace(
+        &self,
+        workspace: WorkspaceId,
+    ) -> Result<Vec<AgreementOfWorkspace>, StoreError> {
+        let (mut found, workspace) = (Vec::new(), workspace.to_string());
+        let attributes = [keys::SORT, WORKSPACE.name, LIFECYCLE.name, CONTACTS];
+        let partition = keys::rows(self.org, Rows::Agreements);
+        let agreement = |row: &Item| {
+            Some(AgreementOfWorkspace {
+                id: text(row, keys::SORT)?.parse().ok()?,
+                is_cancelled: text(row, LIFECYCLE.name) == Some(Lifecycle::Cancelled.as_str()),
+                contacts: ids(row, CONTACTS).map(|contacts| contacts.into_iter().map(Into::into).collect()),
+            })
+        };
+        self.store
+            .scan_partition(&partition, Order::OldestFirst, &attributes, |row| {
+                if text(&row, WORKSPACE.name) == Some(&workspace) {
+                    found.extend(agreement(&row));
+                }
+            })
+            .await?;
+        Ok(found)
+    }
+}
+
+/// A draft or an active agreement, as its row has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OpenAgreement {
+    /// The agreement.
+    pub id: AgreementId,
+    /// Whether it is active. Otherwise it is a draft.
+    pub is_active: bool,
+    /// The contacts that take part.
+    pub contacts: Vec<ContactId>,
+    /// Since when a draft is as it is, or an active agreement's step is open, in milliseconds since 1970.
+    pub since_ms: i64,
+    /// When it expires, in milliseconds since 1970.
+    pub expires_ms: Option<i64>,
+}
+
+/// The agreements of an organization as Home counts them.
+#[derive(Debug, Default)]
+pub(crate) struct OpenAgreements {
+    /// The drafts and the active agreements, the oldest first.
+    pub open: Vec<OpenAgreement>,
+    /// How many have ended.
+    pub ended: usize,
+}
+
+impl OrgStore {
+    /// The drafts and the active agreements, from one pass over the rows.
+    pub(crate) async fn open_agreements(&self) -> Result<OpenAgreements, StoreError> {
+        let mut found = OpenAgreements::default();
+        let attributes = [keys::SORT, LIFECYCLE.name, CONTACTS, SINCE, EXPIRES];
+        let partition = keys::rows(self.org, Rows::Agreements);
+        self.store
+            .scan_partition(&partition, Order::OldestFirst, &attributes, |row| match open_agreement(&row) {
+                Some(open) => found.open.push(open),
+                None => found.ended += 1,
+            })
+            .await?;
+        Ok(found)
+    }
+
+    /// The agreements with these ids. Missing ones are left out.
+    pub(crate) async fn agreements(
+        &self,
+        ids: impl IntoIterator<Item = AgreementId>,
+    ) -> Result<Vec<Versioned<Agreement>>, StoreError> {
+        self.find_all(ids).await
+    }
+}
+
+/// The agreement of a row, unless it has ended.
+fn open_agreement(row: &Item) -> Option<OpenAgreement> {
+    let is_active = match Lifecycle::parse(text(row, LIFECYCLE.name)?)? {
+        Lifecycle::Draft => false,
+        Lifecycle::Active => true,
+        Lifecycle::Completed | Lifecycle::Cancelled | Lifecycle::Expired => return None,
+    };
+    Some(OpenAgreement {
+        id: text(row, keys::SORT)?.parse().ok()?,
+        is_active,
+        contacts: ids(row, CONTACTS).unwrap_or_default().into_iter().map(Into::into).collect(),
+        since_ms: number(row, SINCE).unwrap_or_default(),
+        expires_ms: number(row, EXPIRES),
+    })
 }
 
 /// The changes that create an agreement.

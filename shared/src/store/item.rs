@@ -6,6 +6,7 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use uuid::Uuid;
 
 use super::StoreError;
 pub use super::keys::Item;
@@ -125,6 +126,12 @@ pub(super) fn number<N: std::str::FromStr>(item: &Item, name: &str) -> Option<N>
 /// The bytes of an attribute.
 pub(super) fn bytes<'a>(item: &'a Item, name: &str) -> Option<&'a [u8]> {
     Some(item.get(name)?.as_b().ok()?.as_ref())
+}
+
+/// The ids of an attribute that has 16 bytes of each. None if there is no such attribute.
+pub(super) fn ids(item: &Item, name: &str) -> Option<Vec<Uuid>> {
+    let bytes = bytes(item, name)?.chunks_exact(size_of::<Uuid>());
+    Some(bytes.filter_map(|id| Uuid::from_slice(id).ok()).collect())
 }
 
 /// The compression level, of 10.

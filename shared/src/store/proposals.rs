@@ -19,7 +19,7 @@ use crate::domain::proposal::{
 };
 use crate::domain::time::Timestamp;
 use crate::limits;
-use crate::wire::page::{Filter, Page, list_query};
+use crate::wire::page::{Filter, Page, Search, list_query};
 use crate::wire::text::Folded;
 
 list_query! {
@@ -30,6 +30,15 @@ list_query! {
         /// For this agreement only.
         agreement_id: Option<AgreementId>,
     }
+}
+
+/// What pages filter proposals by besides their query: the API has no such filters.
+#[derive(Debug, Clone, Default)]
+pub struct ProposalFilter {
+    /// Of this action only.
+    pub action: Option<ProposalAction>,
+    /// A part of the agreement's name when the proposal was made, whatever its case or composition.
+    pub search: Search<{ limits::AGREEMENT_SEARCH_CHARS_MAX }>,
 }
 
 /// The attribute of a row that holds the action.
@@ -71,7 +80,7 @@ impl Record for Proposal {
             Decision::Confirmed(decided) => (ProposalState::Confirmed, Some(decided.at)),
             Decision::Declined(decided) => (ProposalState::Declined, Some(decided.at)),
         };
-        Row::searched_by(Folded::join([]))
+        Row::searched_by(Folded::new(self.subject.name.as_str()))
             .with(&STATE, &state)
             .with(&AGREEMENT, &self.agreement_id)
             .with(&ACTION, &self.action)
@@ -104,11 +113,16 @@ impl OrgStore {
 
     /// The snapshot of a proposal, which is as large as its agreement was.
     pub async fn proposal_snapshot(&self, id: ProposalId) -> Result<Option<ProposalSnapshot>, StoreError> {
-        let Some(item) = self.store.get(keys::proposed(self.org, id)).await? else { return Ok(None) };
-        let copy = decompressed(&item, COPY, limits::PROPOSED_BYTES_MAX);
-        // serde's message can quote a value.
-        let proposed = copy.and_then(|json| serde_json::from_slice(&json).ok());
-        proposed.map(Some).ok_or_else(|| StoreError::Unreadable("decoding what was proposed".to_owned()))
+        self.store.get(keys::proposed(self.org, id)).await?.as_ref().map(proposed).transpose()
+    }
+
+    /// The snapshots of these proposals, each as large as its agreement was. Missing ones are left out.
+    pub(crate) async fn proposal_snapshots(
+        &self,
+        ids: impl IntoIterator<Item = ProposalId>,
+    ) -> Result<Vec<ProposalSnapshot>, StoreError> {
+        let keys: Vec<_> = ids.into_iter().map(|id| keys::proposed(self.org, id)).collect();
+        self.store.get_all(&keys).await?.iter().map(proposed).collect()
     }
 
     /// A page of the proposals that a query asks for, in their states at a moment.
@@ -116,10 +130,12 @@ impl OrgStore {
         &self,
         order: Order,
         query: &ProposalQuery,
-        action: Option<ProposalAction>,
+        filter: &ProposalFilter,
         now: Timestamp,
     ) -> Result<Page<Proposal>, StoreError> {
-        let mut rows = RowFilter::containing(None).equal(&AGREEMENT, query.agreement_id).equal(&ACTION, action);
+        let mut rows = RowFilter::containing(filter.search.needle())
+            .equal(&AGREEMENT, query.agreement_id)
+            .equal(&ACTION, filter.action);
         if let Some(state) = query.state.get() {
             rows = rows.matching(&[STATE.name, EXPIRES], move |row| state_of(row, now) == Some(state));
         }
@@ -166,53 +182,63 @@ impl OrgStore {
     }
 }
 
-/// An organization's proposals as Home shows them.
+/// The snapshot of an item.
+fn proposed(item: &Item) -> Result<ProposalSnapshot, StoreError> {
+    let copy = decompressed(item, COPY, limits::PROPOSED_BYTES_MAX);
+    // serde's message can quote a value.
+    let proposed = copy.and_then(|json| serde_json::from_slice(&json).ok());
+    proposed.ok_or_else(|| StoreError::Unreadable("decoding what was proposed".to_owned()))
+}
+
+/// A pending proposal, as its row has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PendingProposal {
+    /// The proposal.
+    pub id: ProposalId,
+    /// Its agreement.
+    pub agreement: AgreementId,
+    /// What it is for.
+    pub action: ProposalAction,
+    /// Until when it can be decided, in milliseconds since 1970.
+    pub expires_ms: i64,
+}
+
+/// The proposals of an organization as Home counts them.
 #[derive(Debug, Default)]
-pub struct HomeProposals {
-    /// The pending ones, the oldest first, up to the number requested.
-    pub pending: Vec<Proposal>,
-    /// The number of pending ones in all.
-    pub pending_total: usize,
-    /// The ended ones, the last ended first, up to the number requested.
-    pub ended: Vec<Proposal>,
+pub(crate) struct PendingProposals {
+    /// The pending ones, the oldest first.
+    pub pending: Vec<PendingProposal>,
+    /// How many have ended.
+    pub ended: usize,
 }
 
 impl OrgStore {
-    /// The proposals for Home, from one pass over the rows: at most `pending_max` pending and `ended_max` ended ones.
-    pub async fn proposals_for_home(
-        &self,
-        now: Timestamp,
-        pending_max: usize,
-        ended_max: usize,
-    ) -> Result<HomeProposals, StoreError> {
-        let (mut pending, mut ended) = (Vec::new(), Vec::new());
-        let mut pending_total = 0;
-        let attributes = [keys::SORT, STATE.name, EXPIRES, ENDED];
+    /// The proposals that are pending at a moment, from one pass over the rows.
+    pub(crate) async fn all_pending_proposals(&self, now: Timestamp) -> Result<PendingProposals, StoreError> {
+        let mut found = PendingProposals::default();
+        let attributes = [keys::SORT, STATE.name, EXPIRES, AGREEMENT.name, ACTION.name];
+        let partition = keys::rows(self.org, Rows::Proposals);
         self.store
-            .scan_partition(&keys::rows(self.org, Rows::Proposals), Order::OldestFirst, &attributes, |row| {
-                let Some(id) = text(&row, keys::SORT).and_then(|id| id.parse::<ProposalId>().ok()) else {
-                    return;
-                };
-                let key = keys::proposal(self.org, id);
-                if state_of(&row, now) == Some(ProposalState::Pending) {
-                    pending_total += 1;
-                    if pending.len() < pending_max {
-                        pending.push(key);
-                    }
-                } else {
-                    let at: i64 = number(&row, ENDED).or(number(&row, EXPIRES)).unwrap_or_default();
-                    ended.push((at, key));
-                }
+            .scan_partition(&partition, Order::OldestFirst, &attributes, |row| match pending_proposal(&row, now) {
+                Some(pending) => found.pending.push(pending),
+                None => found.ended += 1,
             })
             .await?;
-        let pending_shown = pending.len();
-        ended.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-        pending.extend(ended.into_iter().take(ended_max).map(|(_, key)| key));
-        let found = self.store.get_all(&pending).await?.into_iter().map(from_item);
-        let mut found: Vec<Proposal> = found.collect::<Result<_, _>>()?;
-        let ended = found.split_off(pending_shown.min(found.len()));
-        Ok(HomeProposals { pending: found, pending_total, ended })
+        Ok(found)
     }
+}
+
+/// The proposal of a row, if it is pending at a moment.
+fn pending_proposal(row: &Item, now: Timestamp) -> Option<PendingProposal> {
+    if state_of(row, now)? != ProposalState::Pending {
+        return None;
+    }
+    Some(PendingProposal {
+        id: text(row, keys::SORT)?.parse().ok()?,
+        agreement: text(row, AGREEMENT.name)?.parse().ok()?,
+        action: ProposalAction::parse(text(row, ACTION.name)?)?,
+        expires_ms: number(row, EXPIRES)?,
+    })
 }
 
 /// A row's state at a moment.

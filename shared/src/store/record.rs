@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 
+use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use uuid::Uuid;
 
@@ -52,11 +53,30 @@ impl Row {
         self
     }
 
+    /// Adds a set of ids that filters look at, 16 bytes each.
+    pub(super) fn with_ids(mut self, name: &'static str, ids: impl IntoIterator<Item = Uuid>) -> Self {
+        let bytes: Vec<u8> = ids.into_iter().flat_map(Uuid::into_bytes).collect();
+        self.attributes.push((name, AttributeValue::B(Blob::new(bytes))));
+        self
+    }
+
+    /// Adds a set of ids that filters look at, which is changed in place. An empty one is none.
+    pub(super) fn with_id_set(mut self, name: &'static str, ids: impl IntoIterator<Item = Uuid>) -> Self {
+        let ids = id_set(ids);
+        self.attributes.extend(ids.as_bs().is_ok_and(|ids| !ids.is_empty()).then_some((name, ids)));
+        self
+    }
+
     /// Adds a number that filters look at; nothing where there is none.
     pub(super) fn with_number(mut self, name: &'static str, value: Option<i64>) -> Self {
         self.attributes.extend(value.map(|value| (name, AttributeValue::N(value.to_string()))));
         self
     }
+}
+
+/// A set of ids, 16 bytes each, as an attribute.
+pub(super) fn id_set(ids: impl IntoIterator<Item = Uuid>) -> AttributeValue {
+    AttributeValue::Bs(ids.into_iter().map(|id| Blob::new(id.into_bytes())).collect())
 }
 
 impl OrgStore {

@@ -18,7 +18,7 @@ use crate::domain::member::ByMember;
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::{Workspace, WorkspaceName, WorkspaceNumber};
 use crate::limits;
-use crate::wire::page::{Page, Search, list_query};
+use crate::wire::page::{Page, PageRequest, Search, list_query};
 
 /// A workspace as it is stored.
 #[derive(Serialize, Deserialize)]
@@ -49,6 +49,9 @@ impl From<&Workspace> for Stored {
     }
 }
 
+/// The attribute of a row that holds the people, a set of ids. Rows that were written before it was there lack it.
+const PEOPLE: &str = "p";
+
 impl Record for Workspace {
     type Id = WorkspaceId;
     const ROWS: Rows = Rows::Workspaces;
@@ -62,7 +65,7 @@ impl Record for Workspace {
     }
 
     fn row(&self) -> Row {
-        Row::searched_by(self.search_text())
+        Row::searched_by(self.search_text()).with_id_set(PEOPLE, self.people.iter().map(|id| id.uuid()))
     }
 
     fn encode(&self) -> Result<Item, StoreError> {
@@ -101,6 +104,19 @@ impl OrgStore {
         self.list(Order::OldestFirst, &RowFilter::containing(query.search.needle()), query.page()).await
     }
 
+    /// A page of the workspaces that have a contact among their people.
+    pub(crate) async fn workspaces_of(
+        &self,
+        contact: ContactId,
+        page: PageRequest,
+    ) -> Result<Page<Workspace>, StoreError> {
+        let has_contact = move |row: &Item| {
+            let people = row.get(PEOPLE).and_then(|people| people.as_bs().ok());
+            people.is_some_and(|people| people.iter().any(|id| id.as_ref() == contact.uuid().as_bytes()))
+        };
+        self.list(Order::OldestFirst, &RowFilter::default().matching(&[PEOPLE], has_contact), page).await
+    }
+
     /// The contacts that take part in a workspace, in the order of their ids.
     pub async fn people_of(&self, workspace: &Workspace) -> Result<Vec<Contact>, StoreError> {
         let people = self.contacts(workspace.people.iter().copied()).await?;
@@ -124,11 +140,19 @@ pub fn create(call: &CallContext, workspace: &Workspace) -> Result<Changes, Stor
 
 /// The change that adds contacts, one or more, to a workspace's people, without a conflict with others that are added at the
 /// same time. It holds only while the workspace has room for them.
-pub fn add_people(call: &CallContext, after: &Workspace, contacts: &[ContactId]) -> Changes {
-    let room = limits::WORKSPACE_PEOPLE_MAX.saturating_sub(contacts.len());
-    let joined = Update {
-        key: keys::workspace(call.org(), after.id()),
-        expression: "ADD #people :contact, #version :one SET #updated_at = :updated_at",
+///
+/// It adds those that are among the people already too: whoever refers to a contact adds them again, so that a removal which
+/// has not seen the reference does not hold (see [`remove_person`]), and one that came first is made good.
+pub fn add_people(
+    call: &CallContext,
+    before: &Versioned<Workspace>,
+    after: &Workspace,
+    contacts: &BTreeSet<ContactId>,
+) -> Changes {
+    let org = call.org();
+    let mut joined = Update {
+        key: keys::workspace(org, after.id()),
+        expression: "ADD #people :contacts, #version :one SET #updated_at = :updated_at",
         // `updated_at` must not go back when an earlier call commits later.
         condition: "attribute_exists(#pk) AND (attribute_not_exists(#people) OR size(#people) <= :room) AND #updated_at <= :updated_at",
         names: vec![
@@ -138,13 +162,63 @@ pub fn add_people(call: &CallContext, after: &Workspace, contacts: &[ContactId])
             ("#pk", keys::PARTITION),
         ],
         values: vec![
-            (":contact", AttributeValue::Ss(contacts.iter().map(ContactId::to_string).collect())),
+            (":contacts", people_set(contacts)),
             (":one", AttributeValue::N("1".to_owned())),
             (":updated_at", AttributeValue::S(after.updated_at.to_string())),
-            (":room", AttributeValue::N(room.to_string())),
         ],
     };
-    Changes::of(call, [Change::Update(joined)])
+    match limits::WORKSPACE_PEOPLE_MAX.checked_sub(contacts.len()) {
+        Some(room) if before.people.len() <= room => {
+            joined.values.push((":room", AttributeValue::N(room.to_string())));
+        }
+        // There is only room because some of them are there already: as many must still be there.
+        _ => {
+            joined.condition = "#version = :version";
+            joined.names.retain(|(name, _)| *name != "#pk");
+            joined.values.push((":version", AttributeValue::N(before.version().to_string())));
+        }
+    }
+    Changes::of(call, [Change::Update(joined), change_row(org, after.id(), "ADD #people :contacts", contacts)])
+}
+
+/// The change that removes a contact from a workspace's people. It holds only while the workspace has not changed: nobody has
+/// joined since, and no agreement refers to anyone whom it did not refer to before.
+pub fn remove_person(
+    call: &CallContext,
+    before: &Versioned<Workspace>,
+    after: &Workspace,
+    contact: ContactId,
+) -> Changes {
+    let (org, contacts) = (call.org(), BTreeSet::from([contact]));
+    let left = Update {
+        key: keys::workspace(org, after.id()),
+        expression: "DELETE #people :contacts ADD #version :one SET #updated_at = :updated_at",
+        condition: "#version = :version",
+        names: vec![("#people", "people"), ("#version", VERSION), ("#updated_at", "updated_at")],
+        values: vec![
+            (":contacts", people_set(&contacts)),
+            (":one", AttributeValue::N("1".to_owned())),
+            (":updated_at", AttributeValue::S(after.updated_at.to_string())),
+            (":version", AttributeValue::N(before.version().to_string())),
+        ],
+    };
+    Changes::of(call, [Change::Update(left), change_row(org, after.id(), "DELETE #people :contacts", &contacts)])
+}
+
+/// The change of the people in a workspace's row. The record's condition guards it too.
+fn change_row(org: OrgId, workspace: WorkspaceId, expression: &'static str, contacts: &BTreeSet<ContactId>) -> Change {
+    Change::Update(Update {
+        key: keys::row(org, Rows::Workspaces, workspace.uuid()),
+        expression,
+        condition: "",
+        names: vec![("#people", PEOPLE)],
+        values: vec![(":contacts", record::id_set(contacts.iter().map(|id| id.uuid())))],
+    })
+}
+
+/// The people of a workspace as its record has them.
+fn people_set(contacts: &BTreeSet<ContactId>) -> AttributeValue {
+    AttributeValue::Ss(contacts.iter().map(ContactId::to_string).collect())
 }
 
 /// The change that activates a workspace, without a conflict with contacts that are added at the same time. It holds only

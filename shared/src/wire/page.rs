@@ -88,6 +88,31 @@ impl<const CHARS_MAX: usize> Search<CHARS_MAX> {
     pub fn needle(&self) -> Option<&str> {
         self.0.as_ref().map(Folded::as_str)
     }
+
+    fn check(text: &str) -> Result<Self, (FieldCode, String)> {
+        if text.chars().count() > CHARS_MAX {
+            return Err((FieldCode::TooLong, format!("must have at most {CHARS_MAX} characters")));
+        }
+        let needle = text.trim();
+        if needle.chars().any(char::is_control) {
+            return Err((FieldCode::InvalidValue, "must have no control characters".to_owned()));
+        }
+        Ok(Self((!needle.is_empty()).then(|| Folded::new(needle))))
+    }
+
+    /// Reads a text to search for.
+    ///
+    /// # Errors
+    /// What is wrong with it, at the field that it was in.
+    pub fn parse(text: &str, field: &str) -> Result<Self, FieldErrors> {
+        Self::check(text).map_err(|(code, message)| FieldErrors::one(field, code, message))
+    }
+
+    /// The same search in a list that takes another number of characters.
+    #[must_use]
+    pub fn with_chars_max<const OTHER: usize>(self) -> Search<OTHER> {
+        Search(self.0)
+    }
 }
 
 impl<const CHARS_MAX: usize> Deserr<FieldErrors> for Search<CHARS_MAX> {
@@ -96,18 +121,7 @@ impl<const CHARS_MAX: usize> Deserr<FieldErrors> for Search<CHARS_MAX> {
         location: ValuePointerRef<'_>,
     ) -> Result<Self, FieldErrors> {
         let text = String::deserialize_from_value(value, location)?;
-        if text.chars().count() > CHARS_MAX {
-            return Err(FieldErrors::at(
-                location,
-                FieldCode::TooLong,
-                format!("must have at most {CHARS_MAX} characters"),
-            ));
-        }
-        let needle = text.trim();
-        if needle.chars().any(char::is_control) {
-            return Err(FieldErrors::at(location, FieldCode::InvalidValue, "must have no control characters"));
-        }
-        Ok(Self((!needle.is_empty()).then(|| Folded::new(needle))))
+        Self::check(&text).map_err(|(code, message)| FieldErrors::at(location, code, message))
     }
 }
 

@@ -282,6 +282,17 @@ impl GateState {
 }
 
 impl Gate {
+    /// When it opened; none while it is locked.
+    #[must_use]
+    pub fn opened_at(&self) -> Option<Timestamp> {
+        match self.state {
+            GateState::Locked => None,
+            GateState::Open { opened_at, .. }
+            | GateState::Cleared { opened_at, .. }
+            | GateState::Declined { opened_at, .. } => Some(opened_at),
+        }
+    }
+
     /// The end of a countdown, once it is known; none for other types.
     #[must_use]
     pub fn due_at(&self) -> Option<Timestamp> {

@@ -415,6 +415,20 @@ impl Agreement {
         self.life
     }
 
+    /// Since when a draft is as it is, or the current step of an active agreement is open. None if the agreement has ended.
+    #[must_use]
+    pub fn open_since(&self) -> Option<Timestamp> {
+        match self.life {
+            Life::Draft => Some(self.updated_at),
+            Life::Active { published_at } => {
+                let current = self.stages.iter().find(|stage| stage.state == StageState::Current);
+                let opened = current.into_iter().flat_map(|stage| &stage.gates).filter_map(Gate::opened_at).min();
+                Some(opened.unwrap_or(published_at))
+            }
+            Life::Completed { .. } | Life::Cancelled { .. } | Life::Expired { .. } => None,
+        }
+    }
+
     /// The state, as clients see it.
     #[must_use]
     pub fn lifecycle(&self) -> Lifecycle {

@@ -1,7 +1,7 @@
 //! Participants: contacts join an agreement while it is a draft, and adding one again merges its roles.
 
 use super::{Agreement, Life, NewParticipant, Participant};
-use crate::domain::ids::ParticipantId;
+use crate::domain::ids::{ContactId, ParticipantId};
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
@@ -69,6 +69,14 @@ impl Agreement {
             agreement.updated_at = now.max(self.updated_at);
         }
         Ok(Added { agreement, participant, is_new })
+    }
+
+    /// Whether a contact has to stay among the people of the workspace, because they are a participant. A draft that was
+    /// discarded keeps no one: nothing ever came of it.
+    #[must_use]
+    pub fn keeps(&self, contact: ContactId) -> bool {
+        let is_discarded = matches!(self.life, Life::Cancelled { published_at: None, .. });
+        !is_discarded && self.participants.iter().any(|participant| participant.contact_id == contact)
     }
 }
 

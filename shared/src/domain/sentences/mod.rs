@@ -13,8 +13,8 @@ mod status;
 mod terms;
 
 pub use changes::changes_since;
-pub use operations::{OperationWords, act, operation, operations};
+pub use operations::{OperationWords, act, changes_a_record, operation, operations};
 pub use review::{effects, proposal_summary, requirement, size, stage_action, time_left};
-pub use status::{agreement_status, waiting_on};
+pub use status::{CurrentWait, agreement_status, current_wait, waiting_on};
 pub(crate) use terms::percent;
 pub use terms::{INVESTMENT, amount, currency_digits, money, role, terms};

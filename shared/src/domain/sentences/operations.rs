@@ -74,6 +74,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("activate_workspace", "Activated a workspace", &[Workspace]),
     ("add_workspace_contact", "Added a contact to a workspace", &[Workspace, Contact]),
     ("add_person", "Added a contact to a workspace", &[Workspace, Contact]),
+    ("remove_person", "Removed a contact from a workspace", &[Workspace, Contact]),
     // Tokens and endpoints
     ("get_identity", "Checked the token’s identity", &[]),
     ("create_token", "Created an access token", &[Token]),
@@ -136,6 +137,13 @@ pub fn operation(id: &str) -> OperationWords {
     )
 }
 
+/// Whether an operation changes a record that the audit log names, rather than only reading it.
+#[must_use]
+pub fn changes_a_record(id: &str) -> bool {
+    const READING: [&str; 5] = ["list_", "get_", "view_", "download_", "count_"];
+    !operation(id).objects.is_empty() && READING.iter().all(|prefix| !id.starts_with(prefix))
+}
+
 fn id_as_words(id: &str) -> String {
     let words = id.replace('_', " ");
     let mut letters = words.chars();
@@ -177,6 +185,9 @@ mod tests {
         assert_eq!(operation("create_contact").did, "Created a contact");
         assert_eq!(operation("move_stage").did, "Move stage");
         assert_eq!(operation("").did, "");
+        assert!(["create_contact", "confirm_proposal", "revoke_token"].into_iter().all(changes_a_record));
+        let others = ["get_contact", "list_contacts", "view_document", "download_document", "sign_in", "view_home", ""];
+        assert!(!others.into_iter().any(changes_a_record));
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Where an agreement and its gates are.
 
-use super::names::names;
-use crate::domain::agreement::gate::{Gate, GateRule, GateState};
+use super::names::{counted, names};
+use super::review::requirement;
+use crate::domain::agreement::gate::{Countdown, Gate, GateRule, GateState};
 use crate::domain::agreement::{Agreement, Life, Lifecycle, StageState};
 use crate::domain::contact::Contact;
 use crate::domain::ids::ParticipantId;
+use crate::domain::time::Timestamp;
 
 /// An agreement's `status`.
 #[must_use]
@@ -56,5 +58,77 @@ pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantI
             format!("{who} to answer, and a member to accept")
         }
         (GateState::Open { .. }, GateRule::IdentityVerified { .. }) => format!("{who} to be verified"),
+    }
+}
+
+/// What the current step of an active agreement waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CurrentWait {
+    /// Whom or what, such as `Ada Okafor to approve`.
+    pub on: String,
+    /// Since when.
+    pub since: Timestamp,
+    /// When it is over, if it waits for time alone.
+    pub until: Option<Timestamp>,
+    /// Whether a participant has declined.
+    pub is_declined: bool,
+}
+
+/// What the current step of an active agreement waits for; none if the agreement waits for nothing. Someone who declined
+/// comes first, and then people before time.
+#[must_use]
+pub fn current_wait(agreement: &Agreement, contacts: &[Contact]) -> Option<CurrentWait> {
+    let is_waiting = |gate: &&Gate| matches!(gate.state, GateState::Open { .. } | GateState::Declined { .. });
+    let is_declined = |gate: &Gate| matches!(gate.state, GateState::Declined { .. });
+    let is_time = |gate: &Gate| matches!(gate.rule, GateRule::Countdown { .. });
+    let current = agreement.stages.iter().find(|stage| stage.state == StageState::Current)?;
+    let mut waiting: Vec<&Gate> = current.gates.iter().filter(is_waiting).collect();
+    waiting.retain(|_| agreement.lifecycle() == Lifecycle::Active);
+    waiting.sort_by_key(|gate| (!is_declined(gate), is_time(gate)));
+    let since = waiting.iter().filter_map(|gate| gate.opened_at()).min()?;
+    let (first, others) = waiting.split_first()?;
+    let on = match &first.rule {
+        GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => requirement(&first.rule, agreement, contacts),
+        GateRule::Countdown { .. } => "A date to come".to_owned(),
+        rule => {
+            let named: Vec<ParticipantId> = rule.named(agreement).into_iter().collect();
+            waiting_on(first, agreement, &named, contacts)
+        }
+    };
+    Some(CurrentWait {
+        on: if others.is_empty() { on } else { format!("{on}, and {}", counted(others.len(), "more condition")) },
+        since,
+        until: if is_time(first) { waiting.iter().filter_map(|gate| gate.due_at()).max() } else { None },
+        is_declined: is_declined(first),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::agreement::fixtures::{Deal, after, noon, published, waiting};
+
+    #[test]
+    fn the_current_step_waits_for_people_before_time() {
+        let deal = Deal::complete();
+        let mut live = published(&deal.draft.set_expiry(None, noon()).unwrap());
+        let wait = |agreement: &Agreement| current_wait(agreement, &deal.contacts);
+        assert_eq!(wait(&deal.draft), None, "a draft waits for nobody");
+        let found = wait(&live).unwrap();
+        assert!(found.on.ends_with("to sign, and 2 more conditions"), "{found:?}");
+        assert_eq!((found.since, found.until, found.is_declined), (noon(), None, false));
+
+        let gates = &mut live.stages[0].gates;
+        gates.truncate(2);
+        gates[0].rule = waiting(24);
+        gates[0].state = GateState::Open { opened_at: noon(), due_at: Some(after(24)) };
+        let participant_id = live.participants[0].id;
+        gates[1].state = GateState::Declined { opened_at: noon(), participant_id, declined_at: after(1) };
+        let found = wait(&live).unwrap();
+        assert!(found.is_declined && found.on.starts_with("Declined by "), "{found:?}");
+        live.stages[0].gates.truncate(1);
+        let found = wait(&live).unwrap();
+        assert_eq!((found.on.as_str(), found.until), ("24-hour waiting period", Some(after(24))));
+        assert_eq!(wait(&live.cancelled(after(2))), None);
     }
 }

@@ -1,25 +1,13 @@
 //! Pages of large records: a row of a list is short, whatever its record has.
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::{Faults, Org};
+use tests::{Faults, Org, drafts};
 
 use crate::unknown_id;
 
 const WORKSPACES: &str = "/api/v1/workspaces";
 const PEOPLE: usize = 500;
-
-/// Writes people into the record of a workspace: as many calls would tell no more.
-async fn crowd(org: &Org, workspace: &Value, people: &[String]) {
-    let table = org.stack().table();
-    let key = format!("ORG#{}#WORKSPACE#{}", org.id, workspace["id"].as_str().expect("an id"));
-    let update = table.client().update_item().table_name(&table.name).key("pk", AttributeValue::S(key));
-    let update = update.key("sk", AttributeValue::S(".".to_owned())).condition_expression("attribute_exists(pk)");
-    let update = update.update_expression("SET people = :people");
-    let people = AttributeValue::Ss(people.to_vec());
-    update.expression_attribute_values(":people", people).send().await.expect("the record");
-}
 
 #[tokio::test]
 async fn a_page_of_crowded_workspaces_is_short_and_reads_no_people() {
@@ -30,7 +18,10 @@ async fn a_page_of_crowded_workspaces_is_short_and_reads_no_people() {
     let people: Vec<String> = (0..PEOPLE).map(|_| unknown_id()).collect();
     let name = "\u{1F58B}".repeat(200);
     for _ in 0..WORKSPACES_MADE / 20 {
-        join_all((0..20).map(async |_| crowd(&org, &org.workspace(&name).await, &people).await)).await;
+        join_all((0..20).map(async |_| {
+            drafts::crowd(&org, &org.workspace(&name).await, people.iter().map(String::as_str)).await;
+        }))
+        .await;
     }
     let faults = Faults::before(&org.stack().table().endpoint);
     let stack = org.stack().through(&faults);

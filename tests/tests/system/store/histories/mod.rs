@@ -157,7 +157,7 @@ impl History {
             let (contact, workspace) = (ours.person(name).await, ours.workspace(name).await);
             let email = contact["email"].as_str().map(str::to_owned);
             model.contacts.push(Contact { id: id(&contact), name: name.to_owned(), email, changes: 0 });
-            model.workspaces.push(Workspace { id: id(&workspace), is_activated: false, people: BTreeSet::new() });
+            model.workspaces.push(Workspace { id: id(&workspace), is_activated: false });
         }
         let before = Snapshot::of(stack.table()).await;
         let so_far = before.audit(ours.id).into_iter().map(|row| (rows::key(row).1, on_record(row)));

@@ -57,10 +57,8 @@ impl Model {
                     return;
                 }
                 agreement.participants.push(*contact);
-                let workspace = &mut self.workspaces[agreement.workspace];
-                if workspace.people.insert(*contact) {
-                    self.touched.insert(workspace.id.clone());
-                }
+                // Also if the contact is one of the people already: no removal may overlook the participant.
+                self.touched.insert(self.workspaces[agreement.workspace].id.clone());
                 self.changed(*at);
             }
             Call::Propose { agreement, action } => {

@@ -50,7 +50,6 @@ pub struct Contact {
 pub struct Workspace {
     pub id: String,
     pub is_activated: bool,
-    pub people: BTreeSet<usize>,
 }
 
 #[derive(Debug, Clone)]

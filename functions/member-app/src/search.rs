@@ -1,0 +1,198 @@
+//! The search page: everything that has a name, by kind.
+
+use askama::Template;
+use shared::domain::agreement::Agreement;
+use shared::domain::contact::Contact;
+use shared::domain::organization::MemberRecord;
+use shared::domain::proposal::Proposal;
+use shared::domain::time::Timestamp;
+use shared::domain::token::Token;
+use shared::domain::workspace::Workspace;
+use shared::error::Error;
+use shared::service::endpoints::EndpointState;
+use shared::service::search::{self, Found, SearchQuery};
+use shared::web::Request;
+use shared::wire::input;
+use shared::wire::page::Page;
+use uuid::Uuid;
+
+use crate::Handler;
+use crate::agreement::agreement_url;
+use crate::contacts::contact_url;
+use crate::developers::endpoint_url;
+use crate::home::ProposalRow;
+use crate::labels::{Badge, contact_kind_label, endpoint_badge, lifecycle_badge, subscription_label};
+use crate::layout::{Layout, encode_query_value};
+use crate::organization::role_label;
+use crate::response::PageResponse;
+use crate::tokens::{self, scope_label, token_badge};
+use crate::workspaces::workspace_url;
+
+#[derive(Template)]
+#[template(path = "found.html")]
+struct SearchPage {
+    layout: Layout,
+    search: String,
+    /// What was found. None if nothing is searched for.
+    groups: Option<Vec<Group>>,
+}
+
+/// The records of one kind, of which there is one or more.
+struct Group {
+    id: &'static str,
+    title: &'static str,
+    total: u64,
+    /// What the second column has.
+    about: &'static str,
+    /// What the badges say.
+    badge: &'static str,
+    rows: Vec<Row>,
+    /// Where all of them are, if the group has a part.
+    all: Option<String>,
+}
+
+struct Row {
+    url: String,
+    name: String,
+    about: String,
+    badge: Badge,
+    id: Uuid,
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_search"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let signed_in = request.signed_in()?;
+        let query: SearchQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
+        let search = request.query("q").unwrap_or_default().trim().to_owned();
+        let found = search::find(signed_in.scope(), signed_in.member(), &query).await?;
+        let groups = found.map(|found| groups(&found, &search, request.now()));
+        let shown: Vec<Uuid> = groups.iter().flatten().flat_map(|group| &group.rows).map(|row| row.id).collect();
+        let page = SearchPage { layout: Layout::new(request), search, groups };
+        Ok(PageResponse::render(&page)?.showing(shown))
+    }
+}
+
+fn groups(found: &Found, search: &str, now: Timestamp) -> Vec<Group> {
+    let list = |path: &str| format!("{path}?search={}", encode_query_value(search));
+    let all = [
+        group(
+            ["agreements", "Agreements", "Participants", "State"],
+            &found.agreements,
+            list("/app/agreements"),
+            agreement,
+        ),
+        group(
+            ["workspaces", "Workspaces", "Reference", "State"],
+            &found.workspaces,
+            list("/app/workspaces"),
+            workspace,
+        ),
+        group(["contacts", "Contacts", "Email", "Kind"], &found.contacts, list("/app/contacts"), contact),
+        group(["proposals", "Proposals", "By", "State"], &found.proposals, list("/app/proposals"), |found| {
+            proposal(found, now)
+        }),
+        group(["members", "Members", "Email", "Role"], &found.members, "/app/organization".to_owned(), member),
+        group(["tokens", "Access tokens", "Scope", "State"], &found.tokens, tokens::PATH.to_owned(), |found| {
+            token(found, now)
+        }),
+        group(
+            ["endpoints", "Webhook endpoints", "Events", "State"],
+            &found.endpoints,
+            "/app/developers".to_owned(),
+            endpoint,
+        ),
+    ];
+    all.into_iter().filter(|group| group.total > 0).collect()
+}
+
+fn group<T>(
+    [id, title, about, badge]: [&'static str; 4],
+    page: &Page<T>,
+    list: String,
+    row: impl Fn(&T) -> Row,
+) -> Group {
+    Group {
+        id,
+        title,
+        total: page.pagination.total,
+        about,
+        badge,
+        rows: page.data.iter().map(row).collect(),
+        all: page.pagination.has_more.then_some(list),
+    }
+}
+
+fn agreement(found: &Agreement) -> Row {
+    Row {
+        url: agreement_url(found.id()),
+        name: found.name.as_str().to_owned(),
+        about: found.participants.len().to_string(),
+        badge: lifecycle_badge(found.lifecycle()),
+        id: found.id().uuid(),
+    }
+}
+
+fn workspace(found: &Workspace) -> Row {
+    Row {
+        url: workspace_url(found.id()),
+        name: found.name.as_str().to_owned(),
+        about: found.number.to_string(),
+        badge: match found.activated_at() {
+            Some(_) => Badge { text: "Activated", class: "green" },
+            None => Badge { text: "Not activated", class: "quiet" },
+        },
+        id: found.id().uuid(),
+    }
+}
+
+fn contact(found: &Contact) -> Row {
+    Row {
+        url: contact_url(found.id),
+        name: found.display_name.as_str().to_owned(),
+        about: found.email.as_ref().map_or("No email address", |email| email.as_str()).to_owned(),
+        badge: Badge { text: contact_kind_label(found.kind), class: "quiet" },
+        id: found.id.uuid(),
+    }
+}
+
+fn proposal(found: &Proposal, now: Timestamp) -> Row {
+    let ProposalRow { url, title, badge, actor, .. } = ProposalRow::new(found, now);
+    Row { url, name: title, about: actor, badge, id: found.id().uuid() }
+}
+
+fn member(found: &MemberRecord) -> Row {
+    Row {
+        url: "/app/organization".to_owned(),
+        name: found.name.as_str().to_owned(),
+        about: found.email.as_str().to_owned(),
+        badge: Badge { text: role_label(found.role), class: "quiet" },
+        id: found.id.uuid(),
+    }
+}
+
+fn token(found: &Token, now: Timestamp) -> Row {
+    Row {
+        url: tokens::PATH.to_owned(),
+        name: found.name.clone(),
+        about: scope_label(found.scope).to_owned(),
+        badge: token_badge(found, now),
+        id: found.id.uuid(),
+    }
+}
+
+fn endpoint(found: &EndpointState) -> Row {
+    Row {
+        url: endpoint_url(found.endpoint.id()),
+        name: found.endpoint.url().as_str().to_owned(),
+        about: subscription_label(found.endpoint.events()),
+        badge: endpoint_badge(found),
+        id: found.endpoint.id().uuid(),
+    }
+}

@@ -1,0 +1,210 @@
+//! Home: the work queue of a member, and what happened lately.
+//!
+//! Decision: what is shown is chosen by the compact rows of lists, which one pass each reads, and only that is read in full.
+//! An organization with 500 drafts pays for 500 rows and five drafts. The rows also name the contacts that take part, so
+//! that agreements and their people are read side by side: Home takes two reads in a row, however many sections it has.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use crate::domain::agreement::blockers::Blocker;
+use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::audit::AuditRow;
+use crate::domain::contact::Contact;
+use crate::domain::ids::{AgreementId, ContactId, ProposalId};
+use crate::domain::member::Member;
+use crate::domain::proposal::{Proposal, ProposalAction};
+use crate::domain::time::Timestamp;
+use crate::domain::token::Token;
+use crate::error::Error;
+use crate::limits;
+use crate::service::audit::{self, Names};
+use crate::service::endpoints::{self, EndpointState};
+use crate::service::loaded_agreement::{AgreementWithFacts, blockers_of, participants_of};
+use crate::service::scope::Scope;
+use crate::service::tokens;
+use crate::store::Versioned;
+use crate::store::agreements::{OpenAgreement, OpenAgreements};
+use crate::store::proposals::{PendingProposal, PendingProposals};
+
+/// The first of many.
+#[derive(Debug)]
+pub struct Shortlist<T> {
+    /// Those that are shown, the most urgent first.
+    pub shown: Vec<T>,
+    /// How many there are in all.
+    pub total: usize,
+}
+
+impl<T> Shortlist<T> {
+    fn of(mut all: Vec<T>, max: usize) -> Self {
+        let total = all.len();
+        all.truncate(max);
+        Self { shown: all, total }
+    }
+
+    /// How many are not shown.
+    #[must_use]
+    pub fn more(&self) -> usize {
+        self.total.saturating_sub(self.shown.len())
+    }
+}
+
+/// An agreement that goes on, as of now.
+#[derive(Debug)]
+pub struct QueuedAgreement {
+    /// The agreement.
+    pub agreement: Agreement,
+    /// What keeps it from publication, if it is a draft. The activation of its workspace, which publication does, is left
+    /// out.
+    pub blockers: Vec<Blocker>,
+}
+
+/// What an organization has to do, and what it waits for. An agreement that closes soon is in no other section.
+#[derive(Debug)]
+pub struct WorkQueue {
+    /// The pending proposals, those that expire first.
+    pub proposals: Shortlist<Proposal>,
+    /// The drafts whose publication is not proposed yet: ready ones first, then those that were changed last.
+    pub drafts: Shortlist<QueuedAgreement>,
+    /// The active agreements, those that wait longest first.
+    pub waiting: Shortlist<QueuedAgreement>,
+    /// The drafts and active agreements that expire soon, the next one first.
+    pub closing: Shortlist<QueuedAgreement>,
+    /// The contacts that take part in these agreements.
+    pub contacts: Vec<Contact>,
+    /// How many drafts there are, those in other sections included.
+    pub drafts_total: usize,
+    /// How many active agreements there are, those in other sections included.
+    pub active_total: usize,
+    /// Whether the organization has no agreement and no proposal at all.
+    pub is_new: bool,
+}
+
+/// What Home shows.
+#[derive(Debug)]
+pub struct Home {
+    /// The work queue.
+    pub queue: WorkQueue,
+    /// For admins, the tokens that end soon, the next one first.
+    pub tokens: Shortlist<Token>,
+    /// For admins, the endpoints that fail.
+    pub endpoints: Shortlist<EndpointState>,
+    /// The latest changes, the newest first.
+    pub changes: Vec<AuditRow>,
+    /// The names of their callers and objects.
+    pub names: Names,
+}
+
+/// What Home shows a member.
+pub async fn get(scope: &Scope, member: &Member) -> Result<Home, Error> {
+    let tokens = async { if member.is_admin() { tokens::list(scope).await } else { Ok(Vec::new()) } };
+    let endpoints = async { if member.is_admin() { endpoints::list(scope).await } else { Ok(Vec::new()) } };
+    let (queue, mut tokens, mut endpoints, (changes, names)) =
+        tokio::try_join!(queue(scope), tokens, endpoints, audit::latest_changes(scope))?;
+    tokens.retain(|token| token.ends_soon(scope.now()));
+    tokens.sort_by_key(|token| token.expires_at);
+    endpoints.retain(EndpointState::is_failing);
+    Ok(Home {
+        queue,
+        tokens: Shortlist::of(tokens, limits::HOME_WARNINGS_MAX),
+        endpoints: Shortlist::of(endpoints, limits::HOME_WARNINGS_MAX),
+        changes,
+        names,
+    })
+}
+
+/// The rows of what the queue shows.
+struct Chosen<'a> {
+    proposals: Shortlist<ProposalId>,
+    drafts: Shortlist<&'a OpenAgreement>,
+    waiting: Shortlist<&'a OpenAgreement>,
+    closing: Shortlist<&'a OpenAgreement>,
+}
+
+impl<'a> Chosen<'a> {
+    fn of(open: &'a OpenAgreements, pending: &PendingProposals, now: Timestamp) -> Self {
+        let closes_soon = now.unix_ms()..=now.plus_seconds(limits::CLOSES_SOON_S).unix_ms();
+        let mut proposals = pending.pending.clone();
+        proposals.sort_by_key(|proposal| proposal.expires_ms);
+        let ids = proposals.iter().map(|proposal| proposal.id).collect();
+        let is_publication = |proposal: &&PendingProposal| proposal.action == ProposalAction::PublishAgreement;
+        let proposed: HashSet<AgreementId> =
+            proposals.iter().filter(is_publication).map(|proposal| proposal.agreement).collect();
+
+        let is_closing = |open: &&OpenAgreement| open.expires_ms.is_some_and(|at| closes_soon.contains(&at));
+        let mut closing: Vec<&OpenAgreement> = open.open.iter().filter(is_closing).collect();
+        closing.sort_by_key(|open| open.expires_ms);
+        let closing = Shortlist::of(closing, limits::HOME_AGREEMENTS_MAX);
+        let is_elsewhere = |open: &OpenAgreement| closing.shown.iter().any(|closing| closing.id == open.id);
+        let (mut waiting, mut drafts): (Vec<_>, Vec<_>) =
+            open.open.iter().filter(|open| !is_elsewhere(open)).partition(|open| open.is_active);
+        drafts.retain(|draft| !proposed.contains(&draft.id));
+        drafts.sort_by_key(|draft| std::cmp::Reverse(draft.since_ms));
+        waiting.sort_by_key(|active| active.since_ms);
+        Self {
+            proposals: Shortlist::of(ids, limits::HOME_PROPOSALS_MAX),
+            drafts: Shortlist::of(drafts, limits::HOME_AGREEMENTS_MAX),
+            waiting: Shortlist::of(waiting, limits::HOME_AGREEMENTS_MAX),
+            closing,
+        }
+    }
+
+    fn agreements(&self) -> impl Iterator<Item = &'a OpenAgreement> {
+        self.drafts.shown.iter().chain(&self.waiting.shown).chain(&self.closing.shown).copied()
+    }
+}
+
+async fn queue(scope: &Scope) -> Result<WorkQueue, Error> {
+    let (store, now) = (scope.store(), scope.now());
+    let (open, pending) = tokio::try_join!(store.open_agreements(), store.all_pending_proposals(now))?;
+    let chosen = Chosen::of(&open, &pending, now);
+    let people: BTreeSet<ContactId> = chosen.agreements().flat_map(|open| &open.contacts).copied().collect();
+    let (proposals, agreements, contacts) = tokio::try_join!(
+        store.proposals(chosen.proposals.shown.iter().copied()),
+        store.agreements(chosen.agreements().map(|open| open.id)),
+        store.contacts(people.iter().copied()),
+    )?;
+    // Someone may have joined between the two reads. Old rows do not name who takes part.
+    let joined = participants_of(agreements.iter().map(|agreement| &**agreement));
+    let joined = store.contacts(joined.difference(&people).copied()).await?;
+    let contacts: Vec<Contact> = contacts.into_iter().chain(joined).map(Versioned::into_inner).collect();
+
+    let mut found = HashMap::new();
+    for agreement in agreements {
+        let loaded = AgreementWithFacts::load(scope, agreement).await?;
+        let agreement = loaded.as_of(scope, now).into_owned();
+        let blockers = match agreement.lifecycle() {
+            Lifecycle::Draft => blockers_of(&agreement, true, &contacts, now),
+            _ => Vec::new(),
+        };
+        found.insert(agreement.id(), QueuedAgreement { agreement, blockers });
+    }
+    let mut drafts = found_of(&mut found, &chosen.drafts);
+    drafts.shown.sort_by_key(|draft| !draft.blockers.is_empty());
+    Ok(WorkQueue {
+        proposals: Shortlist {
+            shown: proposals.into_iter().map(Versioned::into_inner).collect(),
+            total: chosen.proposals.total,
+        },
+        drafts,
+        waiting: found_of(&mut found, &chosen.waiting),
+        closing: found_of(&mut found, &chosen.closing),
+        contacts,
+        drafts_total: open.open.iter().filter(|open| !open.is_active).count(),
+        active_total: open.open.iter().filter(|open| open.is_active).count(),
+        is_new: open.open.is_empty() && open.ended == 0 && pending.pending.is_empty() && pending.ended == 0,
+    })
+}
+
+/// The agreements of a section that still go on. The clock may not have recorded yet that others have ended.
+fn found_of(
+    found: &mut HashMap<AgreementId, QueuedAgreement>,
+    section: &Shortlist<&OpenAgreement>,
+) -> Shortlist<QueuedAgreement> {
+    let goes_on =
+        |queued: &QueuedAgreement| matches!(queued.agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
+    let all = section.shown.iter().filter_map(|open| found.remove(&open.id));
+    let shown: Vec<_> = all.filter(goes_on).collect();
+    let ended = section.shown.len() - shown.len();
+    Shortlist { total: section.total.saturating_sub(ended), shown }
+}

@@ -1,0 +1,89 @@
+//! The search over everything that has a name: the lists' own searches, side by side, and the few records of an
+//! organization that have no list.
+//!
+//! Decision: documents are not searched. Their names stand in their agreements only, so that a search would read all
+//! agreements in full.
+
+use deserr::Deserr;
+
+use crate::domain::agreement::Agreement;
+use crate::domain::contact::Contact;
+use crate::domain::member::Member;
+use crate::domain::organization::MemberRecord;
+use crate::domain::proposal::Proposal;
+use crate::domain::token::Token;
+use crate::domain::workspace::Workspace;
+use crate::error::Error;
+use crate::limits;
+use crate::service::agreements::AgreementQuery;
+use crate::service::contacts::ContactQuery;
+use crate::service::endpoints::{self, EndpointState};
+use crate::service::proposals::{Order, ProposalFilter, ProposalQuery};
+use crate::service::scope::Scope;
+use crate::service::workspaces::WorkspaceQuery;
+use crate::service::{members, tokens};
+use crate::wire::fields::FieldErrors;
+use crate::wire::page::{Page, PageRequest, Search};
+use crate::wire::text::Folded;
+
+/// What is searched for.
+#[derive(Debug, Clone, Default, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct SearchQuery {
+    /// A part of a name, whatever its case or composition.
+    #[deserr(default)]
+    pub q: Search<{ limits::SEARCH_CHARS_MAX }>,
+}
+
+/// The first records of each kind that match, with the number of all that do.
+#[derive(Debug)]
+pub struct Found {
+    /// By name.
+    pub agreements: Page<Agreement>,
+    /// By name or reference.
+    pub workspaces: Page<Workspace>,
+    /// By name or email address.
+    pub contacts: Page<Contact>,
+    /// By the name of the agreement, the newest first.
+    pub proposals: Page<Proposal>,
+    /// By name or email address.
+    pub members: Page<MemberRecord>,
+    /// By name, for admins.
+    pub tokens: Page<Token>,
+    /// By URL, for admins.
+    pub endpoints: Page<EndpointState>,
+}
+
+/// What a member finds. None if nothing is searched for.
+pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result<Option<Found>, Error> {
+    let Some(needle) = query.q.needle() else { return Ok(None) };
+    let (store, page) = (scope.store(), PageRequest::new(limits::SEARCH_ROWS_MAX, 0));
+    let agreements = AgreementQuery { search: query.q.clone().with_chars_max(), ..AgreementQuery::of_page(page) };
+    let workspaces = WorkspaceQuery { search: query.q.clone(), ..WorkspaceQuery::of_page(page) };
+    let contacts = ContactQuery { search: query.q.clone(), ..ContactQuery::of_page(page) };
+    let named = ProposalFilter { action: None, search: query.q.clone().with_chars_max() };
+    let proposals = ProposalQuery::of_page(page);
+    let lists = async {
+        Ok(tokio::try_join!(
+            store.list_agreements(&agreements),
+            store.list_workspaces(&workspaces),
+            store.list_contacts(&contacts),
+            store.list_proposals(Order::NewestFirst, &proposals, &named, scope.now()),
+        )?)
+    };
+    let tokens = async { if member.is_admin() { tokens::list(scope).await } else { Ok(Vec::new()) } };
+    let endpoints = async { if member.is_admin() { endpoints::list(scope).await } else { Ok(Vec::new()) } };
+    let ((agreements, workspaces, contacts, proposals), members, tokens, endpoints) =
+        tokio::try_join!(lists, members::list(scope), tokens, endpoints)?;
+    let has = |texts: &[&str]| Folded::join(texts.iter().copied()).as_str().contains(needle);
+    let is_named = |member: &MemberRecord| has(&[member.name.as_str(), member.email.as_str()]);
+    Ok(Some(Found {
+        agreements,
+        workspaces,
+        contacts,
+        proposals,
+        members: Page::slice(members.into_iter().filter(is_named), page),
+        tokens: Page::slice(tokens.into_iter().filter(|token| has(&[&token.name])), page),
+        endpoints: Page::slice(endpoints.into_iter().filter(|state| has(&[state.endpoint.url().as_str()])), page),
+    }))
+}

@@ -1,0 +1,225 @@
+//! Home is a work queue: what needs the member, whom others wait for, what closes soon, and the latest changes.
+
+use futures_util::future::join_all;
+use ops::Scope;
+use serde_json::json;
+use shared::domain::agreement::Agreement;
+use shared::domain::agreement::gate::{Countdown, GateRule};
+use shared::domain::proposal::ProposalAction;
+use shared::domain::time::Timestamp;
+use shared::limits;
+use tests::app::{Browser, Page};
+use tests::{Org, drafts, log};
+
+const HOUR_S: i64 = 3600;
+const DAY_S: i64 = 24 * HOUR_S;
+
+async fn signed_in(org: &Org) -> Browser {
+    Browser::of(org, &org.member("Maren Holt").await).await
+}
+
+/// The markup of a section, from its heading to the end.
+#[track_caller]
+fn section<'a>(page: &'a Page, id: &str) -> &'a str {
+    let (_, rest) = page.body.split_once(&format!("<h2 id=\"{id}\"")).unwrap_or_else(|| panic!("{id}: {}", page.body));
+    rest.split_once("</section>").map_or(rest, |(section, _)| section)
+}
+
+fn has_section(page: &Page, id: &str) -> bool {
+    page.says(&format!("<h2 id=\"{id}\""))
+}
+
+/// Publishes a draft as a member does.
+async fn publish(org: &Org, browser: &Browser, draft: &Agreement) {
+    let proposal = org.propose("publish_agreement", draft).await;
+    let path = format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"));
+    assert_eq!(browser.decide(&path, "confirm", "").await.status, 303);
+}
+
+#[tokio::test]
+async fn a_newcomer_is_led_to_the_first_agreement_and_who_is_done_is_caught_up() {
+    let org = Org::new().await;
+    let browser = signed_in(&org).await;
+    let home = browser.get("/app").await;
+    assert!(home.says("Begin your first agreement") && home.says("href=\"/app/agreements/new\""), "{}", home.body);
+    for id in ["decide", "drafts", "waiting", "closing", "attention"] {
+        assert!(!has_section(&home, id), "{id}: {}", home.body);
+    }
+
+    let draft = org.ready_draft("Lease", |_| {}).await;
+    assert!(section(&browser.get("/app").await, "drafts").contains("Ready to publish"));
+    publish(&org, &browser, &draft).await;
+    let home = browser.get("/app").await;
+    assert!(home.says("All caught up") && home.says("Nothing needs your decision."), "{}", home.body);
+    assert!(section(&home, "waiting").contains("Ada Okafor to approve"), "{}", home.body);
+    let cancellation = org.propose("cancel_agreement", &draft).await;
+    let home = browser.get("/app").await;
+    assert!(!home.says("All caught up") && home.says("One proposal needs your decision."), "{}", home.body);
+    let path = format!("/app/proposals/{}", cancellation["id"].as_str().expect("an id"));
+    assert!(section(&home, "decide").contains(&path) && section(&home, "decide").contains("2 days, 23 hours left"));
+    assert_eq!(browser.decide(&path, "confirm", "").await.status, 303);
+    let home = browser.get("/app").await;
+    assert!(home.says("All caught up") && home.says("you wait for no one"), "{}", home.body);
+    assert!(!has_section(&home, "waiting"), "{}", home.body);
+}
+
+#[tokio::test]
+async fn each_agreement_stands_where_its_next_step_is() {
+    let org = Org::new().await;
+    let browser = signed_in(&org).await;
+    let now = Timestamp::now();
+    let workspace = org.workspace("Harbor").await;
+    let empty = org.empty_draft(&workspace, "Empty draft").await;
+    let place = |draft: &str, place: &str| format!("href=\"/app/agreements/{draft}{place}\">");
+    let empty = empty["id"].as_str().expect("an id");
+    org.ready_draft("Ready draft", |_| {}).await;
+    let proposed = org.ready_draft("Proposed draft", |_| {}).await;
+    org.propose("publish_agreement", &proposed).await;
+    let people = org.ready_draft("Waits for people", |_| {}).await;
+    publish(&org, &browser, &people).await;
+    let countdown = org
+        .ready_draft("Waits for time", |draft| {
+            draft.stages[0].gates[0].rule = GateRule::Countdown { until: Some(Countdown::AfterHours(24)) };
+        })
+        .await;
+    publish(&org, &browser, &countdown).await;
+    org.ready_draft("Closes soon", |draft| draft.expires_at = Some(now.plus_seconds(2 * DAY_S + HOUR_S))).await;
+    org.ready_draft("Closes late", |draft| draft.expires_at = Some(now.plus_seconds(8 * DAY_S))).await;
+    let over = org.ready_draft("Would be over", |draft| draft.expires_at = Some(now.plus_seconds(-HOUR_S))).await;
+
+    let home = browser.get("/app").await;
+    let decide = section(&home, "decide");
+    assert!(decide.contains("Publish “Proposed draft”") && decide.contains("Proposed by Integration (over the API)"));
+    let listed = section(&home, "drafts");
+    for shown in [
+        "Empty draft",
+        "2 things left",
+        &format!("{}Add a participant</a> · ", place(empty, "/participants")),
+        &format!("{}Add a step</a>", place(empty, "#add-step")),
+        "Ready draft",
+        "Nothing is left before it can be published.",
+        "Closes late",
+        "Would be over",
+        "1 thing left",
+        &format!("{}Choose an expiry in the future</a>", place(&over.id().to_string(), "/details")),
+    ] {
+        assert!(listed.contains(shown), "{shown}: {listed}");
+    }
+    assert!(!listed.contains("Proposed draft") && !listed.contains("Closes soon"), "{listed}");
+    let at = |text: &str| listed.find(text).unwrap_or_else(|| panic!("{text}: {listed}"));
+    assert!(at("Closes late") < at("Ready draft") && at("Ready draft") < at("Would be over"), "ready ones first");
+
+    let waiting = section(&home, "waiting");
+    for shown in ["Waits for people", "Ada Okafor to approve · since <time", "24-hour waiting period · ends <time"] {
+        assert!(waiting.contains(shown), "{shown}: {waiting}");
+    }
+    assert!(waiting.find("Waits for people") < waiting.find("Waits for time"), "the longest wait first");
+    let closing = section(&home, "closing");
+    assert!(closing.contains("Closes soon") && closing.contains("expires <time") && closing.contains("2 days left"));
+    assert!(!closing.contains("Closes late") && !closing.contains("Would be over"), "{closing}");
+}
+
+#[tokio::test]
+async fn what_the_clock_has_not_recorded_yet_is_true_already() {
+    let org = Org::new().await;
+    let browser = signed_in(&org).await;
+    let over = org.ready_draft("Lease", |draft| draft.expires_at = Some(Timestamp::now().plus_seconds(DAY_S))).await;
+    publish(&org, &browser, &over).await;
+    assert!(section(&browser.get("/app").await, "closing").contains("Lease"));
+    let id = over.id().to_string();
+    drafts::make_due(&org, &id, drafts::Coming::Expiry).await;
+    let home = browser.get("/app").await;
+    assert!(!has_section(&home, "closing") && !has_section(&home, "waiting"), "{}", home.body);
+    // A proposal that has expired needs no decision, whether or not the clock has been there.
+    let draft = drafts::written(&org, "Old lease").await;
+    let past = Timestamp::now().plus_seconds(-60);
+    drafts::propose_until(&org, &draft.agreement, ProposalAction::PublishAgreement, past).await;
+    let home = browser.get("/app").await;
+    assert!(!has_section(&home, "decide") && section(&home, "drafts").contains("Old lease"), "{}", home.body);
+}
+
+#[tokio::test]
+async fn admins_are_told_of_tokens_that_end_soon() {
+    let org = Org::new().await;
+    let issued = |days: i64| Timestamp::now().plus_seconds(-days * DAY_S);
+    for (name, days) in [("Fresh", 10), ("Ends in ten days", 80), ("Ends in a day", 89), ("Ended", 91)] {
+        org.issue(name, Scope::Read, issued(days)).await;
+    }
+    let revoked = org.issue("Revoked", Scope::Read, issued(85)).await;
+    org.revoke(revoked.id).await;
+    let admin = Browser::of(&org, &org.admin("Ines Duarte").await).await;
+    let home = admin.get("/app").await;
+    let attention = section(&home, "attention");
+    let at = |text: &str| attention.find(text).unwrap_or_else(|| panic!("{text}: {attention}"));
+    assert!(at("Ends in a day") < at("Ends in ten days"), "the next end first");
+    assert!(["Fresh", "Ended<", "Revoked"].iter().all(|name| !attention.contains(name)), "{attention}");
+    assert!(attention.contains("href=\"/app/developers/tokens\""), "{attention}");
+    assert!(!home.says("All caught up"), "something needs attention");
+    for days in [81, 82, 83] {
+        org.issue("One more", Scope::Read, issued(days)).await;
+    }
+    assert!(section(&admin.get("/app").await, "attention").contains("2 more tokens"));
+    let member = signed_in(&org).await.get("/app").await;
+    assert!(!has_section(&member, "attention") && !member.says("Ends in a day"), "{}", member.body);
+}
+
+#[tokio::test]
+async fn the_latest_changes_are_there_for_every_member_of_the_organization() {
+    let (org, other) = (Org::new().await, Org::new().await);
+    let (browser, stranger) = (signed_in(&org).await, signed_in(&other).await);
+    let contact = org.contact("Ada <script>alert(1)</script>").await;
+    let token = browser.get("/app/workspaces").await.hidden("form_token");
+    let made = browser.post("/app/workspaces", &[("form_token", &token), ("name", "Quay & Sons")]).await;
+    org.get("/api/v1/contacts").send().await.ok(200);
+    org.post("/api/v1/contacts", &json!({"display_name": "", "kind": "person"})).send().await;
+
+    let home = browser.get("/app").await;
+    let changes = section(&home, "changes");
+    let person = format!("href=\"/app/contacts/{}\">Ada &#60;script&#62;", contact["id"].as_str().expect("an id"));
+    for shown in ["Created a contact", &person, "Integration (over the API)", "Created a workspace", "Quay &#38; Sons"]
+    {
+        assert!(changes.contains(shown), "{shown}: {changes}");
+    }
+    assert!(changes.contains(&format!("href=\"{}\"", made.location())) && changes.contains("Maren Holt"), "{changes}");
+    assert_eq!(changes.matches("<td class=\"main\">").count(), 2, "no reads, views and refusals: {changes}");
+    assert!(changes.find("Created a workspace") < changes.find("Created a contact"), "the newest first");
+    assert!(home.has_only_own_script());
+    let foreign = stranger.get("/app").await;
+    assert!(!foreign.says("Ada") && !foreign.says("Quay"), "{}", foreign.body);
+
+    for n in 0..limits::HOME_ACTS_MAX {
+        org.contact(&format!("Person {n}")).await;
+    }
+    let home = browser.get("/app").await;
+    let changes = section(&home, "changes");
+    assert_eq!(changes.matches("<td class=\"main\">").count(), limits::HOME_ACTS_MAX);
+    assert!(!changes.contains("Created a workspace"), "{changes}");
+}
+
+/// The calls to the store that a page made, and the units that they read.
+async fn cost(org: &Org, page: &Page) -> (u64, f64) {
+    let id = page.headers["x-request-id"].to_str().expect("an id");
+    let line = log::line(org.stack().log_file(), id).await;
+    (line["round_trips"].as_u64().expect("a count"), line["read_units"].as_f64().expect("units"))
+}
+
+#[tokio::test]
+async fn a_long_queue_shows_its_beginning_and_costs_no_more_calls() {
+    let org = Org::new().await;
+    let browser = signed_in(&org).await;
+    let workspace = org.workspace("Harbor").await;
+    let ada = org.person("Ada").await;
+    for name in ["First", "Second"] {
+        drafts::write(&org, drafts::ready(&workspace, name, &ada)).await;
+    }
+    let (calls, _) = cost(&org, &browser.get("/app").await).await;
+    let many = (0..60).map(|n| drafts::write(&org, drafts::ready(&workspace, &format!("Draft {n:02}"), &ada)));
+    join_all(many).await;
+    let home = browser.get("/app").await;
+    let listed = section(&home, "drafts");
+    assert_eq!(listed.matches("<li class=\"row\">").count(), limits::HOME_AGREEMENTS_MAX, "{listed}");
+    assert!(listed.contains("href=\"/app/agreements?lifecycle=draft\">Show all 62 drafts</a>"), "{listed}");
+    let (calls_of_many, read_units) = cost(&org, &home).await;
+    assert_eq!(calls_of_many, calls, "however many there are");
+    assert!(read_units < 60.0, "rows, not records: {read_units}");
+}
