@@ -178,5 +178,5 @@ async fn a_search_takes_as_many_calls_however_much_there_is() {
     }
     assert_eq!(calls(&search(&browser, "harbor").await).await, few);
     let none = calls(&browser.get("/app/search").await).await;
-    assert_eq!(none, 3, "the session, its owner and the audit row");
+    assert_eq!(none, 2, "the session with its owner, and the audit row");
 }
