@@ -4,14 +4,18 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::Value;
 use tests::app::Browser;
 use tests::process::{Process, Serve};
+use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
 use crate::STACK;
 
+/// The page on which admins create tokens.
+const TOKENS: &str = "/app/developers/tokens";
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const README: &str = "README.md";
 /// The README is a front door: what does not fit goes to a page beside it.
@@ -48,8 +52,19 @@ fn prose(page: &str) -> String {
 
 /// What blocks print when they are pasted into one shell.
 async fn paste(folder: &Path, blocks: &[&str]) -> String {
-    let pasted = Command::new("bash").arg("-c").arg(blocks.join("\n")).current_dir(folder).output();
-    let output = pasted.await.expect("a shell");
+    paste_with(folder, blocks, "").await
+}
+
+/// What they print when a line is typed where they ask for one.
+async fn paste_with(folder: &Path, blocks: &[&str], typed: &str) -> String {
+    let mut shell = Command::new("bash");
+    shell.arg("-c").arg(blocks.join("\n")).current_dir(folder);
+    shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut shell = shell.spawn().expect("a shell");
+    let mut input = shell.stdin.take().expect("its input");
+    input.write_all(format!("{typed}\n").as_bytes()).await.expect("a line");
+    drop(input);
+    let output = shell.wait_with_output().await.expect("a shell");
     let (said, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{said}\n{wrong}");
     said.into_owned()
@@ -73,28 +88,35 @@ async fn the_walkthroughs_lead_where_they_say() {
 
 async fn first_deal(folder: &Path, process: &Process) {
     let blocks = blocks(README, "sh");
-    let [propose, active] = &blocks[..] else { panic!("two blocks: {blocks:?}") };
-    let said = paste(folder, &[propose]).await;
-    let answers = json_lines(&said);
-    let [proposal] = &answers[..] else { panic!("one answer: {said}") };
-    let confirm_url = proposal["confirm_url"].as_str().unwrap_or_else(|| panic!("{proposal}"));
-
+    let [ask, propose, active] = &blocks[..] else { panic!("three blocks: {blocks:?}") };
     let ready = fs::read(folder.join(".local/ready.json")).expect("the ready file");
     let ready: Value = serde_json::from_slice(&ready).expect("JSON");
     let member = &ready["organizations"][0]["members"][0];
     let of_member = |name: &str| member[name].as_str().expect("a text");
-    let browser = Browser::new(process.base_url());
+    let admin = Browser::new(process.base_url());
+    let signed_in = admin.sign_in(of_member("email"), of_member("password"), TOKENS).await;
+    assert_eq!((signed_in.status, signed_in.location()), (303, TOKENS));
+    let form_token = admin.get(TOKENS).await.hidden("form_token");
+    let fields = [("form_token", form_token.as_str()), ("name", "First deal"), ("scope", "read_write")];
+    let created = admin.post(TOKENS, &fields).await;
+    let shown = admin.get(created.location()).await;
+    let value = shown.body.split("readonly value=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let value = value.unwrap_or_else(|| panic!("the token's value: {}", shown.body));
+
+    let said = paste_with(folder, &[ask, propose], value).await;
+    let answers = json_lines(&said);
+    let [proposal] = &answers[..] else { panic!("one answer: {said}") };
+    let confirm_url = proposal["confirm_url"].as_str().unwrap_or_else(|| panic!("{proposal}"));
+
+    // The same browser: whoever created the token is signed in.
     let path = confirm_url.strip_prefix(process.base_url()).expect("a link of this stack");
-    let opened = browser.get(path).await;
-    assert_eq!(opened.status, 303, "signed out, it leads to the form");
-    let signed_in = browser.sign_in(of_member("email"), of_member("password"), path).await;
-    assert_eq!((signed_in.status, signed_in.location()), (303, path), "and back");
-    assert_eq!(browser.decide(path, "confirm", "").await.status, 303);
+    assert_eq!(admin.get(path).await.status, 200);
+    assert_eq!(admin.decide(path, "confirm", "").await.status, 303);
 
     // In the same terminal, where the variables are set already.
-    let variables = propose.lines().take(2).collect::<Vec<_>>().join("\n");
+    let address = propose.lines().next().expect("the address");
     let agreement = format!("AGREEMENT={}", proposal["agreement_id"].as_str().expect("an id"));
-    let said = paste(folder, &[&variables, &agreement, active]).await;
+    let said = paste_with(folder, &[ask, address, &agreement, active], value).await;
     assert_eq!(said.trim(), "\"lifecycle\":\"active\"");
 }
 
