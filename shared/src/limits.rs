@@ -207,6 +207,8 @@ pub const AWS_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 pub const TRANSACTION_ITEMS_MAX: usize = 100;
 /// Keys in one `BatchGetItem` (the service's own limit).
 pub const BATCH_KEYS_MAX: usize = 100;
+/// Batches of keys that one read has under way together.
+pub const BATCHES_AT_ONCE: usize = 16;
 
 /// The lifetime of a session, in seconds: 12 hours (a working day).
 pub const SESSION_LIFETIME_S: i64 = 12 * 3600;

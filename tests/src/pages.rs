@@ -135,7 +135,11 @@ pub async fn visit(org: &Org, browser: &Browser, path: &str, from: &str) -> (Pag
     found
 }
 
-async fn visit_once(org: &Org, browser: &Browser, path: &str, from: &str) -> (Page, Visit) {
+/// Opens a page once. On a busy machine it may count a wait too many: see [`visit`].
+///
+/// # Panics
+/// When it is an error, or the log has no line of it.
+pub async fn visit_once(org: &Org, browser: &Browser, path: &str, from: &str) -> (Page, Visit) {
     let page = browser.get(path).await;
     assert!(page.status < 400, "{path}, linked from {from}: {}", page.status);
     let id = page.headers.get("x-request-id").and_then(|id| id.to_str().ok()).expect("a request id").to_owned();

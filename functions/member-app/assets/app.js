@@ -1,4 +1,5 @@
-// The app's script. Pages work without it: it adds copy buttons, times in the reader's zone, and a key for the search.
+// The app's script. Pages work without it: it adds copy buttons, times in the reader's zone and a
+// key for the search, and it sends each form once.
 (() => {
   'use strict';
 
@@ -52,6 +53,18 @@
       });
     }
   }
+
+  // A form is sent once: a second press of its button would cancel the first answer, which may show what is shown once.
+  const PAUSE_MS = 3000;
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (form.method !== 'post' || event.defaultPrevented) return;
+    if (form.sentAt && Date.now() - form.sentAt < PAUSE_MS) event.preventDefault();
+    else form.sentAt = Date.now();
+  });
+  addEventListener('pageshow', () => {
+    for (const form of document.forms) form.sentAt = 0;
+  });
 
   // Ctrl+K or Command+K goes to the search: to its field where that shows, or else to its page.
   document.addEventListener('keydown', (event) => {

@@ -40,6 +40,8 @@ struct HomePage {
     /// What stands in the place of the work, if nothing is left to do.
     rest: Option<Rest>,
     begin: &'static str,
+    /// Whether the organization is past its beginning, so that it has had changes.
+    has_activity: bool,
     changes: Vec<ChangeRow>,
 }
 
@@ -109,6 +111,7 @@ impl Handler for Show {
             sections: sections(&found, request.now()),
             rest: rest(&found),
             begin: begin::PATH,
+            has_activity: !found.queue.is_new || !found.changes.is_empty(),
             changes: found.changes.iter().map(|row| ChangeRow::new(row, &found.names, is_admin)).collect(),
         };
         Ok(PageResponse::render(&page)?.showing(shown(&found)))
@@ -150,9 +153,9 @@ fn rest(found: &Home) -> Option<Rest> {
         });
     }
     let text = if found.queue.waiting.total > 0 {
-        "Nothing needs you at the moment. Others have the next move."
+        "Nothing needs a decision at the moment. What active agreements wait for is listed below."
     } else {
-        "Nothing needs you at the moment, and you wait for no one."
+        "Nothing needs you at the moment, and you’re not waiting on anyone."
     };
     is_idle(found).then_some(Rest { title: "All caught up", text, act: "New agreement" })
 }
@@ -185,7 +188,7 @@ fn sections(found: &Home, now: Timestamp) -> Vec<Section> {
             id: "closing",
             title: "Closing soon",
             items: agreements(closing, Item::of_closing),
-            more: more(closing, format!("{} more among all agreements", closing.more()), "/app/agreements"),
+            more: more(closing, format!("Show {} more", closing.more()), "/app/agreements"),
         },
         attention(found, now),
     ];
@@ -236,7 +239,7 @@ impl Item {
         let mut blockers = overview::blocker_rows(&queued.agreement, contacts, &queued.blockers);
         let total = blockers.len();
         blockers.truncate(BLOCKERS_MAX);
-        let detail = if total == 0 { "Nothing is left before it can be published." } else { "" };
+        let detail = if total == 0 { "Everything is in place." } else { "" };
         let item = Self::of_agreement(&queued.agreement, detail.to_owned());
         (Self { more_blockers: total - blockers.len(), blockers, ..item }, total)
     }

@@ -162,7 +162,7 @@ impl Handler for ResetSecondFactor {
         let submitted = request.submitted_form()?.require_admin()?;
         let id: MemberId = request.path_id("id")?;
         let back = page_url(requested_page(request, "offset").positions().start);
-        let line = "The member’s sessions have ended. Their password alone signs them in until they set up a new one.";
+        let line = "The member’s sessions have ended. Until they set up a second factor again, they sign in with their password only.";
         let redirect = redirect_with_notice(&submitted, back, "Second factor reset", line).await;
         let (scope, admin) = (submitted.scope(), submitted.submitter());
         let refusal = match submitted.run(|| second_factors::reset(scope, admin, id)).await? {

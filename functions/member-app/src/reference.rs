@@ -158,7 +158,7 @@ impl Handler for Show {
                 kind: "API",
                 title: "Errors".to_owned(),
                 route: None,
-                about: Prose::new("Every answer that is no success has this body, whatever the operation."),
+                about: Prose::new("Every error response has this body, whatever the operation."),
                 command: None,
                 request: Vec::new(),
                 answers: description.errors(),

@@ -79,7 +79,7 @@ fn code_page(request: &Request, next: String, fields: Fields, notice: Option<Not
 fn typed_code(form: &Form) -> Result<TypedCode, Fields> {
     if form.has(RECOVERY_CODE) {
         let code = RecoveryCode::parse(form.get(RECOVERY_CODE)).map(TypedCode::Recovery);
-        return code.ok_or_else(|| Fields::wrong_one(RECOVERY_CODE, "must be one of your ten, with 16 characters"));
+        return code.ok_or_else(|| Fields::wrong_one(RECOVERY_CODE, "must be a 16-character recovery code"));
     }
     let code = TotpCode::parse(form.get("code")).map(TypedCode::App);
     code.ok_or_else(|| Fields::wrong_one("code", "must have 6 digits"))

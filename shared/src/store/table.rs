@@ -10,6 +10,7 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{
     AttributeValue, KeysAndAttributes, ReturnConsumedCapacity, ReturnValue, TransactWriteItem,
 };
+use futures_util::future::try_join_all;
 
 use super::StoreError;
 use super::change::{Change, Update, owned_names, owned_values};
@@ -137,24 +138,34 @@ impl Store {
 
     /// Reads items by key, in the order of the keys. Missing items are left out.
     pub(super) async fn get_all(&self, keys: &[Key]) -> Result<Vec<Item>, StoreError> {
-        let mut found: HashMap<Key, Item> = HashMap::with_capacity(keys.len());
-        for batch in keys.chunks(limits::BATCH_KEYS_MAX) {
-            let mut pending: Vec<Item> = batch.iter().cloned().map(Key::into_item).collect();
-            let mut backoff = Backoff::new(Budget::until(Instant::now() + limits::AWS_CALL_TIMEOUT));
-            loop {
-                let (items, unprocessed) = self.get_batch(pending).await?;
-                found.extend(items.into_iter().filter_map(|item| Some((Key::of(&item)?, item))));
-                if unprocessed.is_empty() {
-                    break;
-                }
-                pending = unprocessed;
-                // A batch stops at 16 MB, or where DynamoDB has no capacity. It has processed some keys in either case, so
-                // the pauses are short.
-                let unserved = || StoreError::Throttled("BatchGetItem: keys stay unprocessed".to_owned());
-                tokio::time::sleep(backoff.next(Obstacle::Conflict).ok_or_else(unserved)?).await;
-            }
+        let mut items = Vec::with_capacity(keys.len());
+        // Some batches are under way together: who reads a few waits once.
+        for some in keys.chunks(limits::BATCH_KEYS_MAX * limits::BATCHES_AT_ONCE) {
+            let batches: Vec<_> = some.chunks(limits::BATCH_KEYS_MAX).map(|keys| self.get_all_of_batch(keys)).collect();
+            items.extend(try_join_all(batches).await?.into_iter().flatten());
         }
+        let mut found: HashMap<Key, Item> =
+            items.into_iter().filter_map(|item| Some((Key::of(&item)?, item))).collect();
         Ok(keys.iter().filter_map(|key| found.remove(key)).collect())
+    }
+
+    /// All items of one batch of keys, however many calls it takes.
+    async fn get_all_of_batch(&self, keys: &[Key]) -> Result<Vec<Item>, StoreError> {
+        let mut found = Vec::with_capacity(keys.len());
+        let mut pending: Vec<Item> = keys.iter().cloned().map(Key::into_item).collect();
+        let mut backoff = Backoff::new(Budget::until(Instant::now() + limits::AWS_CALL_TIMEOUT));
+        loop {
+            let (items, unprocessed) = self.get_batch(pending).await?;
+            found.extend(items);
+            if unprocessed.is_empty() {
+                return Ok(found);
+            }
+            pending = unprocessed;
+            // A batch stops at 16 MB, or where DynamoDB has no capacity. It has processed some keys in either case, so the
+            // pauses are short.
+            let unserved = || StoreError::Throttled("BatchGetItem: keys stay unprocessed".to_owned());
+            tokio::time::sleep(backoff.next(Obstacle::Conflict).ok_or_else(unserved)?).await;
+        }
     }
 
     async fn get_batch(&self, keys: Vec<Item>) -> Result<(Vec<Item>, Vec<Item>), StoreError> {

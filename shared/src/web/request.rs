@@ -69,6 +69,11 @@ impl Request {
         self.record.rename(operation);
         self.signed_in =
             session::authenticate(&self.app, &self.record, &self.parts.headers, self.path_record_ids()).await?;
+        // A page's session is refreshed beside the audit row, so that nobody waits for it. A form's is before the act, which
+        // may end or replace it.
+        if let Some(signed_in) = self.signed_in.as_ref().filter(|_| !self.method().is_safe()) {
+            signed_in.refresh_session().await;
+        }
         Ok(())
     }
 
@@ -241,7 +246,13 @@ impl Request {
         }
         let shown: Vec<u8> = objects.iter().flat_map(Uuid::as_bytes).copied().collect();
         let scope = self.signed_in.as_ref().map(SignedIn::scope);
-        Ok(self.record.audit(scope, status, code, &shown).await?.is_some())
+        let refresh = async {
+            if let Some(signed_in) = self.signed_in.as_ref().filter(|_| self.method().is_safe()) {
+                signed_in.refresh_session().await;
+            }
+        };
+        let (written, ()) = tokio::join!(self.record.audit(scope, status, code, &shown), refresh);
+        Ok(written?.is_some())
     }
 
     /// Logs how the call ended.

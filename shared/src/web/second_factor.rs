@@ -190,7 +190,7 @@ pub(super) async fn use_code(
     now: Timestamp,
 ) -> Result<Option<SecondFactor>, Error> {
     let code = match code {
-        // A recovery code also works while the keys can't be read.
+        // A recovery code needs no key. (Signing in does, for the step between password and code.)
         TypedCode::Recovery(code) => return Ok(factor.after_recovery_code(code)),
         TypedCode::App(code) => *code,
     };

@@ -92,6 +92,14 @@ impl SignedIn {
         &self.session
     }
 
+    /// Writes down that the session was used, if that is due. If the write fails, the session only ends earlier.
+    pub(super) async fn refresh_session(&self) {
+        if self.session.is_to_be_refreshed(self.scope.now()) {
+            let refreshed = Session { seen_at: self.scope.now(), ..self.session.clone() };
+            let _ = self.scope.store().table().refresh_session(self.secret.hash(), &refreshed).await;
+        }
+    }
+
     /// Reads the member again.
     ///
     /// # Errors
@@ -133,11 +141,6 @@ pub(super) async fn find(
     let Some((account, organization, member)) = person.filter(|person| owns(person, &session)) else {
         return Ok(None);
     };
-    if session.is_to_be_refreshed(now) {
-        let refreshed = Session { seen_at: now, ..session.clone() };
-        // If this write fails, the session only ends earlier.
-        let _ = store.refresh_session(secret.hash(), &refreshed).await;
-    }
     Ok(Some(SignedIn::new((app, record), (account, organization, &member), secret, session, path_record_ids)))
 }
 

@@ -59,7 +59,7 @@ async fn a_newcomer_is_led_to_the_first_agreement_and_who_is_done_is_caught_up()
     assert!(section(&home, "decide").contains(&path) && section(&home, "decide").contains("2 days, 23 hours left"));
     assert_eq!(browser.decide(&path, "confirm", "").await.status, 303);
     let home = browser.get("/app").await;
-    assert!(home.says("All caught up") && home.says("you wait for no one"), "{}", home.body);
+    assert!(home.says("All caught up") && home.says("you’re not waiting on anyone"), "{}", home.body);
     assert!(!has_section(&home, "waiting"), "{}", home.body);
 }
 
@@ -97,7 +97,7 @@ async fn each_agreement_stands_where_its_next_step_is() {
         &format!("{}Add a participant</a> · ", place(empty, "/participants")),
         &format!("{}Add a step</a>", place(empty, "#add-step")),
         "Ready draft",
-        "Nothing is left before it can be published.",
+        "Everything is in place.",
         "Closes late",
         "Would be over",
         "1 thing left",

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use tests::Org;
+use shared::domain::time::Timestamp;
+use shared::limits;
 use tests::app::Browser;
-use tests::pages::{BYTES_MAX, Furnished, WAITS_MAX, crawl, furnish, visit};
+use tests::pages::{BYTES_MAX, Furnished, WAITS_MAX, crawl, furnish, visit, visit_once};
+use tests::{Org, rows};
 
 /// The names of the operations that show a page, as the sources have them.
 fn views() -> BTreeSet<String> {
@@ -52,4 +54,18 @@ async fn every_page_is_small_and_waits_for_the_store_five_times_at_most() {
     let is_too_much = |visit: &&tests::pages::Visit| visit.waits > WAITS_MAX || visit.bytes > BYTES_MAX;
     let faults: Vec<_> = visits.iter().filter(is_too_much).collect();
     assert!(faults.is_empty(), "{faults:#?}");
+
+    // Whoever comes back after a while waits no longer, although their session is written down as used.
+    let most = visits.iter().max_by_key(|visit| visit.waits).expect("pages");
+    let secret = admin.cookie("session").expect("a session");
+    let mut waits = u64::MAX;
+    for _ in 0..5 {
+        let (table, now) = (org.stack().table(), Timestamp::now());
+        let seen_at = now.plus_seconds(-2 * limits::SESSION_REFRESH_S);
+        rows::age_session(table, &secret, seen_at, seen_at).await;
+        let (_, visit) = visit_once(&org, admin, &most.path, "itself").await;
+        assert!(visit.write_units > most.write_units, "the session is refreshed: {visit:?}");
+        waits = waits.min(visit.waits);
+    }
+    assert!(waits <= WAITS_MAX, "{}: {waits}", most.path);
 }

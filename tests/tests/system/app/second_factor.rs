@@ -387,7 +387,11 @@ async fn a_recovery_code_signs_in_once_and_few_are_warned_of() {
     let browser = guarded.halfway().await;
     for wrong in ["", "123456", "k7qf-2mzx", "<b>k7qf"] {
         let page = send_code(&browser, "recovery_code", wrong).await;
-        assert!(page.status == 422 && page.says("Recovery code must be one of your ten"), "{wrong}: {}", page.body);
+        assert!(
+            page.status == 422 && page.says("Recovery code must be a 16-character recovery code"),
+            "{wrong}: {}",
+            page.body
+        );
         assert!(page.says("<details class=\"confirm calm\" open>") && !page.says("<b>k7qf"), "{}", page.body);
     }
     let foreign = send_code(&browser, "recovery_code", "aaaa-aaaa-aaaa-aaaa").await;
