@@ -5,7 +5,7 @@
 //! has a device cookie, and its attempts count separately. The cookie grants no access: it only selects the counter, and
 //! it is valid until the person signs out of all sessions.
 //!
-//! Where an account has a second factor, a session begins only after its code too ([`SecondStep`]). The password attempt
+//! Where an account has a second factor, a session begins only after its code too (`SecondStep`). The password attempt
 //! stays counted until then, and wrong codes count like wrong passwords, but against a limit of their own that is lower:
 //! only whoever knows the password guesses codes, and six digits are soon guessed.
 
