@@ -10,7 +10,7 @@ use crate::platform::app_state::AppState;
 use crate::platform::call_record::CallRecord;
 use crate::service::scope::{Plan, Scope};
 use crate::store::members;
-use crate::web::login::check_password;
+use crate::web::credentials::check_password;
 
 /// A call of a member whose password was checked.
 #[derive(Debug)]

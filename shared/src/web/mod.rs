@@ -13,6 +13,7 @@
 
 pub mod client_address;
 pub mod cookies;
+mod credentials;
 pub mod flash;
 pub mod form;
 pub mod link_holder;

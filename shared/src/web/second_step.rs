@@ -13,8 +13,8 @@ use crate::domain::contact::Email;
 use crate::domain::second_factor::{SecondFactor, TypedCode};
 use crate::error::Error;
 use crate::web::cookies::Cookie;
+use crate::web::credentials::{Checked, Guessed, LoginAttempt, Proven};
 use crate::web::flash::Flash;
-use crate::web::login::{Checked, Guessed, LoginAttempt, Proven};
 use crate::web::request::Request;
 use crate::web::second_factor::use_code;
 

@@ -1,0 +1,212 @@
+//! Passwords and the attempts at them: what must be proven before a session begins.
+//!
+//! Failed logins count per account and per client address, whether or not the account exists, and each count delays
+//! further attempts. So that an attacker cannot lock out an account's owner, a device that has signed in to the account
+//! has a device cookie, and its attempts count separately. The cookie grants no access: it only selects the counter, and
+//! it is valid until the person signs out of all sessions.
+
+use crate::crypto;
+use crate::domain::account::Account;
+use crate::domain::contact::Email;
+use crate::domain::password::NewPassword;
+use crate::domain::second_factor::SecondFactor;
+use crate::domain::session::FailedLogins;
+use crate::domain::time::Timestamp;
+use crate::error::Error;
+use crate::limits;
+use crate::retry::{Budget, retry_on_conflict};
+use crate::store::{Store, StoreError, Versioned, keys};
+use crate::web::client_address::ClientAddress;
+use crate::web::cookies::Cookie;
+use crate::web::request::Request;
+use crate::wire::text::Folded;
+
+/// An account whose password was right, and the attempt that is counted until it succeeds.
+pub(super) struct Checked {
+    pub(super) account: Account,
+    pub(super) factor: Option<Versioned<SecondFactor>>,
+    attempt: LoginAttempt,
+}
+
+impl Checked {
+    /// Checks an address and a password. `None`, if one of them is wrong or there were too many attempts.
+    pub(super) async fn check(request: &Request, email: &str, password: &str) -> Result<Option<Self>, Error> {
+        let found = match Email::parse(email) {
+            Ok(email) => request.store().account_with_factor(&email).await?,
+            Err(_) => None,
+        };
+        let account = found.as_ref().map(|(account, _)| account);
+        let epoch = account.map_or(0, |account| account.epoch);
+        let attempt = LoginAttempt::new(request, email, epoch, Guessed::Password).await?;
+        // The count comes before the password check, so concurrent attempts count too.
+        if !attempt.count(request.store(), request.now()).await? {
+            return Ok(None);
+        }
+        if !check_password(account, password).await? {
+            return Ok(None);
+        }
+        Ok(found.map(|(account, factor)| Self { account, factor, attempt }))
+    }
+
+    /// Takes the count back.
+    pub(super) async fn succeeded(&self, request: &Request) {
+        self.attempt.succeeded(request.store()).await;
+    }
+
+    /// The account, if the password is enough for a session.
+    ///
+    /// # Errors
+    /// The same, if the account has a second factor.
+    pub(super) fn prove(self) -> Result<Proven, Box<Self>> {
+        match self {
+            Self { account, factor: None, attempt } => Ok(Proven { account, used: None, attempt: Some(attempt) }),
+            with_factor => Err(Box::new(with_factor)),
+        }
+    }
+}
+
+/// An account that may get a session: its password was right, and so was a code if it has a second factor.
+pub(super) struct Proven {
+    pub(super) account: Account,
+    /// The second factor before and after the code was used.
+    pub(super) used: Option<(Versioned<SecondFactor>, SecondFactor)>,
+    attempt: Option<LoginAttempt>,
+}
+
+impl Proven {
+    /// A new account, whose person has just chosen the password.
+    pub(super) fn new_account(account: Account) -> Self {
+        Self { account, used: None, attempt: None }
+    }
+
+    /// An account whose code was right. Whoever counted the attempt takes it back.
+    pub(super) fn with_code(account: Account, before: Versioned<SecondFactor>, after: SecondFactor) -> Self {
+        Self { account, used: Some((before, after)), attempt: None }
+    }
+
+    /// Takes the count back.
+    pub(super) async fn succeeded(&self, request: &Request) {
+        if let Some(attempt) = &self.attempt {
+            attempt.succeeded(request.store()).await;
+        }
+    }
+}
+
+/// What is guessed in an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Guessed {
+    /// A password, or whether there is an account.
+    Password,
+    /// A code, by someone who knows the password.
+    Code,
+}
+
+impl Guessed {
+    /// The key of the counter of an account.
+    fn counter(self, email: &str) -> keys::Key {
+        let kind = match self {
+            Self::Password => "account",
+            Self::Code => "code",
+        };
+        keys::failed_logins(kind, email)
+    }
+
+    /// The failed attempts at an account until the next one must wait.
+    fn free_at_account(self) -> u32 {
+        match self {
+            Self::Password => limits::LOGIN_ATTEMPTS_AT_ACCOUNT,
+            Self::Code => limits::LOGIN_CODES_AT_ACCOUNT,
+        }
+    }
+}
+
+/// A login attempt, with the keys of the counters that it increments.
+pub(super) enum LoginAttempt {
+    /// An attempt on a device that has signed in to the account before.
+    OnKnownDevice(keys::Key),
+    /// An attempt on any other device counts for the account and for the client address.
+    OnUnknownDevice { account: keys::Key, free_at_account: u32, address: keys::Key },
+}
+
+impl LoginAttempt {
+    /// An attempt at the account with an address, if there is one, in its epoch.
+    pub(super) async fn new(request: &Request, email: &str, epoch: u64, guessed: Guessed) -> Result<Self, Error> {
+        let folded = Folded::new(email.trim());
+        let email = folded.as_str();
+        if let Some(device) = request.cookie(Cookie::Device)
+            && request.store().knows_device(&keys::known_device(device.hash(), email, epoch)).await?
+        {
+            return Ok(Self::OnKnownDevice(keys::failed_logins_on_device(device.hash(), email)));
+        }
+        let address = request.client_address().map_or_else(|| "unknown".to_owned(), ClientAddress::rate_limit_key);
+        Ok(Self::OnUnknownDevice {
+            account: guessed.counter(email),
+            free_at_account: guessed.free_at_account(),
+            address: keys::failed_logins("address", &address),
+        })
+    }
+
+    /// Counts the attempt. False, if a counter does not allow one now.
+    pub(super) async fn count(&self, store: &Store, now: Timestamp) -> Result<bool, Error> {
+        match self {
+            Self::OnKnownDevice(key) => count_attempt(store, key, limits::LOGIN_ATTEMPTS_ON_DEVICE, now).await,
+            Self::OnUnknownDevice { account, free_at_account, address } => {
+                Ok(count_attempt(store, address, limits::LOGIN_ATTEMPTS_FROM_ADDRESS, now).await?
+                    && count_attempt(store, account, *free_at_account, now).await?)
+            }
+        }
+    }
+
+    /// Takes the count back after a successful sign-in.
+    pub(super) async fn succeeded(&self, store: &Store) {
+        match self {
+            Self::OnKnownDevice(key) => store.delete_failed_logins(key).await,
+            Self::OnUnknownDevice { account, address, .. } => {
+                store.delete_failed_logins(account).await;
+                store.subtract_failed_login(address).await;
+            }
+        }
+    }
+}
+
+/// Increments a counter of failed logins. False, if it does not allow an attempt now: the first `free` attempts are not
+/// delayed.
+async fn count_attempt(store: &Store, key: &keys::Key, free: u32, now: Timestamp) -> Result<bool, Error> {
+    let attempt = || async {
+        let stored = store.failed_logins(key).await?;
+        let version = stored.as_ref().map(Versioned::version);
+        let failed = stored.map(|stored| stored.remembered(now)).unwrap_or_default();
+        if failed.wait_ms(free, now) > 0 {
+            return Ok(false);
+        }
+        let failed = FailedLogins { failures: failed.failures.saturating_add(1), last_at_ms: now.unix_ms() };
+        if store.put_failed_logins(key, failed, version).await? { Ok(true) } else { Err(StoreError::Conflict) }
+    };
+    match retry_on_conflict(Budget::attempts(limits::LOGIN_COUNT_ATTEMPTS_MAX), attempt).await {
+        // So many concurrent attempts are a guessing attack.
+        Err(StoreError::Conflict) => Ok(false),
+        counted => Ok(counted?),
+    }
+}
+
+/// Whether the password is the account's. Takes the same time if there is no account.
+pub(super) async fn check_password(account: Option<&Account>, password: &str) -> Result<bool, Error> {
+    // No account has a longer password, and hashing one would cost more than sending it.
+    let (password, fits) = match password.len() {
+        ..=limits::PASSWORD_BYTES_MAX => (password.to_owned(), true),
+        _ => (String::new(), false),
+    };
+    let hash = account.map(|account| account.password_hash.clone());
+    // The hash takes tens of milliseconds of CPU time.
+    let checked = tokio::task::spawn_blocking(move || crypto::verify_password(&password, hash.as_deref())).await;
+    Ok(checked.map_err(|_| Error::Internal("checking a password panicked".to_owned()))? && fits)
+}
+
+/// The hash of a new password.
+pub(super) async fn hash_password(password: &NewPassword) -> Result<String, Error> {
+    let password = password.clone();
+    // The hash takes tens of milliseconds of CPU time.
+    let hashed = tokio::task::spawn_blocking(move || crypto::hash_password(password.reveal())).await;
+    let hashed = hashed.map_err(|_| Error::Internal("hashing a password panicked".to_owned()))?;
+    hashed.map_err(|error| Error::Internal(error.to_string()))
+}
