@@ -222,7 +222,7 @@ pub async fn add_participant(
         changes.push(stored::edit(scope.call(), &before, &draft)?);
     }
     let workspace = workspaces::workspace_of(scope, before.workspace_id).await?;
-    // Whoever takes part already is one of the people.
+    // A participant is one of the people already.
     if added.is_new || !workspace.people.contains(&contact_id) {
         changes.extend(workspaces::join(scope, &workspace, [contact_id])?);
     }

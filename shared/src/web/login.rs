@@ -2,7 +2,7 @@
 //!
 //! Where an account has a second factor, a session begins only after its code too (`SecondStep`). The password attempt
 //! stays counted until then, and wrong codes count like wrong passwords, but against a limit of their own that is lower:
-//! only whoever knows the password guesses codes, and six digits are soon guessed.
+//! only someone who knows the password gets to guess codes, and six digits are soon guessed.
 
 use std::sync::atomic::Ordering;
 

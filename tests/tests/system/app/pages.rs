@@ -55,7 +55,7 @@ async fn every_page_is_small_and_waits_for_the_store_five_times_at_most() {
     let faults: Vec<_> = visits.iter().filter(is_too_much).collect();
     assert!(faults.is_empty(), "{faults:#?}");
 
-    // Whoever comes back after a while waits no longer, although their session is written down as used.
+    // A member who comes back after a while waits no longer, although their session is written down as used.
     let most = visits.iter().max_by_key(|visit| visit.waits).expect("pages");
     let secret = admin.cookie("session").expect("a session");
     let mut waits = u64::MAX;

@@ -247,3 +247,25 @@ async fn a_session_that_switched_keeps_its_twelve_hours() {
     let session = rows::all(table).await.into_iter().find(|row| row["created_at"] == begun.to_string());
     assert_eq!(session.expect("the new session")["organization_id"], organization);
 }
+
+#[tokio::test]
+async fn the_cookie_that_names_the_owner_of_a_session_decides_nothing() {
+    let (org, person) = org_and_person().await;
+    let (other_org, other) = org_and_person().await;
+    let (browser, others) = (Browser::of(&org, &person).await, Browser::of(&other_org, &other).await);
+    assert!(others.get("/app/account").await.says(&other.email));
+    let named = others.cookie("owner").expect("the owner is named");
+    browser.get("/app").await;
+    let own = browser.cookie("owner").expect("the owner is named");
+    assert_ne!(own, named);
+    for wrong in [named.as_str(), "x", "..", ""] {
+        browser.set_cookie("owner", wrong);
+        let page = browser.get("/app/account").await;
+        assert!(page.status == 200 && page.says(&person.email) && !page.says(&other.email), "{wrong}: {}", page.body);
+        assert_eq!(browser.cookie("owner").as_deref(), Some(own.as_str()), "{wrong}: it is right again");
+    }
+    // Without a session it opens nothing.
+    let stranger = Browser::new(org.base_url());
+    stranger.set_cookie("owner", &own);
+    assert_eq!(stranger.get("/app/account").await.status, 303);
+}
