@@ -42,7 +42,12 @@ export async function open(chrome, { view = VIEWS[0], javaScriptEnabled = false 
     }
   });
   page.on('pageerror', (error) => tab.complaints.push(String(error)));
-  page.on('requestfailed', (request) => tab.complaints.push(`${request.url()} failed: ${request.failure()?.errorText}`));
+  page.on('requestfailed', (request) => {
+    const why = request.failure()?.errorText;
+    // The browser breaks off what a page still loads (its fonts, say) when a scene goes on to the next page.
+    if (why === 'net::ERR_ABORTED' && !request.isNavigationRequest()) return;
+    tab.complaints.push(`${request.url()} failed: ${why}`);
+  });
   page.on('response', (response) => {
     if (response.request().isNavigationRequest()) tab.status = response.status();
   });
