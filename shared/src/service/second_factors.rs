@@ -1,11 +1,13 @@
-//! Second factors of members, which admins reset. `web::second_factor` has what people do with their own.
+//! Second factors of members, which admins and operators reset. `web::second_factor` has what people do with their own.
 
+use crate::domain::contact::Email;
 use crate::domain::ids::MemberId;
 use crate::domain::member::Admin;
 use crate::domain::organization::MemberRecord;
 use crate::domain::second_factor::{self, NotReset};
 use crate::error::Error;
-use crate::service::scope::{Plan, Scope};
+use crate::service::scope::{Plan, Scope, Writer};
+use crate::service::system::SystemContext;
 use crate::store::second_factors;
 
 /// Resets the second factor of a member, which ends all their sessions, and returns the member.
@@ -26,4 +28,16 @@ pub async fn reset(
         }
         Err(refusal) => Plan::new(scope, Err(refusal)),
     })
+}
+
+/// Resets the second factor of an account by an operator, recorded as the service's own call. False if it is off.
+pub async fn reset_as_operator(system: &SystemContext, email: &Email) -> Result<Plan<bool>, Error> {
+    let scope = system.scope();
+    let Some((account, Some(factor))) = scope.store().table().account_with_factor(email).await? else {
+        return Ok(Plan::new(scope, false));
+    };
+    let here = account.memberships.iter().filter(|membership| membership.organization_id == scope.call().org());
+    let members = here.map(|membership| membership.member_id.uuid());
+    let changes = second_factors::reset_as_operator(scope.call(), &account, &factor)?;
+    Ok(Plan::new(scope, true).change([changes]).showing(members))
 }
