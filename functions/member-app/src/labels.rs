@@ -9,6 +9,7 @@ use shared::domain::delivery::DeliveryState;
 use shared::domain::endpoint::Subscription;
 use shared::domain::proposal::{ProposalAction, ProposalState};
 use shared::domain::time::Timestamp;
+use shared::domain::workspace::Workspace;
 use shared::service::endpoints::EndpointState;
 
 /// A state in a word, with the CSS class of its color.
@@ -63,6 +64,13 @@ pub(crate) fn lifecycle_badge(lifecycle: Lifecycle) -> Badge {
         Lifecycle::Completed => Badge { text: "Completed", class: "green" },
         Lifecycle::Cancelled => Badge { text: "Cancelled", class: "red" },
         Lifecycle::Expired => Badge { text: "Expired", class: "red" },
+    }
+}
+
+pub(crate) fn workspace_badge(workspace: &Workspace) -> Badge {
+    match workspace.activated_at() {
+        Some(_) => Badge { text: "Activated", class: "green" },
+        None => Badge { text: "Not activated", class: "quiet" },
     }
 }
 

@@ -1,6 +1,8 @@
 //! The page of the organization: its settings, own contacts, members and invitations. Admins change them; members read
 //! the settings and who the members are.
 
+use std::collections::HashSet;
+
 use askama::Template;
 use http::StatusCode;
 use shared::domain::contact::Contact;
@@ -9,7 +11,7 @@ use shared::domain::invitation::Invitation;
 use shared::domain::organization::{MemberRecord, Organization, OrganizationSettings, Role};
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
-use shared::service::{invitations, members, organizations};
+use shared::service::{invitations, members, organizations, second_factors};
 use shared::web::{Flash, Form, Request};
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::Page;
@@ -53,6 +55,15 @@ struct OrganizationPage {
 impl OrganizationPage {
     fn has_errors(&self) -> bool {
         self.settings.has_errors() || self.invite.has_errors()
+    }
+
+    /// The columns of the members. Only admins see who has a second factor.
+    fn member_columns(&self) -> &'static [(&'static str, &'static str)] {
+        if self.is_admin {
+            &[("Member", ""), ("Second factor", ""), ("Since", ""), ("Role", "")]
+        } else {
+            &[("Member", ""), ("Since", ""), ("Role", "")]
+        }
     }
 }
 
@@ -182,6 +193,8 @@ struct MemberRow {
     id: String,
     name: String,
     email: String,
+    /// Whether their second factor is on, for admins.
+    second_factor: Option<&'static str>,
     role: Badge,
     roles: Vec<RoleOption>,
     created_at: DisplayTime,
@@ -215,12 +228,14 @@ pub(crate) fn role_label(role: Role) -> &'static str {
 }
 
 impl MemberRow {
-    fn new(member: &MemberRecord, you: MemberId) -> Self {
+    /// The row of a member. Admins see whether they are among those whose second factor is on.
+    fn new(member: &MemberRecord, you: MemberId, with_factor: Option<&HashSet<MemberId>>) -> Self {
         let class = if member.is_admin() { "blue" } else { "quiet" };
         Self {
             id: member.id.to_string(),
             name: member.name.as_str().to_owned(),
             email: member.email.as_str().to_owned(),
+            second_factor: with_factor.map(|on| if on.contains(&member.id) { "On" } else { "Off" }),
             role: Badge { text: role_label(member.role), class },
             roles: role_options(member.role.as_str()),
             created_at: member.created_at.into(),
@@ -276,10 +291,15 @@ pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result
     let on_page = Page::new(on_page.collect(), total, page_request);
     // The role may have changed since the session was authenticated.
     let is_admin = all.iter().any(|member| member.id == you && member.is_admin());
-    let (pending, own_contacts) = if is_admin {
-        (invitations::pending(scope).await?, organizations::own_contacts(scope, organization).await?)
+    let (pending, own_contacts, with_factor) = if is_admin {
+        let (pending, own_contacts, with_factor) = tokio::try_join!(
+            invitations::pending(scope),
+            organizations::own_contacts(scope, organization),
+            second_factors::turned_on(scope, &on_page.data),
+        )?;
+        (pending, own_contacts, Some(with_factor))
     } else {
-        (Vec::new(), Vec::new())
+        (Vec::new(), Vec::new(), None)
     };
     let page = OrganizationPage {
         layout: Layout::new(request),
@@ -290,7 +310,7 @@ pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result
         link: if is_admin { link_card(request, &pending, &all).await? } else { None },
         settings: shown.settings.unwrap_or_else(|| SettingsForm::of(organization)),
         own_contacts: own_contacts.iter().map(OwnContactRow::new).collect(),
-        members: on_page.data.iter().map(|member| MemberRow::new(member, you)).collect(),
+        members: on_page.data.iter().map(|member| MemberRow::new(member, you, with_factor.as_ref())).collect(),
         pager: Pager::new("members", on_page.pagination, page_url),
         remove_action: page_url(on_page.pagination.offset).replacen(PATH, "/app/organization/members", 1),
         invitations: pending.iter().map(InvitationRow::new).collect(),

@@ -21,7 +21,7 @@ use crate::agreement::agreement_url;
 use crate::contacts::contact_url;
 use crate::developers::endpoint_url;
 use crate::home::ProposalRow;
-use crate::labels::{Badge, contact_kind_label, endpoint_badge, lifecycle_badge, subscription_label};
+use crate::labels::{Badge, contact_kind_label, endpoint_badge, lifecycle_badge, subscription_label, workspace_badge};
 use crate::layout::{Layout, encode_query_value};
 use crate::organization::role_label;
 use crate::response::PageResponse;
@@ -144,10 +144,7 @@ fn workspace(found: &Workspace) -> Row {
         url: workspace_url(found.id()),
         name: found.name.as_str().to_owned(),
         about: found.number.to_string(),
-        badge: match found.activated_at() {
-            Some(_) => Badge { text: "Activated", class: "green" },
-            None => Badge { text: "Not activated", class: "quiet" },
-        },
+        badge: workspace_badge(found),
         id: found.id().uuid(),
     }
 }

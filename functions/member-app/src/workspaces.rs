@@ -17,7 +17,7 @@ use shared::wire::page::PageRequest;
 use crate::Handler;
 use crate::contacts::contact_url;
 use crate::done::{notice_of_act, redirect_with_notice};
-use crate::labels::{Badge, DisplayTime, lifecycle_badge};
+use crate::labels::{Badge, DisplayTime, lifecycle_badge, workspace_badge};
 use crate::layout::{Layout, Link, Notice, encode_query_value};
 use crate::pager::{Pager, is_past_the_end, requested_page};
 use crate::response::PageResponse;
@@ -53,7 +53,7 @@ pub(crate) struct WorkspaceRow {
     pub name: String,
     pub reference: String,
     pub people: usize,
-    pub is_activated: bool,
+    pub badge: Badge,
 }
 
 impl WorkspaceRow {
@@ -63,7 +63,7 @@ impl WorkspaceRow {
             name: workspace.name.as_str().to_owned(),
             reference: workspace.number.to_string(),
             people: workspace.people.len(),
-            is_activated: workspace.activated_at().is_some(),
+            badge: workspace_badge(workspace),
         }
     }
 }
@@ -150,6 +150,7 @@ struct WorkspacePage {
     not_removed: Option<NotRemoved>,
     name: String,
     reference: String,
+    badge: Badge,
     activated_at: Option<DisplayTime>,
     created_at: DisplayTime,
     path: String,
@@ -248,6 +249,7 @@ pub(crate) async fn workspace_page(
         not_removed,
         name: workspace.name.as_str().to_owned(),
         reference: workspace.number.to_string(),
+        badge: workspace_badge(&workspace),
         activated_at: workspace.activated_at().map(Into::into),
         created_at: workspace.created_at.into(),
         people_pager: Pager::new("people", people.pagination, |offset| {

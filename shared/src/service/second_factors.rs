@@ -1,5 +1,7 @@
 //! Second factors of members, which admins reset. `web::second_factor` has what people do with their own.
 
+use std::collections::HashSet;
+
 use crate::domain::ids::MemberId;
 use crate::domain::member::Admin;
 use crate::domain::organization::MemberRecord;
@@ -7,6 +9,11 @@ use crate::domain::second_factor::{self, NotReset};
 use crate::error::Error;
 use crate::service::scope::{Plan, Scope};
 use crate::store::second_factors;
+
+/// Those of some members whose second factor is on.
+pub async fn turned_on(scope: &Scope, members: &[&MemberRecord]) -> Result<HashSet<MemberId>, Error> {
+    Ok(scope.store().members_with_factor(members).await?)
+}
 
 /// Resets the second factor of a member, which ends all their sessions, and returns the member.
 pub async fn reset(

@@ -642,6 +642,9 @@ async fn an_admin_resets_the_second_factor_of_a_member() {
     let reset = |id: String| format!("/app/organization/members/{id}/second-factor");
     let page = admin.get("/app/organization").await;
     assert!(page.says("Reset second factor…") && page.says(&reset(person.id.to_string())), "{}", page.body);
+    let count = |page: &Page, state: &str| page.body.matches(&format!("data-label=\"Second factor\">{state}</td>")).count();
+    assert_eq!((count(&page, "On"), count(&page, "Off")), (1, 1), "{}", page.body);
+    assert!(!guarded.browser.get("/app/organization").await.says("data-label=\"Second factor\""), "only admins see it");
     assert!(!page.says(&reset(ada.id.to_string())), "not one's own");
 
     // Neither a member, nor an admin of another organization, nor the person without a code.
@@ -664,7 +667,8 @@ async fn an_admin_resets_the_second_factor_of_a_member() {
     let halfway = guarded.halfway().await;
     let page = send(&admin, &reset(person.id.to_string()), &[]).await;
     assert_eq!((page.status, page.location()), (303, "/app/organization"), "{}", page.body);
-    assert!(admin.get("/app/organization").await.says("Second factor reset"));
+    let page = admin.get("/app/organization").await;
+    assert!(page.says("Second factor reset") && count(&page, "On") == 0, "{}", page.body);
     let row = guarded.audit_row("reset_second_factor").await;
     assert_eq!((&row["member_id"], rows::objects(&row)), (&json!(ada.id.to_string()), vec![person.id.to_string()]));
     assert!(admin.get("/app/audit").await.says("Reset a member’s second factor"));
