@@ -44,6 +44,26 @@ impl From<Timestamp> for DisplayTime {
     }
 }
 
+/// A URL as pages show it. A long one breaks between its parts, not within a word.
+#[derive(Template)]
+#[template(path = "address.html")]
+pub(crate) struct DisplayUrl<'a> {
+    url: &'a str,
+}
+
+impl HtmlSafe for DisplayUrl<'_> {}
+
+impl<'a> DisplayUrl<'a> {
+    pub fn new(url: &'a str) -> Self {
+        Self { url }
+    }
+
+    /// The parts, each with the character at which it ends.
+    fn parts(&self) -> impl Iterator<Item = &str> {
+        self.url.split_inclusive(['/', '.', '?', '&', '='])
+    }
+}
+
 pub(crate) fn contact_kind_label(kind: ContactKind) -> &'static str {
     match kind {
         ContactKind::Person => "Person",

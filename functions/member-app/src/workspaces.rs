@@ -7,12 +7,10 @@ use shared::domain::ids::WorkspaceId;
 use shared::domain::sentences;
 use shared::domain::workspace::{NewWorkspace, Workspace};
 use shared::error::Error;
-use shared::service::agreements::{self, AgreementPage, AgreementQuery};
-use shared::service::scope::Scope;
+use shared::service::agreements::{self, AgreementPage, WorkspaceAgreements};
 use shared::service::workspaces::{self, WorkspacePeople, WorkspaceQuery};
 use shared::web::Request;
 use shared::wire::input;
-use shared::wire::page::PageRequest;
 
 use crate::Handler;
 use crate::contacts::contact_url;
@@ -192,18 +190,21 @@ impl PersonRow {
 pub(crate) struct AgreementRow {
     pub url: String,
     pub name: String,
-    pub status: String,
+    /// What there is to say about the state besides the badge.
+    pub status: Option<String>,
     pub badge: Badge,
     pub participants: usize,
 }
 
 impl AgreementRow {
     pub fn new(agreement: &Agreement, is_ready: bool) -> Self {
+        let badge = lifecycle_badge(agreement.lifecycle());
+        let status = sentences::agreement_status(agreement, is_ready);
         Self {
             url: format!("/app/agreements/{}", agreement.id()),
             name: agreement.name.as_str().to_owned(),
-            status: sentences::agreement_status(agreement, is_ready),
-            badge: lifecycle_badge(agreement.lifecycle()),
+            status: (status != badge.text).then_some(status),
+            badge,
             participants: agreement.participants.len(),
         }
     }
@@ -231,11 +232,11 @@ pub(crate) async fn workspace_page(
 ) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let id: WorkspaceId = request.path_id("id")?;
-    let (WorkspacePeople { workspace, people }, AgreementPage { page: agreements, ready }, referred_to) = tokio::try_join!(
+    let (WorkspacePeople { workspace, people }, WorkspaceAgreements { listed, referred_to }) = tokio::try_join!(
         workspaces::get_with_people_page(scope, id, requested_page(request, "people")),
-        agreements_page(scope, id, requested_page(request, "agreements")),
-        workspaces::referred_to(scope, id),
+        agreements::list_of_workspace(scope, id, requested_page(request, "agreements")),
     )?;
+    let AgreementPage { page: agreements, ready } = listed;
     let path = workspace_url(id);
     if is_past_the_end(people.pagination) || is_past_the_end(agreements.pagination) {
         return Ok(PageResponse::see_other(path));
@@ -265,12 +266,6 @@ pub(crate) async fn workspace_page(
     };
     let agreement_ids = agreements.data.iter().map(|agreement| agreement.id().uuid());
     Ok(PageResponse::render(&page)?.showing(std::iter::once(id.uuid()).chain(agreement_ids)))
-}
-
-/// A page of the agreements of a workspace.
-async fn agreements_page(scope: &Scope, workspace: WorkspaceId, page: PageRequest) -> Result<AgreementPage, Error> {
-    let query = AgreementQuery { workspace_id: Some(workspace), ..AgreementQuery::of_page(page) };
-    agreements::list(scope, &query).await
 }
 
 /// Activates a workspace.

@@ -53,10 +53,7 @@ impl OrgStore {
     }
 
     /// Those of these members whose second factor is on.
-    pub(crate) async fn members_with_factor(
-        &self,
-        members: &[&MemberRecord],
-    ) -> Result<HashSet<MemberId>, StoreError> {
+    pub(crate) async fn members_with_factor(&self, members: &[&MemberRecord]) -> Result<HashSet<MemberId>, StoreError> {
         let key = |member: &MemberRecord| keys::second_factor(&member.email);
         // An operator may give one account several memberships; a batch must not name a key twice.
         let keys: HashSet<Key> = members.iter().map(|member| key(member)).collect();

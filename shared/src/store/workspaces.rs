@@ -148,8 +148,8 @@ pub fn create(call: &CallContext, workspace: &Workspace) -> Result<Changes, Stor
 /// The change that adds contacts, one or more, to a workspace's people, without a conflict with others that are added at the
 /// same time. It holds only while the workspace has room for them.
 ///
-/// It adds those that are among the people already too: whoever refers to a contact adds them again, so that a removal which
-/// has not seen the reference does not hold (see [`remove_person`]), and one that came first is made good.
+/// It adds those that are among the people already too: every new reference adds its contact again, so that a removal which
+/// has not seen the reference does not hold (see [`remove_person`]), and one that came first is undone.
 pub fn add_people(
     call: &CallContext,
     before: &Versioned<Workspace>,
@@ -213,7 +213,12 @@ pub fn remove_person(
 }
 
 /// The change of a workspace's row of people, which is there once somebody has joined. The record's condition guards it too.
-fn change_people_row(org: OrgId, workspace: WorkspaceId, expression: &'static str, contacts: &BTreeSet<ContactId>) -> Change {
+fn change_people_row(
+    org: OrgId,
+    workspace: WorkspaceId,
+    expression: &'static str,
+    contacts: &BTreeSet<ContactId>,
+) -> Change {
     Change::Update(Update {
         key: keys::row(org, Rows::WorkspacePeople, workspace.uuid()),
         expression,

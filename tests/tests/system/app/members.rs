@@ -97,7 +97,8 @@ async fn every_member_sees_who_belongs_to_the_organization_and_an_admin_can_remo
     }
     let you = admin.get(MEMBERS).await.body;
     assert!(
-        you.contains("Ada Okafor <span class=\"badge green\">You</span>") && you.contains("<span class=\"badge blue\">Admin</span>"),
+        you.contains("Ada Okafor <span class=\"badge green\">You</span>")
+            && you.contains("<span class=\"badge blue\">Admin</span>"),
         "{you}"
     );
     for browser in [&admin, &member] {

@@ -55,7 +55,12 @@ async fn a_token_from_the_app_calls_the_api_until_it_is_revoked() {
 
     let created_id = writer.get("/api/v1/me").send().await.ok(200)["token_id"].as_str().expect("an id").to_owned();
     let shown = browser.get(&format!("{TOKENS}?created={created_id}")).await;
-    for text in ["CRM sync", "Read and write", "<td data-label=\"Created by\"><span>Ines Duarte, <time", "<label for=\"value\">Token value</label>"] {
+    for text in [
+        "CRM sync",
+        "Read and write",
+        "<td data-label=\"Created by\"><span>Ines Duarte, <time",
+        "<label for=\"value\">Token value</label>",
+    ] {
         assert!(shown.says(text), "{text}");
     }
     assert!(shown.says(&format!("Authorization: Bearer {value_of_writer}")), "the call to paste");
