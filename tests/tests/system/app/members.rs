@@ -286,6 +286,13 @@ async fn many_members_are_shown_page_by_page() {
     let past = team.admin.get(&format!("{MEMBERS}?offset=51")).await;
     assert!(past.status == 200 && past.says("51 to 51 of 51") && past.says("Colleague 48"), "{}", past.body);
 
+    let found = team.admin.get(&format!("{MEMBERS}?search=%20colleague%204")).await;
+    assert!(found.says("Colleague 4<") && found.says("Colleague 48") && !found.says("Colleague 5"), "{}", found.body);
+    assert!(found.says("action=\"/app/organization/members?search=colleague%204\""), "a removal leads back there");
+    let none = team.admin.get(&format!("{MEMBERS}?search=zebra")).await;
+    assert!(none.status == 200 && none.says("No member matches “zebra”"), "{}", none.body);
+    assert_eq!(team.admin.get(&format!("{MEMBERS}?search=%07")).await.status, 422);
+
     // What is done there leads back there, or to the page that is the last one then.
     let (here, action) = (format!("{MEMBERS}?offset=50"), format!("{REMOVE}?offset=50"));
     assert_eq!(last.body.matches(&format!("<form method=\"post\" action=\"{action}\">")).count(), 1, "{}", last.body);
