@@ -276,8 +276,8 @@ pub const LOGIN_WAIT_MAX_S: i64 = 300;
 /// The lifetime of a count of failed logins, in seconds.
 pub const FAILED_LOGINS_FORGOTTEN_S: i64 = 3600;
 
-/// Attempts at an operator's removal of a member while other calls change the same records.
-pub const REMOVAL_ATTEMPTS_MAX: u32 = 5;
+/// Attempts at an operator's act while other calls change the same records.
+pub const OPERATOR_ATTEMPTS_MAX: u32 = 5;
 
 /// The lifetime of a flash cookie, in seconds: enough for the redirect, also on a slow connection, and for copying a new
 /// signing secret, which the pages of its endpoint show for so long ("two minutes" in their text).

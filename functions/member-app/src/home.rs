@@ -1,9 +1,12 @@
 //! The home page: a work queue, the most urgent first, and the latest changes.
 
+use std::collections::BTreeSet;
+
 use askama::Template;
 use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::audit::{AuditRow, ObjectKind};
 use shared::domain::contact::Contact;
+use shared::domain::ids::ContactId;
 use shared::domain::proposal::{Decision, Proposal, ProposalState};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
@@ -103,12 +106,13 @@ impl Handler for Show {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let signed_in = request.signed_in()?;
-        let found = home::get(signed_in.scope(), signed_in.member()).await?;
+        let own = &signed_in.organization().own_contact_ids;
+        let found = home::get(signed_in.scope(), signed_in.member(), own).await?;
         let is_admin = signed_in.member().is_admin();
         let page = HomePage {
             layout: Layout::new(request),
             lead: lead(&found),
-            sections: sections(&found, request.now()),
+            sections: sections(&found, own, request.now()),
             rest: rest(&found),
             begin: begin::PATH,
             has_activity: !found.queue.is_new || !found.changes.is_empty(),
@@ -120,8 +124,8 @@ impl Handler for Show {
 
 /// The ids of what the queue shows.
 fn shown(found: &Home) -> Vec<Uuid> {
-    let WorkQueue { proposals, drafts, waiting, closing, .. } = &found.queue;
-    let agreements = [drafts, waiting, closing].into_iter().flat_map(|section| &section.shown);
+    let WorkQueue { proposals, drafts, waiting, attention, closing, .. } = &found.queue;
+    let agreements = [drafts, waiting, attention, closing].into_iter().flat_map(|section| &section.shown);
     let proposals = proposals.shown.iter().map(|proposal| proposal.id().uuid());
     let tokens = found.tokens.shown.iter().map(|token| token.id.uuid());
     let endpoints = found.endpoints.shown.iter().map(|state| state.endpoint.id().uuid());
@@ -140,8 +144,10 @@ fn lead(found: &Home) -> String {
 
 /// Whether the member has nothing to do.
 fn is_idle(Home { queue, tokens, endpoints, .. }: &Home) -> bool {
-    let counts = [queue.proposals.total, queue.drafts.total, queue.closing.total, tokens.total, endpoints.total];
-    counts.into_iter().all(|count| count == 0)
+    let WorkQueue { proposals, drafts, attention, closing, .. } = queue;
+    let agreements = [drafts, attention, closing].map(|section| section.total);
+    let mut counts = agreements.into_iter().chain([proposals.total, tokens.total, endpoints.total]);
+    counts.all(|count| count == 0)
 }
 
 fn rest(found: &Home) -> Option<Rest> {
@@ -160,10 +166,11 @@ fn rest(found: &Home) -> Option<Rest> {
     is_idle(found).then_some(Rest { title: "All caught up", text, act: "New agreement" })
 }
 
-fn sections(found: &Home, now: Timestamp) -> Vec<Section> {
+fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Section> {
     let WorkQueue { proposals, drafts, waiting, closing, contacts, drafts_total, active_total, .. } = &found.queue;
-    let agreements = |list: &Shortlist<QueuedAgreement>, item: fn(&QueuedAgreement, &[Contact], Timestamp) -> Item| {
-        list.shown.iter().map(|queued| item(queued, contacts, now)).collect()
+    let queue = Queue { contacts, own, now };
+    let agreements = |list: &Shortlist<QueuedAgreement>, item: fn(&QueuedAgreement, &Queue<'_>) -> Item| {
+        list.shown.iter().map(|queued| item(queued, &queue)).collect()
     };
     let sections = [
         Section {
@@ -190,22 +197,33 @@ fn sections(found: &Home, now: Timestamp) -> Vec<Section> {
             items: agreements(closing, Item::of_closing),
             more: more(closing, format!("Show {} more", closing.more()), "/app/agreements"),
         },
-        attention(found, now),
+        attention(found, &queue),
     ];
     sections.into_iter().filter(|section| !section.items.is_empty()).collect()
 }
 
-fn attention(found: &Home, now: Timestamp) -> Section {
+/// What the lines of agreements are made with.
+struct Queue<'a> {
+    contacts: &'a [Contact],
+    /// The organization's own contacts.
+    own: &'a BTreeSet<ContactId>,
+    now: Timestamp,
+}
+
+fn attention(found: &Home, queue: &Queue<'_>) -> Section {
+    let waiting = &found.queue.attention;
+    let agreements = waiting.shown.iter().map(|queued| Item::of_attention(queued, queue));
     let endpoints = found.endpoints.shown.iter().map(Item::of_endpoint);
-    let tokens = found.tokens.shown.iter().map(|token| Item::of_token(token, now));
+    let tokens = found.tokens.shown.iter().map(|token| Item::of_token(token, queue.now));
     let lists = [
+        more(waiting, format!("{} more agreements", waiting.more()), "/app/agreements?lifecycle=active"),
         more(&found.endpoints, format!("{} more failing endpoints", found.endpoints.more()), "/app/developers"),
         more(&found.tokens, format!("{} more tokens", found.tokens.more()), tokens::PATH),
     ];
     Section {
         id: "attention",
         title: "Needs attention",
-        items: endpoints.chain(tokens).collect(),
+        items: agreements.chain(endpoints).chain(tokens).collect(),
         more: lists.into_iter().flatten().collect(),
     }
 }
@@ -257,8 +275,8 @@ impl Item {
         }
     }
 
-    fn of_draft(queued: &QueuedAgreement, contacts: &[Contact], _: Timestamp) -> Self {
-        let (item, left) = Self::of_unpublished(queued, contacts);
+    fn of_draft(queued: &QueuedAgreement, queue: &Queue<'_>) -> Self {
+        let (item, left) = Self::of_unpublished(queued, queue.contacts);
         let badge = match left {
             0 => ("Ready to publish".to_owned(), "green"),
             1 => ("1 thing left".to_owned(), "quiet"),
@@ -267,8 +285,8 @@ impl Item {
         Self { badge: Some(badge), ..item }
     }
 
-    fn of_active(queued: &QueuedAgreement, contacts: &[Contact], now: Timestamp) -> Self {
-        let Some(wait) = sentences::current_wait(&queued.agreement, contacts) else {
+    fn of_active(queued: &QueuedAgreement, &Queue { contacts, own, now }: &Queue<'_>) -> Self {
+        let Some(wait) = sentences::current_wait(&queued.agreement, contacts, own) else {
             return Self::of_agreement(&queued.agreement, sentences::agreement_status(&queued.agreement, false));
         };
         let (when, badge) = match wait.until {
@@ -279,12 +297,18 @@ impl Item {
         Self { when, badge, ..Self::of_agreement(&queued.agreement, wait.on) }
     }
 
-    fn of_closing(queued: &QueuedAgreement, contacts: &[Contact], now: Timestamp) -> Self {
+    fn of_attention(queued: &QueuedAgreement, queue: &Queue<'_>) -> Self {
+        let item = Self::of_active(queued, queue);
+        let badge = item.badge.or_else(|| Some(("Your turn".to_owned(), "amber")));
+        Self { badge, ..item }
+    }
+
+    fn of_closing(queued: &QueuedAgreement, &Queue { contacts, own, now }: &Queue<'_>) -> Self {
         let agreement = &queued.agreement;
         let item = if agreement.lifecycle() == Lifecycle::Draft {
             Self::of_unpublished(queued, contacts).0
         } else {
-            let wait = sentences::current_wait(agreement, contacts);
+            let wait = sentences::current_wait(agreement, contacts, own);
             let status = || sentences::agreement_status(agreement, false);
             Self::of_agreement(agreement, wait.map_or_else(status, |wait| wait.on))
         };

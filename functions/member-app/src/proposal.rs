@@ -124,6 +124,20 @@ async fn session_ended(request: &Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.refused(StatusCode::UNAUTHORIZED, "unauthenticated"))
 }
 
+/// The response to a decision from a page of an earlier session, when its member has signed in again in another window: the
+/// page with the note as they typed it.
+async fn signed_in_again(request: &Request) -> Result<PageResponse, Error> {
+    let signed_in = request.signed_in()?;
+    let id: ProposalId = request.path_id("id")?;
+    let form = request.form_of_ended_session().ok_or(Error::ForgedForm)?;
+    if form.get("member") != signed_in.member().id().to_string() {
+        return Err(Error::ForgedForm);
+    }
+    let review = proposals::review(signed_in.scope(), id).await?;
+    let content = Submitted::after_sign_in(form.get("note").to_owned(), review.is_pending);
+    Ok(proposal_page(request, &review, content)?.refused(StatusCode::FORBIDDEN, "forbidden"))
+}
+
 /// Decides the proposal.
 pub(crate) struct Decide;
 
@@ -139,6 +153,7 @@ impl Handler for Decide {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = match request.submitted_form() {
             Err(Error::Unauthenticated) => return session_ended(request).await,
+            Err(Error::ForgedForm) => return signed_in_again(request).await,
             submitted => submitted?,
         };
         let (scope, member, form) = (submitted.scope(), submitted.submitter(), submitted.form());

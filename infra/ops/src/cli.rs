@@ -14,6 +14,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Create an organization, and print the invitation link of its first admin, once
     CreateOrganization(CreateOrganization),
+    /// Reset the second factor of a person who has lost both phone and recovery codes: their password alone signs them in
+    ResetSecondFactor(ResetSecondFactor),
 }
 
 #[derive(Debug, Args)]
@@ -32,6 +34,16 @@ pub(crate) struct CreateOrganization {
         help = "Origin of the link, such as https://countersign.example [default: $BASE_URL]"
     )]
     pub(crate) base_url: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) store: StoreOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResetSecondFactor {
+    /// Email address with which they sign in
+    #[arg(long)]
+    pub(crate) email: String,
 
     #[command(flatten)]
     pub(crate) store: StoreOptions,
@@ -58,9 +70,8 @@ pub(crate) struct StoreOptions {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Result<CreateOrganization, clap::Error> {
-        let Command::CreateOrganization(options) = Cli::try_parse_from(line.split(' '))?.command;
-        Ok(options)
+    fn parse(line: &str) -> Result<Command, clap::Error> {
+        Ok(Cli::try_parse_from(line.split(' '))?.command)
     }
 
     #[test]
@@ -68,7 +79,7 @@ mod tests {
         let line = "ops create-organization --name Harbor --admin-email ada@okafor.example --base-url http://h \
                     --endpoint-url http://127.0.0.1:8000 --table-name t --region eu-central-1";
         let line = line.split_whitespace().filter(|word| *word != "\\").collect::<Vec<_>>().join(" ");
-        let options = parse(&line).unwrap();
+        let Command::CreateOrganization(options) = parse(&line).unwrap() else { panic!("another command") };
         assert_eq!((options.name.as_str(), options.admin_email.as_str()), ("Harbor", "ada@okafor.example"));
         assert_eq!(options.base_url.as_deref(), Some("http://h"));
         let StoreOptions { endpoint_url, table_name, region } = options.store;
@@ -77,8 +88,21 @@ mod tests {
     }
 
     #[test]
+    fn a_second_factor_is_reset_by_its_address() {
+        let line = "ops reset-second-factor --email ada@okafor.example --table-name t";
+        let Command::ResetSecondFactor(options) = parse(line).unwrap() else { panic!("another command") };
+        assert_eq!((options.email.as_str(), options.store.table_name.as_deref()), ("ada@okafor.example", Some("t")));
+    }
+
+    #[test]
     fn a_name_and_an_address_are_required() {
-        for line in ["ops", "ops create-organization", "ops create-organization --name x", "ops remove"] {
+        for line in [
+            "ops",
+            "ops reset-second-factor",
+            "ops create-organization",
+            "ops create-organization --name x",
+            "ops remove",
+        ] {
             assert_eq!(parse(line).expect_err(line).exit_code(), 2, "{line}");
         }
     }

@@ -19,8 +19,8 @@ use shared::domain::time_scale::TimeScale;
 use shared::domain::token::Token;
 use shared::error::Error;
 use shared::limits;
-use shared::service::members;
 use shared::service::system::SystemContext;
+use shared::service::{members, second_factors};
 use shared::store::operator::Operator;
 use shared::store::{Store, StoreError};
 
@@ -44,6 +44,9 @@ pub enum OpsError {
     /// No account has this email address.
     #[error("there is no account with this email address")]
     NoSuchAccount,
+    /// The account has no second factor.
+    #[error("this account has no second factor")]
+    NoSecondFactor,
     /// The member can't be removed.
     #[error(transparent)]
     NotRemoved(#[from] NotRemovedByOperator),
@@ -59,6 +62,15 @@ pub enum OpsError {
     /// The store can't be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl OpsError {
+    fn of_store(error: Error) -> Self {
+        match error {
+            Error::Conflict => StoreError::Conflict.into(),
+            error => StoreError::Failed(error.cause().unwrap_or_else(|| error.to_string())).into(),
+        }
+    }
 }
 
 fn name(field: &'static str, text: &str) -> Result<DisplayName, OpsError> {
@@ -168,11 +180,24 @@ pub async fn add_membership(
 /// [`OpsError::NotRemoved`] if the organization has no such member or no other admin.
 pub async fn remove_member(store: &Store, org: OrgId, member: MemberId) -> Result<(), OpsError> {
     let system = SystemContext::begin(store, org, "remove_member", TimeScale::default());
-    match system.run(limits::REMOVAL_ATTEMPTS_MAX, || members::remove_as_operator(&system, member)).await {
-        Ok(removed) => Ok(removed?),
-        Err(Error::Conflict) => Err(StoreError::Conflict.into()),
-        Err(error) => Err(StoreError::Failed(error.cause().unwrap_or_else(|| error.to_string())).into()),
-    }
+    let removed = system.run(limits::OPERATOR_ATTEMPTS_MAX, || members::remove_as_operator(&system, member)).await;
+    Ok(removed.map_err(OpsError::of_store)??)
+}
+
+/// Resets the second factor of a person who has lost both phone and recovery codes, and whom no admin can help. All their
+/// sessions end, and their password alone signs them in. The audit log of their first organization has it as the service's
+/// own act.
+///
+/// # Errors
+/// [`OpsError::NoSuchAccount`], and [`OpsError::NoSecondFactor`] if none is on.
+pub async fn reset_second_factor(store: &Store, email: &str) -> Result<(), OpsError> {
+    let email = Email::parse(email).map_err(|(_, why)| OpsError::Invalid { field: "email", why })?;
+    let organizations = Operator::new(store).organizations_of(&email).await?;
+    let org = organizations.and_then(|organizations| organizations.first().copied()).ok_or(OpsError::NoSuchAccount)?;
+    let system = SystemContext::begin(store, org, "reset_second_factor", TimeScale::default());
+    let reset = || second_factors::reset_as_operator(&system, &email);
+    let was_on = system.run(limits::OPERATOR_ATTEMPTS_MAX, reset).await.map_err(OpsError::of_store)?;
+    if was_on { Ok(()) } else { Err(OpsError::NoSecondFactor) }
 }
 
 /// A token to issue.

@@ -12,15 +12,18 @@ use shared::platform::aws::{self, AwsSettings};
 use shared::platform::config::BaseUrl;
 use shared::store::Store;
 
-use cli::{Cli, Command, CreateOrganization, StoreOptions};
+use cli::{Cli, Command, CreateOrganization, ResetSecondFactor, StoreOptions};
 
 /// The table of the local stack.
 const LOCAL_TABLE: &str = "countersign";
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let Command::CreateOrganization(options) = Cli::parse().command;
-    match create_organization(&options).await {
+    let done = match Cli::parse().command {
+        Command::CreateOrganization(options) => create_organization(&options).await,
+        Command::ResetSecondFactor(options) => reset_second_factor(&options).await,
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(reason) => {
             eprintln!("error: {reason}");
@@ -41,6 +44,13 @@ async fn create_organization(options: &CreateOrganization) -> Result<(), String>
     eprintln!("Organization {} was created. Hand this link to its first admin:", created.id);
     println!("{}", base_url.link(&created.invitation_path));
     eprintln!("It works once, for 7 days, and is not shown again.");
+    Ok(())
+}
+
+async fn reset_second_factor(options: &ResetSecondFactor) -> Result<(), String> {
+    let store = store(&options.store).await?;
+    ops::reset_second_factor(&store, &options.email).await.map_err(|error| error.to_string())?;
+    eprintln!("The second factor is off, and all sessions have ended. The password alone signs them in now.");
     Ok(())
 }
 

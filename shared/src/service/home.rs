@@ -59,15 +59,18 @@ pub struct QueuedAgreement {
     pub blockers: Vec<Blocker>,
 }
 
-/// What an organization has to do, and what it waits for. An agreement that closes soon is in no other section.
+/// What an organization has to do, and what it waits for. Each agreement is in one section: where it closes soon, there.
 #[derive(Debug)]
 pub struct WorkQueue {
     /// The pending proposals, those that expire first.
     pub proposals: Shortlist<Proposal>,
     /// The drafts whose publication is not proposed yet: ready ones first, then those that were changed last.
     pub drafts: Shortlist<QueuedAgreement>,
-    /// The active agreements, those that wait longest first.
+    /// The active agreements that wait for others, those that wait longest first.
     pub waiting: Shortlist<QueuedAgreement>,
+    /// The active agreements that wait for one of the organization's own contacts, or in which a participant has declined,
+    /// those that wait longest first.
+    pub attention: Shortlist<QueuedAgreement>,
     /// The drafts and active agreements that expire soon, the next one first.
     pub closing: Shortlist<QueuedAgreement>,
     /// The contacts that take part in these agreements.
@@ -95,12 +98,12 @@ pub struct Home {
     pub names: Names,
 }
 
-/// What Home shows a member.
-pub async fn get(scope: &Scope, member: &Member) -> Result<Home, Error> {
+/// What Home shows a member of an organization, which has these own contacts.
+pub async fn get(scope: &Scope, member: &Member, own: &BTreeSet<ContactId>) -> Result<Home, Error> {
     let tokens = async { if member.is_admin() { tokens::list(scope).await } else { Ok(Vec::new()) } };
     let endpoints = async { if member.is_admin() { endpoints::list(scope).await } else { Ok(Vec::new()) } };
     let (queue, mut tokens, mut endpoints, (changes, names)) =
-        tokio::try_join!(queue(scope), tokens, endpoints, audit::latest_changes(scope))?;
+        tokio::try_join!(queue(scope, own), tokens, endpoints, audit::latest_changes(scope))?;
     tokens.retain(|token| token.ends_soon(scope.now()));
     tokens.sort_by_key(|token| token.expires_at);
     endpoints.retain(EndpointState::is_failing);
@@ -118,11 +121,12 @@ struct Chosen<'a> {
     proposals: Shortlist<ProposalId>,
     drafts: Shortlist<&'a OpenAgreement>,
     waiting: Shortlist<&'a OpenAgreement>,
+    attention: Shortlist<&'a OpenAgreement>,
     closing: Shortlist<&'a OpenAgreement>,
 }
 
 impl<'a> Chosen<'a> {
-    fn of(open: &'a OpenAgreements, pending: &PendingProposals, now: Timestamp) -> Self {
+    fn of(open: &'a OpenAgreements, pending: &PendingProposals, own: &BTreeSet<ContactId>, now: Timestamp) -> Self {
         let closes_soon = now.unix_ms()..=now.plus_seconds(limits::CLOSES_SOON_S).unix_ms();
         let mut proposals = pending.pending.clone();
         proposals.sort_by_key(|proposal| proposal.expires_ms);
@@ -136,28 +140,31 @@ impl<'a> Chosen<'a> {
         closing.sort_by_key(|open| open.expires_ms);
         let closing = Shortlist::of(closing, limits::HOME_AGREEMENTS_MAX);
         let is_elsewhere = |open: &OpenAgreement| closing.shown.iter().any(|closing| closing.id == open.id);
-        let (mut waiting, mut drafts): (Vec<_>, Vec<_>) =
+        let (mut active, mut drafts): (Vec<_>, Vec<_>) =
             open.open.iter().filter(|open| !is_elsewhere(open)).partition(|open| open.is_active);
+        active.sort_by_key(|active| active.since_ms);
+        let needs_us = |active: &&OpenAgreement| active.is_declined || !active.waited_for.is_disjoint(own);
+        let (attention, waiting): (Vec<_>, Vec<_>) = active.into_iter().partition(needs_us);
         drafts.retain(|draft| !proposed.contains(&draft.id));
         drafts.sort_by_key(|draft| std::cmp::Reverse(draft.since_ms));
-        waiting.sort_by_key(|active| active.since_ms);
         Self {
             proposals: Shortlist::of(ids, limits::HOME_PROPOSALS_MAX),
             drafts: Shortlist::of(drafts, limits::HOME_AGREEMENTS_MAX),
             waiting: Shortlist::of(waiting, limits::HOME_AGREEMENTS_MAX),
+            attention: Shortlist::of(attention, limits::HOME_AGREEMENTS_MAX),
             closing,
         }
     }
 
     fn agreements(&self) -> impl Iterator<Item = &'a OpenAgreement> {
-        self.drafts.shown.iter().chain(&self.waiting.shown).chain(&self.closing.shown).copied()
+        [&self.drafts, &self.waiting, &self.attention, &self.closing].into_iter().flat_map(|list| &list.shown).copied()
     }
 }
 
-async fn queue(scope: &Scope) -> Result<WorkQueue, Error> {
+async fn queue(scope: &Scope, own: &BTreeSet<ContactId>) -> Result<WorkQueue, Error> {
     let (store, now) = (scope.store(), scope.now());
     let (open, pending) = tokio::try_join!(store.open_agreements(), store.all_pending_proposals(now))?;
-    let chosen = Chosen::of(&open, &pending, now);
+    let chosen = Chosen::of(&open, &pending, own, now);
     let people: BTreeSet<ContactId> = chosen.agreements().flat_map(|open| &open.contacts).copied().collect();
     let (proposals, agreements, contacts) = tokio::try_join!(
         store.proposals(chosen.proposals.shown.iter().copied()),
@@ -188,6 +195,7 @@ async fn queue(scope: &Scope) -> Result<WorkQueue, Error> {
         },
         drafts,
         waiting: found_of(&mut found, &chosen.waiting),
+        attention: found_of(&mut found, &chosen.attention),
         closing: found_of(&mut found, &chosen.closing),
         contacts,
         drafts_total: open.open.iter().filter(|open| !open.is_active).count(),

@@ -1,13 +1,15 @@
-//! Second factors of members, which admins reset. `web::second_factor` has what people do with their own.
+//! Second factors of members, which admins and operators reset. `web::second_factor` has what people do with their own.
 
 use std::collections::HashSet;
 
+use crate::domain::contact::Email;
 use crate::domain::ids::MemberId;
 use crate::domain::member::Admin;
 use crate::domain::organization::MemberRecord;
 use crate::domain::second_factor::{self, NotReset};
 use crate::error::Error;
-use crate::service::scope::{Plan, Scope};
+use crate::service::scope::{Plan, Scope, Writer};
+use crate::service::system::SystemContext;
 use crate::store::second_factors;
 
 /// Those of some members whose second factor is on.
@@ -33,4 +35,16 @@ pub async fn reset(
         }
         Err(refusal) => Plan::new(scope, Err(refusal)),
     })
+}
+
+/// Resets the second factor of an account by an operator, recorded as the service's own call. False if it is off.
+pub async fn reset_as_operator(system: &SystemContext, email: &Email) -> Result<Plan<bool>, Error> {
+    let scope = system.scope();
+    let Some((account, Some(factor))) = scope.store().table().account_with_factor(email).await? else {
+        return Ok(Plan::new(scope, false));
+    };
+    let here = account.memberships.iter().filter(|membership| membership.organization_id == scope.call().org());
+    let members = here.map(|membership| membership.member_id.uuid());
+    let changes = second_factors::reset_as_operator(scope.call(), &account, &factor)?;
+    Ok(Plan::new(scope, true).change([changes]).showing(members))
 }

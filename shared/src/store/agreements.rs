@@ -1,6 +1,8 @@
 //! Agreements: one versioned record each, with its stages, gates, participants and documents; a row in the list; and an
 //! entry of the due index for the next moment at which a countdown or its term ends.
 
+use std::collections::BTreeSet;
+
 use super::change::{Change, Changes};
 use super::item::{Item, from_item, ids, number, text};
 use super::keys::{self, Due, Key, Rows};
@@ -39,6 +41,10 @@ const CONTACTS: &str = "p";
 /// The attribute of a row that holds since when a draft is as it is, or an active agreement's step is open, in milliseconds
 /// since 1970.
 const SINCE: &str = "t";
+/// The attribute of a row that holds the contacts for whom the current step of an active agreement waits.
+const WAITED_FOR: &str = "q";
+/// The attribute of a row that is there, with any number, if a participant of an active agreement has declined.
+const DECLINED: &str = "d";
 /// The attribute of a row that holds when the agreement expires, in milliseconds since 1970.
 const EXPIRES: &str = "x";
 
@@ -59,6 +65,8 @@ impl Record for Agreement {
             .with(&WORKSPACE, &self.workspace_id)
             .with(&LIFECYCLE, &self.lifecycle())
             .with_ids(CONTACTS, self.participants.iter().map(|participant| participant.contact_id.uuid()))
+            .with_ids(WAITED_FOR, self.waited_for().into_iter().map(|contact| contact.uuid()))
+            .with_number(DECLINED, self.is_declined().then_some(1))
             .with_number(SINCE, self.open_since().map(Timestamp::unix_ms))
             .with_number(EXPIRES, self.expires_at.map(Timestamp::unix_ms))
     }
@@ -145,6 +153,10 @@ pub(crate) struct OpenAgreement {
     pub is_active: bool,
     /// The contacts that take part.
     pub contacts: Vec<ContactId>,
+    /// The contacts for whom the current step of an active agreement waits.
+    pub waited_for: BTreeSet<ContactId>,
+    /// Whether a participant of an active agreement has declined.
+    pub is_declined: bool,
     /// Since when a draft is as it is, or an active agreement's step is open, in milliseconds since 1970.
     pub since_ms: i64,
     /// When it expires, in milliseconds since 1970.
@@ -164,7 +176,7 @@ impl OrgStore {
     /// The drafts and the active agreements, from one pass over the rows.
     pub(crate) async fn open_agreements(&self) -> Result<OpenAgreements, StoreError> {
         let mut found = OpenAgreements::default();
-        let attributes = [keys::SORT, LIFECYCLE.name, CONTACTS, SINCE, EXPIRES];
+        let attributes = [keys::SORT, LIFECYCLE.name, CONTACTS, WAITED_FOR, DECLINED, SINCE, EXPIRES];
         let partition = keys::rows(self.org, Rows::Agreements);
         self.store
             .scan_partition(&partition, Order::OldestFirst, &attributes, |row| match open_agreement(&row) {
@@ -195,6 +207,8 @@ fn open_agreement(row: &Item) -> Option<OpenAgreement> {
         id: text(row, keys::SORT)?.parse().ok()?,
         is_active,
         contacts: ids(row, CONTACTS).unwrap_or_default().into_iter().map(Into::into).collect(),
+        waited_for: ids(row, WAITED_FOR).unwrap_or_default().into_iter().map(Into::into).collect(),
+        is_declined: number::<i64>(row, DECLINED).is_some(),
         since_ms: number(row, SINCE).unwrap_or_default(),
         expires_ms: number(row, EXPIRES),
     })

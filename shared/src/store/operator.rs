@@ -8,6 +8,7 @@ use super::table::PutIf;
 use super::{Store, StoreError, invitations, keys, tokens};
 use crate::crypto::{LinkSecret, TokenHash};
 use crate::domain::account::{Account, Membership};
+use crate::domain::contact::Email;
 use crate::domain::ids::{OrgId, TokenId};
 use crate::domain::invitation::Invitation;
 use crate::domain::organization::{MemberRecord, Organization};
@@ -72,6 +73,13 @@ impl<'a> Operator<'a> {
             Change::Create(to_item(keys::member(org, member.id), member)?),
         ];
         Ok(self.0.transact(changes.into()).await? == TransactionOutcome::Committed)
+    }
+
+    /// The organizations of an account. None if no account has this address.
+    pub async fn organizations_of(self, email: &Email) -> Result<Option<Vec<OrgId>>, StoreError> {
+        let account = self.0.account_with_factor(email).await?.map(|(account, _)| account);
+        let organizations = |account: Account| account.memberships.iter().map(|of| of.organization_id).collect();
+        Ok(account.map(organizations))
     }
 
     /// Adds a token.

@@ -93,6 +93,19 @@ pub(crate) fn reset(
     account: &Account,
     before: &Versioned<SecondFactor>,
 ) -> Result<Changes, StoreError> {
+    Ok(Changes::by_admin(call, admin, reset_of(account, before)?))
+}
+
+/// The changes with which an operator resets a second factor, like those of an admin.
+pub(crate) fn reset_as_operator(
+    call: &CallContext,
+    account: &Account,
+    before: &Versioned<SecondFactor>,
+) -> Result<Changes, StoreError> {
+    Ok(Changes::of(call, reset_of(account, before)?))
+}
+
+fn reset_of(account: &Account, before: &Versioned<SecondFactor>) -> Result<[Change; 2], StoreError> {
     let ended = Update {
         key: keys::account(&account.email),
         expression: "ADD #epoch :one",
@@ -104,5 +117,5 @@ pub(crate) fn reset(
         ],
     };
     let removed = Change::DeleteVersion(keys::second_factor(&account.email), before.version());
-    Ok(Changes::by_admin(call, admin, [Change::Update(ended), removed]))
+    Ok([Change::Update(ended), removed])
 }

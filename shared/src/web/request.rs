@@ -110,20 +110,15 @@ impl Request {
         if secret.verifies(form.get(FORM_TOKEN)) { Ok(form) } else { Err(Error::ForgedForm) }
     }
 
-    /// The form of a session that has ended, if it comes from this origin and the session's cookie, where it is still there,
-    /// fits its CSRF token. Such a form changes nothing: what was typed in it is kept for its own page.
+    /// The form of a session that has ended, if it comes from this origin: the session's cookie fits its CSRF token, or the
+    /// browser, which no longer has that cookie or has a later session's, names the form's origin. Such a form changes
+    /// nothing: what was typed in it is kept for its own page.
     #[must_use]
     pub fn form_of_ended_session(&self) -> Option<&Form> {
-        match self.cookie(Cookie::Session) {
-            Some(secret) => self.verified_form(&secret).ok(),
-            // The browser removes the cookie when the session's time is over. Then it has to name the form's origin.
-            None if self.parts.headers.contains_key(header::ORIGIN)
-                && is_same_origin(&self.app, &self.parts.headers) =>
-            {
-                self.form.as_ref().ok()
-            }
-            None => None,
-        }
+        let of_cookie = self.cookie(Cookie::Session).and_then(|secret| self.verified_form(&secret).ok());
+        let headers = &self.parts.headers;
+        let names_origin = headers.contains_key(header::ORIGIN) && is_same_origin(&self.app, headers);
+        of_cookie.or_else(|| self.form.as_ref().ok().filter(|_| names_origin))
     }
 
     /// The path and query of the `Referer`, if it names this origin.

@@ -33,7 +33,7 @@ use crate::limits;
 use crate::wire::enums::text_enum;
 use crate::wire::fields::FieldErrors;
 use crate::wire::input::{OrDefault, texts};
-use gate::Gate;
+use gate::{Gate, GateState};
 
 texts! {
     /// The name of an agreement.
@@ -427,6 +427,28 @@ impl Agreement {
             }
             Life::Completed { .. } | Life::Cancelled { .. } | Life::Expired { .. } => None,
         }
+    }
+
+    /// The gates for which the current step of an active agreement waits: those that are open or declined.
+    pub fn waiting_gates(&self) -> impl Iterator<Item = &Gate> {
+        let is_active = self.lifecycle() == Lifecycle::Active;
+        let current = self.stages.iter().find(|stage| is_active && stage.state == StageState::Current);
+        let is_waiting = |gate: &&Gate| matches!(gate.state, GateState::Open { .. } | GateState::Declined { .. });
+        current.into_iter().flat_map(|stage| &stage.gates).filter(is_waiting)
+    }
+
+    /// The contacts whom an open gate of an active agreement's current step names.
+    #[must_use]
+    pub fn waited_for(&self) -> BTreeSet<ContactId> {
+        let open = self.waiting_gates().filter(|gate| matches!(gate.state, GateState::Open { .. }));
+        let named = open.flat_map(|gate| gate.rule.named(self));
+        named.filter_map(|id| self.participant(id)).map(|participant| participant.contact_id).collect()
+    }
+
+    /// Whether a participant of an active agreement has declined, so that a member has to see how it goes on.
+    #[must_use]
+    pub fn is_declined(&self) -> bool {
+        self.waiting_gates().any(|gate| matches!(gate.state, GateState::Declined { .. }))
     }
 
     /// The state, as clients see it.

@@ -1,11 +1,13 @@
 //! Where an agreement and its gates are.
 
+use std::collections::BTreeSet;
+
 use super::names::{counted, names};
 use super::review::requirement;
 use crate::domain::agreement::gate::{Countdown, Gate, GateRule, GateState};
 use crate::domain::agreement::{Agreement, Life, Lifecycle, StageState};
 use crate::domain::contact::Contact;
-use crate::domain::ids::ParticipantId;
+use crate::domain::ids::{ContactId, ParticipantId};
 use crate::domain::time::Timestamp;
 
 /// An agreement's `status`.
@@ -75,16 +77,17 @@ pub struct CurrentWait {
 }
 
 /// What the current step of an active agreement waits for; none if the agreement waits for nothing. Someone who declined
-/// comes first, and then people before time.
+/// comes first, then the organization's own contacts, and other people before time.
 #[must_use]
-pub fn current_wait(agreement: &Agreement, contacts: &[Contact]) -> Option<CurrentWait> {
-    let is_waiting = |gate: &&Gate| matches!(gate.state, GateState::Open { .. } | GateState::Declined { .. });
+pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<ContactId>) -> Option<CurrentWait> {
     let is_declined = |gate: &Gate| matches!(gate.state, GateState::Declined { .. });
     let is_time = |gate: &Gate| matches!(gate.rule, GateRule::Countdown { .. });
-    let current = agreement.stages.iter().find(|stage| stage.state == StageState::Current)?;
-    let mut waiting: Vec<&Gate> = current.gates.iter().filter(is_waiting).collect();
-    waiting.retain(|_| agreement.lifecycle() == Lifecycle::Active);
-    waiting.sort_by_key(|gate| (!is_declined(gate), is_time(gate)));
+    let is_own = |gate: &Gate| {
+        let mut named = gate.rule.named(agreement).into_iter().filter_map(|id| agreement.participant(id));
+        named.any(|participant| own.contains(&participant.contact_id))
+    };
+    let mut waiting: Vec<&Gate> = agreement.waiting_gates().collect();
+    waiting.sort_by_key(|gate| (!is_declined(gate), !is_own(gate), is_time(gate)));
     let since = waiting.iter().filter_map(|gate| gate.opened_at()).min()?;
     let (first, others) = waiting.split_first()?;
     let on = match &first.rule {
@@ -112,7 +115,7 @@ mod tests {
     fn the_current_step_waits_for_people_before_time() {
         let deal = Deal::complete();
         let mut live = published(&deal.draft.set_expiry(None, noon()).unwrap());
-        let wait = |agreement: &Agreement| current_wait(agreement, &deal.contacts);
+        let wait = |agreement: &Agreement| current_wait(agreement, &deal.contacts, &BTreeSet::new());
         assert_eq!(wait(&deal.draft), None, "a draft waits for nobody");
         let found = wait(&live).unwrap();
         assert!(found.on.ends_with("to sign, and 2 more conditions"), "{found:?}");

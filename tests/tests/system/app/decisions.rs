@@ -142,6 +142,32 @@ async fn a_kept_note_is_for_whoever_typed_it_on_its_own_page() {
     assert!(!browser.get(&elsewhere).await.says("For my eyes"));
 }
 
+#[tokio::test]
+async fn a_note_is_kept_when_its_member_has_signed_in_again_in_another_window() {
+    let review = Review::of(|_| {}, AN_HOUR_MS).await;
+    let person = &review.person;
+    let own = [("origin", review.org.base_url())];
+    let browser = &Browser::of(&review.org, person).await;
+    let page = browser.get(&review.path).await;
+    sign_out_everywhere(&review.org, person).await;
+    assert_eq!(browser.sign_in(&person.email, &person.password, "/app").await.status, 303);
+    let out = submit(browser, &review.path, &filled(&page, "Terms as agreed", "confirm"), &own).await;
+    assert_eq!(out.status, 403, "{}", out.body);
+    for text in [ENDED, "Your note is kept below.", "Terms as agreed</textarea>"] {
+        assert!(out.says(text), "{text}: {}", out.body);
+    }
+    are(&review.states().await, "pending", "draft");
+    assert!(out.title().starts_with("Error:"), "{}", out.title());
+    // Nobody else's form has it, and no form that does not say where it comes from.
+    let colleague = Browser::of(&review.org, &review.org.member("Okon").await).await;
+    for (other, headers) in [(browser, &[][..]), (&colleague, &own)] {
+        let refused = submit(other, &review.path, &filled(&page, "Planted", "confirm"), headers).await;
+        assert!(refused.status == 403 && !refused.says("Planted"), "{}", refused.body);
+    }
+    assert_eq!(submit(browser, &review.path, &filled(&out, "Terms as agreed", "confirm"), &own).await.status, 303);
+    are(&review.states().await, "confirmed", "active");
+}
+
 /// What another site sends in the name of a member must not stand in their form.
 #[tokio::test]
 async fn only_the_own_form_of_an_ended_session_is_kept() {

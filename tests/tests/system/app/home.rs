@@ -120,6 +120,32 @@ async fn each_agreement_stands_where_its_next_step_is() {
 }
 
 #[tokio::test]
+async fn what_waits_for_the_own_company_needs_attention() {
+    let org = Org::new().await;
+    let browser = Browser::of(&org, &org.admin("Maren Holt").await).await;
+    let ours = org.ready_draft("Our lease", |_| {}).await;
+    publish(&org, &browser, &ours).await;
+    assert!(section(&browser.get("/app").await, "waiting").contains("Our lease"));
+    let contact = ours.participants[0].contact_id.to_string();
+    let page = browser.get("/app/organization/contacts").await;
+    let form = [("form_token", page.hidden("form_token")), ("contact_id", contact)];
+    let form: Vec<(&str, &str)> = form.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    assert_eq!(browser.post("/app/organization/contacts", &form).await.status, 303);
+    publish(&org, &browser, &org.ready_draft("Their lease", |_| {}).await).await;
+
+    let home = browser.get("/app").await;
+    let attention = section(&home, "attention");
+    assert!(
+        attention.contains("Our lease") && attention.contains("Ada Okafor to approve · since <time"),
+        "{attention}"
+    );
+    assert!(attention.contains("Your turn") && !attention.contains("Their lease"), "{attention}");
+    let waiting = section(&home, "waiting");
+    assert!(waiting.contains("Their lease") && !waiting.contains("Our lease"), "{waiting}");
+    assert!(!home.says("All caught up"), "{}", home.body);
+}
+
+#[tokio::test]
 async fn what_the_clock_has_not_recorded_yet_is_true_already() {
     let org = Org::new().await;
     let browser = signed_in(&org).await;

@@ -681,6 +681,25 @@ async fn an_admin_resets_the_second_factor_of_a_member() {
 }
 
 #[tokio::test]
+async fn an_operator_resets_the_second_factor_of_an_only_admin() {
+    let guarded = Guarded::new().await;
+    let store = guarded.table().store();
+    let nobody = ops::reset_second_factor(&store, "nobody@members.example").await.expect_err("no account");
+    assert_eq!(nobody.to_string(), "there is no account with this email address");
+    ops::reset_second_factor(&store, &guarded.person.email.to_uppercase()).await.expect("reset");
+    assert_eq!(guarded.browser.get(ACCOUNT).await.status, 303, "all sessions end");
+    let browser = Browser::new(guarded.org.base_url());
+    let signed_in = browser.sign_in(&guarded.person.email, &guarded.person.password, ACCOUNT).await;
+    assert_eq!(signed_in.location(), ACCOUNT);
+    assert!(browser.get(PAGE).await.says("Set up your second factor"));
+    let rows = guarded.org.audit().await;
+    let row = rows.iter().find(|row| row["operation"] == "reset_second_factor").expect("an audit row");
+    assert!(row["status"] == "200" && row.get("member_id").is_none(), "the service's own act: {row}");
+    let again = ops::reset_second_factor(&store, &guarded.person.email).await.expect_err("off already");
+    assert_eq!(again.to_string(), "this account has no second factor");
+}
+
+#[tokio::test]
 async fn no_admin_resets_the_second_factor_of_an_account_that_another_organization_uses() {
     let guarded = Guarded::new().await;
     let other = Org::new().await;
