@@ -162,7 +162,7 @@ pub async fn accept(
     let given = match (acceptance.proof, &step) {
         (Proof::Password(password), _) => Given::Password(password),
         (Proof::Code(_), None) => return Ok(Accepted::PasswordIsNext),
-        (Proof::Code(code), Some(step)) => Given::Code(GivenCode { code, step, attempt: OnceCell::new() }),
+        (Proof::Code(code), Some(step)) => Given::Code(Box::new(GivenCode { code, step, attempt: OnceCell::new() })),
     };
     let attempt = || async {
         let Some(found) = Found::find(request, secret).await? else { return Ok(Err(Accepted::Gone)) };
@@ -208,7 +208,7 @@ pub async fn accept(
 /// What a person gave.
 enum Given<'a> {
     Password(&'a str),
-    Code(GivenCode<'a>),
+    Code(Box<GivenCode<'a>>),
 }
 
 /// A code that a person gave. It is an attempt once all else has been checked, and a single one however often the commit is
