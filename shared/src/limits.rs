@@ -251,7 +251,7 @@ pub const LOGIN_ATTEMPTS_FROM_ADDRESS: u32 = 50;
 /// Failed logins to one account on a device that has signed in to it before, until the next one must wait.
 pub const LOGIN_ATTEMPTS_ON_DEVICE: u32 = 10;
 /// Codes of a second factor that were wrong for one account, from devices that have not signed in to it before, until the
-/// next one must wait. It is few, because a code has six digits, and only whoever knows the password gets to guess one.
+/// next one must wait. It is few, because a code has six digits, and only people who know the password get to guess one.
 pub const LOGIN_CODES_AT_ACCOUNT: u32 = 10;
 /// How long each code of an authenticator app is shown, in seconds (RFC 6238; every app knows this value).
 pub const TOTP_STEP_S: i64 = 30;

@@ -9,6 +9,7 @@ use shared::domain::delivery::DeliveryState;
 use shared::domain::endpoint::Subscription;
 use shared::domain::proposal::{ProposalAction, ProposalState};
 use shared::domain::time::Timestamp;
+use shared::domain::workspace::Workspace;
 use shared::service::endpoints::EndpointState;
 
 /// A state in a word, with the CSS class of its color.
@@ -43,6 +44,26 @@ impl From<Timestamp> for DisplayTime {
     }
 }
 
+/// A URL as pages show it. A long one breaks between its parts, not within a word.
+#[derive(Template)]
+#[template(path = "address.html")]
+pub(crate) struct DisplayUrl<'a> {
+    url: &'a str,
+}
+
+impl HtmlSafe for DisplayUrl<'_> {}
+
+impl<'a> DisplayUrl<'a> {
+    pub fn new(url: &'a str) -> Self {
+        Self { url }
+    }
+
+    /// The parts, each with the character at which it ends.
+    fn parts(&self) -> impl Iterator<Item = &str> {
+        self.url.split_inclusive(['/', '.', '?', '&', '='])
+    }
+}
+
 pub(crate) fn contact_kind_label(kind: ContactKind) -> &'static str {
     match kind {
         ContactKind::Person => "Person",
@@ -63,6 +84,13 @@ pub(crate) fn lifecycle_badge(lifecycle: Lifecycle) -> Badge {
         Lifecycle::Completed => Badge { text: "Completed", class: "green" },
         Lifecycle::Cancelled => Badge { text: "Cancelled", class: "red" },
         Lifecycle::Expired => Badge { text: "Expired", class: "red" },
+    }
+}
+
+pub(crate) fn workspace_badge(workspace: &Workspace) -> Badge {
+    match workspace.activated_at() {
+        Some(_) => Badge { text: "Activated", class: "green" },
+        None => Badge { text: "Not activated", class: "quiet" },
     }
 }
 

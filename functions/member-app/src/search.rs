@@ -21,9 +21,9 @@ use crate::agreement::agreement_url;
 use crate::contacts::contact_url;
 use crate::developers::endpoint_url;
 use crate::home::ProposalRow;
-use crate::labels::{Badge, contact_kind_label, endpoint_badge, lifecycle_badge, subscription_label};
+use crate::labels::{Badge, contact_kind_label, endpoint_badge, lifecycle_badge, subscription_label, workspace_badge};
 use crate::layout::{Layout, encode_query_value};
-use crate::organization::role_label;
+use crate::organization::{self, role_label};
 use crate::response::PageResponse;
 use crate::tokens::{self, scope_label, token_badge};
 use crate::workspaces::workspace_url;
@@ -98,7 +98,9 @@ fn groups(found: &Found, search: &str, now: Timestamp) -> Vec<Group> {
         group(["proposals", "Proposals", "By", "State"], &found.proposals, list("/app/proposals"), |found| {
             proposal(found, now)
         }),
-        group(["members", "Members", "Email", "Role"], &found.members, "/app/organization".to_owned(), member),
+        group(["members", "Members", "Email", "Role"], &found.members, organization::search_url(search), |found| {
+            member(found, search)
+        }),
         group(["tokens", "Access tokens", "Scope", "State"], &found.tokens, tokens::PATH.to_owned(), |found| {
             token(found, now)
         }),
@@ -144,10 +146,7 @@ fn workspace(found: &Workspace) -> Row {
         url: workspace_url(found.id()),
         name: found.name.as_str().to_owned(),
         about: found.number.to_string(),
-        badge: match found.activated_at() {
-            Some(_) => Badge { text: "Activated", class: "green" },
-            None => Badge { text: "Not activated", class: "quiet" },
-        },
+        badge: workspace_badge(found),
         id: found.id().uuid(),
     }
 }
@@ -167,9 +166,9 @@ fn proposal(found: &Proposal, now: Timestamp) -> Row {
     Row { url, name: title, about: actor, badge, id: found.id().uuid() }
 }
 
-fn member(found: &MemberRecord) -> Row {
+fn member(found: &MemberRecord, search: &str) -> Row {
     Row {
-        url: "/app/organization".to_owned(),
+        url: organization::search_url(search),
         name: found.name.as_str().to_owned(),
         about: found.email.as_str().to_owned(),
         badge: Badge { text: role_label(found.role), class: "quiet" },

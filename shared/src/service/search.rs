@@ -76,13 +76,12 @@ pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result
     let ((agreements, workspaces, contacts, proposals), members, tokens, endpoints) =
         tokio::try_join!(lists, members::list(scope), tokens, endpoints)?;
     let has = |texts: &[&str]| Folded::join(texts.iter().copied()).as_str().contains(needle);
-    let is_named = |member: &MemberRecord| has(&[member.name.as_str(), member.email.as_str()]);
     Ok(Some(Found {
         agreements,
         workspaces,
         contacts,
         proposals,
-        members: Page::slice(members.into_iter().filter(is_named), page),
+        members: Page::slice(members.into_iter().filter(|member| members::is_found(member, &query.q)), page),
         tokens: Page::slice(tokens.into_iter().filter(|token| has(&[&token.name])), page),
         endpoints: Page::slice(endpoints.into_iter().filter(|state| has(&[state.endpoint.url().as_str()])), page),
     }))

@@ -65,7 +65,7 @@ impl Record for Agreement {
             .with(&WORKSPACE, &self.workspace_id)
             .with(&LIFECYCLE, &self.lifecycle())
             .with_ids(CONTACTS, self.participants.iter().map(|participant| participant.contact_id.uuid()))
-            .with_ids(WAITED_FOR, self.waited_for().into_iter().map(|contact| contact.uuid()))
+            .with_ids(WAITED_FOR, self.waited_for().into_iter().map(ContactId::uuid))
             .with_number(DECLINED, self.is_declined().then_some(1))
             .with_number(SINCE, self.open_since().map(Timestamp::unix_ms))
             .with_number(EXPIRES, self.expires_at.map(Timestamp::unix_ms))

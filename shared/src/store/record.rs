@@ -60,13 +60,6 @@ impl Row {
         self
     }
 
-    /// Adds a set of ids that filters look at, which is changed in place. An empty one is none.
-    pub(super) fn with_id_set(mut self, name: &'static str, ids: impl IntoIterator<Item = Uuid>) -> Self {
-        let ids = id_set(ids);
-        self.attributes.extend(ids.as_bs().is_ok_and(|ids| !ids.is_empty()).then_some((name, ids)));
-        self
-    }
-
     /// Adds a number that filters look at; nothing where there is none.
     pub(super) fn with_number(mut self, name: &'static str, value: Option<i64>) -> Self {
         self.attributes.extend(value.map(|value| (name, AttributeValue::N(value.to_string()))));

@@ -97,6 +97,12 @@ async fn of_many_the_first_are_shown_and_a_link_leads_to_all() {
         let list = browser.get(&format!("/app/{path}?search=lease")).await;
         assert_eq!(list.body.matches("<td class=\"main\">").count(), 6, "{kind}: {}", list.body);
     }
+    // Members have a list with a search too.
+    org.member("Marguerite Lease").await;
+    let members = group(&search(&browser, "lease").await, "members").expect("a member").to_owned();
+    assert!(members.contains("href=\"/app/organization?search=lease\">Marguerite Lease</a>"), "{members}");
+    let list = browser.get("/app/organization?search=lease").await;
+    assert!(list.says("Marguerite Lease") && list.body.matches("<td class=\"main\">").count() == 1, "{}", list.body);
     // The link carries the text as it is.
     let page = search(&browser, "lease & option").await;
     assert!(page.says("href=\"/app/proposals?search=lease%20%26%20option\""), "{}", page.body);
