@@ -18,8 +18,11 @@
     const [day, month, year, hour, minute, second, zone] =
       ['day', 'month', 'year', 'hour', 'minute', 'second', 'timeZoneName'].map((type) => part(parts, type));
     const seconds = 'seconds' in element.dataset ? `:${second}` : '';
+    // Of some times only the hour is known, which does not begin with a full hour in every zone.
+    const last = new Intl.DateTimeFormat('en-US', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+    const end = 'hour' in element.dataset ? `–${last.format(date.getTime() + 59 * 60_000)}` : '';
     element.title = element.textContent.trim();
-    element.textContent = `${day} ${month} ${year}, ${hour}:${minute}${seconds} ${zone}`;
+    element.textContent = `${day} ${month} ${year}, ${hour}:${minute}${seconds}${end} ${zone}`;
   });
   showTimes(document);
 

@@ -25,7 +25,8 @@ pub(crate) struct DisplayTime {
     /// The value of a `datetime` attribute.
     pub datetime: String,
     pub text: String,
-    has_seconds: bool,
+    /// The attribute that tells the script how exact the time is.
+    precision: &'static str,
 }
 
 // Its template escapes what it shows.
@@ -34,13 +35,23 @@ impl HtmlSafe for DisplayTime {}
 impl DisplayTime {
     /// The time to the second, where a minute does not tell rows apart.
     pub fn with_seconds(time: Timestamp) -> Self {
-        Self { datetime: time.to_string(), text: time.for_people_to_the_second(), has_seconds: true }
+        Self { datetime: time.to_string(), text: time.for_people_to_the_second(), precision: " data-seconds" }
+    }
+
+    /// The hour that begins at a time, where no more is known.
+    pub fn hour_of(time: Timestamp) -> Self {
+        let text = time.for_people();
+        let end = match text.split_once(", ").and_then(|(_, clock)| clock.split_once(':')) {
+            Some((hour, _)) => format!(":00–{hour}:59 UTC"),
+            None => String::new(),
+        };
+        Self { datetime: time.to_string(), text: text.replace(":00 UTC", &end), precision: " data-hour" }
     }
 }
 
 impl From<Timestamp> for DisplayTime {
     fn from(time: Timestamp) -> Self {
-        Self { datetime: time.to_string(), text: time.for_people(), has_seconds: false }
+        Self { datetime: time.to_string(), text: time.for_people(), precision: "" }
     }
 }
 

@@ -72,14 +72,14 @@ impl Handler for Show {
         let query: SearchQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
         let search = request.query("q").unwrap_or_default().trim().to_owned();
         let found = search::find(signed_in.scope(), signed_in.member(), &query).await?;
-        let groups = found.map(|found| groups(&found, &search, request.now()));
+        let groups = found.map(|found| groups(&found, (&query, &search), request.now()));
         let shown: Vec<Uuid> = groups.iter().flatten().flat_map(|group| &group.rows).map(|row| row.id).collect();
         let page = SearchPage { layout: Layout::new(request), search, groups };
         Ok(PageResponse::render(&page)?.showing(shown))
     }
 }
 
-fn groups(found: &Found, search: &str, now: Timestamp) -> Vec<Group> {
+fn groups(found: &Found, (query, search): (&SearchQuery, &str), now: Timestamp) -> Vec<Group> {
     let list = |path: &str| format!("{path}?search={}", encode_query_value(search));
     let all = [
         group(
@@ -88,6 +88,13 @@ fn groups(found: &Found, search: &str, now: Timestamp) -> Vec<Group> {
             list("/app/agreements"),
             agreement,
         ),
+        Group {
+            // No list finds documents.
+            all: None,
+            ..group(["documents", "Documents", "Agreement", "State"], &found.with_documents, String::new(), |found| {
+                documents(found, query)
+            })
+        },
         group(
             ["workspaces", "Workspaces", "Reference", "State"],
             &found.workspaces,
@@ -136,6 +143,19 @@ fn agreement(found: &Agreement) -> Row {
         url: agreement_url(found.id()),
         name: found.name.as_str().to_owned(),
         about: found.participants.len().to_string(),
+        badge: lifecycle_badge(found.lifecycle()),
+        id: found.id().uuid(),
+    }
+}
+
+/// The documents of an agreement whose names match.
+fn documents(found: &Agreement, query: &SearchQuery) -> Row {
+    let names = found.documents.iter().map(|document| document.name.as_str());
+    let names: Vec<&str> = names.filter(|name| search::matches(query, name)).collect();
+    Row {
+        url: format!("{}#documents", agreement_url(found.id())),
+        name: names.join(", "),
+        about: found.name.as_str().to_owned(),
         badge: lifecycle_badge(found.lifecycle()),
         id: found.id().uuid(),
     }

@@ -451,6 +451,8 @@ text_enum! {
         WorkspacePeople = "WORKSPACEPEOPLE",
         /// Rows of agreements.
         Agreements = "AGREEMENTS",
+        /// The names of each agreement's documents, which only the search looks through.
+        AgreementDocuments = "AGREEMENTDOCUMENTS",
         /// Rows of proposals.
         Proposals = "PROPOSALS",
     }

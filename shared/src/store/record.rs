@@ -132,10 +132,16 @@ pub(super) fn check<R: Record>(org: OrgId, read: &Versioned<R>) -> Change {
     Change::CheckVersion(R::key(org, read.record_id()), read.version())
 }
 
+/// A row with a folded text to search.
+pub(super) fn row_item(key: Key, text: &str) -> Item {
+    let mut item = key.into_item();
+    item.insert(TEXT.to_owned(), AttributeValue::S(text.to_owned()));
+    item
+}
+
 fn row_of<R: Record>(org: OrgId, record: &R) -> Change {
     let Row { text, attributes } = record.row();
-    let mut item = keys::row(org, R::ROWS, record.record_id().into()).into_item();
-    item.insert(TEXT.to_owned(), AttributeValue::S(text.as_str().to_owned()));
+    let mut item = row_item(keys::row(org, R::ROWS, record.record_id().into()), text.as_str());
     item.extend(attributes.into_iter().map(|(name, value)| (name.to_owned(), value)));
     Change::Put(item)
 }

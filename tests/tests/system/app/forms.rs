@@ -415,7 +415,10 @@ async fn the_session_of_a_removed_member_is_dead() {
     ops::remove_member(&org.stack().table().store(), org.id, person.id).await.unwrap();
     assert_eq!(browser.get("/app").await.status, 303);
     browser.set_cookie("session", "");
-    assert_eq!(browser.post("/app/sign-out-everywhere", &[("form_token", &token)]).await.location(), "/app/sign-in?ended=everywhere");
+    assert_eq!(
+        browser.post("/app/sign-out-everywhere", &[("form_token", &token)]).await.location(),
+        "/app/sign-in?ended=everywhere"
+    );
     let page = browser.sign_in(&person.email, &person.password, "/app").await;
     assert_eq!(page.status, 422, "{}", page.body);
 }
