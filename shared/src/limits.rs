@@ -282,8 +282,8 @@ pub const OPERATOR_ATTEMPTS_MAX: u32 = 5;
 /// The lifetime of a flash cookie, in seconds: enough for the redirect, also on a slow connection, and for copying a new
 /// signing secret, which the pages of its endpoint show for so long ("two minutes" in their text).
 pub const FLASH_LIFETIME_S: i64 = 120;
-/// How long the note of a decision is kept whose session had ended, in seconds: enough to sign in again.
-pub const KEPT_NOTE_LIFETIME_S: i64 = 1800;
+/// How long a text is kept that was typed in a form whose session had ended, in seconds: enough to sign in again.
+pub const KEPT_TEXT_LIFETIME_S: i64 = 1800;
 /// The longest `Set-Cookie` header that every browser takes, in bytes.
 pub const COOKIE_BYTES_MAX: usize = 4096;
 

@@ -42,5 +42,6 @@ pub(crate) async fn notice_of_act(request: &Request) -> (Option<Notice>, Option<
         "warn" => Notice::warn(title, line),
         _ => Notice::good(title, line),
     };
+    request.set_outcome(title);
     (Some(notice), cookie)
 }

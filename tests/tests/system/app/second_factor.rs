@@ -746,7 +746,7 @@ async fn whoever_is_invited_and_has_a_second_factor_joins_with_a_code() {
     assert!(!guarded.browser.get(ACCOUNT).await.says(&other.name), "not a member yet");
     let code = guarded.code(0);
     let joined = send_signed_out(&visitor, &link, &[("code", &code)]).await;
-    assert_eq!((joined.status, joined.location()), (303, "/app"), "{}", joined.body);
+    assert_eq!((joined.status, joined.location()), (303, "/app?arrived=joined"), "{}", joined.body);
     assert!(visitor.get(ACCOUNT).await.says(&other.name));
     assert_eq!(visitor.cookie("second-step"), None);
     assert!(is_refused(&send_code(&guarded.halfway().await, "code", &code).await), "the code is used");
