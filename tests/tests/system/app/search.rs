@@ -152,7 +152,9 @@ async fn what_cannot_be_searched_for_is_refused_and_everything_else_is_text() {
     }
     for empty in ["/app/search", "/app/search?q=", "/app/search?q=%20%20"] {
         let page = browser.get(empty).await;
-        assert!(page.status == 200 && page.says("Finds agreements, workspaces") && !page.says("Nothing matches"));
+        assert!(
+            page.status == 200 && page.says("Finds agreements, documents, workspaces") && !page.says("Nothing matches")
+        );
     }
 }
 

@@ -780,7 +780,7 @@ async fn a_missing_name_or_a_link_that_has_ended_costs_no_attempt_at_a_code() {
     }
     let code = guarded.code(0);
     let joined = send_signed_out(&visitor, &link, &[("name", "Ines Moreau"), ("code", &code)]).await;
-    assert_eq!((joined.status, joined.location()), (303, "/app"), "{}", joined.body);
+    assert_eq!((joined.status, joined.location()), (303, "/app?arrived=joined"), "{}", joined.body);
 }
 
 #[tokio::test]

@@ -163,7 +163,10 @@ async fn the_hour_of_a_tokens_last_use_is_shown_and_written_once() {
     }
     let page = browser.get(TOKENS).await;
     let used = row(&page, "CRM sync");
-    assert!(used.contains("data-label=\"Last used\"><time") && used.contains(":00 UTC"), "{used}");
+    assert!(
+        used.contains("data-label=\"Last used\"><time") && used.contains(":00–") && used.contains(":59 UTC"),
+        "{used}"
+    );
     // A token just used costs no more than its read and its row.
     let answer = client.get("/api/v1/me").send().await;
     let line = log::line(org.stack().log_file(), &answer.request_id()).await;
