@@ -372,7 +372,10 @@ async fn new_page(
 }
 
 fn until_hint(zone: &TimeZone) -> String {
-    format!("Instead of a duration. Time zone: {}.", zone.as_str())
+    format!(
+        "Instead of a duration. Such as Dec 31, 2026 5pm or 12/31/2026, in the time zone {}; a date alone means the end of that day.",
+        zone.as_str()
+    )
 }
 
 fn units() -> Vec<Choice> {

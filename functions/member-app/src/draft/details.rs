@@ -75,7 +75,7 @@ async fn page(
         expiry: expiry.unwrap_or_else(|| expiry_fields(&agreement, zone)),
         expiry_seen: seen(&agreement, Part::Expiry),
         expiry_hint: format!(
-            "If the agreement is not completed by then, it expires. Time zone: {}. Leave it empty for no expiry.",
+            "Such as Dec 31, 2026 5pm or 12/31/2026, in the time zone {}; a date alone means the end of that day. If the agreement is not completed by then, it expires. Leave it empty for no expiry.",
             zone.as_str()
         ),
     };

@@ -134,7 +134,7 @@ fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notic
         activates: workspace.activated_at().is_none(),
         blockers,
         is_proposed: pending.iter().any(|proposal| proposal.action == ProposalAction::PublishAgreement),
-        proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, request.now())).collect(),
+        proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, agreement, request.now())).collect(),
         fingerprint: fingerprint.to_string(),
         new_step: StageId::new(),
         new_document: DocumentId::new(),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use shared::domain::agreement::edit::Part;
-use shared::domain::agreement::{Agreement, NewParticipant, ParticipantRole, Roles};
+use shared::domain::agreement::{Agreement, Document, NewParticipant, ParticipantRole, Roles};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{AgreementId, ContactId, ParticipantId};
 use shared::error::Error;
@@ -14,6 +14,8 @@ use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input;
 
+use super::condition::{condition_url, type_label};
+use super::documents::document_url;
 use super::step::editable;
 use super::{Choice, Edit, Problem, participant_name, role_boxes, seen, submit};
 use crate::Handler;
@@ -221,6 +223,23 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
 
+/// The places that name a participant, who can't be removed before they are changed.
+fn named_in(draft: &Agreement, participant: ParticipantId) -> Vec<Link> {
+    let gates = draft.stages.iter().flat_map(|stage| stage.gates.iter().map(move |gate| (stage, gate)));
+    let conditions = gates
+        .filter(|(_, gate)| gate.rule.participant_ids().is_some_and(|ids| ids.contains(&participant)))
+        .map(|(stage, gate)| Link {
+            url: condition_url(draft.id(), gate.id),
+            text: format!("Open “{}” in “{}”", type_label(gate.rule.gate_type()), stage.name.as_str()),
+        });
+    let signs = |document: &&Document| document.blocks.iter().any(|block| block.participant_id == participant);
+    let documents = draft.documents.iter().filter(signs).map(|document| Link {
+        url: format!("{}#blocks", document_url(draft.id(), document.id)),
+        text: format!("Open “{}”", document.name.as_str()),
+    });
+    conditions.chain(documents).collect()
+}
+
 /// Saves a participant's roles, or removes the participant.
 pub(crate) struct Save;
 
@@ -238,7 +257,12 @@ impl Handler for Save {
         let form = submitted.form();
         let again = async |problem: Problem| {
             let fields = form.get("act").is_empty().then(|| problem.fields(form));
-            let page = page(request, fields, Some(problem.notice.clone())).await?;
+            let mut notice = problem.notice.clone();
+            if form.get("act") == "remove" {
+                let draft = drafts::agreement(request.signed_in()?.scope(), id).await?;
+                notice.links = named_in(&draft, participant);
+            }
+            let page = page(request, fields, Some(notice)).await?;
             Ok(problem.answer(page))
         };
         let back = agreement_url(id);

@@ -7,7 +7,7 @@ use shared::domain::agreement::{Agreement, ConversionTiming, SafeTerms};
 use shared::domain::ids::AgreementId;
 use shared::domain::sentences;
 use shared::domain::typed_values::{
-    NOT_A_PERCENTAGE, NOT_AN_AMOUNT, read_amount, read_percentage, write_amount, write_percentage,
+    NOT_A_PERCENTAGE, NOT_AN_AMOUNT, meant_percentage, read_amount, read_percentage, write_amount, write_percentage,
 };
 use shared::error::Error;
 use shared::service::drafts;
@@ -115,7 +115,11 @@ fn read_terms(form: &Form) -> Result<SafeTerms, FieldErrors> {
         text => {
             let read = read_percentage(text);
             if read.is_none() {
-                errors.extend(FieldErrors::one("discount", FieldCode::InvalidFormat, NOT_A_PERCENTAGE));
+                let message = match meant_percentage(text) {
+                    Some(meant) => format!("{NOT_A_PERCENTAGE}. Did you mean {meant}?"),
+                    None => NOT_A_PERCENTAGE.to_owned(),
+                };
+                errors.extend(FieldErrors::one("discount", FieldCode::InvalidFormat, message));
             }
             read
         }

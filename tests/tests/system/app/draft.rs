@@ -127,7 +127,7 @@ async fn a_deal_goes_from_nothing_to_active_in_the_browser_alone() {
     let filed = desk.upload(&path, &[("seen", &seen), ("name", "Contract")], &file).await;
     assert_eq!((filed.status, filed.location()), (303, path.as_str()), "{}", filed.body);
     let shown = desk.browser.get(&path).await;
-    notice(&shown, "The file was uploaded");
+    notice(&shown, "“deed.pdf” was uploaded");
     let agreement = desk.agreement(&page).await;
     let sha256 = agreement["documents"][0]["sha256"].as_str().expect("a hash");
     assert!(shown.says(sha256) && shown.says(&format!("{} bytes", file.len())), "{}", shown.body);
@@ -219,7 +219,7 @@ async fn every_type_of_condition_is_added_set_and_removed() {
     let id = unknown_id();
     let until = [("id", id.as_str()), ("type", "countdown"), ("until", "2031-05-04T12:30")];
     assert_eq!(desk.send(&format!("{steps}/conditions"), &until).await.status, 303);
-    assert!(desk.browser.get(&format!("{page}/conditions/{id}")).await.says("value=\"2031-05-04T12:30\""));
+    assert!(desk.browser.get(&format!("{page}/conditions/{id}")).await.says("value=\"May 4, 2031 12:30 PM\""));
     for (name, value) in [("wait", "0"), ("wait", "-1"), ("wait", "soon"), ("wait", "999999999"), ("until", "tomorrow")]
     {
         let wrong = desk.send(&format!("{steps}/conditions"), &[("type", "countdown"), (name, value)]).await;
@@ -352,7 +352,8 @@ async fn members_who_edit_different_parts_both_keep_their_edits() {
     // The same part: the second one is told, keeps what they typed, and can then replace it.
     let stale = desk.send(&steps, &[("seen", &step_page), ("name", "Closing <b>dinner</b>")]).await;
     assert_eq!(stale.status, 409);
-    notice(&stale, "Another member changed this while you were typing");
+    notice(&stale, "Ines Duarte changed this while you were typing");
+    assert!(stale.says("Name: now “Signatures”; you typed “Closing &#60;b&#62;dinner&#60;/b&#62;”."), "{}", stale.body);
     assert!(
         stale.says("Signatures") && stale.says("value=\"Closing &#60;b&#62;dinner&#60;/b&#62;\""),
         "{}",
@@ -383,11 +384,18 @@ async fn steps_are_moved_by_the_order_that_was_shown() {
     let order = desk.seen(&page).await;
     let path = format!("{page}/steps");
     let moved = desk.send(&path, &[("act", "move"), ("id", ids[2]), ("to", "0"), ("seen", &order)]).await;
-    assert_eq!(moved.status, 303, "{}", moved.body);
+    assert_eq!((moved.status, moved.location()), (303, format!("{page}#notice").as_str()), "{}", moved.body);
+    let shown = desk.browser.get(&page).await;
+    notice(&shown, "The step “Three” was moved up");
+    let (above, steps) = shown.body.split_once("id=\"steps\"").expect("the section");
+    assert!(!above.contains("id=\"notice\"") && steps.contains("id=\"notice\""), "it stands where the member acted");
     let twice = desk.send(&path, &[("act", "move"), ("id", ids[2]), ("to", "0"), ("seen", &order)]).await;
     assert_eq!(twice.status, 303, "the second press of a double click: {}", twice.body);
     let fields = [("form_token", other_token.as_str()), ("act", "move"), ("id", ids[0]), ("to", "2"), ("seen", &order)];
-    assert_eq!(other.post(&path, &fields).await.status, 409, "the order that the other member saw is no more");
+    let stale = other.post(&path, &fields).await;
+    assert_eq!(stale.status, 409, "the order that the other member saw is no more");
+    notice(&stale, "The steps were reordered by Maren Holt");
+    assert!(stale.says("move it again if you still want to"), "{}", stale.body);
     let names = |agreement: &Value| {
         let stages = agreement["stages"].as_array().cloned().expect("stages");
         stages.iter().map(|stage| stage["name"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
@@ -417,6 +425,7 @@ async fn what_others_refer_to_stays() {
     let refused = desk.send(&format!("{page}/participants/{participant}"), &[("act", "remove")]).await;
     assert_eq!(refused.status, 422);
     assert!(refused.says("remove that signature block first"), "{}", refused.body);
+    assert!(refused.says(&format!("href=\"{page}/documents/{document}#blocks\"")), "it links there: {}", refused.body);
     let refused = desk.send(&format!("{page}/documents/{document}"), &[("act", "remove")]).await;
     assert_eq!(refused.status, 422);
     assert!(refused.says("condition of the step “Signing”"), "{}", refused.body);
@@ -484,6 +493,14 @@ async fn terms_are_read_as_people_type_them() {
     assert_eq!(terms["investment_amount_minor"], 75_000_000);
     assert_eq!((&terms["valuation_cap_minor"], &terms["discount_rate"]), (&json!(800_000_000), &json!("0.20")));
     assert_eq!((&terms["currency"], &terms["mfn"], &terms["pro_rata"]), (&json!("USD"), &json!(false), &json!(true)));
+    let shown = desk.browser.get(&page).await;
+    notice(&shown, "Terms saved");
+    assert!(shown.says("Investment: $750,000.00 USD"), "what was understood: {}", shown.body);
+    let (header, rest) = shown.body.split_once("</dl>").expect("the header of the deal");
+    for text in ["$750,000.00 USD", "No participants yet", "Valuation cap", "20%", "Edit name, kind and expiry"] {
+        assert!(header.contains(text), "the deal comes first: {text}");
+    }
+    assert!(rest.contains("id=\"notice\""), "the notice stands by the terms");
     let shown = desk.browser.get(&path).await;
     assert!(shown.says("value=\"750,000.00\"") && shown.says("value=\"20%\""), "{}", shown.body);
     let wrong = [
@@ -495,7 +512,15 @@ async fn terms_are_read_as_people_type_them() {
     let wrong: Vec<_> = wrong.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let refused = desk.send(&path, &wrong).await;
     assert_eq!(refused.status, 422);
-    for text in ["investment-error", "discount-error", "value=\"1.234,56\"", "value=\"0.2\"", "<title>Error: "] {
+    let texts = [
+        "Did you mean 20%?<",
+        "investment-error",
+        "discount-error",
+        "value=\"1.234,56\"",
+        "value=\"0.2\"",
+        "<title>Error: ",
+    ];
+    for text in texts {
         assert!(refused.says(text), "{text}: {}", refused.body);
     }
 }
@@ -519,8 +544,129 @@ async fn name_kind_and_expiry_are_edited() {
     let fields = [("act", "expiry"), ("seen", expiry.as_str()), ("expires_at", "2031-01-31T09:00")];
     assert_eq!(desk.send(&path, &fields).await.status, 303);
     assert_eq!(desk.agreement(&page).await["expires_at"], "2031-01-31T09:00:00.000Z");
-    let wrong = desk.send(&path, &[("act", "expiry"), ("seen", &expiry), ("expires_at", "31/01/2031")]).await;
-    assert!(wrong.status == 422 && wrong.says("expires_at-error"), "{}", wrong.body);
+}
+
+#[tokio::test]
+async fn an_expiry_is_read_as_people_type_it_and_shown_as_it_was_understood() {
+    let desk = Desk::new().await;
+    let page = desk.begin("blank", &[]).await;
+    let path = format!("{page}/details");
+    let save = async |typed: &str| {
+        let body = desk.browser.get(&path).await.body;
+        let seen = body.split("name=\"seen\" value=\"").nth(2).and_then(|rest| rest.split('"').next()).expect("seen");
+        desk.send(&path, &[("act", "expiry"), ("seen", seen), ("expires_at", typed)]).await
+    };
+    for (typed, expected) in [
+        ("12/31/2031", "2031-12-31T23:59:00.000Z"),
+        ("Dec 31, 2031 5pm", "2031-12-31T17:00:00.000Z"),
+        ("31 December 2031", "2031-12-31T23:59:00.000Z"),
+        ("2031-12-30", "2031-12-30T23:59:00.000Z"),
+        ("2031-12-31T09:00", "2031-12-31T09:00:00.000Z"),
+    ] {
+        assert_eq!(save(typed).await.status, 303, "{typed}");
+        assert_eq!(desk.agreement(&page).await["expires_at"], expected, "{typed}");
+    }
+    notice(&desk.browser.get(&page).await, "Expires 31 Dec 2031, 09:00 UTC");
+    assert!(desk.browser.get(&path).await.says("value=\"Dec 31, 2031 9:00 AM\""));
+    for (typed, reason) in [
+        ("31/12/2031", "must be a day that exists"),
+        ("tomorrow", "must be a date"),
+        ("12/31/9999", "must be in the years 1900 to 2199"),
+    ] {
+        let wrong = save(typed).await;
+        assert_eq!(wrong.status, 422, "{typed}");
+        assert!(
+            wrong.says("expires_at-error") && wrong.says(reason) && wrong.says(&format!("value=\"{typed}\"")),
+            "{typed}"
+        );
+    }
+    // A date in the past is no error, but it keeps the draft from being published.
+    assert_eq!(save("1/2/2020").await.status, 303);
+    let shown = desk.browser.get(&page).await;
+    assert!(shown.says("class=\"notice warn\"") && shown.says("That is in the past"), "{}", shown.body);
+    assert!(shown.says("Choose an expiry in the future"), "{}", shown.body);
+}
+
+#[tokio::test]
+async fn each_blocker_names_what_is_missing_and_where() {
+    let desk = Desk::new().await;
+    let page = desk.begin("blank-safe", &[]).await;
+    let step = unknown_id();
+    desk.send(&format!("{page}/steps"), &[("act", "add"), ("id", &step), ("step_name", "Closing")]).await;
+    for (kind, lacking) in [
+        ("document_signed", "choose the document of “Signed document” in “Closing”."),
+        ("countdown", "set the waiting period of “Waiting period” in “Closing”."),
+        ("information_request", "add questions to “Information request” in “Closing”."),
+        ("participant_approval", "choose who must act in “Approval” in “Closing”."),
+    ] {
+        let id = unknown_id();
+        let fields = [("id", id.as_str()), ("type", kind)];
+        let added = desk.send(&format!("{page}/steps/{step}/conditions"), &fields).await;
+        let shown = desk.browser.get(added.location().split('#').next().expect("a path")).await;
+        assert!(shown.says("class=\"notice warn\"") && shown.says(lacking), "{kind}: {}", shown.body);
+    }
+    let shown = desk.browser.get(&page).await;
+    for text in [
+        "Choose the document of “Signed document” in “Closing”",
+        "Set the waiting period of “Waiting period” in “Closing”",
+        "Add questions to “Information request” in “Closing”",
+        "Choose who must act in “Approval” in “Closing”",
+        "Complete the SAFE terms: investment amount; currency; valuation cap, discount or most favored nation; conversion; governing law",
+        "Give one participant the role Investor and one participant the role Issuer",
+    ] {
+        assert!(shown.says(text), "{text}: {}", shown.body);
+    }
+}
+
+#[tokio::test]
+async fn two_who_rename_one_draft_are_told_of_each_other() {
+    let desk = Desk::new().await;
+    let (other, other_token) = desk.colleague().await;
+    let page = desk.begin("blank", &[]).await;
+    let path = format!("{page}/details");
+    let seen = desk.seen(&path).await;
+    let renamed = [("form_token", other_token.as_str()), ("seen", &seen), ("name", "Charter"), ("kind", "safe")];
+    assert_eq!(other.post(&path, &renamed).await.status, 303);
+    let stale = desk.send(&path, &[("seen", &seen), ("name", "Refit"), ("kind", "general")]).await;
+    assert_eq!(stale.status, 409);
+    notice(&stale, "Ines Duarte changed this while you were typing");
+    for text in
+        ["Name: now “Charter”; you typed “Refit”.", "Kind: now “SAFE”; you typed “Agreement”.", "value=\"Refit\""]
+    {
+        assert!(stale.says(text), "{text}: {}", stale.body);
+    }
+    // A change of one's own, in another window.
+    let seen = desk.seen(&path).await;
+    assert_eq!(desk.send(&path, &[("seen", &seen), ("name", "Tender"), ("kind", "safe")]).await.status, 303);
+    let stale = desk.send(&path, &[("seen", &seen), ("name", "Refit"), ("kind", "safe")]).await;
+    notice(&stale, "You changed this in another window");
+}
+
+#[tokio::test]
+async fn a_draft_that_was_edited_after_it_was_proposed_says_so() {
+    let desk = Desk::new().await;
+    let page = desk.begin("notice-period", &[("party.recipient", &desk.people[0])]).await;
+    let document = desk.agreement(&page).await["documents"][0]["id"].as_str().expect("an id").to_owned();
+    desk.send(&format!("{page}/documents/{document}"), &[("act", "remove")]).await;
+    let proposed = desk.send(&format!("{page}/propose"), &[("action", "publish_agreement")]).await;
+    assert_eq!(proposed.status, 303, "{}", proposed.body);
+    assert!(!desk.browser.get(&page).await.says("edited after this was proposed"));
+    desk.send(&format!("{page}/steps"), &[("act", "add"), ("step_name", "New")]).await;
+    assert!(desk.browser.get(&page).await.says("edited after this was proposed"));
+}
+
+#[tokio::test]
+async fn the_parties_of_a_template_can_be_added_meanwhile() {
+    let desk = Desk::new().await;
+    let typed = [("workspace", desk.workspace.as_str()), ("template", "two-party-signature"), ("name", "Half typed")];
+    let before = desk.send(NEW, &[("act", "update")].into_iter().chain(typed).collect::<Vec<_>>()).await;
+    assert_eq!(before.status, 200, "{}", before.body);
+    assert!(before.says("value=\"Half typed\"") && !before.says("Cleo"), "{}", before.body);
+    let contact = desk.org.person("Cleo").await["id"].as_str().expect("an id").to_owned();
+    let path = format!("/api/v1/workspaces/{}/contacts", desk.workspace);
+    desk.org.post(&path, &json!({"contact_id": contact})).send().await.ok(201);
+    let after = desk.send(NEW, &[("act", "update")].into_iter().chain(typed).collect::<Vec<_>>()).await;
+    assert!(after.says("Cleo") && after.says("value=\"Half typed\""), "{}", after.body);
 }
 
 #[tokio::test]
@@ -531,9 +677,25 @@ async fn a_draft_that_is_published_while_another_types_keeps_what_was_typed_in_s
     let late = desk.send(&format!("{page}/steps/{step}"), &[("seen", "x"), ("name", "A better name")]).await;
     assert_eq!(late.status, 409);
     assert!(late.says("published while you were typing") && late.says("A better name"), "{}", late.body);
+    assert!(late.says("<dt>Name</dt>") && late.says("Now: Signing"), "{}", late.body);
+    let form = [("act", "expiry"), ("seen", "x"), ("expires_at", "12/31/2031")];
+    let late = desk.send(&format!("{page}/details"), &form).await;
+    assert!(
+        late.says("<dt>Expires</dt>") && late.says("31 Dec 2031, 23:59 UTC"),
+        "as it was understood: {}",
+        late.body
+    );
+    let form = [("seen", "x"), ("name", "Refit contract"), ("kind", "safe")];
+    let late = desk.send(&format!("{page}/details"), &form).await;
+    assert!(
+        late.says("<dt>Kind</dt>") && late.says("SAFE") && !late.says("<dt>Name</dt>"),
+        "only what differs: {}",
+        late.body
+    );
     let late =
         desk.send(&format!("{page}/participants"), &[("contact_id", &desk.people[0]), ("role.signer", "on")]).await;
     assert!(late.status == 409 && late.says("published while you were typing"), "{}", late.body);
+    assert!(late.says("<dt>Roles</dt>") && late.says("Signer"), "{}", late.body);
     for path in ["details", "terms", "participants", &format!("steps/{step}")] {
         let led = desk.browser.get(&format!("{page}/{path}")).await;
         assert_eq!((led.status, led.location()), (303, page.as_str()), "{path}");
