@@ -251,7 +251,7 @@ pub const LOGIN_ATTEMPTS_FROM_ADDRESS: u32 = 50;
 /// Failed logins to one account on a device that has signed in to it before, until the next one must wait.
 pub const LOGIN_ATTEMPTS_ON_DEVICE: u32 = 10;
 /// Codes of a second factor that were wrong for one account, from devices that have not signed in to it before, until the
-/// next one must wait. It is few, because a code has six digits, and only whoever knows the password gets to guess one.
+/// next one must wait. It is few, because a code has six digits, and only people who know the password get to guess one.
 pub const LOGIN_CODES_AT_ACCOUNT: u32 = 10;
 /// How long each code of an authenticator app is shown, in seconds (RFC 6238; every app knows this value).
 pub const TOTP_STEP_S: i64 = 30;
@@ -282,8 +282,8 @@ pub const OPERATOR_ATTEMPTS_MAX: u32 = 5;
 /// The lifetime of a flash cookie, in seconds: enough for the redirect, also on a slow connection, and for copying a new
 /// signing secret, which the pages of its endpoint show for so long ("two minutes" in their text).
 pub const FLASH_LIFETIME_S: i64 = 120;
-/// How long the note of a decision is kept whose session had ended, in seconds: enough to sign in again.
-pub const KEPT_NOTE_LIFETIME_S: i64 = 1800;
+/// How long a text is kept that was typed in a form whose session had ended, in seconds: enough to sign in again.
+pub const KEPT_TEXT_LIFETIME_S: i64 = 1800;
 /// The longest `Set-Cookie` header that every browser takes, in bytes.
 pub const COOKIE_BYTES_MAX: usize = 4096;
 

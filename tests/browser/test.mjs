@@ -56,8 +56,24 @@ async function walkThrough(stack) {
   expect(await lifecycle() === 'active', 'the agreement is not active');
   await tabTo(page, button('Sign out'));
   await enter(page);
-  expect(page.url() === `${stack.base}/app/sign-in`, `signing out leads to ${page.url()}`);
+  expect(page.url() === `${stack.base}/app/sign-in?ended=session`, `signing out leads to ${page.url()}`);
   await context.close();
+}
+
+// What waits is looked at again when a page comes back into sight, with its times in the reader's zone.
+async function refreshes(stack, { safe }) {
+  const tab = await open(chrome, { javaScriptEnabled: true });
+  await signIn(tab, stack.base, stack.organizations[0].members[0]);
+  await tab.page.goto(`${stack.base}/app`);
+  await tab.page.getByRole('heading', { name: 'Home', exact: true }).waitFor();
+  const noted = 'Agreement that appears while Home is open';
+  expect(await tab.page.getByText(noted).count() === 0, 'the agreement is there before it begins');
+  await stack.call('/api/v1/agreements', { name: noted, workspace_id: safe.workspace_id, kind: 'general' });
+  await tab.page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await tab.page.getByRole('link', { name: noted }).waitFor();
+  expect(await tab.page.locator('[data-refresh] time', { hasText: 'UTC' }).count() === 0, 'a refreshed time is in UTC');
+  expect(tab.complaints.length === 0, tab.complaints.join('; '));
+  await tab.context.close();
 }
 
 // Decides what scenes show decided.
@@ -124,6 +140,7 @@ async function main(stacks, receiver) {
   const subscribed = await subscribe(admin, lateTab, receiver);
   const made = { receiver, lateTab, colleagueTab, ...subscribed, ...await prepare(stack, late) };
   await decide(stack, made);
+  await refreshes(stack, made);
   const { decided_by: maren } = await stack.call(`/api/v1/proposals/${made.declined.id}`);
   const guardedTab = Object.assign(await open(chrome), { base: stack.base });
   Object.assign(made, await deliveries(admin, made), {

@@ -12,8 +12,9 @@ use shared::domain::agreement::{
 use shared::domain::ids::{AgreementId, ContactId, ProposalId};
 use shared::domain::proposal::{NewProposal, Proposal, ProposalAction, propose};
 use shared::domain::time::Timestamp;
+use shared::domain::workspace::{NewWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
 use shared::store::keys::{self, Due, Key, Rows};
-use shared::store::{agreements, proposals};
+use shared::store::{agreements, proposals, workspaces};
 use shared::wire::input::OrDefault;
 
 use crate::org::Org;
@@ -112,13 +113,16 @@ pub async fn write(org: &Org, agreement: Agreement) -> Drafted {
     Drafted { agreement }
 }
 
-/// Writes people into the record of a workspace: as many calls would tell no more.
+/// Writes a workspace with these people, and returns its id as the API does: as many calls would tell no more.
 ///
 /// # Panics
 /// When the table does not take it.
-pub async fn crowd(org: &Org, workspace: &Value, people: impl Iterator<Item = &str>) {
-    let key = format!("ORG#{}#WORKSPACE#{}", org.id, workspace["id"].as_str().expect("an id"));
-    set(org, &key, ".", "people", AttributeValue::Ss(people.map(str::to_owned).collect())).await;
+pub async fn crowded(org: &Org, name: &str, people: impl IntoIterator<Item = &str>) -> Value {
+    let name = WorkspaceName::parse(name).expect("a name");
+    let mut workspace = Workspace::create(NewWorkspace { name }, WorkspaceNumber(1), Timestamp::now());
+    workspace.people = people.into_iter().map(|id| id.parse().expect("an id")).collect();
+    org.load([workspaces::create(org.system().call(), &workspace).expect("a workspace")]).await;
+    json!({"id": workspace.id()})
 }
 
 /// Sets an attribute of an item that is there.

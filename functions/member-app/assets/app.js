@@ -1,13 +1,16 @@
 // The app's script. Pages work without it: it adds copy buttons, times in the reader's zone and a
-// key for the search, and it sends each form once.
+// key for the search, looks again at what waits, and sends each form once.
 (() => {
   'use strict';
 
+  // The parts of a page that show what waits, as the page came.
+  const live = [...document.querySelectorAll('[data-refresh]')].map((element) => ({ element, html: element.innerHTML }));
+
   // Times. Pages have them in UTC: that stays as the title.
   const part = (parts, type) => parts.find((found) => found.type === type)?.value ?? '';
-  for (const element of document.querySelectorAll('time[datetime]')) {
+  const showTimes = (root) => root.querySelectorAll('time[datetime]').forEach((element) => {
     const date = new Date(element.dateTime);
-    if (Number.isNaN(date.getTime()) || !element.textContent.includes('UTC')) continue;
+    if (Number.isNaN(date.getTime()) || !element.textContent.includes('UTC')) return;
     const parts = new Intl.DateTimeFormat('en-US', {
       day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit',
       hourCycle: 'h23', timeZoneName: 'short',
@@ -15,8 +18,38 @@
     const [day, month, year, hour, minute, second, zone] =
       ['day', 'month', 'year', 'hour', 'minute', 'second', 'timeZoneName'].map((type) => part(parts, type));
     const seconds = 'seconds' in element.dataset ? `:${second}` : '';
+    // Of some times only the hour is known, which does not begin with a full hour in every zone.
+    const last = new Intl.DateTimeFormat('en-US', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+    const end = 'hour' in element.dataset ? `–${last.format(date.getTime() + 59 * 60_000)}` : '';
     element.title = element.textContent.trim();
-    element.textContent = `${day} ${month} ${year}, ${hour}:${minute}${seconds} ${zone}`;
+    element.textContent = `${day} ${month} ${year}, ${hour}:${minute}${seconds}${end} ${zone}`;
+  });
+  showTimes(document);
+
+  // What waits is looked at again: each minute for half an hour while the page is in sight, and when it comes back into
+  // sight. A part that has changed is replaced, unless the reader is in it.
+  if (live.length > 0) {
+    const EVERY_MS = 60_000;
+    let left = 30;
+    let isOn = true;
+    const refresh = async () => {
+      if (!isOn || left === 0 || document.hidden) return;
+      left -= 1;
+      const response = await fetch(location.href).catch(() => null);
+      // The session has ended, or the record is gone: the page stays as it is.
+      if (response?.redirected || (response && !response.ok)) isOn = false;
+      if (!response || !isOn) return;
+      const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+      for (const part of live) {
+        const html = page.querySelector(`[data-refresh="${part.element.dataset.refresh}"]`)?.innerHTML;
+        if (html === undefined || html === part.html || part.element.contains(document.activeElement)) continue;
+        part.html = html;
+        part.element.innerHTML = html;
+        showTimes(part.element);
+      }
+    };
+    setInterval(refresh, EVERY_MS);
+    document.addEventListener('visibilitychange', refresh);
   }
 
   // Copy buttons. `data-copy` is the id of what is copied.

@@ -13,6 +13,7 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use crate::Handler;
 use crate::done::{notice_of_act, redirect_with_notice};
 use crate::fields::Fields;
+use crate::home;
 use crate::labels::DisplayTime;
 use crate::layout::{Layout, Notice};
 use crate::organization::role_label;
@@ -197,7 +198,7 @@ impl Handler for SignOut {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         login::sign_out(&request.submitted_form()?).await?;
-        Ok(signed_out(request))
+        Ok(signed_out(request, "session"))
     }
 }
 
@@ -211,12 +212,13 @@ impl Handler for SignOutEverywhere {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         login::sign_out_everywhere(&request.submitted_form()?).await?;
-        Ok(signed_out(request))
+        Ok(signed_out(request, "everywhere"))
     }
 }
 
-fn signed_out(request: &Request) -> PageResponse {
-    PageResponse::see_other("/app/sign-in").with_cookie(Cookie::Session.set(request.app(), None))
+/// The redirect to the sign-in page, which says what has ended. No flash reaches a browser without a session.
+fn signed_out(request: &Request, ended: &str) -> PageResponse {
+    PageResponse::see_other(format!("/app/sign-in?ended={ended}")).with_cookie(Cookie::Session.set(request.app(), None))
 }
 
 /// Switches to another organization of the account.
@@ -230,6 +232,7 @@ impl Handler for SwitchOrganization {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let to = request.submitted_form()?.form().get("organization").parse().map_err(|_| Error::not_found())?;
         let secret = login::switch_organization(request, to).await?;
-        Ok(PageResponse::see_other("/app").with_cookie(Cookie::Session.set(request.app(), Some(&secret))))
+        let session = Cookie::Session.set(request.app(), Some(&secret));
+        Ok(PageResponse::see_other(home::SWITCHED).with_cookie(session))
     }
 }

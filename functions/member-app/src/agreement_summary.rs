@@ -7,7 +7,7 @@ use shared::domain::contact::Contact;
 use shared::domain::sentences;
 
 use crate::draft::documents::document_url;
-use crate::labels::Badge;
+use crate::labels::{Badge, DisplayTime};
 
 /// The parts of an agreement.
 pub(crate) struct AgreementSummary {
@@ -41,11 +41,13 @@ pub(crate) struct Step {
 
 pub(crate) struct GateRow {
     pub requirement: String,
+    /// The date for which a gate waits.
+    pub until: Option<DisplayTime>,
     /// The CSS class of its state.
     pub class: &'static str,
     pub state: String,
-    /// Whom an open or declined gate waits for. `None` for the others: the requirement already names them.
-    pub waiting_on: Option<String>,
+    /// The time that belongs to the state: when it was cleared, since when it waits, or when its waiting period ends.
+    pub at: Option<DisplayTime>,
     pub questions: Vec<Question>,
 }
 
@@ -130,22 +132,27 @@ impl<'a> Source<'a> {
     }
 
     fn gate(&self, view: &GateView, gate: &Gate) -> GateRow {
-        let (class, state) = match view.state {
-            GateStatus::Locked | GateStatus::Open if self.has_ended => ("locked", "Not done".to_owned()),
-            GateStatus::Locked => ("locked", "Not open yet".to_owned()),
-            GateStatus::Open => ("open", "Open".to_owned()),
-            GateStatus::Cleared => {
-                let state = view.cleared_at.map_or_else(|| "Done".to_owned(), |at| format!("Done {}", at.for_people()));
-                ("cleared", state)
-            }
-            GateStatus::Declined => ("declined", "Declined".to_owned()),
+        let (class, state, at) = match (view.state, gate.due_at()) {
+            (GateStatus::Locked | GateStatus::Open, _) if self.has_ended => ("locked", "Not done".to_owned(), None),
+            (GateStatus::Locked, _) => ("locked", "Not open yet".to_owned(), None),
+            (GateStatus::Open, Some(due)) => ("open", "Ends".to_owned(), Some(due)),
+            (GateStatus::Open, None) => ("open", format!("Waiting for: {}, since", view.waiting_on), gate.opened_at()),
+            (GateStatus::Cleared, _) => ("cleared", "Done".to_owned(), view.cleared_at),
+            (GateStatus::Declined, _) if self.has_ended => ("declined", "Declined".to_owned(), None),
+            (GateStatus::Declined, _) => ("declined", view.waiting_on.clone(), None),
         };
-        let is_waiting = !self.has_ended && matches!(view.state, GateStatus::Open | GateStatus::Declined);
+        let (requirement, until) = match &gate.rule {
+            GateRule::Countdown { until: Some(Countdown::At(moment)) } => {
+                ("Waiting until".to_owned(), Some(DisplayTime::from(*moment)))
+            }
+            rule => (sentences::requirement(rule, self.agreement, self.contacts), None),
+        };
         GateRow {
-            requirement: sentences::requirement(&gate.rule, self.agreement, self.contacts),
+            requirement,
+            until,
             class,
             state,
-            waiting_on: is_waiting.then(|| view.waiting_on.clone()),
+            at: at.map(DisplayTime::from),
             questions: match &gate.rule {
                 GateRule::InformationRequest { fields, .. } => fields.iter().map(question).collect(),
                 _ => Vec::new(),

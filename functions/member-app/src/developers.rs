@@ -16,7 +16,7 @@ use shared::webhook::guard::{AddressError, EndpointUrl, check};
 use shared::webhook::resolve::ResolveError;
 
 use crate::Handler;
-use crate::labels::{Badge, DisplayTime, endpoint_badge, subscription_label};
+use crate::labels::{Badge, DisplayTime, DisplayUrl, endpoint_badge, subscription_label};
 use crate::layout::{Layout, Notice};
 use crate::response::PageResponse;
 

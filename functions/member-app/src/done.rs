@@ -48,6 +48,7 @@ pub(crate) async fn notice_of_act(request: &Request) -> (Option<Notice>, Option<
     let (class, section) = parts.next().and_then(|head| head.split_once(' ')).unwrap_or_default();
     let class = ["bad", "warn"].into_iter().find(|known| *known == class).unwrap_or("good");
     let title = parts.next().unwrap_or_default().to_owned();
+    request.set_outcome(&title);
     let notice = Notice { section: section.to_owned(), ..Notice::new(class, title, parts.map(str::to_owned)) };
     (Some(notice), cookie)
 }

@@ -21,7 +21,7 @@ use crate::Handler;
 use crate::delivery::{failure_label, outcome_notice};
 use crate::developers::{EndpointForm, check_address, endpoint_url};
 use crate::done::{notice_of_act, redirect_with_notice, with_notice};
-use crate::labels::{Badge, DisplayTime, actor_label, delivery_badge, endpoint_badge, subscription_label};
+use crate::labels::{Badge, DisplayTime, DisplayUrl, actor_label, delivery_badge, endpoint_badge, subscription_label};
 use crate::layout::{Layout, Notice, encode_query_value};
 use crate::response::PageResponse;
 

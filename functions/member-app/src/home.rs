@@ -7,6 +7,7 @@ use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::audit::{AuditRow, ObjectKind};
 use shared::domain::contact::Contact;
 use shared::domain::ids::ContactId;
+use shared::domain::organization::Organization;
 use shared::domain::proposal::{Decision, Proposal, ProposalState};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
@@ -25,7 +26,7 @@ use crate::developers::endpoint_url;
 use crate::draft::begin;
 use crate::draft::blockers::{BlockerRow, blocker_rows};
 use crate::labels::{Badge, DisplayTime, action_verb, actor_label, proposal_badge};
-use crate::layout::Layout;
+use crate::layout::{Layout, Notice};
 use crate::response::PageResponse;
 use crate::tokens;
 
@@ -38,6 +39,7 @@ const BLOCKERS_MAX: usize = 2;
 #[template(path = "home.html")]
 struct HomePage {
     layout: Layout,
+    notice: Option<Notice>,
     lead: String,
     sections: Vec<Section>,
     /// What stands in the place of the work, if nothing is left to do.
@@ -96,6 +98,23 @@ pub(crate) struct ProposalRow {
     pub at: DisplayTime,
 }
 
+/// The page after joining an organization.
+pub(crate) const JOINED: &str = "/app?arrived=joined";
+/// The page after switching to another organization.
+pub(crate) const SWITCHED: &str = "/app?arrived=switched";
+
+/// What led to the page. No flash reaches a session that has just begun.
+fn arrival(request: &Request, organization: &Organization) -> Option<Notice> {
+    let name = organization.name.as_str();
+    match request.query("arrived").as_deref() {
+        Some("joined") => {
+            Some(Notice::good(format!("You joined {name}"), "Its agreements and what they wait for appear here."))
+        }
+        Some("switched") => Some(Notice::good(format!("You switched to {name}"), "")),
+        _ => None,
+    }
+}
+
 /// Shows the page.
 pub(crate) struct Show;
 
@@ -111,6 +130,7 @@ impl Handler for Show {
         let is_admin = signed_in.member().is_admin();
         let page = HomePage {
             layout: Layout::new(request),
+            notice: arrival(request, signed_in.organization()),
             lead: lead(&found),
             sections: sections(&found, own, request.now()),
             rest: rest(&found),

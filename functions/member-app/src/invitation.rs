@@ -11,6 +11,7 @@ use shared::web::link_holder::{self, Acceptance, Accepted, Needs, OpenInvitation
 
 use crate::Handler;
 use crate::fields::Fields;
+use crate::home;
 use crate::layout::{Layout, Link, Notice};
 use crate::organization::role_label;
 use crate::response::{MessagePage, PageResponse};
@@ -145,7 +146,7 @@ impl Handler for Accept {
         let proof = typed.as_ref().map_or(Proof::Password(form.get("password")), Proof::Code);
         let acceptance = Acceptance { name: form.get("name"), proof };
         let refused = match link_holder::accept(request, &secret, &acceptance).await? {
-            Accepted::SignedIn(cookies) => return Ok(signed_in(request, "/app".to_owned(), &cookies)),
+            Accepted::SignedIn(cookies) => return Ok(signed_in(request, home::JOINED.to_owned(), &cookies)),
             Accepted::Gone => return gone(request),
             Accepted::Name(error) => Refused { name_error: Some(error), ..refused },
             Accepted::Weak(weak) => Refused { password_error: Some(weak.message()), ..refused },

@@ -9,6 +9,7 @@ use shared::domain::delivery::DeliveryState;
 use shared::domain::endpoint::Subscription;
 use shared::domain::proposal::{ProposalAction, ProposalState};
 use shared::domain::time::Timestamp;
+use shared::domain::workspace::Workspace;
 use shared::service::endpoints::EndpointState;
 
 /// A state in a word, with the CSS class of its color.
@@ -24,7 +25,8 @@ pub(crate) struct DisplayTime {
     /// The value of a `datetime` attribute.
     pub datetime: String,
     pub text: String,
-    has_seconds: bool,
+    /// The attribute that tells the script how exact the time is.
+    precision: &'static str,
 }
 
 // Its template escapes what it shows.
@@ -33,13 +35,43 @@ impl HtmlSafe for DisplayTime {}
 impl DisplayTime {
     /// The time to the second, where a minute does not tell rows apart.
     pub fn with_seconds(time: Timestamp) -> Self {
-        Self { datetime: time.to_string(), text: time.for_people_to_the_second(), has_seconds: true }
+        Self { datetime: time.to_string(), text: time.for_people_to_the_second(), precision: " data-seconds" }
+    }
+
+    /// The hour that begins at a time, where no more is known.
+    pub fn hour_of(time: Timestamp) -> Self {
+        let text = time.for_people();
+        let end = match text.split_once(", ").and_then(|(_, clock)| clock.split_once(':')) {
+            Some((hour, _)) => format!(":00–{hour}:59 UTC"),
+            None => String::new(),
+        };
+        Self { datetime: time.to_string(), text: text.replace(":00 UTC", &end), precision: " data-hour" }
     }
 }
 
 impl From<Timestamp> for DisplayTime {
     fn from(time: Timestamp) -> Self {
-        Self { datetime: time.to_string(), text: time.for_people(), has_seconds: false }
+        Self { datetime: time.to_string(), text: time.for_people(), precision: "" }
+    }
+}
+
+/// A URL as pages show it. A long one breaks between its parts, not within a word.
+#[derive(Template)]
+#[template(path = "address.html")]
+pub(crate) struct DisplayUrl<'a> {
+    url: &'a str,
+}
+
+impl HtmlSafe for DisplayUrl<'_> {}
+
+impl<'a> DisplayUrl<'a> {
+    pub fn new(url: &'a str) -> Self {
+        Self { url }
+    }
+
+    /// The parts, each with the character at which it ends.
+    fn parts(&self) -> impl Iterator<Item = &str> {
+        self.url.split_inclusive(['/', '.', '?', '&', '='])
     }
 }
 
@@ -63,6 +95,13 @@ pub(crate) fn lifecycle_badge(lifecycle: Lifecycle) -> Badge {
         Lifecycle::Completed => Badge { text: "Completed", class: "green" },
         Lifecycle::Cancelled => Badge { text: "Cancelled", class: "red" },
         Lifecycle::Expired => Badge { text: "Expired", class: "red" },
+    }
+}
+
+pub(crate) fn workspace_badge(workspace: &Workspace) -> Badge {
+    match workspace.activated_at() {
+        Some(_) => Badge { text: "Activated", class: "green" },
+        None => Badge { text: "Not activated", class: "quiet" },
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Layout {
     pub trail: String,
     /// The theme that the browser has chosen, if any.
     pub theme: Option<Theme>,
+    /// What the act did that led to the page, for its title.
+    pub outcome: Option<String>,
     /// The signed-in member.
     pub member: Option<CurrentMember>,
 }
@@ -30,6 +32,8 @@ pub(crate) struct CurrentMember {
     pub organization: String,
     pub form_token: String,
     pub is_admin: bool,
+    /// Whether the account has other organizations, to which the person can switch.
+    pub has_more_organizations: bool,
 }
 
 impl Layout {
@@ -39,6 +43,7 @@ impl Layout {
             organization: signed_in.organization().name.as_str().to_owned(),
             form_token: signed_in.form_token(),
             is_admin: signed_in.member().is_admin(),
+            has_more_organizations: signed_in.has_more_organizations(),
         });
         let path = request.uri().path();
         Self {
@@ -48,6 +53,7 @@ impl Layout {
             request_id: request.request_id().to_string(),
             trail: trail_of(path),
             theme: Theme::of(request.headers()),
+            outcome: request.outcome().map(str::to_owned),
             member,
         }
     }

@@ -42,6 +42,7 @@ mod sign_in;
 mod sign_in_code;
 mod theme;
 mod tokens;
+mod unsent;
 mod workspace_people;
 mod workspaces;
 
@@ -122,6 +123,7 @@ fn member_routes() -> Router<Arc<AppState>> {
         .route("/app/account/second-factor/recovery-codes", action::<second_factor::RenewCodes>())
         .route("/app/account/second-factor/turn-off", action::<second_factor::TurnOff>())
         .route("/app/account/organization", action::<account::SwitchOrganization>())
+        .route(unsent::PATH, page::<unsent::Show>())
         .route("/app/theme", action::<theme::Choose>())
         .route("/app/contacts", page_with_action::<contacts::List, contacts::Add>())
         .route("/app/contacts/{id}", page_with_action::<contacts::Show, contacts::Save>())
@@ -232,6 +234,7 @@ impl Served {
             (self.handle)(&mut request).await
         })
         .await;
+        let result = unsent::or_kept(&request, self.route, result).await;
         response::finish(&request, self.route, result).await
     }
 }

@@ -15,8 +15,7 @@ use shared::web::{Flash, Redirect, Request};
 use crate::Handler;
 use crate::done::redirect_with_notice;
 use crate::layout::Notice;
-use crate::organization::{PATH, organization_page, page_url, refused_to_member, role_label};
-use crate::pager::requested_page;
+use crate::organization::{PATH, back_url, organization_page, refused_to_member, role_label};
 use crate::response::PageResponse;
 
 /// The status, title and line of a refusal.
@@ -58,7 +57,7 @@ impl Handler for Remove {
         };
         // A value that is no id is no member's.
         let Some(member) = id else { return refused(request, None, UNKNOWN).await };
-        let back = page_url(requested_page(request, "offset").positions().start);
+        let back = back_url(request);
         submitted.redirect_if_committed(&Redirect { location: back.clone(), cookie: None });
         match submitted.run(|| members::remove(submitted.scope(), submitted.submitter(), member)).await {
             Ok(Ok(removed)) => {
@@ -97,7 +96,7 @@ impl Handler for SaveRole {
             let line = "Choose Member or Admin. Nothing was changed.";
             return refused(request, Some(id), unprocessable("There is no such role", line)).await;
         };
-        let back = page_url(requested_page(request, "offset").positions().start);
+        let back = back_url(request);
         let line = format!("The member’s role is {} now.", role_label(role));
         let redirect = redirect_with_notice(&submitted, back, "Role saved", &line).await;
         match submitted.run(|| members::change_role(submitted.scope(), submitted.submitter(), id, role)).await? {
@@ -161,7 +160,7 @@ impl Handler for ResetSecondFactor {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.submitted_form()?.require_admin()?;
         let id: MemberId = request.path_id("id")?;
-        let back = page_url(requested_page(request, "offset").positions().start);
+        let back = back_url(request);
         let line = "The member’s sessions have ended. Until they set up a second factor again, they sign in with their password only.";
         let redirect = redirect_with_notice(&submitted, back, "Second factor reset", line).await;
         let (scope, admin) = (submitted.scope(), submitted.submitter());

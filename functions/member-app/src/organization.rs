@@ -1,6 +1,8 @@
 //! The page of the organization: its settings, own contacts, members and invitations. Admins change them; members read
 //! the settings and who the members are.
 
+use std::collections::HashSet;
+
 use askama::Template;
 use http::StatusCode;
 use shared::domain::contact::Contact;
@@ -9,26 +11,45 @@ use shared::domain::invitation::Invitation;
 use shared::domain::organization::{MemberRecord, Organization, OrganizationSettings, Role};
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
-use shared::service::{invitations, members, organizations};
+use shared::limits;
+use shared::service::{invitations, members, organizations, second_factors};
 use shared::web::{Flash, Form, Request};
 use shared::wire::fields::FieldErrors;
-use shared::wire::page::Page;
+use shared::wire::page::{Page, Search};
 
 use crate::Handler;
 use crate::contacts::contact_url;
 use crate::done::{notice_of_act, redirect_with_notice};
 use crate::invitations::InviteForm;
 use crate::labels::{Badge, DisplayTime, actor_label, contact_kind_label};
-use crate::layout::{Layout, Notice};
+use crate::layout::{Layout, Notice, encode_query_value};
 use crate::pager::{Pager, clamped_page, requested_page};
 use crate::response::PageResponse;
 
 /// The path of the page.
 pub(crate) const PATH: &str = "/app/organization";
 
-/// The URL of the page, where its list of members begins at an offset.
-pub(crate) fn page_url(offset: u64) -> String {
-    if offset == 0 { PATH.to_owned() } else { format!("{PATH}?offset={offset}") }
+/// What a list of members at an offset adds to a path.
+fn list_query(search: &str, offset: u64) -> String {
+    let search = (!search.is_empty()).then(|| format!("search={}", encode_query_value(search)));
+    let offset = (offset > 0).then(|| format!("offset={offset}"));
+    let pairs: Vec<String> = search.into_iter().chain(offset).collect();
+    if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
+}
+
+/// The URL of the page, where its list of members is filtered by a search.
+pub(crate) fn search_url(search: &str) -> String {
+    format!("{PATH}{}", list_query(search, 0))
+}
+
+/// The URL of the page with the list of members that the form of a request was on.
+pub(crate) fn back_url(request: &Request) -> String {
+    format!("{PATH}{}", list_query(&searched(request), requested_page(request, "offset").positions().start))
+}
+
+/// What the members are searched for.
+fn searched(request: &Request) -> String {
+    request.query("search").unwrap_or_default().trim().to_owned()
 }
 
 #[derive(Template)]
@@ -42,10 +63,11 @@ struct OrganizationPage {
     link: Option<LinkCard>,
     settings: SettingsForm,
     own_contacts: Vec<OwnContactRow>,
+    search: String,
     members: Vec<MemberRow>,
     pager: Option<Pager>,
-    /// The URL to which the forms of the shown members are sent.
-    remove_action: String,
+    /// What the URLs to which the forms of the members are sent end with, so that they lead back here.
+    list_query: String,
     invitations: Vec<InvitationRow>,
     invite: InviteForm,
 }
@@ -53,6 +75,20 @@ struct OrganizationPage {
 impl OrganizationPage {
     fn has_errors(&self) -> bool {
         self.settings.has_errors() || self.invite.has_errors()
+    }
+
+    /// Whether there are so many members that one looks for them.
+    fn has_search(&self) -> bool {
+        self.pager.is_some() || !self.search.is_empty()
+    }
+
+    /// The columns of the members. Only admins see who has a second factor.
+    fn member_columns(&self) -> &'static [(&'static str, &'static str)] {
+        if self.is_admin {
+            &[("Member", ""), ("Second factor", ""), ("Since", ""), ("Role", "")]
+        } else {
+            &[("Member", ""), ("Since", ""), ("Role", "")]
+        }
     }
 }
 
@@ -182,6 +218,8 @@ struct MemberRow {
     id: String,
     name: String,
     email: String,
+    /// Whether their second factor is on, for admins.
+    second_factor: Option<&'static str>,
     role: Badge,
     roles: Vec<RoleOption>,
     created_at: DisplayTime,
@@ -215,12 +253,14 @@ pub(crate) fn role_label(role: Role) -> &'static str {
 }
 
 impl MemberRow {
-    fn new(member: &MemberRecord, you: MemberId) -> Self {
+    /// The row of a member. Admins see whether they are among those whose second factor is on.
+    fn new(member: &MemberRecord, you: MemberId, with_factor: Option<&HashSet<MemberId>>) -> Self {
         let class = if member.is_admin() { "blue" } else { "quiet" };
         Self {
             id: member.id.to_string(),
             name: member.name.as_str().to_owned(),
             email: member.email.as_str().to_owned(),
+            second_factor: with_factor.map(|on| if on.contains(&member.id) { "On" } else { "Off" }),
             role: Badge { text: role_label(member.role), class },
             roles: role_options(member.role.as_str()),
             created_at: member.created_at.into(),
@@ -269,17 +309,22 @@ pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result
     let (scope, you) = (signed_in.scope(), signed_in.member().id());
     let organization = signed_in.organization();
     let all = members::list(scope).await?;
-    let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-    let page_request = clamped_page(requested_page(request, "offset"), total);
-    let positions = page_request.positions();
-    let on_page = (0..).zip(&all).filter(|(position, _)| positions.contains(position)).map(|(_, member)| member);
-    let on_page = Page::new(on_page.collect(), total, page_request);
+    let search = searched(request);
+    let needle: Search<{ limits::SEARCH_CHARS_MAX }> = Search::parse(&search, "search").map_err(Error::Invalid)?;
+    let found: Vec<&MemberRecord> = all.iter().filter(|member| members::is_found(member, &needle)).collect();
+    let total = u64::try_from(found.len()).unwrap_or(u64::MAX);
+    let on_page = Page::slice(found, clamped_page(requested_page(request, "offset"), total));
     // The role may have changed since the session was authenticated.
     let is_admin = all.iter().any(|member| member.id == you && member.is_admin());
-    let (pending, own_contacts) = if is_admin {
-        (invitations::pending(scope).await?, organizations::own_contacts(scope, organization).await?)
+    let (pending, own_contacts, with_factor) = if is_admin {
+        let (pending, own_contacts, with_factor) = tokio::try_join!(
+            invitations::pending(scope),
+            organizations::own_contacts(scope, organization),
+            second_factors::turned_on(scope, &on_page.data),
+        )?;
+        (pending, own_contacts, Some(with_factor))
     } else {
-        (Vec::new(), Vec::new())
+        (Vec::new(), Vec::new(), None)
     };
     let page = OrganizationPage {
         layout: Layout::new(request),
@@ -290,9 +335,10 @@ pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result
         link: if is_admin { link_card(request, &pending, &all).await? } else { None },
         settings: shown.settings.unwrap_or_else(|| SettingsForm::of(organization)),
         own_contacts: own_contacts.iter().map(OwnContactRow::new).collect(),
-        members: on_page.data.iter().map(|member| MemberRow::new(member, you)).collect(),
-        pager: Pager::new("members", on_page.pagination, page_url),
-        remove_action: page_url(on_page.pagination.offset).replacen(PATH, "/app/organization/members", 1),
+        members: on_page.data.iter().map(|member| MemberRow::new(member, you, with_factor.as_ref())).collect(),
+        pager: Pager::new("members", on_page.pagination, |offset| format!("{PATH}{}", list_query(&search, offset))),
+        list_query: list_query(&search, on_page.pagination.offset),
+        search,
         invitations: pending.iter().map(InvitationRow::new).collect(),
         invite: shown.invite.unwrap_or_else(InviteForm::empty),
     };

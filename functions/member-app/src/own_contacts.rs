@@ -106,7 +106,7 @@ impl Handler for Add {
         let new: NewOwnContact = submitted.form().read_new(&["contact_id"]).map_err(Error::Invalid)?;
         // The form's address has the search and the offset, so that the list stays as it was.
         let back = request.uri().path_and_query().map_or_else(|| PATH.to_owned(), ToString::to_string);
-        let line = "In the ledger, what this contact owes or is owed is yours.";
+        let line = "When an agreement waits for this contact, Home says that it’s your turn.";
         let redirect = redirect_with_notice(&submitted, back, "Contact added", line).await;
         let (scope, admin) = (submitted.scope(), submitted.submitter());
         match submitted.run(|| organizations::add_own_contact(scope, admin, new)).await {

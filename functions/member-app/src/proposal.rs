@@ -111,7 +111,7 @@ async fn session_ended(request: &Request) -> Result<PageResponse, Error> {
     let member: MemberId = form.get("member").parse().map_err(|_| ended())?;
     let note = form.get("note");
     let back = encode_query_value(&proposal_url(id));
-    if let Ok(Some(cookie)) = Flash::keep_note(request, id, member, note).await {
+    if let Ok(Some(cookie)) = Flash::DecisionNote(id, member).keep(request, note).await {
         let sign_in = to_sign_in(request, format!("/app/sign-in?next={back}&ended=decision"));
         return Ok(sign_in.with_cookie(Some(cookie)));
     }
@@ -378,7 +378,8 @@ fn proposal_page(request: &Request, review: &ProposalReview, submitted: Submitte
     let notice =
         submitted.notice.map(|notice| if is_of_decision(&notice) { outcome(review, &summary) } else { notice });
     let page = ProposalPage {
-        layout: Layout::new(request),
+        // The title of a decided proposal says what was decided.
+        layout: Layout { outcome: None, ..Layout::new(request) },
         path: proposal_url(proposal.id()),
         deal: deal(review, &summary),
         action: proposal.action,

@@ -16,7 +16,7 @@ use crate::pager::{Pager, is_past_the_end, requested_page};
 use crate::response::PageResponse;
 
 /// The path of the list.
-const PATH: &str = "/app/proposals";
+pub(crate) const PATH: &str = "/app/proposals";
 
 #[derive(Template)]
 #[template(path = "proposals.html")]

@@ -217,7 +217,7 @@ fn sign_in_url(request: &Request, route: RouteKind) -> String {
 }
 
 /// The requested page, or the page whose form was submitted.
-fn page_of(request: &Request, route: RouteKind) -> Option<&str> {
+pub(crate) fn page_of(request: &Request, route: RouteKind) -> Option<&str> {
     let page = match route {
         RouteKind::Page => request.uri().path_and_query().map(PathAndQuery::as_str),
         RouteKind::Action => request.referring_page(),
@@ -225,9 +225,9 @@ fn page_of(request: &Request, route: RouteKind) -> Option<&str> {
     page.and_then(safe_next)
 }
 
-/// The Content Security Policy of all pages: only the app's own stylesheet and script, and forms that submit to the app.
+/// The Content Security Policy of all pages: only the app's own stylesheet and script, and forms and requests to the app.
 const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'self'; script-src 'self'; font-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'self'; script-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
 /// The Content Security Policy of files: they load nothing, and no page frames them. Browsers that show a PDF by a page of

@@ -21,9 +21,9 @@ use crate::agreement::agreement_url;
 use crate::contacts::contact_url;
 use crate::developers::endpoint_url;
 use crate::home::ProposalRow;
-use crate::labels::{Badge, contact_kind_label, endpoint_badge, lifecycle_badge, subscription_label};
+use crate::labels::{Badge, contact_kind_label, endpoint_badge, lifecycle_badge, subscription_label, workspace_badge};
 use crate::layout::{Layout, encode_query_value};
-use crate::organization::role_label;
+use crate::organization::{self, role_label};
 use crate::response::PageResponse;
 use crate::tokens::{self, scope_label, token_badge};
 use crate::workspaces::workspace_url;
@@ -72,14 +72,14 @@ impl Handler for Show {
         let query: SearchQuery = input::read_query(request.uri().query()).map_err(Error::Invalid)?;
         let search = request.query("q").unwrap_or_default().trim().to_owned();
         let found = search::find(signed_in.scope(), signed_in.member(), &query).await?;
-        let groups = found.map(|found| groups(&found, &search, request.now()));
+        let groups = found.map(|found| groups(&found, (&query, &search), request.now()));
         let shown: Vec<Uuid> = groups.iter().flatten().flat_map(|group| &group.rows).map(|row| row.id).collect();
         let page = SearchPage { layout: Layout::new(request), search, groups };
         Ok(PageResponse::render(&page)?.showing(shown))
     }
 }
 
-fn groups(found: &Found, search: &str, now: Timestamp) -> Vec<Group> {
+fn groups(found: &Found, (query, search): (&SearchQuery, &str), now: Timestamp) -> Vec<Group> {
     let list = |path: &str| format!("{path}?search={}", encode_query_value(search));
     let all = [
         group(
@@ -88,6 +88,13 @@ fn groups(found: &Found, search: &str, now: Timestamp) -> Vec<Group> {
             list("/app/agreements"),
             agreement,
         ),
+        Group {
+            // No list finds documents.
+            all: None,
+            ..group(["documents", "Documents", "Agreement", "State"], &found.with_documents, String::new(), |found| {
+                documents(found, query)
+            })
+        },
         group(
             ["workspaces", "Workspaces", "Reference", "State"],
             &found.workspaces,
@@ -98,7 +105,9 @@ fn groups(found: &Found, search: &str, now: Timestamp) -> Vec<Group> {
         group(["proposals", "Proposals", "By", "State"], &found.proposals, list("/app/proposals"), |found| {
             proposal(found, now)
         }),
-        group(["members", "Members", "Email", "Role"], &found.members, "/app/organization".to_owned(), member),
+        group(["members", "Members", "Email", "Role"], &found.members, organization::search_url(search), |found| {
+            member(found, search)
+        }),
         group(["tokens", "Access tokens", "Scope", "State"], &found.tokens, tokens::PATH.to_owned(), |found| {
             token(found, now)
         }),
@@ -139,15 +148,25 @@ fn agreement(found: &Agreement) -> Row {
     }
 }
 
+/// The documents of an agreement whose names match.
+fn documents(found: &Agreement, query: &SearchQuery) -> Row {
+    let names = found.documents.iter().map(|document| document.name.as_str());
+    let names: Vec<&str> = names.filter(|name| search::matches(query, name)).collect();
+    Row {
+        url: format!("{}#documents", agreement_url(found.id())),
+        name: names.join(", "),
+        about: found.name.as_str().to_owned(),
+        badge: lifecycle_badge(found.lifecycle()),
+        id: found.id().uuid(),
+    }
+}
+
 fn workspace(found: &Workspace) -> Row {
     Row {
         url: workspace_url(found.id()),
         name: found.name.as_str().to_owned(),
         about: found.number.to_string(),
-        badge: match found.activated_at() {
-            Some(_) => Badge { text: "Activated", class: "green" },
-            None => Badge { text: "Not activated", class: "quiet" },
-        },
+        badge: workspace_badge(found),
         id: found.id().uuid(),
     }
 }
@@ -167,9 +186,9 @@ fn proposal(found: &Proposal, now: Timestamp) -> Row {
     Row { url, name: title, about: actor, badge, id: found.id().uuid() }
 }
 
-fn member(found: &MemberRecord) -> Row {
+fn member(found: &MemberRecord, search: &str) -> Row {
     Row {
-        url: "/app/organization".to_owned(),
+        url: organization::search_url(search),
         name: found.name.as_str().to_owned(),
         about: found.email.as_str().to_owned(),
         badge: Badge { text: role_label(found.role), class: "quiet" },

@@ -12,7 +12,7 @@ use shared::web::{Flash, Request};
 use crate::Handler;
 use crate::layout::{Layout, Notice};
 use crate::response::PageResponse;
-use crate::sign_in_code;
+use crate::{sign_in_code, unsent};
 
 /// The title of the notice for a decision that arrived when the session had ended.
 pub(crate) const SESSION_ENDED: &str = "Your session ended. Nothing was decided.";
@@ -54,6 +54,13 @@ impl Handler for Show {
             }
             (_, Some("decision")) => {
                 Some(Notice::warn(SESSION_ENDED, "Sign in to return to your decision. Your note is kept."))
+            }
+            (_, Some("session")) => Some(Notice::good("You’re signed out", "Your session on this device has ended.")),
+            (_, Some("everywhere")) => {
+                Some(Notice::good("You’re signed out everywhere", "All your sessions have ended, on every device."))
+            }
+            (_, Some("form")) => {
+                Some(Notice::warn(unsent::TITLE, "What you typed is kept. Sign in to submit it again."))
             }
             _ => None,
         };

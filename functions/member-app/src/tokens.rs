@@ -24,6 +24,8 @@ pub(crate) const PATH: &str = "/app/developers/tokens";
 struct TokensPage {
     layout: Layout,
     notice: Option<Notice>,
+    /// The base address of the API, for a first call.
+    base_url: String,
     /// The token that was created less than two minutes ago.
     new_token: Option<NewTokenCard>,
     tokens: Vec<TokenRow>,
@@ -37,7 +39,6 @@ struct NewTokenCard {
     name: String,
     /// The value. `None`, if the keys that open it can't be read now: the page can be reloaded.
     value: Option<String>,
-    base_url: String,
 }
 
 /// The card of the token in the address, if it is valid and was created in this session less than two minutes ago.
@@ -50,7 +51,7 @@ async fn new_token_card(request: &Request, valid: &[&Token]) -> Result<Option<Ne
         Err(Error::Unavailable(_)) => None,
         Err(error) => return Err(error),
     };
-    Ok(Some(NewTokenCard { name: token.name.clone(), value, base_url: request.app().base_url.to_string() }))
+    Ok(Some(NewTokenCard { name: token.name.clone(), value }))
 }
 
 struct TokenRow {
@@ -77,7 +78,7 @@ impl TokenRow {
             created_by: token.created_by.as_ref().map_or_else(|| "the operator".to_owned(), actor_label),
             created_at: token.created_at.into(),
             end: end.into(),
-            last_used_at: token.last_used_at.map(DisplayTime::from),
+            last_used_at: token.last_used_at.map(DisplayTime::hour_of),
         }
     }
 }
@@ -170,6 +171,7 @@ async fn tokens_page(request: &Request, form: TokenForm, notice: Option<Notice>)
     let page = TokensPage {
         layout: Layout::new(request),
         notice,
+        base_url: request.app().base_url.to_string(),
         new_token: new_token_card(request, &valid).await?,
         tokens: valid.into_iter().map(|token| TokenRow::new(token, now)).collect(),
         ended: ended.into_iter().map(|token| TokenRow::new(token, now)).collect(),

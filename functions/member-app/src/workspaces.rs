@@ -7,17 +7,15 @@ use shared::domain::ids::WorkspaceId;
 use shared::domain::sentences;
 use shared::domain::workspace::{NewWorkspace, Workspace};
 use shared::error::Error;
-use shared::service::agreements::{self, AgreementPage, AgreementQuery};
-use shared::service::scope::Scope;
+use shared::service::agreements::{self, AgreementPage, WorkspaceAgreements};
 use shared::service::workspaces::{self, WorkspacePeople, WorkspaceQuery};
 use shared::web::Request;
 use shared::wire::input;
-use shared::wire::page::PageRequest;
 
 use crate::Handler;
 use crate::contacts::contact_url;
 use crate::done::{notice_of_act, redirect_with_notice};
-use crate::labels::{Badge, DisplayTime, lifecycle_badge};
+use crate::labels::{Badge, DisplayTime, lifecycle_badge, workspace_badge};
 use crate::layout::{Layout, Link, Notice, encode_query_value};
 use crate::pager::{Pager, is_past_the_end, requested_page};
 use crate::response::PageResponse;
@@ -53,7 +51,7 @@ pub(crate) struct WorkspaceRow {
     pub name: String,
     pub reference: String,
     pub people: usize,
-    pub is_activated: bool,
+    pub badge: Badge,
 }
 
 impl WorkspaceRow {
@@ -63,7 +61,7 @@ impl WorkspaceRow {
             name: workspace.name.as_str().to_owned(),
             reference: workspace.number.to_string(),
             people: workspace.people.len(),
-            is_activated: workspace.activated_at().is_some(),
+            badge: workspace_badge(workspace),
         }
     }
 }
@@ -150,6 +148,7 @@ struct WorkspacePage {
     not_removed: Option<NotRemoved>,
     name: String,
     reference: String,
+    badge: Badge,
     activated_at: Option<DisplayTime>,
     created_at: DisplayTime,
     path: String,
@@ -191,18 +190,21 @@ impl PersonRow {
 pub(crate) struct AgreementRow {
     pub url: String,
     pub name: String,
-    pub status: String,
+    /// What there is to say about the state besides the badge.
+    pub status: Option<String>,
     pub badge: Badge,
     pub participants: usize,
 }
 
 impl AgreementRow {
     pub fn new(agreement: &Agreement, is_ready: bool) -> Self {
+        let badge = lifecycle_badge(agreement.lifecycle());
+        let status = sentences::agreement_status(agreement, is_ready);
         Self {
             url: format!("/app/agreements/{}", agreement.id()),
             name: agreement.name.as_str().to_owned(),
-            status: sentences::agreement_status(agreement, is_ready),
-            badge: lifecycle_badge(agreement.lifecycle()),
+            status: (status != badge.text).then_some(status),
+            badge,
             participants: agreement.participants.len(),
         }
     }
@@ -230,11 +232,11 @@ pub(crate) async fn workspace_page(
 ) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let id: WorkspaceId = request.path_id("id")?;
-    let (WorkspacePeople { workspace, people }, AgreementPage { page: agreements, ready }, referred_to) = tokio::try_join!(
+    let (WorkspacePeople { workspace, people }, WorkspaceAgreements { listed, referred_to }) = tokio::try_join!(
         workspaces::get_with_people_page(scope, id, requested_page(request, "people")),
-        agreements_page(scope, id, requested_page(request, "agreements")),
-        workspaces::referred_to(scope, id),
+        agreements::list_of_workspace(scope, id, requested_page(request, "agreements")),
     )?;
+    let AgreementPage { page: agreements, ready } = listed;
     let path = workspace_url(id);
     if is_past_the_end(people.pagination) || is_past_the_end(agreements.pagination) {
         return Ok(PageResponse::see_other(path));
@@ -248,6 +250,7 @@ pub(crate) async fn workspace_page(
         not_removed,
         name: workspace.name.as_str().to_owned(),
         reference: workspace.number.to_string(),
+        badge: workspace_badge(&workspace),
         activated_at: workspace.activated_at().map(Into::into),
         created_at: workspace.created_at.into(),
         people_pager: Pager::new("people", people.pagination, |offset| {
@@ -263,12 +266,6 @@ pub(crate) async fn workspace_page(
     };
     let agreement_ids = agreements.data.iter().map(|agreement| agreement.id().uuid());
     Ok(PageResponse::render(&page)?.showing(std::iter::once(id.uuid()).chain(agreement_ids)))
-}
-
-/// A page of the agreements of a workspace.
-async fn agreements_page(scope: &Scope, workspace: WorkspaceId, page: PageRequest) -> Result<AgreementPage, Error> {
-    let query = AgreementQuery { workspace_id: Some(workspace), ..AgreementQuery::of_page(page) };
-    agreements::list(scope, &query).await
 }
 
 /// Activates a workspace.

@@ -21,7 +21,7 @@ impl WriteOperation for CreateProposal {
         path: "/api/v1/proposals",
         tag: "Proposals",
         summary: "Propose to publish or to cancel an agreement",
-        description: "Nothing happens before a member confirms at `confirm_url`; send that link to whoever decides. A publication is refused while anything but the workspace's activation is in the way: `errors` has one entry per blocker, nothing is recorded, and the idempotency key stays free. One proposal of each action can be pending for an agreement. Undecided, it expires after 72 hours.",
+        description: "Nothing happens before a member confirms at `confirm_url`; send that link to the person who decides. A publication is refused while anything but the workspace's activation is in the way: `errors` has one entry per blocker, nothing is recorded, and the idempotency key stays free. One proposal of each action can be pending for an agreement. Undecided, it expires after 72 hours.",
         success: &[(201, "The proposal.")],
         headers: &[],
     };

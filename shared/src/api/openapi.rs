@@ -224,9 +224,9 @@ impl Description {
                     "description": "An event, as its endpoint gets it.",
                     "required": ["id", "type", "created_at", "data"],
                     "properties": {
-                        "id": {"type": "string", "format": "uuid", "description": "By which a repeat is known."},
+                        "id": {"type": "string", "format": "uuid", "description": "Use it to detect repeats."},
                         "type": {"type": "string", "const": name, "description": "The type of the event."},
-                        "created_at": {"type": "string", "format": "date-time", "description": "When it was written down, in the transaction of the change that it tells."},
+                        "created_at": {"type": "string", "format": "date-time", "description": "When the event was recorded, in the transaction of the change that it tells of."},
                         "data": described(data, "What the event is about. It only gains fields."),
                     },
                 },

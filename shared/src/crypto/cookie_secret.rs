@@ -5,8 +5,8 @@ use std::fmt;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::NoRandomness;
 use super::hash::{hex, sha256};
+use super::{NoRandomness, random_bytes};
 
 /// The secret in a cookie: of a session, of a device, or of the form that signs in. 256 bits, in hexadecimal.
 #[derive(Clone, PartialEq, Eq)]
@@ -21,8 +21,7 @@ impl CookieSecret {
 
     /// A new secret.
     pub fn new() -> Result<Self, NoRandomness> {
-        let mut bytes = [0; Self::BYTES];
-        getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
+        let bytes: [u8; Self::BYTES] = random_bytes()?;
         Ok(Self(hex(&bytes)))
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{NoRandomness, base32, fingerprint, hex};
+use super::{NoRandomness, base32, fingerprint, hex, random_bytes};
 
 const BYTES: usize = 10;
 
@@ -14,9 +14,7 @@ pub struct RecoveryCode([u8; BYTES]);
 impl RecoveryCode {
     /// A new code.
     pub fn generate() -> Result<Self, NoRandomness> {
-        let mut bytes = [0; BYTES];
-        getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
-        Ok(Self(bytes))
+        random_bytes().map(Self)
     }
 
     /// Reads a code as it was typed: in any case, with blanks or hyphens or without.

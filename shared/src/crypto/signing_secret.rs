@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use subtle::ConstantTimeEq;
 
-use crate::crypto::NoRandomness;
+use crate::crypto::{NoRandomness, random_bytes};
 
 /// The prefix of every signing secret.
 const PREFIX: &str = "whsec_";
@@ -26,9 +26,7 @@ pub struct InvalidSecret;
 impl SigningSecret {
     /// A new secret.
     pub fn generate() -> Result<Self, NoRandomness> {
-        let mut bytes = [0; BYTES];
-        getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
-        Ok(Self(bytes))
+        random_bytes().map(Self)
     }
 
     /// Reads a secret as it is displayed. It accepts only that spelling, because the spelling itself is the signature's key.

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::NoRandomness;
 use super::hash::{hex, sha256};
+use super::{NoRandomness, random_bytes};
 
 /// The digits of base62, in their order.
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -21,8 +21,7 @@ pub fn new_token() -> Result<String, NoRandomness> {
     const FAIR: u8 = 248;
     let mut body = String::from(TOKEN_PREFIX);
     while body.len() < TOKEN_PREFIX.len() + TOKEN_RANDOM_CHARS {
-        let mut bytes = [0; TOKEN_RANDOM_CHARS];
-        getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
+        let bytes: [u8; TOKEN_RANDOM_CHARS] = random_bytes()?;
         let missing = TOKEN_PREFIX.len() + TOKEN_RANDOM_CHARS - body.len();
         body.extend(bytes.into_iter().filter(|byte| *byte < FAIR).map(base62_digit).take(missing));
     }

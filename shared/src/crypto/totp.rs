@@ -7,13 +7,13 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use sha1::Sha1;
 use subtle::ConstantTimeEq;
 
-use super::{NoRandomness, base32};
+use super::{NoRandomness, base32, random_bytes};
 
 const BYTES: usize = 20;
 const DIGITS: usize = 6;
 
-/// The secret that an account shares with an authenticator app: 160 bits. Whoever has it makes the codes, so it is shown
-/// on the page that sets it up only, and never logged.
+/// The secret that an account shares with an authenticator app: 160 bits. It is all it takes to make codes, so it is shown
+/// only on the page that sets it up, and never logged.
 #[derive(Clone)]
 pub struct TotpSecret([u8; BYTES]);
 
@@ -24,9 +24,7 @@ pub struct TotpCode([u8; DIGITS]);
 impl TotpSecret {
     /// A new secret.
     pub fn generate() -> Result<Self, NoRandomness> {
-        let mut bytes = [0; BYTES];
-        getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
-        Ok(Self(bytes))
+        random_bytes().map(Self)
     }
 
     /// Reads a secret in base32, grouped or not.

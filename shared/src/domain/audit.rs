@@ -88,10 +88,12 @@ impl AuditRow {
         }
     }
 
-    /// Whether it is a plain view of a page, which the log leaves out.
+    /// Whether it is a plain view of a page, which the log leaves out; also with a filter that was mistyped, but not where
+    /// the page was refused to its caller.
     #[must_use]
     pub fn is_plain_view(&self) -> bool {
-        self.operation.starts_with(VIEW) && self.operation != VIEW_DOCUMENT && self.outcome() == CallOutcome::Success
+        let is_view = self.operation.starts_with(VIEW) && self.operation != VIEW_DOCUMENT;
+        is_view && (self.outcome() == CallOutcome::Success || self.status == 422)
     }
 }
 
@@ -155,6 +157,7 @@ mod tests {
     fn plain_views_are_left_out_and_views_of_documents_and_refusals_are_not() {
         let shown = |row: &AuditRow| AuditFilter::default().fits(row);
         assert!(!shown(&row("view_home", 200, "ok")) && !shown(&row("view_audit", 200, "ok")));
+        assert!(!shown(&row("view_audit", 422, "invalid_request")));
         for act in [
             row("view_document", 200, "ok"),
             row("download_document", 200, "ok"),

@@ -1,7 +1,7 @@
-//! Links with which a member sets a new password: for whoever forgot theirs. An admin makes one and hands it over, since
+//! Links with which a member sets a new password: for members who forgot theirs. An admin makes one and hands it over, since
 //! Countersign sends no email.
 //!
-//! Decision: whoever holds such a link takes over the account, so an admin gets one only for an account that no other
+//! Decision: the holder of such a link can take over the account, so an admin gets one only for an account that no other
 //! organization uses, and only while that is so: it is checked when the link is made and again when it is used. A person
 //! who belongs to two organizations asks their operator. A link also ends when its admin is removed or becomes a member,
 //! when the member is removed, and when the password changes in any way, so of several links only one is ever used.
@@ -37,7 +37,7 @@ pub struct PasswordLink {
 /// Why an admin can't make a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotLinked {
-    /// Admins set their own password in another way: whoever uses their session must not take over their account.
+    /// Admins set their own password in another way: a stolen session must not be enough to take over an account.
     Oneself,
     /// The organization has no such member, or the member no account.
     Unknown,

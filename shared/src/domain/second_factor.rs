@@ -2,13 +2,13 @@
 //! when the app is out of reach.
 //!
 //! Decision: each code works once. The step of the last accepted code is kept, and only codes of later steps are accepted,
-//! so whoever reads a code over a shoulder can't use it again. A code is accepted one step early or late, since clocks
+//! so a code that was read over a shoulder can't be used again. A code is accepted one step early or late, since clocks
 //! differ.
 //!
 //! Decision: a member who lost both the app and the recovery codes asks an admin, who resets the second factor. That weakens
 //! the account, so an admin may do it only for an account that no other organization uses, as with password links. A person
-//! who belongs to two organizations asks their operator. Admins ask another admin: whoever uses their session must not
-//! take over their account.
+//! who belongs to two organizations asks their operator. Admins ask another admin: a stolen session must not be
+//! enough to take over an account.
 //!
 //! Decision: a reset ends all sessions of the account, since a lost phone may be in the wrong hands. Turning the second
 //! factor on or off, and new recovery codes, end none: the session that does it has proved the password and, where there

@@ -8,7 +8,7 @@ use crate::domain::agreement::draft::NotEditable;
 use crate::domain::agreement::participants::NotAdded;
 use crate::domain::agreement::{Agreement, Lifecycle, NewAgreement, NewParticipant, Participant};
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, ContactId};
+use crate::domain::ids::{AgreementId, ContactId, WorkspaceId};
 use crate::domain::proposal::{Proposal, ProposalAction};
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
@@ -130,6 +130,33 @@ pub async fn list_of_contact(scope: &Scope, contact: ContactId, page: PageReques
     let page = scope.store().agreements_of_contact(contact, page).await?;
     let ready = ready_to_be_proposed(scope, &page.data).await?;
     Ok(AgreementPage { page, ready })
+}
+
+/// The agreements of a workspace, as its page shows them.
+#[derive(Debug)]
+pub struct WorkspaceAgreements {
+    /// A page of them.
+    pub listed: AgreementPage,
+    /// The contacts to which any of them refers, unless it is cancelled. A pending proposal may keep others among the people
+    /// of the workspace, and so may an agreement that was cancelled.
+    pub referred_to: HashSet<ContactId>,
+}
+
+/// A page of the agreements of a workspace, and the contacts to which all of them refer, from one pass over the rows.
+pub async fn list_of_workspace(
+    scope: &Scope,
+    workspace: WorkspaceId,
+    page: PageRequest,
+) -> Result<WorkspaceAgreements, Error> {
+    let rows = scope.store().agreements_of_workspace(workspace).await?;
+    let positions = page.positions();
+    let on_page = (0..).zip(&rows).filter(|(position, _)| positions.contains(position)).map(|(_, row)| row.id);
+    let agreements = scope.store().agreements(on_page).await?.into_iter().map(Versioned::into_inner).collect();
+    let page = Page::new(agreements, u64::try_from(rows.len()).unwrap_or(u64::MAX), page);
+    let ready = ready_to_be_proposed(scope, &page.data).await?;
+    let live = rows.into_iter().filter(|row| !row.is_cancelled);
+    let referred_to = live.flat_map(|row| row.contacts.unwrap_or_default()).collect();
+    Ok(WorkspaceAgreements { listed: AgreementPage { page, ready }, referred_to })
 }
 
 async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result<HashSet<AgreementId>, Error> {

@@ -10,10 +10,19 @@ use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
 use crate::store::change::Changes;
 use crate::store::members;
+use crate::wire::page::Search;
+use crate::wire::text::Folded;
 
 /// The organization's members, the oldest first.
 pub async fn list(scope: &Scope) -> Result<Vec<MemberRecord>, Error> {
     Ok(scope.store().members().await?)
+}
+
+/// Whether a search finds a member, by name or email address.
+#[must_use]
+pub fn is_found<const CHARS_MAX: usize>(member: &MemberRecord, search: &Search<CHARS_MAX>) -> bool {
+    let text = Folded::join([member.name.as_str(), member.email.as_str()]);
+    search.needle().is_none_or(|needle| text.as_str().contains(needle))
 }
 
 /// Removes a member by an admin, and returns the removed member.

@@ -1,8 +1,5 @@
 //! The search over everything that has a name: the lists' own searches, side by side, and the few records of an
 //! organization that have no list.
-//!
-//! Decision: documents are not searched. Their names stand in their agreements only, so that a search would read all
-//! agreements in full.
 
 use deserr::Deserr;
 
@@ -40,6 +37,8 @@ pub struct SearchQuery {
 pub struct Found {
     /// By name.
     pub agreements: Page<Agreement>,
+    /// By the name of a document.
+    pub with_documents: Page<Agreement>,
     /// By name or reference.
     pub workspaces: Page<Workspace>,
     /// By name or email address.
@@ -54,6 +53,12 @@ pub struct Found {
     pub endpoints: Page<EndpointState>,
 }
 
+/// Whether a text contains what is searched for.
+#[must_use]
+pub fn matches(query: &SearchQuery, text: &str) -> bool {
+    query.q.needle().is_some_and(|needle| Folded::new(text).as_str().contains(needle))
+}
+
 /// What a member finds. None if nothing is searched for.
 pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result<Option<Found>, Error> {
     let Some(needle) = query.q.needle() else { return Ok(None) };
@@ -66,6 +71,7 @@ pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result
     let lists = async {
         Ok(tokio::try_join!(
             store.list_agreements(&agreements),
+            store.agreements_with_document(needle, page),
             store.list_workspaces(&workspaces),
             store.list_contacts(&contacts),
             store.list_proposals(Order::NewestFirst, &proposals, &named, scope.now()),
@@ -73,16 +79,16 @@ pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result
     };
     let tokens = async { if member.is_admin() { tokens::list(scope).await } else { Ok(Vec::new()) } };
     let endpoints = async { if member.is_admin() { endpoints::list(scope).await } else { Ok(Vec::new()) } };
-    let ((agreements, workspaces, contacts, proposals), members, tokens, endpoints) =
+    let ((agreements, with_documents, workspaces, contacts, proposals), members, tokens, endpoints) =
         tokio::try_join!(lists, members::list(scope), tokens, endpoints)?;
     let has = |texts: &[&str]| Folded::join(texts.iter().copied()).as_str().contains(needle);
-    let is_named = |member: &MemberRecord| has(&[member.name.as_str(), member.email.as_str()]);
     Ok(Some(Found {
         agreements,
+        with_documents,
         workspaces,
         contacts,
         proposals,
-        members: Page::slice(members.into_iter().filter(is_named), page),
+        members: Page::slice(members.into_iter().filter(|member| members::is_found(member, &query.q)), page),
         tokens: Page::slice(tokens.into_iter().filter(|token| has(&[&token.name])), page),
         endpoints: Page::slice(endpoints.into_iter().filter(|state| has(&[state.endpoint.url().as_str()])), page),
     }))

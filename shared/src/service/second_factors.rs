@@ -1,5 +1,7 @@
 //! Second factors of members, which admins and operators reset. `web::second_factor` has what people do with their own.
 
+use std::collections::HashSet;
+
 use crate::domain::contact::Email;
 use crate::domain::ids::MemberId;
 use crate::domain::member::Admin;
@@ -9,6 +11,11 @@ use crate::error::Error;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
 use crate::store::second_factors;
+
+/// Those of some members whose second factor is on.
+pub async fn turned_on(scope: &Scope, members: &[&MemberRecord]) -> Result<HashSet<MemberId>, Error> {
+    Ok(scope.store().members_with_factor(members).await?)
+}
 
 /// Resets the second factor of a member, which ends all their sessions, and returns the member.
 pub async fn reset(

@@ -187,9 +187,8 @@ impl KeptBy {
 /// removes once.
 ///
 /// Decision: an agreement that begins to refer to a contact adds them to the people again, in its transaction, which makes a
-/// new version of the workspace. So a removal that is decided on a version holds as long as all that has been looked at:
-/// whoever begins to refer to the contact meanwhile makes it be decided again, and after it makes the contact one of the
-/// people again.
+/// new version of the workspace. A removal holds only for the version on which it was decided: an agreement that comes first
+/// makes it be decided again, and one that comes after brings the contact back.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is no such workspace.
@@ -211,14 +210,6 @@ pub async fn remove_person(
     Ok(plan(Ok(())).change([stored::remove_person(scope.call(), &before, &after, contact)]))
 }
 
-/// The contacts to which a draft or published agreement of a workspace refers, from one pass over the rows. A pending proposal
-/// may keep others, and so may an agreement that was cancelled.
-pub async fn referred_to(scope: &Scope, id: WorkspaceId) -> Result<HashSet<ContactId>, Error> {
-    let agreements = scope.store().agreements_of_workspace(id).await?;
-    let live = agreements.into_iter().filter(|row| !row.is_cancelled);
-    Ok(live.flat_map(|row| row.contacts.unwrap_or_default()).collect())
-}
-
 /// What keeps a contact among a workspace's people, the agreements before the proposals.
 async fn kept_by(scope: &Scope, id: WorkspaceId, contact: ContactId) -> Result<Option<KeptBy>, Error> {
     let store = scope.store();
@@ -235,7 +226,7 @@ async fn kept_by(scope: &Scope, id: WorkspaceId, contact: ContactId) -> Result<O
             return Ok(Some(KeptBy::new(agreement, reason)));
         }
     }
-    // Read after the agreements: whoever has left one by now is in the proposals that were made before.
+    // Read after the agreements: a contact that has left one by now is in the proposals that were made before.
     let ids: HashSet<AgreementId> = agreements.iter().map(|row| row.id).collect();
     let pending = store.all_pending_proposals(scope.now()).await?.pending;
     let of_workspace = pending.iter().filter(|row| ids.contains(&row.agreement));

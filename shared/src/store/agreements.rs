@@ -1,5 +1,5 @@
-//! Agreements: one versioned record each, with its stages, gates, participants and documents; a row in the list; and an
-//! entry of the due index for the next moment at which a countdown or its term ends.
+//! Agreements: one versioned record each, with its stages, gates, participants and documents; a row in the list; a row with
+//! the names of its documents, if it has any; and an entry of the due index for the next moment at which a countdown or its term ends.
 
 use std::collections::BTreeSet;
 
@@ -65,7 +65,7 @@ impl Record for Agreement {
             .with(&WORKSPACE, &self.workspace_id)
             .with(&LIFECYCLE, &self.lifecycle())
             .with_ids(CONTACTS, self.participants.iter().map(|participant| participant.contact_id.uuid()))
-            .with_ids(WAITED_FOR, self.waited_for().into_iter().map(|contact| contact.uuid()))
+            .with_ids(WAITED_FOR, self.waited_for().into_iter().map(ContactId::uuid))
             .with_number(DECLINED, self.is_declined().then_some(1))
             .with_number(SINCE, self.open_since().map(Timestamp::unix_ms))
             .with_number(EXPIRES, self.expires_at.map(Timestamp::unix_ms))
@@ -92,6 +92,20 @@ impl OrgStore {
             .equal(&WORKSPACE, query.workspace_id)
             .equal(&LIFECYCLE, query.lifecycle.get());
         self.list(Order::OldestFirst, &rows, query.page()).await
+    }
+}
+
+impl OrgStore {
+    /// A page of the agreements that have a document whose name contains the folded needle.
+    pub(crate) async fn agreements_with_document(
+        &self,
+        needle: &str,
+        page: PageRequest,
+    ) -> Result<Page<Agreement>, StoreError> {
+        let filter = RowFilter::containing(Some(needle));
+        let slice = self.slice(Rows::AgreementDocuments, Order::OldestFirst, &filter, page).await?;
+        let agreements = self.agreements(slice.ids.into_iter().map(AgreementId::from)).await?;
+        Ok(Page::new(agreements.into_iter().map(Versioned::into_inner).collect(), slice.total, page))
     }
 }
 
@@ -216,7 +230,9 @@ fn open_agreement(row: &Item) -> Option<OpenAgreement> {
 
 /// The changes that create an agreement.
 pub fn create(call: &CallContext, draft: &Draft) -> Result<Changes, StoreError> {
-    Ok(Changes::of(call, record::create::<Agreement>(call.org(), draft)?).about(draft.id(), None))
+    let mut created = record::create::<Agreement>(call.org(), draft)?;
+    created.extend(change_documents_row(call.org(), None, draft));
+    Ok(Changes::of(call, created).about(draft.id(), None))
 }
 
 /// The changes from one state of a draft to the next.
@@ -255,12 +271,26 @@ fn next_version(
 ) -> Result<Vec<Change>, StoreError> {
     let org = call.org();
     let mut changes = record::replace(org, before, after)?;
+    changes.extend(change_documents_row(org, Some(before), after));
     let (was_due, is_due) = (before.next_due(), after.next_due());
     if was_due != is_due {
         changes.extend(was_due.map(|at| Change::Delete(due(org, after.id(), at))));
         changes.extend(is_due.map(|at| Change::Put(due(org, after.id(), at).into_item())));
     }
     Ok(changes)
+}
+
+/// The change of the row with the names of an agreement's documents, if they change.
+fn change_documents_row(org: OrgId, before: Option<&Agreement>, after: &Agreement) -> Option<Change> {
+    let names = |agreement: &Agreement| {
+        Folded::join(agreement.documents.iter().map(|document| document.name.as_str())).as_str().to_owned()
+    };
+    let (was, is) = (before.map(names).unwrap_or_default(), names(after));
+    let key = keys::row(org, Rows::AgreementDocuments, after.id().uuid());
+    (was != is).then(|| match is.is_empty() {
+        true => Change::Delete(key),
+        false => Change::Put(record::row_item(key, &is)),
+    })
 }
 
 fn due(org: OrgId, id: AgreementId, at: Timestamp) -> Key {

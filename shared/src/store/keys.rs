@@ -6,8 +6,9 @@
 //! Decision: the people of a workspace are a set in its record, not items of their own, and are added in place. The
 //! limit of 500 is exact, one read returns them all, and lists show people without a query per row. Adding in place
 //! needs no version, so people who join at the same moment do not conflict. Removing one does: it holds only for the version
-//! that was looked at, and each agreement that begins to refer to a contact makes a new one. The row has the set too, so
-//! that the workspaces of a contact are found as everything in lists is.
+//! that was looked at, and each agreement that begins to refer to a contact makes a new one. A row of a kind of its own has
+//! the set too: the workspaces of a contact are found by a pass over these rows, as everything in lists is, and the rows of
+//! the list itself stay small however many people take part.
 //!
 //! Decision: an organization's endpoints are such a set too, with room for 20, beside their records. The limit is exact
 //! even when several are added at once; a count could drift, and in the partition of the endpoints every event would
@@ -446,8 +447,12 @@ text_enum! {
         Contacts = "CONTACTS",
         /// Rows of workspaces.
         Workspaces = "WORKSPACES",
+        /// The people of each workspace, which only the page of a contact looks through.
+        WorkspacePeople = "WORKSPACEPEOPLE",
         /// Rows of agreements.
         Agreements = "AGREEMENTS",
+        /// The names of each agreement's documents, which only the search looks through.
+        AgreementDocuments = "AGREEMENTDOCUMENTS",
         /// Rows of proposals.
         Proposals = "PROPOSALS",
     }

@@ -15,7 +15,7 @@ use crate::domain::member::{Member, Removal, RoleChange};
 use crate::domain::organization::{MemberRecord, Role};
 
 impl Store {
-    /// Two members of an organization, for whoever has a link to it.
+    /// Two members of an organization, for the holder of a link to it.
     pub(crate) async fn members_by_id(
         &self,
         org: OrgId,

@@ -13,7 +13,7 @@ use crate::domain::organization::{Organization, OrganizationSettings};
 use crate::limits;
 
 impl Store {
-    /// An organization, for whoever has a link to it. None if there is none.
+    /// An organization, for the holder of a link to it. None if there is none.
     pub(crate) async fn organization(&self, org: OrgId) -> Result<Option<Organization>, StoreError> {
         self.get(keys::organization(org)).await?.map(from_item).transpose()
     }

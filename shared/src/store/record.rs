@@ -60,13 +60,6 @@ impl Row {
         self
     }
 
-    /// Adds a set of ids that filters look at, which is changed in place. An empty one is none.
-    pub(super) fn with_id_set(mut self, name: &'static str, ids: impl IntoIterator<Item = Uuid>) -> Self {
-        let ids = id_set(ids);
-        self.attributes.extend(ids.as_bs().is_ok_and(|ids| !ids.is_empty()).then_some((name, ids)));
-        self
-    }
-
     /// Adds a number that filters look at; nothing where there is none.
     pub(super) fn with_number(mut self, name: &'static str, value: Option<i64>) -> Self {
         self.attributes.extend(value.map(|value| (name, AttributeValue::N(value.to_string()))));
@@ -139,10 +132,16 @@ pub(super) fn check<R: Record>(org: OrgId, read: &Versioned<R>) -> Change {
     Change::CheckVersion(R::key(org, read.record_id()), read.version())
 }
 
+/// A row with a folded text to search.
+pub(super) fn row_item(key: Key, text: &str) -> Item {
+    let mut item = key.into_item();
+    item.insert(TEXT.to_owned(), AttributeValue::S(text.to_owned()));
+    item
+}
+
 fn row_of<R: Record>(org: OrgId, record: &R) -> Change {
     let Row { text, attributes } = record.row();
-    let mut item = keys::row(org, R::ROWS, record.record_id().into()).into_item();
-    item.insert(TEXT.to_owned(), AttributeValue::S(text.as_str().to_owned()));
+    let mut item = row_item(keys::row(org, R::ROWS, record.record_id().into()), text.as_str());
     item.extend(attributes.into_iter().map(|(name, value)| (name.to_owned(), value)));
     Change::Put(item)
 }

@@ -3,6 +3,8 @@
 //! Decision: a second factor is an item beside its account, so that no request but those that need it reads it, and its
 //! codes are used without touching the account. Its version is the lock: of two uses of one code, one commits.
 
+use std::collections::HashSet;
+
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::change::{Change, Changes, Update};
@@ -12,6 +14,7 @@ use super::{OrgStore, Store, StoreError, Versioned, members};
 use crate::domain::account::Account;
 use crate::domain::call_context::CallContext;
 use crate::domain::contact::Email;
+use crate::domain::ids::MemberId;
 use crate::domain::member::Admin;
 use crate::domain::organization::MemberRecord;
 use crate::domain::second_factor::SecondFactor;
@@ -47,6 +50,16 @@ impl OrgStore {
         member: &MemberRecord,
     ) -> Result<Option<AccountWithFactor>, StoreError> {
         self.store.account_with_factor(&member.email).await
+    }
+
+    /// Those of these members whose second factor is on.
+    pub(crate) async fn members_with_factor(&self, members: &[&MemberRecord]) -> Result<HashSet<MemberId>, StoreError> {
+        let key = |member: &MemberRecord| keys::second_factor(&member.email);
+        // An operator may give one account several memberships; a batch must not name a key twice.
+        let keys: HashSet<Key> = members.iter().map(|member| key(member)).collect();
+        let keys: Vec<Key> = keys.into_iter().collect();
+        let found: HashSet<Key> = self.store.get_all(&keys).await?.iter().filter_map(Key::of).collect();
+        Ok(members.iter().filter(|member| found.contains(&key(member))).map(|member| member.id).collect())
     }
 }
 

@@ -19,8 +19,7 @@ use crate::limits;
 
 /// The attribute of the pointer from a token's id that holds the token's hash.
 const HASH: &str = "hash";
-/// The attribute of the pointer that holds the token's name, which never changes: whoever knows the id finds the name in
-/// one read.
+/// The attribute of the pointer that holds the token's name, which never changes: the name of an id is one read away.
 const NAME: &str = "name";
 
 impl Store {

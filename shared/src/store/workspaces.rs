@@ -1,4 +1,4 @@
-//! Workspaces: a record with the ids of its people, and a row in their list.
+//! Workspaces: a record with the ids of its people, a row in their list, and a row with the people for the contact pages.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ impl From<&Workspace> for Stored {
     }
 }
 
-/// The attribute of a row that holds the people, a set of ids. Rows that were written before it was there lack it.
+/// The attribute of a row of people that holds them, a set of ids.
 const PEOPLE: &str = "p";
 
 impl Record for Workspace {
@@ -65,7 +65,7 @@ impl Record for Workspace {
     }
 
     fn row(&self) -> Row {
-        Row::searched_by(self.search_text()).with_id_set(PEOPLE, self.people.iter().map(|id| id.uuid()))
+        Row::searched_by(self.search_text())
     }
 
     fn encode(&self) -> Result<Item, StoreError> {
@@ -114,7 +114,10 @@ impl OrgStore {
             let people = row.get(PEOPLE).and_then(|people| people.as_bs().ok());
             people.is_some_and(|people| people.iter().any(|id| id.as_ref() == contact.uuid().as_bytes()))
         };
-        self.list(Order::OldestFirst, &RowFilter::default().matching(&[PEOPLE], has_contact), page).await
+        let filter = RowFilter::default().matching(&[PEOPLE], has_contact);
+        let slice = self.slice(Rows::WorkspacePeople, Order::OldestFirst, &filter, page).await?;
+        let workspaces = self.workspaces(slice.ids.into_iter().map(WorkspaceId::from)).await?;
+        Ok(Page::new(workspaces.into_iter().map(Versioned::into_inner).collect(), slice.total, page))
     }
 
     /// The contacts that take part in a workspace, in the order of their ids.
@@ -135,14 +138,18 @@ pub fn create(call: &CallContext, workspace: &Workspace) -> Result<Changes, Stor
     if workspace.activated_at().is_some() {
         return Err(StoreError::Failed("a new workspace that is activated".to_owned()));
     }
-    Ok(Changes::of(call, record::create(call.org(), workspace)?))
+    let mut created = record::create(call.org(), workspace)?;
+    if !workspace.people.is_empty() {
+        created.push(change_people_row(call.org(), workspace.id(), "ADD #people :contacts", &workspace.people));
+    }
+    Ok(Changes::of(call, created))
 }
 
 /// The change that adds contacts, one or more, to a workspace's people, without a conflict with others that are added at the
 /// same time. It holds only while the workspace has room for them.
 ///
-/// It adds those that are among the people already too: whoever refers to a contact adds them again, so that a removal which
-/// has not seen the reference does not hold (see [`remove_person`]), and one that came first is made good.
+/// It adds those that are among the people already too: every new reference adds its contact again, so that a removal which
+/// has not seen the reference does not hold (see [`remove_person`]), and one that came first is undone.
 pub fn add_people(
     call: &CallContext,
     before: &Versioned<Workspace>,
@@ -178,7 +185,7 @@ pub fn add_people(
             joined.values.push((":version", AttributeValue::N(before.version().to_string())));
         }
     }
-    Changes::of(call, [Change::Update(joined), change_row(org, after.id(), "ADD #people :contacts", contacts)])
+    Changes::of(call, [Change::Update(joined), change_people_row(org, after.id(), "ADD #people :contacts", contacts)])
 }
 
 /// The change that removes a contact from a workspace's people. It holds only while the workspace has not changed: nobody has
@@ -202,13 +209,18 @@ pub fn remove_person(
             (":version", AttributeValue::N(before.version().to_string())),
         ],
     };
-    Changes::of(call, [Change::Update(left), change_row(org, after.id(), "DELETE #people :contacts", &contacts)])
+    Changes::of(call, [Change::Update(left), change_people_row(org, after.id(), "DELETE #people :contacts", &contacts)])
 }
 
-/// The change of the people in a workspace's row. The record's condition guards it too.
-fn change_row(org: OrgId, workspace: WorkspaceId, expression: &'static str, contacts: &BTreeSet<ContactId>) -> Change {
+/// The change of a workspace's row of people, which is there once somebody has joined. The record's condition guards it too.
+fn change_people_row(
+    org: OrgId,
+    workspace: WorkspaceId,
+    expression: &'static str,
+    contacts: &BTreeSet<ContactId>,
+) -> Change {
     Change::Update(Update {
-        key: keys::row(org, Rows::Workspaces, workspace.uuid()),
+        key: keys::row(org, Rows::WorkspacePeople, workspace.uuid()),
         expression,
         condition: "",
         names: vec![("#people", PEOPLE)],

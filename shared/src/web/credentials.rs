@@ -79,7 +79,7 @@ impl Proven {
         Self { account, used: None, attempt: None }
     }
 
-    /// An account whose code was right. Whoever counted the attempt takes it back.
+    /// An account whose code was right. The caller, which counted the attempt, takes it back.
     pub(super) fn with_code(account: Account, before: Versioned<SecondFactor>, after: SecondFactor) -> Self {
         Self { account, used: Some((before, after)), attempt: None }
     }

@@ -4,8 +4,8 @@
 //! store keeps it. A notice is shown once. A signing secret is shown for all of that time on the pages of its endpoint,
 //! because it exists nowhere else and can't be shown again.
 //!
-//! The note of a decision outlives its session: it is sealed for the member who typed it and for the proposal, so that it
-//! is there when they have signed in again.
+//! The note of a decision and a form that arrived too late outlive their session: they are sealed for the member who typed
+//! them, and the note for its proposal too, so that they are there when the member has signed in again.
 
 use http::{HeaderValue, header};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -38,6 +38,8 @@ pub enum Flash {
     PasswordLink(MemberId),
     /// The note of a decision that a member sent when their session had ended.
     DecisionNote(ProposalId, MemberId),
+    /// The fields of a form that a member sent when their session had ended.
+    UnsentForm(MemberId),
     /// The secret of a second factor that is being set up.
     SecondFactorSecret,
     /// New recovery codes, a line each.
@@ -79,21 +81,15 @@ impl Flash {
         Ok(self.cookie(app.insecure_cookies, &sealed, self.lifetime_s()))
     }
 
-    /// Seals the note of a decision whose session has ended, and gives the `Set-Cookie` header. Nothing, if the note is too
-    /// long for a cookie. A later note replaces it, so that the cookies of a request stay small.
+    /// Seals what was typed when the session had ended, and gives the `Set-Cookie` header. Nothing, if it is too long for a
+    /// cookie. A later text of the kind replaces it, so that the cookies of a request stay small.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the keys can't be read now.
-    pub async fn keep_note(
-        request: &Request,
-        proposal: ProposalId,
-        typed_by: MemberId,
-        note: &str,
-    ) -> Result<Option<HeaderValue>, Error> {
-        let flash = Self::DecisionNote(proposal, typed_by);
+    pub async fn keep(self, request: &Request, typed: &str) -> Result<Option<HeaderValue>, Error> {
         let keys = request.app().webhooks()?.keys.keyring().await?;
-        let sealed = flash.seal(&keys, note, "", request.now())?;
-        let cookie = flash.cookie(request.app().insecure_cookies, &sealed, flash.lifetime_s());
+        let sealed = self.seal(&keys, typed, "", request.now())?;
+        let cookie = self.cookie(request.app().insecure_cookies, &sealed, self.lifetime_s());
         Ok(cookie.filter(|cookie| cookie.len() <= limits::COOKIE_BYTES_MAX))
     }
 
@@ -163,6 +159,7 @@ impl Flash {
             Self::InvitationLink(invitation) => format!("{prefix}once-invitation-{invitation}"),
             Self::PasswordLink(member) => format!("{prefix}once-password-{member}"),
             Self::DecisionNote(..) => format!("{prefix}once-note"),
+            Self::UnsentForm(_) => format!("{prefix}once-form"),
             Self::SecondFactorSecret => format!("{prefix}once-second-factor"),
             Self::RecoveryCodes => format!("{prefix}once-recovery-codes"),
             Self::SecondStep => format!("{prefix}second-step"),
@@ -179,7 +176,7 @@ impl Flash {
 
     fn lifetime_s(self) -> i64 {
         match self {
-            Self::DecisionNote(..) => limits::KEPT_NOTE_LIFETIME_S,
+            Self::DecisionNote(..) | Self::UnsentForm(_) => limits::KEPT_TEXT_LIFETIME_S,
             Self::SecondFactorSecret => limits::SECOND_FACTOR_SET_UP_S,
             Self::SecondStep => limits::SECOND_STEP_LIFETIME_S,
             _ => limits::FLASH_LIFETIME_S,
@@ -197,6 +194,7 @@ impl Flash {
             Self::PasswordLink(member) => format!("shown once, password link of {member}, to {form_token}"),
             // The session has ended: the note is for the member in their next one.
             Self::DecisionNote(proposal, member) => format!("shown once, note for {proposal}, to {member}"),
+            Self::UnsentForm(member) => format!("shown once, form not sent, to {member}"),
             Self::SecondFactorSecret => format!("shown once, secret of a second factor, to {form_token}"),
             Self::RecoveryCodes => format!("shown once, recovery codes, to {form_token}"),
             Self::SecondStep => format!("a sign-in without its code, to {form_token}"),

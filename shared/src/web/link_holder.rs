@@ -1,9 +1,9 @@
 //! The holders of links: people who accept an invitation, and members who set a new password. The secret in the link is
 //! all that they have; neither audit rows nor logs have it.
 //!
-//! Decision: an invitation never sets the password of an account that exists. Whoever has the link of an invitation to
-//! such an address must also know the password of its account, and a code if it has a second factor. Attempts count like
-//! those of the sign-in form.
+//! Decision: an invitation never sets the password of an account that exists. Accepting an invitation to such an address
+//! takes the password of its account, and a code if it has a second factor. Attempts count like those of the sign-in form,
+//! and only once all else that was given is valid.
 //!
 //! Decision: setting a new password does not sign in. The sign-in form follows, with all that it checks: a second factor
 //! stays on.
@@ -162,10 +162,7 @@ pub async fn accept(
     let given = match (acceptance.proof, &step) {
         (Proof::Password(password), _) => Given::Password(password),
         (Proof::Code(_), None) => return Ok(Accepted::PasswordIsNext),
-        (Proof::Code(code), Some(step)) => match step.attempt(request, code).await? {
-            Some(attempt) => Given::Code(Box::new(attempt)),
-            None => return Ok(Accepted::WrongCode),
-        },
+        (Proof::Code(code), Some(step)) => Given::Code(Box::new(GivenCode { code, step, attempt: OnceCell::new() })),
     };
     let attempt = || async {
         let Some(found) = Found::find(request, secret).await? else { return Ok(Err(Accepted::Gone)) };
@@ -196,7 +193,9 @@ pub async fn accept(
     };
     match retry_on_conflict(Budget::until(request.write_deadline()), attempt).await? {
         Ok(signed_in) => {
-            if let Given::Code(attempt) = &given {
+            if let Given::Code(code) = &given
+                && let Some(Some(attempt)) = code.attempt.get()
+            {
                 attempt.succeeded(request).await;
             }
             request.sign_in(signed_in);
@@ -206,22 +205,37 @@ pub async fn accept(
     }
 }
 
-/// What a person gave, with the counted attempt if it is a code.
+/// What a person gave.
 enum Given<'a> {
     Password(&'a str),
-    Code(Box<CodeAttempt<'a>>),
+    Code(Box<GivenCode<'a>>),
+}
+
+/// A code that a person gave. It is an attempt once all else has been checked, and a single one however often the commit is
+/// tried.
+struct GivenCode<'a> {
+    code: &'a TypedCode,
+    step: &'a SecondStep,
+    /// The counted attempt. None if there were too many.
+    attempt: OnceCell<Option<CodeAttempt<'a>>>,
+}
+
+impl GivenCode<'_> {
+    async fn prove(&self, request: &Request, email: &Email) -> Result<Result<Proven, Accepted>, Error> {
+        let attempt = self.attempt.get_or_try_init(|| self.step.attempt(request, self.code)).await?;
+        let Some(attempt) = attempt else { return Ok(Err(Accepted::WrongCode)) };
+        Ok(attempt.prove(request, email).await?.map_err(|refused| match refused {
+            CodeRefused::Wrong => Accepted::WrongCode,
+            CodeRefused::PasswordIsNext => Accepted::PasswordIsNext,
+        }))
+    }
 }
 
 impl Given<'_> {
     async fn prove(&self, request: &Request, email: &Email) -> Result<Result<Proven, Accepted>, Error> {
         let password = match self {
             Self::Password(password) => password,
-            Self::Code(attempt) => {
-                return Ok(attempt.prove(request, email).await?.map_err(|refused| match refused {
-                    CodeRefused::Wrong => Accepted::WrongCode,
-                    CodeRefused::PasswordIsNext => Accepted::PasswordIsNext,
-                }));
-            }
+            Self::Code(code) => return code.prove(request, email).await,
         };
         let Some(checked) = Checked::check(request, email.as_str(), password).await? else {
             return Ok(Err(Accepted::WrongPassword));

@@ -12,7 +12,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, request};
 use uuid::Uuid;
 
 use crate::crypto::CookieSecret;
-use crate::domain::ids::RequestId;
+use crate::domain::ids::{MemberId, RequestId};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::platform::app_state::AppState;
@@ -39,6 +39,8 @@ pub struct Request {
     pub(super) is_audited: AtomicBool,
     /// The redirect that answers the form if its commit takes effect although it seems to fail.
     pub(super) redirect_if_committed: OnceLock<Redirect>,
+    /// What the act did that led to the page.
+    outcome: OnceLock<String>,
 }
 
 impl Request {
@@ -61,6 +63,7 @@ impl Request {
             form,
             is_audited: AtomicBool::new(false),
             redirect_if_committed: OnceLock::new(),
+            outcome: OnceLock::new(),
         }
     }
 
@@ -75,6 +78,18 @@ impl Request {
             signed_in.refresh_session().await;
         }
         Ok(())
+    }
+
+    /// Sets what the act did that led to the page, which the page's title says.
+    pub fn set_outcome(&self, outcome: &str) {
+        // A page follows from one act.
+        let _ = self.outcome.set(outcome.to_owned());
+    }
+
+    /// What the act did that led to the page.
+    #[must_use]
+    pub fn outcome(&self) -> Option<&str> {
+        self.outcome.get().map(String::as_str)
     }
 
     /// The signed-in member.
@@ -119,6 +134,13 @@ impl Request {
         let headers = &self.parts.headers;
         let names_origin = headers.contains_key(header::ORIGIN) && is_same_origin(&self.app, headers);
         of_cookie.or_else(|| self.form.as_ref().ok().filter(|_| names_origin))
+    }
+
+    /// The member to whom the browser says that its session, which may have ended, belongs. It decides nothing: what is
+    /// sealed for that member opens for nobody else.
+    #[must_use]
+    pub fn owner_of_ended_session(&self) -> Option<MemberId> {
+        owner_hint::read(&self.app, &self.parts.headers).map(|owner| owner.member_id)
     }
 
     /// The path and query of the `Referer`, if it names this origin.

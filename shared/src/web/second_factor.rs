@@ -5,8 +5,8 @@
 //! Decision: until a code proves that the person's app has the secret, it travels in a cookie, sealed for the session, and
 //! no store keeps it. What is never finished leaves nothing behind.
 //!
-//! Decision: new recovery codes and turning off take a code too, not only the password: whoever finds a browser signed in,
-//! and knows the password, could get past the second factor for good otherwise. A recovery code will do.
+//! Decision: new recovery codes and turning off take a code too, not only the password. Otherwise a browser that was left
+//! signed in, with the password, would be enough to get past the second factor for good. A recovery code will do.
 
 use crate::crypto::{TotpCode, TotpSecret};
 use crate::domain::contact::Email;

@@ -74,6 +74,12 @@ impl SignedIn {
         self.secret.form_token()
     }
 
+    /// Whether the account has other organizations.
+    #[must_use]
+    pub fn has_more_organizations(&self) -> bool {
+        self.account.memberships.len() > 1
+    }
+
     /// All organizations of the account.
     pub async fn organizations(&self) -> Result<Vec<Organization>, Error> {
         let memberships = self.scope.store().table().memberships(&self.account).await?;

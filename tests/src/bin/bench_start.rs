@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tests::figures::percentile;
 use tests::runtime_api::{self, Function};
 use tests::{Needs, Org, Stack};
 
@@ -120,7 +121,7 @@ impl Case {
             "function": self.function,
             "event": self.event,
             "p50_ms": self.median_ms(),
-            "p95_ms": self.quantile_ms(0.95),
+            "p95_ms": self.percentile_ms(95),
             "ratio": self.median_ms() / bare_ms,
             "zip_mb": zip_bytes(self.function).map(|bytes| bytes / 1e6),
             // The kernel counts in KiB, people and bills in MB.
@@ -130,20 +131,13 @@ impl Case {
     }
 
     fn median_ms(&self) -> f64 {
-        self.quantile_ms(0.5)
+        self.percentile_ms(50)
     }
 
-    fn quantile_ms(&self, quantile: f64) -> f64 {
+    fn percentile_ms(&self, percent: usize) -> f64 {
         let mut starts = self.starts.clone();
         starts.sort_unstable();
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_precision_loss,
-            clippy::cast_sign_loss,
-            reason = "an index below fifty"
-        )]
-        let place = (starts.len() as f64 * quantile) as usize;
-        starts[place].as_secs_f64() * 1000.0
+        percentile(&starts, percent)
     }
 }
 

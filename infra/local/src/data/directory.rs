@@ -25,7 +25,7 @@ use crate::data::ready_file::ReadyFile;
 use crate::error::StartError;
 
 /// The version of the layout that this program reads and writes.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// The size, in bytes, past which the next start rotates the log.
 const LOG_BYTES_MAX: u64 = 50 * 1024 * 1024;

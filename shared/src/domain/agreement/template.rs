@@ -1,7 +1,7 @@
 //! Templates: what a draft can begin with. They are data, in `templates.json`; a test holds that each makes a draft.
 //!
-//! A template names parties, such as the investor of a SAFE, and what each does. Whoever begins a draft says which contact
-//! each party is, or leaves it open: the draft's blockers then ask for it.
+//! A template names parties, such as the investor of a SAFE, and what each does. The member who begins a draft says which
+//! contact each party is, or leaves it open: the draft's blockers then ask for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;

@@ -58,7 +58,12 @@ async fn a_member_adds_finds_and_edits_a_contact() {
     assert!(row["operation"] == "create_contact" && row["member_id"].is_string(), "{row}");
     let page = notice(&browser, &added, "Ada Okafor was added").await;
     let id = added.location().rsplit('/').next().expect("an id").to_owned();
-    for shown in ["<h1>Ada Okafor</h1>", "ada@okafor.example", "crm-4711", "<title>Ada Okafor · Countersign</title>"] {
+    for shown in [
+        "<h1>Ada Okafor</h1>",
+        "ada@okafor.example",
+        "crm-4711",
+        "<title>Ada Okafor was added · Ada Okafor · Countersign</title>",
+    ] {
         assert!(page.says(shown), "{shown}");
     }
     let api = format!("/api/v1/contacts/{id}");

@@ -94,7 +94,8 @@ async fn a_session_ends_when_it_is_signed_out_here_or_everywhere_or_its_secret_i
     let secret = first.cookie("session").unwrap();
     let token = first.get("/app").await.hidden("form_token");
     let out = first.post("/app/sign-out", &[("form_token", &token)]).await;
-    assert_eq!((out.status, out.location()), (303, "/app/sign-in"));
+    assert_eq!((out.status, out.location()), (303, "/app/sign-in?ended=session"));
+    assert!(first.get(out.location()).await.says("You’re signed out"));
     assert_eq!(first.cookie("session"), None);
     first.set_cookie("session", &secret);
     assert_eq!(first.get("/app").await.status, 303);
@@ -414,7 +415,10 @@ async fn the_session_of_a_removed_member_is_dead() {
     ops::remove_member(&org.stack().table().store(), org.id, person.id).await.unwrap();
     assert_eq!(browser.get("/app").await.status, 303);
     browser.set_cookie("session", "");
-    assert_eq!(browser.post("/app/sign-out-everywhere", &[("form_token", &token)]).await.location(), "/app/sign-in");
+    assert_eq!(
+        browser.post("/app/sign-out-everywhere", &[("form_token", &token)]).await.location(),
+        "/app/sign-in?ended=everywhere"
+    );
     let page = browser.sign_in(&person.email, &person.password, "/app").await;
     assert_eq!(page.status, 422, "{}", page.body);
 }
@@ -433,7 +437,8 @@ async fn whoever_belongs_to_two_organizations_switches_between_them() {
     let organization = other.id.to_string();
     let switched =
         browser.post("/app/account/organization", &[("form_token", &token), ("organization", &organization)]).await;
-    assert_eq!((switched.status, switched.location()), (303, "/app"));
+    assert_eq!((switched.status, switched.location()), (303, "/app?arrived=switched"));
+    assert!(browser.get(switched.location()).await.says("You switched to "));
     assert_ne!(browser.cookie("session"), before);
     assert_eq!(audit_of(&other, &switched).await["operation"], "switch_organization");
     assert!(browser.get(&review(&proposal)).await.says("Their lease"));

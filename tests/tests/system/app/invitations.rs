@@ -63,7 +63,12 @@ async fn whoever_is_invited_becomes_a_member_with_a_new_account() {
     let link = invite(&org, &admin, &email, "admin").await;
     assert!(link.starts_with("/app/invitations/"), "{link}");
     let page = admin.get(PAGE).await;
-    for text in ["Pending invitations", email.as_str(), "Invited by Ada Okafor", "Ends <time datetime=\"20"] {
+    for text in [
+        "Pending invitations",
+        email.as_str(),
+        "<td data-label=\"Invited by\">Ada Okafor</td>",
+        "<td data-label=\"Ends\"><time datetime=\"20",
+    ] {
         assert!(page.says(text), "{text}: {}", page.body);
     }
     assert!(link_on(&org, &page).is_none(), "the link is shown on the page after inviting only");
@@ -86,7 +91,7 @@ async fn whoever_is_invited_becomes_a_member_with_a_new_account() {
         (&"strict-origin".parse().unwrap(), &"no-store".parse().unwrap())
     );
     let joined = accept(&visitor, &link, " Cleo Park ", PASSWORD).await;
-    assert_eq!((joined.status, joined.location()), (303, "/app"), "{}", joined.body);
+    assert_eq!((joined.status, joined.location()), (303, "/app?arrived=joined"), "{}", joined.body);
     assert!(visitor.get("/app").await.says("Cleo Park"));
     assert!(visitor.get(PAGE).await.says(">Invite member</button>"), "with the role of the invitation");
     assert_eq!(Browser::new(org.base_url()).sign_in(&email, PASSWORD, "/app").await.status, 303);
@@ -152,7 +157,7 @@ async fn an_account_that_exists_keeps_its_password_and_joins_with_it() {
     }
     assert_eq!(rows::account(org.stack().table(), &person.email).await, before);
     let joined = send_signed_out(&visitor, &link, &[("password", &person.password)]).await;
-    assert_eq!((joined.status, joined.location()), (303, "/app"), "{}", joined.body);
+    assert_eq!((joined.status, joined.location()), (303, "/app?arrived=joined"), "{}", joined.body);
     let account = visitor.get("/app/account").await;
     assert!(account.says(&org.name) && account.says(&elsewhere.name) && account.says("Cleo Park"), "{}", account.body);
     let after = rows::account(org.stack().table(), &person.email).await;
@@ -229,7 +234,7 @@ async fn accepting_twice_makes_one_member() {
             vec![press().await, press().await]
         };
         for (browser, page) in pressed {
-            assert_eq!((page.status, page.location()), (303, "/app"), "{}", page.body);
+            assert_eq!((page.status, page.location()), (303, "/app?arrived=joined"), "{}", page.body);
             assert_eq!(browser.get("/app").await.status, 200, "each is signed in");
         }
         assert_eq!(members_of(&org).await.len(), before + 1);
@@ -247,7 +252,7 @@ async fn an_acceptance_whose_answer_was_lost_signs_in() {
     shaky.faults.inject(Rule::on("TransactWriteItems").containing("INVITATIONS").times(1), Fault::LateCommit);
     let browser = shaky.browser();
     let joined = accept(&browser, &link, "Cleo Park", PASSWORD).await;
-    assert_eq!((joined.status, joined.location()), (303, "/app"), "{}", joined.body);
+    assert_eq!((joined.status, joined.location()), (303, "/app?arrived=joined"), "{}", joined.body);
     assert_eq!(browser.get("/app").await.status, 200);
     assert_eq!(members_of(&org).await.len(), 2);
 }
@@ -352,7 +357,7 @@ async fn an_operator_creates_an_organization_and_invites_its_first_admin() {
     let visitor = Browser::new(org.base_url());
     assert!(visitor.get(&created.invitation_path).await.says("Join Harbor &#38; Pine"));
     let joined = accept(&visitor, &created.invitation_path, "Cleo Park", PASSWORD).await;
-    assert_eq!((joined.status, joined.location()), (303, "/app"), "{}", joined.body);
+    assert_eq!((joined.status, joined.location()), (303, "/app?arrived=joined"), "{}", joined.body);
     let page = visitor.get(PAGE).await;
     assert!(page.says("Harbor &#38; Pine") && page.says(">Invite member</button>"), "{}", page.body);
 }

@@ -23,3 +23,4 @@ mod second_factor;
 mod sign_in;
 mod strangers;
 mod tokens;
+mod unsent;

@@ -266,9 +266,10 @@ async fn participants_and_removals_at_once_leave_no_participant_who_is_not_one_o
 
 #[tokio::test]
 async fn in_a_full_workspace_its_people_still_take_part() {
-    let desk = Desk::new().await;
+    let mut desk = Desk::new().await;
     let people: Vec<String> = (1..limits::WORKSPACE_PEOPLE_MAX).map(|_| unknown_id()).collect();
-    drafts::crowd(&desk.org, &desk.workspace, people.iter().map(String::as_str).chain([id(&desk.ada)])).await;
+    let everyone = people.iter().map(String::as_str).chain([id(&desk.ada)]);
+    desk.workspace = drafts::crowded(&desk.org, "Harbor refit", everyone).await;
     let draft = desk.org.empty_draft(&desk.workspace, "Lease").await;
     desk.add(&draft, &desk.ada).await;
     let ben = desk.org.person("Ben").await;

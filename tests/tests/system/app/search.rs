@@ -1,6 +1,7 @@
 //! The search over everything that has a name.
 
 use serde_json::json;
+use shared::domain::agreement::Label;
 use shared::limits;
 use tests::app::{Browser, Page, form};
 use tests::{Org, log};
@@ -19,7 +20,8 @@ fn group<'a>(page: &'a Page, id: &str) -> Option<&'a str> {
     rest.split_once("</section>").map(|(group, _)| group)
 }
 
-const KINDS: [&str; 7] = ["agreements", "workspaces", "contacts", "proposals", "members", "tokens", "endpoints"];
+const KINDS: [&str; 8] =
+    ["agreements", "documents", "workspaces", "contacts", "proposals", "members", "tokens", "endpoints"];
 
 #[track_caller]
 fn assert_groups(page: &Page, expected: &[&str]) {
@@ -97,6 +99,12 @@ async fn of_many_the_first_are_shown_and_a_link_leads_to_all() {
         let list = browser.get(&format!("/app/{path}?search=lease")).await;
         assert_eq!(list.body.matches("<td class=\"main\">").count(), 6, "{kind}: {}", list.body);
     }
+    // Members have a list with a search too.
+    org.member("Marguerite Lease").await;
+    let members = group(&search(&browser, "lease").await, "members").expect("a member").to_owned();
+    assert!(members.contains("href=\"/app/organization?search=lease\">Marguerite Lease</a>"), "{members}");
+    let list = browser.get("/app/organization?search=lease").await;
+    assert!(list.says("Marguerite Lease") && list.body.matches("<td class=\"main\">").count() == 1, "{}", list.body);
     // The link carries the text as it is.
     let page = search(&browser, "lease & option").await;
     assert!(page.says("href=\"/app/proposals?search=lease%20%26%20option\""), "{}", page.body);
@@ -179,4 +187,33 @@ async fn a_search_takes_as_many_calls_however_much_there_is() {
     assert_eq!(calls(&search(&browser, "harbor").await).await, few);
     let none = calls(&browser.get("/app/search").await).await;
     assert_eq!(none, 2, "the session with its owner, and the audit row");
+}
+
+#[tokio::test]
+async fn a_document_is_found_by_its_name_as_long_as_it_has_it() {
+    let org = Org::new().await;
+    let browser = signed_in(&org).await;
+    let name = |text: &str| Label::parse(text).expect("a name");
+    let mut draft = org.ready_draft("Lease", |draft| draft.documents[0].name = name("Straße schedule")).await;
+    org.ready_draft("Option", |_| {}).await;
+    let page = search(&browser, "STRASSE").await;
+    assert_groups(&page, &["documents"]);
+    let found = group(&page, "documents").expect("a group");
+    let link = format!("href=\"/app/agreements/{}#documents\"", draft.id());
+    for shown in ["Straße schedule</a>", &link, ">Lease</td>", "count\">1</span>"] {
+        assert!(found.contains(shown), "{shown}: {found}");
+    }
+    // Under its new name only, and not when it is gone.
+    draft.documents[0].name = name("Exhibit A");
+    org.edit(&draft).await;
+    assert_groups(&search(&browser, "strasse").await, &[]);
+    assert_groups(&search(&browser, "exhibit").await, &["documents"]);
+    for stage in &mut draft.stages {
+        stage.gates.clear();
+    }
+    draft.documents.clear();
+    org.edit(&draft).await;
+    assert_groups(&search(&browser, "exhibit").await, &[]);
+    let other = signed_in(&Org::new().await).await;
+    assert_groups(&search(&other, "agreement").await, &[]);
 }

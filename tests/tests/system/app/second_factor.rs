@@ -7,6 +7,7 @@ use shared::crypto::keyring::Sealed;
 use shared::crypto::{CookieSecret, TotpSecret};
 use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
+use shared::limits;
 use tests::app::{Browser, Page, Person, form as form_of};
 use tests::stack::Table;
 use tests::{Fault, Org, Rule, drafts, rows};
@@ -642,6 +643,10 @@ async fn an_admin_resets_the_second_factor_of_a_member() {
     let reset = |id: String| format!("/app/organization/members/{id}/second-factor");
     let page = admin.get("/app/organization").await;
     assert!(page.says("Reset second factor…") && page.says(&reset(person.id.to_string())), "{}", page.body);
+    let count =
+        |page: &Page, state: &str| page.body.matches(&format!("data-label=\"Second factor\">{state}</td>")).count();
+    assert_eq!((count(&page, "On"), count(&page, "Off")), (1, 1), "{}", page.body);
+    assert!(!guarded.browser.get("/app/organization").await.says("data-label=\"Second factor\""), "only admins see it");
     assert!(!page.says(&reset(ada.id.to_string())), "not one's own");
 
     // Neither a member, nor an admin of another organization, nor the person without a code.
@@ -664,7 +669,8 @@ async fn an_admin_resets_the_second_factor_of_a_member() {
     let halfway = guarded.halfway().await;
     let page = send(&admin, &reset(person.id.to_string()), &[]).await;
     assert_eq!((page.status, page.location()), (303, "/app/organization"), "{}", page.body);
-    assert!(admin.get("/app/organization").await.says("Second factor reset"));
+    let page = admin.get("/app/organization").await;
+    assert!(page.says("Second factor reset") && count(&page, "On") == 0, "{}", page.body);
     let row = guarded.audit_row("reset_second_factor").await;
     assert_eq!((&row["member_id"], rows::objects(&row)), (&json!(ada.id.to_string()), vec![person.id.to_string()]));
     assert!(admin.get("/app/audit").await.says("Reset a member’s second factor"));
@@ -740,10 +746,41 @@ async fn whoever_is_invited_and_has_a_second_factor_joins_with_a_code() {
     assert!(!guarded.browser.get(ACCOUNT).await.says(&other.name), "not a member yet");
     let code = guarded.code(0);
     let joined = send_signed_out(&visitor, &link, &[("code", &code)]).await;
-    assert_eq!((joined.status, joined.location()), (303, "/app"), "{}", joined.body);
+    assert_eq!((joined.status, joined.location()), (303, "/app?arrived=joined"), "{}", joined.body);
     assert!(visitor.get(ACCOUNT).await.says(&other.name));
     assert_eq!(visitor.cookie("second-step"), None);
     assert!(is_refused(&send_code(&guarded.halfway().await, "code", &code).await), "the code is used");
+}
+
+#[tokio::test]
+async fn a_missing_name_or_a_link_that_has_ended_costs_no_attempt_at_a_code() {
+    let guarded = Guarded::new().await;
+    ops::remove_member(&guarded.table().store(), guarded.org.id, guarded.person.id).await.unwrap();
+    let other = Org::new().await;
+    let admin = Browser::of(&other, &other.admin("Noor Vance").await).await;
+    let invite = async || {
+        let invited = [("email", guarded.person.email.as_str()), ("role", "member")];
+        let made = send(&admin, "/app/organization/invitations", &invited).await;
+        link_on(&other, &admin.get(made.location()).await).expect("a link")
+    };
+    let (replaced, link) = (invite().await, invite().await);
+    let visitor = guarded.visitor();
+    let typed = [("name", "Ines Moreau"), ("password", guarded.person.password.as_str())];
+    let asked = send_signed_out(&visitor, &link, &typed).await;
+    assert!(asked.status == 200 && asked.says("<label for=\"code\">Code</label>"), "{}", asked.body);
+    let code = guarded.code(0);
+    for n in 0..=limits::LOGIN_CODES_AT_ACCOUNT {
+        let name = if n % 2 == 0 { String::new() } else { "n".repeat(201) };
+        let nameless = send_signed_out(&visitor, &link, &[("name", &name), ("code", &code)]).await;
+        assert!(nameless.status == 422 && nameless.says("id=\"name-error\""), "{n}: {}", nameless.body);
+        let form_token = nameless.hidden("form_token");
+        let fields = [("form_token", form_token.as_str()), ("name", "Ines Moreau"), ("code", &code)];
+        let gone = visitor.post(&replaced, &fields).await;
+        assert_eq!(gone.status, 404, "{n}: {}", gone.body);
+    }
+    let code = guarded.code(0);
+    let joined = send_signed_out(&visitor, &link, &[("name", "Ines Moreau"), ("code", &code)]).await;
+    assert_eq!((joined.status, joined.location()), (303, "/app"), "{}", joined.body);
 }
 
 #[tokio::test]

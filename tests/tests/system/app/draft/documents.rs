@@ -1,0 +1,62 @@
+//! Documents: what is taken for one.
+
+use serde_json::json;
+use tests::pdf::pdf;
+
+use super::Desk;
+use crate::unknown_id;
+
+#[tokio::test]
+async fn a_file_that_is_no_document_is_refused_with_the_reason() {
+    const FOUR_MIB: usize = 4 * 1024 * 1024;
+    let desk = Desk::new().await;
+    let page = desk.begin("blank", &[]).await;
+    let path = format!("{page}/documents");
+    let whole = pdf("whole", "");
+    let padded = |bytes: usize| {
+        // The offset at the end has more digits in a longer file.
+        let mut note = "n".repeat(bytes - 1000);
+        note.push_str(&"n".repeat(bytes - pdf(&note, "").len()));
+        let padded = pdf(&note, "");
+        assert_eq!(padded.len(), bytes);
+        padded
+    };
+    let mut too_large = padded(FOUR_MIB);
+    too_large.push(b'\n');
+    for (file, reason) in [
+        (b"".to_vec(), "is empty"),
+        (b"<!doctype html><script>alert(1)</script>".to_vec(), "is not a PDF"),
+        (b"PK\x03\x04 a text".to_vec(), "is not a PDF"),
+        (whole[..whole.len() / 2].to_vec(), "broken PDF"),
+        (pdf("secret", "/Encrypt 9 0 R "), "is encrypted"),
+        (too_large, "is larger than 4 MB"),
+    ] {
+        let refused = desk.upload(&path, &[("document_name", "Deed")], &file).await;
+        assert_eq!(refused.status, 422, "{reason}");
+        assert!(refused.says(reason) && refused.says("id=\"file-error\""), "{reason}: {}", refused.body);
+        assert!(refused.says("<title>Error: ") && refused.says("value=\"Deed\""), "what was typed stays");
+    }
+    let none = desk.send(&path, &[("document_name", "Deed")]).await;
+    assert!(none.status == 422 && none.says("File must be chosen"), "{}", none.body);
+    assert_eq!(desk.agreement(&page).await["documents"], json!([]));
+
+    // The largest file, named after itself, once for two presses.
+    let id = unknown_id();
+    for _ in 0..2 {
+        let added = desk.upload(&path, &[("id", &id), ("document_name", "")], &padded(FOUR_MIB)).await;
+        assert_eq!(added.status, 303, "{}", added.body);
+    }
+    let documents = desk.agreement(&page).await["documents"].clone();
+    assert_eq!(documents.as_array().map(Vec::len), Some(1));
+    assert_eq!((&documents[0]["name"], &documents[0]["size_bytes"]), (&json!("deed"), &json!(FOUR_MIB)));
+
+    // A body that breaks off in the middle of the file.
+    let head = "------x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.pdf\"\r\n\r\n%PDF-1.4";
+    let broken = desk.browser.send_body(&path, "multipart/form-data; boundary=----x", head.as_bytes().to_vec()).await;
+    assert_eq!(broken.status, 422, "{}", broken.body);
+    // Nothing of another organization is there.
+    let stranger = Desk::new().await;
+    for act in ["view", "download"] {
+        assert_eq!(stranger.browser.get(&format!("{page}/documents/{id}/{act}")).await.status, 404);
+    }
+}

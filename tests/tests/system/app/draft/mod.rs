@@ -1,0 +1,346 @@
+//! Drafts: members set up a deal in the browser alone, publish it, discard it and copy it.
+
+mod conditions;
+mod documents;
+mod edits;
+
+use serde_json::{Value, json};
+use tests::Org;
+use tests::app::{Browser, Page};
+use tests::pdf::pdf;
+
+use crate::unknown_id;
+
+const NEW: &str = "/app/agreements/new";
+
+/// An organization with a workspace of two people, and a member's browser.
+struct Desk {
+    org: Org,
+    browser: Browser,
+    token: String,
+    workspace: String,
+    people: [String; 2],
+}
+
+impl Desk {
+    async fn new() -> Self {
+        let org = Org::new().await;
+        let person = org.member("Maren Holt").await;
+        let browser = Browser::of(&org, &person).await;
+        let token = browser.get("/app").await.hidden("form_token");
+        let workspace = org.workspace("Harbor refit").await["id"].as_str().expect("an id").to_owned();
+        let mut people = Vec::new();
+        for name in ["Ada", "Ben"] {
+            let contact = org.person(name).await["id"].as_str().expect("an id").to_owned();
+            let path = format!("/api/v1/workspaces/{workspace}/contacts");
+            org.post(&path, &json!({"contact_id": contact})).send().await.ok(201);
+            people.push(contact);
+        }
+        let people = people.try_into().expect("two people");
+        Self { org, browser, token, workspace, people }
+    }
+
+    /// A second member's browser.
+    async fn colleague(&self) -> (Browser, String) {
+        let browser = Browser::of(&self.org, &self.org.member("Ines Duarte").await).await;
+        let token = browser.get("/app").await.hidden("form_token");
+        (browser, token)
+    }
+
+    async fn send(&self, path: &str, fields: &[(&str, &str)]) -> Page {
+        let fields: Vec<_> = [("form_token", self.token.as_str())].into_iter().chain(fields.iter().copied()).collect();
+        self.browser.post(path, &fields).await
+    }
+
+    async fn upload(&self, path: &str, fields: &[(&str, &str)], file: &[u8]) -> Page {
+        let fields: Vec<_> = [("form_token", self.token.as_str())].into_iter().chain(fields.iter().copied()).collect();
+        self.browser.upload(path, &fields, ("file", "deed.pdf", file)).await
+    }
+
+    /// Begins a draft with a template, and gives the path of its page.
+    async fn begin(&self, template: &str, parties: &[(&str, &str)]) -> String {
+        let fields = [("workspace", self.workspace.as_str()), ("template", template), ("name", "Refit contract")];
+        let fields: Vec<_> = fields.into_iter().chain(parties.iter().copied()).collect();
+        let begun = self.send(NEW, &fields).await;
+        assert_eq!(begun.status, 303, "{}", begun.body);
+        begun.location().to_owned()
+    }
+
+    async fn two_party(&self) -> String {
+        self.begin("two-party-signature", &[("party.first", &self.people[0]), ("party.second", &self.people[1])]).await
+    }
+
+    /// The agreement of a page, as the API shows it.
+    async fn agreement(&self, page: &str) -> Value {
+        self.org.get(page.replace("/app/", "/api/v1/")).send().await.ok(200)
+    }
+
+    /// What a page's forms showed of their part.
+    async fn seen(&self, path: &str) -> String {
+        self.browser.get(path).await.hidden("seen")
+    }
+
+    async fn published(&self) -> String {
+        let page = self.two_party().await;
+        let document = self.agreement(&page).await["documents"][0]["id"].as_str().expect("an id").to_owned();
+        let path = format!("{page}/documents/{document}");
+        let seen = self.seen_of_edit(&path).await;
+        let filed = self.upload(&path, &[("seen", &seen), ("name", "Agreement")], &pdf("one", "")).await;
+        assert_eq!(filed.status, 303, "{}", filed.body);
+        let version = self.browser.get(&format!("{page}/publish")).await.hidden("version");
+        let done = self.send(&format!("{page}/publish"), &[("version", &version)]).await;
+        assert_eq!((done.status, done.location()), (303, page.as_str()), "{}", done.body);
+        page
+    }
+
+    /// The `seen` of a document's own form, which comes after those of its signature blocks.
+    async fn seen_of_edit(&self, path: &str) -> String {
+        self.browser.get(path).await.hidden("seen")
+    }
+}
+
+fn notice(page: &Page, title: &str) {
+    assert!(page.says(&format!("<p class=\"notice-title\">{title}</p>")), "{title}: {}", page.body);
+}
+
+#[tokio::test]
+async fn a_deal_goes_from_nothing_to_active_in_the_browser_alone() {
+    let desk = Desk::new().await;
+    let chooser = desk.browser.get(NEW).await;
+    assert!(chooser.says("Which deal or matter") && chooser.says("Harbor refit"), "{}", chooser.body);
+    let templates = desk.browser.get(&format!("{NEW}?workspace={}", desk.workspace)).await;
+    for name in ["Two-party signature", "SAFE", "Engagement letter", "Notice period", "Blank agreement", "Blank SAFE"] {
+        assert!(templates.says(name), "{name}");
+    }
+    let form = desk.browser.get(&format!("{NEW}?workspace={}&template=two-party-signature", desk.workspace)).await;
+    for text in ["Agreement name", "First party", "Second party", "Choose later", "Ada"] {
+        assert!(form.says(text), "{text}");
+    }
+
+    let page = desk.two_party().await;
+    let shown = desk.browser.get(&page).await;
+    notice(&shown, "Draft “Refit contract” was created");
+    assert!(shown.says("Before you publish") && shown.says("Upload the file of “Agreement”"), "{}", shown.body);
+    let agreement = desk.agreement(&page).await;
+    assert_eq!(agreement["participants"].as_array().map(Vec::len), Some(2));
+    let document = agreement["documents"][0]["id"].as_str().expect("an id").to_owned();
+
+    let path = format!("{page}/documents/{document}");
+    let seen = desk.seen(&path).await;
+    let file = pdf("the refit", "");
+    let filed = desk.upload(&path, &[("seen", &seen), ("name", "Contract")], &file).await;
+    assert_eq!((filed.status, filed.location()), (303, path.as_str()), "{}", filed.body);
+    let shown = desk.browser.get(&path).await;
+    notice(&shown, "“deed.pdf” was uploaded");
+    let agreement = desk.agreement(&page).await;
+    let sha256 = agreement["documents"][0]["sha256"].as_str().expect("a hash");
+    assert!(shown.says(sha256) && shown.says(&format!("{} bytes", file.len())), "{}", shown.body);
+
+    let viewed = desk.browser.get(&format!("{path}/view")).await;
+    assert_eq!((viewed.status, viewed.body.as_bytes()), (200, &file[..]));
+    assert_eq!(viewed.headers["content-type"], "application/pdf");
+    assert_eq!(viewed.headers["x-content-type-options"], "nosniff");
+    assert!(
+        viewed.headers["content-disposition"].to_str().expect("text").starts_with("inline; filename=\"Contract.pdf\"")
+    );
+    let saved = desk.browser.get(&format!("{path}/download")).await;
+    assert!(saved.headers["content-disposition"].to_str().expect("text").starts_with("attachment; "));
+    let operations: Vec<Value> = desk.org.audit().await.into_iter().map(|row| row["operation"].clone()).collect();
+    assert!(operations.contains(&json!("view_document")) && operations.contains(&json!("download_document")));
+
+    let shown = desk.browser.get(&page).await;
+    assert!(shown.says("Ready to publish") && shown.says("Publishing also activates the workspace"), "{}", shown.body);
+    let review = desk.browser.get(&format!("{page}/publish")).await;
+    assert!(review.says("Publish “Refit contract”?") && review.says("is activated"), "{}", review.body);
+    let version = review.hidden("version");
+    let published = desk.send(&format!("{page}/publish"), &[("version", &version)]).await;
+    assert_eq!((published.status, published.location()), (303, page.as_str()), "{}", published.body);
+    let shown = desk.browser.get(&page).await;
+    notice(&shown, "Published");
+    assert_eq!(desk.agreement(&page).await["lifecycle"], "active");
+    let types: Vec<Value> = desk.org.events().await.into_iter().map(|event| event["type"].clone()).collect();
+    for expected in ["proposal.created", "proposal.confirmed", "workspace.activated", "agreement.published"] {
+        assert_eq!(types.iter().filter(|found| **found == json!(expected)).count(), 1, "{expected}: {types:?}");
+    }
+    let proposals = desk.org.get("/api/v1/proposals").send().await.ok(200);
+    assert_eq!(proposals["data"][0]["state"], "confirmed");
+    assert_eq!(proposals["data"][0]["created_by"], proposals["data"][0]["decided_by"]);
+
+    // The same press again, and the back button: nothing happens twice.
+    let again = desk.send(&format!("{page}/publish"), &[("version", &version)]).await;
+    assert_eq!((again.status, again.location()), (303, page.as_str()));
+    assert_eq!(desk.browser.get(&format!("{page}/publish")).await.location(), page);
+    assert_eq!(desk.org.get("/api/v1/proposals").send().await.ok(200)["pagination"]["total"], 1);
+    // A document of an active agreement opens.
+    assert_eq!(desk.browser.get(&format!("{path}/view")).await.status, 200);
+    assert!(desk.browser.get(&page).await.says(&format!("{path}/download")));
+}
+
+#[tokio::test]
+async fn a_draft_that_is_published_while_another_types_keeps_what_was_typed_in_sight() {
+    let desk = Desk::new().await;
+    let page = desk.published().await;
+    let step = desk.agreement(&page).await["stages"][0]["id"].as_str().expect("an id").to_owned();
+    let late = desk.send(&format!("{page}/steps/{step}"), &[("seen", "x"), ("name", "A better name")]).await;
+    assert_eq!(late.status, 409);
+    assert!(late.says("published while you were typing") && late.says("A better name"), "{}", late.body);
+    assert!(late.says("<dt>Name</dt>") && late.says("Now: Signing"), "{}", late.body);
+    let form = [("act", "expiry"), ("seen", "x"), ("expires_at", "12/31/2031")];
+    let late = desk.send(&format!("{page}/details"), &form).await;
+    assert!(
+        late.says("<dt>Expires</dt>") && late.says("31 Dec 2031, 23:59 UTC"),
+        "as it was understood: {}",
+        late.body
+    );
+    let form = [("seen", "x"), ("name", "Refit contract"), ("kind", "safe")];
+    let late = desk.send(&format!("{page}/details"), &form).await;
+    assert!(
+        late.says("<dt>Kind</dt>") && late.says("SAFE") && !late.says("<dt>Name</dt>"),
+        "only what differs: {}",
+        late.body
+    );
+    let late =
+        desk.send(&format!("{page}/participants"), &[("contact_id", &desk.people[0]), ("role.signer", "on")]).await;
+    assert!(late.status == 409 && late.says("published while you were typing"), "{}", late.body);
+    assert!(late.says("<dt>Roles</dt>") && late.says("Signer"), "{}", late.body);
+    for path in ["details", "terms", "participants", &format!("steps/{step}")] {
+        let led = desk.browser.get(&format!("{page}/{path}")).await;
+        assert_eq!((led.status, led.location()), (303, page.as_str()), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_draft_is_discarded_in_one_act_and_copied_in_any_state() {
+    let desk = Desk::new().await;
+    let page = desk.two_party().await;
+    let shown = desk.browser.get(&page).await;
+    assert!(shown.says("Discard draft…") && shown.says("Discarding permanently cancels this draft"));
+    let version = shown.hidden("version");
+    let copy = unknown_id();
+    for _ in 0..2 {
+        let copied = desk.send(&format!("{page}/duplicate"), &[("id", &copy)]).await;
+        assert_eq!((copied.status, copied.location()), (303, format!("/app/agreements/{copy}").as_str()));
+    }
+    let copied = desk.agreement(&format!("/app/agreements/{copy}")).await;
+    assert_eq!((&copied["name"], &copied["lifecycle"]), (&json!("Copy of Refit contract"), &json!("draft")));
+    assert_eq!(copied["participants"].as_array().map(Vec::len), Some(2));
+
+    // A change after the page was shown: nothing is discarded unseen.
+    desk.send(&format!("{page}/steps"), &[("act", "add"), ("step_name", "New")]).await;
+    let stale = desk.send(&format!("{page}/discard"), &[("version", &version)]).await;
+    assert_eq!(stale.status, 409, "{}", stale.body);
+    let version = desk.browser.get(&page).await.hidden("version");
+    for _ in 0..2 {
+        let done = desk.send(&format!("{page}/discard"), &[("version", &version)]).await;
+        assert_eq!((done.status, done.location()), (303, page.as_str()), "{}", done.body);
+    }
+    assert_eq!(desk.agreement(&page).await["lifecycle"], "cancelled");
+    let types: Vec<Value> = desk.org.events().await.into_iter().map(|event| event["type"].clone()).collect();
+    assert_eq!(types, [json!("proposal.created"), json!("proposal.confirmed")], "once");
+    let again = desk.send(&format!("{page}/duplicate"), &[("id", &unknown_id())]).await;
+    assert_eq!(again.status, 303, "a cancelled agreement can be copied too");
+}
+
+#[tokio::test]
+async fn a_member_proposes_and_a_pending_proposal_is_decided_first() {
+    let desk = Desk::new().await;
+    let page = desk.begin("notice-period", &[("party.recipient", &desk.people[0])]).await;
+    let document = desk.agreement(&page).await["documents"][0]["id"].as_str().expect("an id").to_owned();
+    let blocked = desk.send(&format!("{page}/propose"), &[("action", "publish_agreement")]).await;
+    assert_eq!(blocked.status, 422, "{}", blocked.body);
+    notice(&blocked, "Nothing was proposed");
+    assert_eq!(desk.send(&format!("{page}/documents/{document}"), &[("act", "remove")]).await.status, 303);
+
+    let long = "n".repeat(2001);
+    let refused = desk.send(&format!("{page}/propose"), &[("action", "publish_agreement"), ("note", &long)]).await;
+    assert!(refused.status == 422 && refused.says(&long), "what was typed stays");
+    let proposed = desk.send(&format!("{page}/propose"), &[("action", "publish_agreement"), ("note", "Please.")]).await;
+    assert_eq!(proposed.status, 303, "{}", proposed.body);
+    let proposal = proposed.location().to_owned();
+    notice(&desk.browser.get(&proposal).await, "Proposed");
+    let again = desk.send(&format!("{page}/propose"), &[("action", "publish_agreement")]).await;
+    assert_eq!((again.status, again.location()), (303, proposal.as_str()), "there is one");
+    let review = desk.browser.get(&format!("{page}/publish")).await;
+    assert!(review.says("Review the proposal") && !review.says("name=\"version\""), "{}", review.body);
+    let confirmed = desk.browser.decide(&proposal, "confirm", "").await;
+    assert_eq!(confirmed.status, 303);
+
+    let active = desk.browser.get(&page).await;
+    assert!(active.says("Propose cancellation…"), "{}", active.body);
+    let cancel = desk.send(&format!("{page}/propose"), &[("action", "cancel_agreement"), ("note", "Sold.")]).await;
+    assert_eq!(cancel.status, 303, "{}", cancel.body);
+    assert!(!desk.browser.get(&page).await.says("Propose cancellation…"));
+    assert_eq!(desk.browser.decide(cancel.location(), "confirm", "").await.status, 303);
+    assert_eq!(desk.agreement(&page).await["lifecycle"], "cancelled");
+}
+
+#[tokio::test]
+async fn another_organizations_draft_does_not_exist() {
+    let desk = Desk::new().await;
+    let page = desk.two_party().await;
+    let agreement = desk.agreement(&page).await;
+    let id = |value: &Value| value["id"].as_str().expect("an id").to_owned();
+    let (step, gate) = (id(&agreement["stages"][0]), id(&agreement["stages"][0]["gates"][0]));
+    let (participant, document) = (id(&agreement["participants"][0]), id(&agreement["documents"][0]));
+    let stranger = Desk::new().await;
+    for path in [
+        String::new(),
+        "/details".to_owned(),
+        "/terms".to_owned(),
+        "/participants".to_owned(),
+        format!("/participants/{participant}"),
+        format!("/documents/{document}"),
+        format!("/documents/{document}/view"),
+        format!("/steps/{step}"),
+        format!("/steps/{step}/conditions"),
+        format!("/conditions/{gate}"),
+        "/publish".to_owned(),
+    ] {
+        assert_eq!(stranger.browser.get(&format!("{page}{path}")).await.status, 404, "{path}");
+    }
+    let before = desk.agreement(&page).await;
+    for (path, fields) in [
+        ("details", vec![("name", "Mine"), ("kind", "general")]),
+        ("participants", vec![("contact_id", stranger.people[0].as_str()), ("role.signer", "on")]),
+        ("steps", vec![("act", "add"), ("step_name", "Mine")]),
+        ("duplicate", vec![]),
+        ("publish", vec![("version", "1-x")]),
+        ("discard", vec![("version", "1-x")]),
+        ("propose", vec![("action", "publish_agreement")]),
+    ] {
+        let answer = stranger.send(&format!("{page}/{path}"), &fields).await;
+        assert_eq!(answer.status, 404, "{path}: {}", answer.body);
+    }
+    assert_eq!(desk.agreement(&page).await, before);
+    assert_eq!(
+        stranger.send(NEW, &[("workspace", &desk.workspace), ("template", "blank"), ("name", "Mine")]).await.status,
+        404
+    );
+}
+
+#[tokio::test]
+async fn a_draft_that_was_edited_after_it_was_proposed_says_so() {
+    let desk = Desk::new().await;
+    let page = desk.begin("notice-period", &[("party.recipient", &desk.people[0])]).await;
+    let document = desk.agreement(&page).await["documents"][0]["id"].as_str().expect("an id").to_owned();
+    desk.send(&format!("{page}/documents/{document}"), &[("act", "remove")]).await;
+    let proposed = desk.send(&format!("{page}/propose"), &[("action", "publish_agreement")]).await;
+    assert_eq!(proposed.status, 303, "{}", proposed.body);
+    assert!(!desk.browser.get(&page).await.says("edited after this was proposed"));
+    desk.send(&format!("{page}/steps"), &[("act", "add"), ("step_name", "New")]).await;
+    assert!(desk.browser.get(&page).await.says("edited after this was proposed"));
+}
+
+#[tokio::test]
+async fn the_parties_of_a_template_can_be_added_meanwhile() {
+    let desk = Desk::new().await;
+    let typed = [("workspace", desk.workspace.as_str()), ("template", "two-party-signature"), ("name", "Half typed")];
+    let before = desk.send(NEW, &[("act", "update")].into_iter().chain(typed).collect::<Vec<_>>()).await;
+    assert_eq!(before.status, 200, "{}", before.body);
+    assert!(before.says("value=\"Half typed\"") && !before.says("Cleo"), "{}", before.body);
+    let contact = desk.org.person("Cleo").await["id"].as_str().expect("an id").to_owned();
+    let path = format!("/api/v1/workspaces/{}/contacts", desk.workspace);
+    desk.org.post(&path, &json!({"contact_id": contact})).send().await.ok(201);
+    let after = desk.send(NEW, &[("act", "update")].into_iter().chain(typed).collect::<Vec<_>>()).await;
+    assert!(after.says("Cleo") && after.says("value=\"Half typed\""), "{}", after.body);
+}
