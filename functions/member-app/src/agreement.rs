@@ -57,15 +57,18 @@ pub(crate) struct PendingProposal {
     pub verb: &'static str,
     pub created_by: String,
     pub time_left: String,
+    /// Whether the draft was edited after it was made.
+    pub is_older: bool,
 }
 
 impl PendingProposal {
-    pub fn new(proposal: &Proposal, now: Timestamp) -> Self {
+    pub fn new(proposal: &Proposal, agreement: &Agreement, now: Timestamp) -> Self {
         Self {
             url: format!("/app/proposals/{}", proposal.id()),
             verb: action_verb(proposal.action),
             created_by: actor_label(&proposal.created_by),
             time_left: sentences::time_left(now, proposal.expires_at),
+            is_older: agreement.updated_at > proposal.created_at,
         }
     }
 }
@@ -142,7 +145,7 @@ fn agreement_page(
             && pending.iter().all(|proposal| proposal.action != ProposalAction::CancelAgreement),
         fields,
         acts: Acts::new(agreement, acts, *has_more_acts),
-        proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, request.now())).collect(),
+        proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, agreement, request.now())).collect(),
     }
 }
 

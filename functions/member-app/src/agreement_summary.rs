@@ -175,7 +175,7 @@ impl<'a> Source<'a> {
 
     fn document(&self, view: &DocumentView, document: &Document) -> DocumentRow {
         let badge = match view.state {
-            _ if view.sha256.is_none() => Badge { text: "File missing", class: "amber" },
+            _ if view.sha256.is_none() => Badge { text: "File missing", class: "quiet" },
             DocumentState::Draft if self.is_draft => Badge { text: "Draft", class: "quiet" },
             DocumentState::Draft if document.blocks.is_empty() => Badge { text: "For reading", class: "quiet" },
             DocumentState::Draft | DocumentState::Out if self.has_ended => Badge { text: "Not signed", class: "quiet" },

@@ -22,6 +22,8 @@ pub(crate) struct Deal {
     /// What there is to say about the state besides the badge.
     pub status: Option<String>,
     pub workspace: Link,
+    /// Where what the header says is edited, if it can be.
+    pub edit: Option<Link>,
     pub parties: Vec<Party>,
     pub more_parties: usize,
     /// How much money it is about, if it says so.
@@ -83,6 +85,7 @@ impl Deal {
             badge,
             status: None,
             workspace: Link { url: workspace_url(workspace.id()), text: workspace.name.as_str().to_owned() },
+            edit: None,
             parties: parties.take(SHOWN_MAX).collect(),
             more_parties: summary.participants.len().saturating_sub(SHOWN_MAX),
             amount: amount.map(|(_, amount)| amount.clone()),

@@ -14,19 +14,28 @@ pub(crate) async fn redirect_with_notice<S: Submitter>(
     title: &str,
     line: &str,
 ) -> Redirect {
-    let redirect = with_notice(submitted, location, &Notice::good(title, line)).await;
+    redirect_with(submitted, location, &Notice::good(title, line)).await
+}
+
+/// As [`redirect_with_notice`], with a notice of any color and any number of lines, in any section of the page.
+pub(crate) async fn redirect_with<S: Submitter>(
+    submitted: &SubmittedForm<'_, S>,
+    location: String,
+    notice: &Notice,
+) -> Redirect {
+    let redirect = with_notice(submitted, location, notice).await;
     submitted.redirect_if_committed(&redirect);
     redirect
 }
 
-/// A redirect with a notice of a line that says what became of an act, good or bad. It is made after the act.
+/// A redirect with a notice that says what became of an act, good or bad. It is made after the act.
 pub(crate) async fn with_notice<S: Submitter>(
     submitted: &SubmittedForm<'_, S>,
     location: String,
     notice: &Notice,
 ) -> Redirect {
-    let line = notice.lines.first().map_or("", String::as_str);
-    let text = format!("{}\n{}\n{line}", notice.class, notice.title);
+    let Notice { class, title, lines, section, .. } = notice;
+    let text = format!("{class} {section}\n{title}\n{}", lines.join("\n"));
     let cookie = Flash::Done.set(submitted, &text).await.ok().flatten();
     Redirect { location, cookie }
 }
@@ -35,13 +44,11 @@ pub(crate) async fn with_notice<S: Submitter>(
 pub(crate) async fn notice_of_act(request: &Request) -> (Option<Notice>, Option<HeaderValue>) {
     // The page also works when the keys that open the flash can't be read.
     let Some((text, cookie)) = Flash::Done.take(request).await.ok().flatten() else { return (None, None) };
-    let (class, text) = text.split_once('\n').unwrap_or(("", &text));
-    let (title, line) = text.split_once('\n').unwrap_or((text, ""));
-    let notice = match class {
-        "bad" => Notice::bad(title, line),
-        "warn" => Notice::warn(title, line),
-        _ => Notice::good(title, line),
-    };
-    request.set_outcome(title);
+    let mut parts = text.split('\n');
+    let (class, section) = parts.next().and_then(|head| head.split_once(' ')).unwrap_or_default();
+    let class = ["bad", "warn"].into_iter().find(|known| *known == class).unwrap_or("good");
+    let title = parts.next().unwrap_or_default().to_owned();
+    request.set_outcome(&title);
+    let notice = Notice { section: section.to_owned(), ..Notice::new(class, title, parts.map(str::to_owned)) };
     (Some(notice), cookie)
 }

@@ -45,6 +45,11 @@ impl Fields {
         self.values.contains_key(name)
     }
 
+    /// The names of the checked boxes of a group, without the group's prefix.
+    pub fn checked<'a>(&'a self, group: &'a str) -> impl Iterator<Item = &'a str> {
+        self.values.keys().filter_map(move |name| name.strip_prefix(group))
+    }
+
     /// What is wrong with a field, as the end of a sentence that begins with its name.
     pub fn error(&self, name: &str) -> Option<&str> {
         self.errors.iter().find(|(field, _)| field == name).map(|(_, message)| message.as_str())

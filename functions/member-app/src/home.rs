@@ -24,7 +24,7 @@ use crate::agreement::agreement_url;
 use crate::audit::{Object, caller_name};
 use crate::developers::endpoint_url;
 use crate::draft::begin;
-use crate::draft::overview::{self, BlockerRow};
+use crate::draft::blockers::{BlockerRow, blocker_rows};
 use crate::labels::{Badge, DisplayTime, action_verb, actor_label, proposal_badge};
 use crate::layout::{Layout, Notice};
 use crate::response::PageResponse;
@@ -274,7 +274,7 @@ impl Item {
 
     /// A draft with what is left to do before it can be published, and how much that is.
     fn of_unpublished(queued: &QueuedAgreement, contacts: &[Contact]) -> (Self, usize) {
-        let mut blockers = overview::blocker_rows(&queued.agreement, contacts, &queued.blockers);
+        let mut blockers = blocker_rows(&queued.agreement, contacts, &queued.blockers);
         let total = blockers.len();
         blockers.truncate(BLOCKERS_MAX);
         let detail = if total == 0 { "Everything is in place." } else { "" };
@@ -298,7 +298,7 @@ impl Item {
     fn of_draft(queued: &QueuedAgreement, queue: &Queue<'_>) -> Self {
         let (item, left) = Self::of_unpublished(queued, queue.contacts);
         let badge = match left {
-            0 => ("Ready to publish".to_owned(), "green"),
+            0 => ("Ready to publish".to_owned(), "quiet"),
             1 => ("1 thing left".to_owned(), "quiet"),
             many => (format!("{many} things left"), "quiet"),
         };

@@ -103,25 +103,42 @@ pub(crate) struct Notice {
     pub class: &'static str,
     pub title: String,
     pub lines: Vec<String>,
+    /// Where what the lines ask for is done.
+    pub links: Vec<Link>,
+    /// The section of the page in which the member acted, where it stands instead of at the top. Empty for the top.
+    pub section: String,
 }
 
 impl Notice {
     pub fn bad(title: impl Into<String>, line: impl Into<String>) -> Self {
-        Self { class: "bad", title: title.into(), lines: vec![line.into()] }
+        Self::new("bad", title.into(), [line.into()])
     }
 
     pub fn warn(title: impl Into<String>, line: impl Into<String>) -> Self {
-        Self { class: "warn", title: title.into(), lines: vec![line.into()] }
+        Self::new("warn", title.into(), [line.into()])
     }
 
     /// The notice after an act. An empty line is none.
     pub fn good(title: impl Into<String>, line: impl Into<String>) -> Self {
-        let lines = [line.into()].into_iter().filter(|line| !line.is_empty()).collect();
-        Self { class: "good", title: title.into(), lines }
+        Self::new("good", title.into(), [line.into()])
+    }
+
+    /// A notice of any lines. An empty line is none.
+    pub fn new(class: &'static str, title: String, lines: impl IntoIterator<Item = String>) -> Self {
+        let lines = lines.into_iter().filter(|line| !line.is_empty()).collect();
+        Self { class, title, lines, links: Vec::new(), section: String::new() }
     }
 }
 
+/// Whether a page shows its notice in a section, of those that it has for notices, or at its top (an empty section).
+pub(crate) fn shows_notice(notice: Option<&Notice>, sections: &[&str], section: &str) -> bool {
+    let own = notice.map_or("", |notice| notice.section.as_str());
+    let own = if sections.contains(&own) { own } else { "" };
+    own == section
+}
+
 /// A link to a page of the app.
+#[derive(Debug, Clone)]
 pub(crate) struct Link {
     pub url: String,
     pub text: String,

@@ -17,7 +17,7 @@ use crate::agreement::agreement_url;
 use crate::agreement_summary::AgreementSummary;
 use crate::deal::{Deadline, Deal};
 use crate::done::{notice_of_act, redirect_with_notice};
-use crate::draft::overview::{BlockerRow, blocker_rows};
+use crate::draft::blockers::{BlockerRow, blocker_rows};
 use crate::labels::{Badge, DisplayTime, action_verb, actor_label, lifecycle_badge, proposal_badge};
 use crate::layout::{Layout, Link, Notice, encode_query_value};
 use crate::response::{PageResponse, to_sign_in};
@@ -239,8 +239,8 @@ fn refusal_notice(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static st
         Refusal::TooLate(lifecycle) => {
             let title = format!("It can’t be {participle} anymore");
             let lines = [too_late(*lifecycle), "Nothing was decided. Decline the proposal, or let it expire."];
-            let lines = lines.map(str::to_owned).into();
-            (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", Notice { class: "bad", title, lines })
+            let lines = lines.map(str::to_owned);
+            (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", Notice::new("bad", title, lines))
         }
         Refusal::Blocked(errors) => {
             let title = format!("It can’t be {participle} yet");
@@ -248,7 +248,7 @@ fn refusal_notice(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static st
                 errors.clone().into_list().into_iter().map(|error| sentence(&error.message)).collect();
             lines
                 .push("The proposal keeps waiting. You can decline it, or confirm it when this is settled.".to_owned());
-            (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", Notice { class: "bad", title, lines })
+            (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", Notice::new("bad", title, lines))
         }
     }
 }

@@ -32,7 +32,7 @@ const LOCAL_MARKS: &str = "!#$&'*+-/=?^_`{|}~";
 /// programs write it in ASCII.
 fn check_email(text: &str) -> Result<(), (FieldCode, String)> {
     let is_address = text.split_once('@').is_some_and(|(local, domain)| is_local_part(local) && is_domain(domain));
-    let wrong = || (FieldCode::InvalidFormat, "must be an email address such as ada@okafor.example".to_owned());
+    let wrong = || (FieldCode::InvalidFormat, "must look like name@example.com".to_owned());
     is_address.then_some(()).ok_or_else(wrong)
 }
 

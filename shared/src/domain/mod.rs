@@ -15,6 +15,7 @@ pub mod event;
 mod histories;
 pub mod ids;
 pub mod invitation;
+pub mod local_time;
 pub mod member;
 pub mod moment;
 pub mod movement;

@@ -61,6 +61,8 @@ pub fn read_percentage(text: &str) -> Option<String> {
         None => (text, false),
     };
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+    // `.5%` is `0.5%`.
+    let whole = if whole.is_empty() && !decimals.is_empty() { "0" } else { whole };
     let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if number.ends_with('.') || !are_digits(whole) || !are_digits(decimals) || decimals.len() > DECIMALS_MAX {
         return None;
@@ -75,6 +77,15 @@ pub fn read_percentage(text: &str) -> Option<String> {
         return None;
     }
     Some(format!("0.{shortest:0<2}"))
+}
+
+/// The percentage that a text may mean that was not read because it looks like a rate: `20%` for `0.2`.
+#[must_use]
+pub fn meant_percentage(text: &str) -> Option<String> {
+    let (whole, decimals) = text.trim().split_once('.')?;
+    let is_rate = matches!(whole, "" | "0") && decimals.bytes().all(|byte| byte.is_ascii_digit());
+    let decimals = decimals.trim_end_matches('0');
+    (is_rate && !decimals.is_empty()).then(|| write_percentage(&format!("0.{decimals}")))
 }
 
 /// A rate as a form shows it: `0.20` as `20%`.
@@ -146,11 +157,17 @@ mod tests {
             ("12.5", "0.125"),
             ("5", "0.05"),
             ("0.5%", "0.005"),
+            (".5%", "0.005"),
             ("99.99", "0.9999"),
         ] {
             assert_eq!(read_percentage(text).as_deref(), Some(expected), "{text}");
         }
-        for text in ["", "%", "0", "0%", "0.2", "0.20", "100", "-5", "20,5", "1.234", "5.", "twenty"] {
+        for (text, meant) in
+            [("0.2", Some("20%")), (".5", Some("50%")), ("0.125", Some("12.5%")), ("0.0", None), ("20,5", None)]
+        {
+            assert_eq!((read_percentage(text), meant_percentage(text).as_deref()), (None, meant), "{text}");
+        }
+        for text in ["", "%", ".", ".%", "0", "0%", "0.2", "0.20", "100", "-5", "20,5", "1.234", "5.", "twenty"] {
             assert_eq!(read_percentage(text), None, "{text}");
         }
     }

@@ -287,10 +287,7 @@ fn change_documents_row(org: OrgId, before: Option<&Agreement>, after: &Agreemen
     };
     let (was, is) = (before.map(names).unwrap_or_default(), names(after));
     let key = keys::row(org, Rows::AgreementDocuments, after.id().uuid());
-    (was != is).then(|| match is.is_empty() {
-        true => Change::Delete(key),
-        false => Change::Put(record::row_item(key, &is)),
-    })
+    (was != is).then(|| if is.is_empty() { Change::Delete(key) } else { Change::Put(record::row_item(key, &is)) })
 }
 
 fn due(org: OrgId, id: AgreementId, at: Timestamp) -> Key {

@@ -13,7 +13,7 @@ use shared::service::proposals::{self, ActRefused, ActReview, ReviewFingerprint}
 use shared::service::{agreements, drafts};
 use shared::web::Request;
 
-use super::overview;
+use super::blockers;
 use crate::Handler;
 use crate::agreement::agreement_url;
 use crate::agreement_summary::AgreementSummary;
@@ -55,7 +55,7 @@ struct PublishPage {
     deal: Deal,
     path: String,
     effects: Vec<String>,
-    blockers: Vec<overview::BlockerRow>,
+    blockers: Vec<blockers::BlockerRow>,
     pending: Option<String>,
     agreement_summary: AgreementSummary,
     fingerprint: String,
@@ -82,7 +82,7 @@ async fn publish_page(request: &Request, notice: Option<Notice>) -> Result<PageR
     if !is_possible {
         return Ok(PageResponse::see_other(agreement_url(id)));
     }
-    let rows = overview::blocker_rows(&agreement, &contacts, &blockers);
+    let rows = blockers::blocker_rows(&agreement, &contacts, &blockers);
     let in_full = AgreementInFull { agreement, contacts, blockers, is_proposed: pending.is_some() };
     let view = AgreementView::of(&in_full, &request.app().base_url);
     let summary = AgreementSummary::new(&in_full.agreement, &view, &in_full.contacts);
@@ -194,8 +194,8 @@ fn refused(action: ProposalAction, refusal: &Refusal) -> (StatusCode, &'static s
             (StatusCode::CONFLICT, "conflict", Notice::warn("Another decision came first", line))
         }
         Refusal::Blocked(errors) => {
-            let lines = errors.clone().into_list().into_iter().map(|error| super::readable(&error.message)).collect();
-            let notice = Notice { class: "bad", title: format!("It can’t be {verb} yet"), lines };
+            let lines = errors.clone().into_list().into_iter().map(|error| super::readable(&error.message));
+            let notice = Notice::new("bad", format!("It can’t be {verb} yet"), lines);
             (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", notice)
         }
     }
@@ -215,7 +215,7 @@ impl Handler for Propose {
         let form = submitted.form();
         let action = ProposalAction::parse(form.get("action")).ok_or_else(Error::not_found)?;
         let again = async |fields: Fields, lines: Vec<String>| {
-            let notice = Notice { class: "bad", title: "Nothing was proposed".to_owned(), lines };
+            let notice = Notice::new("bad", "Nothing was proposed".to_owned(), lines);
             Ok(crate::agreement::page(request, id, fields, Some(notice)).await?.unprocessable())
         };
         let note = match form.get("note").trim() {

@@ -211,8 +211,11 @@ async fn form_page(
 pub(crate) struct Create;
 
 impl Handler for Create {
-    fn operation(_: &Request) -> &'static str {
-        "create_agreement"
+    fn operation(request: &Request) -> &'static str {
+        match request.unverified_form().get("act") {
+            "update" => "view_new_agreement",
+            _ => "create_agreement",
+        }
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
@@ -227,6 +230,11 @@ impl Handler for Create {
             let notice = Notice::bad("Not saved", "Check what is marked below.");
             Ok(form_page(request, workspace_id, start, id, fields, Some(notice)).await?.unprocessable())
         };
+        // People were added meanwhile, in another tab: the same form again, with them and with what was typed.
+        if form.get("act") == "update" {
+            let typed = Fields::of(form.typed());
+            return form_page(request, workspace_id, start, id, typed, None).await;
+        }
         let name = match agreement_name(form.get("name")) {
             Ok(name) => name,
             Err(errors) => return again(errors).await,

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use askama::Template;
-use shared::domain::agreement::Agreement;
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, GateType, InformationField};
+use shared::domain::agreement::{Agreement, Document, SignatureBlock};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{AgreementId, DocumentId, FieldId, GateId, ParticipantId, SignatureBlockId, StageId};
 use shared::domain::sentences;
+use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
@@ -16,13 +17,14 @@ use shared::service::drafts;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
+use super::blockers::lacking;
 use super::step::{editable, label, place, step_url};
-use super::{Choice, Edit, Problem, participant_name, seen, submit};
+use super::{Choice, Edit, Problem, moved, participant_name, seen, submit};
 use crate::Handler;
 use crate::agreement::agreement_url;
 use crate::done::notice_of_act;
 use crate::fields::Fields;
-use crate::layout::{Layout, Link, Notice};
+use crate::layout::{Layout, Link, Notice, shows_notice};
 use crate::response::PageResponse;
 
 /// The URL of a condition's page.
@@ -67,7 +69,8 @@ fn type_hint(gate_type: GateType) -> &'static str {
     }
 }
 
-fn field_type_label(field_type: FieldType) -> &'static str {
+/// The name of a kind of answer.
+pub(super) fn field_type_label(field_type: FieldType) -> &'static str {
     match field_type {
         FieldType::Text => "Short text",
         FieldType::LongText => "Long text",
@@ -108,8 +111,7 @@ impl Settings {
         });
         let blocks = agreement.documents.iter().flat_map(|document| {
             document.blocks.iter().map(|block| {
-                let (who, what) = (participant_name(agreement, contacts, block.participant_id), block.label.as_str());
-                Choice::new(format!("block.{}", block.id), format!("{}: {who} ({what})", document.name.as_str()))
+                Choice::new(format!("block.{}", block.id), block_text(agreement, contacts, document, block))
             })
         });
         let none = Choice::new("", "Choose a document");
@@ -125,8 +127,24 @@ impl Settings {
     }
 }
 
-/// The fields of a condition's settings.
-fn fields_of(rule: &GateRule, zone: &TimeZone) -> Fields {
+/// A signature block by its document, signer and label.
+pub(super) fn block_text(
+    agreement: &Agreement,
+    contacts: &[Contact],
+    document: &Document,
+    block: &SignatureBlock,
+) -> String {
+    let who = participant_name(agreement, contacts, block.participant_id);
+    format!("{}: {who} ({})", document.name.as_str(), block.label.as_str())
+}
+
+/// A condition's type, as its name.
+pub(super) fn condition_name(agreement: &Agreement, gate: GateId) -> &'static str {
+    agreement.gate(gate).map_or("", |gate| type_label(gate.rule.gate_type()))
+}
+
+/// The fields of a condition's settings as the draft has them.
+pub(super) fn fields_of(rule: &GateRule, zone: &TimeZone) -> Fields {
     let on = |name: String| (name, "on".to_owned());
     let people = |ids: &BTreeSet<ParticipantId>| ids.iter().map(|id| on(format!("participant.{id}"))).collect();
     let values: Vec<(String, String)> = match rule {
@@ -216,9 +234,10 @@ struct ConditionPage {
     agreement: Link,
     step: Link,
     path: String,
-    /// The title: what the condition asks for, or its type while it is new.
+    /// The title: its type.
     title: String,
-    type_label: &'static str,
+    /// What the condition asks for. `None` while it is new.
+    requirement: Option<String>,
     hint: &'static str,
     /// The id that a new condition gets. `None` for one that is there.
     new_id: Option<GateId>,
@@ -230,6 +249,12 @@ struct ConditionPage {
     fields: Fields,
     /// The questions, if it is an information request that is there.
     questions: Option<Questions>,
+}
+
+impl ConditionPage {
+    fn shows_notice(&self, section: &str) -> bool {
+        shows_notice(self.notice.as_ref(), &["questions"], section)
+    }
 }
 
 struct Questions {
@@ -267,7 +292,8 @@ impl QuestionForm {
     }
 }
 
-fn question_fields(question: &InformationField) -> Fields {
+/// The fields of a question's form as the draft has them.
+pub(super) fn question_fields(question: &InformationField) -> Fields {
     let texts = [
         ("question", question.label.as_str().to_owned()),
         ("answer", question.field_type.as_str().to_owned()),
@@ -331,7 +357,7 @@ async fn new_page(
         step: Link { url: step_url(id, stage), text: found.name.as_str().to_owned() },
         path: format!("{}/conditions", step_url(id, stage)),
         title: format!("New condition: {}", type_label(gate_type).to_lowercase()),
-        type_label: type_label(gate_type),
+        requirement: None,
         hint: type_hint(gate_type),
         new_id: Some(gate),
         gate_type,
@@ -346,7 +372,10 @@ async fn new_page(
 }
 
 fn until_hint(zone: &TimeZone) -> String {
-    format!("Instead of a duration. Time zone: {}.", zone.as_str())
+    format!(
+        "Instead of a duration. Such as Dec 31, 2026 5pm or 12/31/2026, in the time zone {}; a date alone means the end of that day.",
+        zone.as_str()
+    )
 }
 
 fn units() -> Vec<Choice> {
@@ -376,13 +405,24 @@ impl Handler for Add {
             Err(errors) => return again(Problem::invalid(errors)).await,
         };
         let asks = gate_type == GateType::InformationRequest;
-        let (location, line) =
-            if asks { (condition_url(id, gate), "Next: add the questions.") } else { (step_url(id, stage), "") };
-        let edit = Edit::new(location, "The condition was added", move |draft, now| {
-            draft.put_gate(stage, gate, rule.clone(), now)
-        });
-        submit(request, &submitted, id, edit.next(line), again).await
+        let location = if asks { condition_url(id, gate) } else { step_url(id, stage) };
+        let now = request.now();
+        let says = move |_: &Agreement, after: &Agreement| said(after, gate, "was added", now);
+        let edit = Edit::new(location, says, move |draft, now| draft.put_gate(stage, gate, rule.clone(), now));
+        submit(request, &submitted, id, edit, again).await
     }
+}
+
+/// What is said after a condition was added or saved: what it still lacks, or that its date has passed.
+fn said(after: &Agreement, gate: GateId, what: &str, now: Timestamp) -> Notice {
+    let title = format!("The condition “{}” {what}", condition_name(after, gate));
+    let lacking = lacking(after, gate, now);
+    let rule = after.gate(gate).map(|gate| &gate.rule);
+    let has_passed = matches!(rule, Some(GateRule::Countdown { until: Some(Countdown::At(at)) }) if *at <= now);
+    if has_passed {
+        return Notice::warn(title, "Its date is in the past: it will be met as soon as its step opens.");
+    }
+    Notice::new(if lacking.is_empty() { "good" } else { "warn" }, title, lacking)
 }
 
 /// Shows a condition.
@@ -428,8 +468,8 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
         agreement: super::agreement_link(&agreement),
         step: Link { url: step_url(id, stage.id), text: stage.name.as_str().to_owned() },
         path: condition_url(id, gate),
-        title: sentences::requirement(&found.rule, &agreement, &contacts),
-        type_label: type_label(gate_type),
+        title: type_label(gate_type).to_owned(),
+        requirement: Some(sentences::requirement(&found.rule, &agreement, &contacts)),
         hint: type_hint(gate_type),
         new_id: None,
         gate_type,
@@ -516,11 +556,13 @@ impl Handler for Save {
         };
         let edit = match form.get("act") {
             "remove" => {
-                Edit::new(format!("{}#steps", agreement_url(id)), "The condition was removed", move |draft, now| {
-                    draft.remove_gate(gate, now)
-                })
-                .of(Part::Gate(gate))
-                .removing()
+                let says = move |before: &Agreement, _: &Agreement| {
+                    Notice::good(format!("The condition “{}” was removed", condition_name(before, gate)), "")
+                };
+                Edit::new(agreement_url(id), says, move |draft, now| draft.remove_gate(gate, now))
+                    .of(Part::Gate(gate))
+                    .removing()
+                    .within("steps")
             }
             act @ ("add_question" | "save_question") => {
                 let read = match read_question(question, form) {
@@ -528,39 +570,61 @@ impl Handler for Save {
                     Err(errors) => return again(Problem::invalid(errors)).await,
                 };
                 if act == "add_question" {
-                    Edit::new(format!("{url}#questions"), "The question was added", move |draft, now| {
+                    let says = question_says(gate, question, "was added");
+                    Edit::new(url, says, move |draft, now| {
                         draft.put_question(gate, read.clone(), now).map_err(at_the_form)
                     })
                 } else {
-                    Edit::new(format!("{url}#questions"), "The question was saved", move |draft, now| {
+                    let says = question_says(gate, question, "was saved");
+                    Edit::new(url, says, move |draft, now| {
                         draft.change_question(gate, read.clone(), now).map_err(at_the_form)
                     })
                     .of(Part::Question(gate, question))
                 }
+                .within("questions")
             }
-            "move_question" => {
-                let to = place(form.get("to"));
-                Edit::new(format!("{url}#questions"), "The question was moved", move |draft, now| {
-                    draft.move_question(gate, question, to, now)
-                })
-                .of(Part::QuestionOrder(gate))
-            }
+            "move_question" => move_question(url, gate, question, place(form.get("to"))),
             "remove_question" => {
-                Edit::new(format!("{url}#questions"), "The question was removed", move |draft, now| {
-                    draft.remove_question(gate, question, now)
-                })
-                .of(Part::Question(gate, question))
-                .removing()
+                let says = question_says(gate, question, "was removed");
+                Edit::new(url, says, move |draft, now| draft.remove_question(gate, question, now))
+                    .of(Part::Question(gate, question))
+                    .removing()
+                    .within("questions")
             }
-            _ => settings_edit(url, gate, form, &request.signed_in()?.organization().time_zone),
+            _ => settings_edit(url, gate, form, &request.signed_in()?.organization().time_zone, request.now()),
         };
         submit(request, &submitted, id, edit, again).await
     }
 }
 
+/// What is said after an act on a question.
+fn question_says(
+    gate: GateId,
+    id: FieldId,
+    what: &'static str,
+) -> impl Fn(&Agreement, &Agreement) -> Notice + Send + Sync {
+    move |before, after| {
+        let question = after.question(gate, id).or_else(|| before.question(gate, id));
+        let text = question.map_or("", |question| question.label.as_str());
+        Notice::good(format!("The question “{text}” {what}"), "")
+    }
+}
+
+fn move_question<'a>(url: String, gate: GateId, question: FieldId, to: usize) -> Edit<'a> {
+    let says = move |before: &Agreement, after: &Agreement| {
+        let index = |draft: &Agreement| draft.questions(gate)?.iter().position(|found| found.id == question);
+        let text = after.question(gate, question).map_or("", |question| question.label.as_str());
+        moved(&format!("The question “{text}”"), index(before), index(after))
+    };
+    Edit::new(url, says, move |draft, now| draft.move_question(gate, question, to, now))
+        .of(Part::QuestionOrder(gate))
+        .within("questions")
+}
+
 /// The edit of a condition's settings. Its type stays, and so do its questions, which have forms of their own.
-fn settings_edit<'a>(url: String, gate: GateId, form: &'a Form, zone: &'a TimeZone) -> Edit<'a> {
-    Edit::new(url, "Condition saved", move |draft, now| {
+fn settings_edit<'a>(url: String, gate: GateId, form: &'a Form, zone: &'a TimeZone, now: Timestamp) -> Edit<'a> {
+    let says = move |_: &Agreement, after: &Agreement| said(after, gate, "was saved", now);
+    Edit::new(url, says, move |draft, now| {
         let Some(gate_type) = draft.gate(gate).map(|found| found.rule.gate_type()) else {
             return Err(FieldErrors::one("gate_id", FieldCode::NotFound, "was removed"));
         };

@@ -2,8 +2,9 @@
 
 use askama::Template;
 use shared::domain::agreement::edit::Part;
-use shared::domain::agreement::{AgreementKind, AgreementName};
+use shared::domain::agreement::{Agreement, AgreementKind, AgreementName};
 use shared::domain::ids::AgreementId;
+use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::service::drafts;
 use shared::web::Request;
@@ -59,8 +60,6 @@ async fn page(
     if !editable(&agreement) {
         return Ok(PageResponse::see_other(agreement_url(id)));
     }
-    let own = || Fields::of([("name", agreement.name.as_str()), ("kind", agreement.kind.as_str())]);
-    let own_expiry = || Fields::of(agreement.expires_at.map(|at| ("expires_at", zone.write_local(at))));
     let page = DetailsPage {
         layout: Layout::new(request),
         notice,
@@ -71,20 +70,38 @@ async fn page(
             AgreementKind::General => "A SAFE has terms of its own, such as a valuation cap.",
         },
         kinds: kinds(),
-        fields: fields.unwrap_or_else(own),
+        fields: fields.unwrap_or_else(|| description_fields(&agreement)),
         seen: seen(&agreement, Part::Description),
-        expiry: expiry.unwrap_or_else(own_expiry),
+        expiry: expiry.unwrap_or_else(|| expiry_fields(&agreement, zone)),
         expiry_seen: seen(&agreement, Part::Expiry),
         expiry_hint: format!(
-            "If the agreement is not completed by then, it expires. Time zone: {}. Leave it empty for no expiry.",
+            "Such as Dec 31, 2026 5pm or 12/31/2026, in the time zone {}; a date alone means the end of that day. If the agreement is not completed by then, it expires. Leave it empty for no expiry.",
             zone.as_str()
         ),
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
 
+/// The fields of the form of name and kind as the draft has them.
+pub(super) fn description_fields(agreement: &Agreement) -> Fields {
+    Fields::of([("name", agreement.name.as_str()), ("kind", agreement.kind.as_str())])
+}
+
+/// The field of the form of the expiry as the draft has it.
+pub(super) fn expiry_fields(agreement: &Agreement, zone: &TimeZone) -> Fields {
+    Fields::of(agreement.expires_at.map(|at| ("expires_at", zone.write_local(at))))
+}
+
+/// The name of a kind of agreement.
+pub(super) fn kind_label(kind: AgreementKind) -> &'static str {
+    match kind {
+        AgreementKind::General => "Agreement",
+        AgreementKind::Safe => "SAFE",
+    }
+}
+
 fn kinds() -> Vec<Choice> {
-    vec![Choice::new(AgreementKind::General.as_str(), "Agreement"), Choice::new(AgreementKind::Safe.as_str(), "SAFE")]
+    [AgreementKind::General, AgreementKind::Safe].map(|kind| Choice::new(kind.as_str(), kind_label(kind))).into()
 }
 
 /// Reads the name of an agreement.
@@ -126,21 +143,27 @@ impl Handler for Save {
                     }
                 },
             };
-            let title = match expires_at {
-                Some(at) => format!("Expires {}", zone.for_people(at)),
-                None => "The agreement does not expire".to_owned(),
+            let now = request.now();
+            let says = move |_: &Agreement, _: &Agreement| match expires_at {
+                Some(at) if at <= now => {
+                    let line = "That is in the past: the draft can’t be published until you choose a later date.";
+                    Notice::warn(format!("Expires {}", zone.for_people(at)), line)
+                }
+                Some(at) => Notice::good(format!("Expires {}", zone.for_people(at)), ""),
+                None => Notice::good("The agreement does not expire", ""),
             };
-            Edit::new(agreement_url(id), title, move |draft, now| draft.set_expiry(expires_at, now)).of(Part::Expiry)
+            Edit::new(agreement_url(id), says, move |draft, now| draft.set_expiry(expires_at, now)).of(Part::Expiry)
         } else {
             let name = match agreement_name(form.get("name")) {
                 Ok(name) => name,
                 Err(errors) => return again(Problem::invalid(errors)).await,
             };
             let kind = AgreementKind::parse(form.get("kind")).unwrap_or_default();
-            Edit::new(agreement_url(id), "Name and kind saved", move |draft, now| {
-                draft.describe(name.clone(), kind, now)
-            })
-            .of(Part::Description)
+            let says = |_: &Agreement, after: &Agreement| {
+                Notice::good(format!("{} “{}” was saved", kind_label(after.kind), after.name.as_str()), "")
+            };
+            Edit::new(agreement_url(id), says, move |draft, now| draft.describe(name.clone(), kind, now))
+                .of(Part::Description)
         };
         submit(request, &submitted, id, edit, again).await
     }

@@ -6,7 +6,7 @@
 use askama::Template;
 use axum::body::Bytes;
 use shared::domain::agreement::edit::Part;
-use shared::domain::agreement::{DocumentContent, Label, pdf};
+use shared::domain::agreement::{Agreement, Document, DocumentContent, Label, pdf};
 use shared::domain::ids::{AgreementId, DocumentId, ParticipantId, SignatureBlockId};
 use shared::error::Error;
 use shared::limits;
@@ -22,7 +22,7 @@ use crate::agreement::agreement_url;
 use crate::agreement_summary::size;
 use crate::done::notice_of_act;
 use crate::fields::Fields;
-use crate::layout::{Layout, Link, Notice};
+use crate::layout::{Layout, Link, Notice, shows_notice};
 use crate::response::PageResponse;
 
 /// The URL of a document's page.
@@ -95,11 +95,14 @@ impl Handler for Add {
             Ok(content) => content,
             Err(errors) => return again(Problem::invalid(errors)).await,
         };
-        let title = format!("“{}” was uploaded", name.as_str());
-        let edit = Edit::new(document_url(id, document), title, move |draft, now| {
+        let file_name = file.name.clone();
+        let says = move |_: &Agreement, _: &Agreement| {
+            Notice::good(format!("“{file_name}” was uploaded"), "Next: say who signs it.")
+        };
+        let edit = Edit::new(document_url(id, document), says, move |draft, now| {
             draft.put_document(document, name.clone(), Some(content.clone()), now)
         });
-        submit(request, &submitted, id, edit.next("Next: say who signs it."), again).await
+        submit(request, &submitted, id, edit, again).await
     }
 }
 
@@ -120,6 +123,12 @@ struct DocumentPage {
     new_block: SignatureBlockId,
     block_fields: Fields,
     participants: Vec<Choice>,
+}
+
+impl DocumentPage {
+    fn shows_notice(&self, section: &str) -> bool {
+        shows_notice(self.notice.as_ref(), &["blocks"], section)
+    }
 }
 
 struct BlockRow {
@@ -156,7 +165,7 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
         return Ok(PageResponse::see_other(agreement_url(id)));
     };
     let who = |participant: ParticipantId| participant_name(&agreement, &contacts, participant);
-    let own = || Fields::of([("name", found.name.as_str())]);
+    let own = || fields_of(found);
     let (fields, (new_block, block_fields)) = match typed {
         Typed::Nothing => (own(), (SignatureBlockId::new(), Fields::default())),
         Typed::Document(fields) => (fields, (SignatureBlockId::new(), Fields::default())),
@@ -190,6 +199,15 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
             .collect(),
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid(), document.uuid()]))
+}
+
+/// The fields of a document's form as the draft has them. A file is none of them.
+pub(super) fn fields_of(document: &Document) -> Fields {
+    Fields::of([("name", document.name.as_str())])
+}
+
+fn document_name(agreement: &Agreement, id: DocumentId) -> &str {
+    agreement.document(id).map_or("", |document| document.name.as_str())
 }
 
 /// Reads the label and the signer of a new signature block.
@@ -239,26 +257,31 @@ impl Handler for Save {
         };
         let edit = match form.get("act") {
             "remove" => {
-                let back = format!("{}#documents", agreement_url(id));
-                Edit::new(back, "The document was removed", move |draft, now| draft.remove_document(document, now))
+                let says = move |before: &Agreement, _: &Agreement| {
+                    Notice::good(format!("The document “{}” was removed", document_name(before, document)), "")
+                };
+                Edit::new(agreement_url(id), says, move |draft, now| draft.remove_document(document, now))
                     .of(Part::Document(document))
                     .removing()
+                    .within("documents")
             }
             "add_block" => {
                 let (label, participant) = match read_block(form) {
                     Ok(read) => read,
                     Err(errors) => return again(Problem::invalid(errors)).await,
                 };
-                Edit::new(format!("{url}#blocks"), "The signature block was added", move |draft, now| {
+                let says = |_: &Agreement, _: &Agreement| Notice::good("The signature block was added", "");
+                Edit::new(url, says, move |draft, now| {
                     draft.put_signature_block(document, block, participant, label.clone(), now)
                 })
+                .within("blocks")
             }
             "remove_block" => {
-                Edit::new(format!("{url}#blocks"), "The signature block was removed", move |draft, now| {
-                    draft.remove_signature_block(block, now)
-                })
-                .of(Part::SignatureBlock(block))
-                .removing()
+                let says = |_: &Agreement, _: &Agreement| Notice::good("The signature block was removed", "");
+                Edit::new(url, says, move |draft, now| draft.remove_signature_block(block, now))
+                    .of(Part::SignatureBlock(block))
+                    .removing()
+                    .within("blocks")
             }
             _ => {
                 let name = match label(form.get("name"), "name") {
@@ -272,8 +295,9 @@ impl Handler for Save {
                         Err(errors) => return again(Problem::invalid(errors)).await,
                     },
                 };
-                let title = if content.is_some() { "The file was uploaded" } else { "Document saved" };
-                Edit::new(url, title, move |draft, now| {
+                let file_name = form.file("file").map(|file| file.name.clone());
+                let says = move |before: &Agreement, _: &Agreement| save_says(before, document, file_name.as_deref());
+                Edit::new(url, says, move |draft, now| {
                     let named = draft.rename_document(document, name.clone(), now)?;
                     match &content {
                         Some(content) => named.set_file(document, content.clone(), now),
@@ -284,6 +308,18 @@ impl Handler for Save {
             }
         };
         submit(request, &submitted, id, edit, again).await
+    }
+}
+
+/// What is said after a document was saved, with a file or without.
+fn save_says(before: &Agreement, id: DocumentId, file: Option<&str>) -> Notice {
+    let Some(document) = before.document(id) else { return Notice::good("Document saved", "") };
+    let next = if document.blocks.is_empty() { "Next: say who signs it." } else { "" };
+    match (file, &document.content) {
+        (Some(name), Some(_)) => Notice::good(format!("The file was replaced with “{name}”"), ""),
+        (Some(name), None) => Notice::good(format!("“{name}” was uploaded"), next),
+        (None, Some(_)) => Notice::good("Document saved", ""),
+        (None, None) => Notice::warn("Document saved", "Its file is still missing."),
     }
 }
 

@@ -6,6 +6,8 @@
 
 pub(crate) mod acts;
 pub(crate) mod begin;
+pub(crate) mod blockers;
+mod collision;
 pub(crate) mod condition;
 pub(crate) mod details;
 pub(crate) mod documents;
@@ -13,6 +15,8 @@ pub(crate) mod overview;
 pub(crate) mod participants;
 pub(crate) mod step;
 pub(crate) mod terms;
+
+use std::cmp::Ordering;
 
 use askama::Template;
 use http::StatusCode;
@@ -27,8 +31,9 @@ use shared::service::drafts::{self, EditRefused};
 use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::FieldErrors;
 
+use self::collision::Difference;
 use crate::agreement::agreement_url;
-use crate::done::redirect_with_notice;
+use crate::done::redirect_with;
 use crate::fields::Fields;
 use crate::layout::{Layout, Link, Notice};
 use crate::response::PageResponse;
@@ -36,16 +41,19 @@ use crate::response::PageResponse;
 /// The rule of an edit: the draft after it.
 type Rule<'a> = Box<dyn Fn(&Agreement, Timestamp) -> Result<Agreement, FieldErrors> + Send + Sync + 'a>;
 
+/// What is said after an edit, of the draft before it and after it.
+type Says<'a> = Box<dyn Fn(&Agreement, &Agreement) -> Notice + Send + Sync + 'a>;
+
 /// An edit that a form asks for.
 struct Edit<'a> {
     /// The part that the form edits. `None` for a form that adds a part.
     part: Option<Part>,
     rule: Rule<'a>,
-    /// What the notice says after the edit.
-    title: String,
-    line: String,
+    says: Says<'a>,
     /// Where the form leads.
     location: String,
+    /// The section of that page in which the member acted. Empty for its top.
+    section: &'static str,
     /// Whether the edit removes its part: one that is gone already is as good as removed.
     removes: bool,
 }
@@ -53,10 +61,10 @@ struct Edit<'a> {
 impl<'a> Edit<'a> {
     fn new(
         location: String,
-        title: impl Into<String>,
+        says: impl Fn(&Agreement, &Agreement) -> Notice + Send + Sync + 'a,
         rule: impl Fn(&Agreement, Timestamp) -> Result<Agreement, FieldErrors> + Send + Sync + 'a,
     ) -> Self {
-        Self { part: None, rule: Box::new(rule), title: title.into(), line: String::new(), location, removes: false }
+        Self { part: None, rule: Box::new(rule), says: Box::new(says), location, section: "", removes: false }
     }
 
     /// The edit of a part, which the form has shown.
@@ -69,9 +77,21 @@ impl<'a> Edit<'a> {
         Self { removes: true, ..self }
     }
 
-    fn next(self, line: impl Into<String>) -> Self {
-        Self { line: line.into(), ..self }
+    /// An edit whose notice stands in a section, where the member acted.
+    fn within(self, section: &'static str) -> Self {
+        Self { location: format!("{}#notice", self.location), section, ..self }
     }
+}
+
+/// What is said after a move in a list, by the places before and after it.
+fn moved(what: &str, before: Option<usize>, after: Option<usize>) -> Notice {
+    let way = match before.cmp(&after) {
+        Ordering::Greater => " up",
+        Ordering::Less => " down",
+        // The form was sent twice.
+        Ordering::Equal => "",
+    };
+    Notice::good(format!("{what} was moved{way}"), "")
 }
 
 /// What keeps an edit from being made, for the page that shows the form again.
@@ -106,7 +126,12 @@ async fn submit<'a>(
     edit: Edit<'a>,
     again: impl AsyncFnOnce(Problem) -> Result<PageResponse, Error>,
 ) -> Result<PageResponse, Error> {
-    let redirect = redirect_with_notice(submitted, edit.location.clone(), &edit.title, &edit.line).await;
+    // Names are read before the act: the notice, which the redirect carries, says what was moved or removed.
+    let before = drafts::agreement(submitted.scope(), id).await?;
+    let after = (edit.rule)(&before, submitted.scope().now());
+    let notice = (edit.says)(&before, after.as_ref().unwrap_or(&before));
+    let notice = Notice { section: edit.section.to_owned(), ..notice };
+    let redirect = redirect_with(submitted, edit.location.clone(), &notice).await;
     let shown = edit.part.map(|part| (part, Seen::from_form(submitted.form().get("seen"))));
     // What is removed may look different by now: what matters is that it is still there.
     let shown = shown.filter(|_| !edit.removes);
@@ -119,20 +144,26 @@ async fn submit<'a>(
                 Lifecycle::Cancelled => "This draft was discarded while you were typing",
                 _ => "This agreement was published while you were typing",
             };
-            not_saved(request, id, submitted.form(), what)
+            not_saved(request, id, submitted.form(), edit.part, what).await
         }
         Err(EditRefused::Gone) => {
-            not_saved(request, id, submitted.form(), "What you were editing was removed by another member")
+            let what = "What you were editing was removed by another member";
+            not_saved(request, id, submitted.form(), None, what).await
         }
         Err(EditRefused::Changed) => {
-            let line = "Nothing was saved. The page shows it as it is now, and the form has what you typed. Save again to replace it.";
-            let notice = Notice::warn("Another member changed this while you were typing", line);
+            let notice = match edit.part {
+                Some(part) => {
+                    let (agreement, contacts) = drafts::load(submitted.scope(), id).await?;
+                    let typed = Fields::of(submitted.form().typed());
+                    collision::notice(request, (&agreement, &contacts), part, &typed).await?
+                }
+                None => Notice::warn("Another member changed this while you were typing", "Nothing was saved."),
+            };
             again(Problem { notice, errors: FieldErrors::default(), status: StatusCode::CONFLICT }).await
         }
         Err(EditRefused::Invalid(errors)) => {
-            let lines: Vec<String> =
-                errors.clone().into_list().into_iter().map(|error| readable(&error.message)).collect();
-            let notice = Notice { class: "bad", title: "Not saved".to_owned(), lines };
+            let lines = errors.clone().into_list().into_iter().map(|error| readable(&error.message));
+            let notice = Notice::new("bad", "Not saved".to_owned(), lines);
             again(Problem { notice, errors, status: StatusCode::UNPROCESSABLE_ENTITY }).await
         }
     }
@@ -142,7 +173,7 @@ async fn submit<'a>(
 fn readable(message: &str) -> String {
     let mut letters = message.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().collect::<String>()).unwrap_or_default();
-    let stop = if message.ends_with('.') { "" } else { "." };
+    let stop = if message.ends_with(['.', '?']) { "" } else { "." };
     format!("{first}{}{stop}", letters.as_str())
 }
 
@@ -152,18 +183,26 @@ struct NotSavedPage {
     layout: Layout,
     title: &'static str,
     agreement_url: String,
-    typed: Vec<String>,
+    typed: Vec<Difference>,
 }
 
-/// The page after a form that can't be shown again: what it was about is no more. What was typed stays in sight.
-fn not_saved(request: &Request, id: AgreementId, form: &Form, title: &'static str) -> Result<PageResponse, Error> {
-    const OWN: [&str; 6] = ["seen", "act", "id", "to", "contact_id", "version"];
-    let texts = form.typed().filter(|(name, value)| !OWN.contains(name) && !["", "on"].contains(value));
+/// The page after a form that can't be shown again: what it was about is no more, or can no longer be edited. What the
+/// member typed stays in sight as far as it differs from what is.
+async fn not_saved(
+    request: &Request,
+    id: AgreementId,
+    form: &Form,
+    part: Option<Part>,
+    title: &'static str,
+) -> Result<PageResponse, Error> {
+    let signed_in = request.signed_in()?;
+    let (agreement, contacts) = drafts::load(signed_in.scope(), id).await?;
+    let zone = &signed_in.organization().time_zone;
     let page = NotSavedPage {
         layout: Layout::new(request),
         title,
         agreement_url: agreement_url(id),
-        typed: texts.map(|(_, value)| value.to_owned()).collect(),
+        typed: collision::differences((&agreement, &contacts), zone, part, &Fields::of(form.typed())),
     };
     Ok(PageResponse::render(&page)?.refused(StatusCode::CONFLICT, "conflict").showing([id.uuid()]))
 }

@@ -2,7 +2,6 @@
 
 use askama::Template;
 use shared::api::views::agreements::AgreementView;
-use shared::domain::agreement::blockers::Blocker;
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::gate::Gate;
 use shared::domain::agreement::{Agreement, AgreementKind, Document, Participant, Stage};
@@ -15,7 +14,9 @@ use shared::limits;
 use shared::service::agreements::AgreementReview;
 use shared::web::Request;
 
+use super::blockers::{BlockerRow, blocker_rows};
 use super::condition::condition_url;
+use super::details::kind_label;
 use super::documents::document_url;
 use super::participants::participant_url;
 use super::step::step_url;
@@ -23,27 +24,31 @@ use super::{participant_name, seen};
 use crate::acts::Acts;
 use crate::agreement::{PendingProposal, agreement_url};
 use crate::agreement_summary::AgreementSummary;
-use crate::contacts::contact_url;
+use crate::deal::Deal;
 use crate::fields::Fields;
-use crate::labels::{Badge, DisplayTime, actor_label, lifecycle_badge};
-use crate::layout::{Layout, Link, Notice};
+use crate::labels::{DisplayTime, actor_label, lifecycle_badge};
+use crate::layout::{Layout, Link, Notice, shows_notice};
 use crate::response::PageResponse;
 use crate::workspaces::workspace_url;
+
+/// The sections that have notices of their own.
+const SECTIONS: [&str; 4] = ["participants", "terms", "documents", "steps"];
 
 #[derive(Template)]
 #[template(path = "draft.html")]
 struct DraftPage {
     layout: Layout,
     id: AgreementId,
+    /// The notice at the top.
     notice: Option<Notice>,
+    /// The notice that stands in the section in which the member acted.
+    section_notice: Option<Notice>,
     path: String,
     name: String,
-    kind: &'static str,
-    badge: Badge,
+    deal: Deal,
     workspace: Link,
     created_by: String,
     created_at: DisplayTime,
-    expires_at: Option<String>,
     participants: Vec<ParticipantRow>,
     documents: Vec<DocumentRow>,
     steps: Vec<StepRow>,
@@ -88,56 +93,6 @@ struct StepRow {
     actions: Vec<&'static str>,
 }
 
-/// A blocker of publication, with the place where it is removed.
-pub(crate) struct BlockerRow {
-    pub url: String,
-    pub text: String,
-}
-
-/// The blockers of a draft as a checklist. The activation of the workspace is none: publishing does it.
-pub(crate) fn blocker_rows(agreement: &Agreement, contacts: &[Contact], blockers: &[Blocker]) -> Vec<BlockerRow> {
-    let blockers = blockers.iter().filter(|blocker| !blocker.allows_proposal());
-    blockers.map(|blocker| blocker_row(agreement, contacts, blocker)).collect()
-}
-
-fn blocker_row(agreement: &Agreement, contacts: &[Contact], blocker: &Blocker) -> BlockerRow {
-    let id = agreement.id();
-    let own = agreement_url(id);
-    let step_name = |stage: StageId| agreement.stage(stage).map_or("", |stage| stage.name.as_str());
-    let (url, text) = match blocker {
-        Blocker::WorkspaceNotActivated => (workspace_url(agreement.workspace_id), "Activate the workspace".to_owned()),
-        Blocker::NoParticipants => (format!("{own}/participants"), "Add a participant".to_owned()),
-        Blocker::ParticipantEmailMissing { participant_id } => {
-            let contact = agreement.participant(*participant_id).map(|participant| participant.contact_id);
-            let url = contact.map_or_else(|| own.clone(), contact_url);
-            (url, format!("Add an email address for {}", participant_name(agreement, contacts, *participant_id)))
-        }
-        Blocker::NoStages => (format!("{own}#add-step"), "Add a step".to_owned()),
-        Blocker::StageEmpty { stage_id } => {
-            (step_url(id, *stage_id), format!("Add a condition to “{}”", step_name(*stage_id)))
-        }
-        Blocker::GateIncomplete { stage_id, gate_id } => {
-            (condition_url(id, *gate_id), format!("Complete a condition of “{}”", step_name(*stage_id)))
-        }
-        Blocker::GateParticipantMissing { stage_id, gate_id } => {
-            (condition_url(id, *gate_id), format!("Choose who must act in “{}”", step_name(*stage_id)))
-        }
-        Blocker::DocumentMissing { document_id } => {
-            let name = agreement.document(*document_id).map_or("", |document| document.name.as_str());
-            (document_url(id, *document_id), format!("Upload the file of “{name}”"))
-        }
-        Blocker::SafeTermsIncomplete => (format!("{own}/terms"), "Complete the SAFE terms".to_owned()),
-        Blocker::SafePartiesMissing => {
-            (format!("{own}#participants"), "Give one participant the role Investor and one the role Issuer".to_owned())
-        }
-        Blocker::ExpiryInPast => (format!("{own}/details"), "Choose an expiry in the future".to_owned()),
-        Blocker::PaymentIncomplete { .. } | Blocker::PaymentPartiesMissing { .. } | Blocker::FundingItemChanged => {
-            (own, blocker.message().to_owned())
-        }
-    };
-    BlockerRow { url, text }
-}
-
 /// The page of a draft that is loaded. What a refused form typed and what is wrong with it is in the fields.
 pub(crate) fn of_review(
     request: &Request,
@@ -145,36 +100,32 @@ pub(crate) fn of_review(
     fields: Fields,
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
-    PageResponse::render(&draft_page(request, review, fields, notice)?)
+    PageResponse::render(&draft_page(request, review, fields, notice))
 }
 
-fn draft_page(
-    request: &Request,
-    review: &AgreementReview,
-    fields: Fields,
-    notice: Option<Notice>,
-) -> Result<DraftPage, Error> {
+fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notice: Option<Notice>) -> DraftPage {
     let AgreementReview { in_full, workspace, pending, fingerprint, acts, has_more_acts } = review;
     let (agreement, contacts) = (&in_full.agreement, &in_full.contacts);
     let (id, path) = (agreement.id(), agreement_url(agreement.id()));
     let view = AgreementView::of(in_full, &request.app().base_url);
     let summary = AgreementSummary::new(agreement, &view, contacts);
-    let zone = &request.signed_in()?.organization().time_zone;
     let blockers = blocker_rows(agreement, contacts, &in_full.blockers);
-    Ok(DraftPage {
+    let is_of_section = |notice: &Notice| !shows_notice(Some(notice), &SECTIONS, "");
+    let (section_notice, notice) =
+        if notice.as_ref().is_some_and(is_of_section) { (notice, None) } else { (None, notice) };
+    let title = (kind_label(agreement.kind), agreement.name.as_str().to_owned());
+    let deal = Deal::new(title, lifecycle_badge(agreement.lifecycle()), workspace, agreement, &summary);
+    let edit = Link { url: format!("{path}/details"), text: "Edit name, kind and expiry".to_owned() };
+    DraftPage {
         layout: Layout::new(request),
         id,
         notice,
+        section_notice,
         name: agreement.name.as_str().to_owned(),
-        kind: match agreement.kind {
-            AgreementKind::General => "Agreement",
-            AgreementKind::Safe => "SAFE",
-        },
-        badge: lifecycle_badge(agreement.lifecycle()),
+        deal: Deal { edit: Some(edit), ..deal },
         workspace: Link { url: workspace_url(workspace.id()), text: workspace.name.as_str().to_owned() },
         created_by: actor_label(&agreement.created_by),
         created_at: agreement.created_at.into(),
-        expires_at: agreement.expires_at.map(|at| zone.for_people(at)),
         participants: participant_rows(agreement, summary.participants),
         documents: document_rows(agreement, contacts, summary.documents),
         steps: step_rows(agreement, contacts),
@@ -183,7 +134,7 @@ fn draft_page(
         activates: workspace.activated_at().is_none(),
         blockers,
         is_proposed: pending.iter().any(|proposal| proposal.action == ProposalAction::PublishAgreement),
-        proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, request.now())).collect(),
+        proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, agreement, request.now())).collect(),
         fingerprint: fingerprint.to_string(),
         new_step: StageId::new(),
         new_document: DocumentId::new(),
@@ -191,7 +142,7 @@ fn draft_page(
         acts: Acts::new(agreement, acts, *has_more_acts),
         fields,
         path,
-    })
+    }
 }
 
 fn participant_rows(agreement: &Agreement, rows: Vec<crate::agreement_summary::ParticipantRow>) -> Vec<ParticipantRow> {
@@ -242,6 +193,11 @@ fn step_rows(agreement: &Agreement, contacts: &[Contact]) -> Vec<StepRow> {
 }
 
 impl DraftPage {
+    /// Whether the notice stands in a section, where the member acted.
+    fn acted_in(&self, section: &str) -> bool {
+        self.section_notice.as_ref().is_some_and(|notice| notice.section == section)
+    }
+
     /// Whether nothing keeps it from publication but the activation of its workspace.
     fn is_ready(&self) -> bool {
         self.blockers.is_empty()

@@ -1,8 +1,10 @@
 //! The participants of a draft: adding a contact, and the roles of one.
 
+use std::collections::BTreeSet;
+
 use askama::Template;
 use shared::domain::agreement::edit::Part;
-use shared::domain::agreement::{NewParticipant, ParticipantRole, Roles};
+use shared::domain::agreement::{Agreement, Document, NewParticipant, ParticipantRole, Roles};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{AgreementId, ContactId, ParticipantId};
 use shared::error::Error;
@@ -12,12 +14,14 @@ use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input;
 
+use super::condition::{condition_url, type_label};
+use super::documents::document_url;
 use super::step::editable;
-use super::{Choice, Edit, Problem, role_boxes, seen, submit};
+use super::{Choice, Edit, Problem, participant_name, role_boxes, seen, submit};
 use crate::Handler;
 use crate::agreement::agreement_url;
 use crate::contacts::contact_url;
-use crate::done::{notice_of_act, redirect_with_notice};
+use crate::done::{notice_of_act, redirect_with};
 use crate::fields::Fields;
 use crate::labels::contact_kind_label;
 use crate::layout::{Layout, Link, Notice, encode_query_value};
@@ -102,9 +106,13 @@ async fn add_page(request: &Request, fields: Fields, notice: Option<Notice>) -> 
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
 
+/// The fields of the form of roles as the draft has them.
+pub(super) fn fields_of(roles: &BTreeSet<ParticipantRole>) -> Fields {
+    Fields::of(roles.iter().map(|role| (format!("role.{}", role.as_str()), "on")))
+}
+
 fn read_roles(form: &Form) -> Result<Roles, FieldErrors> {
-    let roles: std::collections::BTreeSet<ParticipantRole> =
-        form.checked("role.").filter_map(ParticipantRole::parse).collect();
+    let roles: BTreeSet<ParticipantRole> = form.checked("role.").filter_map(ParticipantRole::parse).collect();
     if roles.is_empty() {
         return Err(FieldErrors::one("roles", FieldCode::Required, "must have at least one choice"));
     }
@@ -147,14 +155,16 @@ impl Handler for Add {
             Some(_) => "",
             None => "They have no email address yet. Add one to their contact before you publish.",
         };
-        let location = format!("{}#participants", agreement_url(id));
-        let redirect = redirect_with_notice(&submitted, location, &title, line).await;
+        let notice = Notice { section: "participants".to_owned(), ..Notice::good(title, line) };
+        let redirect = redirect_with(&submitted, format!("{}#notice", agreement_url(id)), &notice).await;
         let new = NewParticipant { contact_id, roles };
         match submitted.run(|| agreements::add_participant(&submitted, id, new.clone())).await {
             Ok(Ok(_)) => Ok(redirect.into()),
             Ok(Err(agreements::ParticipantRefused::NotAdded(
                 shared::domain::agreement::participants::NotAdded::NotADraft,
-            ))) => super::not_saved(request, id, form, "This agreement was published while you were typing"),
+            ))) => {
+                super::not_saved(request, id, form, None, "This agreement was published while you were typing").await
+            }
             Ok(Err(refused)) => again(refused.at("agreement_id")).await,
             Err(Error::Invalid(errors)) => again(errors).await,
             Err(error) => Err(error),
@@ -207,11 +217,27 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
         contact: Link { url: contact_url(contact.id), text: contact.display_name.as_str().to_owned() },
         email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
         roles: role_boxes(),
-        fields: fields
-            .unwrap_or_else(|| Fields::of(found.roles.iter().map(|role| (format!("role.{}", role.as_str()), "on")))),
+        fields: fields.unwrap_or_else(|| fields_of(&found.roles)),
         seen: seen(&agreement, Part::Participant(participant)),
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
+}
+
+/// The places that name a participant, who can't be removed before they are changed.
+fn named_in(draft: &Agreement, participant: ParticipantId) -> Vec<Link> {
+    let gates = draft.stages.iter().flat_map(|stage| stage.gates.iter().map(move |gate| (stage, gate)));
+    let conditions = gates
+        .filter(|(_, gate)| gate.rule.participant_ids().is_some_and(|ids| ids.contains(&participant)))
+        .map(|(stage, gate)| Link {
+            url: condition_url(draft.id(), gate.id),
+            text: format!("Open “{}” in “{}”", type_label(gate.rule.gate_type()), stage.name.as_str()),
+        });
+    let signs = |document: &&Document| document.blocks.iter().any(|block| block.participant_id == participant);
+    let documents = draft.documents.iter().filter(signs).map(|document| Link {
+        url: format!("{}#blocks", document_url(draft.id(), document.id)),
+        text: format!("Open “{}”", document.name.as_str()),
+    });
+    conditions.chain(documents).collect()
 }
 
 /// Saves a participant's roles, or removes the participant.
@@ -231,12 +257,21 @@ impl Handler for Save {
         let form = submitted.form();
         let again = async |problem: Problem| {
             let fields = form.get("act").is_empty().then(|| problem.fields(form));
-            let page = page(request, fields, Some(problem.notice.clone())).await?;
+            let mut notice = problem.notice.clone();
+            if form.get("act") == "remove" {
+                let draft = drafts::agreement(request.signed_in()?.scope(), id).await?;
+                notice.links = named_in(&draft, participant);
+            }
+            let page = page(request, fields, Some(notice)).await?;
             Ok(problem.answer(page))
         };
-        let back = format!("{}#participants", agreement_url(id));
+        let back = agreement_url(id);
+        // Names are read before the act: the notice, which the redirect carries, says whom it is about.
+        let (draft, contacts) = drafts::load(submitted.scope(), id).await?;
+        let name = participant_name(&draft, &contacts, participant);
         let edit = if form.get("act") == "remove" {
-            Edit::new(back, "The participant was removed", move |draft, now| draft.remove_participant(participant, now))
+            let says = move |_: &Agreement, _: &Agreement| Notice::good(format!("{name} no longer takes part"), "");
+            Edit::new(back, says, move |draft, now| draft.remove_participant(participant, now))
                 .of(Part::Participant(participant))
                 .removing()
         } else {
@@ -244,9 +279,10 @@ impl Handler for Save {
                 Ok(roles) => roles,
                 Err(errors) => return again(Problem::invalid(errors)).await,
             };
-            Edit::new(back, "Roles saved", move |draft, now| draft.set_roles(participant, roles.clone(), now))
+            let says = move |_: &Agreement, _: &Agreement| Notice::good(format!("The roles of {name} were saved"), "");
+            Edit::new(back, says, move |draft, now| draft.set_roles(participant, roles.clone(), now))
                 .of(Part::Participant(participant))
         };
-        submit(request, &submitted, id, edit, again).await
+        submit(request, &submitted, id, edit.within("participants"), again).await
     }
 }

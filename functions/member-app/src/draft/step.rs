@@ -3,7 +3,7 @@
 use askama::Template;
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::gate::GateType;
-use shared::domain::agreement::{Agreement, Label, StageAction};
+use shared::domain::agreement::{Agreement, Label, Stage, StageAction};
 use shared::domain::ids::{AgreementId, GateId, StageId};
 use shared::domain::sentences;
 use shared::error::Error;
@@ -12,13 +12,13 @@ use shared::service::drafts;
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 
-use super::condition::{condition_url, type_label, types_offered};
-use super::{Edit, Problem, seen, submit};
+use super::condition::{condition_name, condition_url, type_label, types_offered};
+use super::{Edit, Problem, moved, seen, submit};
 use crate::Handler;
 use crate::agreement::agreement_url;
 use crate::done::notice_of_act;
 use crate::fields::Fields;
-use crate::layout::{Layout, Link, Notice};
+use crate::layout::{Layout, Link, Notice, shows_notice};
 use crate::response::PageResponse;
 
 /// The URL of a step's page.
@@ -35,6 +35,26 @@ pub(super) fn label(text: &str, field: &str) -> Result<Label, FieldErrors> {
 pub(super) fn place(text: &str) -> usize {
     // A place that is no number is none: the rule refuses it.
     text.parse().unwrap_or(usize::MAX)
+}
+
+/// The name of a step.
+pub(super) fn step_name(agreement: &Agreement, stage: StageId) -> &str {
+    agreement.stage(stage).map_or("", |stage| stage.name.as_str())
+}
+
+/// What Countersign does when a step is done.
+pub(super) fn action_label(action: StageAction) -> String {
+    format!("Countersign {}", sentences::stage_action(action))
+}
+
+/// The fields of a step's form as the draft has them.
+pub(super) fn fields_of(stage: &Stage) -> Fields {
+    let checked = stage.actions.iter().map(|action| (action_name(*action), "on".to_owned()));
+    Fields::of([("name".to_owned(), stage.name.as_str().to_owned())].into_iter().chain(checked))
+}
+
+fn action_name(action: StageAction) -> String {
+    format!("action.{}", action.as_str())
 }
 
 /// Adds or moves a step, from the page of the draft.
@@ -61,18 +81,23 @@ impl Handler for Change {
         let stage: StageId = form.get("id").parse().unwrap_or_else(|_| StageId::new());
         let edit = if form.get("act") == "move" {
             let to = place(form.get("to"));
-            Edit::new(format!("{url}#steps"), "The step was moved", move |draft, now| draft.move_stage(stage, to, now))
+            let says = move |before: &Agreement, after: &Agreement| {
+                let index = |draft: &Agreement| draft.stages.iter().position(|found| found.id == stage);
+                moved(&format!("The step “{}”", step_name(after, stage)), index(before), index(after))
+            };
+            Edit::new(url, says, move |draft, now| draft.move_stage(stage, to, now))
                 .of(Part::StageOrder)
+                .within("steps")
         } else {
             let name = match label(form.get("step_name"), "step_name") {
                 Ok(name) => name,
                 Err(errors) => return again(Problem::invalid(errors)).await,
             };
-            let title = format!("Step “{}” was added", name.as_str());
-            Edit::new(step_url(id, stage), title, move |draft, now| {
-                draft.put_stage(stage, name.clone(), [].into(), now)
-            })
-            .next("Next: add its first condition.")
+            let says = move |_: &Agreement, after: &Agreement| {
+                let title = format!("Step “{}” was added", step_name(after, stage));
+                Notice::good(title, "Next: add its first condition.")
+            };
+            Edit::new(step_url(id, stage), says, move |draft, now| draft.put_stage(stage, name.clone(), [].into(), now))
         };
         submit(request, &submitted, id, edit, again).await
     }
@@ -94,6 +119,12 @@ struct StepPage {
     conditions: Vec<ConditionRow>,
     types: Vec<Link>,
     is_full: bool,
+}
+
+impl StepPage {
+    fn shows_notice(&self, section: &str) -> bool {
+        shows_notice(self.notice.as_ref(), &["conditions"], section)
+    }
 }
 
 struct ConditionRow {
@@ -135,24 +166,16 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
         up: n.checked_sub(1),
         down: (n < last).then_some(n + 1),
     });
-    let action_name = |action: StageAction| format!("action.{}", action.as_str());
     // Payments and obligations have actions of their own, which their pages set.
     let actions = [StageAction::OpenSigning, StageAction::ProjectObligations];
     let page = StepPage {
-        fields: fields.unwrap_or_else(|| {
-            let checked = found.actions.iter().map(|action| (action_name(*action), "on".to_owned()));
-            Fields::of([("name".to_owned(), found.name.as_str().to_owned())].into_iter().chain(checked))
-        }),
+        fields: fields.unwrap_or_else(|| fields_of(found)),
         seen: seen(&agreement, Part::Stage(stage)),
         order: seen(&agreement, Part::GateOrder(stage)),
         path: step_url(id, stage),
         position: index + 1,
         name: found.name.as_str().to_owned(),
-        actions: actions
-            .map(|action| {
-                super::Choice::new(action_name(action), format!("Countersign {}", sentences::stage_action(action)))
-            })
-            .into(),
+        actions: actions.map(|action| super::Choice::new(action_name(action), action_label(action))).into(),
         is_full: found.gates.len() >= limits::STAGE_GATES_MAX,
         conditions: conditions.collect(),
         types: types_offered()
@@ -199,14 +222,24 @@ impl Handler for Save {
         let edit = match form.get("act") {
             "move_condition" => {
                 let to = place(form.get("to"));
-                Edit::new(url, "The condition was moved", move |draft, now| draft.move_gate(gate, to, now))
+                let says = move |before: &Agreement, after: &Agreement| {
+                    let index = |draft: &Agreement| {
+                        draft.stage(stage).and_then(|stage| stage.gates.iter().position(|found| found.id == gate))
+                    };
+                    moved(&format!("The condition “{}”", condition_name(after, gate)), index(before), index(after))
+                };
+                Edit::new(url, says, move |draft, now| draft.move_gate(gate, to, now))
                     .of(Part::GateOrder(stage))
+                    .within("conditions")
             }
             "remove" => {
-                let (back, title) = (format!("{}#steps", agreement_url(id)), "The step was removed");
-                Edit::new(back, title, move |draft, now| draft.remove_stage(stage, now))
+                let says = move |before: &Agreement, _: &Agreement| {
+                    Notice::good(format!("The step “{}” was removed", step_name(before, stage)), "")
+                };
+                Edit::new(agreement_url(id), says, move |draft, now| draft.remove_stage(stage, now))
                     .of(Part::Stage(stage))
                     .removing()
+                    .within("steps")
             }
             _ => {
                 let name = match label(form.get("name"), "name") {
@@ -215,7 +248,10 @@ impl Handler for Save {
                 };
                 let chosen: std::collections::BTreeSet<StageAction> =
                     form.checked("action.").filter_map(StageAction::parse).collect();
-                Edit::new(url, "Step saved", move |draft, now| {
+                let says = move |_: &Agreement, after: &Agreement| {
+                    Notice::good(format!("The step “{}” was saved", step_name(after, stage)), "")
+                };
+                Edit::new(url, says, move |draft, now| {
                     let kept = draft.stage(stage).map(|found| found.actions.clone()).unwrap_or_default();
                     let kept = kept
                         .into_iter()

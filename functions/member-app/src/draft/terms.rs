@@ -1,12 +1,13 @@
 //! The terms of a SAFE.
 
 use askama::Template;
+use shared::domain::agreement::blockers::missing_terms;
 use shared::domain::agreement::edit::Part;
-use shared::domain::agreement::{ConversionTiming, SafeTerms};
+use shared::domain::agreement::{Agreement, ConversionTiming, SafeTerms};
 use shared::domain::ids::AgreementId;
 use shared::domain::sentences;
 use shared::domain::typed_values::{
-    NOT_A_PERCENTAGE, NOT_AN_AMOUNT, read_amount, read_percentage, write_amount, write_percentage,
+    NOT_A_PERCENTAGE, NOT_AN_AMOUNT, meant_percentage, read_amount, read_percentage, write_amount, write_percentage,
 };
 use shared::error::Error;
 use shared::service::drafts;
@@ -61,11 +62,7 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
         notice,
         agreement: super::agreement_link(&agreement),
         path: format!("{}/terms", agreement_url(id)),
-        timings: vec![
-            Choice::new("", "Choose one"),
-            Choice::new(ConversionTiming::PostMoney.as_str(), "Post-money"),
-            Choice::new(ConversionTiming::PreMoney.as_str(), "Pre-money"),
-        ],
+        timings: timings(),
         fields: fields.unwrap_or_else(|| fields_of(terms)),
         understood: sentences::terms(terms),
         seen: seen(&agreement, Part::Terms),
@@ -73,7 +70,16 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
 
-fn fields_of(terms: &SafeTerms) -> Fields {
+pub(super) fn timings() -> Vec<Choice> {
+    vec![
+        Choice::new("", "Choose one"),
+        Choice::new(ConversionTiming::PostMoney.as_str(), "Post-money"),
+        Choice::new(ConversionTiming::PreMoney.as_str(), "Pre-money"),
+    ]
+}
+
+/// The fields of the form as the draft has them.
+pub(super) fn fields_of(terms: &SafeTerms) -> Fields {
     let currency = terms.currency.as_deref().unwrap_or("USD");
     let amount = |minor: Option<i64>| minor.map(|minor| write_amount(minor, currency)).unwrap_or_default();
     let texts = [
@@ -109,7 +115,11 @@ fn read_terms(form: &Form) -> Result<SafeTerms, FieldErrors> {
         text => {
             let read = read_percentage(text);
             if read.is_none() {
-                errors.extend(FieldErrors::one("discount", FieldCode::InvalidFormat, NOT_A_PERCENTAGE));
+                let message = match meant_percentage(text) {
+                    Some(meant) => format!("{NOT_A_PERCENTAGE}. Did you mean {meant}?"),
+                    None => NOT_A_PERCENTAGE.to_owned(),
+                };
+                errors.extend(FieldErrors::one("discount", FieldCode::InvalidFormat, message));
             }
             read
         }
@@ -149,12 +159,18 @@ impl Handler for Save {
         };
         let read = sentences::terms(&terms).into_iter().map(|(name, value)| format!("{name}: {value}"));
         let line = read.collect::<Vec<_>>().join(" · ");
-        let location = format!("{}#terms", agreement_url(id));
-        let edit = Edit::new(location, "Terms saved", move |draft, now| {
+        let says = move |_: &Agreement, after: &Agreement| {
+            let missing = after.terms.as_ref().map(missing_terms).unwrap_or_default();
+            let next = match missing.join("; ") {
+                all if all.is_empty() => String::new(),
+                missing => format!("Still to do: {missing}."),
+            };
+            Notice::new("good", "Terms saved".to_owned(), [line.clone(), next])
+        };
+        let edit = Edit::new(agreement_url(id), says, move |draft, now| {
             draft.set_terms(terms.clone(), now).map_err(at_the_form)
-        })
-        .of(Part::Terms);
-        submit(request, &submitted, id, edit.next(line), again).await
+        });
+        submit(request, &submitted, id, edit.of(Part::Terms).within("terms"), again).await
     }
 }
 

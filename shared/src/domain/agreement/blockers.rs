@@ -135,7 +135,7 @@ pub fn blockers(draft: &Agreement, context: &DraftContext<'_>) -> Vec<Blocker> {
         }
     }
     if draft.kind == AgreementKind::Safe {
-        if !draft.terms.as_ref().is_some_and(are_complete) {
+        if !draft.terms.as_ref().is_some_and(|terms| missing_terms(terms).is_empty()) {
             found.push(Blocker::SafeTermsIncomplete);
         }
         let has = |role| draft.participants.iter().any(|participant| participant.roles.contains(&role));
@@ -198,13 +198,18 @@ fn lacks_participant(gate: &Gate, draft: &Agreement) -> bool {
     is_missing || (needs_someone && named.is_empty())
 }
 
-fn are_complete(terms: &SafeTerms) -> bool {
+/// The names of the terms that a SAFE still lacks.
+#[must_use]
+pub fn missing_terms(terms: &SafeTerms) -> Vec<&'static str> {
     let has_price = terms.valuation_cap_minor.is_some() || terms.discount_rate.is_some() || terms.mfn;
-    terms.investment_amount_minor.is_some_and(|amount| amount > 0)
-        && terms.currency.is_some()
-        && has_price
-        && terms.conversion_timing.is_some()
-        && terms.governing_law.is_some()
+    let needed = [
+        ("investment amount", terms.investment_amount_minor.is_some_and(|amount| amount > 0)),
+        ("currency", terms.currency.is_some()),
+        ("valuation cap, discount or most favored nation", has_price),
+        ("conversion", terms.conversion_timing.is_some()),
+        ("governing law", terms.governing_law.is_some()),
+    ];
+    needed.into_iter().filter(|(_, is_set)| !is_set).map(|(name, _)| name).collect()
 }
 
 impl Blocker {

@@ -17,7 +17,7 @@ pub fn proposal_summary(proposal: &Proposal) -> String {
     let name = proposal.subject.name.as_str();
     match proposal.action {
         ProposalAction::PublishAgreement => format!("Publish “{name}”: {}.", size(&proposal.subject)),
-        ProposalAction::CancelAgreement => format!("Cancel “{name}”, for good."),
+        ProposalAction::CancelAgreement => format!("Cancel “{name}” permanently."),
     }
 }
 
@@ -86,7 +86,7 @@ pub fn effects(
 ) -> Vec<String> {
     match action {
         ProposalAction::CancelAgreement => vec![
-            "The agreement is cancelled, for good.".to_owned(),
+            "The agreement is permanently cancelled.".to_owned(),
             "Its steps stop. No one is asked for anything anymore.".to_owned(),
         ],
         ProposalAction::PublishAgreement => {

@@ -172,7 +172,7 @@ async fn declining_and_cancelling_do_only_that() {
     assert_eq!(state(&org, &proposal).await["state"], "declined");
     assert_eq!(lifecycle(&org, draft.id()).await, "draft");
     let cancellation = org.propose("cancel_agreement", &draft).await;
-    assert!(browser.get(&review(&cancellation)).await.says("The agreement is cancelled, for good."));
+    assert!(browser.get(&review(&cancellation)).await.says("The agreement is permanently cancelled."));
     assert_eq!(browser.decide(&review(&cancellation), "confirm", "").await.status, 303);
     assert_eq!(lifecycle(&org, draft.id()).await, "cancelled");
     assert_eq!(events(&org).await, ["proposal.created", "proposal.declined", "proposal.created", "proposal.confirmed"]);

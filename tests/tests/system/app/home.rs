@@ -101,7 +101,7 @@ async fn each_agreement_stands_where_its_next_step_is() {
         "Closes late",
         "Would be over",
         "1 thing left",
-        &format!("{}Choose an expiry in the future</a>", place(&over.id().to_string(), "/details")),
+        &format!("{}Choose an expiry in the future</a>", place(&over.id().to_string(), "/details#expires_at")),
     ] {
         assert!(listed.contains(shown), "{shown}: {listed}");
     }

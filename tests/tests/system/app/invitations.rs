@@ -303,7 +303,7 @@ async fn nobody_is_invited_by_members_strangers_or_forms_that_are_wrong() {
     let before = org.state().await;
     for (email, role, says) in [
         ("", "member", "The email address "),
-        ("ada", "member", "The email address must be an email address such as"),
+        ("ada", "member", "The email address must look like name@example.com"),
         (ada.email.as_str(), "member", "The email address is a member’s already."),
         (&ben.email.to_uppercase(), "admin", "The email address is a member’s already."),
         ("new@members.example", "owner", "The role must be one of"),

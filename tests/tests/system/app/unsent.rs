@@ -33,7 +33,7 @@ impl Desk {
 
     /// The number of contacts with a name.
     async fn contacts(&self, name: &str) -> serde_json::Value {
-        let found = self.org.get(&format!("/api/v1/contacts?search={name}")).send().await.ok(200);
+        let found = self.org.get(format!("/api/v1/contacts?search={name}")).send().await.ok(200);
         found["pagination"]["total"].clone()
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Desk;
+use super::{Desk, notice};
 use crate::unknown_id;
 
 #[tokio::test]
@@ -52,7 +52,7 @@ async fn every_type_of_condition_is_added_set_and_removed() {
     let id = unknown_id();
     let until = [("id", id.as_str()), ("type", "countdown"), ("until", "2031-05-04T12:30")];
     assert_eq!(desk.send(&format!("{steps}/conditions"), &until).await.status, 303);
-    assert!(desk.browser.get(&format!("{page}/conditions/{id}")).await.says("value=\"2031-05-04T12:30\""));
+    assert!(desk.browser.get(&format!("{page}/conditions/{id}")).await.says("value=\"May 4, 2031 12:30 PM\""));
     for (name, value) in [("wait", "0"), ("wait", "-1"), ("wait", "soon"), ("wait", "999999999"), ("until", "tomorrow")]
     {
         let wrong = desk.send(&format!("{steps}/conditions"), &[("type", "countdown"), (name, value)]).await;
@@ -121,11 +121,18 @@ async fn steps_are_moved_by_the_order_that_was_shown() {
     let order = desk.seen(&page).await;
     let path = format!("{page}/steps");
     let moved = desk.send(&path, &[("act", "move"), ("id", ids[2]), ("to", "0"), ("seen", &order)]).await;
-    assert_eq!(moved.status, 303, "{}", moved.body);
+    assert_eq!((moved.status, moved.location()), (303, format!("{page}#notice").as_str()), "{}", moved.body);
+    let shown = desk.browser.get(&page).await;
+    notice(&shown, "The step “Three” was moved up");
+    let (above, steps) = shown.body.split_once("id=\"steps\"").expect("the section");
+    assert!(!above.contains("id=\"notice\"") && steps.contains("id=\"notice\""), "it stands where the member acted");
     let twice = desk.send(&path, &[("act", "move"), ("id", ids[2]), ("to", "0"), ("seen", &order)]).await;
     assert_eq!(twice.status, 303, "the second press of a double click: {}", twice.body);
     let fields = [("form_token", other_token.as_str()), ("act", "move"), ("id", ids[0]), ("to", "2"), ("seen", &order)];
-    assert_eq!(other.post(&path, &fields).await.status, 409, "the order that the other member saw is no more");
+    let stale = other.post(&path, &fields).await;
+    assert_eq!(stale.status, 409, "the order that the other member saw is no more");
+    notice(&stale, "The steps were reordered by Maren Holt");
+    assert!(stale.says("move it again if you still want to"), "{}", stale.body);
     let names = |agreement: &Value| {
         let stages = agreement["stages"].as_array().cloned().expect("stages");
         stages.iter().map(|stage| stage["name"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
@@ -155,6 +162,7 @@ async fn what_others_refer_to_stays() {
     let refused = desk.send(&format!("{page}/participants/{participant}"), &[("act", "remove")]).await;
     assert_eq!(refused.status, 422);
     assert!(refused.says("remove that signature block first"), "{}", refused.body);
+    assert!(refused.says(&format!("href=\"{page}/documents/{document}#blocks\"")), "it links there: {}", refused.body);
     let refused = desk.send(&format!("{page}/documents/{document}"), &[("act", "remove")]).await;
     assert_eq!(refused.status, 422);
     assert!(refused.says("condition of the step “Signing”"), "{}", refused.body);
@@ -167,4 +175,35 @@ async fn what_others_refer_to_stays() {
     assert_eq!(desk.agreement(&page).await["participants"][0]["roles"], json!(["signer", "approver"]));
     let none = desk.send(&path, &[("seen", &desk.seen(&path).await)]).await;
     assert!(none.status == 422 && none.says("at least one choice"), "{}", none.body);
+}
+
+#[tokio::test]
+async fn each_blocker_names_what_is_missing_and_where() {
+    let desk = Desk::new().await;
+    let page = desk.begin("blank-safe", &[]).await;
+    let step = unknown_id();
+    desk.send(&format!("{page}/steps"), &[("act", "add"), ("id", &step), ("step_name", "Closing")]).await;
+    for (kind, lacking) in [
+        ("document_signed", "choose the document of “Signed document” in “Closing”."),
+        ("countdown", "set the waiting period of “Waiting period” in “Closing”."),
+        ("information_request", "add questions to “Information request” in “Closing”."),
+        ("participant_approval", "choose who must act in “Approval” in “Closing”."),
+    ] {
+        let id = unknown_id();
+        let fields = [("id", id.as_str()), ("type", kind)];
+        let added = desk.send(&format!("{page}/steps/{step}/conditions"), &fields).await;
+        let shown = desk.browser.get(added.location().split('#').next().expect("a path")).await;
+        assert!(shown.says("class=\"notice warn\"") && shown.says(lacking), "{kind}: {}", shown.body);
+    }
+    let shown = desk.browser.get(&page).await;
+    for text in [
+        "Choose the document of “Signed document” in “Closing”",
+        "Set the waiting period of “Waiting period” in “Closing”",
+        "Add questions to “Information request” in “Closing”",
+        "Choose who must act in “Approval” in “Closing”",
+        "Complete the SAFE terms: investment amount; currency; valuation cap, discount or most favored nation; conversion; governing law",
+        "Give one participant the role Investor and one participant the role Issuer",
+    ] {
+        assert!(shown.says(text), "{text}: {}", shown.body);
+    }
 }

@@ -27,7 +27,8 @@ async fn members_who_edit_different_parts_both_keep_their_edits() {
     // The same part: the second one is told, keeps what they typed, and can then replace it.
     let stale = desk.send(&steps, &[("seen", &step_page), ("name", "Closing <b>dinner</b>")]).await;
     assert_eq!(stale.status, 409);
-    notice(&stale, "Another member changed this while you were typing");
+    notice(&stale, "Ines Duarte changed this while you were typing");
+    assert!(stale.says("Name: now “Signatures”; you typed “Closing &#60;b&#62;dinner&#60;/b&#62;”."), "{}", stale.body);
     assert!(
         stale.says("Signatures") && stale.says("value=\"Closing &#60;b&#62;dinner&#60;/b&#62;\""),
         "{}",
@@ -97,6 +98,14 @@ async fn terms_are_read_as_people_type_them() {
     assert_eq!(terms["investment_amount_minor"], 75_000_000);
     assert_eq!((&terms["valuation_cap_minor"], &terms["discount_rate"]), (&json!(800_000_000), &json!("0.20")));
     assert_eq!((&terms["currency"], &terms["mfn"], &terms["pro_rata"]), (&json!("USD"), &json!(false), &json!(true)));
+    let shown = desk.browser.get(&page).await;
+    notice(&shown, "Terms saved");
+    assert!(shown.says("Investment: $750,000.00 USD"), "what was understood: {}", shown.body);
+    let (header, rest) = shown.body.split_once("</dl>").expect("the header of the deal");
+    for text in ["$750,000.00 USD", "No participants yet", "Valuation cap", "20%", "Edit name, kind and expiry"] {
+        assert!(header.contains(text), "the deal comes first: {text}");
+    }
+    assert!(rest.contains("id=\"notice\""), "the notice stands by the terms");
     let shown = desk.browser.get(&path).await;
     assert!(shown.says("value=\"750,000.00\"") && shown.says("value=\"20%\""), "{}", shown.body);
     let wrong = [
@@ -108,7 +117,15 @@ async fn terms_are_read_as_people_type_them() {
     let wrong: Vec<_> = wrong.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let refused = desk.send(&path, &wrong).await;
     assert_eq!(refused.status, 422);
-    for text in ["investment-error", "discount-error", "value=\"1.234,56\"", "value=\"0.2\"", "<title>Error: "] {
+    let texts = [
+        "Did you mean 20%?<",
+        "investment-error",
+        "discount-error",
+        "value=\"1.234,56\"",
+        "value=\"0.2\"",
+        "<title>Error: ",
+    ];
+    for text in texts {
         assert!(refused.says(text), "{text}: {}", refused.body);
     }
 }
@@ -132,6 +149,69 @@ async fn name_kind_and_expiry_are_edited() {
     let fields = [("act", "expiry"), ("seen", expiry.as_str()), ("expires_at", "2031-01-31T09:00")];
     assert_eq!(desk.send(&path, &fields).await.status, 303);
     assert_eq!(desk.agreement(&page).await["expires_at"], "2031-01-31T09:00:00.000Z");
-    let wrong = desk.send(&path, &[("act", "expiry"), ("seen", &expiry), ("expires_at", "31/01/2031")]).await;
-    assert!(wrong.status == 422 && wrong.says("expires_at-error"), "{}", wrong.body);
+}
+
+#[tokio::test]
+async fn an_expiry_is_read_as_people_type_it_and_shown_as_it_was_understood() {
+    let desk = Desk::new().await;
+    let page = desk.begin("blank", &[]).await;
+    let path = format!("{page}/details");
+    let save = async |typed: &str| {
+        let body = desk.browser.get(&path).await.body;
+        let seen = body.split("name=\"seen\" value=\"").nth(2).and_then(|rest| rest.split('"').next()).expect("seen");
+        desk.send(&path, &[("act", "expiry"), ("seen", seen), ("expires_at", typed)]).await
+    };
+    for (typed, expected) in [
+        ("12/31/2031", "2031-12-31T23:59:00.000Z"),
+        ("Dec 31, 2031 5pm", "2031-12-31T17:00:00.000Z"),
+        ("31 December 2031", "2031-12-31T23:59:00.000Z"),
+        ("2031-12-30", "2031-12-30T23:59:00.000Z"),
+        ("2031-12-31T09:00", "2031-12-31T09:00:00.000Z"),
+    ] {
+        assert_eq!(save(typed).await.status, 303, "{typed}");
+        assert_eq!(desk.agreement(&page).await["expires_at"], expected, "{typed}");
+    }
+    notice(&desk.browser.get(&page).await, "Expires 31 Dec 2031, 09:00 UTC");
+    assert!(desk.browser.get(&path).await.says("value=\"Dec 31, 2031 9:00 AM\""));
+    for (typed, reason) in [
+        ("31/12/2031", "must be a day that exists"),
+        ("tomorrow", "must be a date"),
+        ("12/31/9999", "must be in the years 1900 to 2199"),
+    ] {
+        let wrong = save(typed).await;
+        assert_eq!(wrong.status, 422, "{typed}");
+        assert!(
+            wrong.says("expires_at-error") && wrong.says(reason) && wrong.says(&format!("value=\"{typed}\"")),
+            "{typed}"
+        );
+    }
+    // A date in the past is no error, but it keeps the draft from being published.
+    assert_eq!(save("1/2/2020").await.status, 303);
+    let shown = desk.browser.get(&page).await;
+    assert!(shown.says("class=\"notice warn\"") && shown.says("That is in the past"), "{}", shown.body);
+    assert!(shown.says("Choose an expiry in the future"), "{}", shown.body);
+}
+
+#[tokio::test]
+async fn two_who_rename_one_draft_are_told_of_each_other() {
+    let desk = Desk::new().await;
+    let (other, other_token) = desk.colleague().await;
+    let page = desk.begin("blank", &[]).await;
+    let path = format!("{page}/details");
+    let seen = desk.seen(&path).await;
+    let renamed = [("form_token", other_token.as_str()), ("seen", &seen), ("name", "Charter"), ("kind", "safe")];
+    assert_eq!(other.post(&path, &renamed).await.status, 303);
+    let stale = desk.send(&path, &[("seen", &seen), ("name", "Refit"), ("kind", "general")]).await;
+    assert_eq!(stale.status, 409);
+    notice(&stale, "Ines Duarte changed this while you were typing");
+    for text in
+        ["Name: now “Charter”; you typed “Refit”.", "Kind: now “SAFE”; you typed “Agreement”.", "value=\"Refit\""]
+    {
+        assert!(stale.says(text), "{text}: {}", stale.body);
+    }
+    // A change of one's own, in another window.
+    let seen = desk.seen(&path).await;
+    assert_eq!(desk.send(&path, &[("seen", &seen), ("name", "Tender"), ("kind", "safe")]).await.status, 303);
+    let stale = desk.send(&path, &[("seen", &seen), ("name", "Refit"), ("kind", "safe")]).await;
+    notice(&stale, "You changed this in another window");
 }

@@ -131,7 +131,7 @@ async fn a_deal_goes_from_nothing_to_active_in_the_browser_alone() {
     let filed = desk.upload(&path, &[("seen", &seen), ("name", "Contract")], &file).await;
     assert_eq!((filed.status, filed.location()), (303, path.as_str()), "{}", filed.body);
     let shown = desk.browser.get(&path).await;
-    notice(&shown, "The file was uploaded");
+    notice(&shown, "“deed.pdf” was uploaded");
     let agreement = desk.agreement(&page).await;
     let sha256 = agreement["documents"][0]["sha256"].as_str().expect("a hash");
     assert!(shown.says(sha256) && shown.says(&format!("{} bytes", file.len())), "{}", shown.body);
@@ -184,9 +184,25 @@ async fn a_draft_that_is_published_while_another_types_keeps_what_was_typed_in_s
     let late = desk.send(&format!("{page}/steps/{step}"), &[("seen", "x"), ("name", "A better name")]).await;
     assert_eq!(late.status, 409);
     assert!(late.says("published while you were typing") && late.says("A better name"), "{}", late.body);
+    assert!(late.says("<dt>Name</dt>") && late.says("Now: Signing"), "{}", late.body);
+    let form = [("act", "expiry"), ("seen", "x"), ("expires_at", "12/31/2031")];
+    let late = desk.send(&format!("{page}/details"), &form).await;
+    assert!(
+        late.says("<dt>Expires</dt>") && late.says("31 Dec 2031, 23:59 UTC"),
+        "as it was understood: {}",
+        late.body
+    );
+    let form = [("seen", "x"), ("name", "Refit contract"), ("kind", "safe")];
+    let late = desk.send(&format!("{page}/details"), &form).await;
+    assert!(
+        late.says("<dt>Kind</dt>") && late.says("SAFE") && !late.says("<dt>Name</dt>"),
+        "only what differs: {}",
+        late.body
+    );
     let late =
         desk.send(&format!("{page}/participants"), &[("contact_id", &desk.people[0]), ("role.signer", "on")]).await;
     assert!(late.status == 409 && late.says("published while you were typing"), "{}", late.body);
+    assert!(late.says("<dt>Roles</dt>") && late.says("Signer"), "{}", late.body);
     for path in ["details", "terms", "participants", &format!("steps/{step}")] {
         let led = desk.browser.get(&format!("{page}/{path}")).await;
         assert_eq!((led.status, led.location()), (303, page.as_str()), "{path}");
@@ -300,4 +316,31 @@ async fn another_organizations_draft_does_not_exist() {
         stranger.send(NEW, &[("workspace", &desk.workspace), ("template", "blank"), ("name", "Mine")]).await.status,
         404
     );
+}
+
+#[tokio::test]
+async fn a_draft_that_was_edited_after_it_was_proposed_says_so() {
+    let desk = Desk::new().await;
+    let page = desk.begin("notice-period", &[("party.recipient", &desk.people[0])]).await;
+    let document = desk.agreement(&page).await["documents"][0]["id"].as_str().expect("an id").to_owned();
+    desk.send(&format!("{page}/documents/{document}"), &[("act", "remove")]).await;
+    let proposed = desk.send(&format!("{page}/propose"), &[("action", "publish_agreement")]).await;
+    assert_eq!(proposed.status, 303, "{}", proposed.body);
+    assert!(!desk.browser.get(&page).await.says("edited after this was proposed"));
+    desk.send(&format!("{page}/steps"), &[("act", "add"), ("step_name", "New")]).await;
+    assert!(desk.browser.get(&page).await.says("edited after this was proposed"));
+}
+
+#[tokio::test]
+async fn the_parties_of_a_template_can_be_added_meanwhile() {
+    let desk = Desk::new().await;
+    let typed = [("workspace", desk.workspace.as_str()), ("template", "two-party-signature"), ("name", "Half typed")];
+    let before = desk.send(NEW, &[("act", "update")].into_iter().chain(typed).collect::<Vec<_>>()).await;
+    assert_eq!(before.status, 200, "{}", before.body);
+    assert!(before.says("value=\"Half typed\"") && !before.says("Cleo"), "{}", before.body);
+    let contact = desk.org.person("Cleo").await["id"].as_str().expect("an id").to_owned();
+    let path = format!("/api/v1/workspaces/{}/contacts", desk.workspace);
+    desk.org.post(&path, &json!({"contact_id": contact})).send().await.ok(201);
+    let after = desk.send(NEW, &[("act", "update")].into_iter().chain(typed).collect::<Vec<_>>()).await;
+    assert!(after.says("Cleo") && after.says("value=\"Half typed\""), "{}", after.body);
 }

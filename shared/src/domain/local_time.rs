@@ -1,0 +1,205 @@
+//! Dates and times of day as people type them: `12/31/2026`, `Dec 31, 2026 5pm`, `31 December 2026 at 17:00`, `2026-12-31`,
+//! and what `<input type="datetime-local">` sends. What can be read in two ways is refused; the page shows what was
+//! understood.
+//!
+//! Decision: numbers with slashes are month, day and year, as in the United States. A date without a time of day means the
+//! last minute of that day: "until December 31" includes it.
+
+use jiff::civil::{Date, DateTime, Time};
+
+use super::time_zone::NotLocalTime;
+
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
+/// The years that people mean; others are slips of the finger.
+const YEARS: std::ops::RangeInclusive<i16> = 1900..=2199;
+
+/// Reads a local time.
+///
+/// # Errors
+/// [`NotLocalTime`].
+pub fn read(text: &str) -> Result<DateTime, NotLocalTime> {
+    let text = text.trim().to_ascii_lowercase();
+    // `2026-12-31t17:00`: the only form whose date and time no blank separates.
+    let spaced = match text.split_once('t') {
+        Some((date, time)) if date.ends_with(|last: char| last.is_ascii_digit()) && time.contains(':') => {
+            format!("{date} {time}")
+        }
+        _ => text,
+    };
+    let words: Vec<&str> =
+        spaced.split(|letter: char| letter.is_whitespace() || letter == ',').filter(|word| !word.is_empty()).collect();
+    let (date, rest) = read_date(&words)?;
+    let time = match rest {
+        [] => Time::constant(23, 59, 0, 0),
+        rest => read_time(rest).ok_or(NotLocalTime::Unreadable)?,
+    };
+    Ok(date.to_datetime(time))
+}
+
+/// Reads the date with which a text begins, and gives the words after it.
+fn read_date<'a>(words: &'a [&'a str]) -> Result<(Date, &'a [&'a str]), NotLocalTime> {
+    let ((year, month, day), rest) = parts_of_date(words).ok_or(NotLocalTime::Unreadable)?;
+    let year: i16 = year.parse().map_err(|_| NotLocalTime::Unreadable)?;
+    if !YEARS.contains(&year) {
+        return Err(NotLocalTime::OutOfRange);
+    }
+    let day: i8 = day.parse().map_err(|_| NotLocalTime::Unreadable)?;
+    Ok((Date::new(year, month, day).map_err(|_| NotLocalTime::NoSuchDay)?, rest))
+}
+
+type DateParts<'a> = ((&'a str, i8, &'a str), &'a [&'a str]);
+
+fn parts_of_date<'a>(words: &'a [&'a str]) -> Option<DateParts<'a>> {
+    const YEAR_DIGITS: usize = 4;
+    let is_year = |text: &str| text.len() == YEAR_DIGITS && is_number(text);
+    let (first, rest) = words.split_first()?;
+    let separated =
+        |separator: char| -> Option<[&'a str; 3]> { first.split(separator).collect::<Vec<_>>().try_into().ok() };
+    let (year, month, day, rest) = if let Some([year, month, day]) = separated('-') {
+        (year, number(month)?, day, rest)
+    } else if let Some([month, day, year]) = separated('/') {
+        (year, number(month)?, day, rest)
+    } else {
+        let [second, year, rest @ ..] = rest else { return None };
+        match (month_of(first), month_of(second)) {
+            (Some(month), None) => (*year, month, day_of(second), rest),
+            (None, Some(month)) => (*year, month, day_of(first), rest),
+            _ => return None,
+        }
+    };
+    (is_year(year) && is_number(day)).then_some(((year, month, day), rest))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn number(text: &str) -> Option<i8> {
+    is_number(text).then(|| text.parse().ok()).flatten()
+}
+
+/// The month with a name, or with at least its first three letters.
+fn month_of(word: &str) -> Option<i8> {
+    const LETTERS_MIN: usize = 3;
+    let word = word.trim_end_matches('.');
+    let index = MONTHS.iter().position(|name| word.len() >= LETTERS_MIN && name.starts_with(word))?;
+    i8::try_from(index + 1).ok()
+}
+
+/// The number of a day such as `31st`.
+fn day_of(word: &str) -> &str {
+    ["st", "nd", "rd", "th"].into_iter().find_map(|ending| word.strip_suffix(ending)).unwrap_or(word)
+}
+
+/// Reads a time of day: `17:00`, `17:00:30`, `5pm`, `5:30 p.m.`, `at noon`. A bare number is none: it might be in the morning.
+fn read_time(words: &[&str]) -> Option<Time> {
+    let words = words.strip_prefix(&["at"]).unwrap_or(words);
+    let text = words.concat().replace("a.m.", "am").replace("p.m.", "pm");
+    if text == "noon" {
+        return Some(Time::constant(12, 0, 0, 0));
+    }
+    let (clock, afternoon) = match (text.strip_suffix("am"), text.strip_suffix("pm")) {
+        (Some(clock), _) => (clock, Some(false)),
+        (_, Some(clock)) => (clock, Some(true)),
+        _ => (text.as_str(), None),
+    };
+    let Some(afternoon) = afternoon else {
+        // The parser takes offsets and more; a time of day has digits only.
+        let is_plain = clock.contains(':') && clock.chars().all(|c| c.is_ascii_digit() || ":.".contains(c));
+        return is_plain.then(|| format!("{clock:0>5}").parse().ok()).flatten();
+    };
+    let (hours, minutes) = clock.split_once(':').unwrap_or((clock, "0"));
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    if !(1..=12).contains(&hours) {
+        return None;
+    }
+    Time::new(hours % 12 + if afternoon { 12 } else { 0 }, minutes, 0, 0).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn dates_and_times_are_read_as_people_type_them() {
+        for (text, expected) in [
+            ("12/31/2026", "2026-12-31T23:59:00"),
+            ("2026-12-31", "2026-12-31T23:59:00"),
+            ("Dec 31, 2026 5pm", "2026-12-31T17:00:00"),
+            ("Dec 31, 2026 5:00 PM", "2026-12-31T17:00:00"),
+            ("dec. 31st 2026, 5:30 p.m.", "2026-12-31T17:30:00"),
+            ("31 December 2026", "2026-12-31T23:59:00"),
+            ("31 December 2026 at 9:05", "2026-12-31T09:05:00"),
+            ("August 1 2026 noon", "2026-08-01T12:00:00"),
+            ("1 Sept 2026 12am", "2026-09-01T00:00:00"),
+            ("1 Oct 2026 12:15 pm", "2026-10-01T12:15:00"),
+            ("2026-12-31T17:00", "2026-12-31T17:00:00"),
+            ("2026-12-31T17:00:30.250", "2026-12-31T17:00:30.25"),
+            (" 2026-12-31 17:00 ", "2026-12-31T17:00:00"),
+            ("1/2/2027 8:00", "2027-01-02T08:00:00"),
+        ] {
+            assert_eq!(read(text).map(|at| at.to_string()), Ok(expected.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_date_or_can_be_read_in_two_ways_is_refused_with_the_reason() {
+        for text in [
+            "",
+            "17:00",
+            "tomorrow",
+            "12/31",
+            "12/31/26",
+            "12.31.2026",
+            "2026-12-31 5",
+            "2026-12-31T",
+            "T17:00",
+            "2026-12-31T17:00Z",
+            "2026-12-31T17:00+02:00",
+            "2026-12-31T17:00[Europe/Berlin]",
+            "2026-12-31T25:00",
+            "Dec 31, 2026 13pm",
+            "Dec 31 2026 5:75pm",
+            "20261-12-31T17:00",
+            "Dec Dec 2026",
+            "31 31 2026",
+            "Dec 31 2026 EST",
+            "2026-12-31 -5:00",
+            "ma 3 2026",
+            "December, 2026",
+            "31 \u{661}2 2026",
+            "é",
+        ] {
+            assert_eq!(read(text), Err(NotLocalTime::Unreadable), "{text}");
+        }
+        for text in ["2026-02-30T17:00", "31/12/2026", "Feb 29, 2027", "2026-00-10"] {
+            assert_eq!(read(text), Err(NotLocalTime::NoSuchDay), "{text}");
+        }
+        for text in ["9999-12-31T23:59", "12/31/9999", "Dec 31, 0026"] {
+            assert_eq!(read(text), Err(NotLocalTime::OutOfRange), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_too_strange_to_be_refused(text in "\\PC{0,40}") {
+            let _ = read(&text);
+        }
+    }
+}
