@@ -219,7 +219,8 @@ async fn cost(org: &Org, body: &str) -> Duration {
     for _ in 0..5 {
         let before = processor_time(started);
         let answer = org.post(CONTACTS, &json!({})).body("application/json", body).send().await;
-        cost = cost.min(processor_time(started).saturating_sub(before));
+        // A thread that ended meanwhile took its time with it.
+        cost = processor_time(started).checked_sub(before).map_or(cost, |used| cost.min(used));
         assert_eq!(answer.status, 422, "{}", answer.bytes.len());
     }
     cost
@@ -243,6 +244,9 @@ async fn a_long_name_costs_no_more_than_a_long_text() {
         assert_eq!(long_name.len(), long_text.len());
         let (name, text) = (cost(&org, &long_name).await, cost(&org, &long_text).await);
         println!("{what}: {name:?} with a long name, {text:?} with a long text");
-        assert!(name < text * 6, "{what}: {name:?} with a long name, {text:?} with a long text");
+        assert!(
+            name < text.max(Duration::from_millis(10)) * 6,
+            "{what}: {name:?} with a long name, {text:?} with a long text"
+        );
     }
 }

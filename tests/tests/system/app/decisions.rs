@@ -268,7 +268,7 @@ async fn the_review_begins_with_the_deal_and_links_to_what_is_in_the_way() {
     review.org.edit(&after).await;
     let page = review.browser.get(&review.path).await;
     let step =
-        format!("<a href=\"/app/agreements/{id}/steps/{}\">Add a condition to “Closing”</a>", after.stages[2].id);
+        format!("<a href=\"/app/agreements/{id}/steps/{}#add\">Add a condition to “Closing”</a>", after.stages[2].id);
     assert!(page.says(&step), "{}", page.body);
     // The file that was proposed has been replaced: once the proposal is declined, its name leads nowhere.
     assert_eq!(review.browser.decide(&review.path, "decline", "").await.status, 303);

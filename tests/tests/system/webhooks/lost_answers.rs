@@ -124,6 +124,7 @@ async fn an_endpoint_is_added_once_and_its_secret_is_shown() {
         let page = admin.get(answer.location()).await;
         assert!(page.says(&url) && secret_on(&page).is_some(), "{fault:?}: {}", page.body);
         let listed = admin.get(DEVELOPERS).await;
-        assert_eq!(listed.body.matches(&url).count(), 1, "{fault:?}: {}", listed.body);
+        // Addresses may break between their parts.
+        assert_eq!(listed.body.replace("<wbr>", "").matches(&url).count(), 1, "{fault:?}: {}", listed.body);
     }
 }
