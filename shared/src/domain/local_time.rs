@@ -7,8 +7,6 @@
 
 use jiff::civil::{Date, DateTime, Time};
 
-use super::time_zone::NotLocalTime;
-
 const MONTHS: [&str; 12] = [
     "january",
     "february",
@@ -23,6 +21,20 @@ const MONTHS: [&str; 12] = [
     "november",
     "december",
 ];
+
+/// Why a text is no local time. Its text completes "The expiry …".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotLocalTime {
+    /// It can't be read as a date, or can be read in two ways.
+    #[error("must be a date, with a time of day if it matters, such as Dec 31, 2026 5pm or 12/31/2026")]
+    Unreadable,
+    /// There is no such day, such as February 30.
+    #[error("must be a day that exists")]
+    NoSuchDay,
+    /// It is in a year that no one means.
+    #[error("must be in the years 1900 to 2199")]
+    OutOfRange,
+}
 
 /// The years that people mean; others are slips of the finger.
 const YEARS: std::ops::RangeInclusive<i16> = 1900..=2199;

@@ -15,7 +15,7 @@ use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use jiff::tz::{self, TimeZoneDatabase};
 use serde::{Deserialize, Serialize};
 
-use super::local_time;
+use super::local_time::{self, NotLocalTime};
 use super::time::Timestamp;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
@@ -40,20 +40,6 @@ const REGIONS: [&str; 10] = [
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TimeZone(String);
-
-/// Why a text is no local time. Its text completes "The expiry …".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NotLocalTime {
-    /// It can't be read as a date, or can be read in two ways.
-    #[error("must be a date, with a time of day if it matters, such as Dec 31, 2026 5pm or 12/31/2026")]
-    Unreadable,
-    /// There is no such day, such as February 30.
-    #[error("must be a day that exists")]
-    NoSuchDay,
-    /// It is in a year that no one means.
-    #[error("must be in the years 1900 to 2199")]
-    OutOfRange,
-}
 
 impl TimeZone {
     /// The zone with a name. Any name of the IANA database is accepted, old ones too, in any case of its letters.
