@@ -274,6 +274,12 @@ impl Browser {
             .await
     }
 
+    /// The address of the service that it is used with.
+    #[must_use]
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
     /// A cookie's value.
     pub fn cookie(&self, name: &str) -> Option<String> {
         self.jar().get(name).cloned()

@@ -3,6 +3,7 @@
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
+use shared::crypto::TokenHash;
 use shared::domain::contact::Email;
 use shared::domain::ids::{MemberId, OrgId};
 use shared::domain::time::Timestamp;
@@ -150,6 +151,23 @@ pub async fn forget_used_codes(table: &Table, email: &str) {
         .condition_expression("attribute_exists(pk)")
         .expression_attribute_values(":none", AttributeValue::N("0".to_owned()));
     update.send().await.expect("the second factor is on");
+}
+
+/// Makes a token so many seconds older.
+///
+/// # Panics
+/// When there is no such token.
+pub async fn age_token(table: &Table, value: &str, seconds: i64) {
+    let hash = TokenHash::of(value).expect("a token");
+    let update = table
+        .client()
+        .update_item()
+        .table_name(&table.name)
+        .set_key(Some(shared::store::keys::token_by_hash(hash).into_item()))
+        .update_expression("SET created_at = :then")
+        .condition_expression("attribute_exists(pk)")
+        .expression_attribute_values(":then", AttributeValue::S(Timestamp::now().plus_seconds(-seconds).to_string()));
+    update.send().await.expect("the token is there");
 }
 
 /// Makes the last wrong password for an account (of the kind `account`), or the last wrong code (`code`), one that is made

@@ -1,16 +1,18 @@
 //! The page of the webhook endpoints, on which admins add one.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use askama::Template;
 use shared::Webhooks;
+use shared::crypto::keyring::Keyring;
 use shared::domain::endpoint::Subscription;
 use shared::domain::event::EventType;
 use shared::domain::ids::EndpointId;
 use shared::domain::member::Admin;
 use shared::error::Error;
 use shared::limits;
-use shared::service::endpoints::{self, EndpointState, NewEndpoint, NoRoom};
+use shared::service::endpoints::{self, EndpointState, NewEndpoint, NotAdded};
 use shared::web::{Flash, Form, Redirect, Request, SubmittedForm};
 use shared::webhook::guard::{AddressError, EndpointUrl, check};
 use shared::webhook::resolve::ResolveError;
@@ -215,7 +217,7 @@ impl Handler for AddEndpoint {
             Ok(parsed) => parsed,
             Err(form) => return Ok(developers_page(request, Some(*form), None).await?.unprocessable()),
         };
-        let (endpoint, redirect) = match new_endpoint(&submitted, url, events).await {
+        let (endpoint, keys, redirect) = match new_endpoint(&submitted, url, events).await {
             Ok(new) => new,
             Err(Error::Unavailable(cause)) => {
                 let line = "Its signing secret can’t be encrypted at the moment. Try again in a minute.";
@@ -226,15 +228,21 @@ impl Handler for AddEndpoint {
             Err(error) => return Err(error),
         };
         submitted.redirect_if_committed(&redirect);
-        let added = submitted.run(|| endpoints::add(submitted.scope(), submitted.submitter(), &endpoint)).await?;
-        if let Err(NoRoom) = added {
-            let max = limits::ENDPOINTS_MAX;
-            let line = format!("An organization has at most {max}. Delete one that you no longer need.");
-            let notice = Notice::bad("There is no room for another endpoint", line);
-            let form = EndpointForm::submitted(submitted.form());
-            return Ok(developers_page(request, Some(form), Some(notice)).await?.unprocessable());
-        }
-        Ok(redirect.into())
+        let (scope, admin) = (submitted.scope(), submitted.submitter());
+        let notice = match submitted.run(|| endpoints::add(scope, admin, &endpoint, &keys)).await? {
+            Ok(()) => return Ok(redirect.into()),
+            Err(NotAdded::NoRoom) => {
+                let max = limits::ENDPOINTS_MAX;
+                let line = format!("An organization has at most {max}. Delete one that you no longer need.");
+                Notice::bad("There is no room for another endpoint", line)
+            }
+            Err(NotAdded::Before) => {
+                let line = "This form was submitted before, and added an endpoint. To add another one, press the button again.";
+                Notice::bad("Nothing was added", line)
+            }
+        };
+        let form = EndpointForm::submitted(submitted.form());
+        Ok(developers_page(request, Some(form), Some(notice)).await?.unprocessable())
     }
 }
 
@@ -246,10 +254,12 @@ async fn new_endpoint(
     submitted: &SubmittedForm<'_, Admin<'_>>,
     url: EndpointUrl,
     events: Subscription,
-) -> Result<(NewEndpoint, Redirect), Error> {
+) -> Result<(NewEndpoint, Arc<Keyring>, Redirect), Error> {
     let keys = submitted.app().webhooks()?.keys.keyring().await?;
-    let new = NewEndpoint::generate(submitted.scope(), submitted.submitter(), url, events, &keys)?;
+    let id = EndpointId::from(submitted.once());
+    let secret = submitted.derive::<32>(&format!("signing secret of {id}")).await?.into();
+    let new = NewEndpoint::new(submitted.scope(), submitted.submitter(), id, (url, events), secret, &keys)?;
     let cookie = Flash::SigningSecret(new.id()).set(submitted, &new.secret().expose()).await?;
     let redirect = Redirect { location: endpoint_url(new.id()), cookie };
-    Ok((new, redirect))
+    Ok((new, keys, redirect))
 }

@@ -382,8 +382,7 @@ async fn rotate_secret(request: &Request, submitted: &AdminForm<'_>, id: Endpoin
     let replace_now = submitted.form().get("old") == "replace";
     let rotation = if replace_now { Rotation::AtOnce } else { Rotation::Overlapping };
     let (scope, admin) = (submitted.scope(), submitted.submitter());
-    let new = endpoints::NewSecret::generate(rotation)?;
-    let (keys, redirect) = match seal_secret(submitted, id, &new).await {
+    let (new, keys, redirect) = match next_secret(submitted, id, rotation).await {
         Ok(sealed) => sealed,
         Err(Error::Unavailable(cause)) => {
             let line = "The new secret can’t be encrypted at the moment. Try again in a minute.";
@@ -407,15 +406,18 @@ async fn rotate_secret(request: &Request, submitted: &AdminForm<'_>, id: Endpoin
     }
 }
 
-/// The keys that encrypt a new secret, and the redirect to the page that shows it.
-async fn seal_secret(
+/// A new secret, the keys that encrypt it, and the redirect to the page that shows it.
+async fn next_secret(
     submitted: &AdminForm<'_>,
     id: EndpointId,
-    new: &endpoints::NewSecret,
-) -> Result<(Arc<Keyring>, Redirect), Error> {
+    rotation: Rotation,
+) -> Result<(endpoints::NewSecret, Arc<Keyring>, Redirect), Error> {
+    let secret = submitted.derive::<32>(&format!("signing secret of {id}, {rotation:?}")).await?.into();
+    let new = endpoints::NewSecret::new(secret, rotation);
     let keys = submitted.app().webhooks()?.keys.keyring().await?;
     let cookie = Flash::SigningSecret(id).set(submitted, &new.secret().expose()).await?;
-    Ok((keys, Redirect { location: endpoint_url(id), cookie }))
+    let redirect = Redirect { location: endpoint_url(id), cookie };
+    Ok((new, keys, redirect))
 }
 
 /// Deletes the endpoint. Its page is gone then, so the page of all endpoints says so.

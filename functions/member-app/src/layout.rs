@@ -68,6 +68,12 @@ impl Layout {
         self.theme.is_some_and(|theme| theme.as_str() == name)
     }
 
+    /// The id of a copy of a form that makes what is shown once: submitted twice, it makes it once.
+    #[allow(clippy::unused_self, reason = "templates reach it through the layout")]
+    pub fn once(&self) -> String {
+        Uuid::now_v7().to_string()
+    }
+
     /// The CSRF token of the page's forms.
     pub fn form_token(&self) -> &str {
         self.member.as_ref().map_or("", |member| &member.form_token)

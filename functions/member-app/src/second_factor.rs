@@ -158,8 +158,7 @@ async fn answer(request: &Request, done: Done, (field, wrong_code): (&str, &str)
         }
         Done::WrongCode => (None, Fields::wrong_one(field, wrong_code)),
         Done::Outdated => {
-            // The second press of a double click comes here too, without the codes that the first one made.
-            let line = "This time nothing was changed. The page shows your second factor as it is now. If you have not seen your recovery codes, make new ones.";
+            let line = "Nothing was changed. The page shows your second factor as it is now.";
             (Some(Notice::warn("This page was out of date", line)), Fields::default())
         }
     };

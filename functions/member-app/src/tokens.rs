@@ -2,12 +2,13 @@
 
 use askama::Template;
 use shared::domain::ids::TokenId;
+use shared::domain::member::Admin;
 use shared::domain::time::Timestamp;
 use shared::domain::token::{NewToken, Scope, Token};
 use shared::error::Error;
 use shared::limits;
-use shared::service::tokens::{self, GeneratedToken, NoRoom};
-use shared::web::{Flash, Form, Redirect, Request};
+use shared::service::tokens::{self, GeneratedToken, NotCreated};
+use shared::web::{Flash, Form, Redirect, Request, SubmittedForm};
 use shared::wire::fields::FieldErrors;
 
 use crate::Handler;
@@ -199,9 +200,8 @@ impl Handler for Create {
             }
         };
         let (scope, admin) = (submitted.scope(), submitted.submitter());
-        let token = GeneratedToken::generate(scope, admin, &new)?;
-        let cookie = match Flash::TokenValue(token.id()).set(&submitted, token.value()).await {
-            Ok(cookie) => cookie,
+        let token = match generate(&submitted, &new).await {
+            Ok(token) => token,
             Err(Error::Unavailable(cause)) => {
                 let line = "Its value can’t be encrypted at the moment. Try again in a minute.";
                 let notice = Notice::bad("The token was not created", line);
@@ -210,19 +210,39 @@ impl Handler for Create {
             }
             Err(error) => return Err(error),
         };
-        let redirect = Redirect { location: format!("{PATH}?created={}", token.id()), cookie };
-        submitted.redirect_if_committed(&redirect);
-        if let Err(NoRoom) = submitted.run(|| tokens::create(scope, admin, &token)).await? {
-            let line = format!(
+        submitted.redirect_if_committed(&shown_once(&submitted, token.id(), &token).await?);
+        let line = match submitted.run(|| tokens::create(scope, admin, &token)).await? {
+            Ok(id) => return Ok(shown_once(&submitted, id, &token).await?.into()),
+            Err(NotCreated::NoRoom) => format!(
                 "{} tokens are valid, the most that an organization can have. Revoke one that is no longer needed.",
                 limits::VALID_TOKENS_MAX
-            );
-            let notice = Notice::bad("The token was not created", line);
-            let form = TokenForm::submitted(submitted.form());
-            return Ok(tokens_page(request, form, Some(notice)).await?.unprocessable());
-        }
-        Ok(redirect.into())
+            ),
+            Err(NotCreated::Before) => {
+                "This form created a token before, and its value is shown no longer. To create another one, press the button again.".to_owned()
+            }
+        };
+        let form = TokenForm::submitted(submitted.form());
+        Ok(tokens_page(request, form, Some(Notice::bad("The token was not created", line))).await?.unprocessable())
     }
+}
+
+/// The token that this copy of the form makes from what is typed in it.
+///
+/// # Errors
+/// [`Error::Unavailable`] when the keys can't be read now.
+async fn generate(submitted: &SubmittedForm<'_, Admin<'_>>, new: &NewToken) -> Result<GeneratedToken, Error> {
+    let bytes = submitted.derive(&format!("{} token {}", new.scope.as_str(), new.name.as_str())).await?;
+    GeneratedToken::generate(submitted.scope(), submitted.submitter(), new, &bytes)
+}
+
+/// The redirect to the page that shows a token's value once.
+async fn shown_once(
+    submitted: &SubmittedForm<'_, Admin<'_>>,
+    id: TokenId,
+    token: &GeneratedToken,
+) -> Result<Redirect, Error> {
+    let cookie = Flash::TokenValue(id).set(submitted, token.value()).await?;
+    Ok(Redirect { location: format!("{PATH}?created={id}"), cookie })
 }
 
 /// Revokes a token.

@@ -8,7 +8,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
+use hkdf::Hkdf;
 use serde::{Deserialize, Serialize};
+use sha2::Sha256;
 
 /// A value could not be sealed or opened. The error says nothing about the value.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -114,6 +116,20 @@ impl Keyring {
         String::from_utf8(opened).map_err(|_| SealError::Broken)
     }
 
+    /// Secret bytes for a place, made from the current key (HKDF-SHA256): the same for the same place until the keyring is
+    /// rotated, and unknown to anyone without the keyring.
+    ///
+    /// # Errors
+    /// Never for up to 8,160 bytes, the most that HKDF gives.
+    pub fn derive<const N: usize>(&self, place: &str) -> Result<[u8; N], SealError> {
+        let key = self.keys.get(&self.current).ok_or_else(|| SealError::NoSuchKey(self.current.clone()))?;
+        let mut bytes = [0; N];
+        // Extracted with a salt of its own, so that no derived byte says anything about the key that seals.
+        let derived = Hkdf::<Sha256>::new(Some(b"countersign derived secrets"), key);
+        derived.expand(place.as_bytes(), &mut bytes).map_err(|_| SealError::Broken)?;
+        Ok(bytes)
+    }
+
     /// Whether the keyring has a key with this name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
@@ -161,6 +177,18 @@ mod tests {
         assert!(!new.is_current(&sealed) && new.is_current(&new.seal("text", "place").unwrap()));
         let other = Keyring::new("three").unwrap();
         assert!(matches!(other.open(&sealed, "place"), Err(SealError::NoSuchKey(name)) if name == "one"));
+    }
+
+    #[test]
+    fn derived_bytes_are_the_same_for_a_place_and_a_keyring() {
+        let keys = Keyring::new("one").unwrap();
+        let bytes: [u8; 100] = keys.derive("codes of one form").unwrap();
+        assert_eq!(keys.derive("codes of one form").unwrap(), bytes);
+        assert_ne!(keys.derive("codes of another form").unwrap(), bytes);
+        assert_ne!(Keyring::new("one").unwrap().derive("codes of one form").unwrap(), bytes);
+        assert_ne!(bytes[..32], bytes[32..64], "no block is repeated");
+        let rotated = keys.with_new_key("two").unwrap();
+        assert_ne!(rotated.derive("codes of one form").unwrap(), bytes);
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub use hash::{fingerprint, hex, sha256_hex};
 pub use link_secret::LinkSecret;
 pub use passwords::{HashingFailed, hash_password, verify_password};
 pub use recovery_code::RecoveryCode;
-pub use tokens::{TokenHash, new_token};
+pub use tokens::{TOKEN_BYTES, TokenHash, new_token, token_of};
 pub use totp::{TotpCode, TotpSecret};
 
 /// The system gave no randomness.

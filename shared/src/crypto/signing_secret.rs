@@ -23,6 +23,13 @@ pub struct SigningSecret([u8; BYTES]);
 #[error("a signing secret is whsec_ and 44 characters of base64")]
 pub struct InvalidSecret;
 
+impl From<[u8; BYTES]> for SigningSecret {
+    /// The secret of random bytes.
+    fn from(bytes: [u8; BYTES]) -> Self {
+        Self(bytes)
+    }
+}
+
 impl SigningSecret {
     /// A new secret.
     pub fn generate() -> Result<Self, NoRandomness> {

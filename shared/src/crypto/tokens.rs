@@ -14,16 +14,29 @@ const TOKEN_RANDOM_CHARS: usize = 40;
 /// Characters of the checksum: enough for 32 bits.
 const TOKEN_CHECKSUM_CHARS: usize = 6;
 
-/// A new access token, which is shown once: `cs_`, 40 random base62 characters, and their CRC-32 in 6 more. The checksum
-/// tells a token from a lookalike, for scanners, and catches a typing error without a look-up.
+/// Random bytes that are enough for a token: some are skipped, one of 32.
+pub const TOKEN_BYTES: usize = 160;
+
+/// A new access token, which is shown once.
+///
+/// # Errors
+/// When there is no randomness.
 pub fn new_token() -> Result<String, NoRandomness> {
+    token_of(&random_bytes()?)
+}
+
+/// The access token of random bytes: `cs_`, 40 random base62 characters, and their CRC-32 in 6 more. The checksum tells a
+/// token from a lookalike, for scanners, and catches a typing error without a look-up.
+///
+/// # Errors
+/// When the bytes are not random: too many of them are the same high one.
+pub fn token_of(bytes: &[u8; TOKEN_BYTES]) -> Result<String, NoRandomness> {
     /// The largest multiple of 62 in a byte. Larger bytes are skipped: they would make the first digits likelier.
     const FAIR: u8 = 248;
     let mut body = String::from(TOKEN_PREFIX);
-    while body.len() < TOKEN_PREFIX.len() + TOKEN_RANDOM_CHARS {
-        let bytes: [u8; TOKEN_RANDOM_CHARS] = random_bytes()?;
-        let missing = TOKEN_PREFIX.len() + TOKEN_RANDOM_CHARS - body.len();
-        body.extend(bytes.into_iter().filter(|byte| *byte < FAIR).map(base62_digit).take(missing));
+    body.extend(bytes.iter().filter(|byte| **byte < FAIR).map(|byte| base62_digit(*byte)).take(TOKEN_RANDOM_CHARS));
+    if body.len() < TOKEN_PREFIX.len() + TOKEN_RANDOM_CHARS {
+        return Err(NoRandomness);
     }
     let checksum = checksum(&body);
     Ok(body + &checksum)
@@ -98,6 +111,9 @@ mod tests {
         assert_eq!(TokenHash::of(&token), TokenHash::of(&token));
         assert!(TokenHash::of(&token).is_some());
         assert_ne!(new_token().unwrap(), token);
+        let bytes = std::array::from_fn(|at| u8::try_from(at).unwrap_or_default());
+        assert_eq!(token_of(&bytes).unwrap(), token_of(&bytes).unwrap());
+        assert!(token_of(&[255; TOKEN_BYTES]).is_err());
     }
 
     #[test]

@@ -98,13 +98,13 @@ impl Endpoint {
     /// When the secret can't be sealed.
     pub fn new(
         by: Admin<'_>,
+        id: EndpointId,
         url: EndpointUrl,
         events: Subscription,
         secret: &SigningSecret,
         keys: &Keyring,
         now: Timestamp,
     ) -> Result<Self, SealError> {
-        let id = EndpointId::new();
         let secret = keys.seal(&secret.expose(), &place(by.member().org(), id))?;
         Ok(Self {
             id,
@@ -195,6 +195,15 @@ impl Endpoint {
         let previous = self.previous(now).map(|previous| &previous.secret);
         let open = |sealed| SigningSecret::parse(&keys.open(sealed, &place)?).map_err(|_| SealError::Broken);
         [&self.secret].into_iter().chain(previous).map(open).collect()
+    }
+
+    /// Whether this is its current secret, and it was changed so recently that its page may show it: the form that made the
+    /// secret is submitted again.
+    #[must_use]
+    pub fn just_got(&self, org: OrgId, secret: &SigningSecret, keys: &Keyring, now: Timestamp) -> bool {
+        let opened = self.secrets(org, keys, now);
+        opened.is_ok_and(|secrets| secrets.first() == Some(secret))
+            && now <= self.updated_at.plus_seconds(limits::FLASH_LIFETIME_S)
     }
 
     /// The endpoint with another URL or another subscription.
@@ -302,7 +311,7 @@ mod tests {
             let (admin, keys, secret) = (admin(), Keyring::new("a").unwrap(), SigningSecret::generate().unwrap());
             let url = EndpointUrl::try_from("https://hooks.example.com/".to_owned()).unwrap();
             let by = admin.as_admin().unwrap();
-            let endpoint = Endpoint::new(by, url, Subscription::All, &secret, &keys, at(0)).unwrap();
+            let endpoint = Endpoint::new(by, EndpointId::new(), url, Subscription::All, &secret, &keys, at(0)).unwrap();
             Self { admin, keys, endpoint, secrets: vec![secret] }
         }
 

@@ -10,6 +10,9 @@
 //! who belongs to two organizations asks their operator. Admins ask another admin: a stolen session must not be
 //! enough to take over an account.
 //!
+//! Decision: a form that makes recovery codes makes the same ones when it is submitted twice, as an impatient second press
+//! of its button does. The second submission changes nothing, and shows them as the first did.
+//!
 //! Decision: a reset ends all sessions of the account, since a lost phone may be in the wrong hands. Turning the second
 //! factor on or off, and new recovery codes, end none: the session that does it has proved the password and, where there
 //! is one, the second factor, and "Sign out everywhere" is one press away.
@@ -23,7 +26,7 @@ use super::member::Admin;
 use super::organization::MemberRecord;
 use super::time::Timestamp;
 use crate::crypto::keyring::Sealed;
-use crate::crypto::{NoRandomness, RecoveryCode, TotpCode, TotpSecret};
+use crate::crypto::{RecoveryCode, TotpCode, TotpSecret};
 use crate::limits;
 
 /// The second factor of an account, as it is stored.
@@ -37,6 +40,9 @@ pub struct SecondFactor {
     last_step: u64,
     /// The hashes of the recovery codes that are left.
     recovery_codes: BTreeSet<String>,
+    /// When the recovery codes were made, if they are not those that came with the second factor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    renewed_at: Option<Timestamp>,
 }
 
 /// A code as a person typed it.
@@ -62,9 +68,13 @@ impl TypedCode {
 pub struct RecoveryCodes(Vec<RecoveryCode>);
 
 impl RecoveryCodes {
-    /// Ten new codes.
-    pub fn generate() -> Result<Self, NoRandomness> {
-        std::iter::repeat_with(RecoveryCode::generate).take(limits::RECOVERY_CODES).collect::<Result<_, _>>().map(Self)
+    /// Random bytes of the codes.
+    pub const BYTES: usize = limits::RECOVERY_CODES * RecoveryCode::BYTES;
+
+    /// The codes of random bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8; Self::BYTES]) -> Self {
+        Self(RecoveryCode::from_bytes(bytes).collect())
     }
 
     /// The codes in clear, a line each, for the page that shows them once.
@@ -88,7 +98,8 @@ impl SecondFactor {
         now: Timestamp,
     ) -> Option<Self> {
         let last_step = step_of(secret, code, now)?;
-        Some(Self { secret: sealed, turned_on_at: now, last_step, recovery_codes: recovery_codes.hashes() })
+        let recovery_codes = recovery_codes.hashes();
+        Some(Self { secret: sealed, turned_on_at: now, last_step, recovery_codes, renewed_at: None })
     }
 
     /// The sealed secret.
@@ -126,8 +137,16 @@ impl SecondFactor {
 
     /// The second factor with new recovery codes in the place of the others.
     #[must_use]
-    pub fn with_recovery_codes(self, recovery_codes: &RecoveryCodes) -> Self {
-        Self { recovery_codes: recovery_codes.hashes(), ..self }
+    pub fn with_recovery_codes(self, recovery_codes: &RecoveryCodes, now: Timestamp) -> Self {
+        Self { recovery_codes: recovery_codes.hashes(), renewed_at: Some(now), ..self }
+    }
+
+    /// Whether it got these recovery codes so recently that the page shows them, and none was used: the form that made them
+    /// is submitted again.
+    #[must_use]
+    pub fn just_got(&self, recovery_codes: &RecoveryCodes, now: Timestamp) -> bool {
+        let made_at = self.renewed_at.unwrap_or(self.turned_on_at);
+        self.recovery_codes == recovery_codes.hashes() && now <= made_at.plus_seconds(limits::FLASH_LIFETIME_S)
     }
 }
 
@@ -188,8 +207,12 @@ mod tests {
         Timestamp::from_unix_ms(1_800_000_000_000).unwrap().plus_seconds(seconds)
     }
 
+    fn codes_of(seed: u8) -> RecoveryCodes {
+        RecoveryCodes::of(&std::array::from_fn(|at| seed.wrapping_mul(101).wrapping_add(at.try_into().unwrap())))
+    }
+
     fn turned_on() -> (TotpSecret, SecondFactor, RecoveryCodes) {
-        let (secret, codes) = (TotpSecret::generate().unwrap(), RecoveryCodes::generate().unwrap());
+        let (secret, codes) = (TotpSecret::generate().unwrap(), codes_of(1));
         let sealed = Keyring::new("one").unwrap().seal(&secret.expose(), "place").unwrap();
         let code = secret.code_at(STEP - 2);
         let factor = SecondFactor::turn_on((&secret, sealed), code, &codes, at(-60)).unwrap();
@@ -236,11 +259,23 @@ mod tests {
         assert_eq!(after.recovery_codes_left(), 9);
         assert!(after.after_recovery_code(&typed[3]).is_none());
         assert!(after.after_recovery_code(&typed[4]).is_some());
-        let renewed = after.with_recovery_codes(&RecoveryCodes::generate().unwrap());
+        let renewed = after.with_recovery_codes(&codes_of(2), at(0));
         assert_eq!(renewed.recovery_codes_left(), 10);
         assert!(renewed.after_recovery_code(&typed[4]).is_none());
         let stored = serde_json::to_string(&factor).unwrap();
         assert!(typed.iter().all(|code| !stored.contains(&code.reveal())), "{stored}");
+    }
+
+    #[test]
+    fn codes_that_were_just_made_are_recognized_until_one_is_used() {
+        let (_, factor, codes) = turned_on();
+        assert!(factor.just_got(&codes, at(60)) && !factor.just_got(&codes, at(61)), "two minutes after at(-60)");
+        assert!(!factor.just_got(&codes_of(2), at(0)));
+        let used = factor.after_recovery_code(&codes.0[0]).unwrap();
+        assert!(!used.just_got(&codes, at(0)));
+        let renewed = used.with_recovery_codes(&codes_of(2), at(100));
+        assert!(renewed.just_got(&codes_of(2), at(220)) && !renewed.just_got(&codes_of(2), at(221)));
+        assert!(!renewed.just_got(&codes, at(100)));
     }
 
     #[test]

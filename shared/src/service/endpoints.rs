@@ -30,8 +30,7 @@ pub async fn get(scope: &Scope, id: EndpointId) -> Result<EndpointState, Error> 
     all.into_iter().find(|state| state.endpoint.id() == id).ok_or_else(Error::not_found)
 }
 
-/// A new endpoint with its signing secret. It is built once for all attempts to commit it, so that the page shows the
-/// secret that was stored.
+/// A new endpoint with its signing secret.
 #[derive(Debug)]
 pub struct NewEndpoint {
     endpoint: Endpoint,
@@ -39,19 +38,19 @@ pub struct NewEndpoint {
 }
 
 impl NewEndpoint {
-    /// Generates the secret, and builds the endpoint.
+    /// Builds the endpoint, with the id that its form carries.
     ///
     /// # Errors
-    /// When there is no randomness, or the secret can't be sealed.
-    pub fn generate(
+    /// When the secret can't be sealed.
+    pub fn new(
         scope: &Scope,
         admin: Admin<'_>,
-        url: EndpointUrl,
-        events: Subscription,
+        id: EndpointId,
+        (url, events): (EndpointUrl, Subscription),
+        secret: SigningSecret,
         keys: &Keyring,
     ) -> Result<Self, Error> {
-        let secret = SigningSecret::generate()?;
-        let endpoint = Endpoint::new(admin, url, events, &secret, keys, scope.now())?;
+        let endpoint = Endpoint::new(admin, id, url, events, &secret, keys, scope.now())?;
         Ok(Self { endpoint, secret })
     }
 
@@ -68,18 +67,32 @@ impl NewEndpoint {
     }
 }
 
-/// The organization has reached the limit of endpoints.
+/// Why no endpoint was added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NoRoom;
+pub enum NotAdded {
+    /// The organization has [`limits::ENDPOINTS_MAX`] endpoints.
+    NoRoom,
+    /// The form added one before, whose secret is shown no longer, or another one.
+    Before,
+}
 
-/// Adds an endpoint.
-pub async fn add(scope: &Scope, admin: Admin<'_>, new: &NewEndpoint) -> Result<Plan<Result<(), NoRoom>>, Error> {
-    let endpoint = &new.endpoint;
+/// Adds an endpoint, once for all submissions of a form, which carries the endpoint's id and makes its secret.
+pub async fn add(
+    scope: &Scope,
+    admin: Admin<'_>,
+    new: &NewEndpoint,
+    keys: &Keyring,
+) -> Result<Plan<Result<(), NotAdded>>, Error> {
+    let NewEndpoint { endpoint, secret } = new;
     let all = list(scope).await?;
-    // An earlier attempt, whose response was lost, may have added this one.
-    let others = all.iter().filter(|state| state.endpoint.id() != endpoint.id());
-    if others.count() >= limits::ENDPOINTS_MAX {
-        return Ok(Plan::new(scope, Err(NoRoom)));
+    if let Some(before) = all.iter().map(|state| &state.endpoint).find(|before| before.id() == endpoint.id()) {
+        let is_same = before.url() == endpoint.url() && before.events() == endpoint.events();
+        let is_repeat = is_same && before.just_got(scope.call().org(), secret, keys, scope.now());
+        let added = if is_repeat { Ok(()) } else { Err(NotAdded::Before) };
+        return Ok(Plan::new(scope, added).showing([endpoint.id().uuid()]));
+    }
+    if all.len() >= limits::ENDPOINTS_MAX {
+        return Ok(Plan::new(scope, Err(NotAdded::NoRoom)));
     }
     let changes = stored::create(scope.call(), admin, endpoint)?;
     Ok(Plan::new(scope, Ok(())).change([changes]).showing([endpoint.id().uuid()]))
@@ -119,8 +132,7 @@ pub async fn resume(scope: &Scope, admin: Admin<'_>, id: EndpointId) -> Result<P
     replace(scope, admin, &before, before.resumed(admin, scope.now()))
 }
 
-/// A new signing secret for an endpoint. It is generated once for all attempts to commit it, so that the page shows the
-/// secret that was stored.
+/// A new signing secret for an endpoint.
 #[derive(Debug)]
 pub struct NewSecret {
     secret: SigningSecret,
@@ -128,12 +140,10 @@ pub struct NewSecret {
 }
 
 impl NewSecret {
-    /// Generates the secret.
-    ///
-    /// # Errors
-    /// When there is no randomness.
-    pub fn generate(how: Rotation) -> Result<Self, Error> {
-        Ok(Self { secret: SigningSecret::generate()?, how })
+    /// The secret, and what becomes of the one that it replaces.
+    #[must_use]
+    pub fn new(secret: SigningSecret, how: Rotation) -> Self {
+        Self { secret, how }
     }
 
     /// The signing secret, which is shown once.
@@ -143,7 +153,8 @@ impl NewSecret {
     }
 }
 
-/// Gives an endpoint a new signing secret, unless too many replaced ones would still sign.
+/// Gives an endpoint a new signing secret, unless too many replaced ones would still sign. It does so once for all
+/// submissions of a form, which makes the secret.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is none.
@@ -155,6 +166,9 @@ pub async fn rotate_secret(
     keys: &Keyring,
 ) -> Result<Plan<Result<(), TooManySecrets>>, Error> {
     let before = get(scope, id).await?.endpoint;
+    if before.just_got(scope.call().org(), &new.secret, keys, scope.now()) {
+        return Ok(Plan::new(scope, Ok(())).showing([id.uuid()]));
+    }
     match before.rotated(admin, new.how, &new.secret, keys, scope.now())? {
         Ok(after) => Ok(replace(scope, admin, &before, Some(after))?.with_output(Ok(()))),
         Err(reason) => Ok(Plan::new(scope, Err(reason))),

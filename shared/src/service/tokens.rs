@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::crypto::{self, NoRandomness, TokenHash};
+use crate::crypto::{NoRandomness, TOKEN_BYTES, TokenHash, token_of};
 use crate::domain::ids::TokenId;
 use crate::domain::member::Admin;
 use crate::domain::token::{NewToken, Token};
@@ -20,8 +20,7 @@ pub async fn list(scope: &Scope) -> Result<Vec<Token>, Error> {
     Ok(scope.store().tokens_since(oldest_valid).await?)
 }
 
-/// A new token with its value. It is generated once for all attempts to commit it, so that the page shows the value that
-/// works.
+/// A new token with its value.
 pub struct GeneratedToken {
     token: Token,
     value: String,
@@ -35,12 +34,12 @@ impl fmt::Debug for GeneratedToken {
 }
 
 impl GeneratedToken {
-    /// Generates the value.
+    /// A token whose value is made of random bytes.
     ///
     /// # Errors
-    /// When there is no randomness.
-    pub fn generate(scope: &Scope, admin: Admin<'_>, new: &NewToken) -> Result<Self, Error> {
-        let value = crypto::new_token()?;
+    /// When the bytes are not random.
+    pub fn generate(scope: &Scope, admin: Admin<'_>, new: &NewToken, bytes: &[u8; TOKEN_BYTES]) -> Result<Self, Error> {
+        let value = token_of(bytes)?;
         let hash = TokenHash::of(&value).ok_or(NoRandomness)?;
         Ok(Self { token: Token::create(admin, new, scope.now()), value, hash })
     }
@@ -58,19 +57,33 @@ impl GeneratedToken {
     }
 }
 
-/// The organization has [`limits::VALID_TOKENS_MAX`] valid tokens.
+/// Why no token was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NoRoom;
+pub enum NotCreated {
+    /// The organization has [`limits::VALID_TOKENS_MAX`] valid tokens.
+    NoRoom,
+    /// The form created one before, whose value is shown no longer.
+    Before,
+}
 
-/// Creates a token.
-pub async fn create(scope: &Scope, admin: Admin<'_>, new: &GeneratedToken) -> Result<Plan<Result<(), NoRoom>>, Error> {
+/// Creates a token, once for all submissions of a form, which makes its value. The id is that of the first.
+pub async fn create(
+    scope: &Scope,
+    admin: Admin<'_>,
+    new: &GeneratedToken,
+) -> Result<Plan<Result<TokenId, NotCreated>>, Error> {
+    if let Some(before) = scope.store().token_with_hash(new.hash).await? {
+        let is_shown = scope.now() <= before.created_at.plus_seconds(limits::FLASH_LIFETIME_S);
+        let created = if is_shown { Ok(before.id) } else { Err(NotCreated::Before) };
+        return Ok(Plan::new(scope, created).showing([before.id.uuid()]));
+    }
     let all = list(scope).await?;
     // Two admins at the same moment may exceed the limit by one: it only keeps the list readable.
     if all.iter().filter(|token| token.is_valid_at(scope.now())).count() >= limits::VALID_TOKENS_MAX {
-        return Ok(Plan::new(scope, Err(NoRoom)));
+        return Ok(Plan::new(scope, Err(NotCreated::NoRoom)));
     }
     let changes = stored::create(scope.call(), admin, &new.token, new.hash)?;
-    Ok(Plan::new(scope, Ok(())).change([changes]).showing([new.id().uuid()]))
+    Ok(Plan::new(scope, Ok(new.id())).change([changes]).showing([new.id().uuid()]))
 }
 
 /// Revokes a token, at once and for good. Nothing changes if it is revoked already.

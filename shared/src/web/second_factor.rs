@@ -54,8 +54,8 @@ pub enum Done {
     WrongPassword,
     /// The code is wrong or was used before, or there were too many attempts.
     WrongCode,
-    /// The second factor is on or off already, as another window or a second click of the form left it, or the time to set
-    /// it up is over. The page as it is now says what is next.
+    /// The second factor is on or off already, as another window left it, or the time to set it up is over. The page as it
+    /// is now says what is next.
     Outdated,
 }
 
@@ -95,17 +95,17 @@ pub async fn turn_on(request: &Request, code: TotpCode, location: &str) -> Resul
     let (scope, email) = (submitted.scope(), submitted.signed_in().email());
     let Some(secret) = secret_to_set_up(request).await? else { return Ok(Done::Outdated) };
     let sealed = submitted.app().webhooks()?.keys.keyring().await?.seal(&secret.expose(), &place(email))?;
-    let codes = RecoveryCodes::generate()?;
+    let codes = RecoveryCodes::of(&submitted.derive("recovery codes of a new second factor").await?);
     let Some(factor) = SecondFactor::turn_on((&secret, sealed), code, &codes, scope.now()) else {
         return Ok(Done::WrongCode);
     };
     let cookie = Flash::RecoveryCodes.set(&submitted, &codes.reveal()).await?;
     let redirect = Redirect { location: location.to_owned(), cookie };
     submitted.redirect_if_committed(&redirect);
-    let factor = &factor;
+    let (factor, codes) = (&factor, &codes);
     let turn_on = || async move {
-        if scope.store().table().second_factor(email).await?.is_some() {
-            return Ok(Plan::new(scope, false));
+        if let Some(on) = scope.store().table().second_factor(email).await? {
+            return Ok(Plan::new(scope, on.just_got(codes, scope.now())));
         }
         Ok(Plan::new(scope, true).change([second_factors::create(scope.call(), email, factor)?]))
     };
@@ -120,7 +120,7 @@ pub async fn renew_recovery_codes(request: &Request, code: &TypedCode, location:
     let submitted = request.submitted_form()?;
     let Some(attempt) = count_code(request, submitted.signed_in()).await? else { return Ok(Done::WrongCode) };
     let (scope, email) = (submitted.scope(), submitted.signed_in().email());
-    let codes = RecoveryCodes::generate()?;
+    let codes = RecoveryCodes::of(&submitted.derive("new recovery codes").await?);
     let cookie = Flash::RecoveryCodes.set(&submitted, &codes.reveal()).await?;
     let redirect = Redirect { location: location.to_owned(), cookie };
     submitted.redirect_if_committed(&redirect);
@@ -129,10 +129,14 @@ pub async fn renew_recovery_codes(request: &Request, code: &TypedCode, location:
         let Some(before) = scope.store().table().second_factor(email).await? else {
             return Ok(Plan::new(scope, Err(Done::Outdated)));
         };
+        // The code that the first submission of the form used would be wrong now.
+        if before.just_got(codes, scope.now()) {
+            return Ok(Plan::new(scope, Ok(())));
+        }
         let Some(after) = use_code(request.app(), email, &before, code, scope.now()).await? else {
             return Ok(Plan::new(scope, Err(Done::WrongCode)));
         };
-        let after = after.with_recovery_codes(codes);
+        let after = after.with_recovery_codes(codes, scope.now());
         Ok(Plan::new(scope, Ok(())).change([second_factors::replace(scope.call(), email, &before, &after)?]))
     };
     if let Err(refused) = submitted.run(renew).await? {

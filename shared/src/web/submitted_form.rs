@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use http::StatusCode;
+use uuid::Uuid;
 
 use crate::domain::call_context::CallContext;
 use crate::domain::member::{Admin, Member};
@@ -110,6 +111,25 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
 
     pub(super) fn signed_in(&self) -> &'a SignedIn {
         self.signed_in
+    }
+
+    /// The id of this copy of a form, from its field `once`. A form without one is a copy of its own each time.
+    #[must_use]
+    pub fn once(&self) -> Uuid {
+        self.form.get("once").parse().unwrap_or_else(|_| Uuid::now_v7())
+    }
+
+    /// Secret random bytes for what the form makes and a page shows once, such as the value of a token: the same each time
+    /// that this copy of the form is submitted, and different for every other. An impatient second press of a button then
+    /// makes what the first made, and its answer, the one that the browser shows, shows it.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the keys can't be read now.
+    pub async fn derive<const N: usize>(&self, what: &str) -> Result<[u8; N], Error> {
+        let once = self.once();
+        let (org, session) = (self.scope().call().org(), self.form_token());
+        let keys = self.app().webhooks()?.keys.keyring().await?;
+        Ok(keys.derive(&format!("{what}, made by form {once} of session {session} in {org}"))?)
     }
 
     /// Sets the redirect that answers the form if its commit takes effect although it seems to fail. Call it before

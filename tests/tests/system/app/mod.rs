@@ -15,6 +15,7 @@ mod members;
 mod organization;
 mod pages;
 mod people;
+mod pressed_twice;
 mod proposals;
 mod rare_states;
 mod reference;

@@ -17,16 +17,16 @@ use super::sign_in::own_address;
 use crate::store::faults::Broken;
 
 const ACCOUNT: &str = "/app/account";
-const PAGE: &str = "/app/account/second-factor";
-const TURN_ON: &str = "/app/account/second-factor/turn-on";
-const CODES: &str = "/app/account/second-factor/recovery-codes";
+pub(super) const PAGE: &str = "/app/account/second-factor";
+pub(super) const TURN_ON: &str = "/app/account/second-factor/turn-on";
+pub(super) const CODES: &str = "/app/account/second-factor/recovery-codes";
 const TURN_OFF: &str = "/app/account/second-factor/turn-off";
 const SIGN_IN_CODE: &str = "/app/sign-in/code";
 const STEP_S: i64 = 30;
 const WRONG: &str = "is incorrect or was used already";
 
 /// The current step. It may end at any moment: its code is one step old then, and still accepted.
-fn step() -> u64 {
+pub(super) fn step() -> u64 {
     u64::try_from(Timestamp::now().unix_s() / STEP_S).expect("a step")
 }
 
@@ -38,13 +38,13 @@ async fn send(browser: &Browser, path: &str, fields: &[(&str, &str)]) -> Page {
 }
 
 /// The key on the page that sets a second factor up.
-fn key_on(page: &Page) -> Option<TotpSecret> {
+pub(super) fn key_on(page: &Page) -> Option<TotpSecret> {
     let (_, rest) = page.body.split_once("<pre id=\"key\"")?;
     TotpSecret::parse(rest.split_once('>')?.1.split('<').next()?)
 }
 
 /// The recovery codes on a page that shows them.
-fn codes_on(page: &Page) -> Vec<String> {
+pub(super) fn codes_on(page: &Page) -> Vec<String> {
     let Some((_, rest)) = page.body.split_once("<pre id=\"codes\"") else { return Vec::new() };
     let codes = rest.split_once('>').and_then(|(_, rest)| rest.split_once("</pre>")).expect("codes").0;
     codes.lines().map(str::to_owned).collect()

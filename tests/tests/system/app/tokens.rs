@@ -9,9 +9,9 @@ use tests::{Org, log, rows};
 
 use crate::unknown_id;
 
-const TOKENS: &str = "/app/developers/tokens";
+pub(super) const TOKENS: &str = "/app/developers/tokens";
 
-async fn admin() -> (Org, Browser) {
+pub(super) async fn admin() -> (Org, Browser) {
     let org = Org::new().await;
     let person = org.admin("Ines Duarte").await;
     let browser = Browser::of(&org, &person).await;
@@ -29,7 +29,7 @@ async fn revoke(browser: &Browser, id: &str) -> Page {
 }
 
 /// The value on the page of a token that was just created.
-fn value(page: &Page) -> Option<String> {
+pub(super) fn value(page: &Page) -> Option<String> {
     let (_, rest) = page.body.split_once("<input id=\"value\" class=\"mono\" type=\"text\" readonly value=\"")?;
     Some(rest.split('"').next()?.to_owned())
 }
