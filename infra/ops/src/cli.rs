@@ -14,6 +14,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Create an organization, and print the invitation link of its first admin, once
     CreateOrganization(CreateOrganization),
+    /// Print a link with which a person sets a new password, once
+    CreatePasswordLink(CreatePasswordLink),
     /// Reset the second factor of a person who has lost both phone and recovery codes: their password alone signs them in
     ResetSecondFactor(ResetSecondFactor),
 }
@@ -28,15 +30,35 @@ pub(crate) struct CreateOrganization {
     #[arg(long, value_name = "EMAIL")]
     pub(crate) admin_email: String,
 
+    #[command(flatten)]
+    pub(crate) link: LinkOptions,
+
+    #[command(flatten)]
+    pub(crate) store: StoreOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CreatePasswordLink {
+    /// Email address with which they sign in
+    #[arg(long)]
+    pub(crate) email: String,
+
+    #[command(flatten)]
+    pub(crate) link: LinkOptions,
+
+    #[command(flatten)]
+    pub(crate) store: StoreOptions,
+}
+
+/// Where a link leads.
+#[derive(Debug, Args)]
+pub(crate) struct LinkOptions {
     #[arg(
         long,
         value_name = "URL",
         help = "Origin of the link, such as https://countersign.example [default: $BASE_URL]"
     )]
     pub(crate) base_url: Option<String>,
-
-    #[command(flatten)]
-    pub(crate) store: StoreOptions,
 }
 
 #[derive(Debug, Args)]
@@ -81,7 +103,7 @@ mod tests {
         let line = line.split_whitespace().filter(|word| *word != "\\").collect::<Vec<_>>().join(" ");
         let Command::CreateOrganization(options) = parse(&line).unwrap() else { panic!("another command") };
         assert_eq!((options.name.as_str(), options.admin_email.as_str()), ("Harbor", "ada@okafor.example"));
-        assert_eq!(options.base_url.as_deref(), Some("http://h"));
+        assert_eq!(options.link.base_url.as_deref(), Some("http://h"));
         let StoreOptions { endpoint_url, table_name, region } = options.store;
         assert_eq!(endpoint_url.as_deref(), Some("http://127.0.0.1:8000"));
         assert_eq!((table_name.as_deref(), region.as_deref()), (Some("t"), Some("eu-central-1")));
@@ -95,10 +117,21 @@ mod tests {
     }
 
     #[test]
+    fn a_password_link_is_for_an_address() {
+        let line = "ops create-password-link --email ada@okafor.example --base-url http://h";
+        let Command::CreatePasswordLink(options) = parse(line).unwrap() else { panic!("another command") };
+        assert_eq!(
+            (options.email.as_str(), options.link.base_url.as_deref()),
+            ("ada@okafor.example", Some("http://h"))
+        );
+    }
+
+    #[test]
     fn a_name_and_an_address_are_required() {
         for line in [
             "ops",
             "ops reset-second-factor",
+            "ops create-password-link",
             "ops create-organization",
             "ops create-organization --name x",
             "ops remove",

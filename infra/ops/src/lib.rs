@@ -20,7 +20,7 @@ use shared::domain::token::Token;
 use shared::error::Error;
 use shared::limits;
 use shared::service::system::SystemContext;
-use shared::service::{members, second_factors};
+use shared::service::{members, password_links, second_factors};
 use shared::store::operator::Operator;
 use shared::store::{Store, StoreError};
 
@@ -191,13 +191,31 @@ pub async fn remove_member(store: &Store, org: OrgId, member: MemberId) -> Resul
 /// # Errors
 /// [`OpsError::NoSuchAccount`], and [`OpsError::NoSecondFactor`] if none is on.
 pub async fn reset_second_factor(store: &Store, email: &str) -> Result<(), OpsError> {
-    let email = Email::parse(email).map_err(|(_, why)| OpsError::Invalid { field: "email", why })?;
-    let organizations = Operator::new(store).organizations_of(&email).await?;
-    let org = organizations.and_then(|organizations| organizations.first().copied()).ok_or(OpsError::NoSuchAccount)?;
-    let system = SystemContext::begin(store, org, "reset_second_factor", TimeScale::default());
+    let (system, email) = begin_for(store, email, "reset_second_factor").await?;
     let reset = || second_factors::reset_as_operator(&system, &email);
     let was_on = system.run(limits::OPERATOR_ATTEMPTS_MAX, reset).await.map_err(OpsError::of_store)?;
     if was_on { Ok(()) } else { Err(OpsError::NoSecondFactor) }
+}
+
+/// Makes a link with which a person sets a new password, and returns its path. It works once, for 24 hours, and only until
+/// the password changes. The audit log of the account's first organization has it as the service's own act.
+///
+/// # Errors
+/// [`OpsError::NoSuchAccount`].
+pub async fn create_password_link(store: &Store, email: &str) -> Result<String, OpsError> {
+    let (system, email) = begin_for(store, email, "create_password_link").await?;
+    let secret = LinkSecret::new()?;
+    let create = || password_links::create_as_operator(&system, &email, &secret);
+    let is_made = system.run(limits::OPERATOR_ATTEMPTS_MAX, create).await.map_err(OpsError::of_store)?;
+    if is_made { Ok(format!("/app/password-links/{}", secret.reveal())) } else { Err(OpsError::NoSuchAccount) }
+}
+
+/// The call of an operator's act on the account with an address, in the account's first organization.
+async fn begin_for(store: &Store, email: &str, act: &'static str) -> Result<(SystemContext, Email), OpsError> {
+    let email = Email::parse(email).map_err(|(_, why)| OpsError::Invalid { field: "email", why })?;
+    let organizations = Operator::new(store).organizations_of(&email).await?;
+    let org = organizations.and_then(|organizations| organizations.first().copied()).ok_or(OpsError::NoSuchAccount)?;
+    Ok((SystemContext::begin(store, org, act, TimeScale::default()), email))
 }
 
 /// A token to issue.

@@ -12,7 +12,7 @@ use shared::platform::aws::{self, AwsSettings};
 use shared::platform::config::BaseUrl;
 use shared::store::Store;
 
-use cli::{Cli, Command, CreateOrganization, ResetSecondFactor, StoreOptions};
+use cli::{Cli, Command, CreateOrganization, CreatePasswordLink, LinkOptions, ResetSecondFactor, StoreOptions};
 
 /// The table of the local stack.
 const LOCAL_TABLE: &str = "countersign";
@@ -21,6 +21,7 @@ const LOCAL_TABLE: &str = "countersign";
 async fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::CreateOrganization(options) => create_organization(&options).await,
+        Command::CreatePasswordLink(options) => create_password_link(&options).await,
         Command::ResetSecondFactor(options) => reset_second_factor(&options).await,
     };
     match done {
@@ -34,9 +35,7 @@ async fn main() -> ExitCode {
 
 /// Prints the invitation's link alone on standard output, so that scripts can pass it on.
 async fn create_organization(options: &CreateOrganization) -> Result<(), String> {
-    let base_url = options.base_url.clone().or_else(|| env("BASE_URL"));
-    let base_url = base_url.ok_or("no base URL: use --base-url or set BASE_URL, to the origin of the app's links")?;
-    let base_url = BaseUrl::parse(&base_url).map_err(|error| error.to_string())?;
+    let base_url = base_url(&options.link)?;
     let store = store(&options.store).await?;
     let created = create_organization_with_invitation(&store, &options.name, &options.admin_email)
         .await
@@ -52,6 +51,23 @@ async fn reset_second_factor(options: &ResetSecondFactor) -> Result<(), String> 
     ops::reset_second_factor(&store, &options.email).await.map_err(|error| error.to_string())?;
     eprintln!("The second factor is off, and all sessions have ended. The password alone signs them in now.");
     Ok(())
+}
+
+/// Prints the link alone on standard output, so that scripts can pass it on.
+async fn create_password_link(options: &CreatePasswordLink) -> Result<(), String> {
+    let base_url = base_url(&options.link)?;
+    let store = store(&options.store).await?;
+    let path = ops::create_password_link(&store, &options.email).await.map_err(|error| error.to_string())?;
+    eprintln!("Hand this link to the person whose account it is, once you are sure who asks for it:");
+    println!("{}", base_url.link(&path));
+    eprintln!("It works once, for 24 hours, and is not shown again.");
+    Ok(())
+}
+
+fn base_url(options: &LinkOptions) -> Result<BaseUrl, String> {
+    let base_url = options.base_url.clone().or_else(|| env("BASE_URL"));
+    let base_url = base_url.ok_or("no base URL: use --base-url or set BASE_URL, to the origin of the app's links")?;
+    BaseUrl::parse(&base_url).map_err(|error| error.to_string())
 }
 
 async fn store(options: &StoreOptions) -> Result<Store, String> {

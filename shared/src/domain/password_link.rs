@@ -3,12 +3,12 @@
 //!
 //! Decision: the holder of such a link can take over the account, so an admin gets one only for an account that no other
 //! organization uses, and only while that is so: it is checked when the link is made and again when it is used. A person
-//! who belongs to two organizations asks their operator. A link also ends when its admin is removed or becomes a member,
+//! who belongs to two organizations, and an only admin, ask their operator, whose link needs neither. A link also ends when its admin is removed or becomes a member,
 //! when the member is removed, and when the password changes in any way, so of several links only one is ever used.
 
 use serde::{Deserialize, Serialize};
 
-use super::account::Account;
+use super::account::{Account, Membership};
 use super::contact::Email;
 use super::ids::{MemberId, OrgId};
 use super::member::{Admin, Member};
@@ -20,14 +20,15 @@ use crate::limits;
 /// A link as it is stored, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PasswordLink {
-    /// The organization whose admin made it.
+    /// The organization whose admin made it, or an organization of the member, if an operator did.
     pub organization_id: OrgId,
     /// The member for whom it is.
     pub member_id: MemberId,
     /// The address of the member's account.
     pub email: Email,
-    /// The admin who made it.
-    pub created_by: MemberId,
+    /// The admin who made it. None, if an operator did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_by: Option<MemberId>,
     /// When it stops working.
     pub expires_at: Timestamp,
     /// The fingerprint of the hash of the password that it replaces.
@@ -64,25 +65,31 @@ impl PasswordLink {
         if !account.is_used_only_by(admin.org()) {
             return Err(NotLinked::UsedElsewhere);
         }
-        Ok(Self {
-            organization_id: admin.org(),
-            member_id: member.id,
-            email: account.email.clone(),
-            created_by: admin.id(),
-            expires_at: now.plus_seconds(limits::PASSWORD_LINK_LIFETIME_S),
-            replaces: fingerprint_of(account),
-        })
+        let membership = Membership { organization_id: admin.org(), member_id: member.id };
+        Ok(Self { created_by: Some(admin.id()), ..Self::by_operator(membership, account, now) })
     }
 
-    /// Whether it works at a moment, for the account as it is, and the admin who made it.
+    /// A new link of an operator, who is sure who asks for it, for an account with this membership.
+    #[must_use]
+    pub fn by_operator(membership: Membership, account: &Account, now: Timestamp) -> Self {
+        Self {
+            organization_id: membership.organization_id,
+            member_id: membership.member_id,
+            email: account.email.clone(),
+            created_by: None,
+            expires_at: now.plus_seconds(limits::PASSWORD_LINK_LIFETIME_S),
+            replaces: fingerprint_of(account),
+        }
+    }
+
+    /// Whether it works at a moment, for the account as it is, and the member who made it, if the organization still has
+    /// them.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp, account: &Account, created_by: Option<&MemberRecord>) -> bool {
         let is_of_member = account.memberships.iter().any(|membership| membership.member_id == self.member_id);
-        now < self.expires_at
-            && is_of_member
-            && account.is_used_only_by(self.organization_id)
-            && self.replaces == fingerprint_of(account)
-            && created_by.is_some_and(MemberRecord::is_admin)
+        let may_be_made = self.created_by.is_none()
+            || (account.is_used_only_by(self.organization_id) && created_by.is_some_and(MemberRecord::is_admin));
+        now < self.expires_at && is_of_member && self.replaces == fingerprint_of(account) && may_be_made
     }
 }
 
@@ -93,7 +100,6 @@ fn fingerprint_of(account: &Account) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::account::Membership;
     use crate::domain::contact::DisplayName;
     use crate::domain::organization::Role;
 
@@ -142,6 +148,17 @@ mod tests {
             (now, &removed, Some(&ada), false),
         ] {
             assert_eq!(link.is_valid_at(at, account, admin), is_valid, "{at} {account:?} {admin:?}");
+        }
+
+        let link = PasswordLink::by_operator(bens.memberships[0], &bens, now);
+        for (at, account, is_valid) in [
+            (now, &bens, true),
+            (last, &shared, true),
+            (last.plus_seconds(1), &bens, false),
+            (now, &changed, false),
+            (now, &removed, false),
+        ] {
+            assert_eq!(link.is_valid_at(at, account, None), is_valid, "{at} {account:?}");
         }
     }
 }

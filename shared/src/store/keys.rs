@@ -120,6 +120,7 @@ impl Key {
 // Look-ups without an organization.
 
 /// The token with this hash.
+#[must_use]
 pub fn token_by_hash(hash: TokenHash) -> Key {
     Key::alone(format!("TOKEN#{hash}"))
 }

@@ -15,15 +15,10 @@ use crate::domain::member::{Member, Removal, RoleChange};
 use crate::domain::organization::{MemberRecord, Role};
 
 impl Store {
-    /// Two members of an organization, for the holder of a link to it.
-    pub(crate) async fn members_by_id(
-        &self,
-        org: OrgId,
-        ids: [MemberId; 2],
-    ) -> Result<[Option<MemberRecord>; 2], StoreError> {
-        let items = self.get_all(&ids.map(|id| keys::member(org, id))).await?;
-        let found = items.into_iter().map(from_item).collect::<Result<Vec<MemberRecord>, _>>()?;
-        Ok(ids.map(|id| found.iter().find(|member| member.id == id).cloned()))
+    /// Those of some members whom an organization has, in any order, for the holder of a link to it.
+    pub(crate) async fn members_by_id(&self, org: OrgId, ids: &[MemberId]) -> Result<Vec<MemberRecord>, StoreError> {
+        let keys: Vec<_> = ids.iter().map(|id| keys::member(org, *id)).collect();
+        self.get_all(&keys).await?.into_iter().map(from_item).collect()
     }
 }
 

@@ -19,16 +19,29 @@ impl Store {
     }
 }
 
-/// The change that adds a link.
+/// The change that adds a link of an admin.
 pub(crate) fn create(
     call: &CallContext,
     admin: Admin<'_>,
     link: &PasswordLink,
     hash: SecretHash,
 ) -> Result<Changes, StoreError> {
+    Ok(Changes::by_admin(call, admin, [add(link, hash)?]))
+}
+
+/// The change that adds a link of an operator.
+pub(crate) fn create_as_operator(
+    call: &CallContext,
+    link: &PasswordLink,
+    hash: SecretHash,
+) -> Result<Changes, StoreError> {
+    Ok(Changes::of(call, [add(link, hash)?]))
+}
+
+fn add(link: &PasswordLink, hash: SecretHash) -> Result<Change, StoreError> {
     let mut item = to_item(keys::password_link(hash), link)?;
     item.insert(DROP_AT.to_owned(), AttributeValue::N(link.expires_at.unix_s().to_string()));
-    Ok(Changes::by_admin(call, admin, [Change::Create(item)]))
+    Ok(Change::Create(item))
 }
 
 /// The changes that use a link: the account gets the password, and all its sessions end. They hold only while the account

@@ -338,9 +338,11 @@ impl FoundLink {
         let org = link.organization_id;
         let (organization, account) = (store.organization(org).await?, store.account(&link.email).await?);
         let (Some(organization), Some(account)) = (organization, account) else { return Ok(None) };
-        let [member, admin] = store.members_by_id(org, [link.member_id, link.created_by]).await?;
-        let Some(member) = member else { return Ok(None) };
-        let is_valid = link.is_valid_at(request.now(), &account, admin.as_ref());
+        let ids: Vec<_> = [link.member_id].into_iter().chain(link.created_by).collect();
+        let members = store.members_by_id(org, &ids).await?;
+        let admin = members.iter().find(|member| Some(member.id) == link.created_by);
+        let is_valid = link.is_valid_at(request.now(), &account, admin);
+        let Some(member) = members.into_iter().find(|member| member.id == link.member_id) else { return Ok(None) };
         Ok(is_valid.then_some(Self { link, organization, account, member }))
     }
 }

@@ -304,6 +304,30 @@ async fn a_password_link_ends_with_its_time_its_member_and_its_admin() {
     }
 }
 
+/// Nobody in the organization can make a link for an only admin, or for a person who belongs to another one too.
+#[tokio::test]
+async fn an_operator_makes_a_password_link_for_whoever_has_an_account() {
+    let Team { org, ada, admin, .. } = Team::new().await;
+    let elsewhere = Org::new().await;
+    let store = org.stack().table().store();
+    ops::add_membership(&store, elsewhere.id, "Ada", &ada.email, ops::Role::Member).await.expect("a member");
+    let nobody = ops::create_password_link(&store, "nobody@members.example").await.expect_err("no account");
+    assert_eq!(nobody.to_string(), "there is no account with this email address");
+    let link = ops::create_password_link(&store, &ada.email.to_uppercase()).await.expect("a link");
+
+    let visitor = Browser::new(org.base_url());
+    assert!(visitor.get(&link).await.says(&ada.email));
+    let set = send_signed_out(&visitor, &link, &[("password", "tiger lamp orchid")]).await;
+    assert_eq!((set.status, set.location()), (303, "/app/sign-in?password=saved"), "{}", set.body);
+    assert_eq!(admin.get("/app").await.status, 303, "the session has ended");
+    assert_eq!(visitor.sign_in(&ada.email, "tiger lamp orchid", "/app").await.status, 303);
+    assert_eq!(Browser::new(org.base_url()).get(&link).await.status, 404, "it works once");
+    let rows = org.audit().await;
+    let row = rows.iter().find(|row| row["operation"] == "create_password_link").expect("an audit row");
+    assert!(row["status"] == "200" && row.get("member_id").is_none(), "the service's own act: {row}");
+    assert!(visitor.get("/app/audit").await.says("Made a link to set a new password"));
+}
+
 /// A password that was set although the store seemed to refuse it is answered as set.
 #[tokio::test]
 async fn a_password_whose_answer_was_lost_is_set() {
