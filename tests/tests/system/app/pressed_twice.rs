@@ -88,7 +88,7 @@ async fn four_presses_at_once_create_one_token() {
         assert_eq!((answer.status, answer.location()), (303, answers[0].location()), "{}", answer.body);
     }
     let shown = browser.get(answers[0].location()).await;
-    org.with_token(&value(&shown).expect("the value")).get("/api/v1/me").send().await.ok(200);
+    org.with_token(value(&shown).expect("the value")).get("/api/v1/me").send().await.ok(200);
     assert_eq!(shown.body.matches("Audit trail of CRM sync").count(), 1, "{}", shown.body);
 }
 
