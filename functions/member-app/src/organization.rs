@@ -283,7 +283,7 @@ impl InvitationRow {
             id: invitation.id.to_string(),
             email: invitation.email.as_str().to_owned(),
             role: role_label(invitation.role),
-            created_by: invitation.created_by.as_ref().map_or_else(|| "the operator".to_owned(), actor_label),
+            created_by: invitation.created_by.as_ref().map_or_else(|| "The operator".to_owned(), actor_label),
             expires_at: invitation.expires_at.into(),
         }
     }

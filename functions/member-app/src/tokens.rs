@@ -59,7 +59,8 @@ struct TokenRow {
     id: String,
     name: String,
     scope: &'static str,
-    badge: Badge,
+    /// Its state, unless it is simply valid, as the heading says.
+    badge: Option<Badge>,
     created_by: String,
     created_at: DisplayTime,
     /// When it ended, or will.
@@ -75,8 +76,8 @@ impl TokenRow {
             id: token.id.to_string(),
             name: token.name.clone(),
             scope: scope_label(token.scope),
-            badge: token_badge(token, now),
-            created_by: token.created_by.as_ref().map_or_else(|| "the operator".to_owned(), actor_label),
+            badge: (!token.is_valid_at(now) || token.ends_soon(now)).then(|| token_badge(token, now)),
+            created_by: token.created_by.as_ref().map_or_else(|| "The operator".to_owned(), actor_label),
             created_at: token.created_at.into(),
             end: end.into(),
             last_used_at: token.last_used_at.map(DisplayTime::hour_of),
