@@ -3,11 +3,13 @@
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
-use shared::crypto::TokenHash;
+use shared::crypto::{CookieSecret, TokenHash};
 use shared::domain::contact::Email;
 use shared::domain::ids::{MemberId, OrgId};
 use shared::domain::time::Timestamp;
+use shared::store::keys::Key;
 
+use crate::app::Browser;
 use crate::stack::Table;
 
 /// All rows of the table at one moment, when nothing is written: one scan for checks that look at many of them.
@@ -176,11 +178,24 @@ pub async fn age_token(table: &Table, value: &str, seconds: i64) {
 /// # Panics
 /// When none was tried.
 pub async fn postpone_login(table: &Table, kind: &str, email: &str) {
+    postpone(table, shared::store::keys::failed_logins(kind, email)).await;
+}
+
+/// As [`postpone_login`], for what was tried in a browser that has signed in to the account before.
+///
+/// # Panics
+/// When nothing was tried in it.
+pub async fn postpone_login_in(table: &Table, browser: &Browser, email: &str) {
+    let secret = browser.cookie("browser").and_then(|cookie| CookieSecret::parse(&cookie)).expect("a known browser");
+    postpone(table, shared::store::keys::failed_logins_on_device(secret.hash(), email)).await;
+}
+
+async fn postpone(table: &Table, key: Key) {
     let update = table
         .client()
         .update_item()
         .table_name(&table.name)
-        .set_key(Some(shared::store::keys::failed_logins(kind, email).into_item()))
+        .set_key(Some(key.into_item()))
         .update_expression("SET last_at_ms = last_at_ms + :minute")
         .condition_expression("attribute_exists(pk)")
         .expression_attribute_values(":minute", AttributeValue::N("60000".to_owned()));

@@ -180,7 +180,8 @@ pub(crate) fn known_device(secret: SecretHash, email: &str, epoch: u64) -> Key {
 }
 
 /// The failed logins to an account on a device that has signed in to it before.
-pub(crate) fn failed_logins_on_device(secret: SecretHash, email: &str) -> Key {
+#[must_use]
+pub fn failed_logins_on_device(secret: SecretHash, email: &str) -> Key {
     failed_logins("browser", &device_hash(secret, email))
 }
 
