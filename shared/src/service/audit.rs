@@ -80,7 +80,8 @@ pub async fn page(
 /// newest first. Where calls that only read are many, there may be none among the rows that one query reads.
 pub async fn latest_changes(scope: &Scope) -> Result<(Vec<AuditRow>, Names), Error> {
     const DAY_S: i64 = 24 * 3600;
-    let (start, end) = (scope.now().plus_seconds(-limits::AUDIT_DAYS * DAY_S), scope.now().plus_seconds(DAY_S));
+    let days_s = i64::from(limits::AUDIT_DAYS) * DAY_S;
+    let (start, end) = (scope.now().plus_seconds(-days_s), scope.now().plus_seconds(DAY_S));
     let found = scope.store().audit_rows(DayRange { start, end }, None, limits::AUDIT_ROWS_READ).await?;
     let is_change = |row: &AuditRow| row.code == "ok" && sentences::changes_a_record(&row.operation);
     let rows: Vec<AuditRow> = found.rows.into_iter().filter(is_change).take(limits::HOME_ACTS_MAX).collect();
