@@ -138,6 +138,7 @@ fn kind_label(kind: ObjectKind) -> &'static str {
         ObjectKind::Endpoint => "Webhook endpoint",
         ObjectKind::Token => "Access token",
         ObjectKind::Member => "Member",
+        ObjectKind::Part => "Part of an agreement",
     }
 }
 
@@ -256,6 +257,8 @@ pub(crate) fn caller_name(caller: Caller, names: &Names) -> String {
 impl RowView {
     fn new(row: &AuditRow, typed: &Typed, (found, zone): (&AuditPage, &TimeZone), is_admin: bool) -> Self {
         let names = &found.names;
+        // What was done says which part.
+        let parts = audit::objects_of(row).filter(|(kind, _)| *kind == ObjectKind::Part).count();
         let objects: Vec<Object> =
             audit::objects_of(row).filter_map(|object| Object::new(object, names, is_admin)).collect();
         Self {
@@ -263,9 +266,9 @@ impl RowView {
             request_id: row.request_id.to_string(),
             caller: caller_name(row.caller, names),
             of_caller: row.caller.id.map(|id| Typed { actor: id.to_string(), ..typed.clone() }.url(None)),
-            did: sentences::operation(&row.operation).did.into_owned(),
+            did: names.did(row).into_owned(),
             operation: row.operation.clone(),
-            more_objects: row.objects.len().saturating_sub(objects.len()),
+            more_objects: (row.objects.len() - parts).saturating_sub(objects.len()),
             objects,
             outcome: outcome_badge(row.outcome()),
             status: row.status,
@@ -286,7 +289,7 @@ impl Object {
             ObjectKind::Endpoint if is_admin => format!("/app/developers/endpoints/{id}"),
             ObjectKind::Token if is_admin => "/app/developers/tokens".to_owned(),
             ObjectKind::Member => "/app/organization".to_owned(),
-            ObjectKind::Endpoint | ObjectKind::Token => return Some(Self::Named(text)),
+            ObjectKind::Endpoint | ObjectKind::Token | ObjectKind::Part => return Some(Self::Named(text)),
         };
         let text = if kind == ObjectKind::Proposal { format!("Proposal for {text}") } else { text };
         Some(Self::Linked(Link { url, text }))

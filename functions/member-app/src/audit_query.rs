@@ -190,13 +190,12 @@ fn object(text: &str) -> Option<ObjectText> {
     let no_id = |letter: char| !letter.is_ascii_hexdigit() && letter != '-';
     let mut parts = text.split(no_id).filter(|part| part.len() == ID_CHARS);
     // In links to pages the first id is that of the record.
-    match parts.find_map(|part| Uuid::try_parse(part).ok()).filter(|_| text.contains('/')) {
-        Some(id) => Some(ObjectText::Id(id)),
-        None => {
-            let is_name = text.chars().count() <= limits::SEARCH_CHARS_MAX && !text.chars().any(char::is_control);
-            is_name.then(|| ObjectText::Name(text.to_owned()))
-        }
+    let linked = parts.find_map(|part| Uuid::try_parse(part).ok()).filter(|_| text.contains('/'));
+    if let Some(id) = linked {
+        return Some(ObjectText::Id(id));
     }
+    let is_name = text.chars().count() <= limits::SEARCH_CHARS_MAX && !text.chars().any(char::is_control);
+    is_name.then(|| ObjectText::Name(text.to_owned()))
 }
 
 /// An operation's id. Any will do that has the form of one.

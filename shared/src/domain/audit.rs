@@ -72,6 +72,8 @@ pub enum ObjectKind {
     Token,
     /// A member.
     Member,
+    /// A part of an agreement, which has no record of its own.
+    Part,
 }
 
 /// The operations that only show a page, except for the views of documents, which count as acts.

@@ -361,7 +361,7 @@ async fn the_history_of_an_agreement_says_who_did_what() {
         "Proposed to cancel",
         "Declined the cancellation",
         "Proposed to cancel",
-        "Added a participant",
+        "Added Ada as a participant",
         "Drafted an agreement",
     ];
     let expected: Vec<&str> = expected.iter().map(|act| act.strip_suffix(" an agreement").unwrap_or(act)).collect();
@@ -378,7 +378,7 @@ async fn the_history_of_an_agreement_says_who_did_what() {
         org.post(&to, &part).send().await.ok(201);
     }
     let page = browser.get(&format!("/app/agreements/{}", id(&busy))).await;
-    assert_eq!(page.body.matches("<li>Added a participant").count(), limits::ACTS_SHOWN_MAX);
+    assert_eq!(page.body.matches("<li>Added Person").count(), limits::ACTS_SHOWN_MAX);
     assert!(!page.says("<li>Drafted") && page.says("Older acts in the audit trail"), "{}", page.body);
 
     // One that was written without a history still says who drafted it.
