@@ -135,7 +135,7 @@ pub const AUDIT_ROWS_READ: i32 = 300;
 /// Audit rows that are read for a page with a filter, which may match none of them: some 700 KB in one query.
 pub const AUDIT_ROWS_READ_FILTERED: i32 = 2000;
 /// Days that the audit log shows first.
-pub const AUDIT_DAYS: i64 = 7;
+pub const AUDIT_DAYS: i32 = 7;
 /// Rows of one exported file of the audit log.
 pub const AUDIT_EXPORT_ROWS_MAX: usize = 10_000;
 /// Queries for one exported file, each of up to 1 MB.

@@ -6,9 +6,9 @@
   // The parts of a page that show what waits, as the page came.
   const live = [...document.querySelectorAll('[data-refresh]')].map((element) => ({ element, html: element.innerHTML }));
 
-  // Times. Pages have them in UTC: that stays as the title.
+  // Times. Pages have them in UTC: that stays as the title. Fixed ones stand beside days of their zone.
   const part = (parts, type) => parts.find((found) => found.type === type)?.value ?? '';
-  const showTimes = (root) => root.querySelectorAll('time[datetime]').forEach((element) => {
+  const showTimes = (root) => root.querySelectorAll('time:not([data-fixed])').forEach((element) => {
     const date = new Date(element.dateTime);
     if (Number.isNaN(date.getTime()) || !element.textContent.includes('UTC')) return;
     const parts = new Intl.DateTimeFormat('en-US', {

@@ -1,9 +1,10 @@
 //! The history of an agreement: who did what, when.
 
 use shared::domain::actor::ActorType;
-use shared::domain::agreement::Agreement;
 use shared::domain::agreement::acts::Act;
+use shared::domain::ids::ContactId;
 use shared::domain::sentences;
+use shared::service::agreements::AgreementReview;
 
 use crate::labels::{DisplayTime, actor_label};
 
@@ -22,8 +23,12 @@ pub(crate) struct ActRow {
 }
 
 impl Acts {
-    pub fn new(agreement: &Agreement, acts: &[Act], has_more: bool) -> Self {
-        let mut rows: Vec<ActRow> = acts.iter().map(ActRow::new).collect();
+    pub fn new(review: &AgreementReview) -> Self {
+        let AgreementReview { in_full, acts, has_more_acts: has_more, former, .. } = review;
+        let (agreement, has_more) = (&in_full.agreement, *has_more);
+        let contacts = || in_full.contacts.iter().chain(former);
+        let name_of = |id| contacts().find(|contact| contact.id == id).map(|contact| contact.display_name.as_str());
+        let mut rows: Vec<ActRow> = acts.iter().map(|act| ActRow::new(act, name_of)).collect();
         // Agreements that are older than their histories still say who drafted them.
         let is_complete = acts.last().is_some_and(|oldest| oldest.at <= agreement.created_at);
         if !has_more && !is_complete {
@@ -38,10 +43,10 @@ impl Acts {
 }
 
 impl ActRow {
-    fn new(act: &Act) -> Self {
+    fn new<'a>(act: &Act, name_of: impl Fn(ContactId) -> Option<&'a str>) -> Self {
         let is_system = act.actor.actor_type == ActorType::System;
         Self {
-            did: sentences::act(act).into_owned(),
+            did: sentences::act(act, name_of).into_owned(),
             by: (!is_system).then(|| actor_label(&act.actor)),
             at: act.at.into(),
         }

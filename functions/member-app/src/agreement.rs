@@ -110,7 +110,7 @@ fn agreement_page(
     fields: Fields,
     notice: Option<Notice>,
 ) -> AgreementPage {
-    let AgreementReview { in_full, workspace, pending, acts, has_more_acts, .. } = review;
+    let AgreementReview { in_full, workspace, pending, .. } = review;
     let agreement = &in_full.agreement;
     let view = AgreementView::of(in_full, &request.app().base_url);
     let summary = AgreementSummary::new(agreement, &view, &in_full.contacts);
@@ -144,7 +144,7 @@ fn agreement_page(
         can_be_cancelled: agreement.lifecycle() == Lifecycle::Active
             && pending.iter().all(|proposal| proposal.action != ProposalAction::CancelAgreement),
         fields,
-        acts: Acts::new(agreement, acts, *has_more_acts),
+        acts: Acts::new(review),
         proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, agreement, request.now())).collect(),
     }
 }

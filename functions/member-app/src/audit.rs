@@ -6,8 +6,10 @@ use askama::Template;
 use shared::domain::actor::ActorType;
 use shared::domain::audit::{AuditRow, CallOutcome, Caller, ObjectKind};
 use shared::domain::sentences;
+use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::service::audit::{self, AuditPage, Names};
+use shared::service::search::{self, NamedObject};
 use shared::web::Request;
 use uuid::Uuid;
 
@@ -30,7 +32,11 @@ struct AuditLogPage {
     object_name: Option<String>,
     is_filtered: bool,
     is_first: bool,
+    zone: String,
     rows: Vec<RowView>,
+    /// The objects that have what was typed in their names, if there are several, and how many more there are.
+    choices: Vec<Choice>,
+    more_choices: u64,
     looked_back_to: Option<DisplayTime>,
     next: Option<String>,
     earlier: Option<String>,
@@ -43,6 +49,12 @@ struct SelectOption {
     value: String,
     text: String,
     is_selected: bool,
+}
+
+/// An object to choose: the log of what is about it.
+struct Choice {
+    log: Link,
+    kind: &'static str,
 }
 
 struct RowView {
@@ -76,34 +88,84 @@ impl Handler for Show {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let scope = request.signed_in()?.scope();
-        let mut typed = Typed::read(request);
-        match AuditQuery::read(request, &mut typed) {
-            Ok(query) => {
-                let found = audit::page(scope, query.days, &query.filter, query.before).await?;
-                PageResponse::render(&log_page(request, typed, &query, &found))
-            }
-            Err(errors) => Ok(PageResponse::render(&refused_page(request, typed, errors))?.unprocessable()),
+        let asked = Typed::read(request);
+        let mut typed = asked.clone();
+        let query = match AuditQuery::read(request, &mut typed)? {
+            Ok(query) => query,
+            Err(errors) => return refused(request, typed, errors),
+        };
+        if let Some(name) = &query.object_name {
+            return by_name(request, &asked, typed, name).await;
         }
+        let found = audit::page(scope, query.days, &query.filter, query.before).await?;
+        PageResponse::render(&log_page(request, typed, &query, &found))
+    }
+}
+
+/// The answer to a filter by a part of a name. What has it is found on the way to the log, not beside it, so that neither
+/// page waits for both; and the address of the log has the id, which stays when the name changes.
+async fn by_name(request: &Request, asked: &Typed, typed: Typed, name: &str) -> Result<PageResponse, Error> {
+    let signed_in = request.signed_in()?;
+    let (found, total) = search::objects_named(signed_in.scope(), signed_in.member(), name).await?;
+    let log_of = |found: &NamedObject| Typed { object: found.id.to_string(), ..asked.clone() }.url(None);
+    match found.as_slice() {
+        [] => refused(request, typed, Errors { object: Some(NOT_FOUND), ..Errors::default() }),
+        [only] if total == 1 => Ok(PageResponse::see_other(log_of(only))),
+        several => {
+            let choice = |found: &NamedObject| Choice {
+                log: Link { url: log_of(found), text: found.name.clone() },
+                kind: kind_label(found.kind),
+            };
+            let page = AuditLogPage {
+                choices: several.iter().map(choice).collect(),
+                more_choices: total.saturating_sub(several.len() as u64),
+                ..empty_page(request, typed)
+            };
+            PageResponse::render(&page)
+        }
+    }
+}
+
+/// What is said of a text that is in no name.
+const NOT_FOUND: &str = "Nothing has this in its name. Enter a part of a name, an id, or a link to a record’s page.";
+
+fn kind_label(kind: ObjectKind) -> &'static str {
+    match kind {
+        ObjectKind::Agreement => "Agreement",
+        ObjectKind::Contact => "Contact",
+        ObjectKind::Workspace => "Workspace",
+        ObjectKind::Proposal => "Proposal",
+        ObjectKind::Endpoint => "Webhook endpoint",
+        ObjectKind::Token => "Access token",
+        ObjectKind::Member => "Member",
+        ObjectKind::Part => "Part of an agreement",
     }
 }
 
 fn log_page(request: &Request, typed: Typed, query: &AuditQuery, found: &AuditPage) -> AuditLogPage {
     let is_admin = request.signed_in().is_ok_and(|signed_in| signed_in.member().is_admin());
     let named_object = found.rows.iter().flat_map(audit::objects_of).find(|(_, id)| query.filter.object == Some(*id));
+    let zone = zone_of(request);
     let mut page = empty_page(request, typed);
     page.actors = actor_options(found, query.filter.actor);
     page.object_name = named_object.and_then(|(_, id)| found.names.get(id)).map(str::to_owned);
     page.is_filtered = !query.filter.is_empty();
     page.is_first = query.before.is_none();
-    page.rows = found.rows.iter().map(|row| RowView::new(row, &page.typed, &found.names, is_admin)).collect();
-    page.looked_back_to = found.looked_back_to.map(DisplayTime::from);
+    page.rows = found.rows.iter().map(|row| RowView::new(row, &page.typed, (found, &zone), is_admin)).collect();
+    page.looked_back_to = found.looked_back_to.map(|at| DisplayTime::in_zone(at, &zone));
     page.next = found.next.map(|next| page.typed.url(Some(next)));
-    page.earlier = found.next.is_none().then(|| page.typed.week_before(query.days).url(None));
+    page.earlier = found.next.is_none().then(|| page.typed.week_before(query.first).url(None));
     page
 }
 
-fn refused_page(request: &Request, typed: Typed, errors: Errors) -> AuditLogPage {
-    AuditLogPage { errors, ..empty_page(request, typed) }
+fn refused(request: &Request, typed: Typed, errors: Errors) -> Result<PageResponse, Error> {
+    let page = AuditLogPage { errors, ..empty_page(request, typed) };
+    Ok(PageResponse::render(&page)?.unprocessable())
+}
+
+/// The zone of the days and times on the page.
+fn zone_of(request: &Request) -> TimeZone {
+    request.signed_in().map(|signed_in| signed_in.organization().time_zone.clone()).unwrap_or_default()
 }
 
 /// The page without rows.
@@ -116,7 +178,10 @@ fn empty_page(request: &Request, typed: Typed) -> AuditLogPage {
         object_name: None,
         is_filtered: false,
         is_first: true,
+        zone: zone_of(request).as_str().to_owned(),
         rows: Vec::new(),
+        choices: Vec::new(),
+        more_choices: 0,
         looked_back_to: None,
         next: None,
         earlier: None,
@@ -190,17 +255,20 @@ pub(crate) fn caller_name(caller: Caller, names: &Names) -> String {
 }
 
 impl RowView {
-    fn new(row: &AuditRow, typed: &Typed, names: &Names, is_admin: bool) -> Self {
+    fn new(row: &AuditRow, typed: &Typed, (found, zone): (&AuditPage, &TimeZone), is_admin: bool) -> Self {
+        let names = &found.names;
+        // What was done says which part.
+        let parts = audit::objects_of(row).filter(|(kind, _)| *kind == ObjectKind::Part).count();
         let objects: Vec<Object> =
             audit::objects_of(row).filter_map(|object| Object::new(object, names, is_admin)).collect();
         Self {
-            at: DisplayTime::with_seconds(row.at),
+            at: DisplayTime::in_zone(row.at, zone),
             request_id: row.request_id.to_string(),
             caller: caller_name(row.caller, names),
             of_caller: row.caller.id.map(|id| Typed { actor: id.to_string(), ..typed.clone() }.url(None)),
-            did: sentences::operation(&row.operation).did.into_owned(),
+            did: names.did(row).into_owned(),
             operation: row.operation.clone(),
-            more_objects: row.objects.len().saturating_sub(objects.len()),
+            more_objects: (row.objects.len() - parts).saturating_sub(objects.len()),
             objects,
             outcome: outcome_badge(row.outcome()),
             status: row.status,
@@ -221,7 +289,7 @@ impl Object {
             ObjectKind::Endpoint if is_admin => format!("/app/developers/endpoints/{id}"),
             ObjectKind::Token if is_admin => "/app/developers/tokens".to_owned(),
             ObjectKind::Member => "/app/organization".to_owned(),
-            ObjectKind::Endpoint | ObjectKind::Token => return Some(Self::Named(text)),
+            ObjectKind::Endpoint | ObjectKind::Token | ObjectKind::Part => return Some(Self::Named(text)),
         };
         let text = if kind == ObjectKind::Proposal { format!("Proposal for {text}") } else { text };
         Some(Self::Linked(Link { url, text }))

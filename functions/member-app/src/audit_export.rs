@@ -40,9 +40,10 @@ impl Handler for Export {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let scope = request.signed_in()?.scope();
         let mut typed = Typed::read(request);
-        let Ok(query) = AuditQuery::read(request, &mut typed) else {
-            // The page says what is wrong.
-            return Ok(PageResponse::see_other(typed.url(None)));
+        let query = match AuditQuery::read(request, &mut typed)? {
+            Ok(query) if query.object_name.is_none() => query,
+            // The page says what is wrong, or finds what has the name.
+            _ => return Ok(PageResponse::see_other(typed.url(None))),
         };
         let found = audit::export(scope, query.days, &query.filter, query.before).await?;
         let mut csv = Csv::default();

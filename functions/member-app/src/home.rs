@@ -381,7 +381,7 @@ impl ChangeRow {
             _ => 2,
         });
         Self {
-            did: sentences::operation(&row.operation).did.into_owned(),
+            did: names.did(row).into_owned(),
             object: objects.into_iter().find_map(|object| Object::new(object, names, is_admin)),
             by: caller_name(row.caller, names),
             at: row.at.into(),

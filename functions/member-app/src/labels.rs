@@ -9,6 +9,7 @@ use shared::domain::delivery::DeliveryState;
 use shared::domain::endpoint::Subscription;
 use shared::domain::proposal::{ProposalAction, ProposalState};
 use shared::domain::time::Timestamp;
+use shared::domain::time_zone::TimeZone;
 use shared::domain::workspace::Workspace;
 use shared::service::endpoints::EndpointState;
 
@@ -25,8 +26,10 @@ pub(crate) struct DisplayTime {
     /// The value of a `datetime` attribute.
     pub datetime: String,
     pub text: String,
-    /// The attribute that tells the script how exact the time is.
+    /// The attribute that tells the script how exact the time is, or that it stays as it is.
     precision: &'static str,
+    /// The time in UTC, for the title, if the text has another zone.
+    utc: Option<String>,
 }
 
 // Its template escapes what it shows.
@@ -35,7 +38,22 @@ impl HtmlSafe for DisplayTime {}
 impl DisplayTime {
     /// The time to the second, where a minute does not tell rows apart.
     pub fn with_seconds(time: Timestamp) -> Self {
-        Self { datetime: time.to_string(), text: time.for_people_to_the_second(), precision: " data-seconds" }
+        Self {
+            datetime: time.to_string(),
+            text: time.for_people_to_the_second(),
+            precision: " data-seconds",
+            utc: None,
+        }
+    }
+
+    /// The time to the second in a zone, and in no other: where days are those of that zone.
+    pub fn in_zone(time: Timestamp, zone: &TimeZone) -> Self {
+        Self {
+            datetime: time.to_string(),
+            text: zone.for_people_to_the_second(time),
+            precision: " data-fixed",
+            utc: Some(time.for_people_to_the_second()),
+        }
     }
 
     /// The hour that begins at a time, where no more is known.
@@ -45,13 +63,13 @@ impl DisplayTime {
             Some((hour, _)) => format!(":00–{hour}:59 UTC"),
             None => String::new(),
         };
-        Self { datetime: time.to_string(), text: text.replace(":00 UTC", &end), precision: " data-hour" }
+        Self { datetime: time.to_string(), text: text.replace(":00 UTC", &end), precision: " data-hour", utc: None }
     }
 }
 
 impl From<Timestamp> for DisplayTime {
     fn from(time: Timestamp) -> Self {
-        Self { datetime: time.to_string(), text: time.for_people(), precision: "" }
+        Self { datetime: time.to_string(), text: time.for_people(), precision: "", utc: None }
     }
 }
 

@@ -9,8 +9,10 @@
 use uuid::Uuid;
 
 use crate::domain::actor::ActorType;
+use crate::domain::day::Day;
 use crate::domain::ids::RequestId;
 use crate::domain::time::Timestamp;
+use crate::domain::time_zone::TimeZone;
 use crate::wire::enums::text_enum;
 
 /// The row of one call.
@@ -70,6 +72,8 @@ pub enum ObjectKind {
     Token,
     /// A member.
     Member,
+    /// A part of an agreement, which has no record of its own.
+    Part,
 }
 
 /// The operations that only show a page, except for the views of documents, which count as acts.
@@ -128,13 +132,21 @@ impl AuditFilter {
     }
 }
 
-/// A range of days in UTC, both included.
+/// The moments of a range of days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DayRange {
     /// The beginning of the first day.
     pub start: Timestamp,
     /// The end of the last day, which is no longer in the range.
     pub end: Timestamp,
+}
+
+impl DayRange {
+    /// The days from one to another, both included, as they begin and end in a zone.
+    #[must_use]
+    pub fn of(first: Day, last: Day, zone: &TimeZone) -> Self {
+        Self { start: zone.start_of(first), end: zone.start_of(last.plus_days(1)) }
+    }
 }
 
 #[cfg(test)]

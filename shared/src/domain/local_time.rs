@@ -37,7 +37,7 @@ pub enum NotLocalTime {
 }
 
 /// The years that people mean; others are slips of the finger.
-const YEARS: std::ops::RangeInclusive<i16> = 1900..=2199;
+pub(super) const YEARS: std::ops::RangeInclusive<i16> = 1900..=2199;
 
 /// Reads a local time.
 ///

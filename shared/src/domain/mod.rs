@@ -6,6 +6,7 @@ pub mod agreement;
 pub mod audit;
 pub mod call_context;
 pub mod contact;
+pub mod day;
 pub mod delivery;
 pub mod device;
 pub mod endpoint;

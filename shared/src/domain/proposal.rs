@@ -23,7 +23,7 @@ text_enum! {
     pub enum ProposalAction {
         /// Publish a draft: its first stage opens.
         PublishAgreement = "publish_agreement",
-        /// Cancel a draft or an active agreement, for good.
+        /// Permanently cancel a draft or an active agreement.
         CancelAgreement = "cancel_agreement",
     }
 }

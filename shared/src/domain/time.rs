@@ -15,6 +15,9 @@ pub struct Timestamp(jiff::Timestamp);
 pub struct OutOfRange;
 
 impl Timestamp {
+    /// The last moment in range.
+    pub(super) const LAST: Self = Self(jiff::Timestamp::MAX);
+
     /// The current time of the machine's clock.
     #[must_use]
     pub fn now() -> Self {
@@ -66,13 +69,6 @@ impl Timestamp {
         const HOUR_S: i64 = 3600;
         let past_the_hour = self.0.as_millisecond().rem_euclid(HOUR_S * 1000);
         Self::from_unix_ms(self.unix_ms() - past_the_hour).unwrap_or(self)
-    }
-
-    /// The beginning of a day in UTC, such as `2026-03-14`. None if the text is no day.
-    #[must_use]
-    pub fn start_of_day(day: &str) -> Option<Self> {
-        const DAY_CHARS: usize = 10;
-        (day.len() == DAY_CHARS).then(|| format!("{day}T00:00:00Z").parse().ok()).flatten()
     }
 
     /// The day in UTC, such as `2026-03-14`.
@@ -135,11 +131,6 @@ mod tests {
         assert_eq!(moment.for_people(), "14 Mar 2026, 09:26 UTC");
         assert_eq!(moment.for_people_to_the_second(), "14 Mar 2026, 09:26:53 UTC");
         assert_eq!(moment.start_of_hour().to_string(), "2026-03-14T09:00:00.000Z");
-        let day = Timestamp::start_of_day("2026-03-14").unwrap();
-        assert_eq!((day.to_string(), day.day()), ("2026-03-14T00:00:00.000Z".to_owned(), "2026-03-14".to_owned()));
-        for text in ["", "2026-3-14", "2026-02-30", "14.03.2026", "2026-03-14T", "-026-03-14", "2026-03-1é"] {
-            assert_eq!(Timestamp::start_of_day(text), None, "{text}");
-        }
         assert_eq!("2026-03-14T09:26:53.500999Z".parse::<Timestamp>().unwrap(), moment);
         assert_eq!(Timestamp::from_unix_ms(0).unwrap().to_string(), "1970-01-01T00:00:00.000Z");
     }

@@ -15,6 +15,7 @@ use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use jiff::tz::{self, TimeZoneDatabase};
 use serde::{Deserialize, Serialize};
 
+use super::day::Day;
 use super::local_time::{self, NotLocalTime};
 use super::time::Timestamp;
 use crate::wire::fields::{FieldCode, FieldErrors};
@@ -100,6 +101,28 @@ impl TimeZone {
         at.zoned(self.zone()).strftime("%-d %b %Y, %H:%M %Z").to_string()
     }
 
+    /// The same, to the second, such as `31 Dec 2026, 17:00:59 EST`.
+    #[must_use]
+    pub fn for_people_to_the_second(&self, at: Timestamp) -> String {
+        at.zoned(self.zone()).strftime("%-d %b %Y, %H:%M:%S %Z").to_string()
+    }
+
+    /// The day that calendars in this zone show at a moment.
+    #[must_use]
+    pub fn day_of(&self, at: Timestamp) -> Day {
+        Day::of(at.zoned(self.zone()).date())
+    }
+
+    /// The moment at which a day begins in this zone: midnight, or, where clocks skip midnight, the end of the gap. A day
+    /// that the zone skipped begins, and ends, with the next one.
+    #[must_use]
+    pub fn start_of(&self, day: Day) -> Timestamp {
+        // Noon is on the day in every zone. Midnight may be skipped, and some zones repeat it.
+        let noon = day.date().at(12, 0, 0, 0).to_zoned(self.zone());
+        let start = noon.and_then(|noon| noon.start_of_day());
+        start.map_or(Timestamp::LAST, |start| Timestamp::of_zoned(&start))
+    }
+
     fn zone(&self) -> tz::TimeZone {
         // A name was valid when it was stored, and the database never drops one.
         ZONES.get(&self.0).unwrap_or(tz::TimeZone::UTC)
@@ -182,7 +205,44 @@ mod tests {
         assert_eq!(berlin.write_local("2026-10-25T01:30:00Z".parse().unwrap()), "Oct 25, 2026 2:30 AM");
     }
 
+    #[test]
+    fn days_begin_and_end_where_clocks_of_the_zone_say() {
+        let begins = |name: &str, day: &str| zone(name).start_of(Day::parse(day).unwrap()).to_string();
+        for (name, day, start) in [
+            ("UTC", "2026-11-22", "2026-11-22T00:00:00.000Z"),
+            ("America/New_York", "2026-11-22", "2026-11-22T05:00:00.000Z"),
+            // A day of 23 hours, and one of 25.
+            ("America/New_York", "2026-03-08", "2026-03-08T05:00:00.000Z"),
+            ("America/New_York", "2026-03-09", "2026-03-09T04:00:00.000Z"),
+            ("America/New_York", "2026-11-01", "2026-11-01T04:00:00.000Z"),
+            ("America/New_York", "2026-11-02", "2026-11-02T05:00:00.000Z"),
+            ("Asia/Kathmandu", "2026-11-22", "2026-11-21T18:15:00.000Z"),
+            // Clocks skip midnight, repeat it, and skip a day.
+            ("Asia/Beirut", "2026-03-29", "2026-03-28T22:00:00.000Z"),
+            ("America/Havana", "2026-11-01", "2026-11-01T04:00:00.000Z"),
+            ("Pacific/Apia", "2011-12-30", "2011-12-30T10:00:00.000Z"),
+            ("Pacific/Apia", "2011-12-31", "2011-12-30T10:00:00.000Z"),
+        ] {
+            assert_eq!(begins(name, day), start, "{name} {day}");
+        }
+        let day = |name: &str, at: &str| zone(name).day_of(at.parse().unwrap()).to_string();
+        assert_eq!(day("America/New_York", "2026-11-02T04:59:59.999Z"), "2026-11-01");
+        assert_eq!(day("America/New_York", "2026-11-02T05:00:00Z"), "2026-11-02");
+        assert_eq!(day("Asia/Tokyo", "2026-11-21T15:00:00Z"), "2026-11-22");
+        let at = "2026-12-31T22:00:59Z".parse().unwrap();
+        assert_eq!(zone("America/New_York").for_people_to_the_second(at), "31 Dec 2026, 17:00:59 EST");
+    }
+
     proptest! {
+        #[test]
+        fn every_moment_is_in_its_day(ms in 0..4_000_000_000_000_i64) {
+            let at = Timestamp::from_unix_ms(ms).unwrap();
+            for name in ["UTC", "America/New_York", "Australia/Lord_Howe", "Asia/Beirut", "America/Havana", "Pacific/Apia"] {
+                let (zone, day) = (zone(name), zone(name).day_of(at));
+                prop_assert!(zone.start_of(day) <= at && at < zone.start_of(day.plus_days(1)), "{} {}", name, at);
+            }
+        }
+
         #[test]
         fn what_was_written_is_read_back_outside_of_the_hour_that_occurs_twice(ms in 0..4_000_000_000_000_i64) {
             let at = Timestamp::from_unix_ms(ms).unwrap();

@@ -1,8 +1,8 @@
 //! Agreements: reading, drafting, and the effects of time.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
-use crate::domain::agreement::acts::Act;
+use crate::domain::agreement::acts::{Act, EditedPart};
 use crate::domain::agreement::blockers::Blocker;
 use crate::domain::agreement::draft::NotEditable;
 use crate::domain::agreement::participants::NotAdded;
@@ -73,6 +73,8 @@ pub struct AgreementReview {
     pub acts: Vec<Act>,
     /// Whether it has more acts.
     pub has_more_acts: bool,
+    /// The contacts whom the acts name and who take part no longer.
+    pub former: Vec<Contact>,
 }
 
 /// An agreement as its page shows it.
@@ -80,15 +82,23 @@ pub struct AgreementReview {
 /// # Errors
 /// [`Error::NotFound`] when there is none.
 pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, Error> {
-    let agreement = found(scope, id).await?;
+    let (agreement, (acts, has_more_acts)) = tokio::try_join!(found(scope, id), audit::acts(scope, id))?;
     let pending = async { scope.store().pending_proposals(id, scope.now()).await.map_err(Error::from) };
-    let loaded = LoadedAgreement::load(scope, agreement);
-    let (loaded, pending, (acts, has_more_acts)) = tokio::try_join!(loaded, pending, audit::acts(scope, id))?;
+    // Nothing is read where all whom the acts name still take part, as in most agreements.
+    let named = acts.iter().filter_map(|act| act.part.as_ref().and_then(EditedPart::contact_id));
+    let named: BTreeSet<ContactId> = named.collect();
+    let now_takes_part = participants_of([&*agreement]);
+    let former = async {
+        let former = named.difference(&now_takes_part).copied();
+        scope.store().contacts(former).await.map_err(Error::from)
+    };
+    let (loaded, pending, former) = tokio::try_join!(LoadedAgreement::load(scope, agreement), pending, former)?;
+    let former = former.into_iter().map(Versioned::into_inner).collect();
     let is_draft = loaded.agreement().lifecycle() == Lifecycle::Draft;
     let fingerprint = ReviewFingerprint::of(&loaded);
     let publishes = |proposal: &Proposal| proposal.action == ProposalAction::PublishAgreement;
     let (in_full, workspace) = in_full(loaded, is_draft && pending.iter().any(publishes), scope.now());
-    Ok(AgreementReview { in_full, workspace, pending, fingerprint, acts, has_more_acts })
+    Ok(AgreementReview { in_full, workspace, pending, fingerprint, acts, has_more_acts, former })
 }
 
 /// The pending proposal of an action on an agreement, if there is one.
@@ -255,7 +265,7 @@ pub async fn add_participant(
     }
     let output =
         AddedParticipant { participant: added.participant, contact: contact.into_inner(), is_new: added.is_new };
-    Ok(Plan::new(scope, Ok(output)).change(changes).showing([id.uuid()]))
+    Ok(Plan::new(scope, Ok(output)).change(changes).showing([id.uuid(), contact_id.uuid()]))
 }
 
 /// Edits a draft by a rule of the domain, which returns the edited draft.

@@ -6,6 +6,7 @@
 //! Decision: a page costs one query of rows, however rare its matches are, and one batch of names. Where matches are rare,
 //! the page says how far it looked, and leads on from there. All days can be reached in this way, so no row needs an index.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use uuid::Uuid;
@@ -34,15 +35,26 @@ pub struct AuditPage {
     pub names: Names,
 }
 
-/// The names of callers and objects by their ids.
+/// The names of callers and objects by their ids, and what calls did in the histories of agreements.
 #[derive(Debug, Default)]
-pub struct Names(HashMap<Uuid, String>);
+pub struct Names {
+    names: HashMap<Uuid, String>,
+    acts: HashMap<RequestId, Act>,
+}
 
 impl Names {
     /// The name of what has an id, if it was found.
     #[must_use]
     pub fn get(&self, id: Uuid) -> Option<&str> {
-        self.0.get(&id).map(String::as_str)
+        self.names.get(&id).map(String::as_str)
+    }
+
+    /// What a call did, with the part or the proposal that it was about where the history of an agreement has it.
+    #[must_use]
+    pub fn did(&self, row: &AuditRow) -> Cow<'static, str> {
+        let act = self.acts.get(&row.request_id).filter(|act| act.proposed.is_some() || act.part.is_some());
+        let of_operation = || sentences::operation(&row.operation).did;
+        act.map_or_else(of_operation, |act| sentences::act(act, |contact| self.get(contact.uuid())))
     }
 }
 
@@ -72,20 +84,37 @@ pub async fn page(
     // The callers first: a page without the names of all objects is still a page.
     let extra = filter.actor.iter().flat_map(|id| [(ObjectKind::Member, *id), (ObjectKind::Token, *id)]);
     let wanted = extra.chain(rows.iter().filter_map(caller_of)).chain(rows.iter().flat_map(objects_of));
-    let names = names(scope, wanted).await?;
+    let names = names(scope, wanted, &rows).await?;
     Ok(AuditPage { rows, next, looked_back_to, names })
 }
 
-/// The latest changes that members, integrations and time have made to records, at most [`limits::HOME_ACTS_MAX`], the
-/// newest first. Where calls that only read are many, there may be none among the rows that one query reads.
+/// The latest changes that members, integrations and time have made to records in the last days, at most
+/// [`limits::HOME_ACTS_MAX`], the newest first. Where the newest calls mostly read, a second query looks further back, as
+/// far as one for a filter does; where even those are all reads, there may be changes that it does not reach.
 pub async fn latest_changes(scope: &Scope) -> Result<(Vec<AuditRow>, Names), Error> {
     const DAY_S: i64 = 24 * 3600;
-    let (start, end) = (scope.now().plus_seconds(-limits::AUDIT_DAYS * DAY_S), scope.now().plus_seconds(DAY_S));
-    let found = scope.store().audit_rows(DayRange { start, end }, None, limits::AUDIT_ROWS_READ).await?;
-    let is_change = |row: &AuditRow| row.code == "ok" && sentences::changes_a_record(&row.operation);
-    let rows: Vec<AuditRow> = found.rows.into_iter().filter(is_change).take(limits::HOME_ACTS_MAX).collect();
-    let names = names(scope, rows.iter().filter_map(caller_of).chain(rows.iter().flat_map(objects_of))).await?;
+    let days_s = i64::from(limits::AUDIT_DAYS) * DAY_S;
+    let (start, end) = (scope.now().plus_seconds(-days_s), scope.now().plus_seconds(DAY_S));
+    let days = DayRange { start, end };
+    let mut rows: Vec<AuditRow> = Vec::new();
+    let mut before = None;
+    for limit in [limits::AUDIT_ROWS_READ, limits::AUDIT_ROWS_READ_FILTERED] {
+        let found = scope.store().audit_rows(days, before, limit).await?;
+        before = found.rows.last().map(|row| row.request_id);
+        rows.extend(found.rows.into_iter().filter(is_change));
+        if rows.len() >= limits::HOME_ACTS_MAX || !found.has_more {
+            break;
+        }
+    }
+    rows.truncate(limits::HOME_ACTS_MAX);
+    let wanted = rows.iter().filter_map(caller_of).chain(rows.iter().flat_map(objects_of));
+    let names = names(scope, wanted, &rows).await?;
     Ok((rows, names))
+}
+
+/// Whether a call changed a record.
+fn is_change(row: &AuditRow) -> bool {
+    row.code == "ok" && sentences::changes_a_record(&row.operation)
 }
 
 fn caller_of(row: &AuditRow) -> Option<(ObjectKind, Uuid)> {
@@ -96,17 +125,27 @@ fn caller_of(row: &AuditRow) -> Option<(ObjectKind, Uuid)> {
     }
 }
 
-/// The names of the first of these, as many as one batch of keys finds. A member takes two keys.
-async fn names(scope: &Scope, of: impl Iterator<Item = (ObjectKind, Uuid)>) -> Result<Names, Error> {
+/// The names of the first of these, as many as one batch of keys finds, and, with the keys that are left, what the first
+/// of the rows did in the histories of agreements. A member takes two keys.
+async fn names(scope: &Scope, of: impl Iterator<Item = (ObjectKind, Uuid)>, rows: &[AuditRow]) -> Result<Names, Error> {
     let mut seen = HashSet::new();
-    let distinct: Vec<_> = of.filter(|named| seen.insert(*named)).collect();
+    let distinct = of.filter(|(kind, _)| *kind != ObjectKind::Part).filter(|named| seen.insert(*named));
+    let distinct: Vec<_> = distinct.collect();
     let mut keys = 0;
     let fits = |(kind, _): &&(ObjectKind, Uuid)| {
         keys += if *kind == ObjectKind::Member { 2 } else { 1 };
         keys <= limits::BATCH_KEYS_MAX
     };
     let first: Vec<_> = distinct.iter().take_while(fits).copied().collect();
-    Ok(Names(scope.store().names(&first).await?))
+    let calls: Vec<_> = rows.iter().filter_map(act_of).take(limits::BATCH_KEYS_MAX.saturating_sub(keys)).collect();
+    let (names, acts) = scope.store().names_and_acts(&first, &calls).await?;
+    Ok(Names { names, acts })
+}
+
+/// The call of a row, and the agreement whose history has it.
+fn act_of(row: &AuditRow) -> Option<(AgreementId, RequestId)> {
+    let (_, agreement) = objects_of(row).find(|(kind, _)| *kind == ObjectKind::Agreement)?;
+    is_change(row).then(|| (agreement.into(), row.request_id))
 }
 
 /// An export of the log.
@@ -143,7 +182,7 @@ pub async fn export(
             break;
         }
     }
-    let names = names(scope, kept.iter().filter_map(caller_of)).await?;
+    let names = names(scope, kept.iter().filter_map(caller_of), &[]).await?;
     Ok(AuditExport { rows: kept, next, names })
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::domain::agreement::acts::EditedPart;
 use crate::domain::agreement::edit::{Part, Seen};
 use crate::domain::agreement::template::Template;
 use crate::domain::agreement::{Agreement, AgreementName, Lifecycle, NewAgreement};
@@ -149,7 +150,10 @@ pub async fn edit(
         Ok(draft) => draft,
         Err(reason) => return refused(EditRefused::Invalid(reason.at("agreement_id"))),
     };
-    Ok(Plan::new(scope, Ok(())).change([stored::edit(scope.call(), &before, &draft)?]).showing([id.uuid()]))
+    // The audit log names a contact whom the edit is about. The histories of agreements name the other parts.
+    let contact = EditedPart::of_edit(&before, &draft).and_then(|part| part.contact_id());
+    let shown = std::iter::once(id.uuid()).chain(contact.map(ContactId::uuid));
+    Ok(Plan::new(scope, Ok(())).change([stored::edit(scope.call(), &before, &draft)?]).showing(shown))
 }
 
 impl EditRefused {

@@ -2,8 +2,10 @@
 //! organization that have no list.
 
 use deserr::Deserr;
+use uuid::Uuid;
 
 use crate::domain::agreement::Agreement;
+use crate::domain::audit::ObjectKind;
 use crate::domain::contact::Contact;
 use crate::domain::member::Member;
 use crate::domain::organization::MemberRecord;
@@ -92,4 +94,49 @@ pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result
         tokens: Page::slice(tokens.into_iter().filter(|token| has(&[&token.name])), page),
         endpoints: Page::slice(endpoints.into_iter().filter(|state| has(&[state.endpoint.url().as_str()])), page),
     }))
+}
+
+/// A record that the audit log can be filtered by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedObject {
+    /// What it is.
+    pub kind: ObjectKind,
+    /// Its id.
+    pub id: Uuid,
+    /// Its name.
+    pub name: String,
+}
+
+/// The records that have a text in their names, as the search finds them: the first of each kind, and the number of all.
+/// Proposals are left out: they have the names of their agreements, whose rows tell of them too.
+///
+/// # Errors
+/// When the text can't be searched for, at `object`.
+pub async fn objects_named(scope: &Scope, member: &Member, text: &str) -> Result<(Vec<NamedObject>, u64), Error> {
+    let query = SearchQuery { q: Search::parse(text, "object").map_err(Error::Invalid)? };
+    let Some(found) = find(scope, member, &query).await? else { return Ok((Vec::new(), 0)) };
+    let Found { agreements, workspaces, contacts, members, tokens, endpoints, .. } = found;
+    let totals = [
+        agreements.pagination.total,
+        workspaces.pagination.total,
+        contacts.pagination.total,
+        members.pagination.total,
+        tokens.pagination.total,
+        endpoints.pagination.total,
+    ];
+    let object = |kind, id: Uuid, name: &str| NamedObject { kind, id, name: name.to_owned() };
+    let agreements =
+        agreements.data.iter().map(|found| object(ObjectKind::Agreement, found.id().uuid(), found.name.as_str()));
+    let workspaces =
+        workspaces.data.iter().map(|found| object(ObjectKind::Workspace, found.id().uuid(), found.name.as_str()));
+    let contacts =
+        contacts.data.iter().map(|found| object(ObjectKind::Contact, found.id.uuid(), found.display_name.as_str()));
+    let members = members.data.iter().map(|found| object(ObjectKind::Member, found.id.uuid(), found.name.as_str()));
+    let tokens = tokens.data.iter().map(|found| object(ObjectKind::Token, found.id.uuid(), &found.name));
+    let endpoints = endpoints
+        .data
+        .iter()
+        .map(|found| object(ObjectKind::Endpoint, found.endpoint.id().uuid(), found.endpoint.url().as_str()));
+    let shown = agreements.chain(workspaces).chain(contacts).chain(members).chain(tokens).chain(endpoints).collect();
+    Ok((shown, totals.iter().sum()))
 }

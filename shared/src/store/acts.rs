@@ -1,5 +1,6 @@
 //! The history of an agreement: an item for each call that changed the agreement or a proposal for it, written in the
-//! transaction of the change. Unlike audit rows, which hold ids only, it names the actor as they were called then.
+//! transaction of the change. Unlike audit rows, which hold ids only, it names the actor and the part of a draft that was
+//! edited as they were called then.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use super::item::{from_item, to_item};
 use super::keys::{self, ACT};
 use super::table::PartitionQuery;
 use super::{OrgStore, StoreError};
-use crate::domain::agreement::acts::Act;
+use crate::domain::agreement::acts::{Act, EditedPart};
 use crate::domain::call_context::CallContext;
 use crate::domain::event::Event;
 use crate::domain::ids::AgreementId;
@@ -16,29 +17,31 @@ use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
 
 /// The changes that add a call to the histories of the agreements that it changes, once to each.
-pub(super) fn of_call(
+pub(super) fn of_call<'a>(
     call: &CallContext,
     at: Timestamp,
-    subjects: impl Iterator<Item = Subject>,
+    subjects: impl Iterator<Item = &'a Subject>,
     events: &[Event],
 ) -> Result<Vec<Change>, StoreError> {
-    let mut proposed: BTreeMap<AgreementId, Option<ProposalAction>> = BTreeMap::new();
+    let mut about: BTreeMap<AgreementId, (Option<ProposalAction>, Option<EditedPart>)> = BTreeMap::new();
     for subject in subjects {
-        let action = proposed.entry(subject.agreement).or_default();
-        *action = action.or(subject.proposed);
+        let (proposed, part) = about.entry(subject.agreement).or_default();
+        *proposed = proposed.or(subject.proposed);
+        *part = part.take().or_else(|| subject.part.clone());
     }
-    let change = |(agreement, proposed)| {
+    let change = |(agreement, (proposed, part))| {
         let act = Act {
             operation: call.operation().to_owned(),
             actor: call.actor().clone(),
             at,
             proposed,
+            part,
             events: events.iter().map(Event::event_type).collect(),
         };
         let key = keys::act(call.org(), agreement, call.request_id());
         to_item(key, &act).map(Change::Put)
     };
-    proposed.into_iter().map(change).collect()
+    about.into_iter().map(change).collect()
 }
 
 impl OrgStore {

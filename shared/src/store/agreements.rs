@@ -9,6 +9,7 @@ use super::keys::{self, Due, Key, Rows};
 use super::list::{Attribute, Order, RowFilter};
 use super::record::{self, Record, Row};
 use super::{OrgStore, StoreError, Versioned};
+use crate::domain::agreement::acts::EditedPart;
 use crate::domain::agreement::draft::Draft;
 use crate::domain::agreement::progress::AdvancedAgreement;
 use crate::domain::agreement::{Agreement, Lifecycle};
@@ -243,7 +244,7 @@ pub fn edit(call: &CallContext, before: &Versioned<Agreement>, after: &Draft) ->
     if before.lifecycle() != Lifecycle::Draft {
         return Err(StoreError::Failed("an edit of what is not a draft".to_owned()));
     }
-    Ok(Changes::of(call, next_version(call, before, after)?).about(after.id(), None))
+    Ok(Changes::of(call, next_version(call, before, after)?).about_part(after.id(), EditedPart::of_edit(before, after)))
 }
 
 /// The changes that execute what a member confirmed.

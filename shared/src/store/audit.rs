@@ -11,14 +11,15 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use http::StatusCode;
 use uuid::Uuid;
 
-use super::item::{bytes, number, text};
+use super::item::{bytes, from_item, number, text};
 use super::keys::{self, DROP_AT, Key, SORT};
 use super::table::{PartitionQuery, PutIf};
 use super::{Item, OrgStore, Store, StoreError};
 use crate::domain::actor::ActorType;
+use crate::domain::agreement::acts::Act;
 use crate::domain::audit::{AuditRow, Caller, DayRange, ObjectKind};
 use crate::domain::call_context::CallContext;
-use crate::domain::ids::RequestId;
+use crate::domain::ids::{AgreementId, RequestId};
 use crate::domain::time::Timestamp;
 use crate::limits;
 
@@ -136,12 +137,24 @@ impl OrgStore {
         Ok(AuditRows { rows, has_more: more.is_some() })
     }
 
-    /// The names of callers and objects by their ids. Those that do not exist, or no longer, are left out, except for
-    /// former members.
-    pub(crate) async fn names(&self, of: &[(ObjectKind, Uuid)]) -> Result<HashMap<Uuid, String>, StoreError> {
-        let keys: Vec<Key> = of.iter().flat_map(|(kind, id)| self.named_by(*kind, *id)).collect();
+    /// The names of callers and objects by their ids, and the acts that calls were in the histories of agreements. What does
+    /// not exist, or no longer, is left out, except for former members.
+    pub(crate) async fn names_and_acts(
+        &self,
+        of: &[(ObjectKind, Uuid)],
+        calls: &[(AgreementId, RequestId)],
+    ) -> Result<(HashMap<Uuid, String>, HashMap<RequestId, Act>), StoreError> {
+        let act_keys: HashMap<Key, RequestId> =
+            calls.iter().map(|(agreement, call)| (keys::act(self.org, *agreement, *call), *call)).collect();
+        let of_names = of.iter().flat_map(|(kind, id)| self.named_by(*kind, *id));
+        let keys: Vec<Key> = of_names.chain(act_keys.keys().cloned()).collect();
         let mut names: HashMap<Key, String> = HashMap::new();
+        let mut acts: HashMap<RequestId, Act> = HashMap::new();
         for item in self.store.get_all(&keys).await? {
+            if let Some(call) = Key::of(&item).and_then(|key| act_keys.get(&key)) {
+                acts.insert(*call, from_item(item)?);
+                continue;
+            }
             let inner =
                 |item: &Item, outer: &str, name: &str| item.get(outer)?.as_m().ok()?.get(name)?.as_s().ok().cloned();
             let plain = ["display_name", "name", "url"].iter().find_map(|name| text(&item, name).map(str::to_owned));
@@ -152,7 +165,7 @@ impl OrgStore {
             let name = self.named_by(*kind, *id).into_iter().find_map(|key| names.get(&key).cloned());
             Some((*id, name?))
         };
-        Ok(of.iter().filter_map(name).collect())
+        Ok((of.iter().filter_map(name).collect(), acts))
     }
 
     /// The keys of the items that may have the name of an object.
@@ -166,6 +179,7 @@ impl OrgStore {
             ObjectKind::Endpoint => vec![keys::endpoint(org, id.into())],
             ObjectKind::Token => vec![keys::token(org, id.into())],
             ObjectKind::Member => vec![keys::member(org, id.into()), keys::former_member(org, id.into())],
+            ObjectKind::Part => Vec::new(),
         }
     }
 }

@@ -8,6 +8,7 @@ use aws_sdk_dynamodb::types::{self as sdk, AttributeValue, ConditionCheck, Delet
 use super::StoreError;
 use super::item::{Item, VERSION};
 use super::keys::{Key, PARTITION};
+use crate::domain::agreement::acts::EditedPart;
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{AgreementId, MemberId, OrgId, RequestId};
 use crate::domain::member::{Admin, ByMember, Member};
@@ -116,11 +117,12 @@ pub struct Changes {
     subject: Option<Subject>,
 }
 
-/// The agreement that changes are about, and the proposal for it, if they change one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The agreement that changes are about, with the proposal for it, or the part of it, that they change.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Subject {
     pub agreement: AgreementId,
     pub proposed: Option<ProposalAction>,
+    pub part: Option<EditedPart>,
 }
 
 impl Changes {
@@ -132,12 +134,17 @@ impl Changes {
 
     /// The same changes, which the history of an agreement shows.
     pub(super) fn about(self, agreement: AgreementId, proposed: Option<ProposalAction>) -> Self {
-        Self { subject: Some(Subject { agreement, proposed }), ..self }
+        Self { subject: Some(Subject { agreement, proposed, part: None }), ..self }
+    }
+
+    /// The same changes, which the history of an agreement shows as an edit of a part of it.
+    pub(super) fn about_part(self, agreement: AgreementId, part: Option<EditedPart>) -> Self {
+        Self { subject: Some(Subject { agreement, proposed: None, part }), ..self }
     }
 
     /// The agreement whose history shows the changes, if any.
-    pub(super) fn subject(&self) -> Option<Subject> {
-        self.subject
+    pub(super) fn subject(&self) -> Option<&Subject> {
+        self.subject.as_ref()
     }
 
     /// The changes of a protected transition, which was decided at a moment of the call.

@@ -1,14 +1,14 @@
 //! The blockers of a draft as a checklist: each names what is missing, and where, and links to the place that has it.
 
 use shared::domain::agreement::blockers::{self, Blocker, DraftContext};
-use shared::domain::agreement::gate::{GateRule, GateType};
+use shared::domain::agreement::gate::GateRule;
 use shared::domain::agreement::{Agreement, ParticipantRole};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{GateId, StageId};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 
-use super::condition::{condition_url, type_label};
+use super::condition::condition_url;
 use super::documents::document_url;
 use super::participant_name;
 use super::step::step_url;
@@ -106,7 +106,7 @@ fn place(agreement: &Agreement, stage: StageId, gate: GateId) -> String {
         Some(index) if same.len() > 1 => format!(" {}", index + 1),
         _ => String::new(),
     };
-    let name = own.map_or("", |own: GateType| type_label(own));
+    let name = own.map_or("", sentences::condition);
     format!("“{name}{number}” in “{}”", stage.name.as_str())
 }
 

@@ -203,7 +203,8 @@ fn list_of(part: Part) -> Option<&'static str> {
     }
 }
 
-/// Who changed a part last, if the newest acts tell: they say what was done, and not to which of several parts of a kind.
+/// Who changed a part last, if the newest acts tell: of several parts of a kind they have names, which two may share, and
+/// no ids.
 async fn changed_by(request: &Request, id: AgreementId, part: Part) -> Result<Option<Actor>, Error> {
     let (operations, is_only_one): (&[&str], bool) = match part {
         Part::Description => (&["describe_agreement"], true),

@@ -39,21 +39,6 @@ pub(super) fn types_offered() -> impl Iterator<Item = GateType> {
         .filter(|gate_type| !matches!(gate_type, GateType::MovementAuthorized | GateType::MovementReconciled))
 }
 
-/// The name of a type of condition.
-pub(super) fn type_label(gate_type: GateType) -> &'static str {
-    match gate_type {
-        GateType::SignatureBlocks => "Signatures",
-        GateType::DocumentSigned => "Signed document",
-        GateType::ParticipantApproval => "Approval",
-        GateType::FileUpload => "File upload",
-        GateType::Countdown => "Waiting period",
-        GateType::MovementAuthorized => "Authorized payment",
-        GateType::MovementReconciled => "Confirmed payment",
-        GateType::InformationRequest => "Information request",
-        GateType::IdentityVerified => "Identity check",
-    }
-}
-
 /// What a type of condition waits for, in a sentence.
 fn type_hint(gate_type: GateType) -> &'static str {
     match gate_type {
@@ -140,7 +125,7 @@ pub(super) fn block_text(
 
 /// A condition's type, as its name.
 pub(super) fn condition_name(agreement: &Agreement, gate: GateId) -> &'static str {
-    agreement.gate(gate).map_or("", |gate| type_label(gate.rule.gate_type()))
+    agreement.gate(gate).map_or("", |gate| sentences::condition(gate.rule.gate_type()))
 }
 
 /// The fields of a condition's settings as the draft has them.
@@ -356,7 +341,7 @@ async fn new_page(
         agreement: super::agreement_link(&agreement),
         step: Link { url: step_url(id, stage), text: found.name.as_str().to_owned() },
         path: format!("{}/conditions", step_url(id, stage)),
-        title: format!("New condition: {}", type_label(gate_type).to_lowercase()),
+        title: format!("New condition: {}", sentences::condition(gate_type).to_lowercase()),
         requirement: None,
         hint: type_hint(gate_type),
         new_id: Some(gate),
@@ -468,7 +453,7 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
         agreement: super::agreement_link(&agreement),
         step: Link { url: step_url(id, stage.id), text: stage.name.as_str().to_owned() },
         path: condition_url(id, gate),
-        title: type_label(gate_type).to_owned(),
+        title: sentences::condition(gate_type).to_owned(),
         requirement: Some(sentences::requirement(&found.rule, &agreement, &contacts)),
         hint: type_hint(gate_type),
         new_id: None,

@@ -104,7 +104,7 @@ pub(crate) fn of_review(
 }
 
 fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notice: Option<Notice>) -> DraftPage {
-    let AgreementReview { in_full, workspace, pending, fingerprint, acts, has_more_acts } = review;
+    let AgreementReview { in_full, workspace, pending, fingerprint, .. } = review;
     let (agreement, contacts) = (&in_full.agreement, &in_full.contacts);
     let (id, path) = (agreement.id(), agreement_url(agreement.id()));
     let view = AgreementView::of(in_full, &request.app().base_url);
@@ -139,7 +139,7 @@ fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notic
         new_step: StageId::new(),
         new_document: DocumentId::new(),
         copy: AgreementId::new(),
-        acts: Acts::new(agreement, acts, *has_more_acts),
+        acts: Acts::new(review),
         fields,
         path,
     }

@@ -7,6 +7,7 @@ use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::{Agreement, Document, NewParticipant, ParticipantRole, Roles};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{AgreementId, ContactId, ParticipantId};
+use shared::domain::sentences;
 use shared::error::Error;
 use shared::service::contacts::{self, ContactQuery};
 use shared::service::{agreements, drafts};
@@ -14,7 +15,7 @@ use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input;
 
-use super::condition::{condition_url, type_label};
+use super::condition::condition_url;
 use super::documents::document_url;
 use super::step::editable;
 use super::{Choice, Edit, Problem, participant_name, role_boxes, seen, submit};
@@ -230,7 +231,7 @@ fn named_in(draft: &Agreement, participant: ParticipantId) -> Vec<Link> {
         .filter(|(_, gate)| gate.rule.participant_ids().is_some_and(|ids| ids.contains(&participant)))
         .map(|(stage, gate)| Link {
             url: condition_url(draft.id(), gate.id),
-            text: format!("Open “{}” in “{}”", type_label(gate.rule.gate_type()), stage.name.as_str()),
+            text: format!("Open “{}” in “{}”", sentences::condition(gate.rule.gate_type()), stage.name.as_str()),
         });
     let signs = |document: &&Document| document.blocks.iter().any(|block| block.participant_id == participant);
     let documents = draft.documents.iter().filter(signs).map(|document| Link {

@@ -12,7 +12,7 @@ use shared::service::drafts;
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 
-use super::condition::{condition_name, condition_url, type_label, types_offered};
+use super::condition::{condition_name, condition_url, types_offered};
 use super::{Edit, Problem, moved, seen, submit};
 use crate::Handler;
 use crate::agreement::agreement_url;
@@ -181,7 +181,7 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
         types: types_offered()
             .map(|gate_type: GateType| Link {
                 url: format!("{}/conditions?type={}", step_url(id, stage), gate_type.as_str()),
-                text: type_label(gate_type).to_owned(),
+                text: sentences::condition(gate_type).to_owned(),
             })
             .collect(),
         layout: Layout::new(request),

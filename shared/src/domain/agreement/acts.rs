@@ -2,8 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::edit::without_questions;
+use super::gate::{Gate, GateType, InformationField};
+use super::{Agreement, Document, Label, SignatureBlock, Stage};
 use crate::domain::actor::Actor;
 use crate::domain::event::EventType;
+use crate::domain::ids::ContactId;
 use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
 
@@ -19,7 +23,264 @@ pub struct Act {
     /// What the proposal is for, if the act made or decided one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed: Option<ProposalAction>,
+    /// The part of a draft that it edited. Older acts, and those on a draft as a whole, have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<EditedPart>,
     /// The events that it caused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<EventType>,
+}
+
+/// The part of a draft that an act added, changed, moved or removed, as it was called then: the draft may have it no
+/// longer. People are told by their contacts, whose names may change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "part", rename_all = "snake_case")]
+pub enum EditedPart {
+    /// A participant.
+    Participant {
+        /// Their contact.
+        contact_id: ContactId,
+    },
+    /// A document.
+    Document {
+        /// Its name.
+        name: Label,
+    },
+    /// A signature block.
+    SignatureBlock {
+        /// The name of its document.
+        document: Label,
+        /// The contact who signs there.
+        contact_id: Option<ContactId>,
+    },
+    /// A step.
+    Step {
+        /// Its name.
+        name: Label,
+    },
+    /// A condition.
+    Condition {
+        /// Its type.
+        gate: GateType,
+        /// The name of its step.
+        step: Label,
+    },
+    /// A question of an information request.
+    Question {
+        /// The question.
+        label: Label,
+    },
+}
+
+impl EditedPart {
+    /// The part that an edit is about. An edit that removes a part also changes what refers to it, so a part that came or
+    /// went goes first; and an edit of one part leaves the order of the others.
+    #[must_use]
+    pub fn of_edit(before: &Agreement, after: &Agreement) -> Option<Self> {
+        let (before, after) = (Parts::of(before), Parts::of(after));
+        before.came_or_went(&after).or_else(|| before.changed(&after)).or_else(|| before.moved(&after))
+    }
+
+    /// The contact whom it names.
+    #[must_use]
+    pub fn contact_id(&self) -> Option<ContactId> {
+        match self {
+            Self::Participant { contact_id } => Some(*contact_id),
+            Self::SignatureBlock { contact_id, .. } => *contact_id,
+            _ => None,
+        }
+    }
+}
+
+/// The parts of a draft, each kind in one list.
+struct Parts<'a> {
+    agreement: &'a Agreement,
+    blocks: Vec<(&'a Document, &'a SignatureBlock)>,
+    gates: Vec<(&'a Stage, &'a Gate)>,
+    questions: Vec<&'a InformationField>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(agreement: &'a Agreement) -> Self {
+        let blocks = |document: &'a Document| document.blocks.iter().map(move |block| (document, block));
+        let gates = |stage: &'a Stage| stage.gates.iter().map(move |gate| (stage, gate));
+        let gates: Vec<_> = agreement.stages.iter().flat_map(gates).collect();
+        let questions = gates.iter().filter_map(|(_, gate)| agreement.questions(gate.id)).flatten();
+        Self {
+            agreement,
+            blocks: agreement.documents.iter().flat_map(blocks).collect(),
+            questions: questions.collect(),
+            gates,
+        }
+    }
+
+    /// A signature block, whose participant may have gone with it.
+    fn block(&self, other: &Self, (document, block): (&Document, &SignatureBlock)) -> EditedPart {
+        let signer = [self, other].into_iter().find_map(|parts| parts.agreement.participant(block.participant_id));
+        EditedPart::SignatureBlock {
+            document: document.name.clone(),
+            contact_id: signer.map(|participant| participant.contact_id),
+        }
+    }
+
+    fn came_or_went(&self, after: &Self) -> Option<EditedPart> {
+        let (was, is) = (self.agreement, after.agreement);
+        let participant = || came_or_went(&was.participants, &is.participants, |found| found.id);
+        let document = || came_or_went(&was.documents, &is.documents, |found| found.id);
+        let block = || came_or_went(&self.blocks, &after.blocks, |(_, block)| block.id);
+        let stage = || came_or_went(&was.stages, &is.stages, |stage| stage.id);
+        let gate = || came_or_went(&self.gates, &after.gates, |(_, gate)| gate.id);
+        let question = || came_or_went(&self.questions, &after.questions, |question| question.id);
+        participant()
+            .map(|found| EditedPart::Participant { contact_id: found.contact_id })
+            .or_else(|| document().map(of_document))
+            .or_else(|| block().map(|found| self.block(after, *found)))
+            .or_else(|| stage().map(of_stage))
+            .or_else(|| gate().map(of_gate))
+            .or_else(|| question().copied().map(of_question))
+    }
+
+    fn changed(&self, after: &Self) -> Option<EditedPart> {
+        let (was, is) = (self.agreement, after.agreement);
+        let roles =
+            is.participants.iter().find(|found| was.participant(found.id).is_some_and(|was| was.roles != found.roles));
+        let question = || {
+            after.questions.iter().find(|found| self.questions.iter().any(|was| was.id == found.id && was != *found))
+        };
+        let gate = || {
+            let is_other = |was: &Gate, gate: &Gate| without_questions(&was.rule) != without_questions(&gate.rule);
+            after.gates.iter().find(|(_, gate)| was.gate(gate.id).is_some_and(|was| is_other(was, gate)))
+        };
+        let document = || {
+            let is_other = |was: &Document, found: &Document| was.name != found.name || was.content != found.content;
+            is.documents.iter().find(|found| was.document(found.id).is_some_and(|was| is_other(was, found)))
+        };
+        let stage = || {
+            let is_other = |was: &Stage, found: &Stage| was.name != found.name || was.actions != found.actions;
+            is.stages.iter().find(|found| was.stage(found.id).is_some_and(|was| is_other(was, found)))
+        };
+        roles
+            .map(|found| EditedPart::Participant { contact_id: found.contact_id })
+            .or_else(|| question().copied().map(of_question))
+            .or_else(|| gate().map(of_gate))
+            .or_else(|| document().map(of_document))
+            .or_else(|| stage().map(of_stage))
+    }
+
+    fn moved(&self, after: &Self) -> Option<EditedPart> {
+        moved(&self.agreement.stages, &after.agreement.stages, |stage| stage.id)
+            .map(of_stage)
+            .or_else(|| moved(&self.gates, &after.gates, |(_, gate)| gate.id).map(of_gate))
+            .or_else(|| moved(&self.questions, &after.questions, |question| question.id).copied().map(of_question))
+    }
+}
+
+fn of_document(document: &Document) -> EditedPart {
+    EditedPart::Document { name: document.name.clone() }
+}
+
+fn of_stage(stage: &Stage) -> EditedPart {
+    EditedPart::Step { name: stage.name.clone() }
+}
+
+fn of_gate((stage, gate): &(&Stage, &Gate)) -> EditedPart {
+    EditedPart::Condition { gate: gate.rule.gate_type(), step: stage.name.clone() }
+}
+
+fn of_question(question: &InformationField) -> EditedPart {
+    EditedPart::Question { label: question.label.clone() }
+}
+
+/// The first that is new, or else the first that is gone.
+fn came_or_went<'a, T, I: PartialEq>(before: &'a [T], after: &'a [T], id: impl Fn(&T) -> I) -> Option<&'a T> {
+    let only_in =
+        |these: &'a [T], others: &[T]| these.iter().find(|this| others.iter().all(|other| id(other) != id(this)));
+    only_in(after, before).or_else(|| only_in(before, after))
+}
+
+/// The one that has another place: of two neighbours that changed places, the one that is first now.
+fn moved<'a, T, I: PartialEq>(before: &'a [T], after: &'a [T], id: impl Fn(&T) -> I) -> Option<&'a T> {
+    let (was, is) = before.iter().zip(after).find(|(was, is)| id(was) != id(is))?;
+    let without = |list: &[T]| list.iter().map(&id).filter(|other| *other != id(is)).collect::<Vec<_>>();
+    Some(if without(before) == without(after) { is } else { was })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::fixtures::{Deal, contact, label, noon, part, question, waiting};
+    use super::super::gate::GateRule;
+    use super::super::{ParticipantRole, Roles};
+    use super::*;
+
+    fn told(before: &Agreement, after: &Agreement) -> EditedPart {
+        EditedPart::of_edit(before, after).unwrap()
+    }
+
+    fn step(name: &str) -> EditedPart {
+        EditedPart::Step { name: label(name) }
+    }
+
+    #[test]
+    fn an_edit_tells_which_part_came_or_went() {
+        let draft = Deal::complete().draft;
+        let (stage, eve) = (draft.stages[1].clone(), draft.participants[2].clone());
+        let (with_step, _) = draft.add_stage(label("Closing"), BTreeSet::new(), noon()).unwrap();
+        assert_eq!(told(&draft, &with_step), step("Closing"));
+        assert_eq!(told(&with_step, &draft), step("Closing"));
+        let without_step = draft.remove_stage(stage.id, noon()).unwrap();
+        assert_eq!(told(&draft, &without_step), step("Step 1"), "its conditions went with it");
+        let condition = |gate| EditedPart::Condition { gate, step: label("Step 1") };
+        let (with_gate, _) = draft.add_gate(stage.id, waiting(3), noon()).unwrap();
+        assert_eq!(told(&draft, &with_gate), condition(GateType::Countdown));
+        let without_gate = draft.remove_gate(stage.gates[0].id, noon()).unwrap();
+        assert_eq!(told(&draft, &without_gate), condition(GateType::FileUpload));
+        let asks = draft.stages.iter().flat_map(|stage| &stage.gates).find(|gate| draft.questions(gate.id).is_some());
+        let with_question = draft.put_question(asks.unwrap().id, question("When?"), noon()).unwrap();
+        assert_eq!(told(&draft, &with_question), EditedPart::Question { label: label("When?") });
+
+        let without_eve = draft.remove_participant(eve.id, noon()).unwrap();
+        assert_eq!(told(&draft, &without_eve), EditedPart::Participant { contact_id: eve.contact_id });
+        let zoe = contact("Zoe");
+        let with_zoe = draft.add_participant(part(&zoe, &[ParticipantRole::Signer]), noon()).unwrap().agreement;
+        assert_eq!(told(&draft, &with_zoe), EditedPart::Participant { contact_id: zoe.id });
+        let (with_document, document) = draft.add_document(label("Deed"), None, noon()).unwrap();
+        assert_eq!(told(&draft, &with_document), EditedPart::Document { name: label("Deed") });
+        let (with_block, _) = with_document.add_signature_block(document, eve.id, label("Eve"), noon()).unwrap();
+        let block = EditedPart::SignatureBlock { document: label("Deed"), contact_id: Some(eve.contact_id) };
+        assert_eq!((told(&with_document, &with_block), told(&with_block, &with_document)), (block.clone(), block));
+    }
+
+    #[test]
+    fn an_edit_tells_which_part_changed_or_moved() {
+        let draft = Deal::complete().draft;
+        let ada = &draft.participants[0];
+        let roles = draft.set_roles(ada.id, Roles([ParticipantRole::Funder].into()), noon()).unwrap();
+        assert_eq!(told(&draft, &roles), EditedPart::Participant { contact_id: ada.contact_id });
+        let renamed = draft.rename_document(draft.documents[0].id, label("Note"), noon()).unwrap();
+        assert_eq!(told(&draft, &renamed), EditedPart::Document { name: label("Note") });
+        let mut other = draft.clone();
+        other.stages[2].name = label("Payment");
+        assert_eq!(told(&draft, &other), step("Payment"));
+        let mut other = draft.clone();
+        other.stages[1].gates[1].rule = waiting(7);
+        assert_eq!(told(&draft, &other), EditedPart::Condition { gate: GateType::Countdown, step: label("Step 1") });
+        let mut other = draft.clone();
+        for gate in other.stages.iter_mut().flat_map(|stage| &mut stage.gates) {
+            if let GateRule::InformationRequest { fields, .. } = &mut gate.rule {
+                fields[0].label = label("How?");
+            }
+        }
+        assert_eq!(told(&draft, &other), EditedPart::Question { label: label("How?") });
+
+        let moved = |from: usize, to| draft.move_stage(draft.stages[from].id, to, noon()).unwrap();
+        assert_eq!(told(&draft, &moved(2, 0)), step("Step 2"));
+        assert_eq!(told(&draft, &moved(0, 2)), step("Step 0"));
+        assert_eq!(told(&draft, &moved(0, 1)), step("Step 1"), "of two neighbours, the one that is first now");
+        let gates = draft.move_gate(draft.stages[0].gates[2].id, 0, noon()).unwrap();
+        let approval = EditedPart::Condition { gate: GateType::ParticipantApproval, step: label("Step 0") };
+        assert_eq!(told(&draft, &gates), approval);
+        assert_eq!(EditedPart::of_edit(&draft, &draft.set_expiry(None, noon()).unwrap()), None, "no part");
+    }
 }

@@ -13,6 +13,7 @@ mod status;
 mod terms;
 
 pub use changes::changes_since;
+pub use names::condition;
 pub use operations::{OperationWords, act, changes_a_record, operation, operations};
 pub use review::{effects, proposal_summary, requirement, size, stage_action, time_left};
 pub use status::{CurrentWait, agreement_status, current_wait, waiting_on};

@@ -1,6 +1,7 @@
 //! Lists of names, and counts, which several sentences have.
 
 use crate::domain::agreement::Agreement;
+use crate::domain::agreement::gate::GateType;
 use crate::domain::contact::Contact;
 use crate::domain::ids::ParticipantId;
 
@@ -32,6 +33,22 @@ fn listed(names: &[&str]) -> String {
         [] => "Someone".to_owned(),
         [one] => (*one).to_owned(),
         [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    }
+}
+
+/// What a condition of a type is called.
+#[must_use]
+pub fn condition(gate_type: GateType) -> &'static str {
+    match gate_type {
+        GateType::SignatureBlocks => "Signatures",
+        GateType::DocumentSigned => "Signed document",
+        GateType::ParticipantApproval => "Approval",
+        GateType::FileUpload => "File upload",
+        GateType::Countdown => "Waiting period",
+        GateType::MovementAuthorized => "Authorized payment",
+        GateType::MovementReconciled => "Confirmed payment",
+        GateType::InformationRequest => "Information request",
+        GateType::IdentityVerified => "Identity check",
     }
 }
 

@@ -3,9 +3,11 @@
 
 use std::borrow::Cow;
 
-use crate::domain::agreement::acts::Act;
-use crate::domain::audit::ObjectKind::{self, Agreement, Contact, Endpoint, Member, Proposal, Token, Workspace};
+use super::names::condition;
+use crate::domain::agreement::acts::{Act, EditedPart};
+use crate::domain::audit::ObjectKind::{self, Agreement, Contact, Endpoint, Member, Part, Proposal, Token, Workspace};
 use crate::domain::event::EventType;
+use crate::domain::ids::ContactId;
 use crate::domain::proposal::ProposalAction;
 
 /// An operation in words.
@@ -28,32 +30,32 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("duplicate_agreement", "Duplicated an agreement", &[Agreement]),
     ("discard_draft", "Discarded a draft", &[Agreement]),
     ("publish_agreement", "Published an agreement", &[Agreement]),
-    ("add_agreement_participant", "Added a participant", &[Agreement, Contact]),
-    ("add_participant", "Added a participant", &[Agreement]),
-    ("remove_participant", "Removed a participant", &[Agreement]),
+    ("add_agreement_participant", "Added a participant", &[Agreement, Contact, Part]),
+    ("add_participant", "Added a participant", &[Agreement, Contact]),
+    ("remove_participant", "Removed a participant", &[Agreement, Part, Contact]),
     ("describe_agreement", "Changed the name or kind", &[Agreement]),
     ("set_expiry", "Changed the expiry", &[Agreement]),
     ("set_terms", "Changed the terms", &[Agreement]),
-    ("change_participant", "Changed a participant’s roles", &[Agreement]),
+    ("change_participant", "Changed a participant’s roles", &[Agreement, Part, Contact]),
     ("add_document", "Uploaded a document", &[Agreement]),
-    ("change_document", "Changed a document", &[Agreement]),
-    ("remove_document", "Removed a document", &[Agreement]),
-    ("add_signature_block", "Added a signature block", &[Agreement]),
-    ("remove_signature_block", "Removed a signature block", &[Agreement]),
+    ("change_document", "Changed a document", &[Agreement, Part]),
+    ("remove_document", "Removed a document", &[Agreement, Part]),
+    ("add_signature_block", "Added a signature block", &[Agreement, Part, Contact]),
+    ("remove_signature_block", "Removed a signature block", &[Agreement, Part, Contact]),
     ("add_step", "Added a step", &[Agreement]),
-    ("change_step", "Changed a step", &[Agreement]),
+    ("change_step", "Changed a step", &[Agreement, Part]),
     ("move_step", "Moved a step", &[Agreement]),
-    ("remove_step", "Removed a step", &[Agreement]),
-    ("add_condition", "Added a condition", &[Agreement]),
-    ("change_condition", "Changed a condition", &[Agreement]),
-    ("move_condition", "Moved a condition", &[Agreement]),
-    ("remove_condition", "Removed a condition", &[Agreement]),
-    ("add_question", "Added a question", &[Agreement]),
-    ("change_question", "Changed a question", &[Agreement]),
-    ("move_question", "Moved a question", &[Agreement]),
-    ("remove_question", "Removed a question", &[Agreement]),
-    ("view_document", "Viewed a document", &[Agreement]),
-    ("download_document", "Downloaded a document", &[Agreement]),
+    ("remove_step", "Removed a step", &[Agreement, Part]),
+    ("add_condition", "Added a condition", &[Agreement, Part]),
+    ("change_condition", "Changed a condition", &[Agreement, Part]),
+    ("move_condition", "Moved a condition", &[Agreement, Part]),
+    ("remove_condition", "Removed a condition", &[Agreement, Part]),
+    ("add_question", "Added a question", &[Agreement, Part]),
+    ("change_question", "Changed a question", &[Agreement, Part]),
+    ("move_question", "Moved a question", &[Agreement, Part]),
+    ("remove_question", "Removed a question", &[Agreement, Part]),
+    ("view_document", "Viewed a document", &[Agreement, Part]),
+    ("download_document", "Downloaded a document", &[Agreement, Part]),
     ("advance_agreement", "Advanced an agreement, because time passed", &[Agreement]),
     // Proposals
     ("list_proposals", "Listed proposals", &[]),
@@ -150,9 +152,12 @@ fn id_as_words(id: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// An act of an agreement's history in words.
+/// An act of an agreement's history in words, with the names of contacts where they are known.
 #[must_use]
-pub fn act(act: &Act) -> Cow<'static, str> {
+pub fn act<'a>(act: &Act, name_of: impl Fn(ContactId) -> Option<&'a str>) -> Cow<'static, str> {
+    if let Some(edited) = act.part.as_ref().and_then(|part| edited(&act.operation, part, name_of)) {
+        return Cow::Owned(edited);
+    }
     let publishes = act.proposed == Some(ProposalAction::PublishAgreement);
     Cow::Borrowed(match act.operation.as_str() {
         "create_agreement" => "Drafted",
@@ -170,12 +175,50 @@ pub fn act(act: &Act) -> Cow<'static, str> {
     })
 }
 
+/// An edit of a part in words. None if the operation is about another part, or the name is not known.
+fn edited<'a>(operation: &str, part: &EditedPart, name_of: impl Fn(ContactId) -> Option<&'a str>) -> Option<String> {
+    let (act, what) = operation.split_once('_')?;
+    let (verb, where_to) = match act {
+        "add" => ("Added", "to"),
+        "change" => ("Changed", "in"),
+        "move" => ("Moved", "in"),
+        "remove" => ("Removed", "from"),
+        _ => return None,
+    };
+    Some(match (part, what) {
+        (EditedPart::Participant { contact_id }, "participant" | "agreement_participant") => {
+            let name = name_of(*contact_id)?;
+            match act {
+                "add" => format!("Added {name} as a participant"),
+                "change" => format!("Changed the roles of {name}"),
+                _ => format!("Removed {name} from the participants"),
+            }
+        }
+        (EditedPart::Document { name }, "document") => {
+            let verb = if act == "add" { "Uploaded" } else { verb };
+            format!("{verb} the document “{}”", name.as_str())
+        }
+        (EditedPart::SignatureBlock { document, contact_id }, "signature_block") => {
+            let whose = contact_id.and_then(name_of).map(|name| format!(" for {name}")).unwrap_or_default();
+            format!("{verb} a signature block{whose} {where_to} “{}”", document.as_str())
+        }
+        (EditedPart::Step { name }, "step") => format!("{verb} the step “{}”", name.as_str()),
+        (EditedPart::Condition { gate, step }, "condition") => {
+            format!("{verb} the condition “{}” {where_to} the step “{}”", condition(*gate), step.as_str())
+        }
+        (EditedPart::Question { label }, "question") => format!("{verb} the question “{}”", label.as_str()),
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
     use crate::domain::actor::Actor;
+    use crate::domain::agreement::Label;
+    use crate::domain::agreement::gate::GateType;
     use crate::domain::time::Timestamp;
 
     #[test]
@@ -194,7 +237,8 @@ mod tests {
     fn the_acts_of_a_proposal_say_what_was_proposed() {
         let said = |operation: &str, proposed, events| {
             let operation = operation.to_owned();
-            act(&Act { operation, actor: Actor::system(), at: Timestamp::now(), proposed, events }).into_owned()
+            let act_of = Act { operation, actor: Actor::system(), at: Timestamp::now(), proposed, part: None, events };
+            act(&act_of, |_| None).into_owned()
         };
         let (publish, cancel) = (Some(ProposalAction::PublishAgreement), Some(ProposalAction::CancelAgreement));
         assert_eq!(said("confirm_proposal", publish, vec![]), "Confirmed the publication");
@@ -204,5 +248,34 @@ mod tests {
         assert_eq!(said("advance_agreement", None, vec![EventType::AgreementCompleted]), "Completed");
         assert_eq!(said("advance_agreement", None, vec![]), "Moved on, because time passed");
         assert_eq!(said("add_agreement_participant", None, vec![]), "Added a participant");
+    }
+
+    #[test]
+    fn an_edit_names_its_part() {
+        let label = |text: &str| Label::parse(text).unwrap();
+        let (ada, gone) = (ContactId::new(), ContactId::new());
+        let said = |operation: &str, part| {
+            let (operation, actor, at) = (operation.to_owned(), Actor::system(), Timestamp::now());
+            let edit = Act { operation, actor, at, proposed: None, part: Some(part), events: vec![] };
+            act(&edit, |id| (id == ada).then_some("Ada")).into_owned()
+        };
+        let participant = |contact_id| EditedPart::Participant { contact_id };
+        assert_eq!(said("add_agreement_participant", participant(ada)), "Added Ada as a participant");
+        assert_eq!(said("change_participant", participant(ada)), "Changed the roles of Ada");
+        assert_eq!(said("remove_participant", participant(ada)), "Removed Ada from the participants");
+        assert_eq!(said("remove_participant", participant(gone)), "Removed a participant", "no name is known");
+        let document = || EditedPart::Document { name: label("SAFE") };
+        assert_eq!(said("add_document", document()), "Uploaded the document “SAFE”");
+        assert_eq!(said("remove_document", document()), "Removed the document “SAFE”");
+        let block = |contact_id| EditedPart::SignatureBlock { document: label("SAFE"), contact_id };
+        assert_eq!(said("add_signature_block", block(Some(ada))), "Added a signature block for Ada to “SAFE”");
+        assert_eq!(said("remove_signature_block", block(None)), "Removed a signature block from “SAFE”");
+        assert_eq!(said("move_step", EditedPart::Step { name: label("Closing") }), "Moved the step “Closing”");
+        let condition = EditedPart::Condition { gate: GateType::ParticipantApproval, step: label("Closing") };
+        assert_eq!(said("add_condition", condition), "Added the condition “Approval” to the step “Closing”");
+        let question = EditedPart::Question { label: label("Your address?") };
+        assert_eq!(said("change_question", question), "Changed the question “Your address?”");
+        // What an operation changes besides is not what it is about.
+        assert_eq!(said("set_terms", participant(ada)), "Changed the terms");
     }
 }

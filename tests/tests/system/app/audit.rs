@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
+use shared::domain::time::Timestamp;
+use shared::domain::time_zone::TimeZone;
 use shared::limits;
 use tests::app::{Browser, Page};
+use tests::pages::WAITS_MAX;
 use tests::{Org, log};
 
 use crate::unknown_id;
@@ -18,17 +21,20 @@ async fn member() -> (Org, Browser) {
     (org, browser)
 }
 
+/// What the rows on a page have under a title, in their order.
+fn details(page: &Page, title: &str) -> Vec<String> {
+    let parts = page.body.split("<dt>").filter_map(|part| part.strip_prefix(title)?.strip_prefix("</dt><dd>"));
+    parts.filter_map(|part| Some(part.split('<').next()?.to_owned())).collect()
+}
+
 /// The operations of the rows on a page, in their order.
 fn operations(page: &Page) -> Vec<String> {
-    let parts = page.body.split("data-label=\"Operation\">").skip(1);
-    let id = |part: &str| Some(part.split_once("tiny mono\">")?.1.split('<').next()?.to_owned());
-    parts.filter_map(id).collect()
+    details(page, "Operation")
 }
 
 /// The request ids of the rows on a page, in their order.
 fn request_ids(page: &Page) -> Vec<String> {
-    let parts = page.body.split("title=\"Request id\">").skip(1);
-    parts.filter_map(|part| Some(part.split('<').next()?.to_owned())).collect()
+    details(page, "Request id")
 }
 
 /// The address of a link with a text.
@@ -134,7 +140,8 @@ async fn a_wrong_filter_is_refused_at_its_field_and_a_wrong_position_is_the_begi
         ("from=yesterday", "from-error"),
         ("to=2026-02-30", "to-error"),
         ("from=2026-02-03&to=2026-02-02", "to-error"),
-        ("object=x", "object-error"),
+        ("object=nothing+has+this", "object-error"),
+        ("object=a%01b", "object-error"),
         ("outcome=fine", "There is no such choice"),
         ("actor=x", "There is no such choice"),
         ("operation=%3Cscript%3E", "There is no such choice"),
@@ -165,6 +172,88 @@ async fn a_wrong_filter_is_refused_at_its_field_and_a_wrong_position_is_the_begi
     }
     assert!(browser.get(AUDIT).await.says(&format!("/app/contacts/{}", id(&ada))));
     assert!(Browser::new(org.base_url()).get(AUDIT).await.location().starts_with("/app/sign-in"));
+}
+
+#[tokio::test]
+async fn an_object_is_found_by_its_id_a_link_to_it_or_a_part_of_its_name() {
+    let (org, browser) = member().await;
+    let ada = org.contact("Ada Okafor").await;
+    let ben = org.contact("Ben Okafor <b>").await;
+    let of_ada = format!("{AUDIT}?object={}", id(&ada));
+    for typed in [
+        format!("%20{}%20", id(&ada)),
+        format!("%2Fapp%2Fcontacts%2F{}", id(&ada)),
+        format!("https%3A%2F%2Fdeals.example%2Fapp%2Fcontacts%2F{}%3Fa%3Db%23top", id(&ada)),
+    ] {
+        let page = browser.get(&format!("{AUDIT}?object={typed}")).await;
+        assert_eq!(page.status, 200, "{typed}");
+        assert_eq!(operations(&page), ["create_contact"], "{typed}: {}", page.body);
+        assert!(page.says(&format!("value=\"{}\"", id(&ada))), "{}", page.body);
+    }
+    // One name has it: the log of that object. The other filters and the days stay.
+    let page = browser.get(&format!("{AUDIT}?object=aDA&outcome=success")).await;
+    assert_eq!((page.status, page.location()), (303, format!("{of_ada}&outcome=success").as_str()));
+    assert!(browser.get(&of_ada).await.says("These are the rows about “Ada Okafor”."));
+    // Several have it: they are links that filter.
+    let page = browser.get(&format!("{AUDIT}?object=okafor")).await;
+    assert_eq!((page.status, operations(&page).len()), (200, 0), "{}", page.body);
+    assert!(page.says("<title>Choose an object: Audit") && page.says("Several names have “okafor”"), "{}", page.body);
+    assert_eq!(link(&page, "Ada Okafor"), Some(of_ada));
+    assert_eq!(link(&page, "Ben Okafor &#60;b&#62;"), Some(format!("{AUDIT}?object={}", id(&ben))));
+    let export = browser.get(&format!("{AUDIT}/export?object=okafor")).await;
+    assert!(browser.get(export.location()).await.says("Several names have “okafor”"), "{}", export.body);
+    // More than a page shows are counted.
+    for n in 0..limits::SEARCH_ROWS_MAX {
+        org.contact(&format!("Okafor {n}")).await;
+    }
+    assert!(browser.get(&format!("{AUDIT}?object=okafor")).await.says("And 2 more."));
+    // None has it; and what other organizations have is not there.
+    let theirs = Org::new().await;
+    theirs.contact("Zebulon").await;
+    let page = browser.get(&format!("{AUDIT}?object=zebulon")).await;
+    assert_eq!(page.status, 422);
+    assert!(page.says("Nothing has this in its name.") && page.says("value=\"zebulon\""), "{}", page.body);
+    for page in [format!("{AUDIT}?object=okafor"), format!("{AUDIT}?object=zebulon")] {
+        let request_id = browser.get(&page).await.headers["x-request-id"].to_str().expect("an id").to_owned();
+        let line = log::line(org.stack().log_file(), &request_id).await;
+        assert!(line["waits"].as_u64().is_some_and(|waits| waits <= WAITS_MAX), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn days_and_times_are_those_of_the_organization_s_zone() {
+    let org = Org::new().await;
+    let admin = Browser::of(&org, &org.admin("Kim Sato").await).await;
+    org.contact("Ada").await;
+    // A zone in which it is another day than in UTC at this hour, and for the next hours.
+    let now = Timestamp::now();
+    let hour = now.unix_s().rem_euclid(24 * 3600) / 3600;
+    let name = if hour >= 10 { "Pacific/Kiritimati" } else { "Pacific/Pago_Pago" };
+    let token = admin.get("/app").await.hidden("form_token");
+    let form = [("form_token", token.as_str()), ("name", "Harbor"), ("time_zone", name)];
+    assert_eq!(admin.post("/app/organization", &form).await.status, 303);
+
+    let zone = TimeZone::parse(name).expect("a zone");
+    let (today, in_utc) = (zone.day_of(now).to_string(), now.day());
+    assert_ne!(today, in_utc);
+    let page = admin.get(AUDIT).await;
+    assert!(page.says(&format!("name=\"to\" type=\"date\" value=\"{today}\"")), "{}", page.body);
+    assert!(page.says(&format!("Days and times are in {name}")), "{}", page.body);
+    let day = zone.for_people(now).split(',').next().expect("a day").to_owned();
+    let times = page.body.split("<time ").skip(1).map(|time| time.split("</time>").next().unwrap_or_default());
+    let times: Vec<&str> = times.filter(|time| time.contains("data-fixed")).collect();
+    assert_eq!(times.len(), operations(&page).len());
+    // The title has the time in UTC.
+    let is_of_zone = |time: &&str| time.contains(&format!("\">{day}, ")) && time.contains(" UTC\">");
+    assert!(times.iter().all(is_of_zone), "{times:?}");
+
+    let on = async |day: &str, page: &str| admin.get(&format!("{AUDIT}{page}?from={day}&to={day}")).await;
+    assert!(operations(&on(&today, "").await).contains(&"create_contact".to_owned()));
+    assert_eq!(operations(&on(&in_utc, "").await), [""; 0], "the day in UTC is another one");
+    let export = on(&today, "/export").await;
+    let created = export.body.lines().find(|line| line.contains(",create_contact,")).expect("a row");
+    assert!(created.starts_with(&in_utc) && created.split(',').next().is_some_and(|at| at.ends_with('Z')), "{created}");
+    assert_eq!(on(&in_utc, "/export").await.body.lines().count(), 1, "the head alone");
 }
 
 #[tokio::test]
@@ -272,7 +361,7 @@ async fn the_history_of_an_agreement_says_who_did_what() {
         "Proposed to cancel",
         "Declined the cancellation",
         "Proposed to cancel",
-        "Added a participant",
+        "Added Ada as a participant",
         "Drafted an agreement",
     ];
     let expected: Vec<&str> = expected.iter().map(|act| act.strip_suffix(" an agreement").unwrap_or(act)).collect();
@@ -289,7 +378,7 @@ async fn the_history_of_an_agreement_says_who_did_what() {
         org.post(&to, &part).send().await.ok(201);
     }
     let page = browser.get(&format!("/app/agreements/{}", id(&busy))).await;
-    assert_eq!(page.body.matches("<li>Added a participant").count(), limits::ACTS_SHOWN_MAX);
+    assert_eq!(page.body.matches("<li>Added Person").count(), limits::ACTS_SHOWN_MAX);
     assert!(!page.says("<li>Drafted") && page.says("Older acts in the audit trail"), "{}", page.body);
 
     // One that was written without a history still says who drafted it.

@@ -9,6 +9,7 @@ use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 use shared::limits;
 use tests::app::{Browser, Page};
+use tests::pages::WAITS_MAX;
 use tests::{Org, drafts, log};
 
 const HOUR_S: i64 = 3600;
@@ -248,4 +249,18 @@ async fn a_long_queue_shows_its_beginning_and_costs_no_more_calls() {
     let (calls_of_many, read_units) = cost(&org, &home).await;
     assert_eq!(calls_of_many, calls, "however many there are");
     assert!(read_units < 60.0, "rows, not records: {read_units}");
+}
+
+#[tokio::test]
+async fn recent_activity_reaches_past_many_calls_that_only_read() {
+    let org = Org::new().await;
+    let browser = signed_in(&org).await;
+    let contact = org.contact("Ada Okafor").await;
+    let reads = usize::try_from(limits::AUDIT_ROWS_READ).expect("a count");
+    join_all((0..reads).map(|_| async { org.get("/api/v1/me").send().await.ok(200) })).await;
+    let home = browser.get("/app").await;
+    assert!(home.says(&format!("href=\"/app/contacts/{}\"", contact["id"].as_str().expect("an id"))), "{}", home.body);
+    let request_id = home.headers["x-request-id"].to_str().expect("an id").to_owned();
+    let line = log::line(org.stack().log_file(), &request_id).await;
+    assert!(line["waits"].as_u64().is_some_and(|waits| waits <= WAITS_MAX), "{line}");
 }

@@ -12,6 +12,7 @@ mod sequences;
 mod stages;
 mod terms;
 
+pub(super) use part::without_questions;
 pub use part::{Part, Seen};
 
 use std::collections::BTreeSet;

@@ -125,7 +125,8 @@ impl Agreement {
     }
 }
 
-fn without_questions(rule: &GateRule) -> GateRule {
+/// A rule as the form of its settings shows it.
+pub(in crate::domain::agreement) fn without_questions(rule: &GateRule) -> GateRule {
     match rule {
         GateRule::InformationRequest { participant_ids, .. } => {
             GateRule::InformationRequest { participant_ids: participant_ids.clone(), fields: Vec::new() }

@@ -1,8 +1,11 @@
 //! What is edited in a form of its own: name, participants and terms, also by two members at once.
 
 use serde_json::json;
+use tests::log;
+use tests::pages::WAITS_MAX;
 
 use super::{Desk, NEW, notice};
+use crate::unknown_id;
 
 #[tokio::test]
 async fn members_who_edit_different_parts_both_keep_their_edits() {
@@ -214,4 +217,48 @@ async fn two_who_rename_one_draft_are_told_of_each_other() {
     assert_eq!(desk.send(&path, &[("seen", &seen), ("name", "Tender"), ("kind", "safe")]).await.status, 303);
     let stale = desk.send(&path, &[("seen", &seen), ("name", "Refit"), ("kind", "safe")]).await;
     notice(&stale, "You changed this in another window");
+}
+
+#[tokio::test]
+async fn histories_name_the_part_that_was_edited() {
+    let desk = Desk::new().await;
+    let page = desk.two_party().await;
+    let id = page.rsplit('/').next().expect("an id");
+    let cleo = desk.org.person("Cleo").await["id"].clone();
+    let part = json!({"contact_id": cleo, "roles": ["observer"]});
+    let path = format!("/api/v1/agreements/{id}/participants");
+    let part = desk.org.post(path, &part).send().await.ok(201)["id"].as_str().expect("an id").to_owned();
+    let step = unknown_id();
+    let added =
+        desk.send(&format!("{page}/steps"), &[("act", "add"), ("id", &step), ("step_name", "Closing <b>")]).await;
+    assert_eq!(added.status, 303, "{}", added.body);
+    let wait = [("id", unknown_id()), ("type", "countdown".to_owned()), ("wait", "3".to_owned())];
+    let wait: Vec<_> = wait.iter().map(|(name, value)| (*name, value.as_str())).chain([("unit", "days")]).collect();
+    assert_eq!(desk.send(&format!("{page}/steps/{step}/conditions"), &wait).await.status, 303);
+    let removed = desk.send(&format!("{page}/participants/{part}"), &[("act", "remove")]).await;
+    assert_eq!(removed.status, 303, "{}", removed.body);
+    assert_eq!(desk.send(&format!("{page}/steps/{step}"), &[("act", "remove")]).await.status, 303);
+    let proposal = json!({"action": "cancel_agreement", "agreement_id": id});
+    desk.org.post("/api/v1/proposals", &proposal).send().await.ok(201);
+
+    // What was removed keeps the name that it had.
+    let edits = [
+        "Removed the step “Closing &#60;b&#62;”",
+        "Removed Cleo from the participants",
+        "Added Cleo as a participant",
+        "Added the condition “Waiting period” to the step “Closing &#60;b&#62;”",
+        "Added the step “Closing &#60;b&#62;”",
+    ];
+    for place in [page.as_str(), "/app", "/app/audit"] {
+        let shown = desk.browser.get(place).await;
+        for edit in edits.iter().chain(&["Proposed to cancel"]) {
+            assert!(shown.says(edit), "{place}, {edit}: {}", shown.body);
+        }
+        let request_id = shown.headers["x-request-id"].to_str().expect("an id").to_owned();
+        let line = log::line(desk.org.stack().log_file(), &request_id).await;
+        assert!(line["waits"].as_u64().is_some_and(|waits| waits <= WAITS_MAX), "{place}: {line}");
+    }
+    // An edit about a person is in that person's audit trail, and the part is not counted as another record.
+    let trail = desk.browser.get(&format!("/app/audit?object={}", cleo.as_str().expect("an id"))).await;
+    assert!(trail.says("Removed Cleo from the participants") && !trail.says("and 1 more"), "{}", trail.body);
 }

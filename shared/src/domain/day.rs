@@ -1,0 +1,74 @@
+//! Days as calendars show them, such as `2026-03-14`. When one begins depends on the zone
+//! ([`TimeZone::start_of`](super::time_zone::TimeZone::start_of)).
+
+use std::fmt;
+
+use jiff::civil::Date;
+use jiff::{Span, ToSpan};
+
+use super::local_time::YEARS;
+
+/// A day of the calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Day(Date);
+
+impl Day {
+    pub(super) fn of(date: Date) -> Self {
+        Self(date)
+    }
+
+    pub(super) fn date(self) -> Date {
+        self.0
+    }
+
+    /// The day that a text such as `2026-03-14` names, as `<input type="date">` sends it. None if it names none, or one of
+    /// a year that no one means.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_in_place =
+            |(at, byte): (usize, u8)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
+        let has_form = text.len() == "2026-03-14".len() && text.bytes().enumerate().all(is_in_place);
+        let date: Option<Date> = has_form.then(|| text.parse().ok()).flatten();
+        date.filter(|date| YEARS.contains(&date.year())).map(Self)
+    }
+
+    /// The day some days later (earlier when negative), at most the last one of the calendar.
+    #[must_use]
+    pub fn plus_days(self, days: i32) -> Self {
+        let span: Span = days.days();
+        Self(self.0.saturating_add(span))
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_read_in_one_form_and_counted_on() {
+        let day = Day::parse("2026-02-27").unwrap();
+        assert_eq!((day.to_string().as_str(), day.plus_days(2).to_string().as_str()), ("2026-02-27", "2026-03-01"));
+        assert_eq!(day.plus_days(-58).to_string(), "2025-12-31");
+        for text in [
+            "",
+            "2026-3-14",
+            "2026-02-30",
+            "14.03.2026",
+            "2026-03-14T",
+            "-026-03-14",
+            "2026-03-1é",
+            "0026-03-14",
+            "9999-12-31",
+            "20260314",
+            "2026-03+14",
+        ] {
+            assert_eq!(Day::parse(text), None, "{text}");
+        }
+    }
+}
