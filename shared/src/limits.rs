@@ -46,6 +46,8 @@ pub const REFERRING_AGREEMENTS_READ: usize = 10;
 
 /// Participants of one agreement (contract, section 2).
 pub const AGREEMENT_PARTICIPANTS_MAX: usize = 100;
+/// Recorded verifications of one participant of an agreement.
+pub const VERIFICATIONS_PER_PARTICIPANT_MAX: usize = 10;
 /// Stages of one agreement (contract, section 2).
 pub const AGREEMENT_STAGES_MAX: usize = 50;
 /// Gates of one stage (contract, section 2).

@@ -113,7 +113,8 @@ fn agreement_page(
     let AgreementReview { in_full, workspace, pending, .. } = review;
     let agreement = &in_full.agreement;
     let view = AgreementView::of(in_full, &request.app().base_url);
-    let summary = AgreementSummary::new(agreement, &view, &in_full.contacts);
+    let summary =
+        AgreementSummary::new(agreement, &view, &in_full.contacts).with_verifications(agreement, &review.verifications);
     // The notice of a publication has no line yet.
     let notice = notice.map(|mut notice| {
         if notice.lines.is_empty() {

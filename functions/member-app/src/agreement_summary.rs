@@ -2,12 +2,15 @@
 
 use shared::api::views::agreements::{AgreementView, DocumentView, GateView, ParticipantView, StageView};
 use shared::domain::agreement::gate::{Countdown, FieldType, Gate, GateRule, GateStatus, InformationField};
+use shared::domain::agreement::verification::Verification;
 use shared::domain::agreement::{Agreement, AgreementKind, Document, DocumentState, Lifecycle, Stage, StageState};
 use shared::domain::contact::Contact;
 use shared::domain::sentences;
 
 use crate::draft::documents::document_url;
-use crate::labels::{Badge, DisplayTime};
+use crate::labels::{Badge, DisplayTime, actor_label};
+use crate::layout::Link;
+use crate::verification::verification_url;
 
 /// The parts of an agreement.
 pub(crate) struct AgreementSummary {
@@ -26,6 +29,8 @@ pub(crate) struct ParticipantRow {
     pub name: String,
     pub email: Option<String>,
     pub roles: Vec<&'static str>,
+    /// Their recorded verifications, a line each.
+    pub verifications: Vec<String>,
 }
 
 /// A stage.
@@ -49,6 +54,8 @@ pub(crate) struct GateRow {
     /// The time that belongs to the state: when it was cleared, since when it waits, or when its waiting period ends.
     pub at: Option<DisplayTime>,
     pub questions: Vec<Question>,
+    /// What a member can do about it.
+    pub acts: Vec<Link>,
 }
 
 /// A question of an information request.
@@ -87,6 +94,42 @@ impl AgreementSummary {
     }
 }
 
+impl AgreementSummary {
+    /// The summary with the recorded verifications, and the links by which a member records those that an active agreement
+    /// waits for.
+    pub fn with_verifications(mut self, agreement: &Agreement, recorded: &[Verification]) -> Self {
+        for (row, participant) in self.participants.iter_mut().zip(&agreement.participants) {
+            let own = recorded.iter().filter(|verification| verification.participant_id == participant.id);
+            row.verifications = own.map(verification_line).collect();
+        }
+        let waits = agreement.lifecycle() == Lifecycle::Active;
+        for (step, stage) in self.steps.iter_mut().zip(&agreement.stages) {
+            for (row, gate) in step.gates.iter_mut().zip(&stage.gates) {
+                if waits
+                    && gate.state.status() == GateStatus::Open
+                    && matches!(gate.rule, GateRule::IdentityVerified { .. })
+                {
+                    let link = |id| {
+                        let at = agreement.participants.iter().position(|participant| participant.id == id)?;
+                        let text = format!("Record verification of {}", self.participants.get(at)?.name);
+                        Some(Link { url: verification_url(agreement.id(), id), text })
+                    };
+                    row.acts = agreement.unmet_by(gate).into_iter().filter_map(link).collect();
+                }
+            }
+        }
+        self
+    }
+}
+
+/// A verification in words.
+fn verification_line(verification: &Verification) -> String {
+    let reference =
+        verification.reference.as_ref().map(|text| format!(", reference {}", text.as_str())).unwrap_or_default();
+    let (day, method) = (verification.day.for_people(), verification.method.as_str());
+    format!("Verified on {day}: {method}{reference}. Recorded by {}", actor_label(&verification.recorded_by))
+}
+
 /// What the parts of a summary depend on.
 struct Source<'a> {
     agreement: &'a Agreement,
@@ -109,6 +152,7 @@ impl<'a> Source<'a> {
             name: participant.display_name.as_str().to_owned(),
             email: contact.and_then(|contact| contact.email.as_ref()).map(|email| email.as_str().to_owned()),
             roles: participant.roles.iter().map(|role| sentences::role(*role)).collect(),
+            verifications: Vec::new(),
         }
     }
 
@@ -157,6 +201,7 @@ impl<'a> Source<'a> {
                 GateRule::InformationRequest { fields, .. } => fields.iter().map(question).collect(),
                 _ => Vec::new(),
             },
+            acts: Vec::new(),
         }
     }
 

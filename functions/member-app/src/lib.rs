@@ -43,6 +43,7 @@ mod sign_in_code;
 mod theme;
 mod tokens;
 mod unsent;
+mod verification;
 mod workspace_people;
 mod workspaces;
 
@@ -183,6 +184,10 @@ fn agreement_routes() -> Router<Arc<AppState>> {
         .route(&at("/terms"), page_with_action::<terms::Show, terms::Save>())
         .route(&at("/participants"), page_with_action::<participants::Choose, participants::Add>())
         .route(&at("/participants/{participant}"), page_with_action::<participants::Show, participants::Save>())
+        .route(
+            &at("/participants/{participant}/verification"),
+            page_with_action::<verification::Show, verification::Record>(),
+        )
         .route(&at("/documents"), action::<documents::Add>())
         .route(&at("/documents/{document}"), page_with_action::<documents::Show, documents::Save>())
         .route(&at("/documents/{document}/view"), page::<documents::View>())

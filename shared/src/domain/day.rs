@@ -5,12 +5,33 @@ use std::fmt;
 
 use jiff::civil::Date;
 use jiff::{Span, ToSpan};
+use serde::{Deserialize, Serialize};
 
 use super::local_time::YEARS;
 
 /// A day of the calendar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Day(Date);
+
+/// A text that names no day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not a day such as 2026-03-14")]
+pub struct InvalidDay;
+
+impl TryFrom<String> for Day {
+    type Error = InvalidDay;
+
+    fn try_from(text: String) -> Result<Self, InvalidDay> {
+        Self::parse(&text).ok_or(InvalidDay)
+    }
+}
+
+impl From<Day> for String {
+    fn from(day: Day) -> Self {
+        day.to_string()
+    }
+}
 
 impl Day {
     pub(super) fn of(date: Date) -> Self {
@@ -37,6 +58,14 @@ impl Day {
     pub fn plus_days(self, days: i32) -> Self {
         let span: Span = days.days();
         Self(self.0.saturating_add(span))
+    }
+}
+
+impl Day {
+    /// The day for people, such as `14 Mar 2026`.
+    #[must_use]
+    pub fn for_people(self) -> String {
+        self.0.strftime("%-d %b %Y").to_string()
     }
 }
 

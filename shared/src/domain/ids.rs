@@ -121,6 +121,8 @@ ids! {
     StageId;
     /// An organization's access token; not the secret value itself.
     TokenId;
+    /// A record that a participant's identity was verified.
+    VerificationId;
     /// One deal or matter.
     WorkspaceId;
 }

@@ -6,6 +6,7 @@ use crate::domain::agreement::acts::{Act, EditedPart};
 use crate::domain::agreement::blockers::Blocker;
 use crate::domain::agreement::draft::NotEditable;
 use crate::domain::agreement::participants::NotAdded;
+use crate::domain::agreement::verification::Verification;
 use crate::domain::agreement::{Agreement, Lifecycle, NewAgreement, NewParticipant, Participant};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId, WorkspaceId};
@@ -75,6 +76,8 @@ pub struct AgreementReview {
     pub has_more_acts: bool,
     /// The contacts whom the acts name and who take part no longer.
     pub former: Vec<Contact>,
+    /// The recorded verifications of its participants, the oldest first.
+    pub verifications: Vec<Verification>,
 }
 
 /// An agreement as its page shows it.
@@ -82,7 +85,9 @@ pub struct AgreementReview {
 /// # Errors
 /// [`Error::NotFound`] when there is none.
 pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, Error> {
-    let (agreement, (acts, has_more_acts)) = tokio::try_join!(found(scope, id), audit::acts(scope, id))?;
+    let verifications = async { scope.store().verifications(id).await.map_err(Error::from) };
+    let (agreement, (acts, has_more_acts), verifications) =
+        tokio::try_join!(found(scope, id), audit::acts(scope, id), verifications)?;
     let pending = async { scope.store().pending_proposals(id, scope.now()).await.map_err(Error::from) };
     // Nothing is read where all whom the acts name still take part, as in most agreements.
     let named = acts.iter().filter_map(|act| act.part.as_ref().and_then(EditedPart::contact_id));
@@ -98,7 +103,7 @@ pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, E
     let fingerprint = ReviewFingerprint::of(&loaded);
     let publishes = |proposal: &Proposal| proposal.action == ProposalAction::PublishAgreement;
     let (in_full, workspace) = in_full(loaded, is_draft && pending.iter().any(publishes), scope.now());
-    Ok(AgreementReview { in_full, workspace, pending, fingerprint, acts, has_more_acts, former })
+    Ok(AgreementReview { in_full, workspace, pending, fingerprint, acts, has_more_acts, former, verifications })
 }
 
 /// The pending proposal of an action on an agreement, if there is one.

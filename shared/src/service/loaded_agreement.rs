@@ -30,10 +30,11 @@ pub struct AgreementWithFacts {
 }
 
 impl AgreementWithFacts {
-    /// Loads the facts of an agreement. There are none yet: signatures, approvals and movements will be read here.
-    #[allow(clippy::unused_async, reason = "it will read facts from the store")]
+    /// Loads the facts of an agreement. There are no movements yet: they will be read here.
+    #[allow(clippy::unused_async, reason = "it will read movements from the store")]
     pub(super) async fn load(_: &Scope, agreement: Versioned<Agreement>) -> Result<Self, Error> {
-        Ok(Self { agreement, facts: Facts::none() })
+        let facts = agreement.facts().clone();
+        Ok(Self { agreement, facts })
     }
 
     /// The agreement as it is stored.

@@ -45,6 +45,7 @@ pub mod search;
 pub mod second_factors;
 pub mod system;
 pub mod tokens;
+pub mod verifications;
 pub mod workspaces;
 
 pub use scope::{Plan, Scope, Writer};

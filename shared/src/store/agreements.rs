@@ -14,7 +14,7 @@ use crate::domain::agreement::draft::Draft;
 use crate::domain::agreement::progress::AdvancedAgreement;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::call_context::CallContext;
-use crate::domain::ids::{AgreementId, ContactId, OrgId, WorkspaceId};
+use crate::domain::ids::{AgreementId, ContactId, OrgId, ParticipantId, WorkspaceId};
 use crate::domain::member::ByMember;
 use crate::domain::time::Timestamp;
 use crate::limits;
@@ -254,6 +254,18 @@ pub fn execute(
     after: &ByMember<Agreement>,
 ) -> Result<Changes, StoreError> {
     Ok(Changes::decided_by_member(call, after, next_version(call, before, after)?).about(after.id(), None))
+}
+
+/// The changes that record what a member recorded about a participant of an active agreement.
+pub(super) fn record(
+    call: &CallContext,
+    before: &Versioned<Agreement>,
+    after: &ByMember<Agreement>,
+    about: ParticipantId,
+) -> Result<Changes, StoreError> {
+    let contact = after.participant(about).map(|participant| participant.contact_id);
+    let part = contact.map(|contact_id| EditedPart::Participant { contact_id });
+    Ok(Changes::decided_by_member(call, after, next_version(call, before, after)?).about_part(after.id(), part))
 }
 
 /// The changes that record how far time has advanced an agreement.

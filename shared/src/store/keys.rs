@@ -41,7 +41,7 @@ use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::{Email, ExternalReference};
 use crate::domain::ids::{
     AgreementId, ContactId, EndpointId, EventId, MemberId, OrgId, ProposalId, RequestId, SessionId, TokenId,
-    WorkspaceId,
+    VerificationId, WorkspaceId,
 };
 use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
@@ -407,6 +407,14 @@ pub(super) fn act(org: OrgId, agreement: AgreementId, call: RequestId) -> Key {
     let newest_first = uuid::Uuid::from_u128(!call.uuid().as_u128());
     Key::new(acts(org, agreement), format_args!("{ACT}{newest_first}"))
 }
+
+/// A verification of a participant's identity.
+pub(super) fn verification(org: OrgId, agreement: AgreementId, id: VerificationId) -> Key {
+    Key::new(acts(org, agreement), format_args!("{VERIFICATION}{id}"))
+}
+
+/// The beginning of the sort keys of verifications.
+pub(super) const VERIFICATION: &str = "VERIFICATION#";
 
 /// The beginning of the sort keys of acts.
 pub(super) const ACT: &str = "ACT#";

@@ -44,6 +44,7 @@ pub(crate) mod sessions;
 mod table;
 pub(crate) mod tokens;
 mod usage;
+pub(crate) mod verifications;
 pub mod workspaces;
 
 pub use item::{Item, Versioned};

@@ -398,7 +398,7 @@ impl GateView {
         let is_waiting = matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
             && matches!(gate.state, GateState::Locked | GateState::Open { .. });
         let waited_for: Vec<ParticipantId> =
-            if is_waiting { gate.rule.named(agreement).into_iter().collect() } else { Vec::new() };
+            if is_waiting { agreement.unmet_by(gate).into_iter().collect() } else { Vec::new() };
         Self {
             id: gate.id,
             gate_type: gate.rule.gate_type(),

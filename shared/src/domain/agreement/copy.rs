@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::gate::{Countdown, Gate, GateRule, GateState, InformationField};
+use super::progress::Facts;
 use super::{Agreement, AgreementName, Document, DocumentState, Life, Participant, SignatureBlock, Stage, StageState};
 use crate::domain::actor::Actor;
 use crate::domain::ids::{AgreementId, DocumentId, FieldId, GateId, ParticipantId, SignatureBlockId, StageId};
@@ -57,6 +58,7 @@ impl Agreement {
             created_by,
             created_at: now,
             updated_at: now,
+            facts: Facts::none(),
         }
     }
 }

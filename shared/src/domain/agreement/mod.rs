@@ -3,7 +3,7 @@
 //! The types are here. [`acts`] has what a history shows, [`gate`] the nine types of gates, [`blockers`] the blockers of
 //! publication, [`edit`] the editing of drafts, [`draft`] the drafts that may be written without a member,
 //! [`participants`] joining an agreement, [`pdf`] what may be a document, [`progress`] how an active agreement advances,
-//! [`template`] what a draft can begin with.
+//! [`template`] what a draft can begin with, [`verification`] the verified identities of participants.
 
 pub mod acts;
 pub mod blockers;
@@ -17,6 +17,7 @@ pub mod participants;
 pub mod pdf;
 pub mod progress;
 pub mod template;
+pub mod verification;
 
 use std::collections::BTreeSet;
 
@@ -34,6 +35,7 @@ use crate::wire::enums::text_enum;
 use crate::wire::fields::FieldErrors;
 use crate::wire::input::{OrDefault, texts};
 use gate::{Gate, GateState};
+use progress::Facts;
 
 texts! {
     /// The name of an agreement.
@@ -309,6 +311,9 @@ pub struct Agreement {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
+    /// What has been recorded for its gates: private to the domain, which records it.
+    #[serde(default = "Facts::none", skip_serializing_if = "Facts::is_none")]
+    pub(super) facts: Facts,
 }
 
 /// An agreement to be drafted.
@@ -395,6 +400,7 @@ impl Agreement {
             created_by,
             created_at: now,
             updated_at: now,
+            facts: Facts::none(),
         }
     }
 
@@ -437,12 +443,12 @@ impl Agreement {
         current.into_iter().flat_map(|stage| &stage.gates).filter(is_waiting)
     }
 
-    /// The contacts whom an open gate of an active agreement's current step names.
+    /// The contacts for whom an open gate of an active agreement's current step waits.
     #[must_use]
     pub fn waited_for(&self) -> BTreeSet<ContactId> {
         let open = self.waiting_gates().filter(|gate| matches!(gate.state, GateState::Open { .. }));
-        let named = open.flat_map(|gate| gate.rule.named(self));
-        named.filter_map(|id| self.participant(id)).map(|participant| participant.contact_id).collect()
+        let waited_for = open.flat_map(|gate| self.unmet_by(gate));
+        waited_for.filter_map(|id| self.participant(id)).map(|participant| participant.contact_id).collect()
     }
 
     /// Whether a participant of an active agreement has declined, so that a member has to see how it goes on.

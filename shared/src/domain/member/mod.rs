@@ -3,17 +3,19 @@
 //! without which the store writes no protected transition.
 //!
 //! `decisions` confirms, declines and activates; `removal` removes members, `roles` changes
-//! their roles.
+//! their roles, `verification` records the identities that they verified.
 
 mod decisions;
 mod removal;
 mod roles;
+mod verification;
 
 use std::ops::Deref;
 
 pub use decisions::{Changed, DecisionContext, Outcome, Refusal, activate, confirm, decline};
 pub use removal::{NotRemoved, NotRemovedByOperator, Removal, remove};
 pub use roles::{RoleChange, RoleNotChanged, change_role};
+pub use verification::{NotVerified, Verified, record_verification};
 
 use super::actor::{Actor, ActorType};
 use super::contact::DisplayName;

@@ -54,6 +54,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("change_question", "Changed a question", &[Agreement, Part]),
     ("move_question", "Moved a question", &[Agreement, Part]),
     ("remove_question", "Removed a question", &[Agreement, Part]),
+    ("record_verification", "Recorded a verified identity", &[Agreement, Part, Contact]),
     ("view_document", "Viewed a document", &[Agreement, Part]),
     ("download_document", "Downloaded a document", &[Agreement, Part]),
     ("advance_agreement", "Advanced an agreement, because time passed", &[Agreement]),
@@ -177,6 +178,9 @@ pub fn act<'a>(act: &Act, name_of: impl Fn(ContactId) -> Option<&'a str>) -> Cow
 
 /// An edit of a part in words. None if the operation is about another part, or the name is not known.
 fn edited<'a>(operation: &str, part: &EditedPart, name_of: impl Fn(ContactId) -> Option<&'a str>) -> Option<String> {
+    if let (EditedPart::Participant { contact_id }, "record_verification") = (part, operation) {
+        return Some(format!("Recorded that {} was verified", name_of(*contact_id)?));
+    }
     let (act, what) = operation.split_once('_')?;
     let (verb, where_to) = match act {
         "add" => ("Added", "to"),

@@ -83,7 +83,7 @@ pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<
     let is_declined = |gate: &Gate| matches!(gate.state, GateState::Declined { .. });
     let is_time = |gate: &Gate| matches!(gate.rule, GateRule::Countdown { .. });
     let is_own = |gate: &Gate| {
-        let mut named = gate.rule.named(agreement).into_iter().filter_map(|id| agreement.participant(id));
+        let mut named = agreement.unmet_by(gate).into_iter().filter_map(|id| agreement.participant(id));
         named.any(|participant| own.contains(&participant.contact_id))
     };
     let mut waiting: Vec<&Gate> = agreement.waiting_gates().collect();
@@ -93,9 +93,9 @@ pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<
     let on = match &first.rule {
         GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => requirement(&first.rule, agreement, contacts),
         GateRule::Countdown { .. } => "A date to come".to_owned(),
-        rule => {
-            let named: Vec<ParticipantId> = rule.named(agreement).into_iter().collect();
-            waiting_on(first, agreement, &named, contacts)
+        _ => {
+            let waited_for: Vec<ParticipantId> = agreement.unmet_by(first).into_iter().collect();
+            waiting_on(first, agreement, &waited_for, contacts)
         }
     };
     Some(CurrentWait {

@@ -25,3 +25,4 @@ mod sign_in;
 mod strangers;
 mod tokens;
 mod unsent;
+mod verification;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::domain::ids::{GateId, MovementId, ParticipantId, SignatureBlockId};
 use crate::domain::movement::MovementState;
 use crate::domain::time::Timestamp;
@@ -19,27 +21,36 @@ use crate::domain::time::Timestamp;
 ///     facts.approved.insert((gate, participant));
 /// }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// Decision: an agreement keeps its facts itself. They are small, lists need them too, and two facts that are recorded at
+/// once meet in the agreement's version. What a fact rests on, such as the method of a verification, is a record of its
+/// own, which only its pages read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// The time of the last recorded fact. The facts count from then on.
     pub(in crate::domain) recorded_at: Option<Timestamp>,
     /// The signed blocks.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) signed: BTreeSet<SignatureBlockId>,
     /// The approvals: the gate, and the participant who approved.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) approved: BTreeSet<(GateId, ParticipantId)>,
     /// The uploads: the gate, and the participant who uploaded a file.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) uploaded: BTreeSet<(GateId, ParticipantId)>,
     /// The accepted answers: the gate, and the participant whose latest answers a member has accepted.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) accepted: BTreeSet<(GateId, ParticipantId)>,
     /// The participants with a recorded verification.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) verified: BTreeSet<ParticipantId>,
-    /// The agreement's movements.
+    /// The agreement's movements, which are records of their own.
+    #[serde(skip)]
     pub(in crate::domain) movements: Vec<(MovementId, MovementState)>,
 }
 
 impl Facts {
-    /// No facts. Signatures, approvals, uploads, answers and movements are not recorded yet, so only time advances an
-    /// agreement.
+    /// No facts.
     #[must_use]
     pub fn none() -> Self {
         Self {
@@ -51,6 +62,11 @@ impl Facts {
             verified: BTreeSet::new(),
             movements: Vec::new(),
         }
+    }
+
+    /// Whether nothing has been recorded.
+    pub(in crate::domain) fn is_none(&self) -> bool {
+        *self == Self::none()
     }
 
     /// Whether money is on its way. An agreement neither expires nor is cancelled then.

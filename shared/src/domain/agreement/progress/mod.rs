@@ -112,6 +112,32 @@ impl Agreement {
         agreement
     }
 
+    /// The active agreement with one more fact, recorded now: advanced to this moment without the fact, then with it.
+    #[must_use]
+    pub(in crate::domain) fn recorded(
+        &self,
+        facts: &Facts,
+        time_scale: TimeScale,
+        now: Timestamp,
+        record: impl FnOnce(&mut Facts),
+    ) -> Self {
+        let mut after = self.clone();
+        after.advance_to(facts, time_scale, now);
+        let mut facts = facts.clone();
+        record(&mut facts);
+        // The clock of this call may be behind that of the call before.
+        facts.recorded_at = facts.recorded_at.max(Some(now));
+        after.advance_to(&facts, time_scale, now);
+        after.facts = Facts { movements: Vec::new(), ..facts };
+        after.updated_at = now.max(self.updated_at);
+        after
+    }
+
+    /// What has been recorded for its gates, besides its movements.
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
     /// The cancelled agreement.
     #[must_use]
     pub(in crate::domain) fn cancelled(&self, now: Timestamp) -> Self {

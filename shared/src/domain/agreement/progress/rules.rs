@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::facts::Facts;
-use crate::domain::agreement::Document;
 use crate::domain::agreement::gate::{Gate, GateRule, GateState};
+use crate::domain::agreement::{Agreement, Document, SignatureBlock};
 use crate::domain::ids::{GateId, ParticipantId};
 use crate::domain::movement::MovementState;
 use crate::domain::time::Timestamp;
@@ -12,6 +12,37 @@ use crate::domain::time_scale::TimeScale;
 
 pub(super) fn is_signed(document: &Document, facts: &Facts) -> bool {
     !document.blocks.is_empty() && document.blocks.iter().all(|block| facts.signed.contains(&block.id))
+}
+
+impl Agreement {
+    /// The participants whom a gate names and who have not done their part, in the order of their ids.
+    #[must_use]
+    pub fn unmet_by(&self, gate: &Gate) -> BTreeSet<ParticipantId> {
+        let facts = &self.facts;
+        let has_signed = |participant: ParticipantId, is_named: &dyn Fn(&Document, &SignatureBlock) -> bool| {
+            let blocks =
+                self.documents.iter().flat_map(|document| document.blocks.iter().map(move |block| (document, block)));
+            let mut own =
+                blocks.filter(|(document, block)| block.participant_id == participant && is_named(document, block));
+            own.all(|(_, block)| facts.signed.contains(&block.id))
+        };
+        let is_done = |participant: ParticipantId| match &gate.rule {
+            GateRule::SignatureBlocks { block_ids } => {
+                has_signed(participant, &|_, block| block_ids.contains(&block.id))
+            }
+            GateRule::DocumentSigned { document_id } => {
+                has_signed(participant, &|document, _| Some(document.id) == *document_id)
+            }
+            GateRule::ParticipantApproval { .. } => facts.approved.contains(&(gate.id, participant)),
+            GateRule::FileUpload { .. } => facts.uploaded.contains(&(gate.id, participant)),
+            GateRule::InformationRequest { .. } => facts.accepted.contains(&(gate.id, participant)),
+            GateRule::IdentityVerified { .. } => facts.verified.contains(&participant),
+            GateRule::Countdown { .. } | GateRule::MovementAuthorized { .. } | GateRule::MovementReconciled { .. } => {
+                false
+            }
+        };
+        gate.rule.named(self).into_iter().filter(|participant| !is_done(*participant)).collect()
+    }
 }
 
 impl Gate {
@@ -72,8 +103,8 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::agreement::Lifecycle;
     use crate::domain::agreement::fixtures::{Deal, after, label, noon, time_scale};
-    use crate::domain::agreement::{Agreement, Lifecycle};
     use crate::domain::ids::MovementId;
 
     /// Each state of a movement, with whether it meets a gate of the movement's authorization, and of its

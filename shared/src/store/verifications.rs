@@ -1,0 +1,44 @@
+//! Recorded verifications of participants' identities: items in the partition of their agreement.
+
+use super::agreements;
+use super::change::{Change, Changes};
+use super::item::{from_item, to_item};
+use super::keys::{self, VERIFICATION};
+use super::table::PartitionQuery;
+use super::{OrgStore, StoreError, Versioned};
+use crate::domain::agreement::Agreement;
+use crate::domain::agreement::verification::Verification;
+use crate::domain::call_context::CallContext;
+use crate::domain::ids::AgreementId;
+use crate::domain::member::Verified;
+
+impl OrgStore {
+    /// The verifications of an agreement's participants, the oldest first.
+    pub(crate) async fn verifications(&self, agreement: AgreementId) -> Result<Vec<Verification>, StoreError> {
+        let (partition, last) = (keys::acts(self.org, agreement), format!("{VERIFICATION}~"));
+        let mut found = Vec::new();
+        let mut start = None;
+        loop {
+            let query =
+                PartitionQuery { partition: &partition, from: VERIFICATION, to: &last, start, ..Default::default() };
+            let (items, more) = self.store.items_between(query).await?;
+            found.extend(items.into_iter().map(from_item).collect::<Result<Vec<_>, _>>()?);
+            if more.is_none() {
+                return Ok(found);
+            }
+            start = more;
+        }
+    }
+}
+
+/// The changes that record a verification, and advance the agreement.
+pub(crate) fn record(
+    call: &CallContext,
+    before: &Versioned<Agreement>,
+    verified: &Verified,
+) -> Result<[Changes; 2], StoreError> {
+    let Verified { verification, agreement, .. } = verified;
+    let item = to_item(keys::verification(call.org(), agreement.id(), verification.id), verification)?;
+    let added = Changes::by_member(call, agreement.by(), [Change::Create(item)]);
+    Ok([agreements::record(call, before, agreement, verification.participant_id)?, added])
+}
