@@ -242,7 +242,7 @@ impl Handler for Replay {
         let submitted = request.submitted_form()?.require_admin()?;
         let endpoint = load_endpoint(request).await?.endpoint.id();
         let event: EventId = request.path_id("event")?;
-        let line = "It is sent now, with all attempts of the schedule before it.";
+        let line = "It is being sent. If an attempt fails, we’ll retry on the same schedule.";
         let redirect = redirect_with_notice(&submitted, delivery_url(endpoint, event), "Replay started", line).await;
         submitted.run(|| deliveries::replay(submitted.scope(), submitted.submitter(), endpoint, event)).await?;
         Ok(redirect.into())

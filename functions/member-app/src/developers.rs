@@ -18,6 +18,7 @@ use shared::webhook::guard::{AddressError, EndpointUrl, check};
 use shared::webhook::resolve::ResolveError;
 
 use crate::Handler;
+use crate::done::shown_once;
 use crate::labels::{Badge, DisplayTime, DisplayUrl, endpoint_badge, subscription_label};
 use crate::layout::{Layout, Notice};
 use crate::response::PageResponse;
@@ -230,7 +231,10 @@ impl Handler for AddEndpoint {
         submitted.redirect_if_committed(&redirect);
         let (scope, admin) = (submitted.scope(), submitted.submitter());
         let notice = match submitted.run(|| endpoints::add(scope, admin, &endpoint, &keys)).await? {
-            Ok(()) => return Ok(redirect.into()),
+            Ok(()) => {
+                let line = "Copy its signing secret below: your server verifies deliveries with it.";
+                return Ok(shown_once(&submitted, redirect, "Endpoint added", line).await);
+            }
             Err(NotAdded::NoRoom) => {
                 let max = limits::ENDPOINTS_MAX;
                 let line = format!("An organization has at most {max}. Delete one that you no longer need.");

@@ -4,6 +4,7 @@ use http::HeaderValue;
 use shared::web::{Flash, Redirect, Request, SubmittedForm, Submitter};
 
 use crate::layout::Notice;
+use crate::response::PageResponse;
 
 /// The redirect to the page that shows what a form's act did, with a notice of a title and a line. Make it before the act:
 /// it also answers the form if the act takes effect although it seems to fail. It comes without the notice if the keys that
@@ -40,6 +41,18 @@ pub(crate) async fn with_notice<S: Submitter>(
     Redirect { location, cookie }
 }
 
+/// The response after an act that makes what its page shows once: the redirect of that page, and the notice that says what
+/// was done.
+pub(crate) async fn shown_once<S: Submitter>(
+    submitted: &SubmittedForm<'_, S>,
+    redirect: Redirect,
+    title: &str,
+    line: &str,
+) -> PageResponse {
+    let notice = with_notice(submitted, redirect.location.clone(), &Notice::good(title, line)).await;
+    PageResponse::from(redirect).with_cookie(notice.cookie)
+}
+
 /// The notice of the act that led to the page, if any, with the `Set-Cookie` header that removes it.
 pub(crate) async fn notice_of_act(request: &Request) -> (Option<Notice>, Option<HeaderValue>) {
     // The page also works when the keys that open the flash can't be read.
@@ -49,6 +62,10 @@ pub(crate) async fn notice_of_act(request: &Request) -> (Option<Notice>, Option<
     let class = ["bad", "warn"].into_iter().find(|known| *known == class).unwrap_or("good");
     let title = parts.next().unwrap_or_default().to_owned();
     request.set_outcome(&title);
-    let notice = Notice { section: section.to_owned(), ..Notice::new(class, title, parts.map(str::to_owned)) };
+    let notice = Notice {
+        section: section.to_owned(),
+        takes_focus: true,
+        ..Notice::new(class, title, parts.map(str::to_owned))
+    };
     (Some(notice), cookie)
 }

@@ -20,7 +20,7 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use crate::Handler;
 use crate::delivery::{failure_label, outcome_notice};
 use crate::developers::{EndpointForm, check_address, endpoint_url};
-use crate::done::{notice_of_act, redirect_with_notice, with_notice};
+use crate::done::{notice_of_act, redirect_with_notice, shown_once, with_notice};
 use crate::labels::{Badge, DisplayTime, DisplayUrl, actor_label, delivery_badge, endpoint_badge, subscription_label};
 use crate::layout::{Layout, Notice, encode_query_value};
 use crate::response::PageResponse;
@@ -64,9 +64,11 @@ struct ReplayForm {
     count: u64,
     /// Whether an earlier replay is still running.
     is_under_way: bool,
-    /// The value of the field: a time in UTC without an offset, or the submitted text if that is no time.
+    /// The value of the field: a time in the organization's zone, or the submitted text if that is no time.
     since: String,
-    since_text: String,
+    since_at: DisplayTime,
+    /// The organization's time zone.
+    zone: String,
     error: Option<&'static str>,
 }
 
@@ -251,7 +253,8 @@ async fn replay_form(request: &Request, state: &EndpointState) -> Result<Option<
     let form = request.unverified_form();
     let submitted = Some(form.get("since").to_owned()).filter(|_| Button::of(&form) == Some(Button::ReplayAll));
     let requested = submitted.or_else(|| request.query("since"));
-    let since = requested.as_deref().map(parse_datetime_local);
+    let zone = &request.signed_in()?.organization().time_zone;
+    let since = requested.as_deref().map(|text| zone.read_local(text).ok());
     let count_from = since.flatten().unwrap_or_else(beginning_of_time);
     let found = deliveries::undelivered(request.signed_in()?.scope(), state, count_from).await?;
     if found.count == 0 && requested.is_none() {
@@ -259,13 +262,13 @@ async fn replay_form(request: &Request, state: &EndpointState) -> Result<Option<
     }
     let from = since.flatten().or(found.earliest).unwrap_or(request.now());
     // Rounded down to the second, so that the earliest event is included.
-    let from = Timestamp::from_unix_ms(from.unix_ms().div_euclid(1000) * 1000).unwrap_or(from);
-    let value = from.to_string().chars().take("2026-03-14T09:26:53".len()).collect();
+    let value = zone.write_datetime_local(from);
     let invalid = requested.filter(|_| since == Some(None));
     Ok(Some(ReplayForm {
         count: found.count,
         is_under_way: state.replay.is_some(),
-        since_text: from.for_people(),
+        since_at: from.into(),
+        zone: zone.as_str().to_owned(),
         error: invalid.is_some().then_some("must be a date with a time, such as 2026-03-14T09:26"),
         since: invalid.unwrap_or(value),
     }))
@@ -273,12 +276,6 @@ async fn replay_form(request: &Request, state: &EndpointState) -> Result<Option<
 
 fn beginning_of_time() -> Timestamp {
     Timestamp::from_unix_ms(0).unwrap_or_else(|_| Timestamp::now())
-}
-
-/// The time in a `datetime-local` field, in UTC.
-fn parse_datetime_local(text: &str) -> Option<Timestamp> {
-    let text = text.trim();
-    [format!("{text}:00Z"), format!("{text}Z"), text.to_owned()].iter().find_map(|text| text.parse().ok())
 }
 
 /// A button of the page.
@@ -393,7 +390,13 @@ async fn rotate_secret(request: &Request, submitted: &AdminForm<'_>, id: Endpoin
     };
     submitted.redirect_if_committed(&redirect);
     match submitted.run(|| endpoints::rotate_secret(scope, admin, id, &new, &keys)).await? {
-        Ok(()) => Ok(redirect.into()),
+        Ok(()) => {
+            let line = match rotation {
+                Rotation::AtOnce => "The old secret no longer signs. Copy the new one below.",
+                Rotation::Overlapping => "The old secret signs for 24 more hours. Copy the new one below.",
+            };
+            Ok(shown_once(submitted, redirect, "Secret rotated", line).await)
+        }
         Err(TooManySecrets { first_end }) => {
             let line = format!(
                 "{} previous secrets are still valid, the most that an endpoint can have. Replace the secret at once, or wait until {}.",
@@ -448,12 +451,13 @@ async fn replay_undelivered(
     submitted: &AdminForm<'_>,
     id: EndpointId,
 ) -> Result<PageResponse, Error> {
-    let Some(since) = parse_datetime_local(submitted.form().get("since")) else {
+    let zone = &request.signed_in()?.organization().time_zone;
+    let Ok(since) = zone.read_local(submitted.form().get("since")) else {
         let line = "Since must be a date with a time, such as 2026-03-14T09:26.";
         let notice = Notice::bad("Nothing was replayed", line);
         return Ok(endpoint_page(request, Some(notice)).await?.unprocessable());
     };
-    let line = format!("What was not delivered since {} is sent again.", since.for_people());
+    let line = format!("What was not delivered since {} is sent again.", zone.for_people(since));
     let redirect = redirect_with_notice(submitted, endpoint_url(id), "Replay started", &line).await;
     submitted.run(|| endpoints::replay_undelivered(submitted.scope(), submitted.submitter(), id, since)).await?;
     Ok(redirect.into())
@@ -512,21 +516,5 @@ impl Handler for Save {
         let redirect = redirect_with_notice(&submitted, endpoint_url(id), "Changes saved", line).await;
         submitted.run(|| endpoints::edit(scope, admin, id, url.clone(), events.clone())).await?;
         Ok(redirect.into())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::parse_datetime_local;
-
-    #[test]
-    fn a_time_is_parsed_as_browsers_send_it() {
-        let time = parse_datetime_local("2026-03-14T09:26").unwrap();
-        for text in ["2026-03-14T09:26:00", "2026-03-14T09:26:00.000", "2026-03-14T09:26:00Z", " 2026-03-14T09:26 "] {
-            assert_eq!(parse_datetime_local(text), Some(time), "{text}");
-        }
-        for text in ["", "yesterday", "2026-03-14", "09:26"] {
-            assert_eq!(parse_datetime_local(text), None, "{text}");
-        }
     }
 }

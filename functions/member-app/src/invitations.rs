@@ -10,7 +10,7 @@ use shared::web::{Flash, Form, Redirect, Request};
 use shared::wire::fields::FieldErrors;
 
 use crate::Handler;
-use crate::done::redirect_with_notice;
+use crate::done::{redirect_with_notice, shown_once};
 use crate::layout::Notice;
 use crate::organization::{PATH, RoleOption, Shown, organization_page, role_options};
 use crate::response::PageResponse;
@@ -85,7 +85,10 @@ impl Handler for Invite {
         let redirect = Redirect { location: format!("{PATH}?invited={}", invitation.id()), cookie };
         submitted.redirect_if_committed(&redirect);
         let shown = match submitted.run(|| invitations::invite(scope, admin, &invitation)).await? {
-            Ok(()) => return Ok(redirect.into()),
+            Ok(()) => {
+                let title = format!("{} is invited", form.get("email").trim());
+                return Ok(shown_once(&submitted, redirect, &title, "Copy the link below and hand it over.").await);
+            }
             Err(NotInvited::Member) => {
                 let email_error = Some("is a member’s already".to_owned());
                 Shown { invite: Some(InviteForm { email_error, ..InviteForm::submitted(form) }), ..Shown::default() }

@@ -113,6 +113,8 @@ pub(crate) struct Notice {
     pub links: Vec<Link>,
     /// The section of the page in which the member acted, where it stands instead of at the top. Empty for the top.
     pub section: String,
+    /// Whether it gets the focus: it says what an act did. A bad one of a form leaves the focus to the wrong field.
+    pub takes_focus: bool,
 }
 
 impl Notice {
@@ -132,7 +134,7 @@ impl Notice {
     /// A notice of any lines. An empty line is none.
     pub fn new(class: &'static str, title: String, lines: impl IntoIterator<Item = String>) -> Self {
         let lines = lines.into_iter().filter(|line| !line.is_empty()).collect();
-        Self { class, title, lines, links: Vec::new(), section: String::new() }
+        Self { class, title, lines, links: Vec::new(), section: String::new(), takes_focus: class != "bad" }
     }
 }
 

@@ -13,7 +13,7 @@ use shared::service::{members, password_links, second_factors};
 use shared::web::{Flash, Redirect, Request};
 
 use crate::Handler;
-use crate::done::redirect_with_notice;
+use crate::done::{redirect_with_notice, shown_once};
 use crate::layout::Notice;
 use crate::organization::{PATH, back_url, organization_page, refused_to_member, role_label};
 use crate::response::PageResponse;
@@ -135,7 +135,10 @@ impl Handler for CreatePasswordLink {
         submitted.redirect_if_committed(&redirect);
         let (scope, admin) = (submitted.scope(), submitted.submitter());
         match submitted.run(|| password_links::create(scope, admin, id, &secret)).await? {
-            Ok(_) => Ok(redirect.into()),
+            Ok(_) => {
+                let line = "Copy the link below and hand it over.";
+                Ok(shown_once(&submitted, redirect, "Password link created", line).await)
+            }
             Err(NotLinked::Unknown) => refused(request, Some(id), UNKNOWN).await,
             Err(NotLinked::Oneself) => {
                 let line = "Another admin can create one for you.";

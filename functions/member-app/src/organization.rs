@@ -362,7 +362,9 @@ impl Handler for Show {
         let (name, removal) = Flash::RemovedMember.take(request).await.ok().flatten().unzip();
         let removed = name.map(|name| {
             let line = "They are signed out of this organization, and can’t sign in to it anymore.";
-            Notice::good(format!("{name} was removed"), line)
+            let title = format!("{name} was removed");
+            request.set_outcome(&title);
+            Notice::good(title, line)
         });
         let shown = Shown { notice: removed.or(notice), ..Shown::default() };
         let page = organization_page(request, shown).await?;

@@ -227,7 +227,7 @@ fn refusal_notice(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static st
             let (title, line) = match changed {
                 Changed::Agreement => (
                     "The agreement has changed",
-                    "It was changed after this page was opened, so it was not decided. The page shows it as it is now: read what has changed, then decide.",
+                    "Nothing was decided. It was changed after you opened this page, which shows it as it is now: read what has changed, then decide.",
                 ),
                 Changed::References => (
                     "Something that the agreement refers to has changed",

@@ -12,7 +12,7 @@ use shared::web::{Flash, Form, Redirect, Request, SubmittedForm};
 use shared::wire::fields::FieldErrors;
 
 use crate::Handler;
-use crate::done::{notice_of_act, redirect_with_notice};
+use crate::done::{notice_of_act, redirect_with_notice, shown_once};
 use crate::labels::{Badge, DisplayTime, actor_label};
 use crate::layout::{Layout, Notice};
 use crate::response::PageResponse;
@@ -211,9 +211,12 @@ impl Handler for Create {
             }
             Err(error) => return Err(error),
         };
-        submitted.redirect_if_committed(&shown_once(&submitted, token.id(), &token).await?);
+        submitted.redirect_if_committed(&value_redirect(&submitted, token.id(), &token).await?);
         let line = match submitted.run(|| tokens::create(scope, admin, &token)).await? {
-            Ok(id) => return Ok(shown_once(&submitted, id, &token).await?.into()),
+            Ok(id) => {
+                let redirect = value_redirect(&submitted, id, &token).await?;
+                return Ok(shown_once(&submitted, redirect, "Token created", "Copy its value below.").await);
+            }
             Err(NotCreated::NoRoom) => format!(
                 "{} tokens are valid, the most that an organization can have. Revoke one that is no longer needed.",
                 limits::VALID_TOKENS_MAX
@@ -237,7 +240,7 @@ async fn generate(submitted: &SubmittedForm<'_, Admin<'_>>, new: &NewToken) -> R
 }
 
 /// The redirect to the page that shows a token's value once.
-async fn shown_once(
+async fn value_redirect(
     submitted: &SubmittedForm<'_, Admin<'_>>,
     id: TokenId,
     token: &GeneratedToken,

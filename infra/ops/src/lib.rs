@@ -112,7 +112,7 @@ pub async fn create_organization_with_invitation(
     admin_email: &str,
 ) -> Result<InvitedOrganization, OpsError> {
     let name = name("organization's name", organization_name)?;
-    let email = Email::parse(admin_email).map_err(|(_, why)| OpsError::Invalid { field: "e-mail", why })?;
+    let email = Email::parse(admin_email).map_err(|(_, why)| OpsError::Invalid { field: "email address", why })?;
     let organization = Organization::create(name, Timestamp::now());
     let new = NewInvitation { email, role: Role::Admin };
     let invitation = Invitation::issue(organization.id, new, organization.created_at);
@@ -141,7 +141,7 @@ pub struct NewMember<'a> {
 /// [`OpsError::Invalid`] for an invalid name or address, [`OpsError::EmailTaken`] if the address has an account.
 pub async fn create_member(store: &Store, org: OrgId, new: NewMember<'_>) -> Result<MemberId, OpsError> {
     let name = name("member's name", new.name)?;
-    let email = Email::parse(new.email).map_err(|(_, why)| OpsError::Invalid { field: "email", why })?;
+    let email = Email::parse(new.email).map_err(|(_, why)| OpsError::Invalid { field: "email address", why })?;
     let created_at = Timestamp::now();
     let member = MemberRecord { id: MemberId::new(), name, email: email.clone(), role: new.role, created_at };
     let account = Account {
@@ -167,7 +167,7 @@ pub async fn add_membership(
     role: Role,
 ) -> Result<MemberId, OpsError> {
     let name = name("member's name", member_name)?;
-    let email = Email::parse(email).map_err(|(_, why)| OpsError::Invalid { field: "email", why })?;
+    let email = Email::parse(email).map_err(|(_, why)| OpsError::Invalid { field: "email address", why })?;
     let member = MemberRecord { id: MemberId::new(), name, email, role, created_at: Timestamp::now() };
     let joined = Operator::new(store).join(org, &member).await?;
     if joined { Ok(member.id) } else { Err(OpsError::NoSuchAccount) }
@@ -212,7 +212,7 @@ pub async fn create_password_link(store: &Store, email: &str) -> Result<String, 
 
 /// The call of an operator's act on the account with an address, in the account's first organization.
 async fn begin_for(store: &Store, email: &str, act: &'static str) -> Result<(SystemContext, Email), OpsError> {
-    let email = Email::parse(email).map_err(|(_, why)| OpsError::Invalid { field: "email", why })?;
+    let email = Email::parse(email).map_err(|(_, why)| OpsError::Invalid { field: "email address", why })?;
     let organizations = Operator::new(store).organizations_of(&email).await?;
     let org = organizations.and_then(|organizations| organizations.first().copied()).ok_or(OpsError::NoSuchAccount)?;
     Ok((SystemContext::begin(store, org, act, TimeScale::default()), email))

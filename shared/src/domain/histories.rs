@@ -224,7 +224,7 @@ impl World {
     fn check_draft(&self) {
         let draft = &self.deal.draft;
         let blocks: Vec<_> = draft.documents.iter().flat_map(|document| &document.blocks).collect();
-        assert!(blocks.iter().all(|block| draft.participant(block.participant_id).is_some()), "somebody signs");
+        assert!(blocks.iter().all(|block| draft.participant(block.participant_id).is_some()), "a participant signs");
         for rule in draft.stages.iter().flat_map(|stage| &stage.gates).map(|gate| &gate.rule) {
             let named = rule.participant_ids().into_iter().flatten();
             assert!(named.into_iter().all(|id| draft.participant(*id).is_some()), "{rule:?}");

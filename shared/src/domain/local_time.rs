@@ -84,7 +84,8 @@ fn parts_of_date<'a>(words: &'a [&'a str]) -> Option<DateParts<'a>> {
     let (year, month, day, rest) = if let Some([year, month, day]) = separated('-') {
         (year, number(month)?, day, rest)
     } else if let Some([month, day, year]) = separated('/') {
-        (year, number(month)?, day, rest)
+        // 31/12/2026 may be meant as in Europe: the error shows the order to use.
+        (year, number(month).filter(|month| *month <= 12)?, day, rest)
     } else {
         let [second, year, rest @ ..] = rest else { return None };
         match (month_of(first), month_of(second)) {

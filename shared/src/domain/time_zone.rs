@@ -95,6 +95,12 @@ impl TimeZone {
         local.strftime(form).to_string()
     }
 
+    /// A moment as the value of `<input type="datetime-local">` in this zone, to the second: `2026-12-31T17:00:00`.
+    #[must_use]
+    pub fn write_datetime_local(&self, at: Timestamp) -> String {
+        at.zoned(self.zone()).strftime("%Y-%m-%dT%H:%M:%S").to_string()
+    }
+
     /// A moment for people, to the minute, such as `31 Dec 2026, 17:00 EST`.
     #[must_use]
     pub fn for_people(&self, at: Timestamp) -> String {

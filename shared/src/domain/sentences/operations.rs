@@ -26,7 +26,6 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("list_agreements", "Listed agreements", &[]),
     ("get_agreement", "Read an agreement", &[Agreement]),
     ("create_agreement", "Drafted an agreement", &[Workspace, Agreement]),
-    ("update_agreement", "Changed an agreement", &[Agreement]),
     ("duplicate_agreement", "Duplicated an agreement", &[Agreement]),
     ("discard_draft", "Discarded a draft", &[Agreement]),
     ("publish_agreement", "Published an agreement", &[Agreement]),
@@ -57,7 +56,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("record_verification", "Recorded a verified identity", &[Agreement, Part, Contact]),
     ("view_document", "Viewed a document", &[Agreement, Part]),
     ("download_document", "Downloaded a document", &[Agreement, Part]),
-    ("advance_agreement", "Advanced an agreement, because time passed", &[Agreement]),
+    ("proceed_agreement", "Advanced an agreement, because time passed", &[Agreement]),
     // Proposals
     ("list_proposals", "Listed proposals", &[]),
     ("get_proposal", "Read a proposal", &[Proposal]),
@@ -170,8 +169,8 @@ pub fn act<'a>(act: &Act, name_of: impl Fn(ContactId) -> Option<&'a str>) -> Cow
         "decline_proposal" => "Declined the cancellation",
         "expire_proposal" if publishes => "The proposal to publish expired undecided",
         "expire_proposal" => "The proposal to cancel expired undecided",
-        "advance_agreement" if act.events.contains(&EventType::AgreementCompleted) => "Completed",
-        "advance_agreement" => "Moved on, because time passed",
+        "proceed_agreement" if act.events.contains(&EventType::AgreementCompleted) => "Completed",
+        "proceed_agreement" => "Moved on, because time passed",
         other => return operation(other).did,
     })
 }
@@ -249,8 +248,8 @@ mod tests {
         assert_eq!(said("confirm_proposal", cancel, vec![]), "Confirmed the cancellation");
         assert_eq!(said("create_proposal", publish, vec![]), "Proposed to publish");
         assert_eq!(said("expire_proposal", cancel, vec![]), "The proposal to cancel expired undecided");
-        assert_eq!(said("advance_agreement", None, vec![EventType::AgreementCompleted]), "Completed");
-        assert_eq!(said("advance_agreement", None, vec![]), "Moved on, because time passed");
+        assert_eq!(said("proceed_agreement", None, vec![EventType::AgreementCompleted]), "Completed");
+        assert_eq!(said("proceed_agreement", None, vec![]), "Moved on, because time passed");
         assert_eq!(said("add_agreement_participant", None, vec![]), "Added a participant");
     }
 

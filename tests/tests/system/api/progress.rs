@@ -203,6 +203,13 @@ async fn countdowns_take_an_agreement_from_stage_to_stage_and_the_last_one_compl
     }
     let page = deal.browser.get(&format!("/app/agreements/{}", agreement.id())).await;
     assert!(page.says("Completed") && !page.says("Waiting for"), "{}", page.body);
+    // Its history, the audit log and Home say so too.
+    let (_, history) = page.body.split_once("<h2 id=\"acts\">").expect("a history");
+    assert!(history.contains(">Completed<") && !history.contains("Proceed agreement"), "{history}");
+    for at in ["/app/audit", "/app"] {
+        let page = deal.browser.get(at).await;
+        assert!(page.says("Exclusivity") && !page.says("Proceed agreement"), "{at}: {}", page.body);
+    }
     // What is completed can't be cancelled any more.
     let body = json!({"action": "cancel_agreement", "agreement_id": agreement.id()});
     deal.org.post("/api/v1/proposals", &body).send().await.refused_for(422, &[("agreement_id", "wrong_state")]);

@@ -43,6 +43,12 @@ async fn every_page_is_small_and_waits_for_the_store_five_times_at_most() {
     for file in ["view", "download"] {
         visits.push(visit(&org, admin, &format!("{document}/{file}"), &document).await.1);
     }
+    let active = org.get("/api/v1/agreements?lifecycle=active").send().await.ok(200)["data"][0]["id"].clone();
+    let active = format!("/api/v1/agreements/{}", active.as_str().expect("an active agreement"));
+    let participant = org.get(&active).send().await.ok(200)["participants"][0]["id"].clone();
+    let page = active.replace("/api/v1/", "/app/");
+    let verification = format!("{page}/participants/{}/verification", participant.as_str().expect("an id"));
+    visits.push(visit(&org, admin, &verification, &page).await.1);
     visits.push(visit(&org, admin, "/app/search?q=e", "the form on every page").await.1);
     let stranger = Browser::new(&org.stack().base_url);
     visits.push(visit(&org, &stranger, "/app/sign-in", "outside").await.1);

@@ -373,7 +373,21 @@ async fn what_was_not_delivered_since_a_moment_is_counted_and_replayed() {
         }
     }
 
-    assert_eq!(subscriber.press("replay", &[("since", &since_text)]).await.status, 303);
+    // The field is in the organization's time zone, here five hours behind.
+    let token = subscriber.admin.get("/app").await.hidden("form_token");
+    let zone = [("form_token", token.as_str()), ("name", "Harbor"), ("time_zone", "America/Panama")];
+    assert_eq!(subscriber.admin.post("/app/organization", &zone).await.status, 303);
+    let behind: String = since.plus_seconds(-5 * 3600).to_string().chars().take(19).collect();
+    let count = subscriber.press("count", &[("since", &behind)]).await;
+    let counted = subscriber.admin.get(count.location()).await;
+    for text in [
+        &format!("{} events since", replayed.len()),
+        &format!("value=\"{behind}\""),
+        "In the time zone America/Panama.",
+    ] {
+        assert!(counted.says(text), "{text}: {}", counted.body);
+    }
+    assert_eq!(subscriber.press("replay", &[("since", &behind)]).await.status, 303);
     assert!(subscriber.admin.get(&subscriber.path()).await.says("A replay is under way"));
     // One that is delivered meanwhile stays so.
     let clockwork = Clockwork::of(org);

@@ -196,17 +196,17 @@ fn check_questions(fields: &[InformationField]) -> Result<(), FieldErrors> {
         let takes_options = matches!(field.field_type, FieldType::Choice | FieldType::MultiChoice);
         let distinct: BTreeSet<&String> = field.options.iter().collect();
         match field.options.len() {
-            0 if takes_options => wrong(FieldCode::Required, "what can be chosen"),
+            0 if takes_options => wrong(FieldCode::Required, "must have at least one option"),
             0 => {}
-            _ if !takes_options => wrong(FieldCode::InvalidValue, "only for a choice"),
+            _ if !takes_options => wrong(FieldCode::InvalidValue, "are only for a choice"),
             count if count > limits::FIELD_OPTIONS_MAX => wrong(FieldCode::LimitReached, "too many options"),
-            count if count != distinct.len() => wrong(FieldCode::InvalidValue, "each option once"),
+            count if count != distinct.len() => wrong(FieldCode::InvalidValue, "must each be different"),
             _ if field
                 .options
                 .iter()
                 .any(|option| crate::wire::text::check_line(option, limits::NAME_CHARS_MAX).as_ref() != Ok(option)) =>
             {
-                wrong(FieldCode::InvalidValue, "an option is one line of 1 to 200 characters");
+                wrong(FieldCode::InvalidValue, "must each be one line of 1 to 200 characters");
             }
             _ => {}
         }

@@ -75,7 +75,7 @@ impl Gate {
 
     /// Whether its rule is met (contract, section 3, "Gate rules"). One that names nothing never is.
     fn is_met(&self, documents: &[Document], facts: &Facts, at: Timestamp) -> bool {
-        let everybody = |named: &BTreeSet<ParticipantId>, done: &BTreeSet<(GateId, ParticipantId)>| {
+        let done_by_all = |named: &BTreeSet<ParticipantId>, done: &BTreeSet<(GateId, ParticipantId)>| {
             !named.is_empty() && named.iter().all(|participant| done.contains(&(self.id, *participant)))
         };
         match &self.rule {
@@ -83,8 +83,8 @@ impl Gate {
             GateRule::DocumentSigned { document_id } => {
                 documents.iter().any(|document| Some(document.id) == *document_id && is_signed(document, facts))
             }
-            GateRule::ParticipantApproval { participant_ids } => everybody(participant_ids, &facts.approved),
-            GateRule::FileUpload { participant_ids } => everybody(participant_ids, &facts.uploaded),
+            GateRule::ParticipantApproval { participant_ids } => done_by_all(participant_ids, &facts.approved),
+            GateRule::FileUpload { participant_ids } => done_by_all(participant_ids, &facts.uploaded),
             GateRule::Countdown { .. } => self.clears_at().is_some_and(|due_at| due_at <= at),
             GateRule::MovementAuthorized { movement_id } => {
                 facts.movement(*movement_id).is_some_and(MovementState::is_authorized)
@@ -92,7 +92,7 @@ impl Gate {
             GateRule::MovementReconciled { movement_id } => {
                 facts.movement(*movement_id).is_some_and(MovementState::is_reconciled)
             }
-            GateRule::InformationRequest { participant_ids, .. } => everybody(participant_ids, &facts.accepted),
+            GateRule::InformationRequest { participant_ids, .. } => done_by_all(participant_ids, &facts.accepted),
             GateRule::IdentityVerified { participant_ids } => {
                 !participant_ids.is_empty() && participant_ids.is_subset(&facts.verified)
             }

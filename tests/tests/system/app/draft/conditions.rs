@@ -168,6 +168,24 @@ async fn what_others_refer_to_stays() {
     assert!(refused.says("condition of the step “Signing”"), "{}", refused.body);
     assert_eq!(desk.agreement(&page).await["participants"].as_array().map(Vec::len), Some(2));
 
+    // A participant whom only a condition names: without a signature block, but with an approval.
+    let blank = desk.begin("blank", &[]).await;
+    let added = [("contact_id", desk.people[0].as_str()), ("role.approver", "on")];
+    assert_eq!(desk.send(&format!("{blank}/participants"), &added).await.status, 303);
+    assert_eq!(desk.send(&format!("{blank}/steps"), &[("act", "add"), ("step_name", "Approval")]).await.status, 303);
+    let agreement = desk.agreement(&blank).await;
+    let step = agreement["stages"][0]["id"].as_str().expect("an id");
+    let named = agreement["participants"][0]["id"].as_str().expect("an id");
+    let conditions = format!("{blank}/steps/{step}/conditions");
+    let id = desk.browser.get(&format!("{conditions}?type=participant_approval")).await.hidden("id");
+    let who = format!("participant.{named}");
+    let fields = [("id", id.as_str()), ("type", "participant_approval"), (&who, "on")];
+    let condition = desk.send(&conditions, &fields).await;
+    assert_eq!(condition.status, 303, "{}", condition.body);
+    let refused = desk.send(&format!("{blank}/participants/{named}"), &[("act", "remove")]).await;
+    assert!(refused.status == 422 && refused.says("condition of the step “Approval”"), "{}", refused.body);
+    assert_eq!(desk.agreement(&blank).await["participants"].as_array().map(Vec::len), Some(1));
+
     let path = format!("{page}/participants/{participant}");
     let seen = desk.seen(&path).await;
     let saved = desk.send(&path, &[("seen", &seen), ("role.approver", "on"), ("role.signer", "on")]).await;

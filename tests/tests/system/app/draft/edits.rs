@@ -177,7 +177,8 @@ async fn an_expiry_is_read_as_people_type_it_and_shown_as_it_was_understood() {
     notice(&desk.browser.get(&page).await, "Expires 31 Dec 2031, 09:00 UTC");
     assert!(desk.browser.get(&path).await.says("value=\"Dec 31, 2031 9:00 AM\""));
     for (typed, reason) in [
-        ("31/12/2031", "must be a day that exists"),
+        ("31/12/2031", "such as Dec 31, 2026 5pm or 12/31/2026"),
+        ("2/30/2031", "must be a day that exists"),
         ("tomorrow", "must be a date"),
         ("12/31/9999", "must be in the years 1900 to 2199"),
     ] {
@@ -261,4 +262,44 @@ async fn histories_name_the_part_that_was_edited() {
     // An edit about a person is in that person's audit trail, and the part is not counted as another record.
     let trail = desk.browser.get(&format!("/app/audit?object={}", cleo.as_str().expect("an id"))).await;
     assert!(trail.says("Removed Cleo from the participants") && !trail.says("and 1 more"), "{}", trail.body);
+}
+
+/// A step that one member moves while another one types in its form: both keep what they did.
+#[tokio::test]
+async fn a_step_that_is_moved_while_another_member_edits_it_keeps_both() {
+    let desk = Desk::new().await;
+    let (other, other_token) = desk.colleague().await;
+    let page = desk.begin("blank", &[]).await;
+    let steps = format!("{page}/steps");
+    for name in ["One", "Two"] {
+        assert_eq!(desk.send(&steps, &[("act", "add"), ("step_name", name)]).await.status, 303);
+    }
+    let agreement = desk.agreement(&page).await;
+    let second = agreement["stages"][1]["id"].as_str().expect("an id");
+    let path = format!("{steps}/{second}");
+    let open_form = desk.seen(&path).await;
+    let order = other.get(&page).await.hidden("seen");
+    let up = [("form_token", other_token.as_str()), ("act", "move"), ("id", second), ("to", "0"), ("seen", &order)];
+    assert_eq!(other.post(&steps, &up).await.status, 303);
+    let renamed = desk.send(&path, &[("seen", &open_form), ("name", "Closing")]).await;
+    assert_eq!(renamed.status, 303, "{}", renamed.body);
+    let stages = desk.agreement(&page).await["stages"].clone();
+    assert_eq!((&stages[0]["name"], &stages[1]["name"]), (&json!("Closing"), &json!("One")));
+}
+
+/// Who takes part joins the people of the workspace, whichever workspace knew them before (contract, section 2).
+#[tokio::test]
+async fn a_contact_of_another_workspace_joins_this_one() {
+    let desk = Desk::new().await;
+    let contact = desk.org.person("Cleo").await["id"].as_str().expect("an id").to_owned();
+    let elsewhere = desk.org.workspace("Elsewhere").await["id"].as_str().expect("an id").to_owned();
+    let attach = format!("/api/v1/workspaces/{elsewhere}/contacts");
+    desk.org.post(&attach, &json!({"contact_id": contact})).send().await.ok(201);
+    let page = desk.begin("two-party-signature", &[("party.first", &contact)]).await;
+    assert_eq!(desk.agreement(&page).await["participants"][0]["contact_id"], json!(contact));
+    let people = |workspace: serde_json::Value| workspace["people"].as_array().expect("people").clone();
+    let here = desk.org.get(format!("/api/v1/workspaces/{}", desk.workspace)).send().await.ok(200);
+    assert!(people(here).iter().any(|person| person["contact_id"] == json!(contact)));
+    let there = desk.org.get(format!("/api/v1/workspaces/{elsewhere}")).send().await.ok(200);
+    assert_eq!(people(there).len(), 1, "and stays in the other one");
 }
