@@ -410,6 +410,8 @@ export const SCENES = [
   { name: 'Tokens, for admins', as: 'member', path: '/app/developers/tokens', status: 403, says: 'This page is for admins' },
   { name: 'API reference', path: '/app/developers/reference', says: ['API reference', 'Draft an agreement', 'proposal.created'] },
   { name: 'API reference, an operation', path: '/app/developers/reference/create_agreement', says: ['POST /api/v1/agreements', 'Try it', 'Idempotency-Key', 'required', 'Responses', 'Types', 'Values'] },
+  { name: 'API reference, a long path', path: '/app/developers/reference/add_agreement_participant', says: 'POST /api/v1/agreements/{agreement_id}/participants' },
+  { name: 'API reference, another long path', path: '/app/developers/reference/add_workspace_contact', says: 'Try it' },
   { name: 'API reference, an event', path: '/app/developers/reference/on_proposal_created', says: ['Service-Webhook-Signature', 'How your server should respond'] },
   { name: 'API reference, errors', path: '/app/developers/reference/errors', says: ['Errors', '409', 'FieldCode'] },
   { name: 'API reference, for admins', as: 'member', path: '/app/developers/reference', status: 403, says: 'This page is for admins' },
