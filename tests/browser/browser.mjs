@@ -23,10 +23,12 @@ const view = (width, height, scheme, hasScript = true) => ({
   hasScript,
   options: { viewport: { width, height }, colorScheme: scheme, timezoneId: 'America/New_York' },
 });
+// Scenes that count against the limit of wrong codes do without these. The narrowest has them without the script.
+const spare = (view) => ({ ...view, isSpare: true });
 export const VIEWS = [
   view(1280, 900, 'light'), view(1280, 900, 'dark'),
   view(390, 844, 'light'), view(390, 844, 'dark'),
-  view(1280, 900, 'light', false), view(390, 844, 'light', false), view(320, 640, 'light', false),
+  spare(view(1280, 900, 'light', false)), spare(view(390, 844, 'light', false)), view(320, 640, 'light', false),
 ];
 
 export function expect(holds, what) {

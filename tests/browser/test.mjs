@@ -158,7 +158,8 @@ async function main(stacks, receiver) {
   for (const scene of scenes) {
     const path = typeof scene.path === 'function' ? await scene.path(made, late) : scene.path;
     await scene.before?.(stack, made);
-    await Promise.all(VIEWS.map((view) => look(view, scene, tabs, path, made)));
+    const views = VIEWS.filter(({ isSpare }) => !(scene.isCounted && isSpare));
+    await Promise.all(views.map((view) => look(view, scene, tabs, path, made)));
     await scene.after?.(stack, made);
   }
   return scenes.length;
