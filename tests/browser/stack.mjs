@@ -8,12 +8,13 @@ const START_MS = 180_000;
 const STOP_MS = 60_000;
 
 export class Stack {
-  // The log and the data are in a temporary folder, which goes with the stack.
+  // The data are in a temporary folder, which goes with the stack, where `make run` has them in the folder it is run in.
   static async start(program, ...options) {
     const stack = new Stack();
     stack.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'countersign-browser-'));
-    const ready = path.join(stack.folder, 'ready.json');
-    const serve = ['serve', '--port', '0', '--data-dir', path.join(stack.folder, 'data'), '--ready-file', ready];
+    const data = path.join(stack.folder, '.local');
+    const ready = path.join(data, 'ready.json');
+    const serve = ['serve', '--port', '0', '--data-dir', data];
     stack.process = spawn(program, [...serve, ...options], { stdio: ['ignore', 'ignore', 'pipe'] });
     stack.said = '';
     stack.process.stderr.on('data', (text) => { stack.said += text; });
@@ -42,12 +43,12 @@ export class Stack {
     fs.rmSync(this.folder, { recursive: true, force: true });
   }
 
-  // Calls the API as the first organization; a body makes it a POST.
-  async call(where, body, { method = body ? 'POST' : 'GET' } = {}) {
+  // Calls the API as the first organization, with the stack's own token or another; a body makes it a POST.
+  async call(where, body, { method = body ? 'POST' : 'GET', token = this.organizations[0].read_write_token } = {}) {
     const response = await fetch(this.base + where, {
       method,
       headers: {
-        authorization: `Bearer ${this.organizations[0].read_write_token}`,
+        authorization: `Bearer ${token}`,
         ...(body && { 'content-type': 'application/json' }),
       },
       body: body && JSON.stringify(body),
