@@ -10,7 +10,7 @@
 //   status    the status of the page, if not 200
 //   says      what must be on it
 //   isFailedForm   whether the title says so, if that does not follow from the status
-//   isCounted      whether it fails to sign in where the app soon makes one wait: not all views may, see `VIEWS`
+//   isCounted      whether it uses up something that the app counts (wrong codes, replaced secrets): not all views may, see `VIEWS`
 //   has, lacks   selectors of what must be on it, and of what must not
 import { createHmac } from 'node:crypto';
 import { fillRecoveryCode, fillSignIn } from './browser.mjs';

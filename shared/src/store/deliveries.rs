@@ -203,6 +203,29 @@ impl Store {
         Ok((found.collect(), more.as_ref().and_then(event_of).map(|event| after(event.uuid()))))
     }
 
+    /// When the delivery before that of an event is due, if it is queued.
+    pub async fn queued_before(
+        &self,
+        org: OrgId,
+        endpoint: EndpointId,
+        event: EventId,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let (first, last) = (Uuid::nil().to_string(), event.to_string());
+        let query = PartitionQuery {
+            partition: &keys::deliveries(org, endpoint),
+            from: &first,
+            to: &last,
+            backward: true,
+            // The event's own, and the one before.
+            limit: Some(2),
+            ..PartitionQuery::default()
+        };
+        let (items, _) = self.items_between(query).await?;
+        let found = items.into_iter().filter_map(|item| from_versioned_item::<Delivery>(item).ok());
+        let before = found.map(Versioned::into_inner).find(|delivery| delivery.event_id != event);
+        Ok(before.filter(|before| before.state() == DeliveryState::Queued).and_then(|before| before.due_at()))
+    }
+
     /// The keys of the next deliveries of an endpoint, from an event on, with the moment at which each is due.
     pub async fn delivery_keys_from(
         &self,

@@ -141,25 +141,34 @@ impl Relay {
     }
 
     /// Makes deliveries of an endpoint due again, in the order of their events and a little apart. False if the time ran out:
-    /// the next call finds only the rest.
+    /// the next call finds only the rest. Another call may have begun, or be under way: this one goes on behind what that
+    /// one has made due.
     async fn requeue(&self, org: OrgId, endpoint: EndpointId, which: &Requeue, until: Instant) -> Result<bool, Error> {
         let (from, states) = match which {
             Requeue::Held => (Uuid::nil(), vec![DeliveryState::Held]),
             Requeue::Replay(replay) => (first_id_at(replay.since), undelivered().collect()),
         };
-        let mut due_at = Timestamp::now();
+        let mut due_at = None;
         let mut from = Some(from);
         while let Some(at) = from {
             let (deliveries, next) = self.store.open_deliveries_from(org, endpoint, at, &states).await?;
             for delivery in deliveries {
+                let due_at = match &mut due_at {
+                    Some(due_at) => due_at,
+                    first => {
+                        let before = self.store.queued_before(org, endpoint, delivery.event_id).await?;
+                        let now = Timestamp::now();
+                        first.insert(before.map_or(now, |before| now.max(later(before))))
+                    }
+                };
                 let after = match which {
-                    Requeue::Held => delivery.resumed(due_at),
-                    Requeue::Replay(replay) => delivery.replayed_as_asked(replay.asked_at, due_at, Timestamp::now()),
+                    Requeue::Held => delivery.resumed(*due_at),
+                    Requeue::Replay(replay) => delivery.replayed_as_asked(replay.asked_at, *due_at, Timestamp::now()),
                 };
                 if let Some(after) = after {
                     // A delivery that has changed since it was read needs no update.
                     retry_on_conflict(budget(), || self.store.settle_delivery(org, &delivery, &after, None)).await?;
-                    due_at = later(due_at);
+                    *due_at = later(*due_at);
                 }
             }
             if until <= Instant::now() {
