@@ -5,9 +5,9 @@ use proptest::sample::Index;
 
 use super::actor::{Actor, ActorType};
 use super::agreement::blockers::Blocker;
+use super::agreement::facts::Facts;
 use super::agreement::fixtures::{Deal, label, noon};
 use super::agreement::gate::{Countdown, GateRule, GateStatus};
-use super::agreement::progress::Facts;
 use super::agreement::{Agreement, AgreementKind, DocumentContent, Life, Lifecycle, StageState};
 use super::contact::{DisplayName, Email};
 use super::event::{AgreementData, Authorization, EventKind, ProposalData, WorkspaceData};

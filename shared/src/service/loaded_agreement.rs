@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::ops::Deref;
 
 use crate::domain::agreement::blockers::{self, Blocker, DraftContext};
-use crate::domain::agreement::progress::Facts;
+use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::ids::ContactId;

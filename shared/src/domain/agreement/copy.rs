@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::facts::Facts;
 use super::gate::{Countdown, Gate, GateRule, GateState, InformationField};
-use super::progress::Facts;
 use super::{Agreement, AgreementName, Document, DocumentState, Life, Participant, SignatureBlock, Stage, StageState};
 use crate::domain::actor::Actor;
 use crate::domain::ids::{AgreementId, DocumentId, FieldId, GateId, ParticipantId, SignatureBlockId, StageId};

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::blockers::{Blocker, DraftContext, DraftPayment, blockers};
+use super::facts::Facts;
 use super::gate::{Countdown, FieldType, GateRule, InformationField};
-use super::progress::Facts;
 use super::{
     Agreement, AgreementKind, AgreementName, ConversionTiming, DocumentContent, Label, NewAgreement, NewParticipant,
     ParticipantRole, Roles, SafeTerms,

@@ -1,8 +1,8 @@
 //! Agreements: stages with gates, participants, documents and terms, and their rules.
 //!
-//! The types are here. [`acts`] has what a history shows, [`gate`] the nine types of gates, [`blockers`] the blockers of
-//! publication, [`edit`] the editing of drafts, [`draft`] the drafts that may be written without a member,
-//! [`participants`] joining an agreement, [`pdf`] what may be a document, [`progress`] how an active agreement advances,
+//! The types are here. [`acts`] has what a history shows, [`facts`] what has been recorded for gates, [`gate`] the nine
+//! types of gates, [`blockers`] the blockers of publication, [`edit`] the editing of drafts, [`draft`] the drafts that may be
+//! written without a member, [`participants`] joining an agreement, [`pdf`] what may be a document, [`progress`] how an active agreement advances,
 //! [`template`] what a draft can begin with, [`verification`] the verified identities of participants.
 
 pub mod acts;
@@ -10,6 +10,7 @@ pub mod blockers;
 mod copy;
 pub mod draft;
 pub mod edit;
+pub mod facts;
 #[cfg(test)]
 pub(crate) mod fixtures;
 pub mod gate;
@@ -34,8 +35,8 @@ use crate::limits;
 use crate::wire::enums::text_enum;
 use crate::wire::fields::FieldErrors;
 use crate::wire::input::{OrDefault, texts};
+use facts::Facts;
 use gate::{Gate, GateState};
-use progress::Facts;
 
 texts! {
     /// The name of an agreement.

@@ -1,7 +1,8 @@
-//! Verified identities of participants. Countersign verifies nobody: a member says how somebody was verified, with which
-//! reference and on which day, and answers for it.
+//! Verified identities of participants. Countersign verifies nobody: a member says how a participant was verified, with
+//! which reference and on which day, and answers for it.
 //!
-//! Decision: a verification is never changed or removed. Who made a mistake records another one, and both are shown.
+//! Decision: a verification is never changed or removed. A member who made a mistake records another one, and both are
+//! shown.
 
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use super::{ByMember, Member};
 use crate::domain::agreement::blockers::Blocker;
-use crate::domain::agreement::progress::Facts;
+use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::event::{AgreementData, Authorization, EventKind, ProposalData, WorkspaceData};
 use crate::domain::moment::Moment;

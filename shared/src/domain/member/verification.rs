@@ -1,7 +1,7 @@
 //! The identities that members verify.
 
 use super::{ByMember, Member};
-use crate::domain::agreement::progress::Facts;
+use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::verification::{NewVerification, Verification};
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::event::EventKind;

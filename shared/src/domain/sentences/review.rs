@@ -1,8 +1,8 @@
 //! The review of a proposal: its summary, the requirements of gates, the effects of confirming, and the time left.
 
 use super::names::{all_names, counted};
+use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::gate::{Countdown, GateRule, GateState};
-use crate::domain::agreement::progress::Facts;
 use crate::domain::agreement::{Agreement, Lifecycle, StageAction, StageState};
 use crate::domain::contact::Contact;
 use crate::domain::ids::ParticipantId;

@@ -2,7 +2,7 @@
 //! its gates are cleared, and opens the next; the last one completes the agreement; and it may expire before that.
 //! Pure: no I/O, and the time is an argument.
 //!
-//! `facts` has the recorded facts that gates wait for, `rules` the rules of the nine types of gates.
+//! [`Facts`] are the recorded facts that gates wait for, `rules` has the rules of the nine types of gates.
 //!
 //! Each effect of time has the moment at which it was due, however late it is computed: an agreement that is advanced
 //! every minute and one that is advanced once after a year end up the same.
@@ -13,7 +13,6 @@
 //! Decision: the expiry of an agreement emits no event, because the specification has no event type for it. `lifecycle`
 //! and `expires_at` show it.
 
-mod facts;
 #[cfg(test)]
 mod histories;
 mod rules;
@@ -21,9 +20,9 @@ mod rules;
 use std::borrow::Cow;
 use std::ops::Deref;
 
-pub use facts::Facts;
 use rules::is_signed;
 
+use super::facts::Facts;
 use super::gate::{Gate, GateRule, GateStatus};
 use super::{Agreement, Document, DocumentState, Life, StageAction, StageState};
 use crate::domain::event::{AgreementData, EventKind};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::facts::Facts;
+use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::gate::{Gate, GateRule, GateState};
 use crate::domain::agreement::{Agreement, Document, SignatureBlock};
 use crate::domain::ids::{GateId, ParticipantId};

@@ -14,7 +14,7 @@ use crate::domain::time::Timestamp;
 /// Only the domain makes facts; other code knows none:
 ///
 /// ```compile_fail
-/// use shared::domain::agreement::progress::Facts;
+/// use shared::domain::agreement::facts::Facts;
 /// use shared::domain::ids::{GateId, ParticipantId};
 ///
 /// fn approve(facts: &mut Facts, gate: GateId, participant: ParticipantId) {
