@@ -179,6 +179,8 @@ mod tests {
             "tomorrow",
             "12/31",
             "12/31/26",
+            // Meant as in Europe: the reason shows the order to use.
+            "31/12/2026",
             "12.31.2026",
             "2026-12-31 5",
             "2026-12-31T",
@@ -201,7 +203,7 @@ mod tests {
         ] {
             assert_eq!(read(text), Err(NotLocalTime::Unreadable), "{text}");
         }
-        for text in ["2026-02-30T17:00", "31/12/2026", "Feb 29, 2027", "2026-00-10"] {
+        for text in ["2026-02-30T17:00", "02/30/2026", "Feb 29, 2027", "2026-00-10"] {
             assert_eq!(read(text), Err(NotLocalTime::NoSuchDay), "{text}");
         }
         for text in ["9999-12-31T23:59", "12/31/9999", "Dec 31, 0026"] {
