@@ -89,8 +89,25 @@ function within(ms, promise) {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
+// How much wider than its view the page is, once it is drawn, and what sticks out. None if it fits.
+async function overflow(page) {
+  const measure = () => page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    if (scrollWidth <= clientWidth) return null;
+    const wide = [...document.querySelectorAll('body *')].filter((element) => element.getBoundingClientRect().right > clientWidth);
+    const names = wide.slice(-3).map(({ tagName, className, textContent }) => `${tagName}.${className} “${textContent.trim().slice(0, 40)}”`);
+    return `${scrollWidth} px of ${clientWidth}, ${names.join(', ')}`;
+  });
+  const until = Date.now() + HAS_MS;
+  let wide = await measure();
+  while (wide && Date.now() < until) wide = await measure();
+  return wide;
+}
+
 // What is wrong with the page that is shown, in a list.
 export async function faults({ page, complaints, status, view }, expected) {
+  // An act returns when its page has begun to arrive: what is measured before its stylesheet is there says nothing.
+  await page.waitForLoadState('load');
   const found = [...complaints];
   complaints.length = 0;
   if (status !== (expected.status ?? 200)) found.push(`status ${status}`);
@@ -122,10 +139,7 @@ export async function faults({ page, complaints, status, view }, expected) {
   if (isRefusedForm && await page.locator('main [aria-invalid=true]:visible').count() > 0 && await page.locator('[aria-invalid=true]:focus').count() === 0) {
     found.push('the focus is not on a wrong field');
   }
-  const wide = await page.evaluate(() => {
-    const { scrollWidth, clientWidth } = document.documentElement;
-    return scrollWidth > clientWidth ? `${scrollWidth} px of ${clientWidth}` : null;
-  });
+  const wide = await overflow(page);
   if (wide) found.push(`is too wide: ${wide}`);
   await page.evaluate(axe);
   // It is told to describe violations only: with all that it looked at, this takes three times as long.
