@@ -13,7 +13,7 @@ ARGS ?=
 # The processor that `make build` builds functions for: x86-64 or arm64.
 ARCH ?= x86-64
 
-BUILD_FUNCTIONS = cargo lambda build --profile lambda --$(ARCH) -p read-api -p write-api -p proposals -p member-app -p agreement-app -p organization-app -p event-relay -p webhook-sender -p clock
+BUILD_FUNCTIONS = cargo lambda build --profile lambda --$(ARCH) -p read-api -p write-api -p proposals -p member-app -p agreement-app -p organization-app -p participant-app -p picture-app -p event-relay -p webhook-sender -p clock
 # Those whose figures `make bench` tells: all, and a bare one.
 BUILD_BENCHED = $(BUILD_FUNCTIONS) -p hello
 CHECK_TOOLS = PATH="$$(scripts/tools check):$$PATH"

@@ -46,6 +46,23 @@ pub const REFERRING_AGREEMENTS_READ: usize = 10;
 
 /// Participants of one agreement (contract, section 2).
 pub const AGREEMENT_PARTICIPANTS_MAX: usize = 100;
+/// Participants whom the conditions of one agreement name, counted once for each condition. Each may leave a fact, and an
+/// agreement with all its facts has to fit in an item (400 KB).
+pub const NAMED_PARTICIPANTS_MAX: usize = 500;
+/// Receipts of one participant of an agreement: what they signed, approved, uploaded, declined, and how often they changed
+/// their mind.
+pub const RECEIPTS_PER_PARTICIPANT_MAX: usize = 200;
+/// Points of a drawn signature. A long one has some hundred.
+pub const DRAWING_POINTS_MAX: usize = 12_000;
+/// Pages of a document that a signer's page shows as pictures. The file, for download, has all of them.
+pub const DOCUMENT_PAGES_SHOWN_MAX: usize = 100;
+/// Width of the picture of a page, in pixels.
+pub const PAGE_PICTURE_WIDTH: u16 = 1200;
+/// Sessions of participants that one browser keeps. Their cookies have to fit in the headers of a request, which API
+/// Gateway limits to 10 KB.
+pub const PARTICIPANT_COOKIES_MAX: usize = 12;
+/// Characters of what a browser says about itself that a receipt keeps.
+pub const BROWSER_CHARS_MAX: usize = 300;
 /// Recorded verifications of one participant of an agreement.
 pub const VERIFICATIONS_PER_PARTICIPANT_MAX: usize = 10;
 /// Stages of one agreement (contract, section 2).

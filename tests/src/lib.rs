@@ -18,6 +18,7 @@
 #[cfg(feature = "aws")]
 pub mod account;
 pub mod app;
+pub mod attending;
 pub mod aws_services;
 mod background;
 pub mod client;

@@ -52,8 +52,8 @@
     document.addEventListener('visibilitychange', refresh);
   }
 
-  // Copy buttons. `data-copy` is the id of what is copied.
-  const buttons = document.querySelectorAll('button[data-copy]');
+  // Copy buttons. `data-copy` is the id of what is copied, `data-copy-text` the text itself.
+  const buttons = document.querySelectorAll('button[data-copy], button[data-copy-text]');
   if (buttons.length > 0) {
     // Screen readers announce what changes in it.
     const status = document.createElement('p');
@@ -65,26 +65,56 @@
       button.textContent = text;
       clearTimeout(button.timer);
       button.timer = setTimeout(() => {
-        button.textContent = 'Copy';
+        button.textContent = button.dataset.label;
         status.textContent = '';
       }, 2000);
     };
     for (const button of buttons) {
+      const text = button.dataset.copyText;
       const source = document.getElementById(button.dataset.copy);
-      if (!source) continue;
+      if (!source && !text) continue;
+      button.dataset.label = button.textContent;
       button.hidden = false;
       button.addEventListener('click', async () => {
         try {
-          await navigator.clipboard.writeText(source.value ?? source.textContent);
+          await navigator.clipboard.writeText(text ?? source.value ?? source.textContent);
           say(button, 'Copied');
         } catch {
           // Without permission the text is selected, for the reader to copy.
+          if (!source) return say(button, 'Not copied');
           if (source.select) source.select();
           else getSelection().selectAllChildren(source);
           say(button, 'Press Ctrl+C');
         }
       });
     }
+  }
+
+  // A field to draw a signature in: an SVG path in a field of 1000 by 300.
+  for (const pad of document.querySelectorAll('[data-pad]')) {
+    const [svg, value] = ['svg', 'input'].map((name) => pad.querySelector(name));
+    let last = null;
+    const set = (text) => {
+      value.value = text;
+      svg.firstElementChild.setAttribute('d', text);
+    };
+    const add = (event, command) => {
+      const { left, top, width, height } = svg.getBoundingClientRect();
+      const at = (part, max) => Math.round(Math.min(1, Math.max(0, part)) * max);
+      const point = [at((event.clientX - left) / width, 1000), at((event.clientY - top) / height, 300)];
+      if (command === 'L' && Math.hypot(point[0] - last[0], point[1] - last[1]) < 3) return;
+      last = point;
+      set(`${value.value}${command}${point.join(' ')}`);
+    };
+    svg.addEventListener('pointerdown', (event) => {
+      svg.setPointerCapture(event.pointerId);
+      add(event, 'M');
+    });
+    svg.addEventListener('pointermove', (event) => {
+      if (svg.hasPointerCapture(event.pointerId)) add(event, 'L');
+    });
+    pad.querySelector('button').addEventListener('click', () => set(''));
+    pad.hidden = false;
   }
 
   // A form is sent once: a second press of its button would cancel the first answer, which may show what is shown once.

@@ -3,7 +3,7 @@
 use askama::Template;
 use shared::api::views::agreements::AgreementView;
 use shared::domain::agreement::{Agreement, AgreementKind, Life, Lifecycle};
-use shared::domain::ids::AgreementId;
+use shared::domain::ids::{AgreementId, ParticipantId};
 use shared::domain::proposal::{Proposal, ProposalAction};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
@@ -12,6 +12,7 @@ use shared::service::agreements::{self, AgreementReview};
 use shared::web::Request;
 
 use crate::Handler;
+use crate::access::links_of;
 use crate::acts::Acts;
 use crate::agreement_summary::AgreementSummary;
 use crate::deal::Deal;
@@ -99,7 +100,9 @@ pub(crate) async fn page(
     let page = if review.in_full.agreement.lifecycle() == Lifecycle::Draft {
         overview::of_review(request, &review, fields, notice)?
     } else {
-        PageResponse::render(&agreement_page(request, &review, fields, notice))?
+        let generation = |id| review.accesses.get(&id).map_or(0, |access| access.generation);
+        let links = links_of(request, &review.in_full.agreement, generation).await;
+        PageResponse::render(&agreement_page(request, &review, links.as_deref(), (fields, notice))?)?
     };
     Ok(page.showing([id.uuid()]))
 }
@@ -107,14 +110,15 @@ pub(crate) async fn page(
 fn agreement_page(
     request: &Request,
     review: &AgreementReview,
-    fields: Fields,
-    notice: Option<Notice>,
-) -> AgreementPage {
+    links: Option<&[(ParticipantId, String)]>,
+    (fields, notice): (Fields, Option<Notice>),
+) -> Result<AgreementPage, Error> {
     let AgreementReview { in_full, workspace, pending, .. } = review;
     let agreement = &in_full.agreement;
     let view = AgreementView::of(in_full, &request.app().base_url);
     let summary =
         AgreementSummary::new(agreement, &view, &in_full.contacts).with_verifications(agreement, &review.verifications);
+    let summary = summary.with_accesses(review, request.signed_in()?.organization(), links);
     // The notice of a publication has no line yet.
     let notice = notice.map(|mut notice| {
         if notice.lines.is_empty() {
@@ -126,7 +130,7 @@ fn agreement_page(
     let status = (view.status != badge.text).then(|| view.status.clone());
     let title = ("Agreement", agreement.name.as_str().to_owned());
     let deal = Deal { status, ..Deal::new(title, badge, workspace, agreement, &summary) };
-    AgreementPage {
+    Ok(AgreementPage {
         layout: Layout::new(request),
         id: agreement.id().to_string(),
         name: agreement.name.as_str().to_owned(),
@@ -147,7 +151,7 @@ fn agreement_page(
         fields,
         acts: Acts::new(review),
         proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, agreement, request.now())).collect(),
-    }
+    })
 }
 
 /// The name and time of each event in the agreement's life.

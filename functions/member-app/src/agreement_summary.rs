@@ -5,8 +5,13 @@ use shared::domain::agreement::gate::{Countdown, FieldType, Gate, GateRule, Gate
 use shared::domain::agreement::verification::Verification;
 use shared::domain::agreement::{Agreement, AgreementKind, Document, DocumentState, Lifecycle, Stage, StageState};
 use shared::domain::contact::Contact;
+use shared::domain::ids::ParticipantId;
+use shared::domain::organization::Organization;
 use shared::domain::sentences;
+use shared::service::agreements::AgreementReview;
 
+use crate::access::{access_url, mail_to};
+use crate::agreement::agreement_url;
 use crate::draft::documents::document_url;
 use crate::labels::{Badge, DisplayTime, actor_label};
 use crate::layout::Link;
@@ -31,6 +36,17 @@ pub(crate) struct ParticipantRow {
     pub roles: Vec<&'static str>,
     /// Their recorded verifications, a line each.
     pub verifications: Vec<String>,
+    /// How they get to their pages, once the agreement is published.
+    pub access: Option<AccessRow>,
+}
+
+/// How a participant gets to their pages.
+pub(crate) struct AccessRow {
+    /// The page with all about it.
+    pub url: String,
+    /// The link, and the message that has it. None if the keys can't be read now, or the agreement has ended.
+    pub link: Option<(String, Option<String>)>,
+    pub seen_at: Option<DisplayTime>,
 }
 
 /// A stage.
@@ -56,6 +72,8 @@ pub(crate) struct GateRow {
     pub questions: Vec<Question>,
     /// What a member can do about it.
     pub acts: Vec<Link>,
+    /// Why a participant declined, and where a member opens it again.
+    pub declined: Option<(String, String)>,
 }
 
 /// A question of an information request.
@@ -122,6 +140,42 @@ impl AgreementSummary {
     }
 }
 
+impl AgreementSummary {
+    /// The summary with how the participants get to their pages, and with what they declined. `links` are none if the keys
+    /// can't be read now.
+    pub fn with_accesses(
+        mut self,
+        review: &AgreementReview,
+        organization: &Organization,
+        links: Option<&[(ParticipantId, String)]>,
+    ) -> Self {
+        let agreement = &review.in_full.agreement;
+        let is_active = agreement.lifecycle() == Lifecycle::Active;
+        for (row, participant) in self.participants.iter_mut().zip(&agreement.participants) {
+            let id = participant.id;
+            let link = links.filter(|_| is_active).into_iter().flatten().find(|(of, _)| *of == id);
+            let contact = review.in_full.contacts.iter().find(|contact| contact.id == participant.contact_id);
+            row.access = Some(AccessRow {
+                url: access_url(agreement.id(), id),
+                link: link.map(|(_, link)| {
+                    let mail = contact.and_then(|contact| mail_to(contact, organization, agreement, link));
+                    (link.clone(), mail)
+                }),
+                seen_at: review.accesses.get(&id).and_then(|access| access.seen_at).map(DisplayTime::from),
+            });
+        }
+        for (step, stage) in self.steps.iter_mut().zip(&agreement.stages) {
+            for (row, gate) in step.gates.iter_mut().zip(&stage.gates) {
+                let reason = review.decline_reasons.get(&gate.id).map(|reason| reason.as_str().to_owned());
+                let reopen = format!("{}/conditions/{}/reopen", agreement_url(agreement.id()), gate.id);
+                let is_declined = is_active && gate.state.status() == GateStatus::Declined;
+                row.declined = is_declined.then(|| (reason.unwrap_or_default(), reopen));
+            }
+        }
+        self
+    }
+}
+
 /// A verification in words.
 fn verification_line(verification: &Verification) -> String {
     let reference =
@@ -153,6 +207,7 @@ impl<'a> Source<'a> {
             email: contact.and_then(|contact| contact.email.as_ref()).map(|email| email.as_str().to_owned()),
             roles: participant.roles.iter().map(|role| sentences::role(*role)).collect(),
             verifications: Vec::new(),
+            access: None,
         }
     }
 
@@ -202,6 +257,7 @@ impl<'a> Source<'a> {
                 _ => Vec::new(),
             },
             acts: Vec::new(),
+            declined: None,
         }
     }
 

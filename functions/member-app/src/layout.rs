@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use crate::assets::{SCRIPT, STYLE};
 use crate::audit_query;
+use crate::part::part_url;
 use crate::theme::Theme;
 
 /// The data of the layout.
@@ -24,6 +25,17 @@ pub(crate) struct Layout {
     pub outcome: Option<String>,
     /// The signed-in member.
     pub member: Option<CurrentMember>,
+    /// The participant to whom the page belongs.
+    pub participant: Option<CurrentParticipant>,
+}
+
+/// The participant of a page, as the layout shows them.
+pub(crate) struct CurrentParticipant {
+    pub name: String,
+    pub organization: String,
+    /// The path of their first page.
+    pub path: String,
+    pub form_token: String,
 }
 
 /// The signed-in member, as the layout shows them.
@@ -55,12 +67,24 @@ impl Layout {
             theme: Theme::of(request.headers()),
             outcome: request.outcome().map(str::to_owned),
             member,
+            participant: None,
         }
     }
 
     /// The layout of a page that opens by its link, with or without a session.
     pub fn signed_out(request: &Request) -> Self {
         Self { member: None, ..Self::new(request) }
+    }
+
+    /// The layout of a participant's page.
+    pub fn of_participant(request: &Request) -> Self {
+        let participant = request.attending().ok().map(|attending| CurrentParticipant {
+            name: attending.participant().name().as_str().to_owned(),
+            organization: attending.organization().name.as_str().to_owned(),
+            path: part_url(attending.participant().id()),
+            form_token: attending.form_token(),
+        });
+        Self { participant, ..Self::signed_out(request) }
     }
 
     /// Whether the browser has chosen a theme.
@@ -76,7 +100,8 @@ impl Layout {
 
     /// The CSRF token of the page's forms.
     pub fn form_token(&self) -> &str {
-        self.member.as_ref().map_or("", |member| &member.form_token)
+        let of_participant = self.participant.as_ref().map(|participant| &participant.form_token);
+        self.member.as_ref().map(|member| &member.form_token).or(of_participant).map_or("", String::as_str)
     }
 }
 

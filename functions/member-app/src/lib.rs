@@ -4,6 +4,7 @@
 //! Each page has its own file. `layout` and `labels` have what pages share, and `response` turns a handler's result into
 //! a response. `shared::web` has the session, the form checks and the audit row.
 
+mod access;
 mod account;
 mod acts;
 mod agreement;
@@ -31,6 +32,7 @@ mod members;
 mod organization;
 mod own_contacts;
 mod pager;
+mod part;
 mod password_link;
 mod proposal;
 mod proposals;
@@ -76,7 +78,18 @@ trait Handler: 'static {
 /// Decision: on Lambda three functions share them, each with one of the routers below. One function with all pages would
 /// zip to more than 4 MB, and a page would wait for code that it does not use.
 pub fn router(app: Arc<AppState>) -> Router {
-    complete(member_routes().merge(agreement_routes()).merge(organization_routes()), app)
+    let of_members = member_routes().merge(agreement_routes()).merge(organization_routes());
+    complete(of_members.merge(participant_routes()).merge(picture_routes()), app)
+}
+
+/// The function `picture-app`: what is under `/app/pictures`.
+pub fn pictures(app: Arc<AppState>) -> Router {
+    complete(picture_routes(), app)
+}
+
+/// The pages of the function `participant-app`: those under `/app/links` and `/app/parts`.
+pub fn participants(app: Arc<AppState>) -> Router {
+    complete(participant_routes(), app)
 }
 
 /// The pages of the function `agreement-app`: those under `/app/agreements`.
@@ -188,6 +201,10 @@ fn agreement_routes() -> Router<Arc<AppState>> {
             &at("/participants/{participant}/verification"),
             page_with_action::<verification::Show, verification::Record>(),
         )
+        .route(&at("/participants/{participant}/access"), page::<access::Show>())
+        .route(&at("/participants/{participant}/access/reissue"), action::<access::Reissue>())
+        .route(&at("/participants/{participant}/access/files/{receipt}"), page::<access::Download>())
+        .route(&at("/conditions/{condition}/reopen"), action::<access::Reopen>())
         .route(&at("/documents"), action::<documents::Add>())
         .route(&at("/documents/{document}"), page_with_action::<documents::Show, documents::Save>())
         .route(&at("/documents/{document}/view"), page::<documents::View>())
@@ -202,6 +219,32 @@ fn agreement_routes() -> Router<Arc<AppState>> {
         .route(&at("/propose"), action::<acts::Propose>())
 }
 
+/// The routes of participants, who have no account: their link, and the pages that it opens.
+fn participant_routes() -> Router<Arc<AppState>> {
+    use part::{condition, consent, document, link, overview, receipt};
+    let at = |path: &str| format!("/app/parts/{{participant}}{path}");
+    Router::new()
+        .route("/app/links/{secret}", page_with_action::<link::Show, link::Open>())
+        .route(&at(""), part_page::<overview::Show>())
+        .route(&at("/consent"), part_action::<consent::Give>())
+        .route(&at("/consent/withdraw"), part_action::<consent::Withdraw>())
+        .route(&at("/leave"), part_action::<consent::Leave>())
+        .route(&at("/documents/{document}"), part_page::<document::Show>())
+        .route(&at("/documents/{document}/download"), part_page::<document::Download>())
+        .route(&at("/documents/{document}/sign"), part_action::<document::Sign>())
+        .route(&at("/documents/{document}/decline"), part_action::<document::Decline>())
+        .route(&at("/conditions/{condition}"), part_page::<condition::Show>())
+        .route(&at("/conditions/{condition}/approve"), part_action::<condition::Approve>())
+        .route(&at("/conditions/{condition}/upload"), part_action::<condition::Upload>())
+        .route(&at("/conditions/{condition}/decline"), part_action::<condition::Decline>())
+        .route(&at("/receipts/{receipt}"), part_page::<receipt::Show>())
+}
+
+/// The routes of the pictures of documents' pages.
+fn picture_routes() -> Router<Arc<AppState>> {
+    Router::new().route("/app/pictures/{participant}/{document}/{page}", part_page::<part::picture::Show>())
+}
+
 /// The kind of a route, which decides where a person returns to after signing in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RouteKind {
@@ -209,6 +252,8 @@ enum RouteKind {
     Page,
     /// The route only accepts forms of other pages: the person returns to the form's page.
     Action,
+    /// The route is a participant's, who has no account to sign in to: their link opens it again.
+    Part,
 }
 
 /// A handler as a value. All of them share one way through `serve`, which is compiled once: the function stays small.
@@ -235,11 +280,17 @@ impl Served {
         let mut request = Request::receive(app, request).await;
         let operation = (self.operation)(&request);
         let result = catch_panic_and_overrun(async {
-            request.authenticate(operation).await?;
+            match self.route {
+                RouteKind::Part => request.authenticate_participant(operation).await?,
+                RouteKind::Page | RouteKind::Action => request.authenticate(operation).await?,
+            }
             (self.handle)(&mut request).await
         })
         .await;
-        let result = unsent::or_kept(&request, self.route, result).await;
+        let result = match self.route {
+            RouteKind::Part => result,
+            RouteKind::Page | RouteKind::Action => unsent::or_kept(&request, self.route, result).await,
+        };
         response::finish(&request, self.route, result).await
     }
 }
@@ -252,6 +303,16 @@ fn page<P: Handler>() -> MethodRouter<Arc<AppState>> {
 /// A route that accepts a form of other pages.
 fn action<A: Handler>() -> MethodRouter<Arc<AppState>> {
     Served::by::<A>(RouteKind::Action).method(MethodFilter::POST)
+}
+
+/// A page of a participant.
+fn part_page<P: Handler>() -> MethodRouter<Arc<AppState>> {
+    Served::by::<P>(RouteKind::Part).method(MethodFilter::GET)
+}
+
+/// A route that accepts a form of a participant's pages.
+fn part_action<A: Handler>() -> MethodRouter<Arc<AppState>> {
+    Served::by::<A>(RouteKind::Part).method(MethodFilter::POST)
 }
 
 /// A route with a page and the action of its form.
@@ -332,7 +393,11 @@ mod tests {
             assert_eq!(exact, below, "{function}: the path itself, and all below it");
             below
         };
-        for (function, router) in [("agreement-app", "agreement_routes"), ("organization-app", "organization_routes")] {
+        for (function, router) in [
+            ("agreement-app", "agreement_routes"),
+            ("organization-app", "organization_routes"),
+            ("picture-app", "picture_routes"),
+        ] {
             let prefixes = prefixes(function);
             assert!(!prefixes.is_empty(), "{function}");
             let is_below = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));

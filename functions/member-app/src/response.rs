@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use crate::RouteKind;
 use crate::layout::{Layout, Link, encode_query_value};
+use crate::part::part_url;
 
 /// The response to a request, with what the audit row and the log say about it.
 pub(crate) struct PageResponse {
@@ -98,6 +99,11 @@ impl PageResponse {
         self.refused(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request")
     }
 
+    /// Marks the page as the response to a form that the state of a record does not allow.
+    pub fn conflicting(self) -> Self {
+        self.refused(StatusCode::CONFLICT, ErrorCode::Conflict.as_str())
+    }
+
     /// Marks the page as the response to a form that could not be processed now, and keeps what was typed. Nothing has
     /// changed. The cause is for the log.
     pub fn unavailable(self, cause: String) -> Self {
@@ -159,6 +165,9 @@ pub(crate) async fn finish(request: &Request, route: RouteKind, result: Result<P
 /// The response to a request that failed.
 fn failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
     let (status, code) = error.status();
+    if route == RouteKind::Part {
+        return part_failure(request, error);
+    }
     if matches!(error, Error::Unauthenticated) {
         return to_sign_in(request, sign_in_url(request, route));
     }
@@ -167,6 +176,32 @@ fn failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
     let link = Link { url: "/app".to_owned(), text: "Go to Home".to_owned() };
     let shows_request_id = status.is_server_error();
     let page = PageResponse::render(&MessagePage { layout, title, text, link, shows_request_id });
+    let response = page.unwrap_or_else(|_| PageResponse::see_other("/app"));
+    PageResponse { cause: error.cause(), ..response.with_status(status, code.as_str()) }
+}
+
+/// The response to a request to a participant's page that failed.
+fn part_failure(request: &Request, error: &Error) -> PageResponse {
+    let (status, code) = error.status();
+    let (title, text) = match error {
+        Error::Unauthenticated => (
+            "Open your link again",
+            "These pages close two hours after you last used them. Your link, from the message that you got, opens them again, and you go on where you stopped.",
+        ),
+        Error::NoSuchRoute | Error::NotFound(_) => {
+            ("There is nothing here", "The address is wrong, or what was here is not part of your agreement.")
+        }
+        other => failure_message(other),
+    };
+    let own = request.attending().ok().map(|attending| part_url(attending.participant().id()));
+    let (url, text_of_link) = match own {
+        Some(url) => (url, "Go to your agreement"),
+        None => (request.uri().path().to_owned(), "Try again"),
+    };
+    let layout = Layout::of_participant(request);
+    let link = Link { url, text: text_of_link.to_owned() };
+    let page =
+        PageResponse::render(&MessagePage { layout, title, text, link, shows_request_id: status.is_server_error() });
     let response = page.unwrap_or_else(|_| PageResponse::see_other("/app"));
     PageResponse { cause: error.cause(), ..response.with_status(status, code.as_str()) }
 }
@@ -220,7 +255,7 @@ fn sign_in_url(request: &Request, route: RouteKind) -> String {
 pub(crate) fn page_of(request: &Request, route: RouteKind) -> Option<&str> {
     let page = match route {
         RouteKind::Page => request.uri().path_and_query().map(PathAndQuery::as_str),
-        RouteKind::Action => request.referring_page(),
+        RouteKind::Action | RouteKind::Part => request.referring_page(),
     };
     page.and_then(safe_next)
 }
@@ -249,7 +284,7 @@ fn referrer_policy(request: &Request) -> HeaderValue {
 }
 
 /// The beginnings of addresses that have a secret.
-const SECRET_ADDRESSES: [&str; 2] = ["/app/invitations/", "/app/password-links/"];
+const SECRET_ADDRESSES: [&str; 3] = ["/app/invitations/", "/app/links/", "/app/password-links/"];
 
 fn into_http(request: &Request, page: PageResponse) -> Response {
     let (file, body) = match page.file {

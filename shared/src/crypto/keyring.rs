@@ -123,11 +123,13 @@ impl Keyring {
     /// Never for up to 8,160 bytes, the most that HKDF gives.
     pub fn derive<const N: usize>(&self, place: &str) -> Result<[u8; N], SealError> {
         let key = self.keys.get(&self.current).ok_or_else(|| SealError::NoSuchKey(self.current.clone()))?;
-        let mut bytes = [0; N];
-        // Extracted with a salt of its own, so that no derived byte says anything about the key that seals.
-        let derived = Hkdf::<Sha256>::new(Some(b"countersign derived secrets"), key);
-        derived.expand(place.as_bytes(), &mut bytes).map_err(|_| SealError::Broken)?;
-        Ok(bytes)
+        derive_with(key, place).ok_or(SealError::Broken)
+    }
+
+    /// The secret bytes for a place that each of the keys makes, for what was made before a rotation.
+    #[must_use]
+    pub fn derive_with_each<const N: usize>(&self, place: &str) -> Vec<[u8; N]> {
+        self.keys.values().filter_map(|key| derive_with(key, place)).collect()
     }
 
     /// Whether the keyring has a key with this name.
@@ -146,6 +148,15 @@ impl Keyring {
         let key = self.keys.get(name).ok_or_else(|| SealError::NoSuchKey(name.to_owned()))?;
         Ok(XChaCha20Poly1305::new(&Key::from(*key)))
     }
+}
+
+/// Bytes for a place, made from a key. None for more bytes than HKDF gives.
+fn derive_with<const N: usize>(key: &[u8], place: &str) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    // Extracted with a salt of its own, so that no derived byte says anything about the key that seals.
+    let derived = Hkdf::<Sha256>::new(Some(b"countersign derived secrets"), key);
+    derived.expand(place.as_bytes(), &mut bytes).ok()?;
+    Some(bytes)
 }
 
 impl fmt::Debug for Keyring {

@@ -44,6 +44,12 @@ impl Actor {
     /// Whether it is this member.
     #[must_use]
     pub fn is_member(&self, id: MemberId) -> bool {
-        self.actor_type == ActorType::Member && self.id == Some(id.uuid())
+        self.is(ActorType::Member, id.uuid())
+    }
+
+    /// Whether it is the one of a kind with an id.
+    #[must_use]
+    pub fn is(&self, actor_type: ActorType, id: uuid::Uuid) -> bool {
+        self.actor_type == actor_type && self.id == Some(id)
     }
 }

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::agreement::AgreementName;
-use super::ids::{AgreementId, EventId, ProposalId, WorkspaceId};
+use super::ids::{AgreementId, DocumentId, EventId, ParticipantId, ProposalId, WorkspaceId};
 use super::proposal::{Proposal, ProposalAction};
 use super::time::Timestamp;
 use crate::wire::enums::text_enum;
@@ -80,6 +80,11 @@ events! {
         data: AgreementData,
         sent_when: "The last step of an agreement is done"
     }
+    /// A participant has signed a document: all of their blocks in it.
+    SignatureCompleted = "signature.completed" {
+        data: SignatureData,
+        sent_when: "A participant has signed a document, everywhere it asks for their signature"
+    }
     /// A proposal was made.
     ProposalCreated = "proposal.created" {
         data: ProposalData,
@@ -148,6 +153,27 @@ impl Example for AgreementData {
     }
 }
 
+/// What events of a signature say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct SignatureData {
+    /// The agreement.
+    pub agreement_id: AgreementId,
+    /// The signed document.
+    pub document_id: DocumentId,
+    /// Who signed it.
+    pub participant_id: ParticipantId,
+}
+
+impl Example for SignatureData {
+    fn example() -> Result<Self, (FieldCode, String)> {
+        Ok(Self {
+            agreement_id: AgreementId::from(EXAMPLE_AGREEMENT),
+            document_id: DocumentId::from(EXAMPLE_DOCUMENT),
+            participant_id: ParticipantId::from(EXAMPLE_PARTICIPANT),
+        })
+    }
+}
+
 /// What events of a workspace say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct WorkspaceData {
@@ -203,6 +229,10 @@ impl Example for ProposalData {
     }
 }
 
+/// The document that an example is about.
+const EXAMPLE_DOCUMENT: Uuid = uuid::uuid!("01980a53-1c77-7d20-8a4b-90f3e6d5c2b1");
+/// The participant whom an example is about.
+const EXAMPLE_PARTICIPANT: Uuid = uuid::uuid!("01980a52-f3a8-7b61-9d0e-3c4b5a697887");
 /// The agreement that the examples are about.
 const EXAMPLE_AGREEMENT: Uuid = uuid::uuid!("01980a52-90bd-7f6a-8e21-c4d2b7035a18");
 

@@ -111,6 +111,8 @@ ids! {
     ParticipantId;
     /// A protected effect that waits for a member's decision.
     ProposalId;
+    /// What an act of a participant left behind.
+    ReceiptId;
     /// One call, quoted to support.
     RequestId;
     /// A session of the app, as its account knows it.

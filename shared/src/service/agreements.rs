@@ -1,16 +1,21 @@
 //! Agreements: reading, drafting, and the effects of time.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use futures_util::future::try_join_all;
 
 use crate::domain::agreement::acts::{Act, EditedPart};
 use crate::domain::agreement::blockers::Blocker;
 use crate::domain::agreement::draft::NotEditable;
+use crate::domain::agreement::gate::GateState;
 use crate::domain::agreement::participants::NotAdded;
 use crate::domain::agreement::verification::Verification;
 use crate::domain::agreement::{Agreement, Lifecycle, NewAgreement, NewParticipant, Participant};
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, ContactId, WorkspaceId};
-use crate::domain::proposal::{Proposal, ProposalAction};
+use crate::domain::ids::{AgreementId, ContactId, GateId, ParticipantId, WorkspaceId};
+use crate::domain::participant::Access;
+use crate::domain::participant::receipt::ReceiptAct;
+use crate::domain::proposal::{Note, Proposal, ProposalAction};
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
@@ -78,6 +83,10 @@ pub struct AgreementReview {
     pub former: Vec<Contact>,
     /// The recorded verifications of its participants, the oldest first.
     pub verifications: Vec<Verification>,
+    /// How its participants get to their pages. Those who are missing have never been there.
+    pub accesses: BTreeMap<ParticipantId, Access>,
+    /// Why participants declined, of the conditions that are declined now.
+    pub decline_reasons: BTreeMap<GateId, Note>,
 }
 
 /// An agreement as its page shows it.
@@ -86,8 +95,9 @@ pub struct AgreementReview {
 /// [`Error::NotFound`] when there is none.
 pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, Error> {
     let verifications = async { scope.store().verifications(id).await.map_err(Error::from) };
-    let (agreement, (acts, has_more_acts), verifications) =
-        tokio::try_join!(found(scope, id), audit::acts(scope, id), verifications)?;
+    let accesses = async { scope.store().accesses(id).await.map_err(Error::from) };
+    let (agreement, (acts, has_more_acts), verifications, accesses) =
+        tokio::try_join!(found(scope, id), audit::acts(scope, id), verifications, accesses)?;
     let pending = async { scope.store().pending_proposals(id, scope.now()).await.map_err(Error::from) };
     // Nothing is read where all whom the acts name still take part, as in most agreements.
     let named = acts.iter().filter_map(|act| act.part.as_ref().and_then(EditedPart::contact_id));
@@ -97,13 +107,46 @@ pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, E
         let former = named.difference(&now_takes_part).copied();
         scope.store().contacts(former).await.map_err(Error::from)
     };
-    let (loaded, pending, former) = tokio::try_join!(LoadedAgreement::load(scope, agreement), pending, former)?;
+    let declined = Agreement::clone(&agreement);
+    let reasons = decline_reasons(scope, &declined);
+    let loaded = LoadedAgreement::load(scope, agreement);
+    let (loaded, pending, former, decline_reasons) = tokio::try_join!(loaded, pending, former, reasons)?;
     let former = former.into_iter().map(Versioned::into_inner).collect();
     let is_draft = loaded.agreement().lifecycle() == Lifecycle::Draft;
     let fingerprint = ReviewFingerprint::of(&loaded);
     let publishes = |proposal: &Proposal| proposal.action == ProposalAction::PublishAgreement;
     let (in_full, workspace) = in_full(loaded, is_draft && pending.iter().any(publishes), scope.now());
-    Ok(AgreementReview { in_full, workspace, pending, fingerprint, acts, has_more_acts, former, verifications })
+    Ok(AgreementReview {
+        in_full,
+        workspace,
+        pending,
+        fingerprint,
+        acts,
+        has_more_acts,
+        former,
+        verifications,
+        accesses: accesses.into_iter().collect(),
+        decline_reasons,
+    })
+}
+
+/// The reasons for which conditions were declined, of those that are declined now.
+async fn decline_reasons(scope: &Scope, agreement: &Agreement) -> Result<BTreeMap<GateId, Note>, Error> {
+    let declined = agreement.waiting_gates().filter_map(|gate| match gate.state {
+        GateState::Declined { participant_id, .. } => Some((gate.id, participant_id)),
+        _ => None,
+    });
+    let store = scope.store();
+    let reason = async |(gate, participant): (GateId, ParticipantId)| {
+        let receipts = store.receipts_of(agreement.id(), participant).await?;
+        let last = receipts.into_iter().rev().find_map(|receipt| match receipt.act {
+            ReceiptAct::Declined { gate_ids, reason, .. } if gate_ids.contains(&gate) => Some(reason),
+            _ => None,
+        });
+        Ok::<_, Error>(last.map(|reason| (gate, reason)))
+    };
+    let reasons = try_join_all(declined.map(reason)).await?;
+    Ok(reasons.into_iter().flatten().collect())
 }
 
 /// The pending proposal of an action on an agreement, if there is one.

@@ -16,6 +16,7 @@ use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{AgreementId, ContactId, OrgId, ParticipantId, WorkspaceId};
 use crate::domain::member::ByMember;
+use crate::domain::participant::ByParticipant;
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::wire::page::{Filter, Page, PageRequest, Search, list_query};
@@ -263,9 +264,23 @@ pub(super) fn record(
     after: &ByMember<Agreement>,
     about: ParticipantId,
 ) -> Result<Changes, StoreError> {
-    let contact = after.participant(about).map(|participant| participant.contact_id);
-    let part = contact.map(|contact_id| EditedPart::Participant { contact_id });
+    let part = participant_part(after, about);
     Ok(Changes::decided_by_member(call, after, next_version(call, before, after)?).about_part(after.id(), part))
+}
+
+/// A participant, as the history of their agreement names them.
+pub(super) fn participant_part(agreement: &Agreement, participant: ParticipantId) -> Option<EditedPart> {
+    let participant = agreement.participant(participant)?;
+    Some(EditedPart::Participant { contact_id: participant.contact_id })
+}
+
+/// The changes that record what a participant did.
+pub(super) fn record_act(
+    call: &CallContext,
+    before: &Versioned<Agreement>,
+    after: &ByParticipant<Agreement>,
+) -> Result<Changes, StoreError> {
+    Ok(Changes::by_participant(call, after, next_version(call, before, after)?).about(after.id(), None))
 }
 
 /// The changes that record how far time has advanced an agreement.

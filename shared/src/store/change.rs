@@ -3,16 +3,20 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::error::BuildError;
+use uuid::Uuid;
+
 use aws_sdk_dynamodb::types::{self as sdk, AttributeValue, ConditionCheck, Delete, Put, TransactWriteItem};
 
 use super::StoreError;
 use super::item::{Item, VERSION};
 use super::keys::{Key, PARTITION};
+use crate::domain::actor::ActorType;
 use crate::domain::agreement::acts::EditedPart;
 use crate::domain::call_context::CallContext;
-use crate::domain::ids::{AgreementId, MemberId, OrgId, RequestId};
+use crate::domain::ids::{AgreementId, OrgId, RequestId};
 use crate::domain::member::{Admin, ByMember, Member};
 use crate::domain::moment::Moment;
+use crate::domain::participant::ByParticipant;
 use crate::domain::proposal::ProposalAction;
 
 /// A change to one item in a transaction.
@@ -110,8 +114,8 @@ pub(super) struct Condition {
 pub struct Changes {
     org: OrgId,
     call: RequestId,
-    /// The member who must be the caller, if the changes are a member's.
-    member: Option<MemberId>,
+    /// The member or participant who must be the caller, if the changes are theirs.
+    by: Option<(ActorType, Uuid)>,
     list: Vec<Change>,
     /// The agreement whose history shows the changes, if any.
     subject: Option<Subject>,
@@ -129,7 +133,7 @@ impl Changes {
     /// The changes of a call.
     pub(super) fn of(call: &CallContext, list: impl IntoIterator<Item = Change>) -> Self {
         let list = list.into_iter().collect();
-        Self { org: call.org(), call: call.request_id(), member: None, list, subject: None }
+        Self { org: call.org(), call: call.request_id(), by: None, list, subject: None }
     }
 
     /// The same changes, which the history of an agreement shows.
@@ -154,7 +158,7 @@ impl Changes {
 
     /// The changes of a member, who must be the caller.
     pub(super) fn by_member(call: &CallContext, member: &Member, list: impl IntoIterator<Item = Change>) -> Self {
-        Self { org: member.org(), member: Some(member.id()), ..Self::of(call, list) }
+        Self { org: member.org(), by: Some((ActorType::Member, member.id().uuid())), ..Self::of(call, list) }
     }
 
     /// The changes of an admin, who must be the caller.
@@ -171,9 +175,20 @@ impl Changes {
         Self { call: after.moment().call(), ..Self::by_member(call, after.by(), list) }
     }
 
+    /// The changes of an act that a participant, who must be the caller, decided at a moment of the call.
+    pub(super) fn by_participant<T>(
+        call: &CallContext,
+        after: &ByParticipant<T>,
+        list: impl IntoIterator<Item = Change>,
+    ) -> Self {
+        let (by, call_id) = (after.by(), after.moment().call());
+        let by_id = (ActorType::Participant, by.id().uuid());
+        Self { org: by.org(), call: call_id, by: Some(by_id), ..Self::of(call, list) }
+    }
+
     /// The changes, if they are those of this call.
     pub(super) fn for_call(self, call: &CallContext) -> Result<Vec<Change>, StoreError> {
-        let is_by_its_caller = self.member.is_none_or(|member| call.actor().is_member(member));
+        let is_by_its_caller = self.by.is_none_or(|(actor_type, id)| call.actor().is(actor_type, id));
         if self.org == call.org() && self.call == call.request_id() && is_by_its_caller {
             Ok(self.list)
         } else {
@@ -324,6 +339,7 @@ mod tests {
     use super::*;
     use crate::domain::actor::Actor;
     use crate::domain::contact::{DisplayName, Email};
+    use crate::domain::ids::MemberId;
     use crate::domain::member;
     use crate::domain::organization::{MemberRecord, Role};
     use crate::domain::time::Timestamp;

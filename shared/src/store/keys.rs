@@ -40,9 +40,10 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::{Email, ExternalReference};
 use crate::domain::ids::{
-    AgreementId, ContactId, EndpointId, EventId, MemberId, OrgId, ProposalId, RequestId, SessionId, TokenId,
-    VerificationId, WorkspaceId,
+    AgreementId, ContactId, EndpointId, EventId, MemberId, OrgId, ParticipantId, ProposalId, ReceiptId, RequestId,
+    SessionId, TokenId, VerificationId, WorkspaceId,
 };
+use crate::domain::participant::session::Part;
 use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
 use crate::wire::enums::text_enum;
@@ -157,6 +158,11 @@ pub(super) fn sessions_of_account(account: &Email) -> String {
 /// The session with a hash that was read.
 pub(super) fn session_by_stored_hash(hash: &str) -> Key {
     Key::alone(format!("SESSION#{hash}"))
+}
+
+/// The session of a participant whose secret has this hash.
+pub(super) fn participant_session(hash: SecretHash) -> Key {
+    Key::alone(format!("PARTICIPANTSESSION#{hash}"))
 }
 
 /// The invitation whose secret has this hash.
@@ -415,6 +421,29 @@ pub(super) fn verification(org: OrgId, agreement: AgreementId, id: VerificationI
 
 /// The beginning of the sort keys of verifications.
 pub(super) const VERIFICATION: &str = "VERIFICATION#";
+
+/// How a participant of an agreement gets to their pages.
+pub(super) fn access(part: Part) -> Key {
+    let Part { organization_id, agreement_id, participant_id } = part;
+    Key::new(acts(organization_id, agreement_id), format_args!("{ACCESS}{participant_id}"))
+}
+
+/// The beginning of the sort keys of accesses.
+pub(super) const ACCESS: &str = "ACCESS#";
+
+/// A receipt of a participant of an agreement.
+pub(super) fn receipt(part: Part, id: ReceiptId) -> Key {
+    let Part { organization_id, agreement_id, participant_id } = part;
+    Key::new(acts(organization_id, agreement_id), format_args!("{}{id}", receipts_of(participant_id)))
+}
+
+/// The beginning of the sort keys of a participant's receipts.
+pub(super) fn receipts_of(participant: ParticipantId) -> String {
+    format!("{RECEIPT}{participant}#")
+}
+
+/// The beginning of the sort keys of receipts.
+pub(super) const RECEIPT: &str = "RECEIPT#";
 
 /// The beginning of the sort keys of acts.
 pub(super) const ACT: &str = "ACT#";

@@ -4,7 +4,6 @@ use super::agreements;
 use super::change::{Change, Changes};
 use super::item::{from_item, to_item};
 use super::keys::{self, VERIFICATION};
-use super::table::PartitionQuery;
 use super::{OrgStore, StoreError, Versioned};
 use crate::domain::agreement::Agreement;
 use crate::domain::agreement::verification::Verification;
@@ -15,19 +14,7 @@ use crate::domain::member::Verified;
 impl OrgStore {
     /// The verifications of an agreement's participants, the oldest first.
     pub(crate) async fn verifications(&self, agreement: AgreementId) -> Result<Vec<Verification>, StoreError> {
-        let (partition, last) = (keys::acts(self.org, agreement), format!("{VERIFICATION}~"));
-        let mut found = Vec::new();
-        let mut start = None;
-        loop {
-            let query =
-                PartitionQuery { partition: &partition, from: VERIFICATION, to: &last, start, ..Default::default() };
-            let (items, more) = self.store.items_between(query).await?;
-            found.extend(items.into_iter().map(from_item).collect::<Result<Vec<_>, _>>()?);
-            if more.is_none() {
-                return Ok(found);
-            }
-            start = more;
-        }
+        self.beside(agreement, VERIFICATION).await?.into_iter().map(from_item).collect()
     }
 }
 

@@ -169,9 +169,15 @@ impl LoginAttempt {
     }
 }
 
+/// How long a counter of failed logins makes the next attempt wait, in milliseconds.
+pub(super) async fn wait_ms(store: &Store, key: &keys::Key, free: u32, now: Timestamp) -> Result<i64, Error> {
+    let stored = store.failed_logins(key).await?;
+    Ok(stored.map(|stored| stored.remembered(now)).unwrap_or_default().wait_ms(free, now))
+}
+
 /// Increments a counter of failed logins. False, if it does not allow an attempt now: the first `free` attempts are not
 /// delayed.
-async fn count_attempt(store: &Store, key: &keys::Key, free: u32, now: Timestamp) -> Result<bool, Error> {
+pub(super) async fn count_attempt(store: &Store, key: &keys::Key, free: u32, now: Timestamp) -> Result<bool, Error> {
     let attempt = || async {
         let stored = store.failed_logins(key).await?;
         let version = stored.as_ref().map(Versioned::version);

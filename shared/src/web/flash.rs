@@ -103,7 +103,7 @@ impl Flash {
         if !self.is_in(request) {
             return Ok(None);
         }
-        self.read_for(request, &request.signed_in()?.form_token()).await
+        self.read_for(request, &request.form_token()?).await
     }
 
     /// The text, if the request has the cookie, sealed for forms with this token, and it has not expired.

@@ -221,7 +221,7 @@ impl NewSession<'_> {
 /// # Errors
 /// [`Error::NotFound`] when the account has no membership in it.
 pub async fn switch_organization(request: &mut Request, to: OrgId) -> Result<CookieSecret, Error> {
-    let current = request.submitted_form()?.signed_in();
+    let current = request.submitted_form()?.signed_in()?;
     let secret = CookieSecret::new()?;
     let begin = || async {
         let memberships = request.store().memberships(current.account()).await?;
@@ -243,14 +243,14 @@ pub async fn switch_organization(request: &mut Request, to: OrgId) -> Result<Coo
 
 /// Ends the session.
 pub async fn sign_out(submitted: &SubmittedForm<'_>) -> Result<(), Error> {
-    let (scope, signed_in) = (submitted.scope(), submitted.signed_in());
+    let (scope, signed_in) = (submitted.scope(), submitted.signed_in()?);
     let end = sessions::remove(scope.call(), signed_in.secret().hash());
     submitted.run(|| std::future::ready(Ok(Plan::new(scope, ()).change([end.clone()])))).await
 }
 
 /// Ends all sessions of the account, in every organization.
 pub async fn sign_out_everywhere(submitted: &SubmittedForm<'_>) -> Result<(), Error> {
-    let (scope, signed_in) = (submitted.scope(), submitted.signed_in());
+    let (scope, signed_in) = (submitted.scope(), submitted.signed_in()?);
     let end_all = sessions::end_all(scope.call(), &signed_in.account().email);
     let end = sessions::remove(scope.call(), signed_in.secret().hash());
     let changes = [end_all, end];

@@ -22,6 +22,8 @@ pub mod member_call;
 pub mod next;
 pub mod own_account;
 mod owner_hint;
+pub mod participant_link;
+pub mod participant_session;
 pub mod redirect;
 pub mod request;
 pub mod second_factor;

@@ -85,7 +85,7 @@ pub async fn overview(signed_in: &SignedIn, now: Timestamp) -> Result<Overview, 
 /// [`Error::NotFound`] when the account has had no session with this id within its lifetime.
 pub async fn end_session(submitted: &SubmittedForm<'_>, id: SessionId) -> Result<(), Error> {
     let scope = submitted.scope();
-    let found = scope.store().table().session_key(submitted.signed_in().email(), id).await?;
+    let found = scope.store().table().session_key(submitted.signed_in()?.email(), id).await?;
     let end = sessions::remove_at(scope.call(), found.ok_or_else(Error::not_found)?);
     submitted.run(|| std::future::ready(Ok(Plan::new(scope, ()).change([end.clone()])))).await
 }
@@ -114,7 +114,7 @@ pub async fn change_password(
     location: &str,
 ) -> Result<PasswordChanged, Error> {
     let submitted = request.submitted_form()?;
-    let (scope, signed_in) = (submitted.scope(), submitted.signed_in());
+    let (scope, signed_in) = (submitted.scope(), submitted.signed_in()?);
     let (account, before) = (signed_in.account(), signed_in.session());
     let password = match NewPassword::check(new, account.email.as_str(), signed_in.organization().name.as_str()) {
         Ok(password) => password,

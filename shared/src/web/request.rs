@@ -17,11 +17,13 @@ use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::platform::app_state::AppState;
 use crate::platform::call_record::CallRecord;
+use crate::service::scope::Scope;
 use crate::store::Store;
 use crate::web::client_address::ClientAddress;
 use crate::web::cookies::Cookie;
 use crate::web::form::{FORM_TOKEN, Form, is_own_origin, is_same_origin};
 use crate::web::owner_hint;
+use crate::web::participant_session::{self, Attending};
 use crate::web::redirect::Redirect;
 use crate::web::session::{self, SignedIn};
 use crate::wire::fields::FieldErrors;
@@ -32,6 +34,7 @@ pub struct Request {
     app: Arc<AppState>,
     record: CallRecord,
     signed_in: Option<SignedIn>,
+    attending: Option<Attending>,
     parts: request::Parts,
     path: Vec<(String, String)>,
     form: Result<Form, FieldErrors>,
@@ -58,6 +61,7 @@ impl Request {
             app,
             record,
             signed_in: None,
+            attending: None,
             parts,
             path,
             form,
@@ -78,6 +82,51 @@ impl Request {
             signed_in.refresh_session().await;
         }
         Ok(())
+    }
+
+    /// Authenticates the session of the participant in the path, and sets the operation's name as
+    /// [`Request::authenticate`] does.
+    pub async fn authenticate_participant(&mut self, operation: &'static str) -> Result<(), Error> {
+        self.record.rename(operation);
+        let Ok(participant) = self.path_id("participant") else { return Ok(()) };
+        let from = (&self.parts.headers, participant);
+        self.attending =
+            participant_session::authenticate(&self.app, &self.record, from, self.path_record_ids()).await?;
+        if let Some(attending) = self.attending.as_ref().filter(|_| !self.method().is_safe()) {
+            attending.refresh_session().await;
+        }
+        Ok(())
+    }
+
+    /// The participant to whom the page belongs.
+    ///
+    /// # Errors
+    /// [`Error::Unauthenticated`] when they have no session.
+    pub fn attending(&self) -> Result<&Attending, Error> {
+        self.attending.as_ref().ok_or(Error::Unauthenticated)
+    }
+
+    /// Sets the participant, after their link has opened a session.
+    pub(super) fn attend(&mut self, attending: Attending) {
+        self.attending = Some(attending);
+    }
+
+    /// The CSRF token of the forms of the request's session.
+    ///
+    /// # Errors
+    /// [`Error::Unauthenticated`] when there is none.
+    pub fn form_token(&self) -> Result<String, Error> {
+        match (&self.signed_in, &self.attending) {
+            (Some(signed_in), _) => Ok(signed_in.form_token()),
+            (None, Some(attending)) => Ok(attending.form_token()),
+            (None, None) => Err(Error::Unauthenticated),
+        }
+    }
+
+    /// The scope of the caller: a member or a participant.
+    fn scope(&self) -> Option<&Scope> {
+        let member = self.signed_in.as_ref().map(SignedIn::scope);
+        member.or_else(|| self.attending.as_ref().map(Attending::scope))
     }
 
     /// Sets what the act did that led to the page, which the page's title says.
@@ -231,6 +280,10 @@ impl Request {
     /// The `Set-Cookie` header that keeps the browser's hint about its session's owner right, if it is not.
     #[must_use]
     pub fn owner_cookie(&self) -> Option<HeaderValue> {
+        // The pages of a participant say nothing about a member's session in the same browser.
+        if self.attending.is_some() {
+            return None;
+        }
         let owner = self.signed_in.as_ref().map(|signed_in| signed_in.session().owner());
         owner_hint::update(&self.app, &self.parts.headers, owner.as_ref())
     }
@@ -262,18 +315,20 @@ impl Request {
             return Ok(false);
         }
         let shown: Vec<u8> = objects.iter().flat_map(Uuid::as_bytes).copied().collect();
-        let scope = self.signed_in.as_ref().map(SignedIn::scope);
         let refresh = async {
             if let Some(signed_in) = self.signed_in.as_ref().filter(|_| self.method().is_safe()) {
                 signed_in.refresh_session().await;
             }
+            if let Some(attending) = self.attending.as_ref().filter(|_| self.method().is_safe()) {
+                attending.refresh_session().await;
+            }
         };
-        let (written, ()) = tokio::join!(self.record.audit(scope, status, code, &shown), refresh);
+        let (written, ()) = tokio::join!(self.record.audit(self.scope(), status, code, &shown), refresh);
         Ok(written?.is_some())
     }
 
     /// Logs how the call ended.
     pub fn log(&self, status: StatusCode, code: &str, cause: Option<String>) {
-        self.record.log(self.signed_in.as_ref().map(SignedIn::scope), status, code, cause);
+        self.record.log(self.scope(), status, code, cause);
     }
 }

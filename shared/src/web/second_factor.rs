@@ -65,7 +65,7 @@ pub enum Done {
 /// [`Error::Unavailable`] when the keys can't be read now.
 pub async fn begin_set_up(request: &Request, password: &str, location: &str) -> Result<Done, Error> {
     let submitted = request.submitted_form()?;
-    let email = submitted.signed_in().email();
+    let email = submitted.signed_in()?.email();
     let Some(checked) = Checked::check(request, email.as_str(), password).await? else {
         return Ok(Done::WrongPassword);
     };
@@ -92,7 +92,7 @@ pub async fn secret_to_set_up(request: &Request) -> Result<Option<TotpSecret>, E
 /// [`Error::Unavailable`] when the keys can't be read now.
 pub async fn turn_on(request: &Request, code: TotpCode, location: &str) -> Result<Done, Error> {
     let submitted = request.submitted_form()?;
-    let (scope, email) = (submitted.scope(), submitted.signed_in().email());
+    let (scope, email) = (submitted.scope(), submitted.signed_in()?.email());
     let Some(secret) = secret_to_set_up(request).await? else { return Ok(Done::Outdated) };
     let sealed = submitted.app().webhooks()?.keys.keyring().await?.seal(&secret.expose(), &place(email))?;
     let codes = RecoveryCodes::of(&submitted.derive("recovery codes of a new second factor").await?);
@@ -118,8 +118,8 @@ pub async fn turn_on(request: &Request, code: TotpCode, location: &str) -> Resul
 /// [`Error::Unavailable`] when the keys can't be read now.
 pub async fn renew_recovery_codes(request: &Request, code: &TypedCode, location: &str) -> Result<Done, Error> {
     let submitted = request.submitted_form()?;
-    let Some(attempt) = count_code(request, submitted.signed_in()).await? else { return Ok(Done::WrongCode) };
-    let (scope, email) = (submitted.scope(), submitted.signed_in().email());
+    let Some(attempt) = count_code(request, submitted.signed_in()?).await? else { return Ok(Done::WrongCode) };
+    let (scope, email) = (submitted.scope(), submitted.signed_in()?.email());
     let codes = RecoveryCodes::of(&submitted.derive("new recovery codes").await?);
     let cookie = Flash::RecoveryCodes.set(&submitted, &codes.reveal()).await?;
     let redirect = Redirect { location: location.to_owned(), cookie };
@@ -156,11 +156,11 @@ pub async fn turn_off(
     redirect: Redirect,
 ) -> Result<Done, Error> {
     let submitted = request.submitted_form()?;
-    let (scope, email) = (submitted.scope(), submitted.signed_in().email());
+    let (scope, email) = (submitted.scope(), submitted.signed_in()?.email());
     let Some(checked) = Checked::check(request, email.as_str(), password).await? else {
         return Ok(Done::WrongPassword);
     };
-    let Some(attempt) = count_code(request, submitted.signed_in()).await? else { return Ok(Done::WrongCode) };
+    let Some(attempt) = count_code(request, submitted.signed_in()?).await? else { return Ok(Done::WrongCode) };
     let turn_off = || async move {
         let Some(before) = scope.store().table().second_factor(email).await? else {
             return Ok(Plan::new(scope, true));

@@ -1,4 +1,5 @@
-//! A form that a member submitted with the CSRF token of their session. Only such a form can change anything in the app.
+//! A form that a member or a participant submitted with the CSRF token of their session. Only such a form can change
+//! anything in the app.
 
 use std::sync::atomic::Ordering;
 
@@ -7,6 +8,7 @@ use uuid::Uuid;
 
 use crate::domain::call_context::CallContext;
 use crate::domain::member::{Admin, Member};
+use crate::domain::participant::ActingParticipant;
 use crate::error::Error;
 use crate::platform::app_state::AppState;
 use crate::retry::{Budget, retry_on_conflict};
@@ -14,15 +16,16 @@ use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::change::Changes;
 use crate::store::members;
 use crate::web::form::Form;
+use crate::web::participant_session::Attending;
 use crate::web::redirect::Redirect;
 use crate::web::request::Request;
 use crate::web::session::SignedIn;
 
-/// The role in which a form was submitted: member or admin. The form's changes take effect only while the person still
-/// has that role.
+/// The role in which a form was submitted: member, admin or participant. The form's changes take effect only while the
+/// person still has that role.
 pub trait Submitter: Copy {
-    /// The check of the member's record that each transaction makes.
-    fn role_check(self, call: &CallContext) -> Changes;
+    /// The check of the person's record that each transaction makes. None for participants, whose acts make it themselves.
+    fn role_check(self, call: &CallContext) -> Option<Changes>;
 
     /// Checks the role again after the transaction's check may have failed.
     ///
@@ -31,9 +34,26 @@ pub trait Submitter: Copy {
     fn check_role(self, current: &Member) -> Result<(), Error>;
 }
 
+impl Submitter for &ActingParticipant {
+    fn role_check(self, _: &CallContext) -> Option<Changes> {
+        None
+    }
+
+    fn check_role(self, _: &Member) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// The session in which a form was submitted.
+#[derive(Debug, Clone, Copy)]
+enum FormSession<'a> {
+    Member(&'a SignedIn),
+    Participant(&'a Attending),
+}
+
 impl Submitter for &Member {
-    fn role_check(self, call: &CallContext) -> Changes {
-        members::check_member(call, self.id())
+    fn role_check(self, call: &CallContext) -> Option<Changes> {
+        Some(members::check_member(call, self.id()))
     }
 
     fn check_role(self, _: &Member) -> Result<(), Error> {
@@ -42,8 +62,8 @@ impl Submitter for &Member {
 }
 
 impl Submitter for Admin<'_> {
-    fn role_check(self, call: &CallContext) -> Changes {
-        members::check_admin(call, self.member().id())
+    fn role_check(self, call: &CallContext) -> Option<Changes> {
+        Some(members::check_admin(call, self.member().id()))
     }
 
     fn check_role(self, current: &Member) -> Result<(), Error> {
@@ -51,20 +71,21 @@ impl Submitter for Admin<'_> {
     }
 }
 
-/// A form that a member submitted from a page of their own session.
+/// A form that a member or a participant submitted from a page of their own session.
 ///
 /// [`SubmittedForm::require_admin`] consumes the form, so that no change of an admin's form runs with the member's role.
 #[derive(Debug)]
 pub struct SubmittedForm<'a, S = &'a Member> {
     request: &'a Request,
-    signed_in: &'a SignedIn,
+    session: FormSession<'a>,
     form: &'a Form,
     submitter: S,
 }
 
 impl<'a> SubmittedForm<'a> {
-    pub(super) fn new(request: &'a Request, signed_in: &'a SignedIn, form: &'a Form) -> Self {
-        Self { request, signed_in, form, submitter: signed_in.member() }
+    /// The session of the member who submitted the form.
+    pub(super) fn signed_in(&self) -> Result<&'a SignedIn, Error> {
+        self.request.signed_in()
     }
 
     /// The form as an admin's, for changes of the organization's settings.
@@ -72,14 +93,24 @@ impl<'a> SubmittedForm<'a> {
     /// # Errors
     /// [`Error::AdminsOnly`] when the member is no admin.
     pub fn require_admin(self) -> Result<SubmittedForm<'a, Admin<'a>>, Error> {
-        let Self { request, signed_in, form, submitter } = self;
+        let Self { request, session, form, submitter } = self;
         let submitter = submitter.as_admin().ok_or(Error::AdminsOnly)?;
-        Ok(SubmittedForm { request, signed_in, form, submitter })
+        Ok(SubmittedForm { request, session, form, submitter })
+    }
+}
+
+impl<'a> SubmittedForm<'a, &'a ActingParticipant> {
+    /// The session of the participant who submitted the form.
+    ///
+    /// # Errors
+    /// Never: such a form has one.
+    pub fn attending(&self) -> Result<&'a Attending, Error> {
+        self.request.attending()
     }
 }
 
 impl<'a, S: Submitter> SubmittedForm<'a, S> {
-    /// The member or admin who submitted the form.
+    /// The member, admin or participant who submitted the form.
     #[must_use]
     pub fn submitter(&self) -> S {
         self.submitter
@@ -88,7 +119,10 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
     /// The CSRF token of the session's forms.
     #[must_use]
     pub fn form_token(&self) -> String {
-        self.signed_in.form_token()
+        match self.session {
+            FormSession::Member(signed_in) => signed_in.form_token(),
+            FormSession::Participant(attending) => attending.form_token(),
+        }
     }
 
     /// The state that all functions share.
@@ -100,17 +134,16 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
     /// The scope of the request's use cases.
     #[must_use]
     pub fn scope(&self) -> &'a Scope {
-        self.signed_in.scope()
+        match self.session {
+            FormSession::Member(signed_in) => signed_in.scope(),
+            FormSession::Participant(attending) => attending.scope(),
+        }
     }
 
     /// The form's fields.
     #[must_use]
     pub fn form(&self) -> &'a Form {
         self.form
-    }
-
-    pub(super) fn signed_in(&self) -> &'a SignedIn {
-        self.signed_in
     }
 
     /// The id of this copy of a form, from its field `once`. A form without one is a copy of its own each time.
@@ -158,7 +191,12 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
                     Err(error) => Err(error),
                 };
                 if matches!(result, Err(Error::Conflict)) {
-                    self.submitter.check_role(&self.signed_in.reload_member().await?)?;
+                    match self.session {
+                        FormSession::Member(signed_in) => {
+                            self.submitter.check_role(&signed_in.reload_member().await?)?;
+                        }
+                        FormSession::Participant(attending) => attending.check_session().await?,
+                    }
                 }
                 result
             }
@@ -172,7 +210,7 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
         }
         let scope = self.scope();
         let (commit, shown, output) = plan.into_commit(scope);
-        commit.with([self.submitter.role_check(scope.call())]).done(StatusCode::SEE_OTHER, &shown).await?;
+        commit.with(self.submitter.role_check(scope.call())).done(StatusCode::SEE_OTHER, &shown).await?;
         self.request.is_audited.store(true, Ordering::Relaxed);
         Ok(output)
     }
@@ -180,7 +218,7 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
 
 impl<S: Submitter> Writer for SubmittedForm<'_, S> {
     fn scope(&self) -> &Scope {
-        self.signed_in.scope()
+        SubmittedForm::scope(self)
     }
 }
 
@@ -191,6 +229,17 @@ impl Request {
     /// [`Error::Unauthenticated`], [`Error::ForgedForm`], or [`Error::Invalid`] for a form that can't be read.
     pub fn submitted_form(&self) -> Result<SubmittedForm<'_>, Error> {
         let signed_in = self.signed_in()?;
-        Ok(SubmittedForm::new(self, signed_in, self.verified_form(signed_in.secret())?))
+        let (form, submitter) = (self.verified_form(signed_in.secret())?, signed_in.member());
+        Ok(SubmittedForm { request: self, session: FormSession::Member(signed_in), form, submitter })
+    }
+
+    /// The form, if a participant submitted it with the CSRF token of their session.
+    ///
+    /// # Errors
+    /// Those of [`Request::submitted_form`].
+    pub fn participant_form(&self) -> Result<SubmittedForm<'_, &ActingParticipant>, Error> {
+        let attending = self.attending()?;
+        let (form, submitter) = (self.verified_form(attending.secret())?, attending.participant());
+        Ok(SubmittedForm { request: self, session: FormSession::Participant(attending), form, submitter })
     }
 }

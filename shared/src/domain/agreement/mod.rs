@@ -17,6 +17,7 @@ pub mod gate;
 pub mod participants;
 pub mod pdf;
 pub mod progress;
+pub mod tasks;
 pub mod template;
 pub mod verification;
 

@@ -55,6 +55,17 @@ pub fn check(file: &[u8]) -> Result<usize, NotADocument> {
     }
 }
 
+/// The width and height of each page as it is shown, in points. A file that can’t be opened has no pages.
+#[must_use]
+pub fn page_sizes(file: &[u8]) -> Vec<(f32, f32)> {
+    let Ok(pdf) = Pdf::new(file.to_vec()) else { return Vec::new() };
+    // A page whose size is beyond all numbers counts as one of letter paper.
+    let in_bounds = |(width, height): (f32, f32)| {
+        if width.is_finite() && height.is_finite() { (width, height) } else { (612.0, 792.0) }
+    };
+    pdf.pages().iter().map(|page| in_bounds(page.render_dimensions())).collect()
+}
+
 fn contains(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }

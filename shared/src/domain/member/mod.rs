@@ -3,10 +3,11 @@
 //! without which the store writes no protected transition.
 //!
 //! `decisions` confirms, declines and activates; `removal` removes members, `roles` changes
-//! their roles, `verification` records the identities that they verified.
+//! their roles, `reopening` opens declined conditions again, `verification` records the identities that they verified.
 
 mod decisions;
 mod removal;
+mod reopening;
 mod roles;
 mod verification;
 
@@ -14,6 +15,7 @@ use std::ops::Deref;
 
 pub use decisions::{Changed, DecisionContext, Outcome, Refusal, activate, confirm, decline};
 pub use removal::{NotRemoved, NotRemovedByOperator, Removal, remove};
+pub use reopening::{NotReopened, Reopened, reopen_gate};
 pub use roles::{RoleChange, RoleNotChanged, change_role};
 pub use verification::{NotVerified, Verified, record_verification};
 

@@ -1,6 +1,7 @@
-//! What the demo consists of: two deals with their contacts, agreements and documents.
+//! What the demo consists of: three deals with their contacts, agreements and documents.
 
 use crate::seed::demo::drafts::{self, DraftEdit};
+use crate::seed::demo::participants::PartAct;
 
 /// A contact of the organization.
 pub(crate) struct NewContact {
@@ -33,6 +34,8 @@ pub(crate) struct NewAgreement {
     pub(crate) proposal_note: Option<&'static str>,
     /// The note of the member who confirmed that proposal, if it is confirmed.
     pub(crate) confirmation_note: Option<&'static str>,
+    /// What participants have done since, each by their place among the participants.
+    pub(crate) acts: &'static [(usize, PartAct)],
 }
 
 const fn contact(
@@ -69,6 +72,7 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
                 edit: |draft, file, now| drafts::safe(draft, 75_000_000, file, now),
                 proposal_note: Some("Terms as agreed on Tuesday's call; legal has read them."),
                 confirmation_note: None,
+                acts: &[],
             },
             NewAgreement {
                 name: "SAFE: Cobalt Angels",
@@ -78,6 +82,7 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
                 edit: |draft, file, now| drafts::safe(draft, 25_000_000, file, now),
                 proposal_note: None,
                 confirmation_note: None,
+                acts: &[],
             },
             NewAgreement {
                 name: "Advisory agreement: Tomás Álvarez",
@@ -87,6 +92,7 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
                 edit: drafts::advisory,
                 proposal_note: None,
                 confirmation_note: None,
+                acts: &[],
             },
         ],
     },
@@ -102,6 +108,7 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
                 edit: drafts::engagement,
                 proposal_note: Some("Our standard letter."),
                 confirmation_note: Some("Checked against the conflict list."),
+                acts: &[],
             },
             NewAgreement {
                 name: "Notice of fees: Ellery household",
@@ -111,6 +118,33 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
                 edit: drafts::notice,
                 proposal_note: Some("The new fees, with two weeks' notice."),
                 confirmation_note: Some("Nobody has objected."),
+                acts: &[],
+            },
+        ],
+    },
+    NewWorkspace {
+        name: "Riverside Makers: program grant",
+        contacts: &["CRM-1009", "CRM-1002", "CRM-1003"],
+        agreements: &[
+            NewAgreement {
+                name: "Confidentiality agreement: Riverside Makers",
+                kind: "general",
+                participants: &[("CRM-1009", &["signer"]), ("CRM-1002", &["signer"])],
+                document: Some(CONFIDENTIALITY),
+                edit: |draft, file, now| drafts::two_signers(draft, "Confidentiality agreement", file, now),
+                proposal_note: Some("Our standard text, both ways."),
+                confirmation_note: Some("Read, and fine."),
+                acts: &[(0, PartAct::Sign), (1, PartAct::Sign)],
+            },
+            NewAgreement {
+                name: "Grant agreement: Riverside Makers",
+                kind: "general",
+                participants: &[("CRM-1009", &["signer"]), ("CRM-1002", &["signer"]), ("CRM-1003", &["approver"])],
+                document: Some(GRANT),
+                edit: drafts::grant,
+                proposal_note: Some("As the board approved it in October."),
+                confirmation_note: Some("The amounts match the board's resolution."),
+                acts: &[(2, PartAct::Approve), (0, PartAct::Sign)],
             },
         ],
     },
@@ -132,6 +166,20 @@ const ENGAGEMENT: &[&str] = &[
     "Engagement letter",
     "",
     "We advise the household on funding its family trust, and report to both spouses.",
+    "",
+    "This is a sample. It is no legal document.",
+];
+const CONFIDENTIALITY: &[&str] = &[
+    "Confidentiality agreement",
+    "",
+    "Each side keeps to itself what it learns from the other about the program, for three years.",
+    "",
+    "This is a sample. It is no legal document.",
+];
+const GRANT: &[&str] = &[
+    "Grant agreement",
+    "",
+    "The foundation supports the robotics workshops of the coming school year, and gets a report in June.",
     "",
     "This is a sample. It is no legal document.",
 ];

@@ -103,6 +103,38 @@ pub(crate) fn engagement(
     Ok(draft.add_gate(signing, GateRule::DocumentSigned { document_id: Some(document) }, now)?.0)
 }
 
+/// A complete draft of one step: both sides sign.
+pub(crate) fn two_signers(
+    draft: &Agreement,
+    name: &str,
+    file: Option<DocumentContent>,
+    now: Timestamp,
+) -> Result<Agreement, FieldErrors> {
+    let (draft, document) = draft.add_document(label(name)?, file, now)?;
+    let (draft, block_ids) = add_signature_blocks(draft, document, now)?;
+    let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::new(), now)?;
+    Ok(draft.add_gate(signing, GateRule::SignatureBlocks { block_ids }, now)?.0)
+}
+
+/// A complete draft: an approval, both signatures, and the recipient's report.
+pub(crate) fn grant(
+    draft: &Agreement,
+    file: Option<DocumentContent>,
+    now: Timestamp,
+) -> Result<Agreement, FieldErrors> {
+    let (draft, document) = draft.add_document(label("Grant agreement")?, file, now)?;
+    let (draft, block_ids) = add_signature_blocks(draft, document, now)?;
+    let (draft, approval) = draft.add_stage(label("Budget")?, BTreeSet::from([StageAction::OpenSigning]), now)?;
+    let participant_ids = participants_with(&draft, ParticipantRole::Approver);
+    let (draft, _) = draft.add_gate(approval, GateRule::ParticipantApproval { participant_ids }, now)?;
+    let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::new(), now)?;
+    let (draft, _) = draft.add_gate(signing, GateRule::SignatureBlocks { block_ids }, now)?;
+    let (draft, report) = draft.add_stage(label("Report")?, BTreeSet::new(), now)?;
+    let recipient = draft.participants.first().map(|participant| participant.id);
+    let participant_ids = recipient.into_iter().collect();
+    Ok(draft.add_gate(report, GateRule::FileUpload { participant_ids }, now)?.0)
+}
+
 /// A complete draft without participants' steps: the first countdown is over when the agreement starts, and the second
 /// ends two weeks later.
 pub(crate) fn notice(draft: &Agreement, _: Option<DocumentContent>, now: Timestamp) -> Result<Agreement, FieldErrors> {

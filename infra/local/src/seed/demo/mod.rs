@@ -1,10 +1,11 @@
-//! The two deals that `--seed demo` adds to an organization. Each step is done by the party that does it in production,
+//! The three deals that `--seed demo` adds to an organization. Each step is done by the party that does it in production,
 //! in process, so that it is checked, audited and stored like any other:
 //!
 //! | Who | What | Module |
 //! |---|---|---|
 //! | the organization's integration | creates contacts, workspaces and agreements, proposes to publish | `api_client` |
 //! | the service | fills in drafts, as members do in the app | `drafts` |
+//! | participants | consent, approve and sign, with the use cases of their pages | `participants` |
 //! | a member | reviews and confirms proposals, with the use case of the app's form | here |
 //!
 //! `deals` is what they create.
@@ -12,6 +13,7 @@
 mod api_client;
 mod deals;
 mod drafts;
+mod participants;
 mod pdf;
 
 use std::collections::HashMap;
@@ -57,6 +59,11 @@ pub(crate) async fn create(
                 let proposal_id = propose_publication(&api, &agreement_id, note).await?;
                 if let Some(note) = new.confirmation_note {
                     confirm_proposal(functions, organization, &proposal_id, note).await?;
+                    let id = agreement_id.parse().map_err(|error| in_one_line(&error))?;
+                    for act in new.acts {
+                        let acted = participants::act(functions, (organization.id, id), *act).await;
+                        acted.map_err(|error| in_one_line(&error))?;
+                    }
                 }
             }
         }

@@ -100,6 +100,7 @@ impl Agreement {
             return Ok(self.clone());
         }
         let rule = self.checked(rule)?;
+        self.check_named(id, &rule)?;
         let stage = draft.stage_mut(stage)?;
         check_limit("gates", stage.gates.len(), limits::STAGE_GATES_MAX)?;
         stage.gates.push(Gate { id, rule, state: GateState::Locked });
@@ -128,6 +129,7 @@ impl Agreement {
     pub fn change_gate(&self, gate: GateId, rule: GateRule, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         let rule = self.checked(rule)?;
+        self.check_named(gate, &rule)?;
         draft.gate_mut(gate)?.rule = rule;
         Ok(draft)
     }
@@ -143,6 +145,18 @@ impl Agreement {
             stage.gates.retain(|kept| kept.id != gate);
         }
         Ok(draft)
+    }
+
+    /// Refuses a gate with which the gates would name more than [`limits::NAMED_PARTICIPANTS_MAX`] participants.
+    fn check_named(&self, gate: GateId, rule: &GateRule) -> Result<(), FieldErrors> {
+        let others = self.stages.iter().flat_map(|stage| &stage.gates).filter(|other| other.id != gate);
+        let rules = others.map(|other| &other.rule).chain([rule]);
+        let named: usize = rules.filter_map(GateRule::participant_ids).map(BTreeSet::len).sum();
+        if named <= limits::NAMED_PARTICIPANTS_MAX {
+            return Ok(());
+        }
+        let message = format!("the conditions may name {} participants in all", limits::NAMED_PARTICIPANTS_MAX);
+        Err(FieldErrors::one("participant_ids", FieldCode::LimitReached, message))
     }
 
     pub(super) fn stage_mut(&mut self, id: StageId) -> Result<&mut Stage, FieldErrors> {

@@ -18,14 +18,16 @@ mod histories;
 mod rules;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Deref;
 
 use rules::is_signed;
 
 use super::facts::Facts;
-use super::gate::{Gate, GateRule, GateStatus};
+use super::gate::{Gate, GateRule, GateState, GateStatus};
 use super::{Agreement, Document, DocumentState, Life, StageAction, StageState};
 use crate::domain::event::{AgreementData, EventKind};
+use crate::domain::ids::{GateId, ParticipantId};
 use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
@@ -128,6 +130,45 @@ impl Agreement {
         facts.recorded_at = facts.recorded_at.max(Some(now));
         after.advance_to(&facts, time_scale, now);
         after.facts = Facts { movements: Vec::new(), ..facts };
+        after.updated_at = now.max(self.updated_at);
+        after
+    }
+
+    /// The active agreement in which a participant has declined what some open gates ask for.
+    #[must_use]
+    pub(in crate::domain) fn declined(
+        &self,
+        facts: &Facts,
+        (time_scale, now): (TimeScale, Timestamp),
+        gates: &BTreeSet<GateId>,
+        participant_id: ParticipantId,
+    ) -> Self {
+        let mut after = self.as_of(facts, time_scale, now).into_owned();
+        for gate in after.stages.iter_mut().flat_map(|stage| &mut stage.gates).filter(|gate| gates.contains(&gate.id)) {
+            if let GateState::Open { opened_at, .. } = gate.state {
+                // The clock of this call may be behind that of the call that opened the gate.
+                let declined_at = now.max(opened_at);
+                gate.state = GateState::Declined { opened_at, participant_id, declined_at };
+            }
+        }
+        after.updated_at = now.max(self.updated_at);
+        after
+    }
+
+    /// The active agreement with a declined gate opened again, which waits from now on.
+    #[must_use]
+    pub(in crate::domain) fn reopened(
+        &self,
+        facts: &Facts,
+        (time_scale, now): (TimeScale, Timestamp),
+        gate: GateId,
+    ) -> Self {
+        let mut after = self.as_of(facts, time_scale, now).into_owned();
+        for gate in after.stages.iter_mut().flat_map(|stage| &mut stage.gates).filter(|found| found.id == gate) {
+            gate.open(time_scale, now);
+        }
+        // What it asks for may have been done for another gate meanwhile.
+        after.advance_to(facts, time_scale, now);
         after.updated_at = now.max(self.updated_at);
         after
     }

@@ -1,0 +1,233 @@
+//! The page on which a member hands a participant their link, and sees what the participant did.
+
+use askama::Template;
+use shared::domain::agreement::{Agreement, Lifecycle};
+use shared::domain::contact::Contact;
+use shared::domain::ids::{AgreementId, GateId, OrgId, ParticipantId, ReceiptId};
+use shared::domain::member::NotReopened;
+use shared::domain::organization::Organization;
+use shared::domain::participant::ParticipantLink;
+use shared::domain::participant::receipt::{Receipt, ReceiptAct, Signature};
+use shared::domain::participant::session::Part;
+use shared::error::Error;
+use shared::service::participants::{self, ParticipantRecord};
+use shared::web::Request;
+use uuid::Uuid;
+
+use crate::Handler;
+use crate::agreement::agreement_url;
+use crate::done::{notice_of_act, redirect_with_notice, with_notice};
+use crate::labels::DisplayTime;
+use crate::layout::{Layout, Link, Notice, encode_query_value};
+use crate::part::link::PATH;
+use crate::part::receipt::{receipt_facts, receipt_title_of};
+use crate::response::PageResponse;
+use crate::verification::verification_url;
+
+/// The URL of the page for a participant.
+pub(crate) fn access_url(agreement: AgreementId, participant: ParticipantId) -> String {
+    format!("{}/participants/{participant}/access", agreement_url(agreement))
+}
+
+/// The links of an agreement's participants. None if the keys that make them can't be read now.
+pub(crate) async fn links_of(
+    request: &Request,
+    agreement: &Agreement,
+    generation: impl Fn(ParticipantId) -> u64,
+) -> Option<Vec<(ParticipantId, String)>> {
+    let keys = request.app().webhooks().ok()?.keys.keyring().await.ok()?;
+    let organization_id: OrgId = request.signed_in().ok()?.organization().id;
+    let link = |participant_id: ParticipantId| {
+        let part = Part { organization_id, agreement_id: agreement.id(), participant_id };
+        let link = ParticipantLink::new(&keys, part, generation(participant_id)).ok()?;
+        Some((participant_id, format!("{}{PATH}{}", request.app().base_url, link.reveal())))
+    };
+    Some(agreement.participants.iter().filter_map(|participant| link(participant.id)).collect())
+}
+
+/// A message with a participant's link, as the `mailto:` that opens it. None without an email address.
+pub(crate) fn mail_to(
+    contact: &Contact,
+    organization: &Organization,
+    agreement: &Agreement,
+    link: &str,
+) -> Option<String> {
+    let email = contact.email.as_ref()?;
+    let (organization, name) = (organization.name.as_str(), agreement.name.as_str());
+    let text = format!(
+        "Hello {},\r\n\r\n{organization} asks you to take part in “{name}”. This link is yours alone and opens your pages:\r\n\r\n{link}\r\n\r\nPlease don’t forward it.\r\n",
+        contact.display_name.as_str()
+    );
+    let subject = encode(&format!("{name}: your part"));
+    Some(format!("mailto:{}?subject={subject}&body={}", encode(email.as_str()), encode(&text)))
+}
+
+/// A text as a part of a `mailto:`, where a slash would begin nothing but is encoded all the same.
+fn encode(text: &str) -> String {
+    encode_query_value(text).replace('/', "%2F")
+}
+
+#[derive(Template)]
+#[template(path = "access.html")]
+struct AccessPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    agreement: Link,
+    path: String,
+    name: String,
+    /// The participant's link, and the message that has it. None if the keys can't be read now.
+    link: Option<(String, Option<String>)>,
+    generation: u64,
+    /// Whether the agreement is active, so that there is something to do.
+    is_active: bool,
+    seen_at: Option<DisplayTime>,
+    has_consent: bool,
+    tasks: Vec<String>,
+    verification: String,
+    receipts: Vec<ReceiptRow>,
+}
+
+/// What the participant did.
+struct ReceiptRow {
+    title: String,
+    at: DisplayTime,
+    facts: Vec<(&'static str, String)>,
+    typed: Option<String>,
+    drawn: Option<String>,
+    /// Where the uploaded file is.
+    file: Option<String>,
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_participant"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+        let signed_in = request.signed_in()?;
+        let record = participants::record(signed_in.scope(), id, participant).await?;
+        let ParticipantRecord { agreement, contact, access, receipts } = &record;
+        if agreement.lifecycle() == Lifecycle::Draft {
+            return Ok(PageResponse::see_other(agreement_url(id)));
+        }
+        let links = links_of(request, agreement, |_| access.generation).await;
+        let own = links.into_iter().flatten().find(|(of, _)| *of == participant).map(|(_, link)| link);
+        let page = AccessPage {
+            layout: Layout::new(request),
+            notice,
+            agreement: Link { url: agreement_url(id), text: agreement.name.as_str().to_owned() },
+            path: access_url(id, participant),
+            name: contact.display_name.as_str().to_owned(),
+            link: own.map(|link| {
+                let mail = mail_to(contact, signed_in.organization(), agreement, &link);
+                (link, mail)
+            }),
+            generation: access.generation,
+            is_active: agreement.lifecycle() == Lifecycle::Active,
+            seen_at: access.seen_at.map(DisplayTime::from),
+            has_consent: access.consent.is_some(),
+            tasks: crate::part::task_texts(agreement, participant),
+            verification: verification_url(id, participant),
+            receipts: receipts
+                .iter()
+                .rev()
+                .map(|receipt| row(agreement, receipt, &access_url(id, participant)))
+                .collect(),
+        };
+        let shown: [Uuid; 3] = [id.uuid(), participant.uuid(), contact.id.uuid()];
+        Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))
+    }
+}
+
+fn row(agreement: &Agreement, receipt: &Receipt, url: &str) -> ReceiptRow {
+    let (typed, drawn) = match &receipt.act {
+        ReceiptAct::Signed { signature: Signature::Typed { name }, .. } => (Some(name.as_str().to_owned()), None),
+        ReceiptAct::Signed { signature: Signature::Drawn { drawing }, .. } => (None, Some(drawing.path().to_owned())),
+        _ => (None, None),
+    };
+    ReceiptRow {
+        title: receipt_title_of(agreement, receipt, None),
+        at: receipt.at.into(),
+        facts: receipt_facts(receipt),
+        typed,
+        drawn,
+        file: matches!(receipt.act, ReceiptAct::Uploaded { .. }).then(|| format!("{url}/files/{}", receipt.id)),
+    }
+}
+
+/// Reissues the link.
+pub(crate) struct Reissue;
+
+impl Handler for Reissue {
+    fn operation(_: &Request) -> &'static str {
+        "reissue_link"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+        let shown: u64 = submitted.form().get("generation").parse().unwrap_or(u64::MAX);
+        let line = "The link before no longer works. Next: copy the new one, and send it.";
+        let redirect = redirect_with_notice(&submitted, access_url(ids.0, ids.1), "There is a new link", line).await;
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        submitted.run(|| participants::reissue_link(scope, by, ids, shown)).await?;
+        Ok(redirect.into())
+    }
+}
+
+/// Downloads a file that the participant uploaded.
+pub(crate) struct Download;
+
+impl Handler for Download {
+    fn operation(_: &Request) -> &'static str {
+        "download_uploaded_file"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+        let wanted: ReceiptId = request.path_id("receipt")?;
+        let scope = request.signed_in()?.scope();
+        let record = participants::record(scope, id, participant).await?;
+        let receipt = record.receipts.iter().find(|receipt| receipt.id == wanted).ok_or_else(Error::not_found)?;
+        let ReceiptAct::Uploaded { file_name, content, file_type, .. } = &receipt.act else {
+            return Err(Error::not_found());
+        };
+        let file = request.app().files()?.get(scope.org(), content).await?;
+        // Never shown in the browser: it comes from outside, and only its form was checked.
+        let page = PageResponse::file(file, file_type.media_type(), "attachment", file_name.as_str());
+        Ok(page.showing([id.uuid(), participant.uuid()]))
+    }
+}
+
+/// Opens a declined condition again.
+pub(crate) struct Reopen;
+
+impl Handler for Reopen {
+    fn operation(_: &Request) -> &'static str {
+        "reopen_condition"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, gate): (AgreementId, GateId) = (request.path_id("id")?, request.path_id("condition")?);
+        let url = format!("{}#notice", agreement_url(id));
+        let line = "It waits again for those who have not done their part. Next: tell them.";
+        let redirect = redirect_with_notice(&submitted, url.clone(), "The condition is open again", line).await;
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        let refused = match submitted.run(|| participants::reopen(scope, by, id, gate)).await? {
+            // Another member was faster, or this form was sent before: the page shows that it is open.
+            Ok(()) | Err(NotReopened::NotDeclined) => return Ok(redirect.into()),
+            Err(NotReopened::Unknown) => return Err(Error::not_found()),
+            Err(NotReopened::NotActive(_)) => {
+                "The agreement is no longer active, so none of its conditions opens again."
+            }
+        };
+        let notice = Notice::bad("Nothing was changed", refused);
+        Ok(with_notice(&submitted, url, &notice).await.into())
+    }
+}

@@ -1,0 +1,221 @@
+//! A condition on a participant's pages: to approve, to upload a file, or to decline.
+
+use askama::Template;
+use shared::domain::agreement::gate::GateStatus;
+use shared::domain::agreement::{DocumentContent, Label};
+use shared::domain::ids::{GateId, ReceiptId};
+use shared::domain::participant::Declining;
+use shared::domain::participant::receipt::{FileType, ReceiptAct};
+use shared::domain::sentences;
+use shared::error::Error;
+use shared::limits;
+use shared::service::participants::Doing;
+use shared::web::Request;
+use shared::web::form::UploadedFile;
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+use super::document::read_reason;
+use super::overview::DocumentRow;
+use super::receipt::receipt_url;
+use super::{GateTask, PartForm, act, consent, find_gate, load, needs_consent, part_url, waits_for};
+use crate::Handler;
+use crate::agreement_summary::size;
+use crate::done::notice_of_act;
+use crate::fields::Fields;
+use crate::layout::{Layout, Link, Notice};
+use crate::response::PageResponse;
+
+#[derive(Template)]
+#[template(path = "part_condition.html")]
+struct ConditionPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    path: String,
+    url: String,
+    organization: String,
+    agreement: String,
+    step: String,
+    task: GateTask,
+    /// Whether the condition waits for the participant. Otherwise its page says what became of it.
+    is_open: bool,
+    /// Whether another file can follow those that were uploaded.
+    can_upload: bool,
+    documents: Vec<DocumentRow>,
+    terms: Vec<(&'static str, String)>,
+    uploads: Vec<(Link, String)>,
+    statement: String,
+    id: ReceiptId,
+    fields: Fields,
+}
+
+/// Shows a condition.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_condition_to_meet"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
+    }
+}
+
+/// The sentence above the button.
+fn statement(name: &str, step: &str, agreement: &str) -> String {
+    format!("As {name}, I approve the step “{step}” of the agreement “{agreement}”.")
+}
+
+async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let id: GateId = request.path_id("condition")?;
+    let (attending, view) = load(request).await?;
+    if needs_consent(attending, &view) {
+        return consent::page(request, attending, &view, notice);
+    }
+    let (by, agreement) = (attending.participant(), &view.agreement);
+    let (stage, gate) = find_gate(agreement, id).ok_or_else(Error::not_found)?;
+    let task = GateTask::of(&gate.rule).ok_or_else(Error::not_found)?;
+    if !gate.rule.named(agreement).contains(&by.id()) {
+        return Err(Error::not_found());
+    }
+    let is_open = waits_for(&view, gate, by.id());
+    let uploads = view.receipts.iter().filter_map(|receipt| match &receipt.act {
+        ReceiptAct::Uploaded { gate_id, file_name, content, .. } if *gate_id == id => {
+            let link = Link { url: receipt_url(by.id(), receipt.id), text: file_name.as_str().to_owned() };
+            Some((link, size(content.size_bytes)))
+        }
+        _ => None,
+    });
+    let page = ConditionPage {
+        layout: Layout::of_participant(request),
+        notice,
+        path: part_url(by.id()),
+        url: format!("{}/conditions/{id}", part_url(by.id())),
+        organization: attending.organization().name.as_str().to_owned(),
+        agreement: agreement.name.as_str().to_owned(),
+        step: stage.name.as_str().to_owned(),
+        task,
+        is_open,
+        can_upload: task == GateTask::Upload && gate.state.status() == GateStatus::Open,
+        documents: super::overview::documents(&view, by.id()),
+        terms: agreement.terms.as_ref().map(sentences::terms).unwrap_or_default(),
+        uploads: uploads.collect(),
+        statement: statement(by.name().as_str(), stage.name.as_str(), agreement.name.as_str()),
+        id: ReceiptId::new(),
+        fields,
+    };
+    Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
+}
+
+/// The name of a condition's step.
+async fn step_of(request: &Request, id: GateId) -> Result<(String, String), Error> {
+    let (_, view) = load(request).await?;
+    let (stage, _) = find_gate(&view.agreement, id).ok_or_else(Error::not_found)?;
+    Ok((stage.name.as_str().to_owned(), view.agreement.name.as_str().to_owned()))
+}
+
+/// Approves.
+pub(crate) struct Approve;
+
+impl Handler for Approve {
+    fn operation(_: &Request) -> &'static str {
+        "approve_condition"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.participant_form()?;
+        let id: GateId = request.path_id("condition")?;
+        let (step, agreement) = step_of(request, id).await?;
+        let statement = statement(submitted.submitter().name().as_str(), &step, &agreement);
+        let doing = (Doing::Approve(id, statement), format!("You approved “{step}”"));
+        match act(request, &submitted, doing).await? {
+            Ok(receipt) => Ok(receipt),
+            Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
+        }
+    }
+}
+
+/// Uploads a file.
+pub(crate) struct Upload;
+
+impl Handler for Upload {
+    fn operation(_: &Request) -> &'static str {
+        "upload_file"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.participant_form()?;
+        let (id, form): (GateId, _) = (request.path_id("condition")?, submitted.form());
+        let (name, content, file_type) = match store(&submitted, form.file("file")).await? {
+            Ok(stored) => stored,
+            Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
+        };
+        let title = format!("You uploaded “{}”", name.as_str());
+        let doing = (Doing::Upload(id, name, content, file_type), title);
+        match act(request, &submitted, doing).await? {
+            Ok(receipt) => Ok(receipt),
+            Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
+        }
+    }
+}
+
+/// Checks an uploaded file, and stores it. Its content is not read: nothing here opens it, and a PDF can be made so that
+/// opening it takes all memory. It is stored before the agreement names it: an upload that is refused then leaves
+/// a file that nothing names.
+async fn store(
+    submitted: &PartForm<'_>,
+    file: Option<&UploadedFile>,
+) -> Result<Result<(Label, DocumentContent, FileType), FieldErrors>, Error> {
+    let refused = |code, message: &str| Ok(Err(FieldErrors::one("file", code, message.trim_end_matches('.'))));
+    let Some(file) = file else { return refused(FieldCode::Required, "must be chosen") };
+    if file.content.is_empty() {
+        return refused(FieldCode::InvalidValue, "is empty. Choose another file");
+    }
+    if file.content.len() > limits::FILE_BYTES_MAX {
+        return refused(FieldCode::TooLong, "is larger than 4 MB. Make it smaller, or split it");
+    }
+    let Some(file_type) = FileType::of(&file.content) else {
+        return refused(FieldCode::InvalidValue, "must be a PDF, a JPEG or a PNG, and nothing else as well");
+    };
+    let name = match file_name(&file.name, file_type) {
+        Ok(name) => name,
+        Err(errors) => return Ok(Err(errors)),
+    };
+    let content = submitted.app().files()?.put(submitted.scope().org(), file.content.clone()).await?;
+    Ok(Ok((name, content, file_type)))
+}
+
+/// The name of a file as it is kept: what can't be a name is left out, and the ending is that of its type.
+fn file_name(name: &str, file_type: FileType) -> Result<Label, FieldErrors> {
+    const ENDING_CHARS: usize = 4;
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).trim();
+    let cut: String = stem.chars().take(limits::NAME_CHARS_MAX - ENDING_CHARS).collect();
+    let named = |stem: &str| Label::parse(&format!("{stem}.{}", file_type.extension()));
+    let stem = if Label::parse(&cut).is_ok() { &cut } else { "File" };
+    named(stem).map_err(|(code, message)| FieldErrors::one("file", code, message))
+}
+
+/// Declines.
+pub(crate) struct Decline;
+
+impl Handler for Decline {
+    fn operation(_: &Request) -> &'static str {
+        "decline_condition"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.participant_form()?;
+        let (id, form): (GateId, _) = (request.path_id("condition")?, submitted.form());
+        let reason = match read_reason(form) {
+            Ok(reason) => reason,
+            Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
+        };
+        let (step, _) = step_of(request, id).await?;
+        let doing = (Doing::Decline(Declining::Gate(id), reason), format!("You declined “{step}”"));
+        match act(request, &submitted, doing).await? {
+            Ok(receipt) => Ok(receipt),
+            Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
+        }
+    }
+}

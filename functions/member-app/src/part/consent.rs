@@ -1,0 +1,123 @@
+//! The consent to electronic records: the first page of a participant, until they have given it.
+
+use askama::Template;
+use shared::domain::ids::ReceiptId;
+use shared::domain::participant::{Occasion, consent};
+use shared::error::Error;
+use shared::service::participants::{self, ParticipantView};
+use shared::web::Request;
+use shared::web::participant_link::{leave, origin};
+use shared::web::participant_session::Attending;
+
+use super::{part_url, refusal};
+use crate::Handler;
+use crate::done::redirect_with_notice;
+use crate::layout::{Layout, Link, Notice};
+use crate::response::{MessagePage, PageResponse};
+
+#[derive(Template)]
+#[template(path = "part_consent.html")]
+struct ConsentPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    organization: String,
+    agreement: String,
+    name: String,
+    path: String,
+    id: ReceiptId,
+    text: [&'static str; 5],
+    version: &'static str,
+    /// Whether an earlier consent was withdrawn.
+    was_withdrawn: bool,
+    tasks: usize,
+}
+
+/// The page.
+pub(super) fn page(
+    request: &Request,
+    attending: &Attending,
+    view: &ParticipantView,
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
+    let by = attending.participant();
+    let page = ConsentPage {
+        layout: Layout::of_participant(request),
+        notice,
+        organization: attending.organization().name.as_str().to_owned(),
+        agreement: view.agreement.name.as_str().to_owned(),
+        name: by.name().as_str().to_owned(),
+        path: part_url(by.id()),
+        id: ReceiptId::new(),
+        text: consent::TEXT,
+        version: consent::VERSION,
+        was_withdrawn: !view.receipts.is_empty(),
+        tasks: view.agreement.tasks_of(by.id()).len(),
+    };
+    Ok(PageResponse::render(&page)?.showing([by.agreement_id().uuid(), by.id().uuid()]))
+}
+
+/// Gives the consent.
+pub(crate) struct Give;
+
+impl Handler for Give {
+    fn operation(_: &Request) -> &'static str {
+        "give_consent"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        change(request, true, "Thank you. You can start now.", "").await
+    }
+}
+
+/// Withdraws the consent.
+pub(crate) struct Withdraw;
+
+impl Handler for Withdraw {
+    fn operation(_: &Request) -> &'static str {
+        "withdraw_consent"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let line = "What you did before stays valid. Ask the organization that sent you the link how to go on.";
+        change(request, false, "You have withdrawn your consent", line).await
+    }
+}
+
+async fn change(request: &Request, gives: bool, title: &str, line: &str) -> Result<PageResponse, Error> {
+    let submitted = request.participant_form()?;
+    let by = submitted.submitter();
+    let id = submitted.form().get("id").parse().unwrap_or_else(|_| ReceiptId::new());
+    let redirect = redirect_with_notice(&submitted, part_url(by.id()), title, line).await;
+    let occasion = Occasion { id, origin: origin(request) };
+    let run = || participants::change_consent(submitted.scope(), by, occasion.clone(), gives);
+    match submitted.run(run).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(refused) => {
+            let (title, line) = refusal(refused);
+            let notice = Notice::bad(title, line);
+            Ok(crate::done::with_notice(&submitted, part_url(by.id()), &notice).await.into())
+        }
+    }
+}
+
+/// Ends the session in this browser.
+pub(crate) struct Leave;
+
+impl Handler for Leave {
+    fn operation(_: &Request) -> &'static str {
+        "leave_agreement_pages"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.participant_form()?;
+        let cookie = leave(&submitted).await?;
+        let page = MessagePage {
+            layout: Layout::signed_out(request),
+            title: "You have left",
+            text: "This browser no longer shows the agreement. Your link opens it again.",
+            link: Link { url: part_url(submitted.submitter().id()), text: "Go back".to_owned() },
+            shows_request_id: false,
+        };
+        Ok(PageResponse::render(&page)?.with_cookie(cookie))
+    }
+}

@@ -1,0 +1,305 @@
+//! A document on a participant's pages: to read, to download, and to sign or to decline.
+//!
+//! Decision: the page shows the document as pictures of its pages, because browsers of phones show no PDF inside a page.
+//! What is signed are the bytes of the file, which the page offers for download: their SHA-256 is in the form and in the
+//! receipt.
+
+use askama::Template;
+use axum::body::Bytes;
+use shared::domain::agreement::tasks::Task;
+use shared::domain::agreement::{Document, Lifecycle, SignatureBlock, pdf};
+use shared::domain::contact::DisplayName;
+use shared::domain::ids::{DocumentId, ParticipantId, ReceiptId};
+use shared::domain::participant::receipt::{Drawing, ReceiptAct, Signature};
+use shared::domain::participant::{Declining, Signing};
+use shared::domain::proposal::Note;
+use shared::error::Error;
+use shared::limits;
+use shared::service::participants::{self, Doing, ParticipantView};
+use shared::web::{Form, Request};
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+use super::receipt::receipt_url;
+use super::{TaskPlace, act, consent, load, name_of, needs_consent, part_url, picture};
+use crate::Handler;
+use crate::agreement_summary::size;
+use crate::done::notice_of_act;
+use crate::fields::Fields;
+use crate::layout::{Layout, Link, Notice};
+use crate::response::PageResponse;
+
+#[derive(Template)]
+#[template(path = "part_document.html")]
+struct DocumentPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    path: String,
+    url: String,
+    /// The beginning of the paths of its pages' pictures.
+    pictures: String,
+    agreement: String,
+    organization: String,
+    name: String,
+    place: Option<TaskPlace>,
+    size: String,
+    sha256: String,
+    pages: Vec<PagePicture>,
+    /// The pages that are not shown, because the document has too many.
+    more_pages: usize,
+    blocks: Vec<BlockRow>,
+    can_sign: bool,
+    can_decline: bool,
+    signer: String,
+    statement: String,
+    /// The id of the receipt that the form leaves.
+    id: ReceiptId,
+    fields: Fields,
+    /// The receipt of the participant's own signature.
+    receipt: Option<String>,
+    next: Option<Link>,
+}
+
+/// A picture of a page.
+struct PagePicture {
+    number: usize,
+    /// Its width and height, whose ratio keeps its place until it is there.
+    width: f32,
+    height: f32,
+}
+
+/// A place to sign.
+struct BlockRow {
+    who: String,
+    label: String,
+    is_own: bool,
+    state: &'static str,
+}
+
+fn document_url(participant: ParticipantId, document: DocumentId) -> String {
+    format!("{}/documents/{document}", part_url(participant))
+}
+
+/// Shows a document.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_document_to_sign"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
+    }
+}
+
+/// The sentence above the button.
+fn statement(name: &str, document: &str) -> String {
+    format!(
+        "I have read “{document}”, and I sign it as {name}. My electronic signature binds me as my signature on paper would."
+    )
+}
+
+async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let id: DocumentId = request.path_id("document")?;
+    let (attending, view) = load(request).await?;
+    if needs_consent(attending, &view) {
+        return consent::page(request, attending, &view, notice);
+    }
+    let (by, agreement) = (attending.participant(), &view.agreement);
+    let document = agreement.document(id).ok_or_else(Error::not_found)?;
+    let content = document.content.as_ref().ok_or_else(Error::not_found)?;
+    let file = request.app().files()?.get(attending.scope().org(), content).await?;
+    let (pages, more_pages) = pictures(file).await?;
+    let can_sign = !agreement.blocks_to_sign(document, by.id()).is_empty();
+    let page = DocumentPage {
+        layout: Layout::of_participant(request),
+        notice,
+        path: part_url(by.id()),
+        url: document_url(by.id(), id),
+        pictures: format!("{}/{}/{id}", picture::PATH, by.id()),
+        agreement: agreement.name.as_str().to_owned(),
+        organization: attending.organization().name.as_str().to_owned(),
+        name: document.name.as_str().to_owned(),
+        place: place(&view, by.id(), id).filter(|place| can_sign && place.of > 1),
+        size: size(content.size_bytes),
+        sha256: content.sha256.clone(),
+        pages,
+        more_pages,
+        blocks: blocks(&view, document, by.id()),
+        can_sign,
+        can_decline: can_sign && agreement.waiting_gates().next().is_some(),
+        signer: by.name().as_str().to_owned(),
+        statement: statement(by.name().as_str(), document.name.as_str()),
+        id: ReceiptId::new(),
+        fields,
+        receipt: own_receipt(&view, id).map(|receipt| receipt_url(by.id(), receipt)),
+        next: super::task_rows(&view, by.id()).into_iter().find(|task| task.can_act).map(|task| task.link),
+    };
+    Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
+}
+
+/// The pictures of a file's pages, and the number of pages that are too many.
+async fn pictures(file: Bytes) -> Result<(Vec<PagePicture>, usize), Error> {
+    let read = move || {
+        let sizes = pdf::page_sizes(&file);
+        let more = sizes.len().saturating_sub(limits::DOCUMENT_PAGES_SHOWN_MAX);
+        let shown = (1..).zip(sizes).take(limits::DOCUMENT_PAGES_SHOWN_MAX);
+        let picture = |(number, (width, height)): (usize, (f32, f32))| PagePicture {
+            number,
+            width: width.round(),
+            height: height.round(),
+        };
+        (shown.map(picture).collect(), more)
+    };
+    blocking(read).await
+}
+
+/// Runs what reads a PDF apart from the request: a PDF that is made to take forever ends here and nowhere else.
+pub(super) async fn blocking<T: Send + 'static>(read: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+    match tokio::time::timeout(limits::PDF_READ_TIMEOUT, tokio::task::spawn_blocking(read)).await {
+        Ok(Ok(read)) => Ok(read),
+        Ok(Err(_)) | Err(_) => Err(Error::Internal("a document’s pages can’t be shown".to_owned())),
+    }
+}
+
+/// The place of a document among the documents that the participant signs, signed ones included.
+fn place(view: &ParticipantView, by: ParticipantId, id: DocumentId) -> Option<TaskPlace> {
+    let to_sign = view.agreement.tasks_of(by);
+    let is_own =
+        |document: &&Document| to_sign.contains(&Task::Sign(document.id)) || view.agreement.has_signed(document, by);
+    let own: Vec<DocumentId> = view.agreement.documents.iter().filter(is_own).map(|document| document.id).collect();
+    let number = own.iter().position(|document| *document == id)? + 1;
+    Some(TaskPlace { number, of: own.len() })
+}
+
+fn blocks(view: &ParticipantView, document: &Document, by: ParticipantId) -> Vec<BlockRow> {
+    let agreement = &view.agreement;
+    let to_sign = agreement.blocks_to_sign(document, by);
+    let row = |block: &SignatureBlock| BlockRow {
+        who: name_of(view, block.participant_id).to_owned(),
+        label: block.label.as_str().to_owned(),
+        is_own: block.participant_id == by,
+        state: if agreement.is_signed(block.id) {
+            "Signed"
+        } else if to_sign.contains(&block.id) {
+            "You sign here now"
+        } else if block.participant_id == by && agreement.lifecycle() == Lifecycle::Active {
+            "You sign here in a later step"
+        } else {
+            "Not signed yet"
+        },
+    };
+    document.blocks.iter().map(row).collect()
+}
+
+/// The receipt of the participant's last signature in a document.
+fn own_receipt(view: &ParticipantView, id: DocumentId) -> Option<ReceiptId> {
+    let mut receipts = view.receipts.iter().rev();
+    receipts.find_map(|receipt| match &receipt.act {
+        ReceiptAct::Signed { document_id, .. } if *document_id == id => Some(receipt.id),
+        _ => None,
+    })
+}
+
+/// Signs the document.
+pub(crate) struct Sign;
+
+impl Handler for Sign {
+    fn operation(_: &Request) -> &'static str {
+        "sign_document"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.participant_form()?;
+        let (id, form) = (request.path_id("document")?, submitted.form());
+        let signature = match read_signature(form) {
+            Ok(signature) => signature,
+            Err(errors) => {
+                return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable());
+            }
+        };
+        let document = participants::document(submitted.scope(), submitted.submitter(), id).await?;
+        let name = document.name.as_str();
+        let signing = Signing {
+            document_id: id,
+            shown_sha256: form.get("sha256").to_owned(),
+            signature,
+            statement: statement(submitted.submitter().name().as_str(), name),
+        };
+        let doing = (Doing::Sign(signing), format!("You signed “{name}”"));
+        match act(request, &submitted, doing).await? {
+            Ok(receipt) => Ok(receipt),
+            Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
+        }
+    }
+}
+
+/// Reads a typed name, or a drawing where there is one.
+fn read_signature(form: &Form) -> Result<Signature, FieldErrors> {
+    let drawn = form.get("drawing").trim();
+    if !drawn.is_empty() {
+        let drawing = Drawing::parse(drawn);
+        return drawing
+            .map(|drawing| Signature::Drawn { drawing })
+            .map_err(|error| FieldErrors::one("signature", FieldCode::InvalidValue, error.to_string()));
+    }
+    let name = DisplayName::parse(form.get("signature"));
+    name.map(|name| Signature::Typed { name }).map_err(|(code, message)| FieldErrors::one("signature", code, message))
+}
+
+/// Declines to sign the document.
+pub(crate) struct Decline;
+
+impl Handler for Decline {
+    fn operation(_: &Request) -> &'static str {
+        "decline_document"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.participant_form()?;
+        let (id, form) = (request.path_id("document")?, submitted.form());
+        let reason = match read_reason(form) {
+            Ok(reason) => reason,
+            Err(errors) => {
+                return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable());
+            }
+        };
+        let document = participants::document(submitted.scope(), submitted.submitter(), id).await?;
+        let doing = Doing::Decline(Declining::Document(id), reason);
+        let title = format!("You declined to sign “{}”", document.name.as_str());
+        match act(request, &submitted, (doing, title)).await? {
+            Ok(receipt) => Ok(receipt),
+            Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
+        }
+    }
+}
+
+/// Reads why a participant declines.
+pub(super) fn read_reason(form: &Form) -> Result<Note, FieldErrors> {
+    Note::parse(form.get("reason")).map_err(|(code, message)| FieldErrors::one("reason", code, message))
+}
+
+/// Downloads the document.
+pub(crate) struct Download;
+
+impl Handler for Download {
+    fn operation(_: &Request) -> &'static str {
+        "download_own_document"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (document, file) = file(request).await?;
+        let name = format!("{}.pdf", document.name.as_str());
+        Ok(PageResponse::file(file, "application/pdf", "attachment", &name).showing([document.id.uuid()]))
+    }
+}
+
+pub(super) async fn file(request: &Request) -> Result<(Document, Bytes), Error> {
+    let attending = request.attending()?;
+    let (scope, by) = (attending.scope(), attending.participant());
+    let document = participants::document(scope, by, request.path_id("document")?).await?;
+    let content = document.content.clone().ok_or_else(Error::not_found)?;
+    let file = request.app().files()?.get(scope.org(), &content).await?;
+    Ok((document, file))
+}

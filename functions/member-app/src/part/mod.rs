@@ -1,0 +1,194 @@
+//! The pages of participants: what waits for them, and what they did. They have no account: `link` opens a session, and
+//! all addresses of its pages begin with the participant's id.
+
+pub(crate) mod condition;
+pub(crate) mod consent;
+pub(crate) mod document;
+pub(crate) mod link;
+pub(crate) mod overview;
+pub(crate) mod picture;
+pub(crate) mod receipt;
+
+use shared::domain::agreement::gate::{Gate, GateRule, GateStatus};
+use shared::domain::agreement::tasks::Task;
+use shared::domain::agreement::{Agreement, Lifecycle, Stage};
+use shared::domain::contact::Contact;
+use shared::domain::ids::{GateId, ParticipantId, ReceiptId};
+use shared::domain::participant::{ActingParticipant, NotActed, Occasion};
+use shared::error::Error;
+use shared::service::participants::{self, Doing, ParticipantView};
+use shared::web::participant_link::origin;
+use shared::web::participant_session::Attending;
+use shared::web::{Request, SubmittedForm};
+use shared::wire::fields::FieldErrors;
+
+use crate::done::redirect_with;
+use crate::fields::Fields;
+use crate::layout::{Link, Notice};
+use crate::response::PageResponse;
+
+/// The URL of a participant's first page.
+pub(crate) fn part_url(participant: ParticipantId) -> String {
+    format!("/app/parts/{participant}")
+}
+
+/// A participant's form.
+type PartForm<'a> = SubmittedForm<'a, &'a ActingParticipant>;
+
+/// What a participant's pages show, unless they have to consent first.
+async fn load(request: &Request) -> Result<(&Attending, ParticipantView), Error> {
+    let attending = request.attending()?;
+    let view = participants::view(attending.scope(), attending.participant()).await?;
+    Ok((attending, view))
+}
+
+/// Whether the participant has to consent to electronic records before anything else.
+fn needs_consent(attending: &Attending, view: &ParticipantView) -> bool {
+    view.agreement.lifecycle() == Lifecycle::Active && attending.participant().access().consent.is_none()
+}
+
+/// The place of a task in the list of a participant's tasks.
+struct TaskPlace {
+    number: usize,
+    of: usize,
+}
+
+/// A task with its page.
+struct TaskRow {
+    link: Link,
+    /// What the button says.
+    verb: &'static str,
+    /// The step to which it belongs.
+    step: String,
+    /// Whether the participant can do something about it. An identity is verified by a member.
+    can_act: bool,
+}
+
+/// The participant's tasks, in order.
+fn task_rows(view: &ParticipantView, by: ParticipantId) -> Vec<TaskRow> {
+    rows_of(&view.agreement, by)
+}
+
+fn rows_of(agreement: &Agreement, by: ParticipantId) -> Vec<TaskRow> {
+    let base = part_url(by);
+    let row = |task: Task| {
+        let gate_step = |id: GateId| find_gate(agreement, id).map(|(stage, _)| stage.name.as_str().to_owned());
+        let at = |id: GateId| format!("{base}/conditions/{id}");
+        let (url, text, verb, step) = match task {
+            Task::Sign(id) => {
+                let document = agreement.document(id)?;
+                let text = format!("Sign “{}”", document.name.as_str());
+                (format!("{base}/documents/{id}"), text, "Review and sign", current_step(agreement))
+            }
+            Task::Approve(id) => (at(id), "Give your approval".to_owned(), "Review and approve", gate_step(id)?),
+            Task::Upload(id) => (at(id), "Upload a file".to_owned(), "Choose a file", gate_step(id)?),
+            Task::Answer(id) => (at(id), "Answer questions".to_owned(), "Answer", gate_step(id)?),
+            Task::BeVerified(id) => (String::new(), "Prove who you are".to_owned(), "", gate_step(id)?),
+        };
+        Some(TaskRow { can_act: !url.is_empty(), link: Link { url, text }, verb, step })
+    };
+    agreement.tasks_of(by).into_iter().filter_map(row).collect()
+}
+
+/// What waits for a participant, in words, for members.
+pub(crate) fn task_texts(agreement: &Agreement, participant: ParticipantId) -> Vec<String> {
+    rows_of(agreement, participant).into_iter().map(|row| row.link.text).collect()
+}
+
+/// The name of the current step. Empty if the agreement has ended.
+fn current_step(agreement: &Agreement) -> String {
+    let first = agreement.waiting_gates().next().and_then(|gate| find_gate(agreement, gate.id));
+    first.map(|(stage, _)| stage.name.as_str().to_owned()).unwrap_or_default()
+}
+
+fn find_gate(agreement: &Agreement, id: GateId) -> Option<(&Stage, &Gate)> {
+    let gates = agreement.stages.iter().flat_map(|stage| stage.gates.iter().map(move |gate| (stage, gate)));
+    gates.into_iter().find(|(_, gate)| gate.id == id)
+}
+
+/// The name of a participant, as their contact has it.
+fn name_of(view: &ParticipantView, id: ParticipantId) -> &str {
+    participant_name(&view.agreement, &view.contacts, id)
+}
+
+fn participant_name<'a>(agreement: &Agreement, contacts: &'a [Contact], id: ParticipantId) -> &'a str {
+    let contact = agreement.participant(id).map(|participant| participant.contact_id);
+    let contact = contacts.iter().find(|found| Some(found.id) == contact);
+    contact.map_or("Someone", |contact| contact.display_name.as_str())
+}
+
+/// The redirect to the receipt of an act, or what the act's page shows of its refusal, with what was typed.
+type Answer = Result<PageResponse, (Fields, Notice)>;
+
+/// Does what a form asks for, and leads to its receipt.
+async fn act(request: &Request, submitted: &PartForm<'_>, (doing, title): (Doing, String)) -> Result<Answer, Error> {
+    let by = submitted.submitter();
+    let id: ReceiptId = submitted.form().get("id").parse().unwrap_or_else(|_| ReceiptId::new());
+    let url = receipt::receipt_url(by.id(), id);
+    let redirect = redirect_with(submitted, url, &Notice::good(title, "")).await;
+    let occasion = Occasion { id, origin: origin(request) };
+    let run = || participants::act(submitted.scope(), by, occasion.clone(), doing.clone());
+    match submitted.run(run).await? {
+        Ok(()) => Ok(Ok(redirect.into())),
+        Err(refused) => {
+            let fields = Fields::submitted(submitted.form(), FieldErrors::default());
+            let (title, line) = refusal(refused);
+            Ok(Err((fields, Notice::bad(title, line))))
+        }
+    }
+}
+
+/// Why an act was refused, in words.
+fn refusal(refused: NotActed) -> (&'static str, &'static str) {
+    match refused {
+        NotActed::NotActive(Lifecycle::Completed) => {
+            ("This agreement is completed", "Nothing is left to do, so nothing was recorded now.")
+        }
+        NotActed::NotActive(Lifecycle::Cancelled) => {
+            ("This agreement was cancelled", "It was cancelled before your form arrived. Nothing was recorded.")
+        }
+        NotActed::NotActive(_) => {
+            ("This agreement has expired", "Its term ended before your form arrived. Nothing was recorded.")
+        }
+        NotActed::NoConsent => (
+            "Your consent is needed first",
+            "You have withdrawn your consent to electronic records. Give it again to go on. Nothing was recorded.",
+        ),
+        NotActed::Done => ("You have done this already", "Nothing was recorded a second time."),
+        NotActed::Declined => (
+            "A participant has declined this",
+            "The organization that sent you the link decides how it goes on. Nothing was recorded.",
+        ),
+        NotActed::NotAsked => ("This is not asked of you now", "The agreement has moved on. Nothing was recorded."),
+        NotActed::Replaced => (
+            "The document is another one now",
+            "It was replaced after this page was shown. Nothing was signed. Read it again.",
+        ),
+        NotActed::TooOften => (
+            "Too much has been recorded for you",
+            "Ask the organization that sent you the link how to go on. Nothing was recorded.",
+        ),
+    }
+}
+
+/// What a participant can do about a gate on its page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum GateTask {
+    Approve,
+    Upload,
+}
+
+impl GateTask {
+    fn of(rule: &GateRule) -> Option<Self> {
+        match rule {
+            GateRule::ParticipantApproval { .. } => Some(Self::Approve),
+            GateRule::FileUpload { .. } => Some(Self::Upload),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a gate waits for a participant now.
+fn waits_for(view: &ParticipantView, gate: &Gate, by: ParticipantId) -> bool {
+    gate.state.status() == GateStatus::Open && view.agreement.unmet_by(gate).contains(&by)
+}

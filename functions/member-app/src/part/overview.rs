@@ -1,0 +1,162 @@
+//! The first page of a participant: what waits for them, the documents, who else has to act, and what they did.
+
+use askama::Template;
+use shared::domain::agreement::gate::GateStatus;
+use shared::domain::agreement::{Document, DocumentState, Lifecycle, StageState};
+use shared::domain::ids::{ParticipantId, ReceiptId};
+use shared::domain::sentences;
+use shared::error::Error;
+use shared::service::participants::ParticipantView;
+use shared::web::Request;
+
+use super::receipt::{receipt_title, receipt_url};
+use super::{TaskRow, consent, load, name_of, needs_consent, part_url, task_rows};
+use crate::Handler;
+use crate::done::notice_of_act;
+use crate::labels::{Badge, DisplayTime, lifecycle_badge};
+use crate::layout::{Layout, Link, Notice};
+use crate::response::PageResponse;
+
+#[derive(Template)]
+#[template(path = "part.html")]
+struct OverviewPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    path: String,
+    organization: String,
+    agreement: String,
+    badge: Badge,
+    status: Option<String>,
+    deadline: Option<DisplayTime>,
+    ended: Option<&'static str>,
+    tasks: Vec<TaskRow>,
+    others: Vec<Other>,
+    documents: Vec<DocumentRow>,
+    terms: Vec<(&'static str, String)>,
+    receipts: Vec<ReceiptRow>,
+    has_consent: bool,
+    /// The id of the receipt of a withdrawal.
+    withdrawal: ReceiptId,
+}
+
+/// Another participant, by name and state.
+struct Other {
+    name: String,
+    badge: Badge,
+}
+
+pub(super) struct DocumentRow {
+    pub name: String,
+    pub url: String,
+    pub badge: Badge,
+}
+
+struct ReceiptRow {
+    link: Link,
+    at: DisplayTime,
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_part"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        let (attending, view) = load(request).await?;
+        if needs_consent(attending, &view) {
+            return Ok(consent::page(request, attending, &view, notice)?.with_cookie(cookie));
+        }
+        let by = attending.participant().id();
+        let agreement = &view.agreement;
+        let (badge, status) = (lifecycle_badge(agreement.lifecycle()), sentences::agreement_status(agreement, false));
+        let page = OverviewPage {
+            layout: Layout::of_participant(request),
+            notice,
+            path: part_url(by),
+            organization: attending.organization().name.as_str().to_owned(),
+            agreement: agreement.name.as_str().to_owned(),
+            status: (status != badge.text).then_some(status),
+            badge,
+            deadline: agreement
+                .expires_at
+                .filter(|_| agreement.lifecycle() == Lifecycle::Active)
+                .map(DisplayTime::from),
+            ended: match agreement.lifecycle() {
+                Lifecycle::Completed => Some("This agreement is completed. Its documents stay here for you."),
+                Lifecycle::Cancelled => Some("This agreement was cancelled. Nothing is asked of you anymore."),
+                Lifecycle::Expired => Some("This agreement has expired. Nothing is asked of you anymore."),
+                Lifecycle::Draft | Lifecycle::Active => None,
+            },
+            tasks: task_rows(&view, by),
+            others: others(&view, by),
+            documents: documents(&view, by),
+            terms: agreement.terms.as_ref().map(sentences::terms).unwrap_or_default(),
+            receipts: view
+                .receipts
+                .iter()
+                .rev()
+                .map(|receipt| ReceiptRow {
+                    link: Link { url: receipt_url(by, receipt.id), text: receipt_title(&view, receipt) },
+                    at: receipt.at.into(),
+                })
+                .collect(),
+            has_consent: attending.participant().access().consent.is_some(),
+            withdrawal: ReceiptId::new(),
+        };
+        let shown = [agreement.id().uuid(), by.uuid()];
+        Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))
+    }
+}
+
+/// The other participants whom conditions name, each with whether they have done their part.
+fn others(view: &ParticipantView, by: ParticipantId) -> Vec<Other> {
+    let agreement = &view.agreement;
+    let is_active = agreement.lifecycle() == Lifecycle::Active;
+    let badge = |id: ParticipantId| {
+        let gates = agreement.stages.iter().flat_map(|stage| stage.gates.iter().map(move |gate| (stage, gate)));
+        let named: Vec<_> = gates.filter(|(_, gate)| gate.rule.named(agreement).contains(&id)).collect();
+        if named.is_empty() {
+            return None;
+        }
+        let open: Vec<_> = named.iter().filter(|(_, gate)| agreement.unmet_by(gate).contains(&id)).collect();
+        Some(if open.is_empty() {
+            Badge { text: "Done", class: "green" }
+        } else if !is_active {
+            Badge { text: "Not done", class: "quiet" }
+        } else if open.iter().any(|(_, gate)| gate.state.status() == GateStatus::Declined) {
+            Badge { text: "On hold", class: "amber" }
+        } else if open.iter().any(|(stage, _)| stage.state == StageState::Current) {
+            Badge { text: "Waiting", class: "blue" }
+        } else {
+            Badge { text: "Later", class: "quiet" }
+        })
+    };
+    let others = agreement.participants.iter().map(|participant| participant.id).filter(|id| *id != by);
+    others.filter_map(|id| Some(Other { name: name_of(view, id).to_owned(), badge: badge(id)? })).collect()
+}
+
+/// The documents, each with its state for the participant.
+pub(super) fn documents(view: &ParticipantView, by: ParticipantId) -> Vec<DocumentRow> {
+    let agreement = &view.agreement;
+    let with_file = agreement.documents.iter().filter(|document| document.content.is_some());
+    let row = |document: &Document| {
+        let badge = if agreement.has_signed(document, by) {
+            Badge { text: "Signed by you", class: "green" }
+        } else if document.state == DocumentState::Signed {
+            Badge { text: "Signed", class: "green" }
+        } else if !agreement.blocks_to_sign(document, by).is_empty() {
+            Badge { text: "To sign", class: "blue" }
+        } else if document.blocks.is_empty() {
+            Badge { text: "For reading", class: "quiet" }
+        } else {
+            Badge { text: "Not signed yet", class: "quiet" }
+        };
+        let url = format!("{}/documents/{}", part_url(by), document.id);
+        DocumentRow { name: document.name.as_str().to_owned(), url, badge }
+    };
+    with_file.map(row).collect()
+}

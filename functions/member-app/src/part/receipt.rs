@@ -1,0 +1,132 @@
+//! The receipt of what a participant did.
+
+use askama::Template;
+use shared::domain::agreement::Agreement;
+use shared::domain::ids::{ParticipantId, ReceiptId};
+use shared::domain::participant::receipt::{Receipt, ReceiptAct, Signature};
+use shared::error::Error;
+use shared::service::participants::ParticipantView;
+use shared::web::Request;
+
+use super::{TaskRow, find_gate, load, part_url, task_rows};
+use crate::Handler;
+use crate::agreement_summary::size;
+use crate::done::notice_of_act;
+use crate::labels::DisplayTime;
+use crate::layout::{Layout, Notice};
+use crate::response::PageResponse;
+
+/// The URL of a receipt.
+pub(crate) fn receipt_url(participant: ParticipantId, id: ReceiptId) -> String {
+    format!("{}/receipts/{id}", part_url(participant))
+}
+
+#[derive(Template)]
+#[template(path = "part_receipt.html")]
+struct ReceiptPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    path: String,
+    organization: String,
+    agreement: String,
+    title: String,
+    at: DisplayTime,
+    facts: Vec<(&'static str, String)>,
+    typed: Option<String>,
+    drawn: Option<String>,
+    id: String,
+    next: Option<TaskRow>,
+}
+
+/// Shows a receipt.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_receipt"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        let id: ReceiptId = request.path_id("receipt")?;
+        let (attending, view) = load(request).await?;
+        let receipt = view.receipts.iter().find(|receipt| receipt.id == id).ok_or_else(Error::not_found)?;
+        let by = attending.participant().id();
+        let (typed, drawn) = match &receipt.act {
+            ReceiptAct::Signed { signature: Signature::Typed { name }, .. } => (Some(name.as_str().to_owned()), None),
+            ReceiptAct::Signed { signature: Signature::Drawn { drawing }, .. } => {
+                (None, Some(drawing.path().to_owned()))
+            }
+            _ => (None, None),
+        };
+        let page = ReceiptPage {
+            layout: Layout::of_participant(request),
+            notice,
+            path: part_url(by),
+            organization: attending.organization().name.as_str().to_owned(),
+            agreement: view.agreement.name.as_str().to_owned(),
+            title: receipt_title(&view, receipt),
+            at: DisplayTime::with_seconds(receipt.at),
+            facts: receipt_facts(receipt),
+            typed,
+            drawn,
+            id: receipt.id.to_string(),
+            next: task_rows(&view, by).into_iter().find(|task| task.can_act),
+        };
+        let shown = [view.agreement.id().uuid(), by.uuid(), id.uuid()];
+        Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))
+    }
+}
+
+/// What a receipt is of, to its participant.
+pub(super) fn receipt_title(view: &ParticipantView, receipt: &Receipt) -> String {
+    receipt_title_of(&view.agreement, receipt, Some("You"))
+}
+
+/// What a receipt is of. Without a subject it begins with the verb.
+pub(crate) fn receipt_title_of(agreement: &Agreement, receipt: &Receipt, who: Option<&str>) -> String {
+    let step = |gate| find_gate(agreement, gate).map_or("", |(stage, _)| stage.name.as_str());
+    let did = match &receipt.act {
+        ReceiptAct::Consented { .. } => "agreed to electronic records".to_owned(),
+        ReceiptAct::Withdrew { .. } => "withdrew the consent to electronic records".to_owned(),
+        ReceiptAct::Signed { document, .. } => format!("signed “{}”", document.as_str()),
+        ReceiptAct::Approved { gate_id, .. } => format!("approved “{}”", step(*gate_id)),
+        ReceiptAct::Uploaded { file_name, .. } => format!("uploaded “{}”", file_name.as_str()),
+        ReceiptAct::Declined { document: Some(document), .. } => format!("declined to sign “{}”", document.as_str()),
+        ReceiptAct::Declined { gate_ids, .. } => {
+            format!("declined “{}”", gate_ids.first().map_or("", |gate| step(*gate)))
+        }
+    };
+    match (who, did.split_at_checked(1)) {
+        (Some(who), _) => format!("{who} {did}"),
+        (None, Some((first, rest))) => format!("{}{rest}", first.to_uppercase()),
+        (None, None) => did,
+    }
+}
+
+/// What a receipt says, a line each.
+pub(crate) fn receipt_facts(receipt: &Receipt) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("Name", receipt.name.as_str().to_owned())];
+    match &receipt.act {
+        ReceiptAct::Consented { version, sha256 } => {
+            facts.push(("Text", format!("Version {version}")));
+            facts.push(("SHA-256 of the text", sha256.clone()));
+        }
+        ReceiptAct::Withdrew { .. } => {}
+        ReceiptAct::Signed { document, sha256, signature, statement, .. } => {
+            facts.push(("Document", document.as_str().to_owned()));
+            facts.push(("SHA-256 of the document", sha256.clone()));
+            facts.push(("Statement", statement.clone()));
+            facts.push(("Method", signature.to_string()));
+        }
+        ReceiptAct::Approved { statement, .. } => facts.push(("Statement", statement.clone())),
+        ReceiptAct::Uploaded { file_name, content, .. } => {
+            facts.push(("File", format!("{}, {}", file_name.as_str(), size(content.size_bytes))));
+            facts.push(("SHA-256 of the file", content.sha256.clone()));
+        }
+        ReceiptAct::Declined { reason, .. } => facts.push(("Reason", reason.as_str().to_owned())),
+    }
+    facts.extend(receipt.origin.address.clone().map(|address| ("Network address", address)));
+    facts.extend(receipt.origin.browser.clone().map(|browser| ("Browser", browser)));
+    facts
+}

@@ -1,0 +1,75 @@
+//! What participants of the demo do, each with their link, as on their own pages.
+
+use shared::domain::agreement::gate::{Gate, GateRule};
+use shared::domain::agreement::{Agreement, Document};
+use shared::domain::contact::DisplayName;
+use shared::domain::ids::{AgreementId, OrgId, ParticipantId, ReceiptId};
+use shared::domain::participant::ParticipantLink;
+use shared::domain::participant::receipt::{Origin, Signature};
+use shared::domain::participant::session::Part;
+use shared::domain::participant::{Occasion, Signing};
+use shared::domain::time_scale::TimeScale;
+use shared::error::Error;
+use shared::service::participants::{self, Doing};
+use shared::service::system::SystemContext;
+use shared::web::participant_link::ParticipantCall;
+
+use crate::functions::Functions;
+
+/// What a participant does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PartAct {
+    Approve,
+    Sign,
+}
+
+/// Lets a participant consent to electronic records and act. They take part in the place of the demo's list.
+pub(crate) async fn act(
+    functions: &Functions,
+    (organization_id, agreement_id): (OrgId, AgreementId),
+    (place, what): (usize, PartAct),
+) -> Result<(), Error> {
+    let system = SystemContext::begin(&functions.app.store, organization_id, "set_up_demo", TimeScale::default());
+    let agreement = system.store().agreement(agreement_id).await?.ok_or_else(Error::not_found)?;
+    let participant_id = agreement.participants.get(place).ok_or_else(Error::not_found)?.id;
+    let keys = functions.app.webhooks()?.keys.keyring().await?;
+    let link = ParticipantLink::new(&keys, Part { organization_id, agreement_id, participant_id }, 0)?;
+    let begin = |operation| ParticipantCall::begin(&functions.app, operation, &link);
+    let call = begin("give_consent").await?.ok_or(Error::Unauthenticated)?;
+    let consent = participants::change_consent(call.scope(), call.participant(), occasion(), true).await?;
+    let refused = call.commit(consent).await?.err();
+    let operation = if what == PartAct::Sign { "sign_document" } else { "approve_condition" };
+    let call = begin(operation).await?.ok_or(Error::Unauthenticated)?;
+    let name = call.participant().name().clone();
+    let doing = doing(&agreement, participant_id, what, name).ok_or_else(Error::not_found)?;
+    let plan = participants::act(call.scope(), call.participant(), occasion(), doing).await?;
+    match refused.or(call.commit(plan).await?.err()) {
+        None => Ok(()),
+        Some(refused) => Err(Error::Internal(format!("the demo’s participant was refused: {refused:?}"))),
+    }
+}
+
+fn occasion() -> Occasion {
+    Occasion { id: ReceiptId::new(), origin: Origin::default() }
+}
+
+fn doing(agreement: &Agreement, by: ParticipantId, what: PartAct, name: DisplayName) -> Option<Doing> {
+    match what {
+        PartAct::Sign => {
+            let Document { id, name: document, content, .. } = agreement.documents.first()?;
+            let statement = format!("I have read “{}”, and I sign it as {}.", document.as_str(), name.as_str());
+            let shown_sha256 = content.as_ref()?.sha256.clone();
+            Some(Doing::Sign(Signing {
+                document_id: *id,
+                shown_sha256,
+                signature: Signature::Typed { name },
+                statement,
+            }))
+        }
+        PartAct::Approve => {
+            let mut gates = agreement.stages.iter().flat_map(|stage| &stage.gates);
+            let is_own = |gate: &&Gate| matches!(&gate.rule, GateRule::ParticipantApproval { participant_ids } if participant_ids.contains(&by));
+            Some(Doing::Approve(gates.find(is_own)?.id, format!("As {}, I approve this step.", name.as_str())))
+        }
+    }
+}

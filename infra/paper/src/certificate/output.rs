@@ -1,0 +1,239 @@
+//! Pages as a PDF.
+
+use std::collections::HashMap;
+use std::num::NonZeroU16;
+
+use krilla::color::rgb;
+use krilla::configure::{Accessibility, Archival, ConfigurationBuilder};
+use krilla::destination::XyzDestination;
+use krilla::geom::{Path, PathBuilder, Point, Rect};
+use krilla::metadata::{DateTime, Metadata};
+use krilla::num::NormalizedF32;
+use krilla::outline::{Outline, OutlineNode};
+use krilla::page::PageSettings;
+use krilla::paint::{Fill, FillRule, LineCap, LineJoin, Stroke};
+use krilla::surface::Surface;
+use krilla::tagging::{
+    Artifact, ArtifactType, ContentTag, Identifier, SpanTag, TableHeaderScope, Tag, TagGroup, TagKind, TagTree,
+};
+use krilla::{Document, SerializeSettings};
+
+use super::sheet::{Color, Entry, INK, Item, LEFT, Look, MUTED, Mark, Node, PAGE, RIGHT, RULE, Role, Written};
+use super::text::{Faces, Line, Style, plain};
+use super::{Certificate, Date, Unwritable};
+
+const LANGUAGE: &str = "en-US";
+const PRODUCER: &str = "Countersign";
+const FOOTER: Look = Look::new(Style::Text, 8.0, MUTED);
+const FOOTER_ID: Look = Look::new(Style::Mono, 7.0, MUTED);
+/// Where the footer begins, from the top.
+const FOOTER_Y: f32 = PAGE.1 - 54.0;
+/// The room for the page's number.
+const NUMBER_WIDTH: f32 = 110.0;
+/// The width of a pen, in points.
+const PEN: f32 = 1.3;
+
+/// Writes the pages, with their footers, the structure and the list of contents.
+pub(super) fn pdf(certificate: &Certificate, written: Written, faces: &Faces<'_>) -> Result<Vec<u8>, Unwritable> {
+    let mut document = Document::new_with(settings()?);
+    document.set_metadata(
+        Metadata::new()
+            .title(format!("Certificate of completion: {}", plain(&certificate.agreement)))
+            .language(LANGUAGE.to_owned())
+            .producer(PRODUCER.to_owned())
+            .creator(PRODUCER.to_owned())
+            .creation_date(date(certificate.date))
+            .document_id(plain(&certificate.id)),
+    );
+    let mut shown: HashMap<usize, Vec<Identifier>> = HashMap::new();
+    let count = written.pages.len();
+    for (n, items) in written.pages.into_iter().enumerate() {
+        let page = PageSettings::from_wh(PAGE.0, PAGE.1).ok_or_else(|| Unwritable::Pdf("no such page".to_owned()))?;
+        let mut page = document.start_page_with(page);
+        let mut surface = page.surface();
+        for item in items {
+            if let Some((node, identifier)) = draw(&mut surface, faces, item) {
+                shown.entry(node).or_default().push(identifier);
+            }
+        }
+        footer(&mut surface, faces, certificate, &format!("Page {} of {count}", n + 1));
+        surface.finish();
+        page.finish();
+    }
+    document.set_tag_tree(tree(&written.nodes, shown));
+    document.set_outline(outline(&written.contents));
+    document.finish().map_err(|error| Unwritable::Pdf(format!("{error:?}")))
+}
+
+fn settings() -> Result<SerializeSettings, Unwritable> {
+    let configuration = ConfigurationBuilder::new()
+        .with_archival_validator(Archival::A2_A)
+        .with_accessibility_validator(Accessibility::UA1)
+        .finish()
+        .map_err(|error| Unwritable::Pdf(format!("{error:?}")))?;
+    Ok(SerializeSettings { configuration, ..SerializeSettings::default() })
+}
+
+fn date(Date { year, month, day, hour, minute, second }: Date) -> DateTime {
+    let day = DateTime::new(year).month(month).day(day);
+    day.hour(hour).minute(minute).second(second).utc_offset_hour(0).utc_offset_minute(0)
+}
+
+/// Draws an item, and returns the part of the structure it belongs to.
+fn draw(surface: &mut Surface<'_>, faces: &Faces<'_>, item: Item) -> Option<(usize, Identifier)> {
+    let read = match &item.mark {
+        Mark::Text { line, .. } => line.read.clone(),
+        _ => None,
+    };
+    let tag = match (item.node, &item.mark) {
+        (None, _) => ContentTag::Artifact(Artifact::with_kind(ArtifactType::Other)),
+        (_, Mark::Text { .. }) => ContentTag::Span(SpanTag::empty().with_actual_text(read.as_deref())),
+        _ => ContentTag::Other,
+    };
+    let identifier = surface.start_tagged(tag);
+    match item.mark {
+        Mark::Text { x, y, line, look } => letters(surface, faces, (x, y), &line, look),
+        Mark::Fill(place, color) => {
+            paint(surface, color);
+            shape(surface, rectangle(place));
+        }
+        Mark::Frame(place, color) => {
+            pen(surface, color, 0.8);
+            shape(surface, rectangle(place));
+        }
+        Mark::Pen(strokes) => {
+            pen(surface, INK, PEN);
+            for stroke in &strokes {
+                shape(surface, line(stroke));
+            }
+        }
+    }
+    surface.end_tagged();
+    item.node.map(|node| (node, identifier))
+}
+
+fn letters(surface: &mut Surface<'_>, faces: &Faces<'_>, (x, y): (f32, f32), line: &Line, look: Look) {
+    for run in &line.runs {
+        paint(surface, if run.code { MUTED } else { look.color });
+        surface.draw_glyphs(Point::from_xy(x + run.x, y), &run.glyphs, faces.font(run), &run.text, look.size, false);
+    }
+}
+
+fn footer(surface: &mut Surface<'_>, faces: &Faces<'_>, certificate: &Certificate, number: &str) {
+    surface.start_tagged(ContentTag::Artifact(Artifact::with_kind(ArtifactType::Footer)));
+    paint(surface, RULE);
+    shape(surface, rectangle([LEFT, FOOTER_Y, RIGHT - LEFT, 0.5]));
+    let room = RIGHT - LEFT - NUMBER_WIDTH;
+    let mut put = |text: &str, look: Look, y: f32, right: bool| {
+        let line = faces.single_line(text, look.style, look.size, room);
+        let x = if right { RIGHT - line.width } else { LEFT };
+        letters(surface, faces, (x, y), &line, look);
+    };
+    put(&certificate.agreement, FOOTER, FOOTER_Y + 13.0, false);
+    put(&format!("Certificate {}", certificate.id), FOOTER_ID, FOOTER_Y + 24.0, false);
+    put(number, FOOTER, FOOTER_Y + 13.0, true);
+    surface.end_tagged();
+}
+
+fn paint(surface: &mut Surface<'_>, [red, green, blue]: Color) {
+    let paint = rgb::Color::new(red, green, blue).into();
+    surface.set_stroke(None);
+    surface.set_fill(Some(Fill { paint, opacity: NormalizedF32::ONE, rule: FillRule::NonZero }));
+}
+
+fn pen(surface: &mut Surface<'_>, [red, green, blue]: Color, width: f32) {
+    surface.set_fill(None);
+    surface.set_stroke(Some(Stroke {
+        paint: rgb::Color::new(red, green, blue).into(),
+        width,
+        line_cap: LineCap::Round,
+        line_join: LineJoin::Round,
+        ..Stroke::default()
+    }));
+}
+
+fn shape(surface: &mut Surface<'_>, path: Option<Path>) {
+    if let Some(path) = path {
+        surface.draw_path(&path);
+    }
+}
+
+fn rectangle([x, y, width, height]: [f32; 4]) -> Option<Path> {
+    let mut path = PathBuilder::new();
+    path.push_rect(Rect::from_xywh(x, y, width, height)?);
+    path.finish()
+}
+
+/// A stroke of a pen. A touch is a dot.
+fn line(points: &[(f32, f32)]) -> Option<Path> {
+    let (first, rest) = points.split_first()?;
+    let mut path = PathBuilder::new();
+    path.move_to(first.0, first.1);
+    for (x, y) in rest {
+        path.line_to(*x, *y);
+    }
+    if rest.iter().all(|point| point == first) {
+        path.line_to(first.0 + 0.1, first.1);
+    }
+    path.finish()
+}
+
+fn tree(nodes: &[Node], mut shown: HashMap<usize, Vec<Identifier>>) -> TagTree {
+    let mut groups: Vec<TagGroup> = nodes.iter().map(|node| TagGroup::new(tag(&node.role))).collect();
+    // Parts come after what they belong to, so that from the last on each is complete.
+    let mut children: Vec<Vec<TagGroup>> = nodes.iter().map(|_| Vec::new()).collect();
+    for (n, node) in nodes.iter().enumerate().skip(1).rev() {
+        let Some(mut group) = groups.pop() else { break };
+        for identifier in shown.remove(&n).unwrap_or_default() {
+            group.push(identifier);
+        }
+        for child in children[n].drain(..).rev() {
+            group.push(child);
+        }
+        children[node.parent].push(group);
+    }
+    let mut tree = TagTree::new().with_lang(Some(LANGUAGE.to_owned()));
+    for child in children[0].drain(..).rev() {
+        tree.push(child);
+    }
+    tree
+}
+
+fn tag(role: &Role) -> TagKind {
+    match role {
+        Role::Root => Tag::Div.into(),
+        Role::Heading(level, text) => {
+            Tag::Hn(NonZeroU16::new(*level).unwrap_or(NonZeroU16::MIN), Some(plain(text))).into()
+        }
+        Role::Paragraph => Tag::P.into(),
+        Role::Table => Tag::Table.into(),
+        Role::Row => Tag::TR.into(),
+        Role::ColumnHead => Tag::TH(TableHeaderScope::Column).into(),
+        Role::RowHead => Tag::TH(TableHeaderScope::Row).into(),
+        Role::Cell => Tag::TD.into(),
+        Role::Figure(alt) => Tag::Figure(Some(plain(alt))).into(),
+    }
+}
+
+/// The list of contents: what has a lower level stands below what comes before it.
+fn outline(contents: &[Entry]) -> Outline {
+    let mut outline = Outline::new();
+    let mut rest = contents;
+    while let Some((node, left)) = chapter(rest) {
+        outline.push_child(node);
+        rest = left;
+    }
+    outline
+}
+
+fn chapter(contents: &[Entry]) -> Option<(OutlineNode, &[Entry])> {
+    let (first, mut rest) = contents.split_first()?;
+    let at = XyzDestination::new(first.page, Point::from_xy(LEFT, first.y));
+    let mut node = OutlineNode::new(plain(&first.text), at);
+    while rest.first().is_some_and(|next| next.level > first.level) {
+        let Some((child, left)) = chapter(rest) else { break };
+        node.push_child(child);
+        rest = left;
+    }
+    Some((node, rest))
+}

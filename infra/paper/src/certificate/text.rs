@@ -1,0 +1,362 @@
+//! Text in any script: which font has a character, where lines break, which way they run, and which glyphs they are.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use krilla::Data;
+use krilla::text::{Font, GlyphId, KrillaGlyph};
+use rustybuzz::{Direction, UnicodeBuffer};
+use unicode_bidi::BidiInfo;
+use unicode_normalization::char::is_combining_mark;
+
+use super::{Fonts, Unwritable};
+
+/// What a character without a shape of its own is shown with: its code point in brackets.
+const NEEDED: &str = " …[]+0123456789ABCDEFU";
+
+/// Which fonts come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// Text.
+    Text,
+    /// Headings and names.
+    Strong,
+    /// Hashes and identifiers.
+    Mono,
+}
+
+/// The fonts of a certificate, ready for use.
+pub(super) struct Faces<'a> {
+    /// Each for drawing, and for shaping.
+    loaded: Vec<(Font, rustybuzz::Face<'a>)>,
+    text: Range<usize>,
+    strong: Range<usize>,
+    mono: Range<usize>,
+}
+
+impl<'a> Faces<'a> {
+    pub(super) fn load(fonts: &'a Fonts) -> Result<Self, Unwritable> {
+        let mut loaded = Vec::new();
+        for file in fonts.text.iter().chain(&fonts.strong).chain(&fonts.mono) {
+            let data = match file {
+                Cow::Borrowed(bytes) => Data::from(*bytes),
+                Cow::Owned(bytes) => Data::from(bytes.clone()),
+            };
+            let font = Font::new(data, 0).ok_or(Unwritable::Fonts)?;
+            loaded.push((font, rustybuzz::Face::from_slice(file, 0).ok_or(Unwritable::Fonts)?));
+        }
+        let (text, strong) = (fonts.text.len(), fonts.text.len() + fonts.strong.len());
+        let faces = Self { text: 0..text, strong: text..strong, mono: strong..loaded.len(), loaded };
+        let complete = NEEDED.chars().all(|c| faces.having(c, Style::Text).is_some());
+        if complete { Ok(faces) } else { Err(Unwritable::Fonts) }
+    }
+
+    /// The first font that has a character.
+    fn having(&self, c: char, style: Style) -> Option<usize> {
+        let first = match style {
+            Style::Text => 0..0,
+            Style::Strong => self.strong.clone(),
+            Style::Mono => self.mono.clone(),
+        };
+        first.chain(self.text.clone()).find(|face| self.has(*face, c))
+    }
+
+    fn has(&self, face: usize, c: char) -> bool {
+        self.loaded[face].1.glyph_index(c).is_some_and(|glyph| glyph.0 != 0)
+    }
+
+    pub(super) fn font(&self, run: &Run) -> Font {
+        self.loaded[run.face].0.clone()
+    }
+}
+
+/// A part of a text that one font shows.
+#[derive(Debug, Clone, PartialEq)]
+struct Part {
+    range: Range<usize>,
+    face: usize,
+    /// It is a code point, instead of a character.
+    code: bool,
+}
+
+/// Text as it is shown, in the order in which it is read.
+struct Shown {
+    text: String,
+    parts: Vec<Part>,
+}
+
+/// Glyphs of one font next to each other.
+#[derive(Debug, Clone)]
+pub(super) struct Run {
+    face: usize,
+    /// It is a code point, instead of a character.
+    pub(super) code: bool,
+    /// Where it begins, from the start of the line.
+    pub(super) x: f32,
+    pub(super) text: String,
+    pub(super) glyphs: Vec<KrillaGlyph>,
+}
+
+/// A line of glyphs, from left to right.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Line {
+    pub(super) runs: Vec<Run>,
+    pub(super) width: f32,
+    /// Its text in the order in which it is read, if that is another.
+    pub(super) read: Option<String>,
+}
+
+impl Faces<'_> {
+    /// Breaks a text into lines of this width. There is always one.
+    pub(super) fn lines(&self, text: &str, style: Style, size: f32, width: f32) -> Vec<Line> {
+        let shown = self.shown(text, style);
+        if shown.text.is_empty() {
+            return vec![Line::default()];
+        }
+        let info = BidiInfo::new(&shown.text, None);
+        let advances = self.advances(&shown, size);
+        breaks(&shown.text, &advances, width).into_iter().map(|range| self.line(&shown, &info, range, size)).collect()
+    }
+
+    /// A text on one line, with an ellipsis where it has no room for all of it.
+    pub(super) fn single_line(&self, text: &str, style: Style, size: f32, width: f32) -> Line {
+        let mut lines = self.lines(text, style, size, width);
+        if lines.len() == 1 {
+            return lines.remove(0);
+        }
+        let shown = self.shown(text, style);
+        let room = width - self.lines("…", style, size, width)[0].width;
+        let kept = breaks(&shown.text, &self.advances(&shown, size), room).first().map_or(0, |range| range.end);
+        let cut = format!("{}…", shown.text[..kept].trim_end());
+        self.lines(&cut, style, size, f32::MAX).remove(0)
+    }
+
+    /// Finds a font for each character, and the code point for those that have none or no shape.
+    fn shown(&self, text: &str, style: Style) -> Shown {
+        let mut shown = Shown { text: String::with_capacity(text.len()), parts: Vec::new() };
+        let mut chars = text.chars().peekable();
+        let mut before = None;
+        while let Some(c) = chars.next() {
+            let joins =
+                is_joiner(c) && [before, chars.peek().copied()].into_iter().all(|near| near.is_some_and(is_joined));
+            let last = shown.parts.last().filter(|part| !part.code).map(|part| part.face);
+            let attached = last.filter(|face| (joins || is_combining_mark(c)) && self.has(*face, c));
+            let face = attached.or_else(|| self.having(c, style)).filter(|_| joins || !is_hidden(c));
+            before = Some(c);
+            match face {
+                Some(face) => shown.push(c.encode_utf8(&mut [0; 4]), face, false),
+                None => self.push_code(&mut shown, c),
+            }
+        }
+        shown
+    }
+
+    fn push_code(&self, shown: &mut Shown, c: char) {
+        for c in format!("[U+{:04X}]", u32::from(c)).chars() {
+            // `load` has made sure of these.
+            let face = self.having(c, Style::Text).unwrap_or_default();
+            shown.push(c.encode_utf8(&mut [0; 4]), face, true);
+        }
+    }
+
+    /// How wide each byte of the text is: all of a cluster is at its first.
+    fn advances(&self, shown: &Shown, size: f32) -> Vec<Option<f32>> {
+        let mut advances = vec![None; shown.text.len()];
+        for part in &shown.parts {
+            let text = &shown.text[part.range.clone()];
+            for glyph in self.shape(part.face, text, None) {
+                let at = &mut advances[part.range.start + glyph.text_range.start];
+                *at = Some(at.unwrap_or_default() + glyph.x_advance * size);
+            }
+        }
+        advances
+    }
+
+    fn line(&self, shown: &Shown, info: &BidiInfo<'_>, range: Range<usize>, size: f32) -> Line {
+        let mut line = Line::default();
+        let Some(paragraph) = info.paragraphs.first() else { return line };
+        let (levels, visual) = info.visual_runs(paragraph, range.clone());
+        for run in visual {
+            let to_left = levels[run.start].is_rtl();
+            let within = |part: &Part| Part {
+                range: part.range.start.max(run.start)..part.range.end.min(run.end),
+                ..part.clone()
+            };
+            let mut parts: Vec<Part> = shown.parts.iter().map(within).filter(|part| !part.range.is_empty()).collect();
+            if to_left {
+                parts.reverse();
+            }
+            for part in parts {
+                let text = &shown.text[part.range];
+                let glyphs = self.shape(part.face, text, Some(to_left));
+                let width: f32 = glyphs.iter().map(|glyph| glyph.x_advance * size).sum();
+                line.runs.push(Run { face: part.face, code: part.code, x: line.width, text: text.to_owned(), glyphs });
+                line.width += width;
+            }
+            if to_left {
+                line.read = Some(shown.text[range.clone()].to_owned());
+            }
+        }
+        line
+    }
+
+    fn shape(&self, face: usize, text: &str, to_left: Option<bool>) -> Vec<KrillaGlyph> {
+        let (font, face) = &self.loaded[face];
+        let mut buffer = UnicodeBuffer::new();
+        buffer.push_str(text);
+        buffer.guess_segment_properties();
+        match to_left {
+            Some(true) => buffer.set_direction(Direction::RightToLeft),
+            Some(false) => buffer.set_direction(Direction::LeftToRight),
+            None => {}
+        }
+        let shaped = rustybuzz::shape(face, &[], buffer);
+        let mut starts: Vec<usize> = shaped.glyph_infos().iter().map(|info| cluster(info.cluster)).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let em = |units: i32| {
+            #[allow(clippy::cast_precision_loss, reason = "units of a font are far below 2²⁴")]
+            let units = units as f32;
+            units / font.units_per_em()
+        };
+        let glyphs = shaped.glyph_infos().iter().zip(shaped.glyph_positions());
+        glyphs
+            .map(|(info, position)| {
+                let start = cluster(info.cluster);
+                let next = starts.partition_point(|other| *other <= start);
+                let end = starts.get(next).copied().unwrap_or(text.len());
+                let (x, y) = (em(position.x_offset), em(position.y_offset));
+                let glyph = GlyphId::new(info.glyph_id);
+                KrillaGlyph::new(glyph, em(position.x_advance), x, y, em(position.y_advance), start..end, None)
+            })
+            .collect()
+    }
+}
+
+impl Shown {
+    fn push(&mut self, text: &str, face: usize, code: bool) {
+        let range = self.text.len()..self.text.len() + text.len();
+        self.text.push_str(text);
+        match self.parts.last_mut() {
+            Some(part) if part.face == face && part.code == code => part.range.end = range.end,
+            _ => self.parts.push(Part { range, face, code }),
+        }
+    }
+}
+
+fn cluster(cluster: u32) -> usize {
+    usize::try_from(cluster).unwrap_or_default()
+}
+
+/// Where lines end: at the last place where one may break, else where it is full.
+fn breaks(text: &str, advances: &[Option<f32>], width: f32) -> Vec<Range<usize>> {
+    let mut lines = Vec::new();
+    let (mut start, mut used) = (0, 0.0);
+    // The last place to break, how good it is, and the width up to it.
+    let mut place: Option<(usize, u8, f32)> = None;
+    let mut before = None;
+    for (at, c) in text.char_indices() {
+        // Within a cluster nothing breaks.
+        let Some(advance) = advances[at] else {
+            before = Some(c);
+            continue;
+        };
+        let worth = before.map_or(0, |before| worth(before, c));
+        if at > start && worth > 0 && place.is_none_or(|(_, best, _)| worth >= best) {
+            place = Some((at, worth, used));
+        }
+        if used + advance > width && at > start && !c.is_whitespace() {
+            let (end, _, up_to) = place.take().unwrap_or((at, 0, used));
+            lines.push(start..end);
+            (start, used) = (end, used - up_to);
+        }
+        used += advance;
+        before = Some(c);
+    }
+    lines.push(start..text.len());
+    lines
+}
+
+/// How good it is to break a line between two characters: 0 if it is not.
+fn worth(before: char, after: char) -> u8 {
+    match before {
+        ' ' => 3,
+        _ if after.is_whitespace() => 0,
+        '-' | '–' | '—' => 3,
+        _ if (is_ideograph(before) || is_ideograph(after)) && !is_closing(after) && !is_opening(before) => 3,
+        '/' | '_' | '@' | '.' | ',' | ':' | ';' | '&' | '=' | '?' => 1,
+        _ => 0,
+    }
+}
+
+fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{2E80}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}' | '\u{FF00}'..='\u{FFEF}' | '\u{20000}'..='\u{3FFFF}')
+}
+
+fn is_opening(c: char) -> bool {
+    matches!(c, '(' | '[' | '{' | '“' | '‘' | '「' | '『' | '（' | '【' | '《' | '〈')
+}
+
+fn is_closing(c: char) -> bool {
+    matches!(
+        c,
+        ')' | ']'
+            | '}'
+            | '”'
+            | '’'
+            | '」'
+            | '』'
+            | '）'
+            | '】'
+            | '》'
+            | '〉'
+            | '、'
+            | '。'
+            | '，'
+            | '．'
+            | '・'
+            | '：'
+            | '；'
+            | '！'
+            | '？'
+            | 'ー'
+            | ','
+            | '.'
+            | ':'
+            | ';'
+            | '!'
+            | '?'
+    )
+}
+
+/// What decides on the shapes of its neighbors, which Persian and Indian languages need.
+fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200C}' | '\u{200D}')
+}
+
+/// A letter or mark of a script that joins.
+fn is_joined(c: char) -> bool {
+    matches!(c, '\u{0600}'..='\u{0DFF}')
+}
+
+/// A text for the file's properties and lists, which viewers show as they like: of bounded length, never empty, and
+/// without what has no shape.
+pub(super) fn plain(text: &str) -> String {
+    const CHARS_MAX: usize = 500;
+    let shown = |c: char| if is_hidden(c) && !is_joiner(c) { char::REPLACEMENT_CHARACTER } else { c };
+    let plain: String = text.chars().map(shown).take(CHARS_MAX).collect();
+    if plain.trim().is_empty() { "–".to_owned() } else { plain }
+}
+
+/// What has no shape: it could hide in a name, or turn it around.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}')
+        || matches!(c, '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}')
+        || matches!(c, '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}')
+        || matches!(c, '\u{FFF0}'..='\u{FFFB}' | '\u{E000}'..='\u{F8FF}' | '\u{1BCA0}'..='\u{1BCA3}')
+        || u32::from(c) >= 0xE_0000
+        // No characters at all.
+        || u32::from(c) & 0xFFFE == 0xFFFE
+        || matches!(c, '\u{FDD0}'..='\u{FDEF}')
+}

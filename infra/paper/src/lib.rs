@@ -1,0 +1,10 @@
+//! PDFs: `pages` shows the pages of one as images, `certificate` writes the certificate of a completed agreement.
+//!
+//! Each stands behind a feature of its name, so that a function carries only what it needs.
+
+#[cfg(feature = "certificate")]
+pub mod certificate;
+#[cfg(feature = "fonts")]
+pub mod fonts;
+#[cfg(feature = "pages")]
+pub mod pages;

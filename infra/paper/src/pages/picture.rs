@@ -1,0 +1,115 @@
+//! A drawn page as a PNG, as small as its colors allow: signers load pages over a phone's network.
+
+use std::collections::{BTreeMap, HashMap};
+
+use hayro::vello_cpu::Pixmap;
+use png::{BitDepth, ColorType, DeflateCompression, Encoder, Filter};
+
+use super::effort::Content;
+
+/// The compression: level 9 takes three times as long for a tenth less.
+const LEVEL: u8 = 6;
+/// The most colors of a palette, and of one that fits two pixels into a byte.
+const PALETTE_MAX: usize = 256;
+const PALETTE_SMALL: usize = 16;
+/// Of so many pixels, one: a color that more pixels have is one of the document's own, not the edge of a letter.
+const OWN_COLOR: usize = 200;
+
+/// A pixel as it is drawn: red, green, blue and an opacity that is always full.
+type Pixel = [u8; 4];
+/// Which color of a palette each color of the page becomes, and the palette.
+type Palette = (HashMap<Pixel, u8>, Vec<Pixel>);
+
+/// The PNG of a page. Where it has images or gradients, it keeps all its shades; where it has not, it keeps the
+/// document's own colors, and the edges of letters get along with fewer.
+pub(super) fn png(page: &Pixmap, content: Content) -> Option<Vec<u8>> {
+    let pixels = page.data_as_u8_slice().as_chunks().0;
+    let coded = match palette(pixels, content) {
+        Some(palette) => indexed(pixels, page.width().into(), palette),
+        None if pixels.iter().copied().all(is_gray) => gray(pixels),
+        None => full(pixels),
+    };
+    encode(page, coded)
+}
+
+fn is_gray([red, green, blue, _]: Pixel) -> bool {
+    red == green && green == blue
+}
+
+fn palette(pixels: &[Pixel], content: Content) -> Option<Palette> {
+    let mut counts: HashMap<Pixel, usize> = HashMap::new();
+    for run in pixels.chunk_by(|a, b| a == b) {
+        *counts.entry(run[0]).or_default() += run.len();
+        if content.shades && counts.len() > PALETTE_MAX {
+            return None;
+        }
+    }
+    let own = pixels.len() / OWN_COLOR;
+    let kept = |pixel: &Pixel, count| if content.shades || count > own { *pixel } else { pixel.map(coarse) };
+    let mut colors: BTreeMap<Pixel, u8> = counts.iter().map(|(pixel, count)| (kept(pixel, *count), 0)).collect();
+    if colors.len() > PALETTE_MAX {
+        return None;
+    }
+    for (index, (_, place)) in (0..=u8::MAX).zip(&mut colors) {
+        *place = index;
+    }
+    let places = counts.iter().map(|(pixel, count)| (*pixel, colors[&kept(pixel, *count)])).collect();
+    Some((places, colors.into_keys().collect()))
+}
+
+/// One of sixteen steps, black and white among them.
+fn coarse(channel: u8) -> u8 {
+    const STEP: u8 = 255 / 15;
+    (channel.saturating_add(STEP / 2)) / STEP * STEP
+}
+
+/// The rows of a page in the form that is stored.
+struct Coded {
+    color: ColorType,
+    depth: BitDepth,
+    palette: Vec<u8>,
+    data: Vec<u8>,
+    /// What makes neighbors alike: of help where there are shades.
+    filter: Filter,
+}
+
+fn indexed(pixels: &[Pixel], width: usize, (places, palette): Palette) -> Coded {
+    let mut at: Vec<u8> = Vec::with_capacity(pixels.len());
+    for run in pixels.chunk_by(|a, b| a == b) {
+        at.resize(at.len() + run.len(), places[&run[0]]);
+    }
+    let (depth, data) = if palette.len() > PALETTE_SMALL {
+        (BitDepth::Eight, at)
+    } else {
+        let pair = |pair: &[u8]| pair[0] << 4 | pair.get(1).copied().unwrap_or_default();
+        (BitDepth::Four, at.chunks(width.max(1)).flat_map(|row| row.chunks(2).map(pair)).collect())
+    };
+    let palette = palette.iter().flat_map(|[red, green, blue, _]| [*red, *green, *blue]).collect();
+    Coded { color: ColorType::Indexed, depth, palette, data, filter: Filter::NoFilter }
+}
+
+fn gray(pixels: &[Pixel]) -> Coded {
+    let data = pixels.iter().map(|[shade, ..]| *shade).collect();
+    Coded { color: ColorType::Grayscale, depth: BitDepth::Eight, palette: Vec::new(), data, filter: Filter::Adaptive }
+}
+
+fn full(pixels: &[Pixel]) -> Coded {
+    let data = pixels.iter().flat_map(|[red, green, blue, _]| [*red, *green, *blue]).collect();
+    Coded { color: ColorType::Rgb, depth: BitDepth::Eight, palette: Vec::new(), data, filter: Filter::Adaptive }
+}
+
+fn encode(page: &Pixmap, coded: Coded) -> Option<Vec<u8>> {
+    let mut file = Vec::new();
+    let mut encoder = Encoder::new(&mut file, page.width().into(), page.height().into());
+    encoder.set_color(coded.color);
+    encoder.set_depth(coded.depth);
+    encoder.set_filter(coded.filter);
+    encoder.set_deflate_compression(DeflateCompression::Level(LEVEL));
+    if coded.color == ColorType::Indexed {
+        encoder.set_palette(coded.palette);
+    }
+    let mut writer = encoder.write_header().ok()?;
+    writer.write_image_data(&coded.data).ok()?;
+    writer.finish().ok()?;
+    Some(file)
+}

@@ -1,0 +1,258 @@
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// A PDF of these objects, from number 1. The first is the catalog.
+fn pdf(objects: &[impl AsRef<[u8]>]) -> Vec<u8> {
+    let mut file = b"%PDF-1.7\n".to_vec();
+    let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
+    for (n, object) in objects.iter().enumerate() {
+        let _ = writeln!(table, "{:010} 00000 n ", file.len());
+        file.extend(format!("{} 0 obj\n", n + 1).bytes());
+        file.extend(object.as_ref());
+        file.extend(b"\nendobj\n");
+    }
+    let (at, size) = (file.len(), objects.len() + 1);
+    file.extend(format!("{table}trailer\n<< /Size {size} /Root 1 0 R >>\nstartxref\n{at}\n%%EOF\n").bytes());
+    file
+}
+
+fn stream(keys: &str, content: impl AsRef<[u8]>) -> Vec<u8> {
+    let content = content.as_ref();
+    let head = format!("<< {keys} /Length {} >>\nstream\n", content.len());
+    [head.as_bytes(), content, b"\nendstream"].concat()
+}
+
+/// A PDF of one page with these keys and this content; further objects begin with number 5.
+fn page(keys: &str, content: &str, further: &[Vec<u8>]) -> Vec<u8> {
+    let mut objects = vec![
+        b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_vec(),
+        format!("<< /Type /Page /Parent 2 0 R /Contents 4 0 R {keys} >>").into_bytes(),
+        stream("", content),
+    ];
+    objects.extend_from_slice(further);
+    pdf(&objects)
+}
+
+const LETTER: &str = "/MediaBox [0 0 612 792]";
+
+/// The pixels of a PNG: its width and height, and red, green and blue of each.
+fn read(png: &[u8]) -> (u32, u32, Vec<[u8; 3]>) {
+    let mut decoder = png::Decoder::new(std::io::Cursor::new(png));
+    decoder.set_transformations(png::Transformations::EXPAND);
+    let mut reader = decoder.read_info().unwrap();
+    let mut data = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut data).unwrap();
+    let pixels = match info.color_type {
+        png::ColorType::Grayscale => data.iter().map(|shade| [*shade; 3]).collect(),
+        _ => data.as_chunks().0.to_vec(),
+    };
+    (info.width, info.height, pixels)
+}
+
+fn share(pixels: &[[u8; 3]], of: impl Fn([u8; 3]) -> bool) -> f64 {
+    f64::from(u32::try_from(pixels.iter().filter(|pixel| of(**pixel)).count()).unwrap())
+        / f64::from(u32::try_from(pixels.len()).unwrap())
+}
+
+fn is_dark(pixel: [u8; 3]) -> bool {
+    pixel.iter().all(|channel| *channel < 128)
+}
+
+/// Opens and draws, and takes no longer than a function may.
+fn rendered(file: Vec<u8>, width: u16) -> Option<Vec<u8>> {
+    let started = Instant::now();
+    let png = Pages::open(file).unwrap().render(0, width);
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+    png
+}
+
+#[test]
+fn text_without_an_embedded_font_is_readable() {
+    let keys = format!("{LETTER} /Resources << /Font << /F 5 0 R /T 6 0 R >> >>");
+    let text = "BT /F 40 Tf 72 700 Td (Agreement) Tj /T 40 Tf 0 -60 Td (between) Tj ET";
+    let font = |name| format!("<< /Type /Font /Subtype /Type1 /BaseFont /{name} >>").into_bytes();
+    let file = page(&keys, text, &[font("Helvetica"), font("Times-Roman")]);
+    let pages = Pages::open(file).unwrap();
+    assert_eq!((pages.count(), pages.size(0)), (1, Some((612.0, 792.0))));
+    let png = pages.render(0, 612).unwrap();
+    assert!(png.len() < 4000, "{} bytes", png.len());
+    let (width, height, pixels) = read(&png);
+    assert_eq!((width, height), (612, 792));
+    let line = |top: usize| &pixels[top * 612..(top + 60) * 612];
+    assert!(share(line(55), is_dark) > 0.03 && share(line(115), is_dark) > 0.02);
+    assert!(line(300).iter().all(|pixel| *pixel == [255; 3]), "paper is white");
+}
+
+#[test]
+fn a_turned_or_cropped_page_has_the_size_it_is_shown_in() {
+    let size = |keys: &str| Pages::open(page(keys, "0 0 50 50 re f", &[])).unwrap().size(0);
+    assert_eq!(size("/MediaBox [0 0 612 792] /Rotate 90"), Some((792.0, 612.0)));
+    assert_eq!(size("/MediaBox [0 0 612 792] /CropBox [100 100 300 200]"), Some((200.0, 100.0)));
+    let turned = rendered(page("/MediaBox [0 0 600 800] /Rotate 90", "0 0 100 100 re f", &[]), 800).unwrap();
+    let (width, height, pixels) = read(&turned);
+    assert_eq!((width, height), (800, 600));
+    assert_eq!((pixels[0], pixels[799]), ([0; 3], [255; 3]), "turned to the right: the lower left is the upper left");
+}
+
+#[test]
+fn colors_of_the_document_are_kept_and_shades_of_images_too() {
+    let tint = rendered(page(LETTER, "0.96 0.97 0.98 rg 0 0 612 792 re f 0.1 0.3 0.56 rg 9 9 99 99 re f", &[]), 612);
+    let (.., pixels) = read(&tint.unwrap());
+    assert_eq!(pixels[0], [245, 247, 250]);
+    assert!(share(&pixels, |pixel| pixel == [26, 77, 143]) > 0.0);
+    let image = stream(
+        "/Type /XObject /Subtype /Image /Width 256 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8",
+        (0..=255).collect::<Vec<u8>>(),
+    );
+    let keys = format!("{LETTER} /Resources << /XObject << /I 5 0 R >> >>");
+    let (.., pixels) = read(&rendered(page(&keys, "612 0 0 792 0 0 cm /I Do", &[image]), 612).unwrap());
+    let mut shades: Vec<u8> = pixels.iter().map(|pixel| pixel[0]).collect();
+    shades.sort_unstable();
+    shades.dedup();
+    assert!(shades.len() > 200, "{} shades", shades.len());
+}
+
+#[test]
+fn a_picture_has_no_more_pixels_than_it_may() {
+    let drawn = |keys: &str, width| {
+        let (width, height, _) = read(&rendered(page(keys, "0 0 50 50 re f", &[]), width).unwrap());
+        assert!(f64::from(width) * f64::from(height) <= PIXELS_MAX * 1.01, "{keys}: {width} × {height}");
+        (width, height)
+    };
+    assert_eq!(drawn(LETTER, 0).0, 400);
+    assert_eq!(drawn(LETTER, 900), (900, 1165));
+    assert_eq!(drawn(LETTER, u16::MAX), (1600, 2071));
+    assert_eq!(drawn("/MediaBox [0 0 612 14400]", 1600), (412, 9701));
+    assert_eq!(drawn("/MediaBox [0 0 1 14400]", 1600), (1, 16000));
+    assert_eq!(drawn("/MediaBox [0 0 14400 1]", 1600), (1600, 1));
+    assert_eq!(drawn("/MediaBox [612 792 0 0]", 612), (612, 792), "corners in another order");
+    assert_eq!(drawn("/MediaBox [-306 -396 306 396]", 612), (612, 792));
+    assert_eq!(drawn("/MediaBox [0 0 0 0]", 595), (595, 842), "without an area: A4");
+    assert_eq!(drawn("/MediaBox [0 0 1000000000 1000000000]", 1600), (1600, 1600));
+    drawn("/MediaBox [0 0 612 792] /CropBox [900 900 1000 1000]", 400);
+    drawn("/MediaBox [(a) /b]", 400);
+    let beyond = format!("/MediaBox [0 0 1{zeros} 1{zeros}]", zeros = "0".repeat(60));
+    let pages = Pages::open(page(&beyond, "", &[])).unwrap();
+    assert_eq!((pages.size(0), pages.render(0, 400)), (None, None));
+}
+
+#[test]
+fn noise_shrinks_until_it_can_be_sent() {
+    let mut state = 1_u32;
+    let noise: Vec<u8> = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state.to_be_bytes()[0]
+    })
+    .take(1600 * 2000 * 3)
+    .collect();
+    let keys = "/Type /XObject /Subtype /Image /Width 1600 /Height 2000 /ColorSpace /DeviceRGB /BitsPerComponent 8";
+    let file = page(
+        "/MediaBox [0 0 400 500] /Resources << /XObject << /I 5 0 R >> >>",
+        "400 0 0 500 0 0 cm /I Do",
+        &[stream(keys, noise)],
+    );
+    let png = rendered(file, 1600).unwrap();
+    assert!(png.len() <= BYTES_MAX && png.len() > BYTES_MAX / 3, "{} bytes", png.len());
+}
+
+#[test]
+fn what_is_no_pdf_with_pages_is_not_opened() {
+    let whole = page(LETTER, "0 0 50 50 re f", &[]);
+    for file in [&b""[..], b"%PDF-1.7", b"<!doctype html>", b"%PDF-1.7\n1 0 obj\n<<\n%%EOF"] {
+        assert!(Pages::open(file).is_err());
+    }
+    let without = pdf(&["<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [] /Count 0 >>"]);
+    assert!(Pages::open(without).is_err());
+    let pages = Pages::open(whole.clone()).unwrap();
+    assert_eq!((pages.size(1), pages.render(1, 400), pages.render(usize::MAX, 400)), (None, None, None));
+    // Cut off, or with a byte changed, anywhere: anything but the end of the process.
+    for at in 0..whole.len() {
+        let _ = Pages::open(&whole[..at]).map(|pages| pages.render(0, 400));
+        let mut changed = whole.clone();
+        changed[at] ^= 0x15;
+        let _ = Pages::open(changed).map(|pages| pages.render(0, 400));
+    }
+}
+
+#[test]
+fn nesting_ends_no_process() {
+    let keys = "/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Group << /S /Transparency >>";
+    let form = |n: usize, content: &str| stream(&format!("{keys} /Resources << /XObject << /F {n} 0 R >> >>"), content);
+    let resources = format!("{LETTER} /Resources << /XObject << /F 5 0 R >> >>");
+    let itself = form(5, "/F Do /F Do 0 0 9 9 re f");
+    assert!(rendered(page(&resources, "/F Do", &[itself]), 400).is_some());
+    let forms = |content: &str| (0..200).map(|n| form(n + 6, content)).collect::<Vec<_>>();
+    assert!(rendered(page(&resources, "/F Do", &forms("/F Do 0 0 9 9 re f")), 400).is_some());
+    assert!(rendered(page(&resources, "/F Do", &forms("/F Do /F Do")), 400).is_none(), "2⁵⁰ times");
+    let brackets = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+    let _ = Pages::open(page(&format!("{LETTER} /Deep {brackets}"), "", &[])).map(|pages| pages.render(0, 400));
+    assert!(rendered(page(LETTER, &format!("{brackets} 0 d"), &[]), 400).is_some());
+    assert!(rendered(page(LETTER, &"q ".repeat(500_000), &[]), 400).is_some());
+    assert!(rendered(page(LETTER, &"0 0 9 9 re W n ".repeat(50_000), &[]), 400).is_some());
+}
+
+#[test]
+fn a_page_that_asks_for_too_much_is_not_drawn() {
+    let covered = "0.5 g 0 0 612 792 re f ".repeat(40_000);
+    assert_eq!(rendered(page(LETTER, &covered, &[]), 1600), None);
+    for dashes in ["[0.0001] 0 d", "[0 0] 0 d", "[-1] 0 d"] {
+        let file = page(LETTER, &format!("{dashes} 0 0 m 100000 100000 l S"), &[]);
+        assert_eq!(rendered(file, 1600), None, "{dashes}");
+    }
+    let keys = format!("{LETTER} /Resources << /Pattern << /P 5 0 R >> >>");
+    let cell = |step| {
+        let keys = "/Type /Pattern /PatternType 1 /PaintType 1 /TilingType 1 /BBox [0 0 600 600] /Resources << >>";
+        stream(&format!("{keys} /XStep {step} /YStep {step}"), "0 0 5 5 re f")
+    };
+    let filled = "/Pattern cs /P scn 0 0 612 792 re f";
+    assert!(rendered(page(&keys, filled, &[cell("60")]), 800).is_some());
+    assert!(rendered(page(&keys, filled, &[cell("0.01")]), 800).is_none());
+    let image = |side: u32| {
+        let keys = "/Type /XObject /Subtype /Image /ColorSpace /DeviceGray /BitsPerComponent 8";
+        stream(&format!("{keys} /Width {side} /Height {side}"), "abc")
+    };
+    let keys = format!("{LETTER} /Resources << /XObject << /I 5 0 R >> >>");
+    assert!(rendered(page(&keys, "9 0 0 9 0 0 cm /I Do", &[image(100)]), 400).is_some());
+    assert!(rendered(page(&keys, "9 0 0 9 0 0 cm /I Do", &[image(60_000)]), 400).is_none());
+}
+
+#[test]
+fn a_program_that_would_run_for_each_pixel_is_short() {
+    let filled = |program: &str| {
+        let keys = format!("{LETTER} /Resources << /Shading << /S 5 0 R >> >>");
+        let shading = "<< /ShadingType 1 /ColorSpace /DeviceRGB /Domain [0 612 0 792] /Function 6 0 R >>";
+        let function = "/FunctionType 4 /Domain [0 612 0 792] /Range [0 1 0 1 0 1]";
+        rendered(page(&keys, "/S sh", &[shading.as_bytes().to_vec(), stream(function, program)]), 800)
+    };
+    assert!(filled("{ 792 div exch 612 div dup }").is_some());
+    assert!(filled(&format!("{{ {} dup }}", "dup sin cos mul ".repeat(5_000))).is_none());
+}
+
+#[test]
+fn a_page_that_unpacks_to_more_than_fits_is_not_drawn() {
+    let packed = |bytes: usize| {
+        let mut writer = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+        for _ in 0..bytes / 1024 {
+            writer.write_all(&[b' '; 1024]).unwrap();
+        }
+        writer.finish().unwrap()
+    };
+    let file = |keys: &str, bytes| {
+        let content = stream(keys, packed(bytes));
+        let mut objects = vec![
+            b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
+            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_vec(),
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents [4 0 R 5 0 R] >>".to_vec(),
+        ];
+        objects.extend([content.clone(), content]);
+        pdf(&objects)
+    };
+    assert!(rendered(file("/Filter /FlateDecode", 1 << 20), 400).is_some());
+    assert!(rendered(file("/Filter /FlateDecode", 200 << 20), 400).is_none(), "two are too much");
+    assert!(rendered(file("/Filter [/FlateDecode /FlateDecode]", 1 << 10), 400).is_none(), "packed twice");
+    assert!(rendered(file("/Filter [/ASCIIHexDecode /Fl]", 200 << 20), 400).is_none());
+}

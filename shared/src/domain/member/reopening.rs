@@ -1,0 +1,59 @@
+//! Conditions that participants declined, and that members open again.
+
+use super::{ByMember, Member};
+use crate::domain::agreement::facts::Facts;
+use crate::domain::agreement::gate::{Gate, GateStatus};
+use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::event::EventKind;
+use crate::domain::ids::GateId;
+use crate::domain::moment::Moment;
+use crate::domain::time_scale::TimeScale;
+
+/// An agreement with a condition that was opened again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reopened {
+    /// The agreement.
+    pub agreement: ByMember<Agreement>,
+    /// The events to emit.
+    pub events: Vec<EventKind>,
+}
+
+/// Why a condition was not opened again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotReopened {
+    /// The agreement is not active.
+    NotActive(Lifecycle),
+    /// The condition is not declined: it is open already, or cleared.
+    NotDeclined,
+    /// The agreement has no such condition.
+    Unknown,
+}
+
+/// Opens a declined gate of an active agreement again (contract, section 3, "Gate"). It waits from now on for those who
+/// have not done their part.
+///
+/// # Errors
+/// [`NotReopened`].
+pub fn reopen_gate(
+    by: &Member,
+    (agreement, facts): (&Agreement, &Facts),
+    gate: GateId,
+    time_scale: TimeScale,
+    moment: Moment,
+) -> Result<Reopened, NotReopened> {
+    let now = moment.at();
+    let current = agreement.as_of(facts, time_scale, now);
+    if current.lifecycle() != Lifecycle::Active {
+        return Err(NotReopened::NotActive(current.lifecycle()));
+    }
+    let mut gates = current.stages.iter().flat_map(|stage| &stage.gates);
+    match gates.find(|found| found.id == gate).map(|gate: &Gate| gate.state.status()) {
+        None => Err(NotReopened::Unknown),
+        Some(GateStatus::Declined) => {
+            let after = agreement.reopened(facts, (time_scale, now), gate);
+            let events = after.completion().into_iter().collect();
+            Ok(Reopened { agreement: ByMember::new(after, by, moment), events })
+        }
+        Some(GateStatus::Locked | GateStatus::Open | GateStatus::Cleared) => Err(NotReopened::NotDeclined),
+    }
+}

@@ -1,0 +1,434 @@
+//! What participants do: they sign, approve, upload and decline. Each act is decided on the agreement as of its own
+//! moment, needs the consent to electronic records, and leaves a receipt.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use super::receipt::{FileType, Origin, Receipt, ReceiptAct, Signature};
+use super::{ActingParticipant, ByParticipant};
+use crate::domain::agreement::facts::Facts;
+use crate::domain::agreement::gate::{Gate, GateRule, GateStatus};
+use crate::domain::agreement::{Agreement, Document, DocumentContent, Label, Lifecycle};
+use crate::domain::event::{EventKind, SignatureData};
+use crate::domain::ids::{DocumentId, GateId, ReceiptId};
+use crate::domain::moment::Moment;
+use crate::domain::proposal::Note;
+use crate::domain::time_scale::TimeScale;
+
+/// An act, and the agreement that it may have advanced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Acted {
+    /// What the act leaves behind.
+    pub receipt: Receipt,
+    /// The agreement.
+    pub agreement: ByParticipant<Agreement>,
+    /// The events to emit.
+    pub events: Vec<EventKind>,
+}
+
+/// Why an act was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotActed {
+    /// The agreement is not active.
+    NotActive(Lifecycle),
+    /// The participant has not consented to electronic records, or has withdrawn the consent.
+    NoConsent,
+    /// The participant has done it already.
+    Done,
+    /// A participant has declined, and no member has reopened the condition yet.
+    Declined,
+    /// The agreement does not ask the participant for it, now or at all.
+    NotAsked,
+    /// The document is not the one that was shown.
+    Replaced,
+    /// The participant has left [`limits::RECEIPTS_PER_PARTICIPANT_MAX`](crate::limits::RECEIPTS_PER_PARTICIPANT_MAX)
+    /// receipts.
+    TooOften,
+}
+
+/// The form of an act: its id, and from where it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Occasion {
+    /// The id of the receipt.
+    pub id: ReceiptId,
+    /// From where the participant acts.
+    pub origin: Origin,
+}
+
+/// The agreement that an act is decided on, with what its rules need.
+type Ground<'a> = (&'a Agreement, &'a Facts, TimeScale, Moment);
+
+/// What a participant signs, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signing {
+    /// The document.
+    pub document_id: DocumentId,
+    /// The SHA-256 of the bytes that were shown.
+    pub shown_sha256: String,
+    /// The signature.
+    pub signature: Signature,
+    /// The sentence above the button.
+    pub statement: String,
+}
+
+/// Signs a document: all blocks that the participant may sign in it now.
+///
+/// # Errors
+/// [`NotActed`].
+pub fn sign(
+    by: &ActingParticipant,
+    ground: Ground<'_>,
+    occasion: Occasion,
+    signing: Signing,
+) -> Result<Acted, NotActed> {
+    let (agreement, facts, time_scale, moment) = ground;
+    let current = current(ground)?;
+    let document = current.document(signing.document_id).ok_or(NotActed::NotAsked)?;
+    if current.has_signed(document, by.id()) {
+        return Err(NotActed::Done);
+    }
+    let block_ids = current.blocks_to_sign(document, by.id());
+    if block_ids.is_empty() {
+        return Err(not_to_sign(&current, document, by));
+    }
+    if document.content.as_ref().is_none_or(|content| content.sha256 != signing.shown_sha256) {
+        return Err(NotActed::Replaced);
+    }
+    let act = ReceiptAct::Signed {
+        document_id: document.id,
+        document: document.name.clone(),
+        sha256: signing.shown_sha256,
+        block_ids: block_ids.clone(),
+        signature: signing.signature,
+        statement: signing.statement,
+        consent: consent_of(by)?,
+    };
+    let after = agreement.recorded(facts, time_scale, moment.at(), |facts| facts.signed.extend(block_ids));
+    let data = SignatureData { agreement_id: after.id(), document_id: document.id, participant_id: by.id() };
+    let is_complete = after.document(document.id).is_some_and(|document| after.has_signed(document, by.id()));
+    let signature = is_complete.then_some(EventKind::SignatureCompleted(data));
+    Ok(acted(by, after, moment, (occasion, act), signature))
+}
+
+/// Why a participant has nothing to sign in a document.
+fn not_to_sign(agreement: &Agreement, document: &Document, by: &ActingParticipant) -> NotActed {
+    let is_declined = |gate: &Gate| gate.state.status() == GateStatus::Declined;
+    let mut unsigned = agreement.unsigned(document, by.id());
+    if unsigned.any(|block| agreement.gates_asking_for(document, block).any(is_declined)) {
+        NotActed::Declined
+    } else {
+        NotActed::NotAsked
+    }
+}
+
+/// Approves what a gate asks to approve.
+///
+/// # Errors
+/// [`NotActed`].
+pub fn approve(
+    by: &ActingParticipant,
+    ground: Ground<'_>,
+    occasion: Occasion,
+    (gate_id, statement): (GateId, String),
+) -> Result<Acted, NotActed> {
+    let (agreement, facts, time_scale, moment) = ground;
+    let current = current(ground)?;
+    let gate = open_gate(&current, gate_id, by, |rule| matches!(rule, GateRule::ParticipantApproval { .. }))?;
+    if !current.unmet_by(gate).contains(&by.id()) {
+        return Err(NotActed::Done);
+    }
+    let act = ReceiptAct::Approved { gate_id, statement, consent: consent_of(by)? };
+    let after = agreement.recorded(facts, time_scale, moment.at(), |facts| {
+        facts.approved.insert((gate_id, by.id()));
+    });
+    Ok(acted(by, after, moment, (occasion, act), None))
+}
+
+/// Records a file that a gate asks to upload. As long as the gate is open, another file can follow; each is kept.
+///
+/// # Errors
+/// [`NotActed`].
+pub fn upload(
+    by: &ActingParticipant,
+    ground: Ground<'_>,
+    occasion: Occasion,
+    (gate_id, file_name, content, file_type): (GateId, Label, DocumentContent, FileType),
+) -> Result<Acted, NotActed> {
+    let (agreement, facts, time_scale, moment) = ground;
+    let current = current(ground)?;
+    open_gate(&current, gate_id, by, |rule| matches!(rule, GateRule::FileUpload { .. }))?;
+    let act = ReceiptAct::Uploaded { gate_id, file_name, content, file_type, consent: consent_of(by)? };
+    let after = agreement.recorded(facts, time_scale, moment.at(), |facts| {
+        facts.uploaded.insert((gate_id, by.id()));
+    });
+    Ok(acted(by, after, moment, (occasion, act), None))
+}
+
+/// What a participant declines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Declining {
+    /// To sign a document.
+    Document(DocumentId),
+    /// To do what a gate asks for.
+    Gate(GateId),
+}
+
+/// Declines what open gates ask the participant for. The gates wait for a member then, whoever else they wait for.
+///
+/// # Errors
+/// [`NotActed`].
+pub fn decline(
+    by: &ActingParticipant,
+    ground: Ground<'_>,
+    occasion: Occasion,
+    (what, reason): (Declining, Note),
+) -> Result<Acted, NotActed> {
+    let (agreement, facts, time_scale, moment) = ground;
+    let current = current(ground)?;
+    let (gate_ids, document): (BTreeSet<GateId>, Option<Label>) = match what {
+        Declining::Document(id) => {
+            let document = current.document(id).ok_or(NotActed::NotAsked)?;
+            if current.has_signed(document, by.id()) {
+                return Err(NotActed::Done);
+            }
+            let blocks = current.blocks_to_sign(document, by.id());
+            let asking = blocks.into_iter().flat_map(|block| current.gates_asking_for(document, block));
+            let open = asking.filter(|gate| gate.state.status() == GateStatus::Open);
+            let open: BTreeSet<GateId> = open.map(|gate| gate.id).collect();
+            if open.is_empty() {
+                return Err(not_to_sign(&current, document, by));
+            }
+            (open, Some(document.name.clone()))
+        }
+        Declining::Gate(id) => {
+            let can_decline = |rule: &GateRule| {
+                matches!(
+                    rule,
+                    GateRule::ParticipantApproval { .. }
+                        | GateRule::FileUpload { .. }
+                        | GateRule::InformationRequest { .. }
+                )
+            };
+            let gate = open_gate(&current, id, by, can_decline)?;
+            if !current.unmet_by(gate).contains(&by.id()) {
+                return Err(NotActed::Done);
+            }
+            ([id].into(), None)
+        }
+    };
+    let after = agreement.declined(facts, (time_scale, moment.at()), &gate_ids, by.id());
+    let act = ReceiptAct::Declined { gate_ids, document, reason };
+    Ok(acted(by, after, moment, (occasion, act), None))
+}
+
+/// The agreement as of now, if it is active.
+fn current((agreement, facts, time_scale, moment): Ground<'_>) -> Result<Cow<'_, Agreement>, NotActed> {
+    let current = agreement.as_of(facts, time_scale, moment.at());
+    match current.lifecycle() {
+        Lifecycle::Active => Ok(current),
+        ended => Err(NotActed::NotActive(ended)),
+    }
+}
+
+/// An open gate of some type that names the participant.
+fn open_gate<'a>(
+    agreement: &'a Agreement,
+    id: GateId,
+    by: &ActingParticipant,
+    is_type: impl Fn(&GateRule) -> bool,
+) -> Result<&'a Gate, NotActed> {
+    let mut gates = agreement.stages.iter().flat_map(|stage| &stage.gates);
+    let gate = gates.find(|gate| gate.id == id).filter(|gate| is_type(&gate.rule)).ok_or(NotActed::NotAsked)?;
+    if !gate.rule.named(agreement).contains(&by.id()) {
+        return Err(NotActed::NotAsked);
+    }
+    match gate.state.status() {
+        GateStatus::Open => Ok(gate),
+        GateStatus::Locked => Err(NotActed::NotAsked),
+        GateStatus::Cleared => Err(NotActed::Done),
+        GateStatus::Declined => Err(NotActed::Declined),
+    }
+}
+
+fn consent_of(by: &ActingParticipant) -> Result<ReceiptId, NotActed> {
+    by.access().consent.ok_or(NotActed::NoConsent)
+}
+
+fn acted(
+    by: &ActingParticipant,
+    after: Agreement,
+    moment: Moment,
+    (Occasion { id, origin }, act): (Occasion, ReceiptAct),
+    event: Option<EventKind>,
+) -> Acted {
+    let receipt = Receipt { id, participant_id: by.id(), name: by.name().clone(), at: moment.at(), origin, act };
+    let events = event.into_iter().chain(after.completion()).collect();
+    Acted { receipt, agreement: ByParticipant::new(after, by, moment), events }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::agreement::fixtures::{Deal, after, label, noon, published, time_scale};
+    use crate::domain::agreement::gate::GateState;
+    use crate::domain::agreement::{DocumentState, StageState};
+    use crate::domain::contact::{DisplayName, Email};
+    use crate::domain::ids::{MemberId, OrgId, ParticipantId};
+    use crate::domain::member::{Member, NotReopened, reopen_gate};
+    use crate::domain::organization::{MemberRecord, Role};
+    use crate::domain::participant::Access;
+
+    fn participant(agreement: &Agreement, id: ParticipantId, consent: Option<ReceiptId>) -> ActingParticipant {
+        let access = Access { consent, ..Access::default() };
+        ActingParticipant::of_session(OrgId::new(), agreement.id(), (id, DisplayName::parse("Ada").unwrap()), access)
+    }
+
+    fn member() -> Member {
+        let (name, email) = (DisplayName::parse("Maren Holt").unwrap(), Email::parse("maren@example.org").unwrap());
+        let record = MemberRecord { id: MemberId::new(), name, email, role: Role::Member, created_at: noon() };
+        Member::of_session(OrgId::new(), &record)
+    }
+
+    fn occasion() -> Occasion {
+        Occasion { id: ReceiptId::new(), origin: Origin::default() }
+    }
+
+    fn ground(agreement: &Agreement, hours: i64) -> Ground<'_> {
+        (agreement, agreement.facts(), time_scale(), Moment::test(after(hours)))
+    }
+
+    fn signing(agreement: &Agreement) -> Signing {
+        Signing {
+            document_id: agreement.documents[0].id,
+            shown_sha256: "0".repeat(64),
+            signature: Signature::Typed { name: DisplayName::parse("Ada").unwrap() },
+            statement: "I sign.".to_owned(),
+        }
+    }
+
+    /// An active agreement of one step whose gates have these rules.
+    fn live(rules: impl FnOnce(&Agreement) -> Vec<GateRule>) -> (Agreement, [ParticipantId; 3]) {
+        let deal = Deal::complete();
+        let ids = [0, 1, 2].map(|n| deal.draft.participants[n].id);
+        let mut draft = deal.draft;
+        (draft.stages, draft.expires_at) = (Vec::new(), Some(after(48)));
+        let (more, stage) = draft.add_stage(label("Step"), [].into(), noon()).unwrap();
+        draft = more;
+        for rule in rules(&draft) {
+            draft = draft.add_gate(stage, rule, noon()).unwrap().0;
+        }
+        (published(&draft), ids)
+    }
+
+    fn both(draft: &Agreement) -> BTreeSet<ParticipantId> {
+        draft.participants[..2].iter().map(|participant| participant.id).collect()
+    }
+
+    #[test]
+    fn the_last_act_completes_the_agreement_and_each_leaves_a_receipt() {
+        let (agreement, [ada, ben, _]) = live(|draft| {
+            vec![
+                GateRule::DocumentSigned { document_id: Some(draft.documents[0].id) },
+                GateRule::ParticipantApproval { participant_ids: both(draft) },
+            ]
+        });
+        let consent = Some(ReceiptId::new());
+        let (ada, ben) = (participant(&agreement, ada, consent), participant(&agreement, ben, consent));
+        let gate = agreement.stages[0].gates[1].id;
+        let signed = sign(&ada, ground(&agreement, 1), occasion(), signing(&agreement)).unwrap();
+        assert!(matches!(signed.events[..], [EventKind::SignatureCompleted(_)]));
+        assert_eq!(signed.agreement.documents[0].state, DocumentState::Signed);
+        assert_eq!(sign(&ada, ground(&signed.agreement, 2), occasion(), signing(&agreement)), Err(NotActed::Done));
+        let approve = |by, agreement: &Agreement, hours| {
+            super::approve(by, ground(agreement, hours), occasion(), (gate, "I approve.".to_owned()))
+        };
+        let first = approve(&ada, &signed.agreement, 2).unwrap();
+        assert_eq!(approve(&ada, &first.agreement, 3), Err(NotActed::Done));
+        assert_eq!(first.events, []);
+        let last = approve(&ben, &first.agreement, 3).unwrap();
+        assert!(matches!(last.events[..], [EventKind::AgreementCompleted(_)]));
+        assert_eq!((last.agreement.lifecycle(), last.receipt.at), (Lifecycle::Completed, after(3)));
+        let ended = Err(NotActed::NotActive(Lifecycle::Completed));
+        assert_eq!(approve(&ben, &last.agreement, 4), ended);
+        let stored: Receipt = serde_json::from_str(&serde_json::to_string(&signed.receipt).unwrap()).unwrap();
+        assert_eq!(stored, signed.receipt);
+    }
+
+    #[test]
+    fn acts_without_consent_by_strangers_or_on_another_document_are_refused() {
+        let (agreement, [ada, ben, eve]) =
+            live(|draft| vec![GateRule::DocumentSigned { document_id: Some(draft.documents[0].id) }]);
+        let consent = Some(ReceiptId::new());
+        let sign = |id, consent, signing| {
+            super::sign(&participant(&agreement, id, consent), ground(&agreement, 1), occasion(), signing).map(|_| ())
+        };
+        assert_eq!(sign(ada, None, signing(&agreement)), Err(NotActed::NoConsent));
+        assert_eq!(sign(ben, consent, signing(&agreement)), Err(NotActed::NotAsked), "he signs nowhere");
+        assert_eq!(sign(eve, consent, signing(&agreement)), Err(NotActed::NotAsked));
+        let other = Signing { shown_sha256: "1".repeat(64), ..signing(&agreement) };
+        assert_eq!(sign(ada, consent, other), Err(NotActed::Replaced));
+        let unknown = Signing { document_id: DocumentId::new(), ..signing(&agreement) };
+        assert_eq!(sign(ada, consent, unknown), Err(NotActed::NotAsked));
+        let expired = super::sign(
+            &participant(&agreement, ada, consent),
+            ground(&agreement, 48),
+            occasion(),
+            signing(&agreement),
+        );
+        assert_eq!(expired, Err(NotActed::NotActive(Lifecycle::Expired)), "the clock has not recorded it yet");
+        let gate = agreement.stages[0].gates[0].id;
+        let as_approval =
+            approve(&participant(&agreement, ada, consent), ground(&agreement, 1), occasion(), (gate, String::new()));
+        assert_eq!(as_approval, Err(NotActed::NotAsked), "a gate is met by what it asks for");
+    }
+
+    #[test]
+    fn a_declined_gate_waits_for_a_member_and_then_for_those_who_are_missing() {
+        let (agreement, [ada, ben, _]) =
+            live(|draft| vec![GateRule::ParticipantApproval { participant_ids: both(draft) }]);
+        let consent = Some(ReceiptId::new());
+        let (ada, ben) = (participant(&agreement, ada, consent), participant(&agreement, ben, None));
+        let gate = agreement.stages[0].gates[0].id;
+        let approve = |by, agreement: &Agreement, hours| {
+            super::approve(by, ground(agreement, hours), occasion(), (gate, String::new()))
+        };
+        let approved = approve(&ada, &agreement, 1).unwrap().agreement;
+        let reason = Note::parse("No.").unwrap();
+        let declining = (Declining::Gate(gate), reason);
+        // Saying no needs no consent.
+        let declined = decline(&ben, ground(&approved, 2), occasion(), declining.clone()).unwrap().agreement;
+        let state = GateState::Declined { opened_at: noon(), participant_id: ben.id(), declined_at: after(2) };
+        assert_eq!(declined.stages[0].gates[0].state, state);
+        assert_eq!(declined.stages[0].state, StageState::Current);
+        assert!(declined.tasks_of(ben.id()).is_empty());
+        for refused in [approve(&ada, &declined, 3), decline(&ben, ground(&declined, 3), occasion(), declining)] {
+            assert_eq!(refused, Err(NotActed::Declined));
+        }
+        let reopen = |agreement: &Agreement, gate, hours| {
+            reopen_gate(&member(), (agreement, agreement.facts()), gate, time_scale(), Moment::test(after(hours)))
+        };
+        assert_eq!(reopen(&approved, gate, 3), Err(NotReopened::NotDeclined));
+        assert_eq!(reopen(&declined, GateId::new(), 3), Err(NotReopened::Unknown));
+        assert_eq!(reopen(&declined, gate, 48), Err(NotReopened::NotActive(Lifecycle::Expired)));
+        let open = reopen(&declined, gate, 4).unwrap().agreement;
+        let gate = &open.stages[0].gates[0];
+        assert_eq!(gate.state, GateState::Open { opened_at: after(4), due_at: None });
+        assert_eq!(open.unmet_by(gate), [ben.id()].into(), "what Ada did counts");
+    }
+
+    #[test]
+    fn another_file_can_follow_while_the_gate_is_open() {
+        let (agreement, [ada, ..]) = live(|draft| vec![GateRule::FileUpload { participant_ids: both(draft) }]);
+        let ada = participant(&agreement, ada, Some(ReceiptId::new()));
+        let gate = agreement.stages[0].gates[0].id;
+        let upload = |agreement: &Agreement, hours| {
+            let content = DocumentContent { sha256: "2".repeat(64), size_bytes: 9 };
+            let file = (gate, label("Passport.pdf"), content, FileType::Pdf);
+            super::upload(&ada, ground(agreement, hours), occasion(), file).unwrap()
+        };
+        let first = upload(&agreement, 1);
+        let second = upload(&first.agreement, 2);
+        assert_eq!(second.agreement.stages, first.agreement.stages);
+        assert!(first.agreement.tasks_of(ada.id()).is_empty());
+    }
+}

@@ -1,0 +1,153 @@
+//! Participants who act: people who take part in an agreement, on their own pages. They have no account: a link that a
+//! member hands them opens a session for this participant of this agreement, and for nothing else.
+//!
+//! Every act takes an [`ActingParticipant`], which only a checked session makes, and gives a [`ByParticipant`], without
+//! which the store records no act. `acts` has the acts, `receipt` what each leaves behind, `consent` what comes first.
+
+mod acts;
+pub mod consent;
+pub mod link;
+pub mod receipt;
+pub mod session;
+
+use std::ops::Deref;
+
+pub use acts::{Acted, Declining, NotActed, Occasion, Signing, approve, decline, sign, upload};
+pub use link::ParticipantLink;
+
+use super::actor::{Actor, ActorType};
+use super::contact::DisplayName;
+use super::ids::{AgreementId, OrgId, ParticipantId, ReceiptId};
+use super::moment::Moment;
+use super::time::Timestamp;
+
+/// How a participant gets to their pages. Every participant has it from the beginning, stored or not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Access {
+    /// How often the link was reissued. Only the link of this generation works, and only sessions that it opened go on.
+    pub generation: u64,
+    /// The receipt of the consent to electronic records that is in force, if there is one.
+    pub consent: Option<ReceiptId>,
+    /// When they last looked at their pages, to the minute.
+    pub seen_at: Option<Timestamp>,
+}
+
+/// A participant of an agreement, with an open session.
+///
+/// No other caller can be turned into one:
+///
+/// ```compile_fail
+/// use shared::domain::member::Member;
+/// use shared::domain::participant::{Access, ActingParticipant};
+/// use shared::domain::ids::{AgreementId, ParticipantId};
+///
+/// fn act_for(member: &Member, agreement: AgreementId, participant: ParticipantId) -> ActingParticipant {
+///     let named = (participant, member.name().clone());
+///     ActingParticipant::of_session(member.org(), agreement, named, Access::default())
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActingParticipant {
+    id: ParticipantId,
+    org: OrgId,
+    agreement_id: AgreementId,
+    name: DisplayName,
+    access: Access,
+}
+
+impl ActingParticipant {
+    /// The participant of a session that was checked. Only `web::participant_session` and `web::participant_link` call this.
+    pub(crate) fn of_session(
+        org: OrgId,
+        agreement_id: AgreementId,
+        (id, name): (ParticipantId, DisplayName),
+        access: Access,
+    ) -> Self {
+        Self { id, org, agreement_id, name, access }
+    }
+
+    /// The same participant with another access, read in the same session.
+    pub(crate) fn with_access(&self, access: Access) -> Self {
+        Self { access, ..self.clone() }
+    }
+
+    /// Their id.
+    #[must_use]
+    pub fn id(&self) -> ParticipantId {
+        self.id
+    }
+
+    /// The organization whose agreement it is.
+    #[must_use]
+    pub fn org(&self) -> OrgId {
+        self.org
+    }
+
+    /// The agreement, the only one that the session is for.
+    #[must_use]
+    pub fn agreement_id(&self) -> AgreementId {
+        self.agreement_id
+    }
+
+    /// Their name, as their contact has it now.
+    #[must_use]
+    pub fn name(&self) -> &DisplayName {
+        &self.name
+    }
+
+    /// How they got here.
+    #[must_use]
+    pub fn access(&self) -> &Access {
+        &self.access
+    }
+
+    /// The participant as the actor of an audit row or a record.
+    #[must_use]
+    pub fn actor(&self) -> Actor {
+        let display_name = self.name.as_str().to_owned();
+        Actor { actor_type: ActorType::Participant, id: Some(self.id.uuid()), display_name }
+    }
+}
+
+/// A record as a participant's act changed it. Only this module makes one.
+///
+/// ```compile_fail
+/// use shared::domain::agreement::Agreement;
+/// use shared::domain::moment::Moment;
+/// use shared::domain::participant::{ActingParticipant, ByParticipant};
+///
+/// fn by_hand(record: Agreement, by: ActingParticipant, moment: Moment) -> ByParticipant<Agreement> {
+///     ByParticipant { record, by, moment }
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ByParticipant<T> {
+    record: T,
+    by: ActingParticipant,
+    moment: Moment,
+}
+
+impl<T> ByParticipant<T> {
+    fn new(record: T, by: &ActingParticipant, moment: Moment) -> Self {
+        Self { record, by: by.clone(), moment }
+    }
+
+    /// The participant, who must be the caller of the call that commits the change.
+    pub(crate) fn by(&self) -> &ActingParticipant {
+        &self.by
+    }
+
+    /// When the participant acted, and in which call.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        self.moment
+    }
+}
+
+impl<T> Deref for ByParticipant<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.record
+    }
+}

@@ -1,0 +1,316 @@
+//! Receipts: what each act of a participant leaves behind. The participant sees them, and the evidence of an agreement is
+//! made of them. A receipt is never changed.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::agreement::{DocumentContent, Label};
+use crate::domain::contact::DisplayName;
+use crate::domain::ids::{DocumentId, GateId, ParticipantId, ReceiptId, SignatureBlockId};
+use crate::domain::proposal::Note;
+use crate::domain::time::Timestamp;
+use crate::limits;
+
+/// The receipt of an act.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// Its id, which the form of the act carries: a form that is sent twice leaves one receipt.
+    pub id: ReceiptId,
+    /// The participant.
+    pub participant_id: ParticipantId,
+    /// What they were called then.
+    pub name: DisplayName,
+    /// When they acted.
+    pub at: Timestamp,
+    /// From where.
+    pub origin: Origin,
+    /// What they did.
+    pub act: ReceiptAct,
+}
+
+/// From where a participant acted, as far as the request says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The network address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// What the browser says about itself (`User-Agent`), cut to [`limits::BROWSER_CHARS_MAX`] characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub browser: Option<String>,
+}
+
+/// What a participant did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "act", rename_all = "snake_case")]
+pub enum ReceiptAct {
+    /// Consented to electronic records.
+    Consented {
+        /// The version of the text.
+        version: String,
+        /// The SHA-256 of the text, in hexadecimal.
+        sha256: String,
+    },
+    /// Withdrew the consent.
+    Withdrew {
+        /// The receipt of the consent.
+        consent: ReceiptId,
+    },
+    /// Signed a document.
+    Signed {
+        /// The document.
+        document_id: DocumentId,
+        /// Its name.
+        document: Label,
+        /// The SHA-256 of exactly the bytes that were shown, in hexadecimal.
+        sha256: String,
+        /// The signed blocks.
+        block_ids: BTreeSet<SignatureBlockId>,
+        /// The signature.
+        signature: Signature,
+        /// The sentence above the button, which says what signing means.
+        statement: String,
+        /// The receipt of the consent in force.
+        consent: ReceiptId,
+    },
+    /// Approved.
+    Approved {
+        /// The gate.
+        gate_id: GateId,
+        /// The sentence above the button.
+        statement: String,
+        /// The receipt of the consent in force.
+        consent: ReceiptId,
+    },
+    /// Uploaded a file.
+    Uploaded {
+        /// The gate.
+        gate_id: GateId,
+        /// The file's name.
+        file_name: Label,
+        /// The file's content.
+        content: DocumentContent,
+        /// The type of the file, which was checked.
+        file_type: FileType,
+        /// The receipt of the consent in force.
+        consent: ReceiptId,
+    },
+    /// Declined to do what was asked.
+    Declined {
+        /// The gates, which wait for a member since.
+        gate_ids: BTreeSet<GateId>,
+        /// The document that the participant declined to sign, if it was one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        document: Option<Label>,
+        /// The reason.
+        reason: Note,
+    },
+}
+
+/// A type of file that participants may upload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileType {
+    /// A PDF.
+    Pdf,
+    /// A JPEG picture.
+    Jpeg,
+    /// A PNG picture.
+    Png,
+}
+
+impl FileType {
+    /// The type of a file, by its content alone: its name and the browser's word for it count for nothing. None if it is of
+    /// no accepted type, or is of another type as well.
+    #[must_use]
+    pub fn of(content: &[u8]) -> Option<Self> {
+        let tail = &content[content.len().saturating_sub(PDF_END_BYTES)..];
+        let found = if content.starts_with(b"%PDF-") && contains(tail, b"%%EOF") {
+            Self::Pdf
+        } else if content.starts_with(b"\xff\xd8\xff") && contains(content, b"\xff\xd9") {
+            // Phones write more behind the end of a picture, so the end is not asked for at the end.
+            Self::Jpeg
+        } else if content.starts_with(b"\x89PNG\r\n\x1a\n") && contains(content, b"IEND\xaeB`\x82") {
+            Self::Png
+        } else {
+            return None;
+        };
+        (!is_archive(content) && (found == Self::Pdf || !is_page(content))).then_some(found)
+    }
+
+    /// The media type.
+    #[must_use]
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Self::Pdf => "application/pdf",
+            Self::Jpeg => "image/jpeg",
+            Self::Png => "image/png",
+        }
+    }
+
+    /// The ending of a file's name.
+    #[must_use]
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Pdf => "pdf",
+            Self::Jpeg => "jpg",
+            Self::Png => "png",
+        }
+    }
+}
+
+/// Readers of PDFs look for the mark of the end within as many bytes of the file's end.
+const PDF_END_BYTES: usize = 1024;
+
+/// Whether a file ends like a zip archive, which readers of archives find whatever stands before.
+fn is_archive(content: &[u8]) -> bool {
+    const COMMENT_AND_END_BYTES: usize = 65_557;
+    contains(&content[content.len().saturating_sub(COMMENT_AND_END_BYTES)..], b"PK\x05\x06")
+}
+
+/// Whether a picture is a PDF or a web page as well.
+fn is_page(content: &[u8]) -> bool {
+    const HEAD_BYTES: usize = 1024;
+    let lower = content.to_ascii_lowercase();
+    let marks: [&[u8]; 3] = [b"<script", b"<html", b"<!doctype"];
+    contains(&content[..content.len().min(HEAD_BYTES)], b"%PDF-") || marks.iter().any(|mark| contains(&lower, mark))
+}
+
+fn contains(content: &[u8], part: &[u8]) -> bool {
+    content.windows(part.len()).any(|window| window == part)
+}
+
+/// A signature.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "method", rename_all = "snake_case")]
+pub enum Signature {
+    /// A typed name.
+    Typed {
+        /// The name, as it was typed.
+        name: DisplayName,
+    },
+    /// Drawn with a finger, a pen or a mouse.
+    Drawn {
+        /// The drawing.
+        drawing: Drawing,
+    },
+}
+
+/// A drawn signature: lines of points in a field of 1,000 by 300, as the commands `M` and `L` of an SVG path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Drawing(String);
+
+/// Why a drawing is no signature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotADrawing {
+    /// Nothing was drawn.
+    #[error("is empty. Draw your signature, or type your name instead")]
+    Empty,
+    /// It is not what the page sends.
+    #[error("can’t be read. Draw your signature again, or type your name instead")]
+    Unreadable,
+    /// It has too many points.
+    #[error("has too many strokes. Draw your signature again, or type your name instead")]
+    TooLong,
+}
+
+impl Drawing {
+    /// The width of the field.
+    pub const WIDTH: u16 = 1000;
+    /// The height of the field.
+    pub const HEIGHT: u16 = 300;
+
+    /// Reads a drawing: `M` begins a line and `L` continues it, each with a point such as `12 34`. At most
+    /// [`limits::DRAWING_POINTS_MAX`] points.
+    ///
+    /// # Errors
+    /// [`NotADrawing`].
+    pub fn parse(text: &str) -> Result<Self, NotADrawing> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(NotADrawing::Empty);
+        }
+        let (mut drawing, mut points, mut has_line) = (String::new(), 0, false);
+        let mut rest = text;
+        while let Some(command) = rest.chars().next() {
+            let body = rest.strip_prefix(['M', 'L']).ok_or(NotADrawing::Unreadable)?;
+            let end = body.find(['M', 'L']).unwrap_or(body.len());
+            let (x, y) = body[..end].trim().split_once(' ').ok_or(NotADrawing::Unreadable)?;
+            let coordinate = |text: &str, max: u16| text.parse::<u16>().ok().filter(|value| *value <= max);
+            let point = coordinate(x, Self::WIDTH).zip(coordinate(y, Self::HEIGHT));
+            let (x, y) = point.ok_or(NotADrawing::Unreadable)?;
+            if points == 0 && command != 'M' {
+                return Err(NotADrawing::Unreadable);
+            }
+            has_line |= command == 'L';
+            points += 1;
+            if points > limits::DRAWING_POINTS_MAX {
+                return Err(NotADrawing::TooLong);
+            }
+            drawing.extend([command.to_string(), x.to_string(), " ".to_owned(), y.to_string()]);
+            rest = &body[end..];
+        }
+        // Taps alone are no signature.
+        if has_line { Ok(Self(drawing)) } else { Err(NotADrawing::Empty) }
+    }
+
+    /// The drawing as the `d` of an SVG path.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Typed { .. } => "Typed name",
+            Self::Drawn { .. } => "Drawn signature",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drawing_is_lines_of_points_in_its_field() {
+        let read = |text: &str| Drawing::parse(text).map(|drawing| drawing.path().to_owned());
+        assert_eq!(read(" M0 0L1000 300M5 6 L7 8\n").as_deref(), Ok("M0 0L1000 300M5 6L7 8"));
+        for empty in ["", "  ", "M1 2", "M1 2M3 4"] {
+            assert_eq!(read(empty), Err(NotADrawing::Empty), "{empty}");
+        }
+        let hostile = "M0 0L1 1\"/><script>";
+        for wrong in ["L1 2M3 4", "M1001 0L1 1", "M0 301L1 1", "M-1 0L1 1", "M1L2", "M1.5 2L3 4", "C1 2", hostile] {
+            assert_eq!(read(wrong), Err(NotADrawing::Unreadable), "{wrong}");
+        }
+        let of = |points: usize| format!("M0 0{}", "L1 1".repeat(points - 1));
+        assert!(read(&of(10_000)).is_ok(), "a signature of 10,000 points is one");
+        assert_eq!(read(&of(limits::DRAWING_POINTS_MAX + 1)), Err(NotADrawing::TooLong));
+    }
+
+    #[test]
+    fn a_file_is_of_a_type_by_its_content_alone() {
+        for (content, file_type) in [
+            (&b"%PDF-1.7\nx\n%%EOF\r\n"[..], Some(FileType::Pdf)),
+            (b"\xff\xd8\xff\xe0x\xff\xd9", Some(FileType::Jpeg)),
+            (b"\xff\xd8\xff\xe0x\xff\xd9SEFH a phone's own data SEFT", Some(FileType::Jpeg)),
+            (b"\x89PNG\r\n\x1a\nx\0\0\0\0IEND\xaeB`\x82", Some(FileType::Png)),
+            (b"", None),
+            (b"MZ\x90\0", None),
+            (b"<svg onload=alert(1)>", None),
+            (b"\xff\xd8\xff\xe0 cut off", None),
+            (b"\xff\xd8\xff\xe0x\xff\xd9PK\x03\x04an archivePK\x05\x06 behind a picture", None),
+            (b"%PDF-1.7\n%%EOFPK\x05\x06\0\0", None),
+            (b"PK\x03\x04%PDF-1.7\n%%EOF", None),
+            (b"\xff\xd8\xff\xfe<ScRiPt>alert(1)</script>\xff\xd9", None),
+            (b"\xff\xd8\xff\xfe%PDF-1.7\xff\xd9", None),
+            (b"GIF89a/*%PDF-*/%%EOF", None),
+        ] {
+            assert_eq!(FileType::of(content), file_type, "{}", String::from_utf8_lossy(content));
+        }
+    }
+}

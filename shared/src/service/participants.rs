@@ -1,0 +1,229 @@
+//! What participants see and do on their own pages, and what members do for them: hand over and reissue links, and open
+//! declined conditions again.
+
+use crate::domain::agreement::{Agreement, Document, DocumentContent, Label};
+use crate::domain::contact::Contact;
+use crate::domain::ids::{AgreementId, DocumentId, GateId, ParticipantId};
+use crate::domain::member::{Member, NotReopened, reopen_gate};
+use crate::domain::participant::receipt::{FileType, Receipt};
+use crate::domain::participant::{
+    self, Access, Acted, ActingParticipant, Declining, NotActed, Occasion, Signing, consent,
+};
+use crate::domain::proposal::Note;
+use crate::error::Error;
+use crate::limits;
+use crate::service::agreements::found;
+use crate::service::loaded_agreement::{AgreementWithContacts, AgreementWithFacts};
+use crate::service::scope::{Plan, Scope};
+use crate::store::participants as stored;
+
+/// What a participant's pages show.
+#[derive(Debug)]
+pub struct ParticipantView {
+    /// The agreement, as of now.
+    pub agreement: Agreement,
+    /// The contacts of its participants.
+    pub contacts: Vec<Contact>,
+    /// The participant's own receipts, the oldest first.
+    pub receipts: Vec<Receipt>,
+}
+
+/// What a participant's pages show of the agreement of their session.
+///
+/// # Errors
+/// [`Error::NotFound`] when the agreement no longer has the participant.
+pub async fn view(scope: &Scope, by: &ActingParticipant) -> Result<ParticipantView, Error> {
+    let receipts = async { scope.store().receipts_of(by.agreement_id(), by.id()).await.map_err(Error::from) };
+    let (agreement, receipts) = tokio::try_join!(found(scope, by.agreement_id()), receipts)?;
+    agreement.participant(by.id()).ok_or_else(Error::not_found)?;
+    let loaded = AgreementWithContacts::load(scope, agreement).await?;
+    let agreement = loaded.as_of(scope, scope.now()).into_owned();
+    Ok(ParticipantView { agreement, contacts: loaded.contacts().to_vec(), receipts })
+}
+
+/// A document of the agreement of a participant's session.
+///
+/// # Errors
+/// [`Error::NotFound`] when the agreement does not have it, or no longer has the participant.
+pub async fn document(scope: &Scope, by: &ActingParticipant, id: DocumentId) -> Result<Document, Error> {
+    let agreement = found(scope, by.agreement_id()).await?;
+    agreement.participant(by.id()).ok_or_else(Error::not_found)?;
+    agreement.document(id).cloned().ok_or_else(Error::not_found)
+}
+
+/// What a participant does, besides giving and withdrawing consent.
+#[derive(Debug, Clone)]
+pub enum Doing {
+    /// Signs a document.
+    Sign(Signing),
+    /// Approves what a gate asks to approve, under this sentence.
+    Approve(GateId, String),
+    /// Uploads a file, which is stored already.
+    Upload(GateId, Label, DocumentContent, FileType),
+    /// Declines.
+    Decline(Declining, Note),
+}
+
+/// Does what a participant's form asks for. A form that is sent twice, also at once, does it once.
+///
+/// # Errors
+/// [`Error::Unauthenticated`] when the link was reissued meanwhile, [`Error::NotFound`] when there is no such agreement.
+pub async fn act(
+    scope: &Scope,
+    by: &ActingParticipant,
+    occasion: Occasion,
+    doing: Doing,
+) -> Result<Plan<Result<(), NotActed>>, Error> {
+    let (agreement, (by, receipts)) = tokio::try_join!(found(scope, by.agreement_id()), standing(scope, by))?;
+    let shown = [agreement.id().uuid(), by.id().uuid()];
+    let id = occasion.id;
+    if stored::has_receipt(&receipts, id) {
+        return Ok(Plan::new(scope, Ok(())).showing(shown));
+    }
+    let loaded = AgreementWithFacts::load(scope, agreement).await?;
+    Ok(match decide(scope, &by, &loaded, &receipts, (occasion, doing)) {
+        Ok(acted) => {
+            let changes = stored::record(scope.call(), loaded.agreement(), &acted)?;
+            Plan::new(scope, Ok(())).change(changes).emit(acted.events).showing(shown)
+        }
+        // The same form, sent at the same moment, may have been done between the two reads.
+        Err(_) if stored::has_receipt(&own_receipts(scope, &by).await?, id) => Plan::new(scope, Ok(())).showing(shown),
+        Err(refused) => Plan::new(scope, Err(refused)).showing(shown),
+    })
+}
+
+async fn own_receipts(scope: &Scope, by: &ActingParticipant) -> Result<Vec<Receipt>, Error> {
+    Ok(scope.store().receipts_of(by.agreement_id(), by.id()).await?)
+}
+
+fn decide(
+    scope: &Scope,
+    by: &ActingParticipant,
+    loaded: &AgreementWithFacts,
+    receipts: &[Receipt],
+    (occasion, doing): (Occasion, Doing),
+) -> Result<Acted, NotActed> {
+    if receipts.len() >= limits::RECEIPTS_PER_PARTICIPANT_MAX {
+        return Err(NotActed::TooOften);
+    }
+    let ground = (&**loaded.agreement(), loaded.facts(), scope.time_scale(), scope.moment());
+    match doing {
+        Doing::Sign(signing) => participant::sign(by, ground, occasion, signing),
+        Doing::Approve(gate, statement) => participant::approve(by, ground, occasion, (gate, statement)),
+        Doing::Upload(gate, name, content, file_type) => {
+            participant::upload(by, ground, occasion, (gate, name, content, file_type))
+        }
+        Doing::Decline(what, reason) => participant::decline(by, ground, occasion, (what, reason)),
+    }
+}
+
+/// Gives the consent to electronic records, or withdraws it. A form that is sent twice does it once.
+///
+/// # Errors
+/// [`Error::Unauthenticated`] when the link was reissued meanwhile.
+pub async fn change_consent(
+    scope: &Scope,
+    by: &ActingParticipant,
+    occasion: Occasion,
+    gives: bool,
+) -> Result<Plan<Result<(), NotActed>>, Error> {
+    let (by, receipts) = standing(scope, by).await?;
+    let shown = [by.agreement_id().uuid(), by.id().uuid()];
+    let plan = |output| Plan::new(scope, output).showing(shown);
+    if stored::has_receipt(&receipts, occasion.id) {
+        return Ok(plan(Ok(())));
+    }
+    if gives && receipts.len() >= limits::RECEIPTS_PER_PARTICIPANT_MAX {
+        return Ok(plan(Err(NotActed::TooOften)));
+    }
+    let change = if gives { consent::give } else { consent::withdraw };
+    Ok(match change(&by, occasion, scope.moment()) {
+        Some(change) => plan(Ok(())).change([stored::change_consent(scope.call(), &change)?]),
+        None => plan(Ok(())),
+    })
+}
+
+/// The participant of a session as they may act now, with their receipts. Each attempt reads both again.
+async fn standing(scope: &Scope, by: &ActingParticipant) -> Result<(ActingParticipant, Vec<Receipt>), Error> {
+    let store = scope.store();
+    let access = store.access(by.agreement_id(), by.id());
+    let receipts = store.receipts_of(by.agreement_id(), by.id());
+    let (access, receipts) = tokio::try_join!(access, receipts)?;
+    if access.generation != by.access().generation {
+        return Err(Error::Unauthenticated);
+    }
+    Ok((by.with_access(access), receipts))
+}
+
+/// What members see of a participant.
+#[derive(Debug)]
+pub struct ParticipantRecord {
+    /// The agreement, as of now.
+    pub agreement: Agreement,
+    /// The participant's contact.
+    pub contact: Contact,
+    /// How the participant gets to their pages.
+    pub access: Access,
+    /// What the participant did, the oldest first.
+    pub receipts: Vec<Receipt>,
+}
+
+/// What members see of a participant.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement or participant.
+pub async fn record(scope: &Scope, id: AgreementId, participant: ParticipantId) -> Result<ParticipantRecord, Error> {
+    let store = scope.store();
+    let own = async {
+        tokio::try_join!(store.access(id, participant), store.receipts_of(id, participant)).map_err(Error::from)
+    };
+    let (agreement, (access, receipts)) = tokio::try_join!(found(scope, id), own)?;
+    let contact = agreement.participant(participant).ok_or_else(Error::not_found)?.contact_id;
+    let loaded = AgreementWithContacts::load(scope, agreement).await?;
+    let contact = loaded.contacts().iter().find(|found| found.id == contact).cloned().ok_or_else(Error::not_found)?;
+    Ok(ParticipantRecord { agreement: loaded.as_of(scope, scope.now()).into_owned(), contact, access, receipts })
+}
+
+/// Reissues the link of a participant: the one before, and the sessions that it opened, end. A form names the generation
+/// that it was shown, so that a second press reissues nothing.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement or participant.
+pub async fn reissue_link(
+    scope: &Scope,
+    by: &Member,
+    (agreement, participant): (AgreementId, ParticipantId),
+    shown: u64,
+) -> Result<Plan<()>, Error> {
+    let access = async { scope.store().access(agreement, participant).await.map_err(Error::from) };
+    let (agreement, access) = tokio::try_join!(found(scope, agreement), access)?;
+    agreement.participant(participant).ok_or_else(Error::not_found)?;
+    let ids = [agreement.id().uuid(), participant.uuid()];
+    let plan = Plan::new(scope, ()).showing(ids);
+    if access.generation != shown {
+        return Ok(plan);
+    }
+    Ok(plan.change([stored::reissue(scope.call(), by, (&agreement, participant), access)]))
+}
+
+/// Opens a declined condition again.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement.
+pub async fn reopen(
+    scope: &Scope,
+    by: &Member,
+    agreement: AgreementId,
+    gate: GateId,
+) -> Result<Plan<Result<(), NotReopened>>, Error> {
+    let loaded = AgreementWithFacts::load(scope, found(scope, agreement).await?).await?;
+    let before = loaded.agreement();
+    let shown = [agreement.uuid(), gate.uuid()];
+    Ok(match reopen_gate(by, (before, loaded.facts()), gate, scope.time_scale(), scope.moment()) {
+        Ok(reopened) => {
+            let changes = stored::reopen(scope.call(), before, &reopened)?;
+            Plan::new(scope, Ok(())).change([changes]).emit(reopened.events).showing(shown)
+        }
+        Err(reason) => Plan::new(scope, Err(reason)).showing(shown),
+    })
+}

@@ -1,0 +1,262 @@
+//! How participants get to their pages, their sessions, and the receipts of what they did.
+//!
+//! Decision: the link of a participant is stored nowhere: only the number of times that it was reissued is, beside the
+//! consent in force. Both are checked in the transaction of every act, so that none takes effect after a link was reissued
+//! or a consent withdrawn. The item has no version: looking at a page, which moves `seen_at`, conflicts with no act.
+//!
+//! Decision: receipts are items beside their agreement, under their participant: a participant's page reads their own
+//! alone, and the evidence reads all in one query.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use super::agreements;
+use super::change::{Change, Changes, Condition, Update};
+use super::item::{Item, from_item, number, text, to_item};
+use super::keys::{self, ACCESS, DROP_AT, SORT};
+use super::table::{PartitionQuery, PutIf};
+use super::{OrgStore, Store, StoreError, Versioned};
+use crate::crypto::SecretHash;
+use crate::domain::agreement::Agreement;
+use crate::domain::call_context::CallContext;
+use crate::domain::contact::Contact;
+use crate::domain::ids::{AgreementId, ContactId, ParticipantId, ReceiptId};
+use crate::domain::member::{Member, Reopened};
+use crate::domain::organization::Organization;
+use crate::domain::participant::consent::ConsentChange;
+use crate::domain::participant::receipt::Receipt;
+use crate::domain::participant::session::{Part, ParticipantSession};
+use crate::domain::participant::{Access, Acted, ActingParticipant};
+use crate::domain::time::Timestamp;
+
+/// The attribute with the number of times that a link was reissued.
+const GENERATION: &str = "generation";
+/// The attribute with the receipt of the consent in force.
+const CONSENT: &str = "consent";
+/// The attribute with when the participant last looked, in milliseconds since 1970.
+const SEEN_AT: &str = "seen_at";
+
+/// The access that an item has.
+fn access_of(item: &Item) -> Access {
+    Access {
+        generation: number(item, GENERATION).unwrap_or_default(),
+        consent: text(item, CONSENT).and_then(|id| id.parse().ok()),
+        seen_at: number(item, SEEN_AT).and_then(|ms| Timestamp::from_unix_ms(ms).ok()),
+    }
+}
+
+/// Whoever has a session: how they got here, the organization, and their contact.
+pub(crate) type Visitor = (Access, Organization, Contact);
+
+impl Store {
+    /// The session of a participant whose secret has this hash, expired or not.
+    pub(crate) async fn participant_session(&self, hash: SecretHash) -> Result<Option<ParticipantSession>, StoreError> {
+        self.get(keys::participant_session(hash)).await?.map(from_item).transpose()
+    }
+
+    /// What the pages of a session need in any case. None if one of the records is missing.
+    pub(crate) async fn visitor(&self, part: Part, contact: ContactId) -> Result<Option<Visitor>, StoreError> {
+        let org = part.organization_id;
+        let keys = [keys::access(part), keys::organization(org), keys::contact(org, contact)];
+        let Ok([access, organization, contact]) = <[Item; 3]>::try_from(self.get_all(&keys).await?) else {
+            return Ok(None);
+        };
+        Ok(Some((access_of(&access), from_item(organization)?, from_item(contact)?)))
+    }
+
+    /// Writes that a participant looked.
+    pub(crate) async fn note_visit(&self, part: Part, generation: u64, at: Timestamp) -> Result<(), StoreError> {
+        self.update(seen(part, generation, at)).await.map(|_| ())
+    }
+
+    /// Writes when a session was last used, and that its participant looked, unless the session has ended. Best effort:
+    /// otherwise the session ends earlier.
+    pub(crate) async fn refresh_participant_session(&self, hash: SecretHash, session: &ParticipantSession) {
+        let Ok(item) = session_item(hash, session) else { return };
+        if let Ok(true) = self.put(item, PutIf::Present).await {
+            let _ = self.note_visit(session.part, session.generation, session.seen_at).await;
+        }
+    }
+}
+
+impl OrgStore {
+    /// How a participant gets to their pages.
+    pub(crate) async fn access(
+        &self,
+        agreement: AgreementId,
+        participant: ParticipantId,
+    ) -> Result<Access, StoreError> {
+        let item = self.store.get(keys::access(self.part(agreement, participant))).await?;
+        Ok(item.as_ref().map(access_of).unwrap_or_default())
+    }
+
+    /// How the participants of an agreement get to their pages, those who have ever been there or got another link.
+    pub(crate) async fn accesses(&self, agreement: AgreementId) -> Result<Vec<(ParticipantId, Access)>, StoreError> {
+        let items = self.beside(agreement, ACCESS).await?;
+        let participant = |item: &Item| text(item, SORT)?.strip_prefix(ACCESS)?.parse().ok();
+        Ok(items.iter().filter_map(|item| Some((participant(item)?, access_of(item)))).collect())
+    }
+
+    /// The receipts of a participant, the oldest first.
+    pub(crate) async fn receipts_of(
+        &self,
+        agreement: AgreementId,
+        participant: ParticipantId,
+    ) -> Result<Vec<Receipt>, StoreError> {
+        let items = self.beside(agreement, &keys::receipts_of(participant)).await?;
+        items.into_iter().map(from_item).collect()
+    }
+
+    fn part(&self, agreement_id: AgreementId, participant_id: ParticipantId) -> Part {
+        Part { organization_id: self.org, agreement_id, participant_id }
+    }
+
+    /// The items beside an agreement whose sort keys begin in some way.
+    pub(super) async fn beside(&self, agreement: AgreementId, begin: &str) -> Result<Vec<Item>, StoreError> {
+        let (partition, last) = (keys::acts(self.org, agreement), format!("{begin}~"));
+        let (mut found, mut start) = (Vec::new(), None);
+        loop {
+            let query =
+                PartitionQuery { partition: &partition, from: begin, to: &last, start, ..PartitionQuery::default() };
+            let (items, more) = self.store.items_between(query).await?;
+            found.extend(items);
+            if more.is_none() {
+                return Ok(found);
+            }
+            start = more;
+        }
+    }
+}
+
+/// The changes that begin a session. The link that opens it must still be that of its generation.
+pub(crate) fn begin_session(
+    call: &CallContext,
+    hash: SecretHash,
+    session: &ParticipantSession,
+) -> Result<Changes, StoreError> {
+    if session.part.organization_id != call.org() {
+        return Err(StoreError::Failed("a session of another organization".to_owned()));
+    }
+    let begun = Change::Create(session_item(hash, session)?);
+    Ok(Changes::of(call, [begun, Change::Update(seen(session.part, session.generation, session.seen_at))]))
+}
+
+/// The change that ends a session.
+pub(crate) fn end_session(call: &CallContext, hash: SecretHash) -> Changes {
+    Changes::of(call, [Change::Delete(keys::participant_session(hash))])
+}
+
+fn session_item(hash: SecretHash, session: &ParticipantSession) -> Result<Item, StoreError> {
+    let mut item = to_item(keys::participant_session(hash), session)?;
+    item.insert(DROP_AT.to_owned(), AttributeValue::N(session.ends_at().unix_s().to_string()));
+    Ok(item)
+}
+
+/// The condition that the link is still that of a generation. Nothing may be stored of the first one.
+fn is_of_generation(generation: u64) -> &'static str {
+    if generation == 0 {
+        "attribute_not_exists(#generation) OR #generation = :generation"
+    } else {
+        "#generation = :generation"
+    }
+}
+
+fn seen(part: Part, generation: u64, at: Timestamp) -> Update {
+    Update {
+        key: keys::access(part),
+        expression: "SET #generation = :generation, #seen_at = :seen_at",
+        condition: is_of_generation(generation),
+        names: vec![("#generation", GENERATION), ("#seen_at", SEEN_AT)],
+        values: vec![
+            (":generation", AttributeValue::N(generation.to_string())),
+            (":seen_at", AttributeValue::N(at.unix_ms().to_string())),
+        ],
+    }
+}
+
+/// The change with which a member reissues the link of a participant. The one before, and all sessions that it opened, end.
+pub(crate) fn reissue(
+    call: &CallContext,
+    by: &Member,
+    (agreement, participant): (&Agreement, ParticipantId),
+    before: Access,
+) -> Changes {
+    let part = Part { organization_id: call.org(), agreement_id: agreement.id(), participant_id: participant };
+    let reissued = Update {
+        key: keys::access(part),
+        expression: "SET #generation = :next",
+        condition: is_of_generation(before.generation),
+        names: vec![("#generation", GENERATION)],
+        values: vec![
+            (":generation", AttributeValue::N(before.generation.to_string())),
+            (":next", AttributeValue::N(before.generation.saturating_add(1).to_string())),
+        ],
+    };
+    let changes = Changes::by_member(call, by, [Change::Update(reissued)]);
+    changes.about_part(agreement.id(), agreements::participant_part(agreement, participant))
+}
+
+/// The names and values of the condition under which a participant may act, with its expression.
+type Standing = (&'static str, Vec<(&'static str, &'static str)>, Vec<(&'static str, AttributeValue)>);
+
+/// The condition that a participant's link and consent are still those that an act was decided with.
+fn standing(by: &ActingParticipant) -> Standing {
+    let generation = (":generation", AttributeValue::N(by.access().generation.to_string()));
+    let names = vec![("#generation", GENERATION), ("#consent", CONSENT)];
+    match by.access().consent {
+        Some(consent) => {
+            let consent = (":consent", AttributeValue::S(consent.to_string()));
+            ("#generation = :generation AND #consent = :consent", names, vec![generation, consent])
+        }
+        None => ("#generation = :generation AND attribute_not_exists(#consent)", names, vec![generation]),
+    }
+}
+
+fn part_of(by: &ActingParticipant) -> Part {
+    Part { organization_id: by.org(), agreement_id: by.agreement_id(), participant_id: by.id() }
+}
+
+/// The changes of an act: its receipt, and the agreement that it advances. The participant's link and consent must still be
+/// those that the act was decided with.
+pub(crate) fn record(
+    call: &CallContext,
+    before: &Versioned<Agreement>,
+    acted: &Acted,
+) -> Result<[Changes; 2], StoreError> {
+    let Acted { receipt, agreement, .. } = acted;
+    let part = part_of(agreement.by());
+    let left = Change::Create(to_item(keys::receipt(part, receipt.id), receipt)?);
+    let (expression, names, values) = standing(agreement.by());
+    let stands = Change::Check(Condition { key: keys::access(part), expression, names, values });
+    Ok([agreements::record_act(call, before, agreement)?, Changes::by_participant(call, agreement, [left, stands])])
+}
+
+/// The changes with which a consent is given or withdrawn.
+pub(crate) fn change_consent(call: &CallContext, change: &ConsentChange) -> Result<Changes, StoreError> {
+    let (by, receipt) = (change.receipt.by(), &change.receipt);
+    let (condition, names, mut values) = standing(by);
+    let expression = match change.in_force {
+        Some(consent) => {
+            values.push((":next", AttributeValue::S(consent.to_string())));
+            "SET #consent = :next"
+        }
+        None => "REMOVE #consent",
+    };
+    let update = Update { key: keys::access(part_of(by)), expression, condition, names, values };
+    let left = Change::Create(to_item(keys::receipt(part_of(by), receipt.id), &**receipt)?);
+    let changes = Changes::by_participant(call, receipt, [Change::Update(update), left]);
+    Ok(changes.about_part(by.agreement_id(), None))
+}
+
+/// The changes with which a member opens a declined condition again.
+pub(crate) fn reopen(
+    call: &CallContext,
+    before: &Versioned<Agreement>,
+    reopened: &Reopened,
+) -> Result<Changes, StoreError> {
+    agreements::execute(call, before, &reopened.agreement)
+}
+
+/// Whether a participant has left a receipt with an id.
+pub(crate) fn has_receipt(receipts: &[Receipt], id: ReceiptId) -> bool {
+    receipts.iter().any(|receipt| receipt.id == id)
+}

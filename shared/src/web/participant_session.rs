@@ -1,0 +1,131 @@
+//! Sessions of participants: how each request to their pages is authenticated. Only this module and
+//! [`participant_link`](super::participant_link), which opens the sessions, make an [`ActingParticipant`].
+//!
+//! Decision: the session's cookie is named after the participant, whose id the addresses of their pages begin with. One
+//! browser can take part in several agreements, and for two people, without one session ending another.
+
+use http::HeaderMap;
+
+use crate::crypto::CookieSecret;
+use crate::domain::contact::Contact;
+use crate::domain::ids::ParticipantId;
+use crate::domain::organization::Organization;
+use crate::domain::participant::session::{Part, ParticipantSession};
+use crate::domain::participant::{Access, ActingParticipant};
+use crate::error::Error;
+use crate::platform::app_state::AppState;
+use crate::platform::call_record::CallRecord;
+use crate::service::scope::Scope;
+use crate::web::cookies;
+
+/// The participant of a request, with their session.
+#[derive(Debug, Clone)]
+pub struct Attending {
+    participant: ActingParticipant,
+    organization: Organization,
+    secret: CookieSecret,
+    session: ParticipantSession,
+    scope: Scope,
+}
+
+impl Attending {
+    /// The participant.
+    #[must_use]
+    pub fn participant(&self) -> &ActingParticipant {
+        &self.participant
+    }
+
+    /// The organization whose agreement it is.
+    #[must_use]
+    pub fn organization(&self) -> &Organization {
+        &self.organization
+    }
+
+    /// The scope of the request's use cases.
+    #[must_use]
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    /// The CSRF token of the session's forms.
+    #[must_use]
+    pub fn form_token(&self) -> String {
+        self.secret.form_token()
+    }
+
+    pub(super) fn session(&self) -> &ParticipantSession {
+        &self.session
+    }
+
+    pub(super) fn secret(&self) -> &CookieSecret {
+        &self.secret
+    }
+
+    /// Writes down that the participant looked, if that is due.
+    pub(super) async fn refresh_session(&self) {
+        let now = self.scope.now();
+        if self.session.is_to_be_refreshed(now) {
+            let refreshed = ParticipantSession { seen_at: now, ..self.session.clone() };
+            self.scope.store().table().refresh_participant_session(self.secret.hash(), &refreshed).await;
+        }
+    }
+
+    /// Checks that the session has not ended since the request began.
+    ///
+    /// # Errors
+    /// [`Error::Unauthenticated`].
+    pub(super) async fn check_session(&self) -> Result<(), Error> {
+        let part = self.session.part;
+        let session = self.scope.store().table().participant_session(self.secret.hash()).await?;
+        let access = self.scope.store().access(part.agreement_id, part.participant_id).await?;
+        let goes_on = session.is_some() && access.generation == self.session.generation;
+        if goes_on { Ok(()) } else { Err(Error::Unauthenticated) }
+    }
+}
+
+/// The name of a participant's cookie. Over https it begins with `__Host-`, so browsers accept it from this host only.
+pub(super) fn cookie_name(app: &AppState, participant: ParticipantId) -> String {
+    format!("{}{participant}", cookie_prefix(app))
+}
+
+pub(super) fn cookie_prefix(app: &AppState) -> &'static str {
+    if app.insecure_cookies { "part-" } else { "__Host-part-" }
+}
+
+/// Authenticates a request to the pages of a participant. `None`, if there is no session or it has ended.
+pub(super) async fn authenticate(
+    app: &AppState,
+    record: &CallRecord,
+    (headers, participant): (&HeaderMap, ParticipantId),
+    path_record_ids: Vec<u8>,
+) -> Result<Option<Attending>, Error> {
+    let Some(secret) = cookies::value(headers, &cookie_name(app, participant)).and_then(CookieSecret::parse) else {
+        return Ok(None);
+    };
+    let store = record.store();
+    let session = store.participant_session(secret.hash()).await?;
+    let is_own =
+        |session: &ParticipantSession| session.is_alive(record.now()) && session.part.participant_id == participant;
+    let Some(session) = session.filter(is_own) else { return Ok(None) };
+    let Some((access, organization, contact)) = store.visitor(session.part, session.contact_id).await? else {
+        return Ok(None);
+    };
+    if access.generation != session.generation {
+        return Ok(None);
+    }
+    Ok(Some(attending((app, record), (organization, &contact, access), (secret, session), path_record_ids)))
+}
+
+/// The participant of a session that goes on, or begins.
+pub(super) fn attending(
+    (app, record): (&AppState, &CallRecord),
+    (organization, contact, access): (Organization, &Contact, Access),
+    (secret, session): (CookieSecret, ParticipantSession),
+    path_record_ids: Vec<u8>,
+) -> Attending {
+    let Part { organization_id, agreement_id, participant_id } = session.part;
+    let named = (participant_id, contact.display_name.clone());
+    let participant = ActingParticipant::of_session(organization_id, agreement_id, named, access);
+    let scope = record.scope(app, organization_id, participant.actor(), path_record_ids);
+    Attending { participant, organization, secret, session, scope }
+}

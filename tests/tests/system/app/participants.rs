@@ -1,0 +1,494 @@
+//! Participants on their own pages: they open their link, consent, sign, approve, upload and decline, and the agreement
+//! goes on from step to step until it is completed.
+
+use std::fmt::Write as _;
+use std::net::IpAddr;
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use shared::domain::agreement::Agreement;
+use shared::domain::agreement::gate::{Countdown, GateRule};
+use shared::domain::time::Timestamp;
+use tests::app::{Browser, Page, unescaped};
+use tests::attending::{Attendee, Live};
+use tests::pdf::pdf;
+use tests::{Fault, Rule, Shaky, eventually};
+
+use crate::unknown_id;
+
+/// An agreement of one step in which both participants sign one document.
+async fn two_signers() -> Live {
+    Live::new(|draft| {
+        draft.stages.drain(..1);
+        draft.stages.truncate(1);
+    })
+    .await
+}
+
+/// An agreement of one step in which Ada approves, and both upload a file.
+async fn approval_and_uploads() -> Live {
+    Live::new(|draft| {
+        let both = draft.participants.iter().map(|participant| participant.id).collect();
+        draft.documents.clear();
+        draft.stages.truncate(2);
+        draft.stages[0].actions.clear();
+        draft.stages[1].gates.truncate(1);
+        let upload = draft.stages.remove(1).gates.remove(0);
+        draft.stages[0].gates.push(upload);
+        draft.stages[0].gates[1].rule = GateRule::FileUpload { participant_ids: both };
+    })
+    .await
+}
+
+fn document(agreement: &Agreement) -> String {
+    format!("/documents/{}", agreement.documents[0].id)
+}
+
+fn condition(agreement: &Agreement, gate: usize) -> String {
+    format!("/conditions/{}", agreement.stages[0].gates[gate].id)
+}
+
+/// The receipt to which an act leads.
+async fn receipt(attendee: &Attendee, done: &Page) -> Page {
+    assert_eq!(done.status, 303, "{}", done.body);
+    let page = attendee.browser.get(done.location()).await;
+    assert_eq!(page.status, 200, "{}", done.location());
+    page
+}
+
+#[tokio::test]
+async fn two_signers_and_an_approval_complete_an_agreement_with_their_receipts() {
+    let live = Live::new(|draft| draft.stages.truncate(2)).await;
+    let [ada, northwind] = live.ids();
+    let ada = live.attend(ada).await;
+    let tasks = ada.get("").await;
+    for text in ["Lease", "What waits for you", "Give your approval", "Review and approve", "Northwind Robotics, Inc."]
+    {
+        assert!(tasks.says(text), "{text}: {}", tasks.body);
+    }
+    assert!(!tasks.says("Sign “Purchase agreement”"), "its step has not begun");
+    let approved = receipt(&ada, &ada.approve(&live.agreement, (0, 0)).await).await;
+    for text in ["You approved “Approval”", "I approve the step “Approval” of the agreement “Lease”", "127.0.0.1"]
+    {
+        assert!(unescaped(&approved.body).contains(text), "{text}: {}", approved.body);
+    }
+    assert!(approved.says("Next: Sign “Purchase agreement”"), "{}", approved.body);
+    let page = ada.get(&document(&live.agreement)).await;
+    for text in
+        ["Type your name", ">Sign</button>", "alt=\"Page 1 of “Purchase agreement”", ">Download</a>", "I have read"]
+    {
+        assert!(page.says(text), "{text}: {}", page.body);
+    }
+    let pictures = format!("/app/pictures/{}/{}", ada.participant, live.agreement.documents[0].id);
+    let picture = ada.browser.get(&format!("{pictures}/1")).await;
+    assert_eq!((picture.status, picture.headers["content-type"].to_str().unwrap()), (200, "image/png"));
+    for none in ["0", "2", "101", "x"] {
+        assert_eq!(ada.browser.get(&format!("{pictures}/{none}")).await.status, 404, "{none}");
+    }
+    let file = ada.get(&format!("{}/download", document(&live.agreement))).await;
+    assert!(file.status == 200 && file.body.starts_with("%PDF-"));
+    let signed = receipt(&ada, &ada.sign(&live.agreement, "Ada O.").await).await;
+    let sha256 = page.hidden("sha256");
+    for text in ["You signed “Purchase agreement”", "Ada O.", "Typed name", &sha256] {
+        assert!(signed.says(text), "{text}: {}", signed.body);
+    }
+    let read = live.read().await;
+    assert_eq!(read["stages"][1]["gates"][0]["waiting_on_participant_ids"], json!([northwind]));
+
+    let northwind = live.attend(northwind).await;
+    receipt(&northwind, &northwind.sign(&live.agreement, "Nora Wind").await).await;
+    let read = live.read().await;
+    assert_eq!((&read["lifecycle"], &read["documents"][0]["state"]), (&json!("completed"), &json!("signed")));
+    let events: Vec<Value> = live.org.events().await;
+    let signatures: Vec<&Value> = events.iter().filter(|event| event["type"] == "signature.completed").collect();
+    let of: Vec<&Value> = signatures.iter().map(|event| &event["data"]["participant_id"]).collect();
+    assert_eq!(of, [&json!(ada.participant), &json!(northwind.participant)]);
+    assert_eq!(signatures[0]["data"]["document_id"], json!(live.agreement.documents[0].id));
+    assert_eq!(events.iter().filter(|event| event["type"] == "agreement.completed").count(), 1);
+    for page in [ada.get("").await, northwind.get("").await] {
+        assert!(page.says("This agreement is completed") && page.says("Signed by you"), "{}", page.body);
+    }
+    let page = live.member.get(&live.path()).await;
+    for text in ["Signed a document", "Agreed to electronic records", "Last looked"] {
+        assert!(page.says(text), "{text}: {}", page.body);
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_done_before_the_consent_or_after_it_was_withdrawn() {
+    let live = two_signers().await;
+    let ada = live.open(live.ids()[0]).await;
+    for path in ["", &document(&live.agreement)] {
+        let page = ada.get(path).await;
+        assert!(page.says("Do you agree to act electronically?") && page.says(">I agree</button>"), "{}", page.body);
+        assert!(page.says("Lease"), "{}", page.body);
+    }
+    let token = ada.get("").await.hidden("form_token");
+    let sign = [("form_token", token.as_str()), ("signature", "Ada"), ("sha256", "x")];
+    let at = ada.at(&format!("{}/sign", document(&live.agreement)));
+    let early = ada.browser.post(&at, &sign).await;
+    assert!(early.status == 409, "{}", early.body);
+    assert_eq!(ada.submit("", "/consent", &[]).await.status, 303);
+    let shown = ada.get(&document(&live.agreement)).await;
+    assert_eq!(ada.submit("", "/consent/withdraw", &[]).await.status, 303);
+    let again = ada.get("").await;
+    assert!(again.says("Do you agree again") && again.says("You have withdrawn your consent"), "{}", again.body);
+    let late = ada.send(&shown, &format!("{}/sign", document(&live.agreement)), &[("signature", "Ada")]).await;
+    assert!(late.status == 409 && late.says("Your consent is needed first"), "{}", late.body);
+    assert_eq!(live.read().await["documents"][0]["state"], "out");
+    assert_eq!(ada.submit("", "/consent", &[]).await.status, 303);
+    assert_eq!(ada.sign(&live.agreement, "Ada Okafor").await.status, 303);
+    let record = live.member.get(&format!("{}/participants/{}/access", live.path(), ada.participant)).await;
+    assert_eq!(record.body.matches("row-main\">Agreed to electronic records").count(), 2, "{}", record.body);
+    assert!(record.says("Withdrew the consent") && record.says("Signed “Purchase agreement”"), "{}", record.body);
+}
+
+#[tokio::test]
+async fn a_link_opens_its_own_pages_only_and_ends_when_it_is_reissued() {
+    let (live, other) = tokio::join!(two_signers(), two_signers());
+    let [ada, northwind] = live.ids();
+    let link = live.link(ada).await;
+    let ada = live.attend(ada).await;
+    // Another participant's pages, another agreement's, and none at all.
+    for stranger in [northwind.to_string(), other.ids()[0].to_string(), unknown_id().clone(), "x".to_owned()] {
+        let page = ada.browser.get(&format!("/app/parts/{stranger}")).await;
+        assert!(page.status == 401 && page.says("Open your link again"), "{}", page.body);
+    }
+    let foreign = ada.get(&document(&other.agreement)).await;
+    assert!(foreign.status == 404 && foreign.says("Go to your agreement"), "{}", foreign.body);
+    // With the cookie of one's own session under another's name.
+    let cookie = ada.browser.cookie(&format!("part-{}", ada.participant)).expect("a session");
+    ada.browser.set_cookie(&format!("part-{northwind}"), &cookie);
+    assert_eq!(ada.browser.get(&format!("/app/parts/{northwind}")).await.status, 401);
+    // A second browser has a session of its own.
+    let phone = live.open(ada.participant).await;
+    assert_eq!((phone.get("").await.status, ada.get("").await.status), (200, 200));
+
+    let access = format!("{}/participants/{}/access", live.path(), ada.participant);
+    let page = live.member.get(&access).await;
+    assert!(
+        page.says("Last looked")
+            && page.says(">Copy link</button>")
+            && page.says("href=\"mailto:ada%40okafor.example?")
+    );
+    let (token, generation) = (page.hidden("form_token"), page.hidden("generation"));
+    let fields = [("form_token", token.as_str()), ("generation", generation.as_str())];
+    for _ in 0..2 {
+        let done = live.member.post(&format!("{access}/reissue"), &fields).await;
+        assert_eq!((done.status, done.location()), (303, access.as_str()), "{}", done.body);
+    }
+    let new = live.link(ada.participant).await;
+    assert_ne!(new, link);
+    for page in [ada.get("").await, phone.get("").await] {
+        assert!(page.status == 401 && page.says("Open your link again"), "{}", page.body);
+    }
+    let old = ada.browser.get(&link).await;
+    assert!(old.status == 404 && old.says("This link no longer works") && !old.says("Lease"), "{}", old.body);
+    assert_eq!(ada.follow(&new).await.status, 303);
+    assert!(ada.get("").await.says("What waits for you"), "the consent stays");
+    // The link is in no log line, no audit row and no answer of the API.
+    let secret = new.rsplit('/').next().expect("a secret");
+    let told =
+        [std::fs::read_to_string(live.org.stack().log_file()).unwrap_or_default(), live.read().await.to_string()];
+    let rows = serde_json::to_string(&live.org.audit().await).expect("JSON");
+    assert!(told.iter().chain([&rows]).all(|text| !text.contains(secret)));
+}
+
+#[tokio::test]
+async fn guessed_links_are_slowed_down_and_tell_nothing() {
+    let live = two_signers().await;
+    let link = live.link(live.ids()[0]).await;
+    let address = IpAddr::from([127, 77, 3, 9]);
+    let guesser = Browser::at(live.org.base_url(), address);
+    let (start, last) = link.split_at(link.len() - 2);
+    let mut refused = 0;
+    for n in 0..60 {
+        let wrong = if n % 2 == 0 {
+            format!("{start}{}", if last == "AA" { "BB" } else { "AA" })
+        } else {
+            "/app/links/x".to_owned()
+        };
+        let page = guesser.get(&wrong).await;
+        assert!(!page.says("Lease"), "{}", page.body);
+        refused += u32::from(page.status == 429);
+        assert!(page.status == 404 || page.status == 429, "{}", page.status);
+    }
+    assert!(refused > 0);
+    assert_eq!(guesser.get(&link).await.status, 429, "a right guess among many is no use either");
+    assert_eq!(Browser::new(live.org.base_url()).get(&link).await.status, 200, "others are not slowed down");
+}
+
+#[tokio::test]
+async fn a_declined_condition_waits_for_a_member_who_opens_it_again() {
+    let live = two_signers().await;
+    let [ada, northwind] = live.ids();
+    let (ada, northwind) = tokio::join!(live.attend(ada), live.attend(northwind));
+    let path = document(&live.agreement);
+    let shown = northwind.get(&path).await;
+    let blank = ada.submit(&path, &format!("{path}/decline"), &[("reason", " ")]).await;
+    assert!(blank.status == 422 && blank.says("Reason must not be blank"), "{}", blank.body);
+    let reason = "The rent is <b>wrong</b>.";
+    let declined = receipt(&ada, &ada.submit(&path, &format!("{path}/decline"), &[("reason", reason)]).await).await;
+    assert!(
+        declined.says("You declined to sign “Purchase agreement”") && !declined.says("<b>wrong"),
+        "{}",
+        declined.body
+    );
+    let read = live.read().await;
+    let states = |read: &Value| -> Vec<Value> {
+        let gates = read["stages"][0]["gates"].as_array().expect("gates");
+        gates.iter().map(|gate| gate["state"].clone()).collect()
+    };
+    assert_eq!(states(&read), ["declined", "declined"]);
+    assert_eq!(read["stages"][0]["gates"][0]["waiting_on"], "Declined by Ada Okafor");
+    let late = northwind.send(&shown, &format!("{path}/sign"), &[("signature", "Nora")]).await;
+    assert!(late.status == 409 && late.says("A participant has declined this"), "{}", late.body);
+
+    let page = live.member.get(&live.path()).await;
+    assert!(
+        unescaped(&page.body).contains(reason) && page.body.matches(">Reopen</button>").count() == 2,
+        "{}",
+        page.body
+    );
+    assert!(live.member.get("/app").await.says("Declined by Ada Okafor"));
+    let token = page.hidden("form_token");
+    for gate in &live.agreement.stages[0].gates {
+        for _ in 0..2 {
+            let at = format!("{}/conditions/{}/reopen", live.path(), gate.id);
+            let done = live.member.post(&at, &[("form_token", &token)]).await;
+            assert_eq!(done.status, 303, "{}", done.body);
+        }
+    }
+    assert_eq!(states(&live.read().await), ["open", "open"]);
+    assert!(
+        ada.sign(&live.agreement, "Ada").await.status == 303
+            && northwind.sign(&live.agreement, "Nora").await.status == 303
+    );
+    assert_eq!(live.read().await["lifecycle"], "completed");
+    let at = format!("{}/conditions/{}/reopen", live.path(), live.agreement.stages[0].gates[0].id);
+    let too_late = live.member.post(&at, &[("form_token", &token)]).await;
+    assert!(too_late.status == 303 && live.member.get(&live.path()).await.says("Nothing was changed"));
+}
+
+#[tokio::test]
+async fn files_are_uploaded_and_only_members_get_them() {
+    let live = approval_and_uploads().await;
+    let [ada, northwind] = live.ids();
+    let (ada, northwind) = tokio::join!(live.attend(ada), live.attend(northwind));
+    let at = condition(&live.agreement, 1);
+    let upload = format!("{at}/upload");
+    let big = [b"%PDF-1.7\n".to_vec(), vec![b'x'; 4 * 1024 * 1024]].concat();
+    let zip = [&pdf("both", "")[..], b"PK\x05\x06"].concat();
+    for (name, content, says) in [
+        ("a.pdf", &b""[..], "is empty"),
+        ("a.exe", b"MZ\x90\0program", "must be a PDF, a JPEG or a PNG"),
+        ("a.pdf", b"<html><script>alert(1)</script>", "must be a PDF, a JPEG or a PNG"),
+        ("a.pdf", b"%PDF-1.7 cut off", "must be a PDF, a JPEG or a PNG"),
+        ("a.pdf", &zip, "must be a PDF, a JPEG or a PNG"),
+        ("a.pdf", &big, "is larger than 4 MB"),
+    ] {
+        let page = ada.upload(&at, &upload, (name, content)).await;
+        assert!(page.status == 422 && page.says(says), "{says}: {}", page.body);
+    }
+    assert_eq!(live.read().await["stages"][0]["gates"][1]["state"], "open");
+    let file = pdf("Proof of address", "");
+    let name = "../<img>\u{202e}fdp.exe";
+    let done = receipt(&ada, &ada.upload(&at, &upload, (name, &file)).await).await;
+    assert!(done.says("You uploaded “File.pdf”"), "a name that can’t be one: {}", done.body);
+    let again = receipt(&ada, &ada.upload(&at, &upload, ("Proof & address.PDF", &file)).await).await;
+    assert!(unescaped(&again.body).contains("You uploaded “Proof & address.pdf”"), "{}", again.body);
+    assert!(!northwind.get("").await.says("Proof"), "nobody else sees it");
+    receipt(&northwind, &northwind.upload(&at, &upload, ("b.png", b"\x89PNG\r\n\x1a\nx\0\0\0\0IEND\xaeB`\x82")).await)
+        .await;
+    assert_eq!(live.read().await["stages"][0]["gates"][1]["state"], "cleared");
+    let late = ada
+        .browser
+        .upload(&ada.at(&upload), &[("form_token", &ada.get("").await.hidden("form_token"))], ("file", "c.pdf", &file))
+        .await;
+    assert!(late.status == 409 && late.says("You have done this already"), "{}", late.body);
+
+    let access = format!("{}/participants/{}/access", live.path(), ada.participant);
+    let page = live.member.get(&access).await;
+    let (_, rest) = page.body.split_once(&format!("{access}/files/")).expect("a file");
+    let download = live.member.get(&format!("{access}/files/{}", rest.split('"').next().expect("an id"))).await;
+    assert!(download.status == 200 && download.body.starts_with("%PDF-"));
+    assert!(download.headers["content-disposition"].to_str().unwrap().starts_with("attachment;"));
+    assert_eq!(live.member.get(&format!("{access}/files/{}", unknown_id())).await.status, 404);
+}
+
+#[tokio::test]
+async fn forms_that_are_sent_twice_or_whose_answer_is_lost_do_it_once() {
+    let live = two_signers().await;
+    let [ada, northwind] = live.ids();
+    let (ada, northwind) = tokio::join!(live.attend(ada), live.attend(northwind));
+    let path = document(&live.agreement);
+    let page = ada.get(&path).await;
+    let sign = format!("{path}/sign");
+    let typed = [("signature", "Ada Okafor")];
+    let answers = join_all((0..4).map(|_| ada.send(&page, &sign, &typed))).await;
+    let locations: Vec<_> = answers.iter().map(|answer| (answer.status, answer.location().to_owned())).collect();
+    assert!(locations.iter().all(|at| *at == locations[0]) && locations[0].0 == 303, "{locations:?}");
+    let again = ada.sign(&live.agreement, "Ada Okafor").await;
+    assert!(again.status == 409 && again.says("You have done this already"), "{}", again.body);
+    assert_eq!(ada.get("").await.body.matches("You signed").count(), 1);
+
+    // The answer to the last signature is lost: the receipt shows it, and the agreement is completed once.
+    let shaky = Shaky::beside(&live.org);
+    let far = Attendee { browser: shaky.browser(), participant: northwind.participant };
+    let cookie = format!("part-{}", northwind.participant);
+    far.browser.set_cookie(&cookie, &northwind.browser.cookie(&cookie).expect("a session"));
+    shaky.faults.inject(Rule::on("TransactWriteItems").containing("RECEIPT#").times(1), Fault::LateCommit);
+    // The other stack has no files, so the page comes from this one.
+    let page = northwind.get(&path).await;
+    let done = far.send(&page, &sign, &[("signature", "Nora Wind")]).await;
+    assert!(receipt(&far, &done).await.says("You signed “Purchase agreement”"));
+    let events = live.org.events().await;
+    let count = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
+    assert_eq!((count("signature.completed"), count("agreement.completed")), (2, 1));
+}
+
+#[tokio::test]
+async fn two_signers_at_the_same_moment_both_count_and_the_last_gate_clears_once() {
+    for _ in 0..3 {
+        let live = two_signers().await;
+        let [ada, northwind] = live.ids();
+        let (ada, northwind) = tokio::join!(live.attend(ada), live.attend(northwind));
+        let (one, other) = tokio::join!(ada.sign(&live.agreement, "Ada"), northwind.sign(&live.agreement, "Nora"));
+        assert_eq!((one.status, other.status), (303, 303), "{} {}", one.body, other.body);
+        let events = live.org.events().await;
+        let count = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
+        assert_eq!((count("signature.completed"), count("agreement.completed")), (2, 1));
+        assert_eq!(live.read().await["lifecycle"], "completed");
+    }
+}
+
+/// Signing, declining and cancelling at once: the agreement ends in one of the states that one order of the three gives.
+#[tokio::test]
+async fn sign_decline_and_cancel_race_to_one_outcome() {
+    for _ in 0..3 {
+        let live = two_signers().await;
+        let [ada, northwind] = live.ids();
+        let (ada, northwind) = tokio::join!(live.attend(ada), live.attend(northwind));
+        let path = document(&live.agreement);
+        let proposal = live.org.propose("cancel_agreement", &live.agreement).await;
+        let review = format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"));
+        let decline = format!("{path}/decline");
+        let (signed, declined, cancelled) = tokio::join!(
+            ada.sign(&live.agreement, "Ada"),
+            northwind.submit(&path, &decline, &[("reason", "No.")]),
+            live.member.decide(&review, "confirm", ""),
+        );
+        let outcome = (signed.status, declined.status, cancelled.status);
+        assert!([303, 404, 409].contains(&outcome.0) && [303, 404, 409].contains(&outcome.1), "{outcome:?}");
+        let read = live.read().await;
+        let is_cancelled = read["lifecycle"] == "cancelled";
+        // The page that the member confirmed on is out of date if a participant was faster.
+        assert_eq!(is_cancelled, cancelled.status == 303, "{outcome:?} {read}");
+        let events = live.org.events().await;
+        let signatures = events.iter().filter(|event| event["type"] == "signature.completed").count();
+        assert_eq!(signatures, usize::from(outcome.0 == 303));
+        assert!(events.iter().all(|event| event["type"] != "agreement.completed"));
+    }
+}
+
+#[tokio::test]
+async fn a_replaced_document_or_an_ended_agreement_is_not_signed() {
+    let live = two_signers().await;
+    let [ada, northwind] = live.ids();
+    let ada = live.attend(ada).await;
+    let path = document(&live.agreement);
+    let page = ada.get(&path).await;
+    let token = page.hidden("form_token");
+    let other = "ab".repeat(32);
+    let fields = [("form_token", token.as_str()), ("sha256", &other), ("signature", "Ada")];
+    let refused = ada.browser.post(&ada.at(&format!("{path}/sign")), &fields).await;
+    assert!(refused.status == 409 && refused.says("The document is another one now"), "{}", refused.body);
+    for (typed, says) in [
+        (vec![("signature", " ")], "signature-error"),
+        (vec![("signature", "a\u{202e}b")], "Your signature"),
+        (vec![("signature", ""), ("drawing", "M1 1L9999 1")], "can’t be read"),
+        (vec![("signature", ""), ("drawing", "M1 1")], "is empty"),
+    ] {
+        let refused = ada.send(&page, &format!("{path}/sign"), &typed).await;
+        assert!(refused.status == 422 && refused.says(says), "{says}: {}", refused.body);
+        assert!(refused.title().starts_with("Error: "), "{}", refused.title());
+    }
+    let proposal = live.org.propose("cancel_agreement", &live.agreement).await;
+    let review = format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"));
+    assert_eq!(live.member.decide(&review, "confirm", "").await.status, 303);
+    let late = ada.send(&page, &format!("{path}/sign"), &[("signature", "Ada")]).await;
+    assert!(late.status == 409 && late.says("This agreement was cancelled"), "{}", late.body);
+    assert!(ada.get("").await.says("Nothing is asked of you anymore"));
+    // Whoever comes later sees that too, without being asked for consent first.
+    assert!(live.open(northwind).await.get("").await.says("This agreement was cancelled"));
+}
+
+#[tokio::test]
+async fn a_drawn_signature_of_ten_thousand_points_is_kept() {
+    let live = two_signers().await;
+    let ada = live.attend(live.ids()[0]).await;
+    let path = document(&live.agreement);
+    let mut drawing = String::from("M0 0");
+    for n in 1..10_000 {
+        let _ = write!(drawing, "L{} {}", n % 1001, n % 301);
+    }
+    let page = ada.get(&path).await;
+    let fields = tests::attending::hidden(&page, &format!("{path}/sign"));
+    let own: Vec<_> = fields
+        .iter()
+        .filter(|(name, _)| name != "drawing")
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .chain([("drawing", drawing.as_str())])
+        .collect();
+    // As browsers send it: with parts, since the form of a page without a file has the limit of small forms.
+    let done = ada.browser.upload(&ada.at(&format!("{path}/sign")), &own, ("none", "", b"")).await;
+    let receipt = receipt(&ada, &done).await;
+    assert!(receipt.says(&format!("<path d=\"{drawing}\"/>")) && receipt.says("Drawn signature"));
+}
+
+#[tokio::test]
+async fn an_agreement_that_expires_while_someone_signs_records_nothing() {
+    let live = Live::new(|draft| {
+        draft.stages.drain(..1);
+        draft.stages.truncate(1);
+        draft.expires_at = Some(Timestamp::now().plus_seconds(3));
+    })
+    .await;
+    let ada = live.attend(live.ids()[0]).await;
+    let path = document(&live.agreement);
+    let page = ada.get(&path).await;
+    let expired = || async { (live.read().await["lifecycle"] == "expired").then_some(()) };
+    eventually("the agreement expires", expired).await;
+    let late = ada.send(&page, &format!("{path}/sign"), &[("signature", "Ada")]).await;
+    assert!(late.status == 409 && late.says("This agreement has expired"), "{}", late.body);
+    assert!(ada.get("").await.says("This agreement has expired"));
+}
+
+#[tokio::test]
+async fn a_draft_has_no_links_and_leaving_ends_the_session() {
+    let live = two_signers().await;
+    let draft = live.org.ready_draft("Later", |_| {}).await;
+    let access = format!("/app/agreements/{}/participants/{}/access", draft.id(), draft.participants[0].id);
+    assert_eq!(live.member.get(&access).await.location(), format!("/app/agreements/{}", draft.id()));
+    let ada = live.attend(live.ids()[0]).await;
+    let left = ada.submit("", "/leave", &[]).await;
+    assert!(left.status == 200 && left.says("You have left"), "{}", left.body);
+    assert_eq!(ada.get("").await.status, 401);
+}
+
+#[tokio::test]
+async fn a_waiting_period_after_the_signatures_completes_the_agreement_by_itself() {
+    let live = Live::new(|draft| {
+        draft.stages.drain(..1);
+        draft.stages[1].gates.remove(0);
+        let past = Timestamp::now().plus_seconds(-60);
+        draft.stages[1].gates[0].rule = GateRule::Countdown { until: Some(Countdown::At(past)) };
+    })
+    .await;
+    let [ada, northwind] = live.ids();
+    let (ada, northwind) = tokio::join!(live.attend(ada), live.attend(northwind));
+    assert_eq!(ada.sign(&live.agreement, "Ada").await.status, 303);
+    assert_eq!(live.read().await["lifecycle"], "active");
+    assert_eq!(northwind.sign(&live.agreement, "Nora").await.status, 303);
+    assert_eq!(live.read().await["lifecycle"], "completed", "its moment was over already");
+}
