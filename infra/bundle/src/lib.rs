@@ -7,7 +7,7 @@
 //! no code with this crate.
 //!
 //! Decision: a bundle has one spelling. Files are stored, not compressed, under fixed dates and in a fixed order, so the
-//! rest of the zip follows from the files' names and contents. [`verify`] makes it anew and compares: each byte is signed,
+//! rest of the zip follows from the files' names and contents. [`verify()`] makes it anew and compares: each byte is signed,
 //! hashed or compared, and no change goes unseen. Compression would give this up, since one content has many compressed
 //! forms and each release of a compressor may choose another; it would also let a small file unpack to a huge one. PDFs,
 //! most of a bundle, hardly shrink.

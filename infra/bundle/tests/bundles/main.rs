@@ -10,6 +10,7 @@ mod cases;
 mod damage;
 mod forged;
 mod properties;
+mod verifiers;
 mod zip;
 
 use bundle::{About, File, KeyDocument, Problem, SigningKey, verify, write};
