@@ -199,6 +199,11 @@ fn keys() -> Vec<Case> {
 /// Signed by the service's key, and the same JSON, but not spelled as the service spells it; or not a manifest's.
 fn not_as_written() -> Vec<Case> {
     let text = manifest();
+    let (service, time) =
+        ("  \"service\": \"https://countersign.example\",\n", "  \"created_at\": \"2026-11-23T06:33:17Z\",\n");
+    let mut cases = Vec::new();
+    let moved = text.replace(service, "").replace(time, &format!("{time}{service}"));
+    cases.push(Case::new("signed: members in another order", signed("2026-11", moved.as_bytes()), &[CHANGED]));
     let edits: [(&str, &str, &str); 23] = [
         ("escaped letters", "audit.json", "\\u0061udit.json"),
         ("escaped slash", "documents/deed", "documents\\/deed"),
@@ -228,7 +233,6 @@ fn not_as_written() -> Vec<Case> {
         ("an empty path", "\"path\": \"audit.json\"", "\"path\": \"\""),
         ("no list", "\"files\": [", "\"files\": {"),
     ];
-    let mut cases = Vec::new();
     for (what, from, to) in edits {
         assert!(text.contains(from), "{what}");
         let other = text.replacen(from, to, 1);
