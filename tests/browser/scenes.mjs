@@ -3,8 +3,8 @@
 //   name      what it is called when something is wrong with it, and in the names of screenshots
 //   path      where it is; a function gets what `prepare` has made
 //   as        who looks: `admin` (the default), `member`, `colleague` (an admin of another organization), `late` (an
-//             admin on the stack on which everything expires at once), `guarded` (a member with a second factor), or
-//             `nobody`
+//             admin on the stack on which everything expires at once), `guarded` (a member with a second factor),
+//             `signer`, `approver`, `household` and `newcomer` (participants, the last without consent), or `nobody`
 //   act       what is done on the page to get to the state, in every view: something that can be repeated
 //   before, after   what is changed for the scene, and changed back
 //   status    the status of the page, if not 200
@@ -200,12 +200,29 @@ export async function prepare(stack, late) {
     juniper: (await stack.call('/api/v1/contacts?search=deals%40juniper')).data[0],
     blocked: await stack.call(`/api/v1/agreements/${(await stack.find('agreements', 'Advisory')).id}`),
     safe: await stack.call(`/api/v1/agreements/${(await stack.find('agreements', 'Juniper')).id}`),
-    letter: await stack.find('agreements', 'Engagement letter'),
+    letter: await stack.call(`/api/v1/agreements/${(await stack.find('agreements', 'Engagement letter')).id}`),
     notice: await stack.find('agreements', 'Notice of fees'),
+    grant: await stack.call(`/api/v1/agreements/${(await stack.find('agreements', 'Grant agreement')).id}`),
     completed: await completion(late),
     ready: await late.find('agreements', 'Cobalt'),
     expired: (await late.call('/api/v1/proposals?state=expired')).data[0],
   };
+}
+
+// A participant's link, as a member's page shows it.
+export async function participantLink({ page, base }, { id, participants }, name) {
+  const { id: participant } = participants.find((found) => found.display_name === name);
+  const access = `/app/agreements/${id}/participants/${participant}/access`;
+  await page.goto(base + access);
+  return { participant, access, link: new URL(await page.locator('#link').inputValue()).pathname };
+}
+
+// Opens a participant's session, and consents to electronic records where that has not been done.
+export async function attend({ page, base }, { link }, consents) {
+  await page.goto(base + link);
+  await press('Continue')(page);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  if (consents && await page.getByRole('button', { name: 'I agree', exact: true }).count() > 0) await press('I agree')(page);
 }
 
 const SECOND_FACTOR = '/app/account/second-factor';
@@ -266,7 +283,27 @@ export async function links({ page, base }) {
 const YOU = '.badge:text-is("You")';
 const REMOVE = 'button:text-is("Remove")';
 
+const part = (path) => ({ signer: { participant }, grant }) => `/app/parts/${participant}${typeof path === 'function' ? path(grant) : path}`;
+const toSign = ({ documents: [{ id }] }) => `/documents/${id}`;
+const approved = ({ stages: [{ gates: [{ id }] }] }) => `/conditions/${id}`;
+const decline = async (page) => { await page.locator('summary', { hasText: 'Decline' }).click(); await press('Decline')(page); };
+
 export const SCENES = [
+  { name: 'Participant, link', as: 'nobody', path: ({ signer }) => signer.link, says: ['invites you to', 'Grant agreement: Riverside Makers', 'Priya Raman'], has: 'button:text-is("Continue")' },
+  { name: 'Participant, link that does not work', as: 'nobody', path: '/app/links/nothing', status: 404, isFailedForm: true, says: 'This link no longer works' },
+  { name: 'Participant, session ended', as: 'nobody', path: part(''), status: 401, says: 'Open your link again' },
+  { name: 'Participant, consent', as: 'newcomer', path: ({ newcomer }) => `/app/parts/${newcomer.participant}`, says: ['Do you agree to act electronically?', 'You can withdraw your consent'], has: '.act-bar button:text-is("I agree")' },
+  { name: 'Participant, tasks', as: 'signer', path: part(''), says: ['What waits for you', 'Sign “Grant agreement”', 'Who else has to act', 'Riverside Makers Foundation', 'Withdraw consent…'], has: '.task .primary' },
+  { name: 'Participant, document to sign', as: 'signer', path: part(toSign), says: ['Your signature', 'Who signs where', 'You sign here now'], has: ['img[alt^="Page 1 of"]', '#signature'] },
+  { name: 'Participant, signature refused', as: 'signer', path: part(toSign), act: press('Sign'), status: 422, has: '#signature[aria-invalid=true]' },
+  { name: 'Participant, decline refused', as: 'signer', path: part(toSign), act: decline, status: 422, has: '#reason[aria-invalid=true]' },
+  { name: 'Participant, receipt', as: 'signer', path: part(''), act: (page) => page.getByRole('link', { name: 'You agreed to electronic records' }).first().click(), says: ['Receipt', 'Next: Sign “Grant agreement”', 'SHA-256 of the text'] },
+  { name: 'Participant, approved already', as: 'approver', path: ({ approver, grant }) => `/app/parts/${approver.participant}${approved(grant)}`, says: ['Nothing waits for you here', 'Back to the agreement'] },
+  { name: 'Participant, nothing there', as: 'signer', path: part('/documents/none'), status: 404, says: 'Go to your agreement' },
+  { name: 'Participant, to approve', as: 'household', path: ({ household, letter }) => `/app/parts/${household.participant}${approved(letter)}`, says: ['asks for your approval', 'Your approval'], has: '.act-bar button:text-is("Approve")' },
+  { name: 'Participant, for members', path: ({ signer }) => signer.access, says: ['Personal link', 'Reissue link…', 'Last looked', 'Sign “Grant agreement”'], has: 'a[href^="mailto:"]' },
+  { name: 'Participant, for members, done', path: ({ approver }) => approver.access, says: ['Approved “Budget”', 'Agreed to electronic records'] },
+  { name: 'Agreement, half-way', path: ({ grant }) => agreement(grant), says: ['step 2 of 3', 'Last looked', 'Signed a document', 'Link and record'], has: 'button[data-copy-text]' },
   { name: 'Sign in', as: 'nobody', path: '/app/sign-in', says: 'Read what is proposed, and decide.' },
   { name: 'Sign in, to come back', as: 'nobody', path: ({ pending }) => review(pending), says: 'you come back to the page' },
   { name: 'Sign in, session ended', as: 'nobody', path: '/app/sign-in?next=/app/proposals&ended=decision', says: ['Your session ended. Nothing was decided.', 'Your note is kept.'] },

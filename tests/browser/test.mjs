@@ -8,7 +8,7 @@
 import fs from 'node:fs';
 import { VIEWS, chromium, expect, faults, open, screenshot, signIn } from './browser.mjs';
 import { Receiver } from './receiver.mjs';
-import { SCENES, deliveries, guard, links, prepare, subscribe } from './scenes.mjs';
+import { SCENES, attend, deliveries, guard, links, participantLink, prepare, subscribe } from './scenes.mjs';
 import { Stack } from './stack.mjs';
 import { walkFirstDeal, walkReadme } from './walks.mjs';
 
@@ -129,6 +129,10 @@ async function main(stacks, receiver) {
     colleague: stack.organizations[1].members[0],
     guarded: await guard(guardedTab, admin, colleagueTab),
     guardedTab,
+    signer: await participantLink(admin, made.grant, 'Priya Raman'),
+    approver: await participantLink(admin, made.grant, 'Tomás Álvarez'),
+    household: await participantLink(admin, made.letter, 'The Ellery Household'),
+    newcomer: await participantLink(admin, made.letter, 'Ellery Family Trust'),
   });
   // Few recovery codes are left, with those of all views.
   while (made.guarded.recoveryCodes.length > 3 + VIEWS.length) {
@@ -144,13 +148,18 @@ async function main(stacks, receiver) {
     colleague: [stack, stack.organizations[1].members[0]],
     late: [late, late.organizations[0].members[0]],
     guarded: [stack, made.guarded],
+    signer: [stack, made.signer],
+    approver: [stack, made.approver],
+    household: [stack, made.household],
+    newcomer: [stack, made.newcomer],
   };
   const tabs = new Map();
   for (const [name, [{ base }, person]] of Object.entries(lookers)) {
     const views = await Promise.all(VIEWS.map(async (view) => {
-      const tab = await open(chrome, { view, javaScriptEnabled: true });
-      if (person) await signIn(tab, base, person);
-      return [view, Object.assign(tab, { base })];
+      const tab = Object.assign(await open(chrome, { view, javaScriptEnabled: true }), { base });
+      if (person?.link) await attend(tab, person, name !== 'newcomer');
+      else if (person) await signIn(tab, base, person);
+      return [view, tab];
     }));
     tabs.set(name, new Map(views));
   }

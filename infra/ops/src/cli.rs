@@ -1,5 +1,7 @@
 //! The command line.
 
+use std::path::PathBuf;
+
 use clap::{Args, Parser, Subcommand};
 
 /// The command line.
@@ -18,6 +20,8 @@ pub(crate) enum Command {
     CreatePasswordLink(CreatePasswordLink),
     /// Reset the second factor of a person who has lost both phone and recovery codes: their password alone signs them in
     ResetSecondFactor(ResetSecondFactor),
+    /// Verify an evidence bundle, offline: print what became of each file, and succeed only if all is as it was signed
+    VerifyBundle(VerifyBundle),
 }
 
 #[derive(Debug, Args)]
@@ -69,6 +73,17 @@ pub(crate) struct ResetSecondFactor {
 
     #[command(flatten)]
     pub(crate) store: StoreOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyBundle {
+    /// The bundle, a zip file
+    #[arg(value_name = "FILE")]
+    pub(crate) bundle: PathBuf,
+
+    /// Key document, from the service's /app/evidence-keys.json
+    #[arg(long, value_name = "FILE")]
+    pub(crate) keys: PathBuf,
 }
 
 /// Where the table is.
@@ -127,6 +142,14 @@ mod tests {
     }
 
     #[test]
+    fn a_bundle_is_verified_with_keys() {
+        let Command::VerifyBundle(options) = parse("ops verify-bundle bundle.zip --keys keys.json").unwrap() else {
+            panic!("another command")
+        };
+        assert_eq!((options.bundle, options.keys), (PathBuf::from("bundle.zip"), PathBuf::from("keys.json")));
+    }
+
+    #[test]
     fn a_name_and_an_address_are_required() {
         for line in [
             "ops",
@@ -134,6 +157,7 @@ mod tests {
             "ops create-password-link",
             "ops create-organization",
             "ops create-organization --name x",
+            "ops verify-bundle bundle.zip",
             "ops remove",
         ] {
             assert_eq!(parse(line).expect_err(line).exit_code(), 2, "{line}");

@@ -3,6 +3,7 @@
 
 #[cfg(feature = "aws")]
 pub mod aws;
+pub mod bundles;
 pub mod keyring;
 
 use std::fmt;

@@ -12,7 +12,9 @@ use shared::platform::aws::{self, AwsSettings};
 use shared::platform::config::BaseUrl;
 use shared::store::Store;
 
-use cli::{Cli, Command, CreateOrganization, CreatePasswordLink, LinkOptions, ResetSecondFactor, StoreOptions};
+use cli::{
+    Cli, Command, CreateOrganization, CreatePasswordLink, LinkOptions, ResetSecondFactor, StoreOptions, VerifyBundle,
+};
 
 /// The table of the local stack.
 const LOCAL_TABLE: &str = "countersign";
@@ -23,6 +25,7 @@ async fn main() -> ExitCode {
         Command::CreateOrganization(options) => create_organization(&options).await,
         Command::CreatePasswordLink(options) => create_password_link(&options).await,
         Command::ResetSecondFactor(options) => reset_second_factor(&options).await,
+        Command::VerifyBundle(options) => verify_bundle(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -62,6 +65,13 @@ async fn create_password_link(options: &CreatePasswordLink) -> Result<(), String
     println!("{}", base_url.link(&path));
     eprintln!("It works once, for 24 hours, and is not shown again.");
     Ok(())
+}
+
+/// Prints the report on standard output, whatever it says.
+fn verify_bundle(options: &VerifyBundle) -> Result<(), String> {
+    let report = ops::bundles::verify(&options.bundle, &options.keys).map_err(|error| error.to_string())?;
+    println!("{report}");
+    if report.is_verified() { Ok(()) } else { Err("the bundle is not verified".to_owned()) }
 }
 
 fn base_url(options: &LinkOptions) -> Result<BaseUrl, String> {

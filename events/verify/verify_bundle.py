@@ -1,0 +1,327 @@
+"""Verifies evidence bundles that Countersign made, without asking Countersign:
+
+    pip install cryptography
+    python3 verify_bundle.py bundle.zip --keys evidence-keys.json
+
+It needs Python 3.9 and the package `cryptography`, for Ed25519 alone; it shares no code with the service. Exit status 0
+means that every bundle is, byte by byte, what the service signed; 1 that one is not; 2 that a file can't be read.
+
+The order in which to read this: `verify` has the four steps, and below it stands a function for each.
+"""
+
+import argparse
+import hashlib
+import json
+import re
+import struct
+import sys
+import zlib
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+BUNDLE_BYTES_MAX = 300 * 1024 * 1024
+FILES_MAX = 10_000
+# What is signed is this, then the bytes of manifest.json. So no signature for another purpose fits a manifest.
+SIGNATURE_PREFIX = b"countersign-evidence-bundle-v1\n"
+# How each manifest of this format begins.
+OPENING = b'{\n  "format_version": 1,\n'
+MEMBERS = ["format_version", "service", "organization_id", "agreement_id", "created_at", "signing_key", "files"]
+# Characters that no path may have: controls, those that Windows refuses, and those that are invisible or turn the
+# direction of writing.
+FORBIDDEN = re.compile(
+    r'[\x00-\x1f\x7f-\x9f"*:<>?\\|\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]')
+
+
+def verify(bundle, keys):
+    """Verifies the bytes of a bundle. Returns the manifest if it is proven, the paths of the files that are as it says,
+    and all problems, each as its kind, the path (None for the whole bundle) and a detail.
+
+    `keys` are the public keys in hexadecimal, by their ids: what the bundle says about its key is not relied on."""
+    if len(bundle) > BUNDLE_BYTES_MAX:
+        return None, [], [("not a bundle", None, "it is larger than any bundle")]
+    entries, end = read_entries(bundle)
+    by_name = {}
+    for entry in entries:
+        by_name.setdefault(entry["name"], entry)
+    if "manifest.json" not in by_name:
+        return None, [], [("not a bundle", None, "it is no zip file, or has no manifest.json")]
+
+    # 1. The zip has nothing but its files, each once and in its place.
+    problems = check_zip(bundle, entries, end)
+    # 2. The manifest is what the service signed, with a key that we know.
+    manifest, manifest_problems = check_manifest(by_name["manifest.json"], by_name.get("manifest.sig"), keys)
+    problems += manifest_problems
+    # 3. Each file has the SHA-256 that the manifest says, none is missing, and there is no other.
+    matching = []
+    if manifest:
+        matching, file_problems = check_files(manifest["files"], by_name)
+        problems += file_problems
+    # 4. The manifest counts only if it is proven.
+    return (None if manifest_problems else manifest), matching, problems
+
+
+# The zip. Its bytes follow from the names and contents of its files: stored, not compressed, under fixed dates, nothing
+# between them. So this reads names and contents, makes anew what stands around them, and compares.
+
+LOCAL_HEADER = struct.Struct("<4s5H3L2H")
+CENTRAL_HEADER = struct.Struct("<4s6H3L5H2L")
+END = struct.Struct("<4s4H2LH")
+# Needs version 2.0 to extract; names in UTF-8; stored; 00:00 on January 1, 1980.
+FIXED = (20, 0x0800, 0, 0, 0x21)
+# On Unix, by version 2.0; an ordinary file with the rights 0644, no folder and no link.
+MADE_BY = 3 << 8 | 20
+ATTRIBUTES = 0o100644 << 16
+
+
+def read_entries(bundle):
+    """The entries from the first byte on, and where they end."""
+    entries, start = [], 0
+    while len(entries) < FILES_MAX + 2 and bundle[start:start + 4] == b"PK\x03\x04":
+        if start + LOCAL_HEADER.size > len(bundle):
+            break
+        fields = LOCAL_HEADER.unpack_from(bundle, start)
+        crc, size, name_size, extra_size = fields[6], fields[7], fields[9], fields[10]
+        name_start = start + LOCAL_HEADER.size
+        content_start = name_start + name_size + extra_size
+        if content_start + size > len(bundle):
+            break
+        try:
+            name = bundle[name_start:name_start + name_size].decode("utf-8")
+        except UnicodeDecodeError:
+            break
+        # A view, not a copy: a bundle may be large.
+        content = memoryview(bundle)[content_start:content_start + size]
+        entries.append({"name": name, "header": bundle[start:content_start], "crc": crc, "content": content})
+        start = content_start + size
+    return entries, start
+
+
+def check_zip(bundle, entries, end):
+    problems = []
+    for entry in entries:
+        if entry["header"] != local_header(entry):
+            problems.append(("not a bundle", entry["name"], "its header in the zip is not a bundle's"))
+    for one, following in zip(entries, entries[1:]):
+        if place(one) >= place(following):
+            problems.append(("not a bundle", following["name"], "it is in the zip twice or in the wrong place"))
+    if bundle[end:] != directory(entries):
+        problems.append(("not a bundle", None, "the zip is not complete, or has more in it than its files"))
+    return problems
+
+
+def place(entry):
+    """Manifest, signature, then by path. Python orders text by code point, which is the order of its bytes in UTF-8."""
+    name = entry["name"]
+    return (name != "manifest.json", name != "manifest.sig", name)
+
+
+def local_header(entry):
+    name, size = entry["name"].encode("utf-8"), len(entry["content"])
+    return LOCAL_HEADER.pack(b"PK\x03\x04", *FIXED, entry["crc"], size, size, len(name), 0) + name
+
+
+def directory(entries):
+    """All that follows the entries."""
+    headers, offset = [], 0
+    for entry in entries:
+        name, size = entry["name"].encode("utf-8"), len(entry["content"])
+        headers.append(CENTRAL_HEADER.pack(b"PK\x01\x02", MADE_BY, *FIXED, entry["crc"], size, size, len(name),
+                                           0, 0, 0, 0, ATTRIBUTES, offset) + name)
+        offset += len(local_header(entry)) + size
+    made = b"".join(headers)
+    return made + END.pack(b"PK\x05\x06", 0, 0, len(entries), len(entries), len(made), offset, 0)
+
+
+def has_its_crc(entry):
+    return zlib.crc32(entry["content"]) == entry["crc"]
+
+
+# The manifest.
+
+
+def check_manifest(entry, signature, keys):
+    """The manifest, if it can be read, and what is wrong with it: without a problem, it is proven."""
+    path, content = "manifest.json", bytes(entry["content"])
+    if not content.startswith(OPENING):
+        return None, [("not a bundle", path, "it is no manifest of format version 1")]
+    manifest = read_manifest(content)
+    if not manifest:
+        return None, [("manifest changed", path, "it is not as the service writes it")]
+    problems = []
+    key = manifest["signing_key"]
+    is_known = keys.get(key["id"]) == key["public_key"]
+    if not is_known:
+        problems.append(("unknown key", path, "the key document does not have the key that it names"))
+    if signature is None:
+        return manifest, problems + [("missing", "manifest.sig", "")]
+    is_whole = has_its_crc(entry) and has_its_crc(signature)
+    # With a key that we do not know there is nothing to verify.
+    if not is_whole or is_known and not is_signed(content, bytes(signature["content"]), keys[key["id"]]):
+        problems.append(("manifest changed", path, "manifest.sig is not its signature"))
+    return manifest, problems
+
+
+def is_signed(manifest, signature, key):
+    """Whether the text of manifest.sig, 128 hexadecimal digits, is the signature of a manifest."""
+    if not re.fullmatch(rb"[0-9a-f]{128}", signature):
+        return False
+    try:
+        public_key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(key))
+        public_key.verify(bytes.fromhex(signature.decode()), SIGNATURE_PREFIX + manifest)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def read_manifest(content):
+    """The manifest, if it is one, spelled as the service spells it."""
+    try:
+        text = content.decode("utf-8")
+        manifest = json.loads(text)
+        is_valid = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n" == text and is_manifest(manifest)
+    except (ValueError, RecursionError):
+        return None
+    return manifest if is_valid else None
+
+
+def is_manifest(manifest):
+    return (
+        has_members(manifest, MEMBERS)
+        and all(isinstance(manifest[name], str) for name in MEMBERS[1:5])
+        and is_key(manifest["signing_key"])
+        and isinstance(manifest["files"], list)
+        and len(manifest["files"]) <= FILES_MAX
+        and all(is_file(file) for file in manifest["files"])
+        and are_apart([file["path"] for file in manifest["files"]])
+    )
+
+
+def has_members(value, names):
+    return isinstance(value, dict) and list(value) == names
+
+
+def is_key(key):
+    return (
+        has_members(key, ["id", "public_key"])
+        and all(isinstance(text, str) for text in key.values())
+        and re.fullmatch("[0-9A-Za-z._-]{1,64}", key["id"]) is not None
+        and re.fullmatch("[0-9a-f]{64}", key["public_key"]) is not None
+    )
+
+
+def is_file(file):
+    return (
+        has_members(file, ["path", "sha256", "size_bytes"])
+        and isinstance(file["path"], str) and is_safe_path(file["path"])
+        and isinstance(file["sha256"], str) and re.fullmatch("[0-9a-f]{64}", file["sha256"]) is not None
+        and type(file["size_bytes"]) is int and 0 <= file["size_bytes"] <= BUNDLE_BYTES_MAX
+    )
+
+
+def is_safe_path(path):
+    """Whether a path stays in the folder into which it is extracted, on every system, and shows all that is in it."""
+    names = path.split("/")
+    return (
+        len(path.encode("utf-8")) <= 255
+        and not FORBIDDEN.search(path)
+        and not any(name == "" or name.startswith(" ") or name.endswith((" ", ".")) for name in names)
+    )
+
+
+def are_apart(paths):
+    """Whether paths are in order, and none is that of another file or its folder, whatever the case of ASCII letters."""
+    lower = [path.encode("utf-8").lower() for path in paths]
+    files = {b"manifest.json", b"manifest.sig", *lower}
+    folders = {path[:at] for path in lower for at in range(len(path)) if path[at:at + 1] == b"/"}
+    return paths == sorted(paths) and len(files) == len(paths) + 2 and not files & folders
+
+
+# The files.
+
+
+def check_files(files, by_name):
+    """The paths of the files that are as the manifest says, and what is wrong with the others."""
+    matching, problems = [], []
+    named = {file["path"]: file for file in files}
+    for path in sorted((named.keys() | by_name.keys()) - {"manifest.json", "manifest.sig"}):
+        if path not in by_name:
+            problems.append(("missing", path, ""))
+        elif path not in named:
+            problems.append(("added", path, ""))
+        elif not is_unchanged(by_name[path], named[path]):
+            problems.append(("changed", path, ""))
+        else:
+            matching.append(path)
+    return matching, problems
+
+
+def is_unchanged(entry, file):
+    sha256 = hashlib.sha256(entry["content"]).hexdigest()
+    return sha256 == file["sha256"] and len(entry["content"]) == file["size_bytes"] and has_its_crc(entry)
+
+
+# The command.
+
+
+def read_keys(path):
+    """The service's public keys in hexadecimal, by their ids."""
+    with open(path, encoding="utf-8") as file:
+        document = json.load(file)
+    keys = {}
+    for key in document["keys"]:
+        key = {"id": key["id"], "public_key": key["public_key"]}
+        if not is_key(key) or key["id"] in keys:
+            raise ValueError(f"not a key, or a second one of this id: {key}")
+        keys[key["id"]] = key["public_key"]
+    return keys
+
+
+def report(manifest, matching, problems):
+    """A line for each file, then the verdict."""
+    lines = [f"{'ok' if manifest else 'not proven':<16}  {path}" for path in matching]
+    for kind, path, detail in problems:
+        # Whoever changed the bundle chose the path: nothing in it may act on the terminal.
+        path = "(the whole file)" if path is None else FORBIDDEN.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", path)
+        lines.append(f"{kind:<16}  {path}{': ' if detail else ''}{detail}")
+    if manifest and not problems:
+        lines.append(f"VERIFIED: {counted(len(manifest['files']), 'file')}, signed by {manifest['service']}"
+                     f" with the key {manifest['signing_key']['id']}")
+        lines.append(f"Organization {manifest['organization_id']}, agreement {manifest['agreement_id']},"
+                     f" made at {manifest['created_at']}")
+    else:
+        lines.append(f"NOT VERIFIED: {counted(len(problems), 'problem')}")
+    return "\n".join(lines)
+
+
+def counted(number, what):
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Verifies evidence bundles of Countersign.")
+    parser.add_argument("bundles", nargs="+", metavar="BUNDLE", help="bundle, a zip file; there may be several")
+    parser.add_argument("--keys", required=True, help="key document, from the service's /app/evidence-keys.json")
+    options = parser.parse_args()
+    sys.stdout.reconfigure(encoding="utf-8")
+    try:
+        keys = read_keys(options.keys)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        parser.error(f"{options.keys} is no key document: {error!r}")
+    are_verified = True
+    for path in options.bundles:
+        try:
+            with open(path, "rb") as file:
+                bundle = file.read(BUNDLE_BYTES_MAX + 1)
+        except OSError as error:
+            parser.error(f"{path} can't be read: {error}")
+        manifest, matching, problems = verify(bundle, keys)
+        if len(options.bundles) > 1:
+            print(f"{path}:")
+        print(report(manifest, matching, problems))
+        are_verified = are_verified and manifest is not None and not problems
+    sys.exit(0 if are_verified else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+//! The zip around the files, in its one spelling: entries one after the other from the first byte on, stored, with fixed
+//! flags and dates, then the directory, and nothing else. Numbers are little-endian. The comments have the names of APPNOTE,
+//! the description of the zip format.
+
+use crate::FILES_MAX;
+
+/// Most entries: the files, manifest and signature.
+const ENTRIES_MAX: usize = FILES_MAX + 2;
+
+const LOCAL_SIGNATURE: [u8; 4] = *b"PK\x03\x04";
+const CENTRAL_SIGNATURE: [u8; 4] = *b"PK\x01\x02";
+const END_SIGNATURE: [u8; 4] = *b"PK\x05\x06";
+const LOCAL_BYTES: usize = 30;
+const CENTRAL_BYTES: usize = 46;
+const END_BYTES: usize = 22;
+
+/// Version 2.0, whose features every program has.
+const VERSION: u8 = 20;
+/// Made by version 2.0 on Unix. Of another system, Info-ZIP's `unzip` would take names in UTF-8 for another alphabet's.
+const MADE_BY: [u8; 2] = [VERSION, 3];
+/// The external attributes of each entry: a file, no folder and no link, that its owner may write and all may read.
+const ATTRIBUTES: [u8; 4] = [0, 0, 0xa4, 0x81];
+/// What both headers have in common: needed to extract version 2.0, the flag for names in UTF-8, stored, 00:00 on
+/// January 1, 1980, the first day that a zip can tell.
+const FIXED: [u8; 10] = [VERSION, 0, 0x00, 0x08, 0, 0, 0, 0, 0x21, 0x00];
+
+/// An entry of the zip, to write or as read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry<'a> {
+    /// The path.
+    pub(crate) name: &'a str,
+    /// The content.
+    pub(crate) content: &'a [u8],
+    /// The CRC-32 that the header gives the content.
+    crc: u32,
+    /// The header with the name, as read; empty when writing.
+    header: &'a [u8],
+}
+
+/// What a zip has: entries, then the directory.
+pub(crate) struct Walked<'a> {
+    /// The entries that follow each other from the first byte on.
+    pub(crate) entries: Vec<Entry<'a>>,
+    /// All that follows them.
+    rest: &'a [u8],
+}
+
+impl<'a> Entry<'a> {
+    /// An entry to write.
+    pub(crate) fn new(name: &'a str, content: &'a [u8]) -> Self {
+        Self { name, content, crc: crc32fast::hash(content), header: &[] }
+    }
+
+    /// The bytes that the entry adds to a zip.
+    pub(crate) fn size(&self) -> usize {
+        LOCAL_BYTES + CENTRAL_BYTES + 2 * self.name.len() + self.content.len()
+    }
+
+    /// Whether the content has the CRC-32 that the header gives.
+    pub(crate) fn has_its_crc(&self) -> bool {
+        crc32fast::hash(self.content) == self.crc
+    }
+
+    /// Whether the header as read is the one that the entry must have.
+    pub(crate) fn has_its_header(&self) -> bool {
+        self.header == self.local_header()
+    }
+
+    /// The entry that begins at an offset, whatever its header says beside sizes and CRC-32; none if there is none, or
+    /// only a part of one.
+    fn at(zip: &'a [u8], offset: usize) -> Option<Self> {
+        let bytes = zip.get(offset..).filter(|bytes| bytes.starts_with(&LOCAL_SIGNATURE))?;
+        let name_end = LOCAL_BYTES + u16_at(bytes, 26)?;
+        let content_start = name_end + u16_at(bytes, 28)?;
+        let content_end = content_start.checked_add(usize::try_from(u32_at(bytes, 18)?).ok()?)?;
+        Some(Self {
+            name: std::str::from_utf8(bytes.get(LOCAL_BYTES..name_end)?).ok()?,
+            content: bytes.get(content_start..content_end)?,
+            crc: u32_at(bytes, 14)?,
+            header: bytes.get(..content_start)?,
+        })
+    }
+
+    fn local_header(&self) -> Vec<u8> {
+        let mut header = Vec::with_capacity(LOCAL_BYTES + self.name.len());
+        header.extend(LOCAL_SIGNATURE);
+        header.extend(FIXED);
+        header.extend(self.crc_and_sizes());
+        // Extra field length.
+        header.extend([0; 2]);
+        header.extend(self.name.as_bytes());
+        header
+    }
+
+    fn central_header(&self, offset: usize) -> Vec<u8> {
+        let mut header = Vec::with_capacity(CENTRAL_BYTES + self.name.len());
+        header.extend(CENTRAL_SIGNATURE);
+        header.extend(MADE_BY);
+        header.extend(FIXED);
+        header.extend(self.crc_and_sizes());
+        // Extra field length, file comment length, disk number start, internal file attributes.
+        header.extend([0; 8]);
+        header.extend(ATTRIBUTES);
+        header.extend(u32_of(offset));
+        header.extend(self.name.as_bytes());
+        header
+    }
+
+    /// CRC-32, compressed size, uncompressed size, file name length.
+    fn crc_and_sizes(&self) -> Vec<u8> {
+        let size = u32_of(self.content.len());
+        [&self.crc.to_le_bytes()[..], &size, &size, &u16_of(self.name.len())].concat()
+    }
+}
+
+/// The size of a zip with these entries, in bytes.
+pub(crate) fn size(entries: &[Entry<'_>]) -> usize {
+    entries.iter().fold(END_BYTES, |size, entry| size.saturating_add(entry.size()))
+}
+
+/// Writes a zip. The caller has held the entries to the limits of a bundle, which are below those of a zip.
+pub(crate) fn write(entries: &[Entry<'_>]) -> Vec<u8> {
+    let mut zip = Vec::with_capacity(size(entries));
+    for entry in entries {
+        zip.extend(entry.local_header());
+        zip.extend(entry.content);
+    }
+    zip.extend(directory(entries));
+    zip
+}
+
+/// The central directory and its end, which follow from the entries.
+fn directory(entries: &[Entry<'_>]) -> Vec<u8> {
+    let (mut directory, mut offset) = (Vec::new(), 0);
+    for entry in entries {
+        directory.extend(entry.central_header(offset));
+        offset += LOCAL_BYTES + entry.name.len() + entry.content.len();
+    }
+    let (size, count) = (u32_of(directory.len()), u16_of(entries.len()));
+    directory.extend(END_SIGNATURE);
+    // Number of this disk, and of the disk with the central directory.
+    directory.extend([0; 4]);
+    directory.extend([count, count].concat());
+    directory.extend(size);
+    directory.extend(u32_of(offset));
+    // Comment length.
+    directory.extend([0; 2]);
+    directory
+}
+
+/// Reads a zip from its first byte on, entry by entry, without its directory. Nothing is copied or unpacked.
+pub(crate) fn walk(zip: &[u8]) -> Walked<'_> {
+    let (mut entries, mut offset) = (Vec::new(), 0);
+    while entries.len() < ENTRIES_MAX
+        && let Some(entry) = Entry::at(zip, offset)
+    {
+        offset += entry.header.len() + entry.content.len();
+        entries.push(entry);
+    }
+    Walked { entries, rest: zip.get(offset..).unwrap_or_default() }
+}
+
+impl Walked<'_> {
+    /// Whether the entries are followed by their directory, whole, and by nothing else.
+    pub(crate) fn ends_with_its_directory(&self) -> bool {
+        self.rest == directory(&self.entries)
+    }
+
+    /// The first entry of this name.
+    pub(crate) fn find(&self, name: &str) -> Option<&Entry<'_>> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<usize> {
+    let bytes = bytes.get(at..)?.first_chunk()?;
+    Some(usize::from(u16::from_le_bytes(*bytes)))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
+}
+
+/// A number that the limits of a bundle keep below 65,535.
+fn u16_of(number: usize) -> [u8; 2] {
+    u16::try_from(number).unwrap_or(u16::MAX).to_le_bytes()
+}
+
+/// A number that the limits of a bundle keep far below 4 GiB.
+fn u32_of(number: usize) -> [u8; 4] {
+    u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes()
+}

@@ -1,0 +1,243 @@
+//! Keys: the service's own, which signs, and the public ones, which verifiers trust.
+
+use std::fmt;
+
+use ed25519_dalek::{Signature, Signer, VerifyingKey};
+use serde::{Deserialize, Serialize};
+
+use crate::{SIGNATURE_PREFIX, hex};
+
+/// Most characters of a key's id.
+const ID_CHARS_MAX: usize = 64;
+
+/// Why a key or a key document can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// The id has other characters than ASCII letters, digits, `.`, `_` and `-`, or none, or more than 64.
+    #[error("a key's id is 1 to 64 ASCII letters, digits, dots, hyphens and underscores")]
+    Id,
+    /// The public key is not 64 hexadecimal digits with small letters.
+    #[error("a public key is 64 hexadecimal digits, with small letters")]
+    PublicKey,
+    /// Two keys of a document have the same id.
+    #[error("the key document has two keys with the id {0}")]
+    SameId(String),
+    /// The text is no key document.
+    #[error("this is no key document: {0}")]
+    Document(String),
+}
+
+/// A public key and its id. As JSON, `{"id": "2026-11", "public_key": "64 hexadecimal digits"}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Spelled", into = "Spelled")]
+pub struct PublicKey {
+    id: String,
+    bytes: [u8; 32],
+}
+
+/// A public key as JSON has it.
+#[derive(Serialize, Deserialize)]
+struct Spelled {
+    id: String,
+    public_key: String,
+}
+
+impl TryFrom<Spelled> for PublicKey {
+    type Error = KeyError;
+
+    fn try_from(spelled: Spelled) -> Result<Self, KeyError> {
+        let bytes = hex::decode(spelled.public_key.as_bytes()).ok_or(KeyError::PublicKey)?;
+        Self::new(spelled.id, bytes)
+    }
+}
+
+impl From<PublicKey> for Spelled {
+    fn from(key: PublicKey) -> Self {
+        Self { public_key: hex::encode(&key.bytes), id: key.id }
+    }
+}
+
+impl PublicKey {
+    /// A public key of 32 bytes, as RFC 8032 encodes it.
+    ///
+    /// # Errors
+    /// [`KeyError::Id`].
+    pub fn new(id: impl Into<String>, bytes: [u8; 32]) -> Result<Self, KeyError> {
+        let id = id.into();
+        let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        let is_id = (1..=ID_CHARS_MAX).contains(&id.len()) && id.bytes().all(is_letter);
+        if is_id { Ok(Self { id, bytes }) } else { Err(KeyError::Id) }
+    }
+
+    /// The id, under which the key document has the key.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Whether the text of `manifest.sig` is this key's signature of a manifest.
+    pub(crate) fn verifies(&self, manifest: &[u8], signature: &[u8]) -> bool {
+        let Some(signature) = hex::decode(signature) else { return false };
+        let Ok(key) = VerifyingKey::from_bytes(&self.bytes) else { return false };
+        // Strictly: keys of small order, whose signatures fit many texts, verify nothing.
+        key.verify_strict(&signed_text(manifest), &Signature::from_bytes(&signature)).is_ok()
+    }
+}
+
+/// The key with which the service signs bundles. It is wiped from memory when dropped.
+pub struct SigningKey {
+    id: String,
+    key: ed25519_dalek::SigningKey,
+}
+
+/// Without the secret.
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SigningKey").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl SigningKey {
+    /// The key that follows from 32 secret bytes, the seed of RFC 8032: the same bytes give the same key. Two keys must
+    /// not have the same id, ever: bundles name their key by it.
+    ///
+    /// # Errors
+    /// [`KeyError::Id`].
+    pub fn new(id: impl Into<String>, secret: &[u8; 32]) -> Result<Self, KeyError> {
+        let key = ed25519_dalek::SigningKey::from_bytes(secret);
+        let PublicKey { id, .. } = PublicKey::new(id, key.verifying_key().to_bytes())?;
+        Ok(Self { id, key })
+    }
+
+    /// The public key, for the key document.
+    #[must_use]
+    pub fn public(&self) -> PublicKey {
+        PublicKey { id: self.id.clone(), bytes: self.key.verifying_key().to_bytes() }
+    }
+
+    /// The text of `manifest.sig`: the signature of a manifest in hexadecimal, 128 digits.
+    pub(crate) fn sign(&self, manifest: &[u8]) -> String {
+        hex::encode(&self.key.sign(&signed_text(manifest)).to_bytes())
+    }
+}
+
+/// What is signed.
+fn signed_text(manifest: &[u8]) -> Vec<u8> {
+    [SIGNATURE_PREFIX, manifest].concat()
+}
+
+/// The public keys whose signatures count, as the service publishes them: `{"keys": [{"id": …, "public_key": …}, …]}`. Keys
+/// stay in it as long as bundles that they signed are to verify. Other members are ignored, so that later documents may
+/// say more about a key.
+#[derive(Debug, Clone, Serialize)]
+pub struct KeyDocument {
+    keys: Vec<PublicKey>,
+}
+
+impl KeyDocument {
+    /// The document with these keys, in this order.
+    ///
+    /// # Errors
+    /// [`KeyError::SameId`].
+    pub fn new(keys: Vec<PublicKey>) -> Result<Self, KeyError> {
+        for (at, key) in keys.iter().enumerate() {
+            if keys.iter().skip(at + 1).any(|other| other.id == key.id) {
+                return Err(KeyError::SameId(key.id.clone()));
+            }
+        }
+        Ok(Self { keys })
+    }
+
+    /// Reads the document.
+    ///
+    /// # Errors
+    /// [`KeyError::Document`], which says what is wrong and where, and [`KeyError::SameId`].
+    pub fn parse(json: &[u8]) -> Result<Self, KeyError> {
+        #[derive(Deserialize)]
+        struct Document {
+            keys: Vec<PublicKey>,
+        }
+        let document: Document = serde_json::from_slice(json).map_err(|error| KeyError::Document(error.to_string()))?;
+        Self::new(document.keys)
+    }
+
+    /// Whether the document has this key under this id.
+    pub(crate) fn has(&self, key: &PublicKey) -> bool {
+        self.keys.contains(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(id: &str) -> PublicKey {
+        SigningKey::new(id, &[7; 32]).unwrap().public()
+    }
+
+    /// The first test of RFC 8032: the key is made as everywhere else.
+    #[test]
+    fn the_key_is_that_of_the_standard() {
+        let secret = hex::decode(b"9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60").unwrap();
+        let public = SigningKey::new("test", &secret).unwrap().public();
+        assert_eq!(hex::encode(&public.bytes), "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a");
+    }
+
+    #[test]
+    fn a_signature_fits_its_manifest_and_key_only() {
+        let signing = SigningKey::new("a", &[7; 32]).unwrap();
+        let signature = signing.sign(b"{}");
+        assert!(signing.public().verifies(b"{}", signature.as_bytes()));
+        assert!(!signing.public().verifies(b"{ }", signature.as_bytes()));
+        assert!(!signing.public().verifies(b"{}", signature.to_uppercase().as_bytes()));
+        assert!(!signing.public().verifies(b"{}", &signature.as_bytes()[1..]));
+        assert!(!SigningKey::new("a", &[8; 32]).unwrap().public().verifies(b"{}", signature.as_bytes()));
+        // Without the prefix it would be another service's signature of the same bytes.
+        let bare = hex::encode(&signing.key.sign(b"{}").to_bytes());
+        assert!(!signing.public().verifies(b"{}", bare.as_bytes()));
+        // A key of small order "verifies" the signature of zeros, if one lets it.
+        let mut small = [0; 32];
+        small[0] = 1;
+        let zeros = format!("01{}", "0".repeat(126));
+        assert!(!PublicKey::new("a", small).unwrap().verifies(b"{}", zeros.as_bytes()));
+        assert!(!PublicKey::new("a", [0xff; 32]).unwrap().verifies(b"{}", signature.as_bytes()));
+    }
+
+    #[test]
+    fn the_document_is_read_as_written() {
+        let document = KeyDocument::new(vec![key("2026-11"), key("2026-12")]).unwrap();
+        let json = serde_json::to_string(&document).unwrap();
+        let public_key = hex::encode(&key("2026-11").bytes);
+        let one = |id: &str| format!(r#"{{"id":"{id}","public_key":"{public_key}"}}"#);
+        assert_eq!(json, format!(r#"{{"keys":[{},{}]}}"#, one("2026-11"), one("2026-12")));
+        let read = KeyDocument::parse(json.as_bytes()).unwrap();
+        assert!(read.has(&key("2026-12")) && !read.has(&key("2026-10")));
+        let later = json.replace("{\"id\"", "{\"from\":\"2026-11-01\",\"id\"");
+        assert!(KeyDocument::parse(later.as_bytes()).unwrap().has(&key("2026-11")));
+    }
+
+    #[test]
+    fn other_documents_are_refused() {
+        let two = serde_json::json!({ "keys": [key("a"), key("a")] }).to_string();
+        assert!(matches!(KeyDocument::parse(two.as_bytes()), Err(KeyError::SameId(id)) if id == "a"));
+        for (json, why) in [
+            ("", "no key document"),
+            ("{}", "missing field `keys`"),
+            (r#"{"keys":{}}"#, "expected a sequence"),
+            (r#"{"keys":[{"id":"a"}]}"#, "missing field `public_key`"),
+            (r#"{"keys":[{"id":"a","public_key":"00"}]}"#, "64 hexadecimal digits"),
+            (&format!(r#"{{"keys":[{{"id":"a b","public_key":"{}"}}]}}"#, "0".repeat(64)), "a key's id"),
+        ] {
+            let error = KeyDocument::parse(json.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(why), "{json}: {error}");
+        }
+    }
+
+    #[test]
+    fn ids_are_plain_and_secrets_stay_secret() {
+        for id in ["", "a b", "ä", "a/b", &"x".repeat(65)] {
+            assert!(matches!(SigningKey::new(id, &[0; 32]), Err(KeyError::Id)), "{id}");
+        }
+        assert_eq!(format!("{:?}", SigningKey::new("a", &[7; 32]).unwrap()), "SigningKey { id: \"a\", .. }");
+    }
+}

@@ -1,0 +1,120 @@
+//! Verifying a bundle.
+
+use std::collections::BTreeMap;
+
+use crate::container::{self, Entry, Walked};
+use crate::keys::KeyDocument;
+use crate::manifest::{self, Manifest, ManifestFile};
+use crate::report::{Problem, ProblemKind, Report};
+use crate::{BUNDLE_BYTES_MAX, MANIFEST_PATH, SIGNATURE_PATH};
+
+/// Verifies the bytes of a bundle. Only keys of the key document count; the bundle's own word on its key is compared with
+/// it, no more. Whatever the bytes are, the time this takes is in proportion to their number, and nothing is unpacked.
+pub fn verify(bundle: &[u8], keys: &KeyDocument) -> Report {
+    let mut report = Report::default();
+    if bundle.len() > BUNDLE_BYTES_MAX {
+        report.add(ProblemKind::NotABundle, None, "it is larger than any bundle");
+        return report;
+    }
+    let walked = container::walk(bundle);
+    let Some(json) = walked.find(MANIFEST_PATH) else {
+        report.add(ProblemKind::NotABundle, None, "it is no zip file, or has no manifest.json");
+        return report;
+    };
+    check_container(&mut report, &walked);
+    let manifest = check_manifest(&mut report, json, walked.find(SIGNATURE_PATH), keys);
+    if let Some((manifest, is_proven)) = manifest {
+        check_files(&mut report, &walked, &manifest.files);
+        report.manifest = is_proven.then_some(manifest);
+    }
+    report
+}
+
+/// Whether the zip is spelled as every bundle is: headers, order, directory.
+fn check_container(report: &mut Report, walked: &Walked<'_>) {
+    for entry in &walked.entries {
+        if !entry.has_its_header() {
+            report.add(ProblemKind::NotABundle, Some(entry.name), "its header in the zip is not a bundle's");
+        }
+    }
+    for (one, next) in walked.entries.iter().zip(walked.entries.iter().skip(1)) {
+        if rank(one.name) >= rank(next.name) {
+            report.add(ProblemKind::NotABundle, Some(next.name), "it is in the zip twice or in the wrong place");
+        }
+    }
+    if !walked.ends_with_its_directory() {
+        report.add(ProblemKind::NotABundle, None, "the zip is not complete, or has more in it than its files");
+    }
+}
+
+/// The place of an entry: manifest, signature, then by the bytes of paths.
+fn rank(name: &str) -> (u8, &str) {
+    match name {
+        MANIFEST_PATH => (0, ""),
+        SIGNATURE_PATH => (1, ""),
+        other => (2, other),
+    }
+}
+
+/// The manifest, if it can be read, and whether it is proven: a key that the document has signed just these bytes.
+fn check_manifest(
+    report: &mut Report,
+    json: &Entry<'_>,
+    signature: Option<&Entry<'_>>,
+    keys: &KeyDocument,
+) -> Option<(Manifest, bool)> {
+    const PATH: Option<&str> = Some(MANIFEST_PATH);
+    if !json.content.starts_with(manifest::OPENING) {
+        report.add(ProblemKind::NotABundle, PATH, "it is no manifest of format version 1");
+        return None;
+    }
+    let Some(manifest) = Manifest::parse(json.content) else {
+        report.add(ProblemKind::ManifestChanged, PATH, "it is not as the service writes it");
+        return None;
+    };
+    let key = &manifest.signing_key;
+    let is_known = keys.has(key);
+    if !is_known {
+        report.add(ProblemKind::UnknownKey, PATH, "the key document does not have the key that it names");
+    }
+    let Some(signature) = signature else {
+        report.add(ProblemKind::Missing, Some(SIGNATURE_PATH), "");
+        return Some((manifest, false));
+    };
+    let is_whole = json.has_its_crc() && signature.has_its_crc();
+    let is_signed = is_whole && (!is_known || key.verifies(json.content, signature.content));
+    if !is_signed {
+        report.add(ProblemKind::ManifestChanged, PATH, "manifest.sig is not its signature");
+    }
+    Some((manifest, is_known && is_signed))
+}
+
+/// Compares the files with the manifest, each by size and SHA-256.
+fn check_files(report: &mut Report, walked: &Walked<'_>, files: &[ManifestFile]) {
+    let mut entries = BTreeMap::new();
+    for entry in &walked.entries {
+        // Of two with one name the first counts; that there are two was found before.
+        entries.entry(entry.name).or_insert(entry);
+    }
+    entries.remove(MANIFEST_PATH);
+    entries.remove(SIGNATURE_PATH);
+    let mut problems = Vec::new();
+    for file in files {
+        let kind = match entries.remove(file.path.as_str()) {
+            None => ProblemKind::Missing,
+            Some(entry) if *file != ManifestFile::of(entry.name, entry.content) => ProblemKind::Changed,
+            // A zip that gives the content another CRC-32 says itself that it was changed.
+            Some(entry) if !entry.has_its_crc() => ProblemKind::Changed,
+            Some(_) => {
+                report.matching.push(file.path.clone());
+                continue;
+            }
+        };
+        problems.push(Problem { kind, path: Some(file.path.clone()), detail: "" });
+    }
+    let added =
+        entries.into_keys().map(|name| Problem { kind: ProblemKind::Added, path: Some(name.to_owned()), detail: "" });
+    problems.extend(added);
+    problems.sort_by(|one, next| one.path.cmp(&next.path));
+    report.problems.extend(problems);
+}

@@ -1,0 +1,384 @@
+//! Bundles whose zip or files were damaged, by accident or by someone without the service's key.
+
+use crate::cases::Case;
+use crate::zip::{Entry, Header, Zip};
+use crate::{FILES, good};
+
+/// A change of a header, with its name.
+type Change = (&'static str, fn(&mut Header));
+
+/// Where the files begin among the entries: after manifest and signature.
+const FIRST: usize = 2;
+const MANIFEST: &str = "manifest.json";
+
+/// The bundle of the tests, changed.
+fn with(name: &str, change: impl FnOnce(&mut Zip), expected: &[&str]) -> Case {
+    let mut zip = Zip::read(&good());
+    change(&mut zip);
+    Case::new(name, zip.write(), expected)
+}
+
+/// All of them.
+pub(crate) fn cases() -> Vec<Case> {
+    let groups = [
+        changed(),
+        missing(),
+        renamed(),
+        added(),
+        twice(),
+        moved(),
+        headers(),
+        directory(),
+        packed(),
+        around(),
+        others(),
+    ];
+    groups.into_iter().flatten().collect()
+}
+
+fn changed() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (at, file) in FILES.iter().enumerate() {
+        let problem = format!("changed {}", file.path);
+        let name = |what: &str| format!("{}: {what}", file.path);
+        let mut add = |what: &str, change: &dyn Fn(&mut Entry)| {
+            let change = |zip: &mut Zip| change(&mut zip.entries[FIRST + at]);
+            cases.push(with(&name(what), change, &[&problem]));
+        };
+        add("wrong CRC-32 in both headers", &|entry| entry.set(|header| header.crc ^= 1));
+        let longer = |entry: &mut Entry| {
+            entry.content.push(b' ');
+            entry.settle();
+        };
+        add("a byte more", &longer);
+        for place in 0..file.content.len().min(3) {
+            add(&format!("byte {place} changed"), &|entry| entry.content[place] ^= 0x20);
+            let settled = |entry: &mut Entry| {
+                entry.content[place] ^= 0x20;
+                entry.settle();
+            };
+            add(&format!("byte {place} changed, CRC-32 too"), &settled);
+        }
+    }
+    let exchange = |zip: &mut Zip| {
+        let certificate = std::mem::take(&mut zip.entries[3].content);
+        zip.entries[3].content = std::mem::replace(&mut zip.entries[4].content, certificate);
+        zip.entries.iter_mut().for_each(Entry::settle);
+    };
+    let both = ["changed certificate.pdf", "changed documents/deed.pdf"];
+    cases.push(with("two files have each other's content", exchange, &both));
+    cases
+}
+
+fn missing() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (at, file) in FILES.iter().enumerate() {
+        let remove = |zip: &mut Zip| drop(zip.entries.remove(FIRST + at));
+        cases.push(with(&format!("{} removed", file.path), remove, &[&format!("missing {}", file.path)]));
+        let hide = |zip: &mut Zip| zip.entries[FIRST + at].is_in_directory = false;
+        cases.push(with(&format!("{} not in the directory", file.path), hide, &["not a bundle -"]));
+    }
+    let all: Vec<String> = FILES.iter().map(|file| format!("missing {}", file.path)).collect();
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    cases.push(with("all files removed", |zip| zip.entries.truncate(FIRST), &all));
+    cases.push(with("all removed", |zip| zip.entries.clear(), &["not a bundle -"]));
+    cases.push(with("no manifest", |zip| drop(zip.entries.remove(0)), &["not a bundle -"]));
+    cases.push(with("no signature", |zip| drop(zip.entries.remove(1)), &["missing manifest.sig"]));
+    let two = |zip: &mut Zip| zip.entries.drain(1..3).for_each(drop);
+    cases.push(with("no signature and a file removed", two, &["missing manifest.sig", "missing audit.json"]));
+    cases
+}
+
+fn renamed() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (at, file) in FILES.iter().enumerate() {
+        let new = format!("{}0", file.path);
+        let rename = |zip: &mut Zip| zip.entries[FIRST + at].set(|header| header.name.clone_from(&new.clone().into()));
+        let problems = [format!("missing {}", file.path), format!("added {new}")];
+        cases.push(with(&format!("{} renamed", file.path), rename, &problems.each_ref().map(String::as_str)));
+    }
+    let rename = |at: usize, new: &'static [u8]| {
+        move |zip: &mut Zip| zip.entries[at].set(|header: &mut Header| header.name = new.to_vec())
+    };
+    let normal = ["missing documents/\u{dc}bergabe.pdf", "added documents/U\u{308}bergabe.pdf"];
+    // In the right place among the others but for its name, which is spelled otherwise and shown the same.
+    let (order, sorted) =
+        ("not a bundle documents/U\u{308}bergabe.pdf", ["added documents/U\u{308}bergabe.pdf", normal[0]]);
+    let renormalized = rename(6, "documents/U\u{308}bergabe.pdf".as_bytes());
+    cases.push(with("another normal form", renormalized, &[order, sorted[0], sorted[1]]));
+    let capital = ["added certificate.PDF", "missing certificate.pdf"];
+    cases.push(with("another case", rename(3, b"certificate.PDF"), &capital));
+    cases.push(with("manifest renamed", rename(0, b"MANIFEST.JSON"), &["not a bundle -"]));
+    let no_signature = ["missing manifest.sig", "added Manifest.sig"];
+    cases.push(with("signature renamed", rename(1, b"Manifest.sig"), &no_signature));
+    // Only one of the two names. The first program to read it might show the other.
+    let local = |zip: &mut Zip| zip.entries[4].local.name = b"documents/dead.pdf".to_vec();
+    let names = ["not a bundle -", "added documents/dead.pdf", "missing documents/deed.pdf"];
+    cases.push(with("renamed in the local header only", local, &names));
+    let central = |zip: &mut Zip| zip.entries[4].central.name = b"documents/dead.pdf".to_vec();
+    cases.push(with("renamed in the directory only", central, &["not a bundle -"]));
+    cases
+}
+
+fn added() -> Vec<Case> {
+    let mut cases = Vec::new();
+    // In the order of paths, before the first file that comes after it.
+    for path in [
+        "",
+        "../evil",
+        "../../evil",
+        "/etc/passwd",
+        "C:/evil",
+        "C:evil",
+        "\\\\host\\evil",
+        "..\\evil",
+        ".",
+        "..",
+        "./evil",
+        "documents/../../evil",
+        "documents/",
+        "documents//a",
+        "\0",
+        "line\nbreak",
+        "\u{1b}[2J",
+        "\u{202e}fdp.exe",
+        "documents",
+        "certificate.pdf/a",
+        "extra.pdf",
+        "timeline.json2",
+        "\u{1f600}",
+        "zzz",
+        "manifest.json/a",
+        "__MACOSX/._certificate.pdf",
+        ".DS_Store",
+    ] {
+        let add = |zip: &mut Zip| {
+            let at = zip.entries.iter().skip(FIRST).position(|entry| entry.local.name.as_slice() > path.as_bytes());
+            let at = at.map_or(zip.entries.len(), |at| at + FIRST);
+            zip.entries.insert(at, Entry::new(path, b"added".as_slice()));
+        };
+        cases.push(with(&format!("{path:?} added"), add, &[&format!("added {path}")]));
+    }
+    let folder = |zip: &mut Zip| zip.entries.insert(4, Entry::new("documents/", b"".as_slice()));
+    cases.push(with("a folder added", folder, &["added documents/"]));
+    let end = |zip: &mut Zip| zip.entries.push(Entry::new("a", b"added".as_slice()));
+    cases.push(with("added at the end", end, &["not a bundle a", "added a"]));
+    let start = |zip: &mut Zip| zip.entries.insert(0, Entry::new("a", b"added".as_slice()));
+    cases.push(with("added at the start", start, &["not a bundle manifest.json", "added a"]));
+    let not_text = |zip: &mut Zip| zip.entries.push(Entry::new(b"\xff".as_slice(), b"added".as_slice()));
+    cases.push(with("a name that is not UTF-8", not_text, &["not a bundle -"]));
+    let surrogate = |zip: &mut Zip| zip.entries.push(Entry::new(b"\xed\xa0\x80".as_slice(), b"added".as_slice()));
+    cases.push(with("a name with half a character", surrogate, &["not a bundle -"]));
+    let hidden = |zip: &mut Zip| {
+        let mut entry = Entry::new("zzz", b"hidden".as_slice());
+        entry.is_in_directory = false;
+        zip.entries.push(entry);
+    };
+    cases.push(with("added without a line in the directory", hidden, &["not a bundle -", "added zzz"]));
+    let longest = |zip: &mut Zip| zip.entries.push(Entry::new(vec![b'z'; 65_535], b"long".as_slice()));
+    cases.push(with("a name as long as can be", longest, &[&format!("added {}", "z".repeat(65_535))]));
+    cases
+}
+
+fn twice() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for at in 0..FIRST + FILES.len() {
+        let name = Zip::read(&good()).entries[at].local.name.clone();
+        let name = String::from_utf8(name).expect("a name");
+        let problem = format!("not a bundle {name}");
+        let same = |zip: &mut Zip| zip.entries.insert(at, zip.entries[at].clone());
+        cases.push(with(&format!("{name} twice"), same, &[&problem]));
+        // The second of the two differs. Programs differ in which of the two they extract.
+        let other = |zip: &mut Zip| zip.entries.insert(at + 1, Entry::new(name.as_str(), b"other".as_slice()));
+        cases.push(with(&format!("{name} twice, the second differs"), other, &[&problem]));
+        let at_end = |zip: &mut Zip| zip.entries.push(Entry::new(name.as_str(), b"other".as_slice()));
+        if at < FIRST + FILES.len() - 1 {
+            cases.push(with(&format!("{name} again at the end"), at_end, &[&problem]));
+        }
+    }
+    let first = |zip: &mut Zip| zip.entries.insert(3, Entry::new("certificate.pdf", b"other".as_slice()));
+    let found = ["not a bundle certificate.pdf", "changed certificate.pdf"];
+    cases.push(with("a file twice, the first differs", first, &found));
+    cases
+}
+
+fn moved() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for at in 0..FIRST + FILES.len() - 1 {
+        let name = Zip::read(&good()).entries[at].local.name.clone();
+        let problem = format!("not a bundle {}", String::from_utf8(name).expect("a name"));
+        let swap = |zip: &mut Zip| zip.entries.swap(at, at + 1);
+        cases.push(with(&format!("entries {at} and {} swapped", at + 1), swap, &[&problem]));
+    }
+    let last = |zip: &mut Zip| zip.entries.rotate_left(1);
+    cases.push(with("manifest at the end", last, &["not a bundle manifest.json"]));
+    let names =
+        ["documents/\u{dc}bergabe.pdf", "documents/empty.txt", "documents/deed.pdf", "certificate.pdf", "audit.json"];
+    let backward: Vec<String> = names.iter().map(|name| format!("not a bundle {name}")).collect();
+    let reverse = |zip: &mut Zip| zip.entries[FIRST..].reverse();
+    cases.push(with("files backward", reverse, &backward.iter().map(String::as_str).collect::<Vec<_>>()));
+    cases
+}
+
+fn headers() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let changes: [Change; 9] = [
+        ("version", |header| header.version = 45),
+        ("flags: names in another alphabet", |header| header.flags = 0),
+        ("flags: encrypted", |header| header.flags |= 1),
+        ("flags: sizes follow", |header| header.flags |= 8),
+        ("method", |header| header.method = 8),
+        ("time", |header| header.time = 1),
+        ("date", |header| header.date = 0x22),
+        ("uncompressed size", |header| header.size ^= 1),
+        ("extra field", |header| header.extra = vec![0x55, 0x54, 1, 0, 0]),
+    ];
+    for (what, change) in changes {
+        let in_both = |zip: &mut Zip| zip.entries[3].set(change);
+        let problems = ["not a bundle certificate.pdf", "not a bundle -"];
+        cases.push(with(&format!("{what} in both headers"), in_both, &problems));
+        let in_local = |zip: &mut Zip| change(&mut zip.entries[3].local);
+        // The offsets after an extra field are others too.
+        let problems = if what == "extra field" { &problems[..] } else { &problems[..1] };
+        cases.push(with(&format!("{what} in the local header"), in_local, problems));
+        let in_directory = |zip: &mut Zip| change(&mut zip.entries[3].central);
+        cases.push(with(&format!("{what} in the directory"), in_directory, &["not a bundle -"]));
+    }
+    let crc = |zip: &mut Zip| zip.entries[3].local.crc ^= 1;
+    cases.push(with("wrong CRC-32 in the local header", crc, &["not a bundle -", "changed certificate.pdf"]));
+    let crc = |zip: &mut Zip| zip.entries[3].central.crc ^= 1;
+    cases.push(with("wrong CRC-32 in the directory", crc, &["not a bundle -"]));
+    for (at, name) in [MANIFEST, "manifest.sig"].into_iter().enumerate() {
+        let crc = |zip: &mut Zip| zip.entries[at].set(|header| header.crc ^= 1);
+        cases.push(with(&format!("wrong CRC-32 of {name}"), crc, &["manifest changed manifest.json"]));
+        let date = |zip: &mut Zip| zip.entries[at].set(|header| header.date += 1);
+        let problems = [&format!("not a bundle {name}"), "not a bundle -"];
+        cases.push(with(&format!("date of {name}"), date, &problems));
+    }
+    cases
+}
+
+fn directory() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let changes: [Change; 9] = [
+        ("made elsewhere", |header| header.made_by = 20),
+        ("a link", |header| header.external = 0o120_777 << 16),
+        ("a folder", |header| header.external = 0x10),
+        ("a text", |header| header.internal = 1),
+        ("on another disk", |header| header.disk = 1),
+        ("a comment", |header| header.comment = b"reviewed".to_vec()),
+        ("another offset", |header| header.shift = 1),
+        ("compressed size", |header| header.packed += 1),
+        ("ZIP64", |header| (header.size, header.packed, header.extra) = (u32::MAX, u32::MAX, vec![1, 0, 16, 0])),
+    ];
+    for (what, change) in changes {
+        let change = |zip: &mut Zip| change(&mut zip.entries[4].central);
+        cases.push(with(&format!("directory: {what}"), change, &["not a bundle -"]));
+    }
+    for word in 0..4 {
+        let change = |zip: &mut Zip| zip.end[word] = 1;
+        cases.push(with(&format!("end: word {word}"), change, &["not a bundle -"]));
+    }
+    cases.push(with("end: a comment", |zip| zip.comment = b"reviewed".to_vec(), &["not a bundle -"]));
+    // The directory leads to another content than the one that follows the header before it.
+    let shadow = |zip: &mut Zip| {
+        let mut other = Entry::new("certificate.pdf", b"%PDF-1.7 another".as_slice());
+        other.local.name = b"zzz".to_vec();
+        zip.entries.push(other);
+        zip.entries[3].is_in_directory = false;
+    };
+    cases.push(with("the directory leads to another content", shadow, &["not a bundle -", "added zzz"]));
+    cases
+}
+
+/// Compressed files: nothing of them is unpacked.
+fn packed() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let pack = |entry: &mut Entry, content: &[u8]| {
+        entry.content = miniz_oxide::deflate::compress_to_vec(content, 9);
+        entry.settle();
+        let (crc, size) = (crc32fast::hash(content), u32::try_from(content.len()).expect("a size"));
+        entry.set(|header| (header.crc, header.size, header.method) = (crc, size, 8));
+    };
+    let problems =
+        |path: &str| [format!("not a bundle {path}"), "not a bundle -".to_owned(), format!("changed {path}")];
+    let all = problems("timeline.json");
+    let one = |zip: &mut Zip| pack(&mut zip.entries[7], FILES[5].content);
+    cases.push(with("a compressed file", one, &all.each_ref().map(String::as_str)));
+    let zeros = vec![0; 64 * 1024 * 1024];
+    let bomb = |zip: &mut Zip| pack(&mut zip.entries[7], &zeros);
+    cases.push(with("a file that unpacks to 64 MiB", bomb, &all.each_ref().map(String::as_str)));
+    let added = |zip: &mut Zip| {
+        let mut entry = Entry::new("zeros", b"".as_slice());
+        pack(&mut entry, &zeros);
+        zip.entries.push(entry);
+    };
+    cases.push(with("a bomb added", added, &["not a bundle zeros", "not a bundle -", "added zeros"]));
+    let manifest = |zip: &mut Zip| {
+        let text = zip.entries[0].content.clone();
+        pack(&mut zip.entries[0], &text);
+    };
+    let found = ["not a bundle manifest.json", "not a bundle -", "not a bundle manifest.json"];
+    cases.push(with("a compressed manifest", manifest, &found));
+    // The sizes say more than is there: the zip can't be read on from there.
+    let size = |zip: &mut Zip| zip.entries[7].local.packed = u32::MAX;
+    cases.push(with("a size beyond the end", size, &["not a bundle -", "missing timeline.json"]));
+    let size = |zip: &mut Zip| zip.entries[7].local.packed -= 1;
+    let shorter = ["not a bundle timeline.json", "not a bundle -", "changed timeline.json"];
+    cases.push(with("a size too small", size, &shorter));
+    cases
+}
+
+/// What is before, between and after the entries, and what is cut off.
+fn around() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let zip = good();
+    for (what, bytes) in [("a byte", &b"\0"[..]), ("a program", b"MZ\x90\0"), ("a bundle", &zip)] {
+        let before = [bytes, &zip].concat();
+        // A bundle before another is read as the first one, with something behind it.
+        cases.push(Case::new(format!("{what} before"), before, &["not a bundle -"]));
+    }
+    let much = vec![7; 100_000];
+    for (what, bytes) in [("a byte", &b"\0"[..]), ("a line break", b"\n"), ("much", &much)] {
+        cases.push(Case::new(format!("{what} after"), [&zip, bytes].concat(), &["not a bundle -"]));
+    }
+    let mut missing: Vec<String> = FILES[1..].iter().map(|file| format!("missing {}", file.path)).collect();
+    missing.insert(0, "not a bundle -".to_owned());
+    let between = |zip: &mut Zip| zip.entries[3].before = b"between".to_vec();
+    cases.push(with("bytes between entries", between, &missing.iter().map(String::as_str).collect::<Vec<_>>()));
+    let before_directory = |zip: &mut Zip| zip.before_directory = b"between".to_vec();
+    cases.push(with("bytes before the directory", before_directory, &["not a bundle -"]));
+    for cut in [1, 2, 21, 22, 23, 100] {
+        let shorter = zip[..zip.len() - cut].to_vec();
+        cases.push(Case::new(format!("{cut} bytes cut off"), shorter, &["not a bundle -"]));
+    }
+    for length in [1, 4, 29, 30, 42, 43, 100] {
+        cases.push(Case::new(format!("only {length} bytes"), zip[..length].to_vec(), &["not a bundle -"]));
+    }
+    let last = zip.windows(4).rposition(|bytes| bytes == b"PK\x03\x04").expect("the last entry");
+    for more in [0, 20, 40, 45] {
+        let expected = ["not a bundle -", "missing timeline.json"];
+        cases.push(Case::new(format!("cut off {more} bytes into an entry"), zip[..last + more].to_vec(), &expected));
+    }
+    cases
+}
+
+/// Files that are something else altogether.
+fn others() -> Vec<Case> {
+    let ordinary = Zip { entries: vec![Entry::new("readme.txt", b"hello".as_slice())], ..Zip::default() };
+    let other_manifest = Entry::new(MANIFEST, b"{\"manifest_version\": 3}".as_slice());
+    let extension = Zip { entries: vec![other_manifest, Entry::new("x.js", b"".as_slice())], ..Zip::default() };
+    let many = |count: usize| Zip {
+        entries: (0..count).map(|number| Entry::new(format!("{number:05}"), b"".as_slice())).collect(),
+        ..Zip::default()
+    };
+    vec![
+        Case::new("an empty file", Vec::new(), &["not a bundle -"]),
+        Case::new("a text", b"This is no bundle.\n".to_vec(), &["not a bundle -"]),
+        Case::new("a PDF", b"%PDF-1.7\n%%EOF\n".to_vec(), &["not a bundle -"]),
+        Case::new("zeros", vec![0; 1000], &["not a bundle -"]),
+        Case::new("an ordinary zip", ordinary.write(), &["not a bundle -"]),
+        Case::new("a zip with 12,000 files", many(12_000).write(), &["not a bundle -"]),
+        Case::new("another manifest.json", extension.write(), &["not a bundle manifest.json"]),
+    ]
+}

@@ -1,0 +1,65 @@
+//! Bundles as others see them: what is written, what a verifier finds in hundreds of damaged ones, and that the verifier in
+//! Python finds the same.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that meets what it did not expect should fail there and then"
+)]
+
+mod cases;
+mod damage;
+mod forged;
+mod properties;
+mod verifiers;
+mod zip;
+
+use bundle::{About, File, KeyDocument, Problem, SigningKey, verify, write};
+
+/// What the bundles of the tests are about.
+const ABOUT: About<'static> = About {
+    service: "https://countersign.example",
+    organization_id: "019a0000-0000-7000-8000-000000000001",
+    agreement_id: "019a0000-0000-7000-8000-000000000002",
+    created_at: "2026-11-23T06:33:17Z",
+};
+
+/// The files of the tests, in the order of their paths.
+const FILES: [File<'static>; 6] = [
+    File { path: "audit.json", content: b"[]\n" },
+    File { path: "certificate.pdf", content: b"%PDF-1.7 certificate" },
+    File { path: "documents/deed.pdf", content: b"%PDF-1.7 deed" },
+    File { path: "documents/empty.txt", content: b"" },
+    File { path: "documents/\u{dc}bergabe.pdf", content: b"%PDF-1.7 PK\x03\x04 PK\x01\x02 PK\x05\x06" },
+    File { path: "timeline.json", content: b"{\"events\": []}\n" },
+];
+
+/// The keys of the service, by id; `mallory` is nobody's.
+const SECRETS: [(&str, [u8; 32]); 3] = [("2026-10", [10; 32]), ("2026-11", [11; 32]), ("mallory", [66; 32])];
+
+fn key(id: &str) -> SigningKey {
+    let (id, secret) = SECRETS.iter().find(|(name, _)| *name == id).expect("a key");
+    SigningKey::new(*id, secret).expect("a key")
+}
+
+/// The key document of the service.
+fn keys() -> KeyDocument {
+    KeyDocument::new(vec![key("2026-10").public(), key("2026-11").public()]).expect("keys")
+}
+
+/// A bundle with files, as the service makes it.
+fn bundle_of(files: &[File<'_>]) -> Vec<u8> {
+    write(&ABOUT, files, &key("2026-11")).expect("a bundle")
+}
+
+/// The bundle of the tests.
+fn good() -> Vec<u8> {
+    bundle_of(&FILES)
+}
+
+/// The problems of a bundle, as `changed certificate.pdf`, or `not a bundle -` where it is no file's. None if it verifies.
+fn problems(bundle: &[u8]) -> Vec<String> {
+    let report = verify(bundle, &keys());
+    assert_eq!(report.is_verified(), report.problems.is_empty(), "{report}");
+    let text = |Problem { kind, path, .. }: &Problem| format!("{kind} {}", path.as_deref().unwrap_or("-"));
+    report.problems.iter().map(text).collect()
+}

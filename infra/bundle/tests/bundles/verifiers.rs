@@ -1,0 +1,183 @@
+//! The verifier in Python, `events/verify/verify_bundle.py`, finds just what this crate finds.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use bundle::{File, verify};
+use tempfile::TempDir;
+
+use crate::{FILES, bundle_of, cases, good, keys};
+
+const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../events/verify/verify_bundle.py");
+/// Python with the package that the verifier needs, as `scripts/tools evidence` installs it.
+const PYTHON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/evidence/bin/python3");
+
+/// Python, if it has the package.
+fn python() -> Option<PathBuf> {
+    let candidates = [PathBuf::from(PYTHON), PathBuf::from("python3")];
+    let has_package = |python: &PathBuf| {
+        let output =
+            Command::new(python).args(["-c", "import cryptography.hazmat.primitives.asymmetric.ed25519"]).output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    let python = candidates.into_iter().find(has_package);
+    if python.is_none() {
+        eprintln!("skipped: this takes `scripts/tools evidence`");
+    }
+    python
+}
+
+/// A folder with bundles and the key document.
+struct Folder {
+    folder: TempDir,
+    names: Vec<String>,
+}
+
+impl Folder {
+    fn new<'a>(bundles: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let folder = TempDir::new().expect("a folder");
+        let mut names = Vec::new();
+        for (number, bundle) in bundles.into_iter().enumerate() {
+            let name = format!("{number}.zip");
+            std::fs::write(folder.path().join(&name), bundle).expect("a file");
+            names.push(name);
+        }
+        let keys = serde_json::to_vec(&keys()).expect("the key document");
+        std::fs::write(folder.path().join("keys.json"), keys).expect("a file");
+        Self { folder, names }
+    }
+
+    fn run(&self, python: &Path, arguments: &[&str]) -> Output {
+        let mut command = Command::new(python);
+        command.current_dir(self.folder.path()).arg("-B").arg(PROGRAM).args(arguments);
+        command.output().expect("the verifier")
+    }
+
+    /// What the verifier in Python says of all bundles.
+    fn verdicts(&self, python: &Path) -> Vec<String> {
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let output = self.run(python, &[&["--keys", "keys.json"], &names[..]].concat());
+        let (said, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(wrong, "", "{said}");
+        let (mut rest, mut verdicts) = (said.strip_prefix("0.zip:\n").expect("the first"), Vec::new());
+        for next in names.iter().skip(1) {
+            let (verdict, after) = rest.split_once(&format!("\n{next}:\n")).unwrap_or_else(|| panic!("no {next}"));
+            verdicts.push(verdict.to_owned());
+            rest = after;
+        }
+        verdicts.push(rest.trim_end_matches('\n').to_owned());
+        verdicts
+    }
+}
+
+/// Asserts that both say the same, word by word.
+fn assert_agree<'a>(bundles: impl IntoIterator<Item = (String, &'a [u8])>) {
+    let Some(python) = python() else { return };
+    let (names, bundles): (Vec<String>, Vec<&[u8]>) = bundles.into_iter().unzip();
+    let verdicts = Folder::new(bundles.iter().copied()).verdicts(&python);
+    assert_eq!(verdicts.len(), bundles.len());
+    for ((name, bundle), verdict) in names.iter().zip(bundles).zip(verdicts) {
+        assert_eq!(verdict, verify(bundle, &keys()).to_string(), "{name}");
+    }
+}
+
+#[test]
+fn they_agree_on_every_case() {
+    let cases = cases::all();
+    assert!(cases.len() >= 300, "{}", cases.len());
+    assert_agree(cases.iter().map(|case| (case.name.clone(), case.bundle.as_slice())));
+}
+
+#[test]
+fn they_agree_on_every_changed_byte() {
+    let good = good();
+    let changed = (0..good.len()).map(|at| {
+        let mut bundle = good.clone();
+        bundle[at] ^= 1 << (at % 8);
+        bundle
+    });
+    let changed: Vec<Vec<u8>> = changed.collect();
+    assert_agree(changed.iter().enumerate().map(|(at, bundle)| (format!("byte {at}"), bundle.as_slice())));
+}
+
+/// Pieces of bundles cut out, repeated and exchanged, by chance but the same in each run.
+#[test]
+fn they_agree_on_shuffled_pieces() {
+    let (good, other) = (good(), bundle_of(&[]));
+    let mut state = 0x2545_f491_u32;
+    let mut below = move |limit: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        usize::try_from(state >> 8).expect("a number") % limit
+    };
+    let mut shuffled = Vec::new();
+    for _ in 0..1000 {
+        let mut bundle = good.clone();
+        for _ in 0..=below(3) {
+            let source = if below(4) == 0 { &other } else { &good };
+            let from = below(source.len());
+            let piece = &source[from..(from + below(80)).min(source.len())];
+            let at = below(bundle.len());
+            let end = (at + below(80)).min(bundle.len());
+            bundle.splice(at..end, piece.iter().copied());
+        }
+        shuffled.push(bundle);
+    }
+    assert_agree(shuffled.iter().enumerate().map(|(number, bundle)| (number.to_string(), bundle.as_slice())));
+}
+
+#[test]
+fn the_exit_status_tells_the_verdict() {
+    let Some(python) = python() else { return };
+    let (good, mut changed) = (good(), good());
+    changed[500] ^= 1;
+    let folder = Folder::new([good.as_slice(), &changed]);
+    std::fs::write(folder.folder.path().join("no-keys.json"), "{\"keys\": [{\"id\": \"a\"}]}").expect("a file");
+    let status = |arguments: &[&str]| folder.run(&python, arguments).status.code();
+    assert_eq!(status(&["0.zip", "--keys", "keys.json"]), Some(0));
+    assert_eq!(status(&["1.zip", "--keys", "keys.json"]), Some(1));
+    assert_eq!(status(&["0.zip", "1.zip", "0.zip", "--keys", "keys.json"]), Some(1));
+    assert_eq!(status(&["0.zip"]), Some(2));
+    assert_eq!(status(&["2.zip", "--keys", "keys.json"]), Some(2));
+    assert_eq!(status(&["0.zip", "--keys", "no-keys.json"]), Some(2));
+    assert_eq!(status(&["0.zip", "--keys", "0.zip"]), Some(2));
+    // One bundle alone is not named.
+    let said = folder.run(&python, &["0.zip", "--keys", "keys.json"]).stdout;
+    assert_eq!(String::from_utf8_lossy(&said), format!("{}\n", verify(&good, &keys())));
+}
+
+/// A bundle larger than any is read no further; the file has holes in the place of bytes.
+#[test]
+fn both_refuse_what_is_too_large() {
+    let Some(python) = python() else { return };
+    let folder = Folder::new([good().as_slice()]);
+    let file = std::fs::OpenOptions::new().write(true).open(folder.folder.path().join("0.zip")).expect("the file");
+    file.set_len(u64::try_from(bundle::BUNDLE_BYTES_MAX).expect("a size") * 20).expect("a larger file");
+    let output = folder.run(&python, &["0.zip", "--keys", "keys.json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let mut expected = String::new();
+    writeln!(expected, "not a bundle      (the whole file): it is larger than any bundle").expect("a line");
+    writeln!(expected, "NOT VERIFIED: 1 problem").expect("a line");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+}
+
+/// Ordinary programs open a bundle, and show its names as they are: Python's standard library and `unzip`.
+#[test]
+fn a_bundle_is_an_ordinary_zip() {
+    let folder = Folder::new([good().as_slice()]);
+    for command in
+        [&["python3", "-m", "zipfile", "-e", "0.zip", "python"], &["unzip", "-q", "0.zip", "-d", "unzip"][..]]
+    {
+        let mut program = Command::new(command[0]);
+        program.args(&command[1..]).current_dir(folder.folder.path()).env("LC_ALL", "C.UTF-8");
+        let Ok(output) = program.output() else {
+            eprintln!("skipped: there is no {}", command[0]);
+            continue;
+        };
+        assert!(output.status.success(), "{output:?}");
+        let extracted = folder.folder.path().join(command[command.len() - 1]);
+        for File { path, content } in FILES {
+            assert_eq!(std::fs::read(extracted.join(path)).expect(path), content, "{command:?}: {path}");
+        }
+    }
+}
