@@ -10,6 +10,7 @@ use tests::app::{self, Browser, Page};
 use tests::runtime_api::{self, EVENTS, Function, event, recorded};
 use tests::{Answer, Org, drafts};
 
+use crate::unknown_id;
 use crate::webhooks::lambda::{self as webhook_lambda, Cloud};
 
 /// Where the links of the answers lead.
@@ -230,21 +231,28 @@ async fn the_apps_functions_share_its_pages() {
     let person = cloud.org.admin("Maren Holt").await;
     let browser = Browser::of(&cloud.org, &person).await;
     let session = browser.cookie("session").expect("a session");
+    // Participants have sessions of their own.
+    let part = format!("/app/parts/{}", unknown_id());
+    let pictures = format!("/app/pictures/{0}/{0}", unknown_id());
+    let (receipt, picture) = (format!("{part}/receipts/{}", unknown_id()), format!("{pictures}/1"));
+    let other_picture = format!("{pictures}/2");
     let paths = [
-        ("member-app", ["/app", "/app/proposals"]),
-        ("agreement-app", ["/app/agreements", "/app/agreements/new"]),
-        ("organization-app", ["/app/audit", "/app/developers/reference"]),
+        ("member-app", 200, ["/app", "/app/proposals"]),
+        ("agreement-app", 200, ["/app/agreements", "/app/agreements/new"]),
+        ("organization-app", 200, ["/app/audit", "/app/developers/reference"]),
+        ("participant-app", 401, [part.as_str(), &receipt]),
+        ("picture-app", 401, [picture.as_str(), &other_picture]),
     ];
-    for (function, own) in paths {
+    for (function, status, own) in paths {
         let mut process = webhook_lambda::start(function, &cloud.environment()).await;
-        for path in paths.iter().flat_map(|(_, paths)| paths) {
+        for path in paths.iter().flat_map(|(_, _, paths)| paths) {
             let mut asked: Value = serde_json::from_str(&recorded(PAGES[0], &[])).expect("an event is JSON");
             asked["rawPath"] = json!(path);
             asked["rawQueryString"] = json!("");
             asked["requestContext"]["http"]["path"] = json!(path);
             asked["cookies"] = json!([format!("__Host-session={session}")]);
             let page = open(&mut process, asked.to_string()).await;
-            assert_eq!(page.status, if own.contains(path) { 200 } else { 404 }, "{function}: {path}");
+            assert_eq!(page.status, if own.contains(path) { status } else { 404 }, "{function}: {path}");
         }
     }
 }

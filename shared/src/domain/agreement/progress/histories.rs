@@ -18,6 +18,10 @@ use crate::domain::time::Timestamp;
 enum Recorded {
     Approved(usize),
     Signed,
+    /// A participant declines what the gate in a place asks for.
+    Declined(usize),
+    /// A member opens the gate in a place again.
+    Reopened(usize),
     Moved(MovementState),
 }
 
@@ -37,6 +41,8 @@ fn recorded() -> impl Strategy<Value = Recorded> {
     prop_oneof![
         4 => (0..12_usize).prop_map(Recorded::Approved),
         1 => Just(Recorded::Signed),
+        3 => (0..12_usize).prop_map(Recorded::Declined),
+        2 => (0..12_usize).prop_map(Recorded::Reopened),
         3 => proptest::sample::select(vec![
             MovementState::Authorized,
             MovementState::SenderReported,
@@ -71,10 +77,18 @@ impl World {
 
     fn record(&mut self, what: &Recorded, movement: MovementId, now: Timestamp) {
         self.go(now);
+        let gates: Vec<GateId> = self.live.stages.iter().flat_map(|stage| &stage.gates).map(|gate| gate.id).collect();
         match what {
+            Recorded::Declined(which) | Recorded::Reopened(which) => {
+                let before = self.live.clone();
+                if let Some(gate) = gates.get(*which) {
+                    self.decline_or_reopen(*gate, matches!(what, Recorded::Declined(_)), now);
+                }
+                self.completions += usize::from(before.is_active() && self.live.completion().is_some());
+                self.check(&before, now);
+                return;
+            }
             Recorded::Approved(which) => {
-                let gates: Vec<GateId> =
-                    self.live.stages.iter().flat_map(|stage| &stage.gates).map(|gate| gate.id).collect();
                 let approver = self.live.participants[0].id;
                 self.facts.approved.extend(gates.get(*which).map(|gate| (*gate, approver)));
             }
@@ -86,6 +100,19 @@ impl World {
             self.approved_at.entry(approved.0).or_insert(now);
         }
         self.go(now);
+    }
+
+    /// Declines what a gate asks a participant for, or opens a declined one again, where that is possible.
+    fn decline_or_reopen(&mut self, id: GateId, declines: bool, now: Timestamp) {
+        let (live, at) = (&self.live, (time_scale(), now));
+        let gate = live.stages.iter().flat_map(|stage| &stage.gates).find(|gate| gate.id == id).unwrap();
+        let asks_people =
+            gate.rule.participant_ids().is_some() || matches!(gate.rule, GateRule::SignatureBlocks { .. });
+        if declines && asks_people && live.is_active() && matches!(gate.state, GateState::Open { .. }) {
+            self.live = live.declined(&self.facts, at, &[id].into(), live.participants[0].id);
+        } else if !declines && live.is_active() && matches!(gate.state, GateState::Declined { .. }) {
+            self.live = live.reopened(&self.facts, at, id);
+        }
     }
 
     fn check(&self, before: &Agreement, now: Timestamp) {
@@ -113,6 +140,9 @@ impl World {
                 match (&gate.state, stage.state) {
                     (GateState::Locked, StageState::Upcoming) => {}
                     (GateState::Open { opened_at, .. }, StageState::Current) => assert!(*opened_at <= now),
+                    (GateState::Declined { opened_at, declined_at, .. }, StageState::Current) => {
+                        assert!(opened_at <= declined_at && *declined_at <= now);
+                    }
                     (GateState::Cleared { opened_at, cleared_at }, StageState::Current | StageState::Done) => {
                         assert!(noon() <= *opened_at && opened_at <= cleared_at && *cleared_at <= now);
                         let arrived = self.facts.movements.iter().any(|(_, state)| state.is_reconciled());
