@@ -141,6 +141,8 @@ pub const HOME_AGREEMENTS_MAX: usize = 5;
 pub const HOME_WARNINGS_MAX: usize = 3;
 /// The latest acts on Home.
 pub const HOME_ACTS_MAX: usize = 8;
+/// How long an active agreement waits for others until Home says that it is stuck, in seconds: 7 days.
+pub const STUCK_AFTER_S: i64 = 7 * 24 * 3600;
 /// The time before its expiry in which an agreement closes soon, in seconds: a week, so that a weekend is no surprise.
 pub const CLOSES_SOON_S: i64 = 7 * 24 * 3600;
 

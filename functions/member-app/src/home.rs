@@ -13,6 +13,7 @@ use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::domain::token::Token;
 use shared::error::Error;
+use shared::limits;
 use shared::service::audit::{self, Names};
 use shared::service::endpoints::EndpointState;
 use shared::service::home::{self, Home, QueuedAgreement, Shortlist, WorkQueue};
@@ -70,6 +71,8 @@ struct Item {
     more_blockers: usize,
     /// A time, and what happens or happened then.
     when: Option<(&'static str, DisplayTime)>,
+    /// Whether those for whom it waits have looked at their pages, and when the last of them did.
+    looked: Option<(String, Option<DisplayTime>)>,
     badge: Option<(String, &'static str)>,
 }
 
@@ -259,6 +262,25 @@ fn time_left(now: Timestamp, until: Timestamp) -> (String, &'static str) {
     (sentences::time_left(now, until), if is_urgent { "red" } else { "amber" })
 }
 
+/// The badge of what has waited for too long.
+fn stuck(now: Timestamp, since: Timestamp) -> Option<(String, &'static str)> {
+    let waited_s = (now.unix_ms() - since.unix_ms()) / 1000;
+    (waited_s >= limits::STUCK_AFTER_S).then(|| (format!("Stuck for {} days", waited_s / (24 * 3600)), "amber"))
+}
+
+/// Whether those for whom an agreement waits have looked at their pages, and when the last of them did.
+fn looked(looks: &[Option<Timestamp>]) -> Option<(String, Option<DisplayTime>)> {
+    let last = looks.iter().flatten().max().copied().map(DisplayTime::from);
+    let text = match (looks.iter().flatten().count(), looks.len()) {
+        (_, 0) => return None,
+        (0, 1) => "has not opened the link yet".to_owned(),
+        (0, _) => "no one has opened their link yet".to_owned(),
+        (looked, all) if looked == all => "last looked".to_owned(),
+        (looked, all) => format!("{looked} of {all} opened their link, last"),
+    };
+    Some((text, last))
+}
+
 impl Item {
     fn of_agreement(agreement: &Agreement, detail: String) -> Self {
         Self {
@@ -268,6 +290,7 @@ impl Item {
             blockers: Vec::new(),
             more_blockers: 0,
             when: None,
+            looked: None,
             badge: None,
         }
     }
@@ -291,6 +314,7 @@ impl Item {
             blockers: Vec::new(),
             more_blockers: 0,
             when: Some(("", proposal.created_at.into())),
+            looked: None,
             badge: Some(time_left(now, proposal.expires_at)),
         }
     }
@@ -311,10 +335,11 @@ impl Item {
         };
         let (when, badge) = match wait.until {
             Some(until) => (("ends", until), Some((sentences::time_left(now, until), "quiet"))),
-            None => (("since", wait.since), wait.is_declined.then(|| ("Declined".to_owned(), "red"))),
+            None if wait.is_declined => (("since", wait.since), Some(("Declined".to_owned(), "red"))),
+            None => (("since", wait.since), stuck(now, wait.since)),
         };
-        let when = Some((when.0, when.1.into()));
-        Self { when, badge, ..Self::of_agreement(&queued.agreement, wait.on) }
+        let (when, looked) = (Some((when.0, when.1.into())), looked(&queued.looks));
+        Self { when, looked, badge, ..Self::of_agreement(&queued.agreement, wait.on) }
     }
 
     fn of_attention(queued: &QueuedAgreement, queue: &Queue<'_>) -> Self {
@@ -354,6 +379,7 @@ impl Item {
             blockers: Vec::new(),
             more_blockers: 0,
             when: None,
+            looked: None,
             badge: Some(("Failing".to_owned(), "red")),
         }
     }
@@ -366,6 +392,7 @@ impl Item {
             blockers: Vec::new(),
             more_blockers: 0,
             when: Some(("expires", token.expires_at.into())),
+            looked: None,
             badge: Some(time_left(now, token.expires_at)),
         }
     }
@@ -406,5 +433,26 @@ impl ProposalRow {
             actor,
             at: at.into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_for_a_week_is_stuck_and_says_who_has_looked() {
+        let now = Timestamp::from_unix_ms(1_800_000_000_000).unwrap();
+        let since = |days: i64| now.plus_seconds(-days * 24 * 3600);
+        assert_eq!(stuck(now, since(6)), None);
+        assert_eq!(stuck(now, since(9)), Some(("Stuck for 9 days".to_owned(), "amber")));
+        let said = |looks: &[Option<Timestamp>]| looked(looks).map(|(text, at)| (text, at.map(|at| at.datetime)));
+        let (one, other) = (Some(since(2)), Some(since(1)));
+        assert_eq!(said(&[]), None);
+        assert_eq!(said(&[None]), Some(("has not opened the link yet".to_owned(), None)));
+        assert_eq!(said(&[None, None]), Some(("no one has opened their link yet".to_owned(), None)));
+        let last = Some(since(1).to_string());
+        assert_eq!(said(&[one, other]), Some(("last looked".to_owned(), last.clone())));
+        assert_eq!(said(&[other, None]), Some(("1 of 2 opened their link, last".to_owned(), last)));
     }
 }

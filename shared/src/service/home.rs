@@ -4,13 +4,16 @@
 //! An organization with 500 drafts pays for 500 rows and five drafts. The rows also name the contacts that take part, so
 //! that agreements and their people are read side by side: Home takes two reads in a row, however many sections it has.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use futures_util::future::try_join_all;
 
 use crate::domain::agreement::blockers::Blocker;
+use crate::domain::agreement::gate::GateStatus;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::audit::AuditRow;
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, ContactId, ProposalId};
+use crate::domain::ids::{AgreementId, ContactId, ParticipantId, ProposalId};
 use crate::domain::member::Member;
 use crate::domain::proposal::{Proposal, ProposalAction};
 use crate::domain::time::Timestamp;
@@ -22,9 +25,9 @@ use crate::service::endpoints::{self, EndpointState};
 use crate::service::loaded_agreement::{AgreementWithFacts, blockers_of, participants_of};
 use crate::service::scope::Scope;
 use crate::service::tokens;
-use crate::store::Versioned;
 use crate::store::agreements::{OpenAgreement, OpenAgreements};
 use crate::store::proposals::{PendingProposal, PendingProposals};
+use crate::store::{StoreError, Versioned};
 
 /// The first of many.
 #[derive(Debug)]
@@ -57,6 +60,8 @@ pub struct QueuedAgreement {
     /// What keeps it from publication, if it is a draft. The activation of its workspace, which publication does, is left
     /// out.
     pub blockers: Vec<Blocker>,
+    /// When those for whom it waits last looked at their pages, if it is active. None for who never has.
+    pub looks: Vec<Option<Timestamp>>,
 }
 
 /// What an organization has to do, and what it waits for. Each agreement is in one section: where it closes soon, there.
@@ -166,11 +171,17 @@ async fn queue(scope: &Scope, own: &BTreeSet<ContactId>) -> Result<WorkQueue, Er
     let (open, pending) = tokio::try_join!(store.open_agreements(), store.all_pending_proposals(now))?;
     let chosen = Chosen::of(&open, &pending, own, now);
     let people: BTreeSet<ContactId> = chosen.agreements().flat_map(|open| &open.contacts).copied().collect();
-    let (proposals, agreements, contacts) = tokio::try_join!(
+    let accesses = try_join_all(chosen.agreements().filter(|open| open.is_active).map(async |open| {
+        let accesses: BTreeMap<_, _> = store.accesses(open.id).await?.into_iter().collect();
+        Ok::<_, StoreError>((open.id, accesses))
+    }));
+    let (proposals, agreements, contacts, accesses) = tokio::try_join!(
         store.proposals(chosen.proposals.shown.iter().copied()),
         store.agreements(chosen.agreements().map(|open| open.id)),
         store.contacts(people.iter().copied()),
+        accesses,
     )?;
+    let accesses: HashMap<AgreementId, _> = accesses.into_iter().collect();
     // Someone may have joined between the two reads. Old rows do not name who takes part.
     let joined = participants_of(agreements.iter().map(|agreement| &**agreement));
     let joined = store.contacts(joined.difference(&people).copied()).await?;
@@ -184,7 +195,11 @@ async fn queue(scope: &Scope, own: &BTreeSet<ContactId>) -> Result<WorkQueue, Er
             Lifecycle::Draft => blockers_of(&agreement, true, &contacts, now),
             _ => Vec::new(),
         };
-        found.insert(agreement.id(), QueuedAgreement { agreement, blockers });
+        let seen_at = |id: ParticipantId| accesses.get(&agreement.id())?.get(&id)?.seen_at;
+        let open = agreement.waiting_gates().filter(|gate| gate.state.status() == GateStatus::Open);
+        let waited_for: BTreeSet<ParticipantId> = open.flat_map(|gate| agreement.unmet_by(gate)).collect();
+        let looks = waited_for.into_iter().map(seen_at).collect();
+        found.insert(agreement.id(), QueuedAgreement { agreement, blockers, looks });
     }
     let mut drafts = found_of(&mut found, &chosen.drafts);
     drafts.shown.sort_by_key(|draft| !draft.blockers.is_empty());

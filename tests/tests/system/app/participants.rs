@@ -95,7 +95,10 @@ async fn two_signers_and_an_approval_complete_an_agreement_with_their_receipts()
     let read = live.read().await;
     assert_eq!(read["stages"][1]["gates"][0]["waiting_on_participant_ids"], json!([northwind]));
 
+    let home = live.member.get("/app").await;
+    assert!(home.says("Northwind Robotics, Inc. to sign") && home.says("has not opened the link yet"), "{}", home.body);
     let northwind = live.attend(northwind).await;
+    assert!(live.member.get("/app").await.says(" · last looked <time"));
     receipt(&northwind, &northwind.sign(&live.agreement, "Nora Wind").await).await;
     let read = live.read().await;
     assert_eq!((&read["lifecycle"], &read["documents"][0]["state"]), (&json!("completed"), &json!("signed")));
