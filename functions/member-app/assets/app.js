@@ -26,6 +26,12 @@
   });
   showTimes(document);
 
+  const COPY = 'button[data-copy], button[data-copy-text]';
+  const showCopies = (root) => root.querySelectorAll(COPY).forEach((button) => {
+    button.hidden = false;
+  });
+  showCopies(document);
+
   // What waits is looked at again: each minute for half an hour while the page is in sight, and when it comes back into
   // sight. A part that has changed is replaced, unless the reader is in it.
   if (live.length > 0) {
@@ -46,6 +52,7 @@
         part.html = html;
         part.element.innerHTML = html;
         showTimes(part.element);
+        showCopies(part.element);
       }
     };
     setInterval(refresh, EVERY_MS);
@@ -53,42 +60,36 @@
   }
 
   // Copy buttons. `data-copy` is the id of what is copied, `data-copy-text` the text itself.
-  const buttons = document.querySelectorAll('button[data-copy], button[data-copy-text]');
-  if (buttons.length > 0) {
-    // Screen readers announce what changes in it.
-    const status = document.createElement('p');
-    status.className = 'visually-hidden';
-    status.setAttribute('role', 'status');
-    document.getElementById('main').append(status);
-    const say = (button, text) => {
-      status.textContent = text;
-      button.textContent = text;
-      clearTimeout(button.timer);
-      button.timer = setTimeout(() => {
-        button.textContent = button.dataset.label;
-        status.textContent = '';
-      }, 2000);
-    };
-    for (const button of buttons) {
-      const text = button.dataset.copyText;
-      const source = document.getElementById(button.dataset.copy);
-      if (!source && !text) continue;
-      button.dataset.label = button.textContent;
-      button.hidden = false;
-      button.addEventListener('click', async () => {
-        try {
-          await navigator.clipboard.writeText(text ?? source.value ?? source.textContent);
-          say(button, 'Copied');
-        } catch {
-          // Without permission the text is selected, for the reader to copy.
-          if (!source) return say(button, 'Not copied');
-          if (source.select) source.select();
-          else getSelection().selectAllChildren(source);
-          say(button, 'Press Ctrl+C');
-        }
-      });
+  // Screen readers announce what changes in it.
+  const status = document.createElement('p');
+  status.className = 'visually-hidden';
+  status.setAttribute('role', 'status');
+  document.getElementById('main').append(status);
+  const say = (button, text) => {
+    button.dataset.label ??= button.textContent;
+    status.textContent = text;
+    button.textContent = text;
+    clearTimeout(button.timer);
+    button.timer = setTimeout(() => {
+      button.textContent = button.dataset.label;
+      status.textContent = '';
+    }, 2000);
+  };
+  document.addEventListener('click', async ({ target }) => {
+    const button = target.closest?.(COPY);
+    if (!button) return;
+    const source = document.getElementById(button.dataset.copy);
+    try {
+      await navigator.clipboard.writeText(button.dataset.copyText ?? source.value ?? source.textContent);
+      say(button, 'Copied');
+    } catch {
+      // Without permission the text is selected, for the reader to copy.
+      if (!source) return say(button, 'Not copied');
+      if (source.select) source.select();
+      else getSelection().selectAllChildren(source);
+      say(button, 'Press Ctrl+C');
     }
-  }
+  });
 
   // A field to draw a signature in: an SVG path in a field of 1000 by 300.
   for (const pad of document.querySelectorAll('[data-pad]')) {

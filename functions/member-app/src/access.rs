@@ -112,7 +112,7 @@ impl Handler for Show {
         let signed_in = request.signed_in()?;
         let record = participants::record(signed_in.scope(), id, participant).await?;
         let ParticipantRecord { agreement, contact, access, receipts } = &record;
-        if agreement.lifecycle() == Lifecycle::Draft {
+        if !agreement.was_published() {
             return Ok(PageResponse::see_other(agreement_url(id)));
         }
         let links = links_of(request, agreement, |_| access.generation).await;
@@ -172,8 +172,8 @@ impl Handler for Reissue {
         let submitted = request.submitted_form()?;
         let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
         let shown: u64 = submitted.form().get("generation").parse().unwrap_or(u64::MAX);
-        let line = "The link before no longer works. Next: copy the new one, and send it.";
-        let redirect = redirect_with_notice(&submitted, access_url(ids.0, ids.1), "There is a new link", line).await;
+        let line = "The previous link no longer works. Next: copy the new one, and send it.";
+        let redirect = redirect_with_notice(&submitted, access_url(ids.0, ids.1), "Link reissued", line).await;
         let (scope, by) = (submitted.scope(), submitted.submitter());
         submitted.run(|| participants::reissue_link(scope, by, ids, shown)).await?;
         Ok(redirect.into())
@@ -215,14 +215,17 @@ impl Handler for Reopen {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.submitted_form()?;
         let (id, gate): (AgreementId, GateId) = (request.path_id("id")?, request.path_id("condition")?);
+        let declined_at = submitted.form().get("declined_at");
+        let shown = declined_at.parse().map_err(|_| Error::not_found())?;
         let url = format!("{}#notice", agreement_url(id));
         let line = "It waits again for those who have not done their part. Next: tell them.";
         let redirect = redirect_with_notice(&submitted, url.clone(), "The condition is open again", line).await;
         let (scope, by) = (submitted.scope(), submitted.submitter());
-        let refused = match submitted.run(|| participants::reopen(scope, by, id, gate)).await? {
+        let refused = match submitted.run(|| participants::reopen(scope, by, id, (gate, shown))).await? {
             // Another member was faster, or this form was sent before: the page shows that it is open.
             Ok(()) | Err(NotReopened::NotDeclined) => return Ok(redirect.into()),
             Err(NotReopened::Unknown) => return Err(Error::not_found()),
+            Err(NotReopened::DeclinedAgain) => "A participant has declined again. Read the new reason first.",
             Err(NotReopened::NotActive(_)) => {
                 "The agreement is no longer active, so none of its conditions opens again."
             }

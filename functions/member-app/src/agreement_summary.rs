@@ -1,7 +1,7 @@
 //! The parts of an agreement, as its own page and the review of a proposal show them.
 
 use shared::api::views::agreements::{AgreementView, DocumentView, GateView, ParticipantView, StageView};
-use shared::domain::agreement::gate::{Countdown, FieldType, Gate, GateRule, GateStatus, InformationField};
+use shared::domain::agreement::gate::{Countdown, FieldType, Gate, GateRule, GateState, GateStatus, InformationField};
 use shared::domain::agreement::verification::Verification;
 use shared::domain::agreement::{Agreement, AgreementKind, Document, DocumentState, Lifecycle, Stage, StageState};
 use shared::domain::contact::Contact;
@@ -72,8 +72,18 @@ pub(crate) struct GateRow {
     pub questions: Vec<Question>,
     /// What a member can do about it.
     pub acts: Vec<Link>,
-    /// Why a participant declined, and where a member opens it again.
-    pub declined: Option<(String, String)>,
+    /// What a participant declined, with what a member needs to open it again.
+    pub declined: Option<Declined>,
+}
+
+/// A declined condition.
+pub(crate) struct Declined {
+    /// Why a participant declined.
+    pub reason: String,
+    /// When, as the form says it.
+    pub at: String,
+    /// Where a member opens it again.
+    pub reopen: String,
 }
 
 /// A question of an information request.
@@ -168,8 +178,12 @@ impl AgreementSummary {
             for (row, gate) in step.gates.iter_mut().zip(&stage.gates) {
                 let reason = review.decline_reasons.get(&gate.id).map(|reason| reason.as_str().to_owned());
                 let reopen = format!("{}/conditions/{}/reopen", agreement_url(agreement.id()), gate.id);
-                let is_declined = is_active && gate.state.status() == GateStatus::Declined;
-                row.declined = is_declined.then(|| (reason.unwrap_or_default(), reopen));
+                row.declined = match gate.state {
+                    GateState::Declined { declined_at, .. } if is_active => {
+                        Some(Declined { reason: reason.unwrap_or_default(), at: declined_at.to_string(), reopen })
+                    }
+                    _ => None,
+                };
             }
         }
         self

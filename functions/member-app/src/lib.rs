@@ -110,9 +110,10 @@ pub fn members(app: Arc<AppState>) -> Router {
 /// Routes with an error page for every other path under `/app`.
 fn complete(routes: Router<Arc<AppState>>, app: Arc<AppState>) -> Router {
     let not_found = Served::by::<NotFound>(RouteKind::Page);
-    let not_found = move |State(app): State<Arc<AppState>>, request| not_found.serve(app, request);
+    let not_found = move |State(app): State<Arc<AppState>>, request| not_found.of_whom(&request).serve(app, request);
     let wrong_method = Served::by::<WrongMethod>(RouteKind::Action);
-    let wrong_method = move |State(app): State<Arc<AppState>>, request| wrong_method.serve(app, request);
+    let wrong_method =
+        move |State(app): State<Arc<AppState>>, request| wrong_method.of_whom(&request).serve(app, request);
     routes
         .route("/app/{*rest}", axum::routing::any(not_found))
         .method_not_allowed_fallback(wrong_method)
@@ -245,6 +246,9 @@ fn picture_routes() -> Router<Arc<AppState>> {
     Router::new().route("/app/pictures/{participant}/{document}/{page}", part_page::<part::picture::Show>())
 }
 
+/// The beginnings of the addresses of participants.
+const PART_ADDRESSES: [&str; 3] = ["/app/links/", "/app/parts/", "/app/pictures/"];
+
 /// The kind of a route, which decides where a person returns to after signing in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RouteKind {
@@ -269,6 +273,12 @@ type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<PageResponse, Error>
 impl Served {
     fn by<H: Handler>(route: RouteKind) -> Self {
         Self { operation: H::operation, handle: |request| Box::pin(H::handle(request)), route }
+    }
+
+    /// The handler for a request that no route takes: a participant, who has no account, is not sent to sign in.
+    fn of_whom(self, request: &http::Request<Body>) -> Self {
+        let is_part = PART_ADDRESSES.iter().any(|at| request.uri().path().starts_with(at));
+        if is_part { Self { route: RouteKind::Part, ..self } } else { self }
     }
 
     /// The handler for a route's method.
@@ -320,6 +330,14 @@ fn page_with_action<P: Handler, A: Handler>() -> MethodRouter<Arc<AppState>> {
     page::<P>().merge(Served::by::<A>(RouteKind::Page).method(MethodFilter::POST))
 }
 
+/// Members sign in before they are told what there is not. Participants have nothing to sign in to.
+fn signed_in_or_part(request: &Request) -> Result<(), Error> {
+    if PART_ADDRESSES.iter().any(|at| request.uri().path().starts_with(at)) {
+        return Ok(());
+    }
+    request.signed_in().map(|_| ())
+}
+
 /// A path without a route.
 struct NotFound;
 
@@ -329,7 +347,7 @@ impl Handler for NotFound {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        request.signed_in()?;
+        signed_in_or_part(request)?;
         Err(Error::NoSuchRoute)
     }
 }
@@ -343,7 +361,7 @@ impl Handler for WrongMethod {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        request.signed_in()?;
+        signed_in_or_part(request)?;
         // The router adds the `Allow` header.
         Err(Error::MethodNotAllowed { allow: String::new() })
     }

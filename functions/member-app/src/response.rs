@@ -11,6 +11,7 @@ use shared::error::{Error, ErrorCode};
 use shared::web::cookies::Cookie;
 use shared::web::next::safe_next;
 use shared::web::{Redirect, Request};
+use shared::wire::fields::FieldCode;
 use uuid::Uuid;
 
 use crate::RouteKind;
@@ -166,7 +167,7 @@ pub(crate) async fn finish(request: &Request, route: RouteKind, result: Result<P
 fn failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
     let (status, code) = error.status();
     if route == RouteKind::Part {
-        return part_failure(request, error);
+        return part_failure(request, route, error);
     }
     if matches!(error, Error::Unauthenticated) {
         return to_sign_in(request, sign_in_url(request, route));
@@ -181,7 +182,7 @@ fn failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
 }
 
 /// The response to a request to a participant's page that failed.
-fn part_failure(request: &Request, error: &Error) -> PageResponse {
+fn part_failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
     let (status, code) = error.status();
     let (title, text) = match error {
         Error::Unauthenticated => (
@@ -191,11 +192,20 @@ fn part_failure(request: &Request, error: &Error) -> PageResponse {
         Error::NoSuchRoute | Error::NotFound(_) => {
             ("There is nothing here", "The address is wrong, or what was here is not part of your agreement.")
         }
+        Error::Invalid(errors) if errors.clone().into_list().iter().any(|error| error.code == FieldCode::TooLong) => (
+            "That file is larger than 4 MB",
+            "Make it smaller, or split it, then go back and try again. Nothing has changed.",
+        ),
         other => failure_message(other),
     };
     let own = request.attending().ok().map(|attending| part_url(attending.participant().id()));
     let (url, text_of_link) = match own {
         Some(url) => (url, "Go to your agreement"),
+        // A form has no page at its own address.
+        None if !request.method().is_safe() => {
+            let parent = request.uri().path().rsplit_once('/').map_or("/app", |(parent, _)| parent);
+            (page_of(request, route).unwrap_or(parent).to_owned(), "Try again")
+        }
         None => (request.uri().path().to_owned(), "Try again"),
     };
     let layout = Layout::of_participant(request);

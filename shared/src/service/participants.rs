@@ -3,13 +3,14 @@
 
 use crate::domain::agreement::{Agreement, Document, DocumentContent, Label};
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, DocumentId, GateId, ParticipantId};
+use crate::domain::ids::{AgreementId, DocumentId, GateId, ParticipantId, ReceiptId};
 use crate::domain::member::{Member, NotReopened, reopen_gate};
-use crate::domain::participant::receipt::{FileType, Receipt};
+use crate::domain::participant::receipt::{FileType, Receipt, ReceiptAct};
 use crate::domain::participant::{
     self, Access, Acted, ActingParticipant, Declining, NotActed, Occasion, Signing, consent,
 };
 use crate::domain::proposal::Note;
+use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
 use crate::service::agreements::found;
@@ -77,19 +78,36 @@ pub async fn act(
     let (agreement, (by, receipts)) = tokio::try_join!(found(scope, by.agreement_id()), standing(scope, by))?;
     let shown = [agreement.id().uuid(), by.id().uuid()];
     let id = occasion.id;
-    if stored::has_receipt(&receipts, id) {
-        return Ok(Plan::new(scope, Ok(())).showing(shown));
+    let plan = |output| Plan::new(scope, output).showing(shown);
+    if let Some(done) = done(&receipts, id, &doing) {
+        return Ok(plan(done));
     }
+    let repeated = doing.clone();
     let loaded = AgreementWithFacts::load(scope, agreement).await?;
     Ok(match decide(scope, &by, &loaded, &receipts, (occasion, doing)) {
         Ok(acted) => {
             let changes = stored::record(scope.call(), loaded.agreement(), &acted)?;
-            Plan::new(scope, Ok(())).change(changes).emit(acted.events).showing(shown)
+            plan(Ok(())).change(changes).emit(acted.events)
         }
         // The same form, sent at the same moment, may have been done between the two reads.
-        Err(_) if stored::has_receipt(&own_receipts(scope, &by).await?, id) => Plan::new(scope, Ok(())).showing(shown),
-        Err(refused) => Plan::new(scope, Err(refused)).showing(shown),
+        Err(refused) => plan(done(&own_receipts(scope, &by).await?, id, &repeated).unwrap_or(Err(refused))),
     })
+}
+
+/// What the receipt with a form's id says about the form: that it was done, if it is of the same act. None without one.
+fn done(receipts: &[Receipt], id: ReceiptId, doing: &Doing) -> Option<Result<(), NotActed>> {
+    let receipt = receipts.iter().find(|receipt| receipt.id == id)?;
+    let is_same = match (&receipt.act, doing) {
+        (ReceiptAct::Signed { document_id, .. }, Doing::Sign(signing)) => *document_id == signing.document_id,
+        (ReceiptAct::Approved { gate_id, .. }, Doing::Approve(gate, _)) => gate_id == gate,
+        (ReceiptAct::Uploaded { gate_id, content, .. }, Doing::Upload(gate, _, file, _)) => {
+            gate_id == gate && content == file
+        }
+        (ReceiptAct::Declined { gate_ids, .. }, Doing::Decline(Declining::Gate(gate), _)) => gate_ids.contains(gate),
+        (ReceiptAct::Declined { document, .. }, Doing::Decline(Declining::Document(_), _)) => document.is_some(),
+        _ => false,
+    };
+    Some(if is_same { Ok(()) } else { Err(NotActed::Done) })
 }
 
 async fn own_receipts(scope: &Scope, by: &ActingParticipant) -> Result<Vec<Receipt>, Error> {
@@ -130,7 +148,7 @@ pub async fn change_consent(
     let (by, receipts) = standing(scope, by).await?;
     let shown = [by.agreement_id().uuid(), by.id().uuid()];
     let plan = |output| Plan::new(scope, output).showing(shown);
-    if stored::has_receipt(&receipts, occasion.id) {
+    if receipts.iter().any(|receipt| receipt.id == occasion.id) {
         return Ok(plan(Ok(())));
     }
     if gives && receipts.len() >= limits::RECEIPTS_PER_PARTICIPANT_MAX {
@@ -214,12 +232,13 @@ pub async fn reopen(
     scope: &Scope,
     by: &Member,
     agreement: AgreementId,
-    gate: GateId,
+    (gate, shown_declined_at): (GateId, Timestamp),
 ) -> Result<Plan<Result<(), NotReopened>>, Error> {
     let loaded = AgreementWithFacts::load(scope, found(scope, agreement).await?).await?;
     let before = loaded.agreement();
     let shown = [agreement.uuid(), gate.uuid()];
-    Ok(match reopen_gate(by, (before, loaded.facts()), gate, scope.time_scale(), scope.moment()) {
+    let which = (gate, shown_declined_at);
+    Ok(match reopen_gate(by, (before, loaded.facts()), which, scope.time_scale(), scope.moment()) {
         Ok(reopened) => {
             let changes = stored::reopen(scope.call(), before, &reopened)?;
             Plan::new(scope, Ok(())).change([changes]).emit(reopened.events).showing(shown)

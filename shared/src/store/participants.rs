@@ -19,7 +19,7 @@ use crate::crypto::SecretHash;
 use crate::domain::agreement::Agreement;
 use crate::domain::call_context::CallContext;
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, ContactId, ParticipantId, ReceiptId};
+use crate::domain::ids::{AgreementId, ContactId, ParticipantId};
 use crate::domain::member::{Member, Reopened};
 use crate::domain::organization::Organization;
 use crate::domain::participant::consent::ConsentChange;
@@ -103,7 +103,10 @@ impl OrgStore {
         participant: ParticipantId,
     ) -> Result<Vec<Receipt>, StoreError> {
         let items = self.beside(agreement, &keys::receipts_of(participant)).await?;
-        items.into_iter().map(from_item).collect()
+        let mut receipts = items.into_iter().map(from_item).collect::<Result<Vec<Receipt>, _>>()?;
+        // Their ids come from forms, which may have been open for a while.
+        receipts.sort_by_key(|receipt| (receipt.at, receipt.id));
+        Ok(receipts)
     }
 
     fn part(&self, agreement_id: AgreementId, participant_id: ParticipantId) -> Part {
@@ -183,9 +186,10 @@ pub(crate) fn reissue(
     let part = Part { organization_id: call.org(), agreement_id: agreement.id(), participant_id: participant };
     let reissued = Update {
         key: keys::access(part),
-        expression: "SET #generation = :next",
+        // The link may have reached someone else: whoever has the new one is asked for their own consent.
+        expression: "SET #generation = :next REMOVE #consent",
         condition: is_of_generation(before.generation),
-        names: vec![("#generation", GENERATION)],
+        names: vec![("#generation", GENERATION), ("#consent", CONSENT)],
         values: vec![
             (":generation", AttributeValue::N(before.generation.to_string())),
             (":next", AttributeValue::N(before.generation.saturating_add(1).to_string())),
@@ -254,9 +258,4 @@ pub(crate) fn reopen(
     reopened: &Reopened,
 ) -> Result<Changes, StoreError> {
     agreements::execute(call, before, &reopened.agreement)
-}
-
-/// Whether a participant has left a receipt with an id.
-pub(crate) fn has_receipt(receipts: &[Receipt], id: ReceiptId) -> bool {
-    receipts.iter().any(|receipt| receipt.id == id)
 }

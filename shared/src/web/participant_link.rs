@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use crate::crypto::CookieSecret;
-use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::agreement::Agreement;
 use crate::domain::contact::Contact;
 use crate::domain::ids::ParticipantId;
 use crate::domain::organization::Organization;
@@ -85,7 +85,7 @@ async fn find((app, table): (&AppState, &Store), link: &ParticipantLink) -> Resu
         return Ok(None);
     };
     // Nothing of a draft is for anyone but members.
-    if agreement.lifecycle() == Lifecycle::Draft {
+    if !agreement.was_published() {
         return Ok(None);
     }
     let (organization, contacts) = tokio::try_join!(table.organization(organization_id), store.contacts([contact]))?;
@@ -126,7 +126,7 @@ pub async fn open(
     let participant = attending.participant().id();
     let (app, headers) = (request.app(), request.headers());
     let own = cookies::set(app, &cookie_name(app, participant), Some((secret.reveal(), limits::SESSION_LIFETIME_S)));
-    let others = surplus_cookies(headers, cookie_prefix(app));
+    let others = surplus_cookies(headers, cookie_prefix(app), &cookie_name(app, participant));
     let cookies = own.into_iter().chain(others.iter().filter_map(|name| cookies::set(app, name, None))).collect();
     request.attend(attending);
     Ok(Ok(OpenedSession { participant, cookies }))
@@ -154,10 +154,11 @@ async fn begin(request: &Request, secret: &CookieSecret, opened: OpenLink) -> Re
 }
 
 /// The cookies of participants that are too many beside a new one: those that the browser sends first, the oldest.
-fn surplus_cookies(headers: &HeaderMap, prefix: &str) -> Vec<String> {
+fn surplus_cookies(headers: &HeaderMap, prefix: &str, new: &str) -> Vec<String> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    let names: Vec<&str> = pairs.map(|(name, _)| name).filter(|name| name.starts_with(prefix)).collect();
+    let names: Vec<&str> =
+        pairs.map(|(name, _)| name).filter(|name| name.starts_with(prefix) && *name != new).collect();
     let surplus = (names.len() + 1).saturating_sub(limits::PARTICIPANT_COOKIES_MAX);
     names.into_iter().take(surplus).map(str::to_owned).collect()
 }

@@ -2,10 +2,10 @@
 
 use askama::Template;
 use shared::domain::agreement::gate::GateStatus;
-use shared::domain::agreement::{DocumentContent, Label};
+use shared::domain::agreement::{DocumentContent, Label, Lifecycle};
 use shared::domain::ids::{GateId, ReceiptId};
-use shared::domain::participant::Declining;
 use shared::domain::participant::receipt::{FileType, ReceiptAct};
+use shared::domain::participant::{Declining, NotActed};
 use shared::domain::sentences;
 use shared::error::Error;
 use shared::limits;
@@ -17,7 +17,7 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use super::document::read_reason;
 use super::overview::DocumentRow;
 use super::receipt::receipt_url;
-use super::{GateTask, PartForm, act, consent, find_gate, load, needs_consent, part_url, waits_for};
+use super::{GateTask, PartForm, act, consent, find_gate, load, needs_consent, part_url, refusal, reworded, waits_for};
 use crate::Handler;
 use crate::agreement_summary::size;
 use crate::done::notice_of_act;
@@ -44,7 +44,11 @@ struct ConditionPage {
     terms: Vec<(&'static str, String)>,
     uploads: Vec<(Link, String)>,
     statement: String,
+    /// The ids of the receipts that the two forms leave.
     id: ReceiptId,
+    decline_id: ReceiptId,
+    /// Whether a participant has declined it, so that it waits for a member.
+    is_declined: bool,
     fields: Fields,
 }
 
@@ -103,6 +107,8 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         uploads: uploads.collect(),
         statement: statement(by.name().as_str(), stage.name.as_str(), agreement.name.as_str()),
         id: ReceiptId::new(),
+        decline_id: ReceiptId::new(),
+        is_declined: gate.state.status() == GateStatus::Declined,
         fields,
     };
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
@@ -128,6 +134,9 @@ impl Handler for Approve {
         let id: GateId = request.path_id("condition")?;
         let (step, agreement) = step_of(request, id).await?;
         let statement = statement(submitted.submitter().name().as_str(), &step, &agreement);
+        if submitted.form().get("statement") != statement {
+            return Ok(page(request, Fields::default(), Some(reworded())).await?.conflicting());
+        }
         let doing = (Doing::Approve(id, statement), format!("You approved “{step}”"));
         match act(request, &submitted, doing).await? {
             Ok(receipt) => Ok(receipt),
@@ -147,6 +156,10 @@ impl Handler for Upload {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.participant_form()?;
         let (id, form): (GateId, _) = (request.path_id("condition")?, submitted.form());
+        if let Some(refused) = not_asked(request, id).await? {
+            let (title, line) = refusal(refused);
+            return Ok(page(request, Fields::default(), Some(Notice::bad(title, line))).await?.conflicting());
+        }
         let (name, content, file_type) = match store(&submitted, form.file("file")).await? {
             Ok(stored) => stored,
             Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
@@ -158,6 +171,23 @@ impl Handler for Upload {
             Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
         }
     }
+}
+
+/// Why no file is taken for a condition now, if so. It is asked before a file is stored, and decided when it is recorded.
+async fn not_asked(request: &Request, id: GateId) -> Result<Option<NotActed>, Error> {
+    let (attending, view) = load(request).await?;
+    if needs_consent(attending, &view) {
+        return Ok(Some(NotActed::NoConsent));
+    }
+    let by = attending.participant().id();
+    let gate = find_gate(&view.agreement, id).map(|(_, gate)| gate);
+    let gate = gate.filter(|gate| gate.rule.named(&view.agreement).contains(&by));
+    Ok(match gate.map(|gate| gate.state.status()) {
+        Some(GateStatus::Open) if view.agreement.lifecycle() == Lifecycle::Active => None,
+        Some(GateStatus::Declined) => Some(NotActed::Declined),
+        Some(GateStatus::Cleared) => Some(NotActed::Done),
+        _ => Some(NotActed::NotAsked),
+    })
 }
 
 /// Checks an uploaded file, and stores it. Its content is not read: nothing here opens it, and a PDF can be made so that

@@ -27,6 +27,8 @@ struct ConsentPage {
     id: ReceiptId,
     text: [&'static str; 5],
     version: &'static str,
+    /// The SHA-256 of the text that is shown.
+    sha256: String,
     /// Whether an earlier consent was withdrawn.
     was_withdrawn: bool,
     tasks: usize,
@@ -50,6 +52,7 @@ pub(super) fn page(
         id: ReceiptId::new(),
         text: consent::TEXT,
         version: consent::VERSION,
+        sha256: consent::sha256(),
         was_withdrawn: !view.receipts.is_empty(),
         tasks: view.agreement.tasks_of(by.id()).len(),
     };
@@ -65,6 +68,12 @@ impl Handler for Give {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.participant_form()?;
+        if submitted.form().get("sha256") != consent::sha256() {
+            let notice = Notice::bad("The text has changed", "Read the new one. Nothing was recorded.");
+            let url = part_url(submitted.submitter().id());
+            return Ok(crate::done::with_notice(&submitted, url, &notice).await.into());
+        }
         change(request, true, "Thank you. You can start now.", "").await
     }
 }
@@ -115,7 +124,7 @@ impl Handler for Leave {
             layout: Layout::signed_out(request),
             title: "You have left",
             text: "This browser no longer shows the agreement. Your link opens it again.",
-            link: Link { url: part_url(submitted.submitter().id()), text: "Go back".to_owned() },
+            link: Link { url: part_url(submitted.submitter().id()), text: "Look again".to_owned() },
             shows_request_id: false,
         };
         Ok(PageResponse::render(&page)?.with_cookie(cookie))

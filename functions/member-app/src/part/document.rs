@@ -4,12 +4,14 @@
 //! What is signed are the bytes of the file, which the page offers for download: their SHA-256 is in the form and in the
 //! receipt.
 
+use std::collections::BTreeSet;
+
 use askama::Template;
 use axum::body::Bytes;
 use shared::domain::agreement::tasks::Task;
 use shared::domain::agreement::{Document, Lifecycle, SignatureBlock, pdf};
 use shared::domain::contact::DisplayName;
-use shared::domain::ids::{DocumentId, ParticipantId, ReceiptId};
+use shared::domain::ids::{DocumentId, ParticipantId, ReceiptId, SignatureBlockId};
 use shared::domain::participant::receipt::{Drawing, ReceiptAct, Signature};
 use shared::domain::participant::{Declining, Signing};
 use shared::domain::proposal::Note;
@@ -20,7 +22,7 @@ use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use super::receipt::receipt_url;
-use super::{TaskPlace, act, consent, load, name_of, needs_consent, part_url, picture};
+use super::{TaskPlace, act, consent, load, name_of, needs_consent, part_url, picture, reworded};
 use crate::Handler;
 use crate::agreement_summary::size;
 use crate::done::notice_of_act;
@@ -51,8 +53,11 @@ struct DocumentPage {
     can_decline: bool,
     signer: String,
     statement: String,
-    /// The id of the receipt that the form leaves.
+    /// The ids of the receipts that the two forms leave.
     id: ReceiptId,
+    decline_id: ReceiptId,
+    /// The ids of the blocks that are signed now, as the form says them.
+    to_sign: String,
     fields: Fields,
     /// The receipt of the participant's own signature.
     receipt: Option<String>,
@@ -128,15 +133,22 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         more_pages,
         blocks: blocks(&view, document, by.id()),
         can_sign,
-        can_decline: can_sign && agreement.waiting_gates().next().is_some(),
+        can_decline: agreement.can_decline(document, by.id()),
         signer: by.name().as_str().to_owned(),
         statement: statement(by.name().as_str(), document.name.as_str()),
         id: ReceiptId::new(),
+        decline_id: ReceiptId::new(),
+        to_sign: joined(&agreement.blocks_to_sign(document, by.id())),
         fields,
         receipt: own_receipt(&view, id).map(|receipt| receipt_url(by.id(), receipt)),
         next: super::task_rows(&view, by.id()).into_iter().find(|task| task.can_act).map(|task| task.link),
     };
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
+}
+
+/// The ids of blocks as a form says them.
+fn joined(blocks: &BTreeSet<SignatureBlockId>) -> String {
+    blocks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 /// The pictures of a file's pages, and the number of pages that are too many.
@@ -184,6 +196,8 @@ fn blocks(view: &ParticipantView, document: &Document, by: ParticipantId) -> Vec
             "Signed"
         } else if to_sign.contains(&block.id) {
             "You sign here now"
+        } else if agreement.is_declined_for(document, block.id) {
+            "On hold, because a participant declined"
         } else if block.participant_id == by && agreement.lifecycle() == Lifecycle::Active {
             "You sign here in a later step"
         } else {
@@ -221,11 +235,17 @@ impl Handler for Sign {
         };
         let document = participants::document(submitted.scope(), submitted.submitter(), id).await?;
         let name = document.name.as_str();
+        let statement = statement(submitted.submitter().name().as_str(), name);
+        if form.get("statement") != statement {
+            let fields = Fields::submitted(form, FieldErrors::default());
+            return Ok(page(request, fields, Some(reworded())).await?.conflicting());
+        }
         let signing = Signing {
             document_id: id,
             shown_sha256: form.get("sha256").to_owned(),
+            shown_blocks: form.get("blocks").split(' ').filter_map(|block| block.parse().ok()).collect(),
             signature,
-            statement: statement(submitted.submitter().name().as_str(), name),
+            statement,
         };
         let doing = (Doing::Sign(signing), format!("You signed “{name}”"));
         match act(request, &submitted, doing).await? {
@@ -238,6 +258,10 @@ impl Handler for Sign {
 /// Reads a typed name, or a drawing where there is one.
 fn read_signature(form: &Form) -> Result<Signature, FieldErrors> {
     let drawn = form.get("drawing").trim();
+    if !drawn.is_empty() && !form.get("signature").trim().is_empty() {
+        let message = "is typed and drawn. Clear your name, or clear the drawing";
+        return Err(FieldErrors::one("signature", FieldCode::InvalidValue, message));
+    }
     if !drawn.is_empty() {
         let drawing = Drawing::parse(drawn);
         return drawing

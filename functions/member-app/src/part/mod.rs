@@ -83,7 +83,7 @@ fn rows_of(agreement: &Agreement, by: ParticipantId) -> Vec<TaskRow> {
             Task::Approve(id) => (at(id), "Give your approval".to_owned(), "Review and approve", gate_step(id)?),
             Task::Upload(id) => (at(id), "Upload a file".to_owned(), "Choose a file", gate_step(id)?),
             Task::Answer(id) => (at(id), "Answer questions".to_owned(), "Answer", gate_step(id)?),
-            Task::BeVerified(id) => (String::new(), "Prove who you are".to_owned(), "", gate_step(id)?),
+            Task::BeVerified(id) => (String::new(), "Identity check".to_owned(), "", gate_step(id)?),
         };
         Some(TaskRow { can_act: !url.is_empty(), link: Link { url, text }, verb, step })
     };
@@ -138,6 +138,14 @@ async fn act(request: &Request, submitted: &PartForm<'_>, (doing, title): (Doing
     }
 }
 
+/// What is said where the sentence above the button has changed since the page was shown.
+fn reworded() -> Notice {
+    Notice::bad(
+        "This page has changed",
+        "A name in the sentence above the button is another one now. Nothing was recorded.",
+    )
+}
+
 /// Why an act was refused, in words.
 fn refusal(refused: NotActed) -> (&'static str, &'static str) {
     match refused {
@@ -163,6 +171,10 @@ fn refusal(refused: NotActed) -> (&'static str, &'static str) {
         NotActed::Replaced => (
             "The document is another one now",
             "It was replaced after this page was shown. Nothing was signed. Read it again.",
+        ),
+        NotActed::OtherBlocks => (
+            "What you sign has changed",
+            "Places to sign were opened or closed after this page was shown. Nothing was signed. Look again.",
         ),
         NotActed::TooOften => (
             "Too much has been recorded for you",

@@ -417,6 +417,12 @@ impl Agreement {
         self.id
     }
 
+    /// Whether it has ever been published: not if it is a draft, or a draft that was discarded.
+    #[must_use]
+    pub fn was_published(&self) -> bool {
+        !matches!(self.life, Life::Draft | Life::Cancelled { published_at: None, .. })
+    }
+
     /// Its lifecycle, with the time of each transition.
     #[must_use]
     pub fn life(&self) -> Life {

@@ -75,6 +75,14 @@ impl Agreement {
         self.unsigned(document, participant).filter(may_sign).collect()
     }
 
+    /// Whether a participant can decline to sign a document: an open condition asks for a block that they may sign now.
+    #[must_use]
+    pub fn can_decline(&self, document: &Document, participant: ParticipantId) -> bool {
+        let is_open = |gate: &Gate| gate.state.status() == GateStatus::Open;
+        let mut blocks = self.blocks_to_sign(document, participant).into_iter();
+        blocks.any(|block| self.gates_asking_for(document, block).any(is_open))
+    }
+
     /// The blocks of a participant in a document that are not signed.
     pub(in crate::domain) fn unsigned<'a>(
         &'a self,
@@ -93,6 +101,12 @@ impl Agreement {
     ) -> impl Iterator<Item = &'a Gate> + 'a {
         let gates = self.stages.iter().flat_map(|stage| &stage.gates);
         gates.filter(move |gate| gate.asks_for(document, block))
+    }
+
+    /// Whether a condition that asks for a signature block is declined.
+    #[must_use]
+    pub fn is_declined_for(&self, document: &Document, block: SignatureBlockId) -> bool {
+        self.gates_asking_for(document, block).any(|gate| gate.state.status() == GateStatus::Declined)
     }
 
     /// Whether a signature block is signed.

@@ -2,11 +2,12 @@
 
 use super::{ByMember, Member};
 use crate::domain::agreement::facts::Facts;
-use crate::domain::agreement::gate::{Gate, GateStatus};
+use crate::domain::agreement::gate::{Gate, GateState};
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::event::EventKind;
 use crate::domain::ids::GateId;
 use crate::domain::moment::Moment;
+use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 
 /// An agreement with a condition that was opened again.
@@ -25,19 +26,21 @@ pub enum NotReopened {
     NotActive(Lifecycle),
     /// The condition is not declined: it is open already, or cleared.
     NotDeclined,
+    /// It was declined again after the page was shown, for another reason.
+    DeclinedAgain,
     /// The agreement has no such condition.
     Unknown,
 }
 
 /// Opens a declined gate of an active agreement again (contract, section 3, "Gate"). It waits from now on for those who
-/// have not done their part.
+/// have not done their part. `shown` is when it was declined, as the member saw it.
 ///
 /// # Errors
 /// [`NotReopened`].
 pub fn reopen_gate(
     by: &Member,
     (agreement, facts): (&Agreement, &Facts),
-    gate: GateId,
+    (gate, shown): (GateId, Timestamp),
     time_scale: TimeScale,
     moment: Moment,
 ) -> Result<Reopened, NotReopened> {
@@ -47,13 +50,14 @@ pub fn reopen_gate(
         return Err(NotReopened::NotActive(current.lifecycle()));
     }
     let mut gates = current.stages.iter().flat_map(|stage| &stage.gates);
-    match gates.find(|found| found.id == gate).map(|gate: &Gate| gate.state.status()) {
+    match gates.find(|found| found.id == gate).map(|gate: &Gate| &gate.state) {
         None => Err(NotReopened::Unknown),
-        Some(GateStatus::Declined) => {
+        Some(GateState::Declined { declined_at, .. }) if *declined_at != shown => Err(NotReopened::DeclinedAgain),
+        Some(GateState::Declined { .. }) => {
             let after = agreement.reopened(facts, (time_scale, now), gate);
             let events = after.completion().into_iter().collect();
             Ok(Reopened { agreement: ByMember::new(after, by, moment), events })
         }
-        Some(GateStatus::Locked | GateStatus::Open | GateStatus::Cleared) => Err(NotReopened::NotDeclined),
+        Some(GateState::Locked | GateState::Open { .. } | GateState::Cleared { .. }) => Err(NotReopened::NotDeclined),
     }
 }

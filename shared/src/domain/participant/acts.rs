@@ -10,7 +10,7 @@ use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::gate::{Gate, GateRule, GateStatus};
 use crate::domain::agreement::{Agreement, Document, DocumentContent, Label, Lifecycle};
 use crate::domain::event::{EventKind, SignatureData};
-use crate::domain::ids::{DocumentId, GateId, ReceiptId};
+use crate::domain::ids::{DocumentId, GateId, ReceiptId, SignatureBlockId};
 use crate::domain::moment::Moment;
 use crate::domain::proposal::Note;
 use crate::domain::time_scale::TimeScale;
@@ -41,6 +41,8 @@ pub enum NotActed {
     NotAsked,
     /// The document is not the one that was shown.
     Replaced,
+    /// The places to sign are not those that were shown.
+    OtherBlocks,
     /// The participant has left [`limits::RECEIPTS_PER_PARTICIPANT_MAX`](crate::limits::RECEIPTS_PER_PARTICIPANT_MAX)
     /// receipts.
     TooOften,
@@ -65,6 +67,8 @@ pub struct Signing {
     pub document_id: DocumentId,
     /// The SHA-256 of the bytes that were shown.
     pub shown_sha256: String,
+    /// The blocks that were shown as those to sign now.
+    pub shown_blocks: BTreeSet<SignatureBlockId>,
     /// The signature.
     pub signature: Signature,
     /// The sentence above the button.
@@ -93,6 +97,10 @@ pub fn sign(
     }
     if document.content.as_ref().is_none_or(|content| content.sha256 != signing.shown_sha256) {
         return Err(NotActed::Replaced);
+    }
+    // What is signed is what was shown: no block that a member or another step has opened meanwhile.
+    if signing.shown_blocks != block_ids {
+        return Err(NotActed::OtherBlocks);
     }
     let act = ReceiptAct::Signed {
         document_id: document.id,
@@ -185,6 +193,7 @@ pub fn decline(
 ) -> Result<Acted, NotActed> {
     let (agreement, facts, time_scale, moment) = ground;
     let current = current(ground)?;
+    consent_of(by)?;
     let (gate_ids, document): (BTreeSet<GateId>, Option<Label>) = match what {
         Declining::Document(id) => {
             let document = current.document(id).ok_or(NotActed::NotAsked)?;
@@ -302,6 +311,7 @@ mod tests {
             document_id: agreement.documents[0].id,
             shown_sha256: "0".repeat(64),
             signature: Signature::Typed { name: DisplayName::parse("Ada").unwrap() },
+            shown_blocks: agreement.documents[0].blocks.iter().map(|block| block.id).collect(),
             statement: "I sign.".to_owned(),
         }
     }
@@ -367,6 +377,8 @@ mod tests {
         assert_eq!(sign(eve, consent, signing(&agreement)), Err(NotActed::NotAsked));
         let other = Signing { shown_sha256: "1".repeat(64), ..signing(&agreement) };
         assert_eq!(sign(ada, consent, other), Err(NotActed::Replaced));
+        let fewer = Signing { shown_blocks: BTreeSet::new(), ..signing(&agreement) };
+        assert_eq!(sign(ada, consent, fewer), Err(NotActed::OtherBlocks));
         let unknown = Signing { document_id: DocumentId::new(), ..signing(&agreement) };
         assert_eq!(sign(ada, consent, unknown), Err(NotActed::NotAsked));
         let expired = super::sign(
@@ -387,7 +399,7 @@ mod tests {
         let (agreement, [ada, ben, _]) =
             live(|draft| vec![GateRule::ParticipantApproval { participant_ids: both(draft) }]);
         let consent = Some(ReceiptId::new());
-        let (ada, ben) = (participant(&agreement, ada, consent), participant(&agreement, ben, None));
+        let (ada, ben) = (participant(&agreement, ada, consent), participant(&agreement, ben, consent));
         let gate = agreement.stages[0].gates[0].id;
         let approve = |by, agreement: &Agreement, hours| {
             super::approve(by, ground(agreement, hours), occasion(), (gate, String::new()))
@@ -395,7 +407,8 @@ mod tests {
         let approved = approve(&ada, &agreement, 1).unwrap().agreement;
         let reason = Note::parse("No.").unwrap();
         let declining = (Declining::Gate(gate), reason);
-        // Saying no needs no consent.
+        let without = participant(&agreement, ben.id(), None);
+        assert_eq!(decline(&without, ground(&approved, 2), occasion(), declining.clone()), Err(NotActed::NoConsent));
         let declined = decline(&ben, ground(&approved, 2), occasion(), declining.clone()).unwrap().agreement;
         let state = GateState::Declined { opened_at: noon(), participant_id: ben.id(), declined_at: after(2) };
         assert_eq!(declined.stages[0].gates[0].state, state);
@@ -405,7 +418,8 @@ mod tests {
             assert_eq!(refused, Err(NotActed::Declined));
         }
         let reopen = |agreement: &Agreement, gate, hours| {
-            reopen_gate(&member(), (agreement, agreement.facts()), gate, time_scale(), Moment::test(after(hours)))
+            let shown = (gate, after(2));
+            reopen_gate(&member(), (agreement, agreement.facts()), shown, time_scale(), Moment::test(after(hours)))
         };
         assert_eq!(reopen(&approved, gate, 3), Err(NotReopened::NotDeclined));
         assert_eq!(reopen(&declined, GateId::new(), 3), Err(NotReopened::Unknown));

@@ -60,7 +60,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("reopen_condition", "Opened a declined condition again", &[Agreement, Part]),
     // What participants do on their own pages.
     ("view_participant_link", "Opened a participant’s link", &[]),
-    ("open_participant_link", "Went on to the agreement", &[Agreement, Part]),
+    ("open_participant_link", "Opened the agreement’s pages", &[Agreement, Part]),
     ("leave_agreement_pages", "Left the agreement’s pages", &[Part]),
     ("view_part", "Looked at what waits for them", &[Part, Agreement]),
     ("view_receipt", "Viewed a receipt", &[Part, Part, Agreement]),

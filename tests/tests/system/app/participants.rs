@@ -10,7 +10,7 @@ use shared::domain::agreement::Agreement;
 use shared::domain::agreement::gate::{Countdown, GateRule};
 use shared::domain::time::Timestamp;
 use tests::app::{Browser, Page, unescaped};
-use tests::attending::{Attendee, Live};
+use tests::attending::{Attendee, Live, hidden};
 use tests::pdf::pdf;
 use tests::{Fault, Rule, Shaky, eventually};
 
@@ -112,7 +112,7 @@ async fn two_signers_and_an_approval_complete_an_agreement_with_their_receipts()
         assert!(page.says("This agreement is completed") && page.says("Signed by you"), "{}", page.body);
     }
     let page = live.member.get(&live.path()).await;
-    for text in ["Signed a document", "Agreed to electronic records", "Last looked"] {
+    for text in ["Signed a document", "Agreed to electronic records", "Last visit"] {
         assert!(page.says(text), "{text}: {}", page.body);
     }
 }
@@ -130,7 +130,7 @@ async fn nothing_is_done_before_the_consent_or_after_it_was_withdrawn() {
     let sign = [("form_token", token.as_str()), ("signature", "Ada"), ("sha256", "x")];
     let at = ada.at(&format!("{}/sign", document(&live.agreement)));
     let early = ada.browser.post(&at, &sign).await;
-    assert!(early.status == 409, "{}", early.body);
+    assert!(early.status == 409 && early.says(">I agree</button>"), "{}", early.body);
     assert_eq!(ada.submit("", "/consent", &[]).await.status, 303);
     let shown = ada.get(&document(&live.agreement)).await;
     assert_eq!(ada.submit("", "/consent/withdraw", &[]).await.status, 303);
@@ -170,9 +170,7 @@ async fn a_link_opens_its_own_pages_only_and_ends_when_it_is_reissued() {
     let access = format!("{}/participants/{}/access", live.path(), ada.participant);
     let page = live.member.get(&access).await;
     assert!(
-        page.says("Last looked")
-            && page.says(">Copy link</button>")
-            && page.says("href=\"mailto:ada%40okafor.example?")
+        page.says("Last visit") && page.says(">Copy link</button>") && page.says("href=\"mailto:ada%40okafor.example?")
     );
     let (token, generation) = (page.hidden("form_token"), page.hidden("generation"));
     let fields = [("form_token", token.as_str()), ("generation", generation.as_str())];
@@ -188,7 +186,7 @@ async fn a_link_opens_its_own_pages_only_and_ends_when_it_is_reissued() {
     let old = ada.browser.get(&link).await;
     assert!(old.status == 404 && old.says("This link no longer works") && !old.says("Lease"), "{}", old.body);
     assert_eq!(ada.follow(&new).await.status, 303);
-    assert!(ada.get("").await.says("What waits for you"), "the consent stays");
+    assert!(ada.get("").await.says("Do you agree"), "the link before may have been in other hands");
     // The link is in no log line, no audit row and no answer of the API.
     let secret = new.rsplit('/').next().expect("a secret");
     let told =
@@ -254,11 +252,15 @@ async fn a_declined_condition_waits_for_a_member_who_opens_it_again() {
         page.body
     );
     assert!(live.member.get("/app").await.says("Declined by Ada Okafor"));
-    let token = page.hidden("form_token");
+    let (token, declined_at) = (page.hidden("form_token"), page.hidden("declined_at"));
+    let reopen = [("form_token", token.as_str()), ("declined_at", declined_at.as_str())];
+    let old = [("form_token", token.as_str()), ("declined_at", "2026-01-01T00:00:00.000Z")];
     for gate in &live.agreement.stages[0].gates {
+        let at = format!("{}/conditions/{}/reopen", live.path(), gate.id);
+        assert_eq!(live.member.post(&at, &old).await.status, 303);
+        assert!(live.member.get(&live.path()).await.says("A participant has declined again"));
         for _ in 0..2 {
-            let at = format!("{}/conditions/{}/reopen", live.path(), gate.id);
-            let done = live.member.post(&at, &[("form_token", &token)]).await;
+            let done = live.member.post(&at, &reopen).await;
             assert_eq!(done.status, 303, "{}", done.body);
         }
     }
@@ -269,7 +271,7 @@ async fn a_declined_condition_waits_for_a_member_who_opens_it_again() {
     );
     assert_eq!(live.read().await["lifecycle"], "completed");
     let at = format!("{}/conditions/{}/reopen", live.path(), live.agreement.stages[0].gates[0].id);
-    let too_late = live.member.post(&at, &[("form_token", &token)]).await;
+    let too_late = live.member.post(&at, &reopen).await;
     assert!(too_late.status == 303 && live.member.get(&live.path()).await.says("Nothing was changed"));
 }
 
@@ -331,9 +333,16 @@ async fn forms_that_are_sent_twice_or_whose_answer_is_lost_do_it_once() {
     let answers = join_all((0..4).map(|_| ada.send(&page, &sign, &typed))).await;
     let locations: Vec<_> = answers.iter().map(|answer| (answer.status, answer.location().to_owned())).collect();
     assert!(locations.iter().all(|at| *at == locations[0]) && locations[0].0 == 303, "{locations:?}");
-    let again = ada.sign(&live.agreement, "Ada Okafor").await;
+    let another = unknown_id();
+    let again = ada.send(&page, &sign, &[("signature", "Ada Okafor"), ("id", &another)]).await;
     assert!(again.status == 409 && again.says("You have done this already"), "{}", again.body);
-    assert_eq!(ada.get("").await.body.matches("You signed").count(), 1);
+    assert_eq!(ada.get("").await.body.matches("You signed “Purchase agreement”</a>").count(), 1);
+    // Whoever presses another button of the page that they had open is told that they have signed.
+    let signed = hidden(&page, &sign);
+    let id = signed.iter().find(|(name, _)| name == "id").map(|(_, id)| id.as_str()).expect("an id");
+    let decline = [("reason", "Too late."), ("id", id)];
+    let other = ada.send(&page, &format!("{path}/decline"), &decline).await;
+    assert!(other.status == 409 && other.says("You have done this already"), "{}", other.body);
 
     // The answer to the last signature is lost: the receipt shows it, and the agreement is completed once.
     let shaky = Shaky::beside(&live.org);
@@ -402,19 +411,26 @@ async fn a_replaced_document_or_an_ended_agreement_is_not_signed() {
     let path = document(&live.agreement);
     let page = ada.get(&path).await;
     let token = page.hidden("form_token");
+    assert!(!token.is_empty());
     let other = "ab".repeat(32);
-    let fields = [("form_token", token.as_str()), ("sha256", &other), ("signature", "Ada")];
-    let refused = ada.browser.post(&ada.at(&format!("{path}/sign")), &fields).await;
+    let refused = ada.send(&page, &format!("{path}/sign"), &[("sha256", &other), ("signature", "Ada")]).await;
     assert!(refused.status == 409 && refused.says("The document is another one now"), "{}", refused.body);
     for (typed, says) in [
         (vec![("signature", " ")], "signature-error"),
         (vec![("signature", "a\u{202e}b")], "Your signature"),
         (vec![("signature", ""), ("drawing", "M1 1L9999 1")], "can’t be read"),
         (vec![("signature", ""), ("drawing", "M1 1")], "is empty"),
+        (vec![("signature", "Ada"), ("drawing", "M1 1L2 2")], "is typed and drawn"),
     ] {
         let refused = ada.send(&page, &format!("{path}/sign"), &typed).await;
         assert!(refused.status == 422 && refused.says(says), "{says}: {}", refused.body);
         assert!(refused.title().starts_with("Error: "), "{}", refused.title());
+    }
+    for (shown, says) in
+        [(("blocks", ""), "What you sign has changed"), (("statement", "I sign."), "This page has changed")]
+    {
+        let refused = ada.send(&page, &format!("{path}/sign"), &[("signature", "Ada"), shown]).await;
+        assert!(refused.status == 409 && refused.says(says), "{says}: {}", refused.body);
     }
     let proposal = live.org.propose("cancel_agreement", &live.agreement).await;
     let review = format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"));
@@ -436,7 +452,7 @@ async fn a_drawn_signature_of_ten_thousand_points_is_kept() {
         let _ = write!(drawing, "L{} {}", n % 1001, n % 301);
     }
     let page = ada.get(&path).await;
-    let fields = tests::attending::hidden(&page, &format!("{path}/sign"));
+    let fields = hidden(&page, &format!("{path}/sign"));
     let own: Vec<_> = fields
         .iter()
         .filter(|(name, _)| name != "drawing")
@@ -474,6 +490,8 @@ async fn a_draft_has_no_links_and_leaving_ends_the_session() {
     let access = format!("/app/agreements/{}/participants/{}/access", draft.id(), draft.participants[0].id);
     assert_eq!(live.member.get(&access).await.location(), format!("/app/agreements/{}", draft.id()));
     let ada = live.attend(live.ids()[0]).await;
+    let lost = ada.get("/nothing/here").await;
+    assert!(lost.status == 404 && lost.says("There is nothing here"), "no one is sent to sign in: {}", lost.location());
     let left = ada.submit("", "/leave", &[]).await;
     assert!(left.status == 200 && left.says("You have left"), "{}", left.body);
     assert_eq!(ada.get("").await.status, 401);

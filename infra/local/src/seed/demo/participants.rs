@@ -56,12 +56,13 @@ fn occasion() -> Occasion {
 fn doing(agreement: &Agreement, by: ParticipantId, what: PartAct, name: DisplayName) -> Option<Doing> {
     match what {
         PartAct::Sign => {
-            let Document { id, name: document, content, .. } = agreement.documents.first()?;
+            let Document { id, name: document, content, blocks, .. } = agreement.documents.first()?;
             let statement = format!("I have read “{}”, and I sign it as {}.", document.as_str(), name.as_str());
             let shown_sha256 = content.as_ref()?.sha256.clone();
             Some(Doing::Sign(Signing {
                 document_id: *id,
                 shown_sha256,
+                shown_blocks: blocks.iter().filter(|block| block.participant_id == by).map(|block| block.id).collect(),
                 signature: Signature::Typed { name },
                 statement,
             }))
