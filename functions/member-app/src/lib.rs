@@ -64,6 +64,9 @@ use shared::web::Request;
 
 use response::PageResponse;
 
+/// The beginnings of the addresses of participants.
+const PART_ADDRESSES: [&str; 3] = ["/app/links/", "/app/parts/", "/app/pictures/"];
+
 /// A page, or the action of a form.
 trait Handler: 'static {
     /// The operation's name in audit rows and log lines.
@@ -79,10 +82,14 @@ trait Handler: 'static {
 /// zip to more than 4 MB, and a page would wait for code that it does not use.
 pub fn router(app: Arc<AppState>) -> Router {
     let of_members = member_routes().merge(agreement_routes()).merge(organization_routes());
-    complete(of_members.merge(participant_routes()).merge(picture_routes()), app)
+    let all = of_members.merge(participant_routes());
+    #[cfg(feature = "pictures")]
+    let all = all.merge(picture_routes());
+    complete(all, app)
 }
 
 /// The function `picture-app`: what is under `/app/pictures`.
+#[cfg(feature = "pictures")]
 pub fn pictures(app: Arc<AppState>) -> Router {
     complete(picture_routes(), app)
 }
@@ -242,12 +249,10 @@ fn participant_routes() -> Router<Arc<AppState>> {
 }
 
 /// The routes of the pictures of documents' pages.
+#[cfg(feature = "pictures")]
 fn picture_routes() -> Router<Arc<AppState>> {
     Router::new().route("/app/pictures/{participant}/{document}/{page}", part_page::<part::picture::Show>())
 }
-
-/// The beginnings of the addresses of participants.
-const PART_ADDRESSES: [&str; 3] = ["/app/links/", "/app/parts/", "/app/pictures/"];
 
 /// The kind of a route, which decides where a person returns to after signing in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -22,13 +22,16 @@ use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use super::receipt::receipt_url;
-use super::{TaskPlace, act, consent, load, name_of, needs_consent, part_url, picture, reworded};
+use super::{TaskPlace, act, consent, load, name_of, needs_consent, part_url, reworded};
 use crate::Handler;
 use crate::agreement_summary::size;
 use crate::done::notice_of_act;
 use crate::fields::Fields;
 use crate::layout::{Layout, Link, Notice};
 use crate::response::PageResponse;
+
+/// The beginning of the paths of the pictures of pages.
+const PICTURES: &str = "/app/pictures";
 
 #[derive(Template)]
 #[template(path = "part_document.html")]
@@ -122,7 +125,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         notice,
         path: part_url(by.id()),
         url: document_url(by.id(), id),
-        pictures: format!("{}/{}/{id}", picture::PATH, by.id()),
+        pictures: format!("{}/{}/{id}", PICTURES, by.id()),
         agreement: agreement.name.as_str().to_owned(),
         organization: attending.organization().name.as_str().to_owned(),
         name: document.name.as_str().to_owned(),

@@ -6,6 +6,7 @@ pub(crate) mod consent;
 pub(crate) mod document;
 pub(crate) mod link;
 pub(crate) mod overview;
+#[cfg(feature = "pictures")]
 pub(crate) mod picture;
 pub(crate) mod receipt;
 

@@ -11,9 +11,6 @@ use super::document::{blocking, file};
 use crate::Handler;
 use crate::response::PageResponse;
 
-/// The beginning of the pictures' paths.
-pub(crate) const PATH: &str = "/app/pictures";
-
 /// Shows the picture of a page.
 pub(crate) struct Show;
 
