@@ -52,6 +52,13 @@ pub const NAMED_PARTICIPANTS_MAX: usize = 500;
 /// Receipts of one participant of an agreement: what they signed, approved, uploaded, declined, and how often they changed
 /// their mind.
 pub const RECEIPTS_PER_PARTICIPANT_MAX: usize = 200;
+/// Most characters of an answer of one line.
+pub const ANSWER_LINE_CHARS_MAX: usize = NAME_CHARS_MAX;
+/// Most bytes of a participant's answers to one information request, as JSON. With what sealing adds they fit into an item.
+pub const ANSWERS_BYTES_MAX: usize = 200 * 1024;
+/// Most bytes of all answers that were sent in an agreement, revisions and questions included, as they count in a response:
+/// all are one response of the API, which is not paged. Less than [`RESPONSE_BYTES_MAX`], for the reasons of returns.
+pub const INFORMATION_BYTES_MAX: usize = 5_000_000;
 /// Points of a drawn signature. A long one has some hundred.
 pub const DRAWING_POINTS_MAX: usize = 12_000;
 /// Pages of a document that a signer's page shows as pictures. The file, for download, has all of them.
@@ -118,8 +125,8 @@ pub const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time without a byte after which such a client has stopped sending.
 pub const DISCARD_STALL_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// Fields of one form of the app: a gate names up to 200 signature blocks, a check box each.
-pub const FORM_FIELDS_MAX: usize = 320;
+/// Fields of one form of the app: an information request asks up to 50 questions with 50 options, a check box each.
+pub const FORM_FIELDS_MAX: usize = GATE_FIELDS_MAX * FIELD_OPTIONS_MAX + 100;
 /// Field errors of one response: a body full of errors must not make a response that Lambda refuses.
 pub const FIELD_ERRORS_MAX: usize = 100;
 /// The path of a field in an error, in characters. Longer ones are truncated.

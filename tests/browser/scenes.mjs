@@ -203,6 +203,7 @@ export async function prepare(stack, late) {
     letter: await stack.call(`/api/v1/agreements/${(await stack.find('agreements', 'Engagement letter')).id}`),
     notice: await stack.find('agreements', 'Notice of fees'),
     grant: await stack.call(`/api/v1/agreements/${(await stack.find('agreements', 'Grant agreement')).id}`),
+    questionnaire: await stack.call(`/api/v1/agreements/${(await stack.find('agreements', 'Program questionnaire')).id}`),
     completed: await completion(late),
     ready: await late.find('agreements', 'Cobalt'),
     expired: (await late.call('/api/v1/proposals?state=expired')).data[0],
@@ -285,6 +286,8 @@ const REMOVE = 'button:text-is("Remove")';
 
 const part = (path) => ({ signer: { participant }, grant }) => `/app/parts/${participant}${typeof path === 'function' ? path(grant) : path}`;
 const toSign = ({ documents: [{ id }] }) => `/documents/${id}`;
+const toAnswer = ({ questionnaire: { stages: [{ gates: [{ id }] }] } }) => `/conditions/${id}`;
+const answersOf = (made, participant) => `${agreement(made)}${toAnswer({ questionnaire: made })}/answers/${participant}`;
 const approved = ({ stages: [{ gates: [{ id }] }] }) => `/conditions/${id}`;
 const decline = async (page) => { await page.locator('summary', { hasText: 'Decline' }).click(); await press('Decline')(page); };
 
@@ -301,6 +304,14 @@ export const SCENES = [
   { name: 'Participant, approved already', as: 'approver', path: ({ approver, grant }) => `/app/parts/${approver.participant}${approved(grant)}`, says: ['Nothing waits for you here', 'Back to the agreement'] },
   { name: 'Participant, nothing there', as: 'signer', path: part('/documents/none'), status: 404, says: 'Go to your agreement' },
   { name: 'Participant, to approve', as: 'household', path: ({ household, letter }) => `/app/parts/${household.participant}${approved(letter)}`, says: ['asks for your approval', 'Your approval'], has: '.act-bar button:text-is("Approve")' },
+  { name: 'Participant, to answer', as: 'answerer', path: (made) => `/app/parts/${made.answerer.participant}${toAnswer(made)}`, says: ['asks for information', '0 of 10 answered', 'What is your full legal name?', 'Street and number', 'It is encrypted, and no page shows it again'], has: ['.act-bar button:text-is("Save draft")', '.act-bar button:text-is("Send")'] },
+  { name: 'Participant, answers refused', as: 'answerer', path: (made) => `/app/parts/${made.answerer.participant}${toAnswer(made)}`, act: async (page) => { await page.getByLabel('When did you begin?', { exact: true }).fill('soon'); await press('Send')(page); }, status: 422, says: ['Some answers need another look', 'must be a date', 'Your answer must be given'], has: 'input[value=soon][aria-invalid=true]' },
+  { name: 'Participant, answers declined without a reason', as: 'answerer', path: (made) => `/app/parts/${made.answerer.participant}${toAnswer(made)}`, act: decline, status: 422, has: '#reason[aria-invalid=true]' },
+  { name: 'Participant, answers sent', as: 'answered', path: (made) => `/app/parts/${made.answered.participant}${toAnswer(made)}`, says: ['Nothing waits for you here', 'What you sent', 'Waiting to be read', 'Account ending in 6789'] },
+  { name: 'Answers, to read', path: ({ questionnaire, answered: { participant } }) => answersOf(questionnaire, participant), says: ['Answers of Tomás Álvarez', 'To read', 'First Bank of Albany', 'Account ending in 6789', 'Return…'], has: '.act-bar button:text-is("Accept")' },
+  { name: 'Answers, none yet', path: ({ questionnaire, answerer: { participant } }) => answersOf(questionnaire, participant), says: 'has not sent answers yet' },
+  { name: 'Answers, returned without a reason', path: ({ questionnaire, answered: { participant } }) => answersOf(questionnaire, participant), act: async (page) => { await page.locator('summary', { hasText: 'Return…' }).click(); await press('Return')(page); }, status: 422, has: '#reason[aria-invalid=true]' },
+  { name: 'Agreement, answers to read', path: ({ questionnaire }) => agreement(questionnaire), says: ['A member to read the answers of Tomás Álvarez', 'Read answers of Tomás Álvarez', 'What is your full legal name?'] },
   { name: 'Participant, for members', path: ({ signer }) => signer.access, says: ['Personal link', 'Reissue link…', 'Last visit', 'Sign “Grant agreement”'], has: 'a[href^="mailto:"]' },
   { name: 'Participant, for members, done', path: ({ approver }) => approver.access, says: ['Approved “Budget”', 'Agreed to electronic records'] },
   { name: 'Agreement, half-way', path: ({ grant }) => agreement(grant), says: ['step 2 of 3', 'Last visit', 'Signed a document', 'Link and record'], has: 'button[data-copy-text]' },
@@ -314,7 +325,7 @@ export const SCENES = [
   { name: 'Sign in, recovery code refused', as: 'nobody', isCounted: true, path: '/app/sign-in', act: async (page, { guarded }) => { await fillSignIn(page, guarded); await fillRecoveryCode(page, 'aaaa-aaaa-aaaa-aaaa'); }, status: 422, says: 'Recovery code is incorrect or was used already', has: 'details[open] #recovery_code[aria-invalid=true]' },
   { name: 'Sign in, code too late', as: 'nobody', path: '/app/sign-in?ended=code', says: 'Enter your password again' },
   { name: 'Home, all decided', as: 'late', path: '/app', says: ['No proposal needs your decision.', 'Ready to publish', 'Recent activity'], lacks: '#decide' },
-  { name: 'Home, a lot to decide', as: 'member', path: '/app', says: ['Needs your decision', 'Drafts', 'Waiting on others', 'Recent activity', 'Show all'], lacks: '#attention' },
+  { name: 'Home, a lot to decide', as: 'member', path: '/app', says: ['Needs your decision', 'Drafts', 'Waiting on others', 'Recent activity', 'Show all', 'Answers to read'] },
   { name: 'Home, an endpoint fails', path: '/app', says: ['Needs attention', 'Failing'] },
   { name: 'Home, for a newcomer', as: 'colleague', path: '/app', says: 'Begin your first agreement', has: '.primary[href="/app/agreements/new"]' },
   { name: 'Search', path: '/app/search', says: 'Finds agreements', has: '#q:focus' },

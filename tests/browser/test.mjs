@@ -1,5 +1,5 @@
-// Drives the app in headless Chromium without JavaScript and with it, from nothing to an active agreement, then looks at
-// every page with axe-core at three widths, light and dark, with the app's script and without it. Started by
+// Drives the app in headless Chromium without JavaScript and with it, from nothing to an active agreement, looks at every
+// page with axe-core at three widths, light and dark, with the app's script and without it. Started by
 // scripts/test-browser:
 //
 //   node test.mjs PROGRAM [NAME]    PROGRAM is the local stack; with NAME only scenes whose names have it
@@ -10,7 +10,7 @@ import { VIEWS, chromium, expect, faults, open, screenshot, signIn } from './bro
 import { Receiver } from './receiver.mjs';
 import { SCENES, attend, deliveries, guard, links, participantLink, prepare, subscribe } from './scenes.mjs';
 import { Stack } from './stack.mjs';
-import { walkFirstDeal, walkReadme } from './walks.mjs';
+import { walkCompletion, walkFirstDeal, walkReadme } from './walks.mjs';
 
 const [program, wanted = ''] = process.argv.slice(2);
 // Proposals expire after about three seconds.
@@ -133,6 +133,8 @@ async function main(stacks, receiver) {
     approver: await participantLink(admin, made.grant, 'Tomás Álvarez'),
     household: await participantLink(admin, made.letter, 'The Ellery Household'),
     newcomer: await participantLink(admin, made.letter, 'Ellery Family Trust'),
+    answerer: await participantLink(admin, made.questionnaire, 'Riverside Makers Foundation'),
+    answered: await participantLink(admin, made.questionnaire, 'Tomás Álvarez'),
   });
   // Few recovery codes are left, with those of all views.
   while (made.guarded.recoveryCodes.length > 3 + VIEWS.length) {
@@ -152,6 +154,8 @@ async function main(stacks, receiver) {
     approver: [stack, made.approver],
     household: [stack, made.household],
     newcomer: [stack, made.newcomer],
+    answerer: [stack, made.answerer],
+    answered: [stack, made.answered],
   };
   const tabs = new Map();
   for (const [name, [{ base }, person]] of Object.entries(lookers)) {
@@ -170,6 +174,10 @@ async function main(stacks, receiver) {
     const views = VIEWS.filter(({ isSpare }) => !(scene.isCounted && isSpare));
     await Promise.all(views.map((view) => look(view, scene, tabs, path, made)));
     await scene.after?.(stack, made);
+  }
+  for (const [demo, hasScript] of [[stack, true], [late, false]]) {
+    const count = await walkCompletion(chrome, demo, hasScript, found);
+    console.log(`From half-way to completed, ${hasScript ? 'with' : 'without'} JavaScript: done, ${count} pages passed`);
   }
   return scenes.length;
 }

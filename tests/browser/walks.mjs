@@ -205,3 +205,106 @@ export async function walkFirstDeal(chrome, { base }, person, hasScript, found) 
   await Promise.all([context.close(), views.close()]);
   return views.count;
 }
+
+// docs/draft-to-completion.md, “Complete”: the demo's grant agreement from half-way to completed, by its participants and
+// a member, each in a browser of their own, and with the names of that page.
+export async function walkCompletion(chrome, stack, hasScript, found) {
+  const view = VIEWS.find((view) => view.hasScript === hasScript && (view.width > 390) === hasScript);
+  const others = VIEWS.filter((other) => other.hasScript === hasScript && !(hasScript && other === view));
+  const all = [];
+  // A person's browser, with what they do in it.
+  const begin = async () => {
+    const tab = Object.assign(await open(chrome, { view, javaScriptEnabled: hasScript }), { hasJavaScript: hasScript });
+    const walk = `From half-way to completed, ${hasScript ? 'with' : 'without'} the script`;
+    const views = await lookers(chrome, others, walk, tab, found);
+    all.push({ tab, views });
+    const { page } = tab;
+    return {
+      page,
+      tab,
+      look: (says) => views.look(says),
+      fill: (label, text) => page.getByLabel(label, { exact: true }).fill(text),
+      async press(role, name) {
+        await page.getByRole(role, { name, exact: true }).first().click();
+        await page.waitForLoadState('load');
+        expect(tab.status < 400, `“${name}” leads to ${tab.status} ${page.url()}`);
+        await views.look();
+      },
+      async says(text) {
+        expect(await page.getByText(text).count() > 0, `${page.url()} does not say “${text}”`);
+      },
+    };
+  };
+  const member = await begin();
+  await signIn(member.tab, stack.base, stack.organizations[0].members[0]);
+  const { id } = await stack.find('agreements', 'Grant agreement');
+  const grant = `${stack.base}/app/agreements/${id}`;
+  // Whoever has no script takes the link from the participant's page.
+  const attending = async (name) => {
+    await member.page.goto(grant);
+    await member.press('link', `Link and record of ${name}`);
+    const link = await member.page.getByLabel('Personal link', { exact: true }).inputValue();
+    const participant = await begin();
+    await participant.page.goto(link);
+    await participant.press('button', 'Continue');
+    if (await participant.page.getByRole('button', { name: 'I agree', exact: true }).count() > 0) await participant.press('button', 'I agree');
+    return participant;
+  };
+
+  const priya = await attending('Priya Raman');
+  await priya.press('link', 'Review and sign: Sign “Grant agreement”');
+  await priya.fill('Type your name', 'Priya Raman');
+  await priya.press('button', 'Sign');
+  await priya.says('You signed “Grant agreement”');
+
+  const riverside = await attending('Riverside Makers Foundation');
+  await riverside.press('link', 'Choose a file: Upload a file');
+  const blank = await riverside.tab.context.newPage();
+  const buffer = await blank.pdf();
+  await blank.close();
+  await riverside.page.getByLabel('File', { exact: true }).setInputFiles({ name: 'report.pdf', mimeType: 'application/pdf', buffer });
+  await riverside.press('button', 'Upload');
+  await riverside.press('link', 'Next: Answer questions');
+  await riverside.fill('How many students took part?', '48');
+  await riverside.press('button', 'Save draft');
+  await riverside.says('Draft saved');
+  await riverside.fill('When did the workshops end?', 'June 12, 2026');
+  await riverside.fill('Account holder', 'Riverside Makers Foundation');
+  await riverside.fill('Bank', 'First Bank of Albany');
+  await riverside.fill('IBAN or account number', 'DE89 3704 0044 0532 0130 00');
+  await riverside.press('button', 'Send');
+  await riverside.says('You sent your answers');
+
+  const readAnswers = async () => {
+    await member.page.goto(`${stack.base}/app`);
+    await member.press('link', 'Grant agreement: Riverside Makers');
+    await member.press('link', 'Read answers of Riverside Makers Foundation');
+  };
+  await readAnswers();
+  await member.says('IBAN ending in 3000');
+  await member.page.locator('summary', { hasText: 'Return…' }).click();
+  await member.fill('Reason', 'Please count the helpers too.');
+  await member.press('button', 'Return');
+  await member.says('Answers returned');
+
+  await riverside.press('link', 'Grant agreement: Riverside Makers');
+  await riverside.press('link', 'Answer: Answer questions');
+  await riverside.says('Please count the helpers too.');
+  await riverside.fill('How many students took part?', '53');
+  await riverside.press('button', 'Send');
+
+  await readAnswers();
+  await member.says('1 answer changed since revision 1');
+  await member.press('button', 'Accept');
+  await member.says('Answers accepted');
+  await member.press('link', 'Back to the agreement');
+  await member.says('Completed');
+  const { lifecycle } = await stack.call(`/api/v1/agreements/${id}`);
+  expect(lifecycle === 'completed', `the agreement is ${lifecycle}`);
+  await riverside.press('link', 'Grant agreement: Riverside Makers');
+  await riverside.says('This agreement is completed');
+  const complaints = all.flatMap(({ tab }) => tab.complaints);
+  expect(complaints.length === 0, complaints.join('; '));
+  await Promise.all(all.flatMap(({ tab, views }) => [tab.context.close(), views.close()]));
+  return all.reduce((count, { views }) => count + views.count, 0);
+}

@@ -12,6 +12,7 @@ use shared::service::agreements::AgreementReview;
 
 use crate::access::{access_url, mail_to};
 use crate::agreement::agreement_url;
+use crate::answers::answers_url;
 use crate::draft::documents::document_url;
 use crate::labels::{Badge, DisplayTime, actor_label};
 use crate::layout::Link;
@@ -124,7 +125,7 @@ impl AgreementSummary {
 
 impl AgreementSummary {
     /// The summary with the recorded verifications, and the links by which a member records those that an active agreement
-    /// waits for.
+    /// waits for and reads answers.
     pub fn with_verifications(mut self, agreement: &Agreement, recorded: &[Verification]) -> Self {
         for (row, participant) in self.participants.iter_mut().zip(&agreement.participants) {
             let own = recorded.iter().filter(|verification| verification.participant_id == participant.id);
@@ -143,6 +144,18 @@ impl AgreementSummary {
                         Some(Link { url: verification_url(agreement.id(), id), text })
                     };
                     row.acts = agreement.unmet_by(gate).into_iter().filter_map(link).collect();
+                }
+                if matches!(gate.rule, GateRule::InformationRequest { .. }) && gate.state.status() != GateStatus::Locked
+                {
+                    let link = |(text, id): (&str, ParticipantId)| {
+                        let at = agreement.participants.iter().position(|participant| participant.id == id)?;
+                        let text = format!("{text} of {}", self.participants.get(at)?.name);
+                        Some(Link { url: answers_url(agreement.id(), gate.id, id), text })
+                    };
+                    let to_read = agreement.answers_to_read(gate).into_iter().map(|id| ("Read answers", id));
+                    let named = gate.rule.named(agreement).into_iter();
+                    let accepted = named.filter(|id| agreement.has_accepted_answers(gate.id, *id));
+                    row.acts = to_read.chain(accepted.map(|id| ("Answers", id))).filter_map(link).collect();
                 }
             }
         }

@@ -35,6 +35,14 @@ impl Fields {
         Self { errors: vec![(field.to_owned(), message.to_owned())], ..Self::default() }
     }
 
+    /// These fields, with the values of others where they have none.
+    pub fn over(mut self, below: Self) -> Self {
+        for (name, value) in below.values {
+            self.values.entry(name).or_insert(value);
+        }
+        self
+    }
+
     /// The value of a field. Empty, if it has none.
     pub fn value(&self, name: &str) -> &str {
         self.values.get(name).map_or("", String::as_str)

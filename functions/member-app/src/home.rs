@@ -336,6 +336,7 @@ impl Item {
         let (when, badge) = match wait.until {
             Some(until) => (("ends", until), Some((sentences::time_left(now, until), "quiet"))),
             None if wait.is_declined => (("since", wait.since), Some(("Declined".to_owned(), "red"))),
+            None if wait.has_answers => (("since", wait.since), Some(("Answers to read".to_owned(), "amber"))),
             None => (("since", wait.since), stuck(now, wait.since)),
         };
         let (when, looked) = (Some((when.0, when.1.into())), looked(&queued.looks));

@@ -10,6 +10,7 @@ mod acts;
 mod agreement;
 mod agreement_summary;
 mod agreements;
+mod answers;
 mod assets;
 mod audit;
 mod audit_export;
@@ -213,6 +214,13 @@ fn agreement_routes() -> Router<Arc<AppState>> {
         .route(&at("/participants/{participant}/access/reissue"), action::<access::Reissue>())
         .route(&at("/participants/{participant}/access/files/{receipt}"), page::<access::Download>())
         .route(&at("/conditions/{condition}/reopen"), action::<access::Reopen>())
+        .route(&at("/conditions/{condition}/answers/{participant}"), page::<answers::Read>())
+        .route(&at("/conditions/{condition}/answers/{participant}/accept"), action::<answers::Accept>())
+        .route(&at("/conditions/{condition}/answers/{participant}/return"), action::<answers::Return>())
+        .route(
+            &at("/conditions/{condition}/answers/{participant}/files/{submission}/{field}"),
+            page::<answers::Download>(),
+        )
         .route(&at("/documents"), action::<documents::Add>())
         .route(&at("/documents/{document}"), page_with_action::<documents::Show, documents::Save>())
         .route(&at("/documents/{document}/view"), page::<documents::View>())
@@ -229,7 +237,7 @@ fn agreement_routes() -> Router<Arc<AppState>> {
 
 /// The routes of participants, who have no account: their link, and the pages that it opens.
 fn participant_routes() -> Router<Arc<AppState>> {
-    use part::{condition, consent, document, link, overview, receipt};
+    use part::{answers, condition, consent, document, link, overview, receipt};
     let at = |path: &str| format!("/app/parts/{{participant}}{path}");
     Router::new()
         .route("/app/links/{secret}", page_with_action::<link::Show, link::Open>())
@@ -244,6 +252,8 @@ fn participant_routes() -> Router<Arc<AppState>> {
         .route(&at("/conditions/{condition}"), part_page::<condition::Show>())
         .route(&at("/conditions/{condition}/approve"), part_action::<condition::Approve>())
         .route(&at("/conditions/{condition}/upload"), part_action::<condition::Upload>())
+        .route(&at("/conditions/{condition}/answers/save"), part_action::<answers::Save>())
+        .route(&at("/conditions/{condition}/answers/send"), part_action::<answers::Send>())
         .route(&at("/conditions/{condition}/decline"), part_action::<condition::Decline>())
         .route(&at("/receipts/{receipt}"), part_page::<receipt::Show>())
 }

@@ -3,6 +3,7 @@
 mod agreements;
 mod contacts;
 mod identity;
+mod information;
 mod workspaces;
 
 use shared::api::operation::Register;
@@ -16,4 +17,5 @@ pub fn operations(routes: &mut impl Register) {
     routes.read::<workspaces::GetWorkspace>();
     routes.read::<agreements::ListAgreements>();
     routes.read::<agreements::GetAgreement>();
+    routes.read::<information::ListInformation>();
 }

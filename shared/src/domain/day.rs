@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use jiff::{Span, ToSpan};
 use serde::{Deserialize, Serialize};
 
-use super::local_time::YEARS;
+use super::local_time::{self, NotLocalTime, YEARS};
 
 /// A day of the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -51,6 +51,14 @@ impl Day {
         let has_form = text.len() == "2026-03-14".len() && text.bytes().enumerate().all(is_in_place);
         let date: Option<Date> = has_form.then(|| text.parse().ok()).flatten();
         date.filter(|date| YEARS.contains(&date.year())).map(Self)
+    }
+
+    /// The day that people mean who type it: `12/31/2026`, `Dec 31, 2026`, `31 December 2026`, `2026-12-31`.
+    ///
+    /// # Errors
+    /// [`NotLocalTime`].
+    pub fn read(text: &str) -> Result<Self, NotLocalTime> {
+        local_time::read_day(text).map(Self)
     }
 
     /// The day some days later (earlier when negative), at most the last one of the calendar.

@@ -121,6 +121,8 @@ ids! {
     SignatureBlockId;
     /// A step of an agreement.
     StageId;
+    /// A participant's answers to an information request, as they were sent.
+    SubmissionId;
     /// An organization's access token; not the secret value itself.
     TokenId;
     /// A record that a participant's identity was verified.

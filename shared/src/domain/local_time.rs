@@ -62,6 +62,20 @@ pub fn read(text: &str) -> Result<DateTime, NotLocalTime> {
     Ok(date.to_datetime(time))
 }
 
+/// Reads a day, without a time of day.
+///
+/// # Errors
+/// [`NotLocalTime`].
+pub(super) fn read_day(text: &str) -> Result<Date, NotLocalTime> {
+    let text = text.trim().to_ascii_lowercase();
+    let words: Vec<&str> =
+        text.split(|letter: char| letter.is_whitespace() || letter == ',').filter(|word| !word.is_empty()).collect();
+    match read_date(&words)? {
+        (date, []) => Ok(date),
+        _ => Err(NotLocalTime::Unreadable),
+    }
+}
+
 /// Reads the date with which a text begins, and gives the words after it.
 fn read_date<'a>(words: &'a [&'a str]) -> Result<(Date, &'a [&'a str]), NotLocalTime> {
     let ((year, month, day), rest) = parts_of_date(words).ok_or(NotLocalTime::Unreadable)?;

@@ -15,6 +15,7 @@ pub mod event;
 #[cfg(test)]
 mod histories;
 pub mod ids;
+pub mod information;
 pub mod invitation;
 pub mod local_time;
 pub mod member;

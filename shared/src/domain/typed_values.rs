@@ -50,6 +50,33 @@ fn without_separators(text: &str) -> Option<String> {
     (first && rest && groups.iter().all(is_number)).then(|| groups.concat())
 }
 
+/// The reason why a text is no number. Its text completes "Your answer …".
+pub const NOT_A_NUMBER: &str = "must be a number such as 1,250 or -3.5";
+
+/// Reads a number as a decimal string: `1,250.50` is `1250.50`, `-007` is `-7`. It has at most 30 digits.
+#[must_use]
+pub fn read_number(text: &str) -> Option<String> {
+    const DIGITS_MAX: usize = 30;
+    let text = text.trim();
+    let (sign, number) = match text.strip_prefix(['-', '−']) {
+        Some(number) => ("-", number),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+    if number.ends_with('.') || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let digits = if whole.is_empty() { "0".to_owned() } else { without_separators(whole)? };
+    let digits = digits.trim_start_matches('0');
+    if number.is_empty() || digits.len() + decimals.len() > DIGITS_MAX {
+        return None;
+    }
+    let digits = if digits.is_empty() { "0" } else { digits };
+    let is_zero = digits == "0" && decimals.bytes().all(|byte| byte == b'0');
+    let sign = if is_zero { "" } else { sign };
+    Some(if decimals.is_empty() { format!("{sign}{digits}") } else { format!("{sign}{digits}.{decimals}") })
+}
+
 /// Reads a percentage as the decimal string of a rate: `20`, `20%` and `20 %` are `0.20`, `12.5` is `0.125`. A number below 1
 /// needs its sign: without one, `0.2` might be a rate already.
 #[must_use]
@@ -146,6 +173,25 @@ mod tests {
         assert_eq!(read_amount("1,250", "JPY"), Some(1250));
         assert_eq!(read_amount("1.5", "JPY"), None);
         assert_eq!(read_amount("1.234", "KWD"), Some(1234));
+    }
+
+    #[test]
+    fn numbers_are_read_as_people_type_them() {
+        for (text, expected) in [
+            ("12", "12"),
+            (" 1,250.50 ", "1250.50"),
+            ("-007", "-7"),
+            ("−3.5", "-3.5"),
+            ("+4", "4"),
+            (".5", "0.5"),
+            ("-0.0", "0.0"),
+            ("1 000 000", "1000000"),
+        ] {
+            assert_eq!(read_number(text).as_deref(), Some(expected), "{text}");
+        }
+        for text in ["", "-", "+", ".", "1.", "1e5", "12,5", "1.2.3", "0x1", "--1", "NaN", &"9".repeat(31)] {
+            assert_eq!(read_number(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -73,7 +73,8 @@ pub struct WorkQueue {
     pub drafts: Shortlist<QueuedAgreement>,
     /// The active agreements that wait for others, those that wait longest first.
     pub waiting: Shortlist<QueuedAgreement>,
-    /// The active agreements that wait for one of the organization's own contacts, or in which a participant has declined,
+    /// The active agreements that wait for one of the organization's own contacts or for a member to read answers, or in which
+    /// a participant has declined,
     /// those that wait longest first.
     pub attention: Shortlist<QueuedAgreement>,
     /// The drafts and active agreements that expire soon, the next one first.
@@ -148,7 +149,8 @@ impl<'a> Chosen<'a> {
         let (mut active, mut drafts): (Vec<_>, Vec<_>) =
             open.open.iter().filter(|open| !is_elsewhere(open)).partition(|open| open.is_active);
         active.sort_by_key(|active| active.since_ms);
-        let needs_us = |active: &&OpenAgreement| active.is_declined || !active.waited_for.is_disjoint(own);
+        let needs_us =
+            |active: &&OpenAgreement| active.is_declined || active.has_answers || !active.waited_for.is_disjoint(own);
         let (attention, waiting): (Vec<_>, Vec<_>) = active.into_iter().partition(needs_us);
         drafts.retain(|draft| !proposed.contains(&draft.id));
         drafts.sort_by_key(|draft| std::cmp::Reverse(draft.since_ms));

@@ -32,6 +32,7 @@ pub mod drafts;
 pub mod due;
 pub mod endpoints;
 pub mod home;
+pub mod information;
 pub mod invitations;
 pub mod loaded_agreement;
 pub mod members;

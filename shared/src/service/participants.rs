@@ -162,7 +162,10 @@ pub async fn change_consent(
 }
 
 /// The participant of a session as they may act now, with their receipts. Each attempt reads both again.
-async fn standing(scope: &Scope, by: &ActingParticipant) -> Result<(ActingParticipant, Vec<Receipt>), Error> {
+pub(super) async fn standing(
+    scope: &Scope,
+    by: &ActingParticipant,
+) -> Result<(ActingParticipant, Vec<Receipt>), Error> {
     let store = scope.store();
     let access = store.access(by.agreement_id(), by.id());
     let receipts = store.receipts_of(by.agreement_id(), by.id());

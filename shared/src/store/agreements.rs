@@ -47,6 +47,8 @@ const SINCE: &str = "t";
 const WAITED_FOR: &str = "q";
 /// The attribute of a row that is there, with any number, if a participant of an active agreement has declined.
 const DECLINED: &str = "d";
+/// The attribute of a row that holds how many answers wait for a member, if any do.
+const ANSWERS: &str = "n";
 /// The attribute of a row that holds when the agreement expires, in milliseconds since 1970.
 const EXPIRES: &str = "x";
 
@@ -69,6 +71,7 @@ impl Record for Agreement {
             .with_ids(CONTACTS, self.participants.iter().map(|participant| participant.contact_id.uuid()))
             .with_ids(WAITED_FOR, self.waited_for().into_iter().map(ContactId::uuid))
             .with_number(DECLINED, self.is_declined().then_some(1))
+            .with_number(ANSWERS, i64::try_from(self.answers_waiting()).ok().filter(|count| *count > 0))
             .with_number(SINCE, self.open_since().map(Timestamp::unix_ms))
             .with_number(EXPIRES, self.expires_at.map(Timestamp::unix_ms))
     }
@@ -173,6 +176,8 @@ pub(crate) struct OpenAgreement {
     pub waited_for: BTreeSet<ContactId>,
     /// Whether a participant of an active agreement has declined.
     pub is_declined: bool,
+    /// Whether answers of participants wait for a member to read them.
+    pub has_answers: bool,
     /// Since when a draft is as it is, or an active agreement's step is open, in milliseconds since 1970.
     pub since_ms: i64,
     /// When it expires, in milliseconds since 1970.
@@ -192,7 +197,7 @@ impl OrgStore {
     /// The drafts and the active agreements, from one pass over the rows.
     pub(crate) async fn open_agreements(&self) -> Result<OpenAgreements, StoreError> {
         let mut found = OpenAgreements::default();
-        let attributes = [keys::SORT, LIFECYCLE.name, CONTACTS, WAITED_FOR, DECLINED, SINCE, EXPIRES];
+        let attributes = [keys::SORT, LIFECYCLE.name, CONTACTS, WAITED_FOR, DECLINED, ANSWERS, SINCE, EXPIRES];
         let partition = keys::rows(self.org, Rows::Agreements);
         self.store
             .scan_partition(&partition, Order::OldestFirst, &attributes, |row| match open_agreement(&row) {
@@ -225,6 +230,7 @@ fn open_agreement(row: &Item) -> Option<OpenAgreement> {
         contacts: ids(row, CONTACTS).unwrap_or_default().into_iter().map(Into::into).collect(),
         waited_for: ids(row, WAITED_FOR).unwrap_or_default().into_iter().map(Into::into).collect(),
         is_declined: number::<i64>(row, DECLINED).is_some(),
+        has_answers: number::<i64>(row, ANSWERS).is_some(),
         since_ms: number(row, SINCE).unwrap_or_default(),
         expires_ms: number(row, EXPIRES),
     })

@@ -40,8 +40,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::{Email, ExternalReference};
 use crate::domain::ids::{
-    AgreementId, ContactId, EndpointId, EventId, MemberId, OrgId, ParticipantId, ProposalId, ReceiptId, RequestId,
-    SessionId, TokenId, VerificationId, WorkspaceId,
+    AgreementId, ContactId, EndpointId, EventId, GateId, MemberId, OrgId, ParticipantId, ProposalId, ReceiptId,
+    RequestId, SessionId, TokenId, VerificationId, WorkspaceId,
 };
 use crate::domain::participant::session::Part;
 use crate::domain::proposal::ProposalAction;
@@ -444,6 +444,27 @@ pub(super) fn receipts_of(participant: ParticipantId) -> String {
 
 /// The beginning of the sort keys of receipts.
 pub(super) const RECEIPT: &str = "RECEIPT#";
+
+/// The draft of a participant's answers to an information request.
+pub(super) fn answer_draft(part: Part, gate: GateId) -> Key {
+    let Part { organization_id, agreement_id, participant_id } = part;
+    Key::new(acts(organization_id, agreement_id), format_args!("ANSWERDRAFT#{gate}#{participant_id}"))
+}
+
+/// A submission of a participant of an agreement.
+pub(super) fn submission(part: Part, gate: GateId, revision: u32) -> Key {
+    let Part { organization_id, agreement_id, participant_id } = part;
+    let sort = format!("{}{revision:06}", submissions_of(gate, participant_id));
+    Key::new(acts(organization_id, agreement_id), sort)
+}
+
+/// The beginning of the sort keys of a participant's submissions to an information request.
+pub(super) fn submissions_of(gate: GateId, participant: ParticipantId) -> String {
+    format!("{SUBMISSION}{gate}#{participant}#")
+}
+
+/// The beginning of the sort keys of submissions.
+pub(super) const SUBMISSION: &str = "SUBMISSION#";
 
 /// The beginning of the sort keys of acts.
 pub(super) const ACT: &str = "ACT#";

@@ -109,7 +109,7 @@ impl OrgStore {
         Ok(receipts)
     }
 
-    fn part(&self, agreement_id: AgreementId, participant_id: ParticipantId) -> Part {
+    pub(super) fn part(&self, agreement_id: AgreementId, participant_id: ParticipantId) -> Part {
         Part { organization_id: self.org, agreement_id, participant_id }
     }
 
@@ -215,7 +215,7 @@ fn standing(by: &ActingParticipant) -> Standing {
     }
 }
 
-fn part_of(by: &ActingParticipant) -> Part {
+pub(super) fn part_of(by: &ActingParticipant) -> Part {
     Part { organization_id: by.org(), agreement_id: by.agreement_id(), participant_id: by.id() }
 }
 
@@ -229,9 +229,14 @@ pub(crate) fn record(
     let Acted { receipt, agreement, .. } = acted;
     let part = part_of(agreement.by());
     let left = Change::Create(to_item(keys::receipt(part, receipt.id), receipt)?);
-    let (expression, names, values) = standing(agreement.by());
-    let stands = Change::Check(Condition { key: keys::access(part), expression, names, values });
+    let stands = stands(agreement.by());
     Ok([agreements::record_act(call, before, agreement)?, Changes::by_participant(call, agreement, [left, stands])])
+}
+
+/// The check that a participant's link and consent are still those that an act was decided with.
+pub(super) fn stands(by: &ActingParticipant) -> Change {
+    let (expression, names, values) = standing(by);
+    Change::Check(Condition { key: keys::access(part_of(by)), expression, names, values })
 }
 
 /// The changes with which a consent is given or withdrawn.

@@ -14,6 +14,7 @@ use shared::web::Request;
 use shared::web::form::UploadedFile;
 use shared::wire::fields::{FieldCode, FieldErrors};
 
+use super::answers::{self, Shown, own_answers};
 use super::document::read_reason;
 use super::overview::DocumentRow;
 use super::receipt::receipt_url;
@@ -73,7 +74,8 @@ fn statement(name: &str, step: &str, agreement: &str) -> String {
 
 async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let id: GateId = request.path_id("condition")?;
-    let (attending, view) = load(request).await?;
+    // Only an information request has answers, but what the condition is, is known too late to read them at once.
+    let ((attending, view), own) = tokio::try_join!(load(request), own_answers(request, id))?;
     if needs_consent(attending, &view) {
         return consent::page(request, attending, &view, notice);
     }
@@ -82,6 +84,9 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     let task = GateTask::of(&gate.rule).ok_or_else(Error::not_found)?;
     if !gate.rule.named(agreement).contains(&by.id()) {
         return Err(Error::not_found());
+    }
+    if task == GateTask::Answer {
+        return answers::page(request, id, Shown { attending, view: &view, own: &own, fields, notice }).await;
     }
     let is_open = waits_for(&view, gate, by.id());
     let uploads = view.receipts.iter().filter_map(|receipt| match &receipt.act {
@@ -160,7 +165,7 @@ impl Handler for Upload {
             let (title, line) = refusal(refused);
             return Ok(page(request, Fields::default(), Some(Notice::bad(title, line))).await?.conflicting());
         }
-        let (name, content, file_type) = match store(&submitted, form.file("file")).await? {
+        let (name, content, file_type) = match store_file(&submitted, form.file("file"), "file").await? {
             Ok(stored) => stored,
             Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
         };
@@ -174,7 +179,7 @@ impl Handler for Upload {
 }
 
 /// Why no file is taken for a condition now, if so. It is asked before a file is stored, and decided when it is recorded.
-async fn not_asked(request: &Request, id: GateId) -> Result<Option<NotActed>, Error> {
+pub(super) async fn not_asked(request: &Request, id: GateId) -> Result<Option<NotActed>, Error> {
     let (attending, view) = load(request).await?;
     if needs_consent(attending, &view) {
         return Ok(Some(NotActed::NoConsent));
@@ -193,11 +198,12 @@ async fn not_asked(request: &Request, id: GateId) -> Result<Option<NotActed>, Er
 /// Checks an uploaded file, and stores it. Its content is not read: nothing here opens it, and a PDF can be made so that
 /// opening it takes all memory. It is stored before the agreement names it: an upload that is refused then leaves
 /// a file that nothing names.
-async fn store(
+pub(super) async fn store_file(
     submitted: &PartForm<'_>,
     file: Option<&UploadedFile>,
+    field: &str,
 ) -> Result<Result<(Label, DocumentContent, FileType), FieldErrors>, Error> {
-    let refused = |code, message: &str| Ok(Err(FieldErrors::one("file", code, message.trim_end_matches('.'))));
+    let refused = |code, message: &str| Ok(Err(FieldErrors::one(field, code, message)));
     let Some(file) = file else { return refused(FieldCode::Required, "must be chosen") };
     if file.content.is_empty() {
         return refused(FieldCode::InvalidValue, "is empty. Choose another file");
@@ -208,7 +214,7 @@ async fn store(
     let Some(file_type) = FileType::of(&file.content) else {
         return refused(FieldCode::InvalidValue, "must be a PDF, a JPEG or a PNG, and nothing else as well");
     };
-    let name = match file_name(&file.name, file_type) {
+    let name = match file_name(&file.name, file_type, field) {
         Ok(name) => name,
         Err(errors) => return Ok(Err(errors)),
     };
@@ -217,13 +223,13 @@ async fn store(
 }
 
 /// The name of a file as it is kept: what can't be a name is left out, and the ending is that of its type.
-fn file_name(name: &str, file_type: FileType) -> Result<Label, FieldErrors> {
+fn file_name(name: &str, file_type: FileType, field: &str) -> Result<Label, FieldErrors> {
     const ENDING_CHARS: usize = 4;
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).trim();
     let cut: String = stem.chars().take(limits::NAME_CHARS_MAX - ENDING_CHARS).collect();
     let named = |stem: &str| Label::parse(&format!("{stem}.{}", file_type.extension()));
     let stem = if Label::parse(&cut).is_ok() { &cut } else { "File" };
-    named(stem).map_err(|(code, message)| FieldErrors::one("file", code, message))
+    named(stem).map_err(|(code, message)| FieldErrors::one(field, code, message))
 }
 
 /// Declines.

@@ -1,6 +1,7 @@
 //! The pages of participants: what waits for them, and what they did. They have no account: `link` opens a session, and
 //! all addresses of its pages begin with the participant's id.
 
+pub(crate) mod answers;
 pub(crate) mod condition;
 pub(crate) mod consent;
 pub(crate) mod document;
@@ -177,6 +178,18 @@ fn refusal(refused: NotActed) -> (&'static str, &'static str) {
             "What you sign has changed",
             "Places to sign were opened or closed after this page was shown. Nothing was signed. Look again.",
         ),
+        NotActed::OtherDraft => (
+            "Your draft was saved in another window",
+            "Below is what you typed here. Check it, and enter account numbers and choose files again: saving it replaces the other draft.",
+        ),
+        NotActed::TooLong => (
+            "Your answers are too long together",
+            "They can have about 200,000 letters. Shorten them, or attach a file. Nothing was saved.",
+        ),
+        NotActed::TooMuch => (
+            "Too much information has been sent in this agreement",
+            "Ask the organization that sent you the link how to go on. Nothing was sent.",
+        ),
         NotActed::TooOften => (
             "Too much has been recorded for you",
             "Ask the organization that sent you the link how to go on. Nothing was recorded.",
@@ -189,6 +202,7 @@ fn refusal(refused: NotActed) -> (&'static str, &'static str) {
 enum GateTask {
     Approve,
     Upload,
+    Answer,
 }
 
 impl GateTask {
@@ -196,6 +210,7 @@ impl GateTask {
         match rule {
             GateRule::ParticipantApproval { .. } => Some(Self::Approve),
             GateRule::FileUpload { .. } => Some(Self::Upload),
+            GateRule::InformationRequest { .. } => Some(Self::Answer),
             _ => None,
         }
     }

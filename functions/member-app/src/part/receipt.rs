@@ -92,6 +92,7 @@ pub(crate) fn receipt_title_of(agreement: &Agreement, receipt: &Receipt, who: Op
         ReceiptAct::Signed { document, .. } => format!("signed “{}”", document.as_str()),
         ReceiptAct::Approved { gate_id, .. } => format!("approved “{}”", step(*gate_id)),
         ReceiptAct::Uploaded { file_name, .. } => format!("uploaded “{}”", file_name.as_str()),
+        ReceiptAct::Answered { gate_id, .. } => format!("answered “{}”", step(*gate_id)),
         ReceiptAct::Declined { document: Some(document), .. } => format!("declined to sign “{}”", document.as_str()),
         ReceiptAct::Declined { gate_ids, .. } => {
             format!("declined “{}”", gate_ids.first().map_or("", |gate| step(*gate)))
@@ -123,6 +124,10 @@ pub(crate) fn receipt_facts(receipt: &Receipt) -> Vec<(&'static str, String)> {
         ReceiptAct::Uploaded { file_name, content, .. } => {
             facts.push(("File", format!("{}, {}", file_name.as_str(), size(content.size_bytes))));
             facts.push(("SHA-256 of the file", content.sha256.clone()));
+        }
+        ReceiptAct::Answered { revision, submission_id, .. } => {
+            facts.push(("Revision", revision.to_string()));
+            facts.push(("Number of the answers", submission_id.to_string()));
         }
         ReceiptAct::Declined { reason, .. } => facts.push(("Reason", reason.as_str().to_owned())),
     }

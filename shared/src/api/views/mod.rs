@@ -4,5 +4,6 @@
 pub mod agreements;
 pub mod contacts;
 pub mod identity;
+pub mod information;
 pub mod proposals;
 pub mod workspaces;

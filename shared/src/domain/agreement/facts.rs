@@ -38,6 +38,12 @@ pub struct Facts {
     /// The uploads: the gate, and the participant who uploaded a file.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) uploaded: BTreeSet<(GateId, ParticipantId)>,
+    /// The answers that wait for a member: the gate, and the participant who sent them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(in crate::domain) answered: BTreeSet<(GateId, ParticipantId)>,
+    /// The bytes of all answers that were ever sent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(in crate::domain) answer_bytes: usize,
     /// The accepted answers: the gate, and the participant whose latest answers a member has accepted.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) accepted: BTreeSet<(GateId, ParticipantId)>,
@@ -49,6 +55,11 @@ pub struct Facts {
     pub(in crate::domain) movements: Vec<(MovementId, MovementState)>,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
 impl Facts {
     /// No facts.
     #[must_use]
@@ -58,6 +69,8 @@ impl Facts {
             signed: BTreeSet::new(),
             approved: BTreeSet::new(),
             uploaded: BTreeSet::new(),
+            answered: BTreeSet::new(),
+            answer_bytes: 0,
             accepted: BTreeSet::new(),
             verified: BTreeSet::new(),
             movements: Vec::new(),

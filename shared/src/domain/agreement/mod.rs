@@ -465,6 +465,12 @@ impl Agreement {
         self.waiting_gates().any(|gate| matches!(gate.state, GateState::Declined { .. }))
     }
 
+    /// How many participants have sent answers to an active agreement that wait for a member to read them.
+    #[must_use]
+    pub fn answers_waiting(&self) -> usize {
+        self.waiting_gates().map(|gate| self.answers_to_read(gate).len()).sum()
+    }
+
     /// The state, as clients see it.
     #[must_use]
     pub fn lifecycle(&self) -> Lifecycle {

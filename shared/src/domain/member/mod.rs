@@ -2,9 +2,11 @@
 //! [`Member`], which only a checked session makes: no API operation has one. The functions return a [`ByMember`],
 //! without which the store writes no protected transition.
 //!
-//! `decisions` confirms, declines and activates; `removal` removes members, `roles` changes
-//! their roles, `reopening` opens declined conditions again, `verification` records the identities that they verified.
+//! `answers` accepts and returns what participants answered, `decisions` confirms, declines and activates, `removal` removes
+//! members, `roles` changes their roles, `reopening` opens declined conditions again, `verification` records the identities
+//! that they verified.
 
+mod answers;
 mod decisions;
 mod removal;
 mod reopening;
@@ -13,6 +15,7 @@ mod verification;
 
 use std::ops::Deref;
 
+pub use answers::{Judged, Judgment, NotJudged, judge_answers};
 pub use decisions::{Changed, DecisionContext, Outcome, Refusal, activate, confirm, decline};
 pub use removal::{NotRemoved, NotRemovedByOperator, Removal, remove};
 pub use reopening::{NotReopened, Reopened, reopen_gate};

@@ -43,6 +43,13 @@ pub enum NotActed {
     Replaced,
     /// The places to sign are not those that were shown.
     OtherBlocks,
+    /// The draft of the answers was saved in another window after this page was shown.
+    OtherDraft,
+    /// The answers have more than [`limits::ANSWERS_BYTES_MAX`](crate::limits::ANSWERS_BYTES_MAX) bytes.
+    TooLong,
+    /// The answers that were sent in the agreement have [`limits::INFORMATION_BYTES_MAX`](crate::limits::INFORMATION_BYTES_MAX)
+    /// bytes, and these would be too much.
+    TooMuch,
     /// The participant has left [`limits::RECEIPTS_PER_PARTICIPANT_MAX`](crate::limits::RECEIPTS_PER_PARTICIPANT_MAX)
     /// receipts.
     TooOften,
@@ -58,7 +65,7 @@ pub struct Occasion {
 }
 
 /// The agreement that an act is decided on, with what its rules need.
-type Ground<'a> = (&'a Agreement, &'a Facts, TimeScale, Moment);
+pub(super) type Ground<'a> = (&'a Agreement, &'a Facts, TimeScale, Moment);
 
 /// What a participant signs, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -231,7 +238,7 @@ pub fn decline(
 }
 
 /// The agreement as of now, if it is active.
-fn current((agreement, facts, time_scale, moment): Ground<'_>) -> Result<Cow<'_, Agreement>, NotActed> {
+pub(super) fn current((agreement, facts, time_scale, moment): Ground<'_>) -> Result<Cow<'_, Agreement>, NotActed> {
     let current = agreement.as_of(facts, time_scale, moment.at());
     match current.lifecycle() {
         Lifecycle::Active => Ok(current),
@@ -240,7 +247,7 @@ fn current((agreement, facts, time_scale, moment): Ground<'_>) -> Result<Cow<'_,
 }
 
 /// An open gate of some type that names the participant.
-fn open_gate<'a>(
+pub(super) fn open_gate<'a>(
     agreement: &'a Agreement,
     id: GateId,
     by: &ActingParticipant,
@@ -259,11 +266,11 @@ fn open_gate<'a>(
     }
 }
 
-fn consent_of(by: &ActingParticipant) -> Result<ReceiptId, NotActed> {
+pub(super) fn consent_of(by: &ActingParticipant) -> Result<ReceiptId, NotActed> {
     by.access().consent.ok_or(NotActed::NoConsent)
 }
 
-fn acted(
+pub(super) fn acted(
     by: &ActingParticipant,
     after: Agreement,
     moment: Moment,

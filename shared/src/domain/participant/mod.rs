@@ -2,9 +2,10 @@
 //! member hands them opens a session for this participant of this agreement, and for nothing else.
 //!
 //! Every act takes an [`ActingParticipant`], which only a checked session makes, and gives a [`ByParticipant`], without
-//! which the store records no act. `acts` has the acts, `receipt` what each leaves behind, `consent` what comes first.
+//! which the store records no act. `acts` has the acts, `answers` those on information requests, `receipt` what each leaves behind, `consent` what comes first.
 
 mod acts;
+mod answers;
 pub mod consent;
 pub mod link;
 pub mod receipt;
@@ -13,6 +14,7 @@ pub mod session;
 use std::ops::Deref;
 
 pub use acts::{Acted, Declining, NotActed, Occasion, Signing, approve, decline, sign, upload};
+pub use answers::{Answering, Sent, can_answer, send_answers};
 pub use link::ParticipantLink;
 
 use super::actor::{Actor, ActorType};

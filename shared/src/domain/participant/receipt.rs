@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::agreement::{DocumentContent, Label};
 use crate::domain::contact::DisplayName;
-use crate::domain::ids::{DocumentId, GateId, ParticipantId, ReceiptId, SignatureBlockId};
+use crate::domain::ids::{DocumentId, GateId, ParticipantId, ReceiptId, SignatureBlockId, SubmissionId};
 use crate::domain::proposal::Note;
 use crate::domain::time::Timestamp;
 use crate::limits;
@@ -93,6 +93,17 @@ pub enum ReceiptAct {
         content: DocumentContent,
         /// The type of the file, which was checked.
         file_type: FileType,
+        /// The receipt of the consent in force.
+        consent: ReceiptId,
+    },
+    /// Sent answers to an information request.
+    Answered {
+        /// The gate.
+        gate_id: GateId,
+        /// The answers.
+        submission_id: SubmissionId,
+        /// How often the participant has sent answers to the request, this time included.
+        revision: u32,
         /// The receipt of the consent in force.
         consent: ReceiptId,
     },

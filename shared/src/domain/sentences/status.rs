@@ -57,7 +57,13 @@ pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantI
             "Proof from the receiving side that the payment arrived".to_owned()
         }
         (GateState::Open { .. }, GateRule::InformationRequest { .. }) => {
-            format!("{who} to answer, and a member to accept")
+            let to_read: Vec<ParticipantId> = agreement.answers_to_read(gate).into_iter().collect();
+            let answered = || names(agreement, &to_read, contacts);
+            match (waited_for, to_read.is_empty()) {
+                (_, true) => format!("{who} to answer, and a member to accept"),
+                ([], false) => format!("A member to read the answers of {}", answered()),
+                (_, false) => format!("{who} to answer, and a member to read the answers of {}", answered()),
+            }
         }
         (GateState::Open { .. }, GateRule::IdentityVerified { .. }) => format!("{who} to be verified"),
     }
@@ -74,10 +80,12 @@ pub struct CurrentWait {
     pub until: Option<Timestamp>,
     /// Whether a participant has declined.
     pub is_declined: bool,
+    /// Whether answers wait for a member to read them.
+    pub has_answers: bool,
 }
 
 /// What the current step of an active agreement waits for; none if the agreement waits for nothing. Someone who declined
-/// comes first, then the organization's own contacts, and other people before time.
+/// comes first, then answers to read and the organization's own contacts, and other people before time.
 #[must_use]
 pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<ContactId>) -> Option<CurrentWait> {
     let is_declined = |gate: &Gate| matches!(gate.state, GateState::Declined { .. });
@@ -87,7 +95,8 @@ pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<
         named.any(|participant| own.contains(&participant.contact_id))
     };
     let mut waiting: Vec<&Gate> = agreement.waiting_gates().collect();
-    waiting.sort_by_key(|gate| (!is_declined(gate), !is_own(gate), is_time(gate)));
+    let has_answers = |gate: &Gate| !agreement.answers_to_read(gate).is_empty();
+    waiting.sort_by_key(|gate| (!is_declined(gate), !has_answers(gate), !is_own(gate), is_time(gate)));
     let since = waiting.iter().filter_map(|gate| gate.opened_at()).min()?;
     let (first, others) = waiting.split_first()?;
     let on = match &first.rule {
@@ -103,6 +112,7 @@ pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<
         since,
         until: if is_time(first) { waiting.iter().filter_map(|gate| gate.due_at()).max() } else { None },
         is_declined: is_declined(first),
+        has_answers: has_answers(first),
     })
 }
 

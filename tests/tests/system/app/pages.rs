@@ -3,6 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use shared::domain::agreement::Label;
+use shared::domain::agreement::gate::{FieldType, GateRule, InformationField};
+use shared::domain::ids::FieldId;
 use shared::domain::time::Timestamp;
 use shared::limits;
 use tests::app::Browser;
@@ -56,6 +59,36 @@ async fn visits_of_a_participant() -> Vec<Visit> {
     visits
 }
 
+/// The page on which a participant answers questions, with a draft and answers that were returned, and the member's page
+/// with these answers.
+async fn visits_of_answers() -> Vec<Visit> {
+    let question = |label: &str, field_type| InformationField {
+        id: FieldId::new(),
+        label: Label::parse(label).expect("a label"),
+        field_type,
+        required: false,
+        options: Vec::new(),
+    };
+    let fields = vec![question("Who?", FieldType::Text), question("Which account?", FieldType::BankDetails)];
+    let who = format!("answer.{}", fields[0].id);
+    let live = Live::new(|draft| {
+        let participant_ids = draft.participants.iter().take(1).map(|participant| participant.id).collect();
+        draft.stages.truncate(1);
+        draft.stages[0].gates[0].rule = GateRule::InformationRequest { participant_ids, fields };
+    })
+    .await;
+    let (org, ada) = (&live.org, live.attend(live.ids()[0]).await);
+    let condition = format!("/conditions/{}", live.agreement.stages[0].gates[0].id);
+    let sent = ada.submit(&condition, &format!("{condition}/answers/send"), &[(&who, "Ada")]).await;
+    assert_eq!(sent.status, 303, "{}", sent.body);
+    let answers = format!("{}{condition}/answers/{}", live.path(), ada.participant);
+    let (page, visited) = visit(org, &live.member, &answers, &live.path()).await;
+    let (token, submission) = (page.hidden("form_token"), page.hidden("submission"));
+    let fields = [("form_token", token.as_str()), ("submission", &submission), ("reason", "Why?")];
+    assert_eq!(live.member.post(&format!("{answers}/return"), &fields).await.status, 303);
+    vec![visited, visit(org, &ada.browser, &ada.at(&condition), &ada.at("")).await.1]
+}
+
 #[tokio::test]
 async fn every_page_is_small_and_waits_for_the_store_five_times_at_most() {
     let org = Org::new().await;
@@ -76,6 +109,7 @@ async fn every_page_is_small_and_waits_for_the_store_five_times_at_most() {
     visits.push(visit(&org, &stranger, "/app/sign-in", "outside").await.1);
 
     visits.extend(visits_of_a_participant().await);
+    visits.extend(visits_of_answers().await);
 
     let visited: BTreeSet<String> = visits.iter().map(|visit| visit.operation.clone()).collect();
     let missing: Vec<_> = views().difference(&visited).cloned().collect();

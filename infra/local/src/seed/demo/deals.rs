@@ -146,6 +146,16 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
                 confirmation_note: Some("The amounts match the board's resolution."),
                 acts: &[(2, PartAct::Approve), (0, PartAct::Sign)],
             },
+            NewAgreement {
+                name: "Program questionnaire: Riverside Makers",
+                kind: "general",
+                participants: &[("CRM-1009", &["contributor"]), ("CRM-1003", &["contributor"])],
+                document: None,
+                edit: drafts::questionnaire,
+                proposal_note: Some("What we ask everyone in a program."),
+                confirmation_note: Some("The usual questions."),
+                acts: &[(1, PartAct::Answer)],
+            },
         ],
     },
 ];

@@ -57,13 +57,7 @@ pub(crate) fn safe(
     let (draft, _) = draft.add_gate(terms, GateRule::ParticipantApproval { participant_ids }, now)?;
     let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::new(), now)?;
     let (draft, _) = draft.add_gate(signing, GateRule::SignatureBlocks { block_ids }, now)?;
-    let fields = vec![InformationField {
-        id: FieldId::new(),
-        label: label("Are you an accredited investor?")?,
-        field_type: FieldType::Boolean,
-        required: true,
-        options: Vec::new(),
-    }];
+    let fields = vec![question("Are you an accredited investor?", FieldType::Boolean, &[])?];
     let participant_ids = participants_with(&draft, ParticipantRole::Investor);
     let (draft, closing) =
         draft.add_stage(label("Closing")?, BTreeSet::from([StageAction::ProjectObligations]), now)?;
@@ -116,7 +110,7 @@ pub(crate) fn two_signers(
     Ok(draft.add_gate(signing, GateRule::SignatureBlocks { block_ids }, now)?.0)
 }
 
-/// A complete draft: an approval, both signatures, and the recipient's report.
+/// A complete draft: an approval, both signatures, and the recipient's report, as a file and as answers.
 pub(crate) fn grant(
     draft: &Agreement,
     file: Option<DocumentContent>,
@@ -131,8 +125,44 @@ pub(crate) fn grant(
     let (draft, _) = draft.add_gate(signing, GateRule::SignatureBlocks { block_ids }, now)?;
     let (draft, report) = draft.add_stage(label("Report")?, BTreeSet::new(), now)?;
     let recipient = draft.participants.first().map(|participant| participant.id);
-    let participant_ids = recipient.into_iter().collect();
-    Ok(draft.add_gate(report, GateRule::FileUpload { participant_ids }, now)?.0)
+    let participant_ids: BTreeSet<ParticipantId> = recipient.into_iter().collect();
+    let upload = GateRule::FileUpload { participant_ids: participant_ids.clone() };
+    let (draft, _) = draft.add_gate(report, upload, now)?;
+    let fields = vec![
+        question("How many students took part?", FieldType::Number, &[])?,
+        question("When did the workshops end?", FieldType::Date, &[])?,
+        question("Where do we send the second installment?", FieldType::BankDetails, &[])?,
+    ];
+    Ok(draft.add_gate(report, GateRule::InformationRequest { participant_ids, fields }, now)?.0)
+}
+
+/// A complete draft of one step: everyone answers questions of every kind.
+pub(crate) fn questionnaire(
+    draft: &Agreement,
+    _: Option<DocumentContent>,
+    now: Timestamp,
+) -> Result<Agreement, FieldErrors> {
+    let (draft, questions) = draft.add_stage(label("Questions")?, BTreeSet::new(), now)?;
+    let participant_ids = participants_with(&draft, ParticipantRole::Contributor);
+    let optional = |field: InformationField| InformationField { required: false, ..field };
+    let fields = vec![
+        question("What is your full legal name?", FieldType::Text, &[])?,
+        question("What do you do for the program?", FieldType::LongText, &[])?,
+        question("How many hours a week do you give it?", FieldType::Number, &[])?,
+        question("When did you begin?", FieldType::Date, &[])?,
+        question("Are you an employee of the school?", FieldType::Boolean, &[])?,
+        question("In which building do you work?", FieldType::Choice, &["Main building", "Workshop", "Gymnasium"])?,
+        optional(question("On which days?", FieldType::MultiChoice, &["Monday", "Wednesday", "Friday"])?),
+        question("Where do you live?", FieldType::Address, &[])?,
+        question("Where do we send your compensation?", FieldType::BankDetails, &[])?,
+        optional(question("Do you have a background check?", FieldType::File, &[])?),
+    ];
+    Ok(draft.add_gate(questions, GateRule::InformationRequest { participant_ids, fields }, now)?.0)
+}
+
+fn question(text: &str, field_type: FieldType, options: &[&str]) -> Result<InformationField, FieldErrors> {
+    let options = options.iter().map(|option| (*option).to_owned()).collect();
+    Ok(InformationField { id: FieldId::new(), label: label(text)?, field_type, required: true, options })
 }
 
 /// A complete draft without participants' steps: the first countdown is over when the agreement starts, and the second

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::Facts;
-use crate::domain::agreement::fixtures::{Deal, after, label, noon, time_scale, until, waiting};
+use crate::domain::agreement::fixtures::{Deal, after, label, noon, question, time_scale, until, waiting};
 use crate::domain::agreement::gate::{GateRule, GateState};
 use crate::domain::agreement::{Agreement, Life, Lifecycle, Stage, StageState};
 use crate::domain::ids::{GateId, MovementId};
@@ -18,6 +18,10 @@ use crate::domain::time::Timestamp;
 enum Recorded {
     Approved(usize),
     Signed,
+    /// A participant answers the information request in a place.
+    Answered(usize),
+    /// A member accepts the answers to the gate in a place, or returns them.
+    Judged(usize, bool),
     /// A participant declines what the gate in a place asks for.
     Declined(usize),
     /// A member opens the gate in a place again.
@@ -28,10 +32,14 @@ enum Recorded {
 /// A rule by its number, of an agreement with these parts.
 fn rule(number: usize, deal: &Deal) -> GateRule {
     let (draft, movement_id) = (&deal.draft, Some(deal.payments[0].id));
-    match number % 6 {
+    match number % 7 {
         0 => GateRule::ParticipantApproval { participant_ids: [draft.participants[0].id].into() },
         1 => GateRule::SignatureBlocks { block_ids: [draft.documents[0].blocks[0].id].into() },
         2 => GateRule::MovementReconciled { movement_id },
+        6 => {
+            let fields = vec![question("Why?")];
+            GateRule::InformationRequest { participant_ids: [draft.participants[0].id].into(), fields }
+        }
         3 => until(after(i64::try_from(number).unwrap() - 12)),
         _ => waiting(u32::try_from(number).unwrap()),
     }
@@ -41,6 +49,8 @@ fn recorded() -> impl Strategy<Value = Recorded> {
     prop_oneof![
         4 => (0..12_usize).prop_map(Recorded::Approved),
         1 => Just(Recorded::Signed),
+        3 => (0..12_usize).prop_map(Recorded::Answered),
+        3 => (0..12_usize, any::<bool>()).prop_map(|(which, accepts)| Recorded::Judged(which, accepts)),
         3 => (0..12_usize).prop_map(Recorded::Declined),
         2 => (0..12_usize).prop_map(Recorded::Reopened),
         3 => proptest::sample::select(vec![
@@ -91,6 +101,20 @@ impl World {
             Recorded::Approved(which) => {
                 let approver = self.live.participants[0].id;
                 self.facts.approved.extend(gates.get(*which).map(|gate| (*gate, approver)));
+            }
+            Recorded::Answered(which) => {
+                let by = self.live.participants[0].id;
+                let asked = gates.get(*which).filter(|gate| self.live.questions(**gate).is_some());
+                self.facts.answered.extend(asked.map(|gate| (*gate, by)));
+            }
+            Recorded::Judged(which, accepts) => {
+                let by = self.live.participants[0].id;
+                let answered = gates.get(*which).map(|gate| (*gate, by));
+                if let Some(part) = answered.filter(|part| self.facts.answered.remove(part))
+                    && *accepts
+                {
+                    self.facts.accepted.insert(part);
+                }
             }
             Recorded::Signed => drop(self.facts.signed.insert(self.live.documents[0].blocks[0].id)),
             Recorded::Moved(state) => self.facts.movements = vec![(movement, *state)],
@@ -149,6 +173,9 @@ impl World {
                         let is_settled = stage.state == StageState::Done || !live.is_active();
                         let waits_for_money = matches!(gate.rule, GateRule::MovementReconciled { .. });
                         assert!(!waits_for_money || arrived || is_settled, "a claim is no proof");
+                        let is_accepted = self.facts.accepted.iter().any(|(of, _)| *of == gate.id);
+                        let asks = matches!(gate.rule, GateRule::InformationRequest { .. });
+                        assert!(!asks || is_accepted, "answers that no member has accepted meet nothing");
                         let asks_for_approval = matches!(gate.rule, GateRule::ParticipantApproval { .. });
                         let approved_at = self.approved_at.get(&gate.id);
                         assert!(!asks_for_approval || approved_at.is_some_and(|at| at <= cleared_at));

@@ -35,13 +35,29 @@ impl Agreement {
             }
             GateRule::ParticipantApproval { .. } => facts.approved.contains(&(gate.id, participant)),
             GateRule::FileUpload { .. } => facts.uploaded.contains(&(gate.id, participant)),
-            GateRule::InformationRequest { .. } => facts.accepted.contains(&(gate.id, participant)),
+            GateRule::InformationRequest { .. } => {
+                let part = (gate.id, participant);
+                facts.answered.contains(&part) || facts.accepted.contains(&part)
+            }
             GateRule::IdentityVerified { .. } => facts.verified.contains(&participant),
             GateRule::Countdown { .. } | GateRule::MovementAuthorized { .. } | GateRule::MovementReconciled { .. } => {
                 false
             }
         };
         gate.rule.named(self).into_iter().filter(|participant| !is_done(*participant)).collect()
+    }
+
+    /// The participants whose answers to a gate wait for a member to read them, in the order of their ids.
+    #[must_use]
+    pub fn answers_to_read(&self, gate: &Gate) -> BTreeSet<ParticipantId> {
+        let named = gate.rule.named(self);
+        named.into_iter().filter(|participant| self.facts.answered.contains(&(gate.id, *participant))).collect()
+    }
+
+    /// Whether a member has accepted the answers of a participant to a gate.
+    #[must_use]
+    pub fn has_accepted_answers(&self, gate: GateId, participant: ParticipantId) -> bool {
+        self.facts.accepted.contains(&(gate, participant))
     }
 }
 
@@ -143,6 +159,9 @@ mod tests {
                 signed: [block].into(),
                 approved: done(of),
                 uploaded: done(of),
+                // Answers alone meet no gate.
+                answered: done(&both),
+                answer_bytes: 9,
                 accepted: done(of),
                 verified: of.iter().copied().collect(),
                 movements: vec![(movement, movement_state)],

@@ -1,0 +1,223 @@
+//! Bank details as participants give them: where money is to be sent. They are checked as far as their check digits go,
+//! sealed at once, and never shown in full again.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits;
+use crate::wire::fields::{FieldCode, FieldErrors};
+use crate::wire::text::check_line;
+
+/// The parts of bank details in a form.
+pub const PARTS: [&str; 4] = ["holder", "bank", "number", "code"];
+
+/// The parts that no page shows again.
+pub const SECRET_PARTS: [&str; 2] = ["number", "code"];
+
+/// Bank details.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BankDetails {
+    holder: String,
+    bank: String,
+    number: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    code: Option<String>,
+}
+
+impl fmt::Debug for BankDetails {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BankDetails(…)")
+    }
+}
+
+impl BankDetails {
+    /// Reads bank details from what was typed: account holder, bank, IBAN or account number, and BIC, routing number or
+    /// another code of the bank, which an IBAN does not need.
+    ///
+    /// # Errors
+    /// What is wrong, by part.
+    pub fn read(typed: impl Fn(&str) -> String) -> Result<Self, FieldErrors> {
+        let line = |part: &str| {
+            let text = typed(part);
+            let missing = || FieldErrors::one(part, FieldCode::Required, "must be given");
+            if text.trim().is_empty() {
+                return Err(missing());
+            }
+            check_line(&text, limits::NAME_CHARS_MAX).map_err(|(code, message)| FieldErrors::one(part, code, message))
+        };
+        let number = line("number").and_then(|text| {
+            read_number(&text).map_err(|message| FieldErrors::one("number", FieldCode::InvalidValue, message))
+        });
+        let is_iban = number.as_ref().is_ok_and(|number| looks_like_iban(number));
+        let code = if typed("code").trim().is_empty() {
+            if is_iban || number.is_err() {
+                Ok(None)
+            } else {
+                let message = "must be given with an account number that is not an IBAN";
+                Err(FieldErrors::one("code", FieldCode::Required, message))
+            }
+        } else {
+            let read = read_code(&typed("code"));
+            read.map(Some).map_err(|message| FieldErrors::one("code", FieldCode::InvalidValue, message))
+        };
+        match (line("holder"), line("bank"), number, code) {
+            (Ok(holder), Ok(bank), Ok(number), Ok(code)) => Ok(Self { holder, bank, number, code }),
+            (holder, bank, number, code) => {
+                let mut errors = holder.err().unwrap_or_default();
+                errors.extend(bank.err().unwrap_or_default());
+                errors.extend(number.err().unwrap_or_default());
+                errors.extend(code.err().unwrap_or_default());
+                Err(errors)
+            }
+        }
+    }
+
+    /// The details in clear as a text to be sealed, and for nothing else.
+    #[must_use]
+    pub fn reveal(&self) -> String {
+        serde_json::json!(self).to_string()
+    }
+
+    /// Reads what [`BankDetails::reveal`] wrote.
+    #[must_use]
+    pub fn opened(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    /// The last characters of the account number.
+    #[must_use]
+    pub fn ending(&self) -> String {
+        ending(&self.number)
+    }
+
+    /// The details as a member who reads an answer sees them, a line each: nobody can send money with these alone.
+    #[must_use]
+    pub fn masked(&self) -> Vec<String> {
+        let kind = if looks_like_iban(&self.number) { "IBAN" } else { "Account" };
+        vec![self.holder.clone(), self.bank.clone(), format!("{kind} ending in {}", self.ending())]
+    }
+}
+
+/// The last characters of an account number: four, or fewer of a short one.
+#[must_use]
+pub fn ending(number: &str) -> String {
+    const SHOWN_MAX: usize = 4;
+    const SHOWN_OF: usize = 3;
+    let compact: Vec<char> = number.chars().filter(|letter| letter.is_alphanumeric()).collect();
+    let shown = SHOWN_MAX.min(compact.len() / SHOWN_OF);
+    compact[compact.len() - shown..].iter().collect()
+}
+
+fn compact(text: &str) -> String {
+    let kept = text.chars().filter(|letter| !letter.is_whitespace() && !matches!(letter, '-' | '.'));
+    kept.collect::<String>().to_ascii_uppercase()
+}
+
+/// Whether a number without blanks begins as an IBAN does: a country and two check digits.
+fn looks_like_iban(number: &str) -> bool {
+    let mut bytes = number.bytes();
+    let mut next = |is: fn(&u8) -> bool| bytes.next().is_some_and(|byte| is(&byte));
+    next(u8::is_ascii_alphabetic)
+        && next(u8::is_ascii_alphabetic)
+        && next(u8::is_ascii_digit)
+        && next(u8::is_ascii_digit)
+}
+
+fn read_number(text: &str) -> Result<String, &'static str> {
+    const ACCOUNT_CHARS: std::ops::RangeInclusive<usize> = 4..=34;
+    let number = compact(text);
+    if looks_like_iban(&number) {
+        let is_valid = number.parse::<iban::Iban>().is_ok();
+        return if is_valid { Ok(number) } else { Err("is no valid IBAN. Compare it with your bank statement") };
+    }
+    let is_number = ACCOUNT_CHARS.contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if is_number && number.bytes().any(|byte| byte.is_ascii_digit()) {
+        Ok(number)
+    } else {
+        Err("must be an IBAN, or an account number of 4 to 34 letters and digits")
+    }
+}
+
+fn read_code(text: &str) -> Result<String, &'static str> {
+    const ROUTING_DIGITS: usize = 9;
+    let code = compact(text);
+    if code.bytes().all(|byte| byte.is_ascii_digit()) {
+        return match code.len() {
+            ROUTING_DIGITS if !is_routing_number(&code) => {
+                Err("is no valid routing number. Compare it with your bank statement")
+            }
+            5..=ROUTING_DIGITS => Ok(code),
+            _ => Err("must be a BIC, a routing number of 9 digits, or your bank’s code of 5 to 8 digits"),
+        };
+    }
+    if is_bic(&code) { Ok(code) } else { Err("must be a BIC of 8 or 11 characters, such as DEUTDEFF") }
+}
+
+/// Whether the checksum of a routing number of a bank in the United States fits.
+fn is_routing_number(digits: &str) -> bool {
+    let weighted = digits.bytes().zip([3, 7, 1].into_iter().cycle());
+    let sum: u32 = weighted.map(|(digit, weight)| u32::from(digit - b'0') * weight).sum();
+    sum != 0 && sum.is_multiple_of(10)
+}
+
+/// Whether a text has the form of a BIC: institution, country, place, and perhaps a branch.
+fn is_bic(code: &str) -> bool {
+    const INSTITUTION_AND_COUNTRY: usize = 6;
+    matches!(code.len(), 8 | 11)
+        && code.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && code.bytes().take(INSTITUTION_AND_COUNTRY).all(|byte| byte.is_ascii_alphabetic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(number: &str, code: &str) -> Result<BankDetails, Vec<String>> {
+        let typed = |part: &str| match part {
+            "number" => number.to_owned(),
+            "code" => code.to_owned(),
+            "holder" => "Ada Okafor".to_owned(),
+            _ => "First Bank".to_owned(),
+        };
+        BankDetails::read(typed).map_err(|errors| errors.into_list().into_iter().map(|error| error.field).collect())
+    }
+
+    #[test]
+    fn numbers_are_checked_as_far_as_their_check_digits_go() {
+        for (number, code, ending) in [
+            ("DE89 3704 0044 0532 0130 00", "", "3000"),
+            ("gb82-west-1234-5698-7654-32", "DEUTDEFF500", "5432"),
+            ("000123456789", "021000021", "6789"),
+            ("12345678", "40-47-84", "78"),
+            ("1234", "12345", "4"),
+        ] {
+            let found = read(number, code).unwrap();
+            assert_eq!(found.ending(), ending, "{number}");
+            assert_eq!(BankDetails::opened(&found.reveal()), Some(found));
+        }
+        for (number, code, wrong) in [
+            ("DE89 3704 0044 0532 0130 01", "", "number"),
+            ("DE89", "", "number"),
+            ("ABCDEFGH", "021000021", "number"),
+            ("<script>1234", "021000021", "number"),
+            ("000123456789", "", "code"),
+            ("000123456789", "021000022", "code"),
+            ("000123456789", "000000000", "code"),
+            ("000123456789", "DEUTDE", "code"),
+            ("000123456789", "1234", "code"),
+        ] {
+            assert_eq!(read(number, code), Err(vec![wrong.to_owned()]), "{number} {code}");
+        }
+        let nothing = BankDetails::read(|_| String::new()).unwrap_err().into_list();
+        let fields: Vec<_> = nothing.iter().map(|error| error.field.as_str()).collect();
+        assert_eq!(fields, ["holder", "bank", "number"]);
+    }
+
+    #[test]
+    fn no_text_about_the_details_has_them() {
+        let found = read("DE89 3704 0044 0532 0130 00", "").unwrap();
+        assert_eq!(found.masked(), ["Ada Okafor", "First Bank", "IBAN ending in 3000"]);
+        assert_eq!(format!("{found:?}"), "BankDetails(…)");
+    }
+}

@@ -1,0 +1,204 @@
+//! Information requests: the answers of participants. A participant's draft is theirs alone; what they send is a submission,
+//! which a member reads and accepts or returns (specification, "Information submission").
+//!
+//! `typed` reads what people type, `bank_details` the one kind of answer that no page and no response ever shows in full,
+//! `account_numbers` finds such numbers in other answers. What participants and members do with answers is in
+//! `participant::answers` and `member::answers`.
+//!
+//! Decision: a submission holds its answers in clear, but for bank details, each of which is sealed on its own with the
+//! keyring. The API, which never shows them, then needs no keys. A draft may hold anything, so all of it is sealed.
+
+pub mod account_numbers;
+pub mod bank_details;
+pub mod typed;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use self::bank_details::BankDetails;
+use super::actor::Actor;
+use super::agreement::{DocumentContent, Label};
+use super::day::Day;
+use super::ids::{FieldId, GateId, ParticipantId, SubmissionId};
+use super::participant::receipt::FileType;
+use super::proposal::Note;
+use super::time::Timestamp;
+use crate::crypto::keyring::{SealError, Sealed};
+
+/// A participant's answers to an information request, as they were sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Submission {
+    /// Its id.
+    pub id: SubmissionId,
+    /// The information request.
+    pub gate_id: GateId,
+    /// The participant who answered.
+    pub participant_id: ParticipantId,
+    /// Counted from 1 for each participant and request.
+    pub revision: u32,
+    /// The answers, by question. Optional questions may have none.
+    pub answers: BTreeMap<FieldId, Answer>,
+    /// The questions whose answers differ from those of the revision before. Empty for the first one.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub changed: BTreeSet<FieldId>,
+    /// When it was sent.
+    pub sent_at: Timestamp,
+    /// What a member decided about it.
+    pub verdict: Verdict,
+}
+
+/// What a member decided about a submission.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Verdict {
+    /// Nothing yet.
+    Sent,
+    /// A member has read and accepted it.
+    Accepted {
+        /// When.
+        at: Timestamp,
+        /// The member.
+        by: Actor,
+    },
+    /// A member has returned it, and the participant answers again.
+    Returned {
+        /// When.
+        at: Timestamp,
+        /// The member.
+        by: Actor,
+        /// Why.
+        reason: Note,
+    },
+}
+
+/// An answer as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// Bank details.
+    BankDetails {
+        /// The [`BankDetails`], sealed for [`place`].
+        sealed: Sealed,
+        /// The last characters of the account number, a few only.
+        ending: String,
+    },
+    /// Any other answer.
+    #[serde(untagged)]
+    Open(OpenAnswer),
+}
+
+/// An answer that pages and responses may show.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OpenAnswer {
+    /// One line, or several.
+    Text(String),
+    /// A decimal number, such as `-1250.50`.
+    Number(String),
+    /// A day.
+    Date(Day),
+    /// Yes or no.
+    Boolean(bool),
+    /// One of the options.
+    Choice(String),
+    /// Some of the options, in their order.
+    MultiChoice(Vec<String>),
+    /// A file.
+    File(AnswerFile),
+    /// A postal address.
+    Address(PostalAddress),
+}
+
+/// An uploaded file, which is in the file store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerFile {
+    /// Its name.
+    pub name: Label,
+    /// Its content.
+    pub content: DocumentContent,
+    /// The type, which was checked.
+    pub file_type: FileType,
+}
+
+/// A postal address. Each line has at most [`limits::NAME_CHARS_MAX`](crate::limits::NAME_CHARS_MAX) characters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PostalAddress {
+    /// Street and number.
+    pub line1: Label,
+    /// Apartment, suite, care of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line2: Option<Label>,
+    /// City.
+    pub city: Label,
+    /// State, province or region.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<Label>,
+    /// ZIP or postal code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub postal_code: Option<Label>,
+    /// Country.
+    pub country: Label,
+}
+
+impl PostalAddress {
+    /// Its lines, as on an envelope.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let town = [Some(&self.city), self.region.as_ref(), self.postal_code.as_ref()];
+        let town: Vec<&str> = town.into_iter().flatten().map(Label::as_str).collect();
+        let street = [Some(&self.line1), self.line2.as_ref()].into_iter().flatten();
+        let street = street.map(|line| line.as_str().to_owned());
+        street.chain([town.join(", "), self.country.as_str().to_owned()]).collect()
+    }
+}
+
+/// An answer as it was read from what a participant typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Given {
+    /// Bank details, which are sealed before they are stored.
+    BankDetails(BankDetails),
+    /// Any other answer.
+    Open(OpenAnswer),
+}
+
+/// The place for which bank details of an answer are sealed. They open nowhere else.
+#[must_use]
+pub fn place(gate: GateId, participant: ParticipantId, field: FieldId) -> String {
+    format!("bank details {gate} {participant} {field}")
+}
+
+impl Given {
+    /// The answer as it is stored. `seal` seals bank details.
+    ///
+    /// # Errors
+    /// Those of `seal`.
+    pub fn into_answer(self, seal: impl FnOnce(&str) -> Result<Sealed, SealError>) -> Result<Answer, SealError> {
+        Ok(match self {
+            Self::Open(answer) => Answer::Open(answer),
+            Self::BankDetails(details) => {
+                Answer::BankDetails { sealed: seal(&details.reveal())?, ending: details.ending() }
+            }
+        })
+    }
+
+    /// Whether it is the same answer as one that is stored. `open` opens bank details; those that don't open are others.
+    #[must_use]
+    pub fn is(&self, stored: &Answer, open: impl FnOnce(&Sealed) -> Option<String>) -> bool {
+        match (self, stored) {
+            (Self::Open(given), Answer::Open(stored)) => given == stored,
+            (Self::BankDetails(given), Answer::BankDetails { sealed, .. }) => {
+                open(sealed).is_some_and(|opened| opened == given.reveal())
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Submission {
+    /// Whether a member has yet to decide about it.
+    #[must_use]
+    pub fn is_undecided(&self) -> bool {
+        matches!(self.verdict, Verdict::Sent)
+    }
+}

@@ -1,0 +1,84 @@
+//! Answers of participants that members read: a member accepts them, which meets the participant's part of the information
+//! request, or returns them with a reason, and the participant answers again.
+
+use super::{ByMember, Member};
+use crate::domain::actor::Actor;
+use crate::domain::agreement::facts::Facts;
+use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::event::EventKind;
+use crate::domain::information::{Submission, Verdict};
+use crate::domain::moment::Moment;
+use crate::domain::proposal::Note;
+use crate::domain::time_scale::TimeScale;
+
+/// What a member decides about answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Judgment {
+    /// Accepts them.
+    Accept,
+    /// Returns them, for this reason.
+    Return(Note),
+}
+
+/// Answers about which a member has decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    /// The answers.
+    pub submission: Submission,
+    /// The agreement.
+    pub agreement: ByMember<Agreement>,
+    /// The events to emit.
+    pub events: Vec<EventKind>,
+}
+
+/// Why nothing was decided about answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotJudged {
+    /// The agreement is not active.
+    NotActive(Lifecycle),
+    /// This member has accepted them already.
+    Accepted(Actor),
+    /// This member has returned them already, for this reason.
+    Returned(Actor, Note),
+}
+
+/// Decides about answers that a participant sent. Nothing but a member's acceptance of the latest answers meets an
+/// information request (specification, "Rules").
+///
+/// # Errors
+/// [`NotJudged`].
+pub fn judge_answers(
+    by: &Member,
+    (agreement, facts): (&Agreement, &Facts),
+    (submission, judgment): (&Submission, Judgment),
+    time_scale: TimeScale,
+    moment: Moment,
+) -> Result<Judged, NotJudged> {
+    let now = moment.at();
+    match &submission.verdict {
+        Verdict::Sent => {}
+        Verdict::Accepted { by, .. } => return Err(NotJudged::Accepted(by.clone())),
+        Verdict::Returned { by, reason, .. } => return Err(NotJudged::Returned(by.clone(), reason.clone())),
+    }
+    let current = agreement.as_of(facts, time_scale, now);
+    if current.lifecycle() != Lifecycle::Active {
+        return Err(NotJudged::NotActive(current.lifecycle()));
+    }
+    let part = (submission.gate_id, submission.participant_id);
+    // The clock of this call may be behind that of the call that sent the answers.
+    let (at, actor) = (now.max(submission.sent_at), by.actor());
+    let is_accepted = judgment == Judgment::Accept;
+    let verdict = match judgment {
+        Judgment::Accept => Verdict::Accepted { at, by: actor },
+        Judgment::Return(reason) => Verdict::Returned { at, by: actor, reason },
+    };
+    let after = agreement.recorded(facts, time_scale, now, |facts| {
+        facts.answered.remove(&part);
+        if is_accepted {
+            facts.accepted.insert(part);
+        }
+    });
+    let events = after.completion().into_iter().collect();
+    let submission = Submission { verdict, ..submission.clone() };
+    Ok(Judged { submission, agreement: ByMember::new(after, by, moment), events })
+}

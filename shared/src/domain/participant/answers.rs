@@ -1,0 +1,92 @@
+//! The answers of a participant to an information request: a draft that only they see, and what they send. What was sent is
+//! not changed anymore, unless a member returns it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::acts::{Acted, Ground, NotActed, Occasion, acted, consent_of, current, open_gate};
+use super::receipt::ReceiptAct;
+use super::{Access, ActingParticipant};
+use crate::domain::agreement::gate::{GateRule, InformationField};
+use crate::domain::ids::{FieldId, GateId, SubmissionId};
+use crate::domain::information::{Answer, Submission, Verdict};
+use crate::limits;
+
+/// What a participant sends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answering {
+    /// The information request.
+    pub gate_id: GateId,
+    /// The answers, which were read and sealed.
+    pub answers: BTreeMap<FieldId, Answer>,
+    /// The questions whose answers differ from those of the revision before.
+    pub changed: BTreeSet<FieldId>,
+    /// The number of the revision before; 0 if there is none.
+    pub revision_before: u32,
+}
+
+/// Sent answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    /// The act.
+    pub acted: Acted,
+    /// The answers.
+    pub submission: Submission,
+}
+
+/// The bytes that a submission may take in the API's response, in which quotes and backslashes count twice (Lambda gets
+/// the response as text in JSON). The names of fields and what a member decides are estimated.
+fn weight(questions: &[InformationField], submission: &Submission) -> usize {
+    const QUESTION: usize = 170;
+    const SUBMISSION: usize = 900;
+    let text = |text: String| text.len() + text.bytes().filter(|byte| matches!(byte, b'"' | b'\\')).count();
+    let labels = questions.iter().map(|question| text(serde_json::json!(question.label).to_string()) + QUESTION);
+    SUBMISSION + labels.sum::<usize>() + text(serde_json::json!(submission.answers).to_string())
+}
+
+/// Checks that a participant may write answers to an information request now: it waits for them.
+///
+/// # Errors
+/// [`NotActed`].
+pub fn can_answer(by: &ActingParticipant, ground: Ground<'_>, gate_id: GateId) -> Result<(), NotActed> {
+    let current = current(ground)?;
+    let gate = open_gate(&current, gate_id, by, |rule| matches!(rule, GateRule::InformationRequest { .. }))?;
+    consent_of(by)?;
+    if current.unmet_by(gate).contains(&by.id()) { Ok(()) } else { Err(NotActed::Done) }
+}
+
+/// Sends answers. They wait for a member then, and the participant has done their part until a member returns them.
+///
+/// # Errors
+/// [`NotActed`].
+pub fn send_answers(
+    by: &ActingParticipant,
+    ground: Ground<'_>,
+    occasion: Occasion,
+    answering: Answering,
+) -> Result<Sent, NotActed> {
+    can_answer(by, ground, answering.gate_id)?;
+    let (agreement, facts, time_scale, moment) = ground;
+    let Access { consent, .. } = by.access();
+    let consent = consent.ok_or(NotActed::NoConsent)?;
+    let Answering { gate_id, answers, changed, revision_before } = answering;
+    let submission = Submission {
+        id: SubmissionId::new(),
+        gate_id,
+        participant_id: by.id(),
+        revision: revision_before + 1,
+        answers,
+        changed,
+        sent_at: moment.at(),
+        verdict: Verdict::Sent,
+    };
+    let bytes = facts.answer_bytes + weight(agreement.questions(gate_id).unwrap_or_default(), &submission);
+    if bytes > limits::INFORMATION_BYTES_MAX {
+        return Err(NotActed::TooMuch);
+    }
+    let act = ReceiptAct::Answered { gate_id, submission_id: submission.id, revision: submission.revision, consent };
+    let after = agreement.recorded(facts, time_scale, moment.at(), |facts| {
+        facts.answered.insert((gate_id, by.id()));
+        facts.answer_bytes = bytes;
+    });
+    Ok(Sent { acted: acted(by, after, moment, (occasion, act), None), submission })
+}

@@ -1,0 +1,300 @@
+//! Information requests: what participants answer, and what members decide about it.
+
+use std::collections::BTreeSet;
+
+use crate::crypto::keyring::{Keyring, SealError};
+use crate::domain::agreement::Agreement;
+use crate::domain::contact::Contact;
+use crate::domain::ids::{AgreementId, FieldId, GateId, OrgId, ParticipantId, ReceiptId, SubmissionId};
+use crate::domain::information::typed::TypedAnswers;
+use crate::domain::information::{Answer, Given, Submission, place};
+use crate::domain::member::{Judgment, Member, NotJudged, judge_answers};
+use crate::domain::participant::receipt::{Receipt, ReceiptAct};
+use crate::domain::participant::{ActingParticipant, Answering, NotActed, Occasion, can_answer, send_answers};
+use crate::domain::time::Timestamp;
+use crate::error::Error;
+use crate::limits;
+use crate::service::agreements::found;
+use crate::service::loaded_agreement::{AgreementWithContacts, AgreementWithFacts};
+use crate::service::participants::standing;
+use crate::service::scope::{Plan, Scope};
+use crate::store::information::{self as stored, AnswerDraft};
+use crate::store::{StoreError, Versioned};
+use crate::wire::fields::FieldErrors;
+
+/// What a participant has written and sent for an information request.
+#[derive(Debug)]
+pub struct OwnAnswers {
+    draft: Option<Versioned<AnswerDraft>>,
+    place: String,
+    /// What the participant sent, the oldest first.
+    pub submissions: Vec<Submission>,
+}
+
+impl OwnAnswers {
+    /// The version of the draft, which a form names when it saves the next one; 0 if there is none.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.draft.as_ref().map_or(0, Versioned::version)
+    }
+
+    /// When the draft was saved.
+    #[must_use]
+    pub fn saved_at(&self) -> Option<Timestamp> {
+        self.draft.as_ref().map(|draft| draft.saved_at)
+    }
+
+    /// The draft in clear; empty if there is none.
+    ///
+    /// # Errors
+    /// When the draft's key is gone, or the keys can't be read now.
+    pub fn open(&self, keys: &Keyring) -> Result<TypedAnswers, SealError> {
+        let Some(draft) = &self.draft else { return Ok(TypedAnswers::default()) };
+        TypedAnswers::opened(&keys.open(&draft.sealed, &self.place)?).ok_or(SealError::Broken)
+    }
+}
+
+/// The place for which a draft is sealed.
+fn draft_place(org: OrgId, agreement: AgreementId, gate: GateId, participant: ParticipantId) -> String {
+    format!("answers {org} {agreement} {gate} {participant}")
+}
+
+/// What a participant has written and sent for an information request of the agreement of their session.
+pub async fn own(scope: &Scope, by: &ActingParticipant, gate: GateId) -> Result<OwnAnswers, Error> {
+    let (store, agreement) = (scope.store(), by.agreement_id());
+    let draft = store.answer_draft(agreement, gate, by.id());
+    let submissions = store.submissions_of(agreement, gate, by.id());
+    let (draft, submissions) = tokio::try_join!(draft, submissions)?;
+    Ok(OwnAnswers { draft, place: draft_place(by.org(), agreement, gate, by.id()), submissions })
+}
+
+/// A submitted form of answers.
+#[derive(Debug, Clone)]
+pub struct AnswerForm {
+    /// The information request.
+    pub gate: GateId,
+    /// The version of the draft that the form was filled with.
+    pub version: u64,
+    /// What was typed.
+    pub typed: TypedAnswers,
+}
+
+/// What an act on answers is decided on.
+struct Ground {
+    by: ActingParticipant,
+    receipts: Vec<Receipt>,
+    loaded: AgreementWithFacts,
+    own: OwnAnswers,
+}
+
+impl Ground {
+    async fn load(scope: &Scope, by: &ActingParticipant, gate: GateId) -> Result<Self, Error> {
+        let (agreement, (by, receipts), own) =
+            tokio::try_join!(found(scope, by.agreement_id()), standing(scope, by), own(scope, by, gate))?;
+        Ok(Self { by, receipts, loaded: AgreementWithFacts::load(scope, agreement).await?, own })
+    }
+
+    /// Checks that the participant may write answers now, and that the form was filled with the draft that is there.
+    fn check(&self, scope: &Scope, form: &AnswerForm) -> Result<(), NotActed> {
+        let ground = (&**self.loaded.agreement(), self.loaded.facts(), scope.time_scale(), scope.moment());
+        can_answer(&self.by, ground, form.gate)?;
+        if form.typed.reveal().len() > limits::ANSWERS_BYTES_MAX {
+            return Err(NotActed::TooLong);
+        }
+        if self.own.version() == form.version { Ok(()) } else { Err(NotActed::OtherDraft) }
+    }
+
+    fn draft(&self, scope: &Scope, keys: &Keyring, form: &AnswerForm) -> Result<AnswerDraft, SealError> {
+        Ok(AnswerDraft { sealed: keys.seal(&form.typed.reveal(), &self.own.place)?, saved_at: scope.now() })
+    }
+
+    fn shown(&self, gate: GateId) -> [uuid::Uuid; 3] {
+        [self.by.agreement_id().uuid(), self.by.id().uuid(), gate.uuid()]
+    }
+}
+
+/// Saves a draft of answers, which only the participant sees. A form that is sent twice saves it once.
+///
+/// # Errors
+/// [`Error::Unauthenticated`] when the link was reissued meanwhile, [`Error::NotFound`] when there is no such agreement.
+pub async fn save_draft(
+    scope: &Scope,
+    by: &ActingParticipant,
+    keys: &Keyring,
+    form: &AnswerForm,
+) -> Result<Plan<Result<(), NotActed>>, Error> {
+    let ground = Ground::load(scope, by, form.gate).await?;
+    let plan = |output| Plan::new(scope, output).showing(ground.shown(form.gate));
+    match ground.check(scope, form) {
+        Err(NotActed::OtherDraft) if ground.own.open(keys).is_ok_and(|saved| saved == form.typed) => Ok(plan(Ok(()))),
+        Err(refused) => Ok(plan(Err(refused))),
+        Ok(()) => {
+            let draft = ground.draft(scope, keys, form)?;
+            let changes = stored::save_draft(scope.call(), &ground.by, form.gate, (&draft, form.version))?;
+            Ok(plan(Ok(())).change([changes]))
+        }
+    }
+}
+
+/// Why answers were not sent.
+#[derive(Debug)]
+pub enum NotSent {
+    /// They can't be sent now.
+    Refused(NotActed),
+    /// They are incomplete or wrong. They were saved as a draft.
+    Wrong(FieldErrors),
+}
+
+/// Sends answers, or saves them as a draft if they are incomplete or wrong. A form that is sent twice, also at once, sends
+/// them once.
+///
+/// # Errors
+/// [`Error::Unauthenticated`] when the link was reissued meanwhile, [`Error::NotFound`] when there is no such agreement.
+pub async fn send(
+    scope: &Scope,
+    by: &ActingParticipant,
+    keys: &Keyring,
+    (occasion, form): (Occasion, &AnswerForm),
+) -> Result<Plan<Result<(), NotSent>>, Error> {
+    let ground = Ground::load(scope, by, form.gate).await?;
+    let plan = |output| Plan::new(scope, output).showing(ground.shown(form.gate));
+    if is_sent(&ground.receipts, occasion.id, form.gate) {
+        return Ok(plan(Ok(())));
+    }
+    let id = occasion.id;
+    let refused = match ground.check(scope, form) {
+        Ok(()) if ground.receipts.len() >= limits::RECEIPTS_PER_PARTICIPANT_MAX => NotActed::TooOften,
+        Ok(()) => {
+            let agreement = ground.loaded.agreement();
+            let draft = ground.draft(scope, keys, form)?;
+            let given = match form.typed.read(agreement.questions(form.gate).unwrap_or_default()) {
+                Ok(given) => given,
+                Err(wrong) => {
+                    let saved = stored::save_draft(scope.call(), &ground.by, form.gate, (&draft, form.version))?;
+                    return Ok(plan(Err(NotSent::Wrong(wrong))).change([saved]));
+                }
+            };
+            let answering = answering(&ground, keys, form.gate, given)?;
+            let facts = (&**agreement, ground.loaded.facts(), scope.time_scale(), scope.moment());
+            match send_answers(&ground.by, facts, occasion, answering) {
+                Ok(sent) => {
+                    let changes = stored::send(scope.call(), agreement, &sent, (&draft, form.version))?;
+                    return Ok(plan(Ok(())).change(changes).emit(sent.acted.events));
+                }
+                Err(refused) => refused,
+            }
+        }
+        Err(refused) => refused,
+    };
+    // The same form, sent at the same moment, may have been done between the reads.
+    let receipts = scope.store().receipts_of(by.agreement_id(), by.id()).await?;
+    let is_sent = is_sent(&receipts, id, form.gate);
+    Ok(plan(if is_sent { Ok(()) } else { Err(NotSent::Refused(refused)) }))
+}
+
+/// Whether the receipt with a form's id says that the form's answers were sent.
+fn is_sent(receipts: &[Receipt], id: ReceiptId, gate: GateId) -> bool {
+    let is_of = |act: &ReceiptAct| matches!(act, ReceiptAct::Answered { gate_id, .. } if *gate_id == gate);
+    receipts.iter().any(|receipt| receipt.id == id && is_of(&receipt.act))
+}
+
+/// The answers as they are stored, with what has changed since the revision before.
+fn answering(
+    ground: &Ground,
+    keys: &Keyring,
+    gate_id: GateId,
+    given: impl IntoIterator<Item = (FieldId, Given)>,
+) -> Result<Answering, SealError> {
+    let place = |field| place(gate_id, ground.by.id(), field);
+    let before = ground.own.submissions.last();
+    let mut answering = Answering {
+        gate_id,
+        answers: std::collections::BTreeMap::new(),
+        changed: BTreeSet::new(),
+        revision_before: before.map_or(0, |before| before.revision),
+    };
+    for (field, given) in given {
+        let open = |sealed: &_| keys.open(sealed, &place(field)).ok();
+        let is_same = |stored: &Answer| given.is(stored, open);
+        if before.is_some_and(|before| !before.answers.get(&field).is_some_and(is_same)) {
+            answering.changed.insert(field);
+        }
+        let answer = given.into_answer(|text| keys.seal(text, &place(field)))?;
+        answering.answers.insert(field, answer);
+    }
+    let left_out = before.into_iter().flat_map(|before| before.answers.keys()).copied();
+    let left_out: Vec<FieldId> = left_out.filter(|field| !answering.answers.contains_key(field)).collect();
+    answering.changed.extend(left_out);
+    Ok(answering)
+}
+
+/// All answers that were sent in an agreement, the oldest first, and the agreement.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement.
+pub async fn of_agreement(scope: &Scope, id: AgreementId) -> Result<(Agreement, Vec<Submission>), Error> {
+    let submissions = async { scope.store().submissions(id).await.map_err(Error::from) };
+    let (agreement, submissions) = tokio::try_join!(found(scope, id), submissions)?;
+    Ok((agreement.into_inner(), submissions))
+}
+
+/// What a member reads of a participant's answers to an information request.
+#[derive(Debug)]
+pub struct AnswersToRead {
+    /// The agreement, as of now.
+    pub agreement: Agreement,
+    /// The participant's contact.
+    pub contact: Contact,
+    /// What the participant sent, the oldest first.
+    pub submissions: Vec<Submission>,
+}
+
+/// What a member reads of a participant's answers to an information request.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement, or it asks the participant for nothing there.
+pub async fn to_read(
+    scope: &Scope,
+    id: AgreementId,
+    (gate, participant): (GateId, ParticipantId),
+) -> Result<AnswersToRead, Error> {
+    let submissions = async { scope.store().submissions_of(id, gate, participant).await.map_err(Error::from) };
+    let (agreement, submissions) = tokio::try_join!(found(scope, id), submissions)?;
+    let contact = agreement.participant(participant).ok_or_else(Error::not_found)?.contact_id;
+    let is_asked = agreement.gate(gate).is_some_and(|gate| gate.rule.named(&agreement).contains(&participant));
+    if !is_asked || agreement.questions(gate).is_none() || !agreement.was_published() {
+        return Err(Error::not_found());
+    }
+    let loaded = AgreementWithContacts::load(scope, agreement).await?;
+    let contact = loaded.contacts().iter().find(|found| found.id == contact).cloned().ok_or_else(Error::not_found)?;
+    Ok(AnswersToRead { agreement: loaded.as_of(scope, scope.now()).into_owned(), contact, submissions })
+}
+
+/// Accepts or returns the answers that a form shows.
+///
+/// # Errors
+/// [`Error::NotFound`] when there are no such answers.
+pub async fn judge(
+    scope: &Scope,
+    by: &Member,
+    (id, gate, participant): (AgreementId, GateId, ParticipantId),
+    (shown, judgment): (SubmissionId, Judgment),
+) -> Result<Plan<Result<(), NotJudged>>, Error> {
+    let submissions = async {
+        let found: Result<_, StoreError> = scope.store().submissions_of(id, gate, participant).await;
+        found.map_err(Error::from)
+    };
+    let (agreement, submissions) = tokio::try_join!(found(scope, id), submissions)?;
+    let submission = submissions.iter().find(|submission| submission.id == shown).ok_or_else(Error::not_found)?;
+    let loaded = AgreementWithFacts::load(scope, agreement).await?;
+    let before = loaded.agreement();
+    let (facts, decision) = ((&**before, loaded.facts()), (submission, judgment));
+    let plan = |output| Plan::new(scope, output).showing([id.uuid(), participant.uuid(), gate.uuid()]);
+    Ok(match judge_answers(by, facts, decision, scope.time_scale(), scope.moment()) {
+        Ok(judged) => {
+            let changes = stored::judge(scope.call(), before, &judged)?;
+            plan(Ok(())).change(changes).emit(judged.events)
+        }
+        Err(refused) => plan(Err(refused)),
+    })
+}
