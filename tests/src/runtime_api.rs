@@ -200,8 +200,8 @@ impl Function {
     /// When the function fails, ends or takes too long.
     pub async fn open(&mut self, event: String) -> Result<Page, NoReply> {
         let (status, headers, body) = self.answer_to(event).await?;
-        let body = String::from_utf8(body).map_err(|error| self.no_reply(&error.to_string()))?;
-        Ok(Page { status, headers, body })
+        let (body, bytes) = (String::from_utf8_lossy(&body).into_owned(), body);
+        Ok(Page { status, headers, body, bytes })
     }
 
     async fn answer_to(&mut self, event: String) -> Result<(u16, HeaderMap, Vec<u8>), NoReply> {

@@ -236,12 +236,15 @@ async fn the_apps_functions_share_its_pages() {
     let pictures = format!("/app/pictures/{0}/{0}", unknown_id());
     let (receipt, picture) = (format!("{part}/receipts/{}", unknown_id()), format!("{pictures}/1"));
     let other_picture = format!("{pictures}/2");
+    let own_certificate = format!("/app/evidence/parts/{}/certificate", unknown_id());
+    let other_certificate = format!("/app/evidence/parts/{}/certificate", unknown_id());
     let paths = [
         ("member-app", 200, ["/app", "/app/proposals"]),
         ("agreement-app", 200, ["/app/agreements", "/app/agreements/new"]),
         ("organization-app", 200, ["/app/audit", "/app/developers/reference"]),
         ("participant-app", 401, [part.as_str(), &receipt]),
         ("picture-app", 401, [picture.as_str(), &other_picture]),
+        ("evidence-app", 401, [own_certificate.as_str(), &other_certificate]),
     ];
     for (function, status, own) in paths {
         let mut process = webhook_lambda::start(function, &cloud.environment()).await;
