@@ -132,6 +132,7 @@ async function main(stacks, receiver) {
     signer: await participantLink(admin, made.grant, 'Priya Raman'),
     approver: await participantLink(admin, made.grant, 'Tomás Álvarez'),
     household: await participantLink(admin, made.letter, 'The Ellery Household'),
+    finished: await participantLink(admin, made.confidential, made.confidential.participants[0].display_name),
     newcomer: await participantLink(admin, made.letter, 'Ellery Family Trust'),
   });
   // Few recovery codes are left, with those of all views.
@@ -151,6 +152,7 @@ async function main(stacks, receiver) {
     signer: [stack, made.signer],
     approver: [stack, made.approver],
     household: [stack, made.household],
+    finished: [stack, made.finished],
     newcomer: [stack, made.newcomer],
   };
   const tabs = new Map();

@@ -51,7 +51,7 @@ impl Handler for Export {
             Err(error) => return unreadable(request, agreement_link(id), error),
         };
         let keyring = request.app().webhooks()?.keys.keyring().await?;
-        let key = ::evidence::signing_key(&keyring).map_err(failed)?;
+        let key = ::evidence::signing_key(&keyring).map_err(|error| failed(&error))?;
         let (organization, service) = (signed_in.organization().clone(), request.app().base_url.clone());
         let name = found.record.agreement.name.clone();
         let write = move || ::evidence::bundle(&found, (&organization, &service), &files, &key);
@@ -122,10 +122,10 @@ async fn certificate(
 /// Writes a file apart from the request, which others wait beside.
 async fn apart(write: impl FnOnce() -> Result<Vec<u8>, EvidenceError> + Send + 'static) -> Result<Bytes, Error> {
     let written = tokio::task::spawn_blocking(write).await.map_err(|error| Error::Internal(error.to_string()))?;
-    written.map(Bytes::from).map_err(failed)
+    written.map(Bytes::from).map_err(|error| failed(&error))
 }
 
-fn failed(error: EvidenceError) -> Error {
+fn failed(error: &EvidenceError) -> Error {
     Error::Internal(error.to_string())
 }
 

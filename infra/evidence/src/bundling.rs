@@ -6,6 +6,7 @@ use bundle::{About, File, SigningKey};
 use bytes::Bytes;
 use shared::api::views::agreements::AgreementView;
 use shared::domain::agreement::DocumentContent;
+use shared::domain::contact::Email as ContactEmail;
 use shared::domain::evidence::{AgreementRecord, Evidence};
 use shared::domain::ids::{DocumentId, ReceiptId};
 use shared::domain::organization::Organization;
@@ -106,7 +107,7 @@ fn agreement_file<'a>(
     let in_full = AgreementInFull { agreement, contacts, blockers: Vec::new(), is_proposed: false };
     let emails = record.agreement.participants.iter().map(|participant| {
         let contact = record.contacts.iter().find(|contact| contact.id == participant.contact_id);
-        let email = contact.and_then(|contact| contact.email.as_ref()).map(|email| email.as_str());
+        let email = contact.and_then(|contact| contact.email.as_ref()).map(ContactEmail::as_str);
         Email { participant_id: participant.id, email }
     });
     AgreementFile {

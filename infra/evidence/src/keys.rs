@@ -18,9 +18,9 @@ const ID_CHARS: usize = 16;
 /// The key that signs now.
 ///
 /// # Errors
-/// [`EvidenceError::Keys`], which no keyring leads to.
+/// [`EvidenceError`], to which no keyring leads.
 pub fn signing_key(keyring: &Keyring) -> Result<SigningKey, EvidenceError> {
-    let secret = keyring.derive(PLACE).map_err(|error| EvidenceError::Keys(error.to_string()))?;
+    let secret = keyring.derive(PLACE)?;
     key(&secret)
 }
 
@@ -28,20 +28,16 @@ pub fn signing_key(keyring: &Keyring) -> Result<SigningKey, EvidenceError> {
 /// signed.
 ///
 /// # Errors
-/// [`EvidenceError::Keys`], which no keyring leads to.
+/// [`EvidenceError`], to which no keyring leads.
 pub fn key_document(keyring: &Keyring) -> Result<KeyDocument, EvidenceError> {
     let keys = keyring.derive_with_each(PLACE);
     let public: Result<Vec<PublicKey>, EvidenceError> =
         keys.iter().map(|secret| key(secret).map(|key| key.public())).collect();
-    KeyDocument::new(public?).map_err(failed)
+    Ok(KeyDocument::new(public?)?)
 }
 
 fn key(secret: &[u8; 32]) -> Result<SigningKey, EvidenceError> {
-    let unnamed = SigningKey::new("unnamed", secret).map_err(failed)?.public();
+    let unnamed = SigningKey::new("unnamed", secret)?.public();
     let digest = crypto::sha256_hex(unnamed.bytes());
-    SigningKey::new(&digest[..ID_CHARS], secret).map_err(failed)
-}
-
-fn failed(error: bundle::KeyError) -> EvidenceError {
-    EvidenceError::Keys(error.to_string())
+    Ok(SigningKey::new(&digest[..ID_CHARS], secret)?)
 }

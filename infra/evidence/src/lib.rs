@@ -13,6 +13,8 @@ mod paths;
 #[cfg(test)]
 mod tests;
 
+use shared::crypto::keyring::SealError;
+
 pub use bundling::{Files, bundle};
 pub use certifying::certificate;
 pub use keys::{key_document, signing_key};
@@ -32,7 +34,10 @@ pub enum EvidenceError {
     /// A record can't be spelled as JSON.
     #[error("json: {0}")]
     Json(#[from] serde_json::Error),
-    /// The keyring makes no key.
+    /// The keyring has no current key.
+    #[error("keyring: {0}")]
+    Keyring(#[from] SealError),
+    /// A key can't be used.
     #[error("keys: {0}")]
-    Keys(String),
+    Keys(#[from] bundle::KeyError),
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use shared::api::views::agreements::AgreementView;
 use shared::domain::actor::Actor;
+use shared::domain::agreement::Label;
 use shared::domain::agreement::acts::EditedPart;
 use shared::domain::agreement::verification::Verification;
 use shared::domain::audit::AuditRow;
@@ -183,7 +184,7 @@ impl<'a> ActFields<'a> {
             },
             ReceiptAct::Declined { gate_ids, document, reason } => Self::Declined {
                 condition_ids: gate_ids,
-                document: document.as_ref().map(|name| name.as_str()),
+                document: document.as_ref().map(Label::as_str),
                 reason: reason.as_str(),
             },
         }
@@ -208,7 +209,7 @@ impl<'a> From<&'a Verification> for VerificationLine<'a> {
             id: verification.id,
             participant_id: verification.participant_id,
             method: verification.method.as_str(),
-            reference: verification.reference.as_ref().map(|text| text.as_str()),
+            reference: verification.reference.as_ref().map(Label::as_str),
             day: verification.day.to_string(),
             recorded_by: &verification.recorded_by,
             recorded_at: verification.recorded_at,

@@ -80,12 +80,12 @@ impl Place for Bucket {
         })
     }
 
-    fn hand_out<'a>(
-        &'a self,
+    fn hand_out(
+        &self,
         path: String,
         file: Bytes,
         disposition: String,
-    ) -> BoxFuture<'a, Result<Option<String>, FilesError>> {
+    ) -> BoxFuture<'_, Result<Option<String>, FilesError>> {
         Box::pin(async move {
             // Once: a second attempt at so much would outlast the call.
             let put = self.attempt(&Method::PUT, &path, file);

@@ -49,7 +49,7 @@ impl Place for Folder {
     }
 
     /// The local stack's responses can be of any size.
-    fn hand_out<'a>(&'a self, _: String, _: Bytes, _: String) -> BoxFuture<'a, Result<Option<String>, FilesError>> {
+    fn hand_out(&self, _: String, _: Bytes, _: String) -> BoxFuture<'_, Result<Option<String>, FilesError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 }

@@ -40,12 +40,12 @@ trait Place: fmt::Debug + Send + Sync {
 
     /// Writes a file, and returns a link that downloads it with a `Content-Disposition`. None, and nothing is written,
     /// where the response of a request can carry the file itself.
-    fn hand_out<'a>(
-        &'a self,
+    fn hand_out(
+        &self,
         path: String,
         file: Bytes,
         disposition: String,
-    ) -> BoxFuture<'a, Result<Option<String>, FilesError>>;
+    ) -> BoxFuture<'_, Result<Option<String>, FilesError>>;
 }
 
 /// A file store, in a folder or a bucket.

@@ -239,10 +239,25 @@ async fn an_agreement_that_is_not_completed_has_a_bundle_without_a_certificate()
         assert!(refused.status == 409 && refused.says("There is no certificate yet"), "{}", refused.body);
     }
     assert!(!ada.get("").await.says("Certificate"), "not before the completion");
+    let verification = format!("{}/participants/{}/verification", live.path(), ada.participant);
+    let form = live.member.get(&verification).await;
+    let (token, id) = (form.hidden("form_token"), form.hidden("id"));
+    let typed = [
+        ("form_token", token.as_str()),
+        ("id", &id),
+        ("method", "Passport"),
+        ("reference", "Case 7"),
+        ("day", "2026-03-14"),
+    ];
+    assert_eq!(live.member.post(&verification, &typed).await.status, 303);
     let first = live.member.get(&bundle_of(&live)).await;
     let manifest = verified(live.org.base_url(), &first).await;
     assert!(manifest.files.iter().all(|file| file.path != "certificate.pdf"));
     let readme = String::from_utf8(unzipped(&first.bytes)["README.txt"].clone()).unwrap();
+    let recorded = lines(&unzipped(&first.bytes), "verifications.jsonl").pop().expect("the verification");
+    let told = ["participant_id", "method", "reference", "day"].map(|name| recorded[name].clone());
+    assert_eq!(told, [json!(ada.participant), json!("Passport"), json!("Case 7"), json!("2026-03-14")]);
+    assert_eq!(recorded["recorded_by"]["display_name"], "Maren Holt");
     assert!(readme.contains("(no certificate: the agreement is not completed)"), "{readme}");
 
     // What was recorded up to a cancellation stays evidence.
