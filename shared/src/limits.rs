@@ -56,8 +56,9 @@ pub const RECEIPTS_PER_PARTICIPANT_MAX: usize = 200;
 /// some queries and a hundred batches of keys, within seconds.
 pub const EVIDENCE_ACTS_MAX: usize = 10_000;
 /// The files of an agreement whose evidence is exported, in bytes: all documents that an agreement can have (200 MiB), and
-/// uploads. They are in memory twice while their bundle is made.
-pub const EVIDENCE_FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// uploads. They are in memory twice while their bundle is made. A bundle has at most 300 MiB: the rest is enough for 200
+/// drawn signatures of 12,000 points (22 MB) and [`EVIDENCE_ACTS_MAX`] acts with receipts and audit rows (45 MB).
+pub const EVIDENCE_FILE_BYTES_MAX: u64 = 224 * 1024 * 1024;
 /// Files that are read from the file store together: enough to hide its latency.
 pub const EVIDENCE_FILES_AT_ONCE: usize = 8;
 /// Attempts at reading the evidence of an agreement that changes meanwhile.
