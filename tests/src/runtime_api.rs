@@ -401,8 +401,10 @@ fn read(payload: &[u8]) -> Result<(u16, HeaderMap, Vec<u8>), String> {
         headers.append(header::SET_COOKIE, cookie.ok_or_else(|| fault("a cookie"))?);
     }
     let body = payload["body"].as_str().unwrap_or_default();
-    if is_base64 != headers.contains_key(header::CONTENT_ENCODING) {
-        return Err(fault("what is compressed needs base64, and text needs none"));
+    let media_type = headers.get(header::CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+    let is_file = media_type.starts_with(b"application/zip") || media_type.starts_with(b"application/pdf");
+    if is_base64 != (is_file || headers.contains_key(header::CONTENT_ENCODING)) {
+        return Err(fault("files, and what is compressed, need base64, and text needs none"));
     }
     let body = if is_base64 { STANDARD.decode(body).map_err(|error| fault(&error.to_string()))? } else { body.into() };
     Ok((status, headers, body))
