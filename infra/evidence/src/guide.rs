@@ -40,7 +40,8 @@ verifications.jsonl  the identity checks that members recorded
 audit.jsonl          the audit row of each call in the timeline
 
 A .jsonl file has a JSON object in each line. The names and email addresses of participants in
-agreement.json are those of the time of the export; everything else is as it was recorded.
+agreement.json, and the name of the organization, are those of the time of the export; everything
+else is as it was recorded.
 Calls that only looked at the agreement are in the organization's audit log, not here.
 
 How to check
