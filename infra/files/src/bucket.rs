@@ -271,7 +271,7 @@ mod tests {
         let (at, query) = link.split_once('?').unwrap();
         assert!(at.ends_with(&path), "{link}");
         for part in [
-            "response-content-disposition=attachment%3B%20filename%3D%22_vidence%20_1___%2Ezip%22",
+            "response-content-disposition=attachment%3B%20filename%3D%22%5Fvidence%20%5F1%5F%5F%5F%2Ezip%22",
             "X-Amz-Algorithm=AWS4-HMAC-SHA256",
             "X-Amz-Expires=60",
             "X-Amz-SignedHeaders=host",
