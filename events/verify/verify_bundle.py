@@ -288,7 +288,7 @@ def report(manifest, matching, problems):
         lines.append(f"VERIFIED: {counted(len(manifest['files']), 'file')}, signed by {manifest['service']}"
                      f" with the key {manifest['signing_key']['id']}")
         lines.append(f"Organization {manifest['organization_id']}, agreement {manifest['agreement_id']},"
-                     f" made at {manifest['created_at']}")
+                     f" as of {manifest['created_at']}")
     else:
         lines.append(f"NOT VERIFIED: {counted(len(problems), 'problem')}")
     return "\n".join(lines)

@@ -59,6 +59,17 @@ pub const ANSWERS_BYTES_MAX: usize = 200 * 1024;
 /// Most bytes of all answers that were sent in an agreement, revisions and questions included, as they count in a response:
 /// all are one response of the API, which is not paged. Less than [`RESPONSE_BYTES_MAX`], for the reasons of returns.
 pub const INFORMATION_BYTES_MAX: usize = 5_000_000;
+/// Acts of an agreement whose evidence is exported. Each is an item of the history and an audit row: so many are read by
+/// some queries and a hundred batches of keys, within seconds.
+pub const EVIDENCE_ACTS_MAX: usize = 10_000;
+/// The files of an agreement whose evidence is exported, in bytes: all documents that an agreement can have (200 MiB), and
+/// uploads. They are in memory twice while their bundle is made. A bundle has at most 300 MiB: the rest is enough for 200
+/// drawn signatures of 12,000 points (22 MB) and [`EVIDENCE_ACTS_MAX`] acts with receipts and audit rows (45 MB).
+pub const EVIDENCE_FILE_BYTES_MAX: u64 = 224 * 1024 * 1024;
+/// Files that are read from the file store together: enough to hide its latency.
+pub const EVIDENCE_FILES_AT_ONCE: usize = 8;
+/// Attempts at reading the evidence of an agreement that changes meanwhile.
+pub const EVIDENCE_ATTEMPTS_MAX: u32 = 5;
 /// Points of a drawn signature. A long one has some hundred.
 pub const DRAWING_POINTS_MAX: usize = 12_000;
 /// Pages of a document that a signer's page shows as pictures. The file, for download, has all of them.
@@ -317,6 +328,11 @@ pub const COOKIE_BYTES_MAX: usize = 4096;
 
 /// A stored file, in bytes: it passes through a function, and Lambda's bodies end at 6 MB, encoded.
 pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// How long a link to an exported file works: it is followed at once, by a redirect.
+pub const EXPORT_LINK_LIFETIME: Duration = Duration::from_mins(1);
+/// The timeout of writing an exported file, in one attempt. Some hundred megabytes take seconds, and the call ends at
+/// [`CALL_DEADLINE`].
+pub const EXPORT_WRITE_TIMEOUT: Duration = Duration::from_secs(15);
 /// The timeout of one attempt at writing or reading a file: 4 MB, however slow the network of a busy host is.
 pub const FILE_CALL_TIMEOUT: Duration = Duration::from_secs(5);
 /// Attempts at writing or reading a file. Together they end before [`CALL_DEADLINE`].

@@ -4,7 +4,7 @@
 //   path      where it is; a function gets what `prepare` has made
 //   as        who looks: `admin` (the default), `member`, `colleague` (an admin of another organization), `late` (an
 //             admin on the stack on which everything expires at once), `guarded` (a member with a second factor),
-//             `signer`, `approver`, `household` and `newcomer` (participants, the last without consent), or `nobody`
+//             `signer`, `approver`, `household`, `finished` and `newcomer` (participants, the last without consent), or `nobody`
 //   act       what is done on the page to get to the state, in every view: something that can be repeated
 //   before, after   what is changed for the scene, and changed back
 //   status    the status of the page, if not 200
@@ -205,6 +205,7 @@ export async function prepare(stack, late) {
     grant: await stack.call(`/api/v1/agreements/${(await stack.find('agreements', 'Grant agreement')).id}`),
     questionnaire: await stack.call(`/api/v1/agreements/${(await stack.find('agreements', 'Program questionnaire')).id}`),
     completed: await completion(late),
+    confidential: await stack.call(`/api/v1/agreements/${(await stack.find('agreements', 'Confidentiality agreement')).id}`),
     ready: await late.find('agreements', 'Cobalt'),
     expired: (await late.call('/api/v1/proposals?state=expired')).data[0],
   };
@@ -312,6 +313,7 @@ export const SCENES = [
   { name: 'Answers, none yet', path: ({ questionnaire, answerer: { participant } }) => answersOf(questionnaire, participant), says: 'has not sent answers yet' },
   { name: 'Answers, returned without a reason', path: ({ questionnaire, answered: { participant } }) => answersOf(questionnaire, participant), act: async (page) => { await page.locator('summary', { hasText: 'Return…' }).click(); await press('Return')(page); }, status: 422, has: '#reason[aria-invalid=true]' },
   { name: 'Agreement, answers to read', path: ({ questionnaire }) => agreement(questionnaire), says: ['A member to read the answers of Tomás Álvarez', 'Read answers of Tomás Álvarez', 'What is your full legal name?'] },
+  { name: 'Participant, completed with evidence', as: 'finished', path: ({ finished }) => `/app/parts/${finished.participant}`, says: ['Finished documents', 'Certificate of completion', 'Signed by you'], has: 'a[href$="/certificate"]' },
   { name: 'Participant, for members', path: ({ signer }) => signer.access, says: ['Personal link', 'Reissue link…', 'Last visit', 'Sign “Grant agreement”'], has: 'a[href^="mailto:"]' },
   { name: 'Participant, for members, done', path: ({ approver }) => approver.access, says: ['Approved “Budget”', 'Agreed to electronic records'] },
   { name: 'Agreement, half-way', path: ({ grant }) => agreement(grant), says: ['step 2 of 3', 'Last visit', 'Signed a document', 'Link and record'], has: 'button[data-copy-text]' },
@@ -353,6 +355,9 @@ export const SCENES = [
   { name: 'Agreement, blocked draft', path: ({ blocked }) => agreement(blocked), says: ['Before you publish', 'Upload the file of “Advisory agreement”'], has: '.deal' },
   { name: 'Agreement, proposed', path: ({ safe }) => agreement(safe), says: 'Review the proposal' },
   { name: 'Agreement, ready', as: 'late', path: ({ ready }) => agreement(ready), says: ['Ready to publish', 'Discard draft…'] },
+  { name: 'Agreement, evidence', path: ({ confidential }) => agreement(confidential), says: ['Completed', 'Anyone can verify it', 'Download certificate'], has: 'a.button[href$="/bundle"]' },
+  { name: 'Agreement, evidence so far', path: ({ grant }) => agreement(grant), says: 'recorded so far', lacks: 'a[href$="/certificate"]' },
+  { name: 'Evidence, no certificate yet', path: ({ grant }) => `/app/evidence/agreements/${grant.id}/certificate`, status: 409, isFailedForm: false, says: 'There is no certificate yet' },
   { name: 'Agreement, waiting for time', path: ({ notice }) => agreement(notice), says: ['step 2 of 2', '14-day waiting period', 'Ends '] },
   { name: 'Agreement, completed', as: 'late', path: ({ completed }) => agreement(completed), says: ['Completed', '14-day waiting period'] },
   { name: 'Agreement, active', path: ({ letter }) => agreement(letter), says: 'Waiting for: ' },

@@ -183,6 +183,8 @@ pub struct Page {
     pub headers: HeaderMap,
     /// The markup.
     pub body: String,
+    /// The body as it came, for files.
+    pub bytes: Vec<u8>,
 }
 
 impl Page {
@@ -369,8 +371,9 @@ impl Browser {
             }
         }
         // A file need not be text: what is not UTF-8 in it is replaced.
-        let body = String::from_utf8_lossy(&response.bytes().await.expect("a page")).into_owned();
+        let bytes = response.bytes().await.expect("a page").to_vec();
+        let body = String::from_utf8_lossy(&bytes).into_owned();
         assert!(uuid::Uuid::try_parse(headers["x-request-id"].to_str().expect("an id")).is_ok(), "{headers:?}");
-        Page { status, headers, body }
+        Page { status, headers, body, bytes }
     }
 }

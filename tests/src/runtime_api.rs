@@ -200,8 +200,8 @@ impl Function {
     /// When the function fails, ends or takes too long.
     pub async fn open(&mut self, event: String) -> Result<Page, NoReply> {
         let (status, headers, body) = self.answer_to(event).await?;
-        let body = String::from_utf8(body).map_err(|error| self.no_reply(&error.to_string()))?;
-        Ok(Page { status, headers, body })
+        let (body, bytes) = (String::from_utf8_lossy(&body).into_owned(), body);
+        Ok(Page { status, headers, body, bytes })
     }
 
     async fn answer_to(&mut self, event: String) -> Result<(u16, HeaderMap, Vec<u8>), NoReply> {
@@ -401,8 +401,10 @@ fn read(payload: &[u8]) -> Result<(u16, HeaderMap, Vec<u8>), String> {
         headers.append(header::SET_COOKIE, cookie.ok_or_else(|| fault("a cookie"))?);
     }
     let body = payload["body"].as_str().unwrap_or_default();
-    if is_base64 != headers.contains_key(header::CONTENT_ENCODING) {
-        return Err(fault("what is compressed needs base64, and text needs none"));
+    let media_type = headers.get(header::CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+    let is_file = media_type.starts_with(b"application/zip") || media_type.starts_with(b"application/pdf");
+    if is_base64 != (is_file || headers.contains_key(header::CONTENT_ENCODING)) {
+        return Err(fault("files, and what is compressed, need base64, and text needs none"));
     }
     let body = if is_base64 { STANDARD.decode(body).map_err(|error| fault(&error.to_string()))? } else { body.into() };
     Ok((status, headers, body))

@@ -42,6 +42,7 @@ struct AgreementPage {
     path: String,
     /// The id of a copy that the page's form makes.
     copy: AgreementId,
+    evidence: Option<EvidenceLinks>,
     can_be_cancelled: bool,
     fields: Fields,
     acts: Acts,
@@ -146,12 +147,35 @@ fn agreement_page(
         notice,
         path: agreement_url(agreement.id()),
         copy: AgreementId::new(),
+        evidence: EvidenceLinks::of(agreement),
         can_be_cancelled: agreement.lifecycle() == Lifecycle::Active
             && pending.iter().all(|proposal| proposal.action != ProposalAction::CancelAgreement),
         fields,
         acts: Acts::new(review),
         proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, agreement, request.now())).collect(),
     })
+}
+
+/// Where the evidence of an agreement is.
+struct EvidenceLinks {
+    bundle: String,
+    /// Of a completed agreement.
+    certificate: Option<String>,
+    /// Whether more may come.
+    is_active: bool,
+}
+
+impl EvidenceLinks {
+    /// None before an agreement was published: a draft binds nobody.
+    fn of(agreement: &Agreement) -> Option<Self> {
+        let base = format!("/app/evidence/agreements/{}", agreement.id());
+        let is_completed = agreement.lifecycle() == Lifecycle::Completed;
+        agreement.was_published().then(|| Self {
+            bundle: format!("{base}/bundle"),
+            certificate: is_completed.then(|| format!("{base}/certificate")),
+            is_active: agreement.lifecycle() == Lifecycle::Active,
+        })
+    }
 }
 
 /// The name and time of each event in the agreement's life.

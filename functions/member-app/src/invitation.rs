@@ -109,7 +109,7 @@ fn gone(request: &Request) -> Result<PageResponse, Error> {
     let page = MessagePage {
         layout: Layout::signed_out(request),
         title: "This invitation no longer works",
-        text: "It may have been used, revoked, replaced by a newer one, or have ended after 7 days. If you have joined, sign in. Otherwise, ask an admin of the organization for a new link.",
+        text: "It may have been used, revoked, replaced by a newer one, or have ended after 7 days. If you have joined, sign in. Otherwise, ask an admin of the organization for a new link.".into(),
         link: Link { url: "/app/sign-in".to_owned(), text: "Sign in".to_owned() },
         shows_request_id: false,
     };

@@ -23,6 +23,10 @@ mod developers;
 mod done;
 mod draft;
 mod endpoint;
+#[cfg(feature = "evidence")]
+mod evidence_files;
+#[cfg(feature = "evidence")]
+mod evidence_keys;
 mod fields;
 mod home;
 mod invitation;
@@ -66,7 +70,7 @@ use shared::web::Request;
 use response::PageResponse;
 
 /// The beginnings of the addresses of participants.
-const PART_ADDRESSES: [&str; 3] = ["/app/links/", "/app/parts/", "/app/pictures/"];
+const PART_ADDRESSES: [&str; 4] = ["/app/evidence/parts/", "/app/links/", "/app/parts/", "/app/pictures/"];
 
 /// A page, or the action of a form.
 trait Handler: 'static {
@@ -86,7 +90,15 @@ pub fn router(app: Arc<AppState>) -> Router {
     let all = of_members.merge(participant_routes());
     #[cfg(feature = "pictures")]
     let all = all.merge(picture_routes());
+    #[cfg(feature = "evidence")]
+    let all = all.merge(evidence_routes());
     complete(all, app)
+}
+
+/// The function `evidence-app`: what is under `/app/evidence`, and the keys that verify bundles.
+#[cfg(feature = "evidence")]
+pub fn evidence(app: Arc<AppState>) -> Router {
+    complete(evidence_routes(), app)
 }
 
 /// The function `picture-app`: what is under `/app/pictures`.
@@ -264,6 +276,17 @@ fn picture_routes() -> Router<Arc<AppState>> {
     Router::new().route("/app/pictures/{participant}/{document}/{page}", part_page::<part::picture::Show>())
 }
 
+/// The routes of certificates and evidence bundles. The keys have an address of their own, which outsiders keep.
+#[cfg(feature = "evidence")]
+fn evidence_routes() -> Router<Arc<AppState>> {
+    use evidence_files::{Certificate, Export, OwnCertificate};
+    Router::new()
+        .route("/app/evidence-keys.json", evidence_keys::route())
+        .route("/app/evidence/agreements/{id}/bundle", page::<Export>())
+        .route("/app/evidence/agreements/{id}/certificate", page::<Certificate>())
+        .route("/app/evidence/parts/{participant}/certificate", part_page::<OwnCertificate>())
+}
+
 /// The kind of a route, which decides where a person returns to after signing in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RouteKind {
@@ -423,17 +446,23 @@ mod tests {
             let paths = routes.map(|(path, _)| path.trim_matches('"').to_owned());
             let (below, exact): (Vec<String>, Vec<String>) = paths.partition(|path| path.ends_with("/{*path}"));
             let below: Vec<String> = below.iter().map(|path| path.trim_end_matches("/{*path}").to_owned()).collect();
+            // A file has a path of its own, with nothing below it.
+            let (files, exact): (Vec<String>, Vec<String>) = exact.into_iter().partition(|path| path.contains('.'));
             assert_eq!(exact, below, "{function}: the path itself, and all below it");
-            below
+            below.iter().map(|path| format!("{path}/")).chain(below.iter().cloned()).chain(files).collect()
         };
         for (function, router) in [
             ("agreement-app", "agreement_routes"),
             ("organization-app", "organization_routes"),
             ("picture-app", "picture_routes"),
+            ("evidence-app", "evidence_routes"),
         ] {
             let prefixes = prefixes(function);
             assert!(!prefixes.is_empty(), "{function}");
-            let is_below = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
+            let is_prefix = |prefix: &String, path: &str| {
+                if prefix.ends_with('/') { path.starts_with(prefix.as_str()) } else { path == prefix }
+            };
+            let is_below = |path: &str| prefixes.iter().any(|prefix| is_prefix(prefix, path));
             for part in source.split("#[cfg(test)]").next().unwrap_or_default().split("\nfn ") {
                 let Some((name, body)) = part.split_once("()").filter(|(name, _)| name.ends_with("_routes")) else {
                     continue;

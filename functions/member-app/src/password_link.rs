@@ -68,7 +68,7 @@ fn gone(request: &Request) -> Result<PageResponse, Error> {
     let page = MessagePage {
         layout: Layout::signed_out(request),
         title: "This password link no longer works",
-        text: "It may have been used, or have ended after 24 hours. If you have set your password, sign in with it. Otherwise, ask an admin of your organization for a new link.",
+        text: "It may have been used, or have ended after 24 hours. If you have set your password, sign in with it. Otherwise, ask an admin of your organization for a new link.".into(),
         link: Link { url: "/app/sign-in".to_owned(), text: "Sign in".to_owned() },
         shows_request_id: false,
     };

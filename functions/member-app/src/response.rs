@@ -1,6 +1,8 @@
 //! The way from a handler's result to the response: status, audit row, log line, security headers, and the pages for
 //! errors.
 
+use std::borrow::Cow;
+
 use askama::Template;
 use axum::body::{Body, Bytes};
 use axum::response::Response;
@@ -105,6 +107,11 @@ impl PageResponse {
         self.refused(StatusCode::CONFLICT, ErrorCode::Conflict.as_str())
     }
 
+    /// Adds the cause of a failure, for the log.
+    pub fn because(self, cause: String) -> Self {
+        Self { cause: Some(cause), ..self }
+    }
+
     /// Marks the page as the response to a form that could not be processed now, and keeps what was typed. Nothing has
     /// changed. The cause is for the log.
     pub fn unavailable(self, cause: String) -> Self {
@@ -139,7 +146,7 @@ const ERROR_TITLE: &str = "Error: ";
 pub(crate) struct MessagePage {
     pub layout: Layout,
     pub title: &'static str,
-    pub text: &'static str,
+    pub text: Cow<'static, str>,
     pub link: Link,
     pub shows_request_id: bool,
 }
@@ -176,7 +183,7 @@ fn failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
     let layout = Layout::new(request);
     let link = Link { url: "/app".to_owned(), text: "Go to Home".to_owned() };
     let shows_request_id = status.is_server_error();
-    let page = PageResponse::render(&MessagePage { layout, title, text, link, shows_request_id });
+    let page = PageResponse::render(&MessagePage { layout, title, text: text.into(), link, shows_request_id });
     let response = page.unwrap_or_else(|_| PageResponse::see_other("/app"));
     PageResponse { cause: error.cause(), ..response.with_status(status, code.as_str()) }
 }
@@ -210,8 +217,13 @@ fn part_failure(request: &Request, route: RouteKind, error: &Error) -> PageRespo
     };
     let layout = Layout::of_participant(request);
     let link = Link { url, text: text_of_link.to_owned() };
-    let page =
-        PageResponse::render(&MessagePage { layout, title, text, link, shows_request_id: status.is_server_error() });
+    let page = PageResponse::render(&MessagePage {
+        layout,
+        title,
+        text: text.into(),
+        link,
+        shows_request_id: status.is_server_error(),
+    });
     let response = page.unwrap_or_else(|_| PageResponse::see_other("/app"));
     PageResponse { cause: error.cause(), ..response.with_status(status, code.as_str()) }
 }

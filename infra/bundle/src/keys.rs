@@ -75,6 +75,12 @@ impl PublicKey {
         &self.id
     }
 
+    /// The 32 bytes of the key.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8; 32] {
+        &self.bytes
+    }
+
     /// Whether the text of `manifest.sig` is this key's signature of a manifest.
     pub(crate) fn verifies(&self, manifest: &[u8], signature: &[u8]) -> bool {
         let Some(signature) = hex::decode(signature) else { return false };

@@ -20,7 +20,7 @@ pub struct Manifest {
     pub organization_id: String,
     /// The agreement.
     pub agreement_id: String,
-    /// When the bundle was made, as the service says.
+    /// The time as of which the bundle is made, as the service says: that of the newest act in it.
     pub created_at: String,
     /// The key that signed it.
     pub signing_key: PublicKey,

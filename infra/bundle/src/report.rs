@@ -93,7 +93,7 @@ fn write_verdict(f: &mut fmt::Formatter<'_>, manifest: &Manifest) -> fmt::Result
     let Manifest { service, organization_id, agreement_id, created_at, signing_key, files, .. } = manifest;
     let files = counted(files.len(), "file");
     writeln!(f, "VERIFIED: {files}, signed by {service} with the key {}", signing_key.id())?;
-    write!(f, "Organization {organization_id}, agreement {agreement_id}, made at {created_at}")
+    write!(f, "Organization {organization_id}, agreement {agreement_id}, as of {created_at}")
 }
 
 /// A path without letters that show something else than it is, or that a terminal takes for a command.

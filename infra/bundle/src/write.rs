@@ -20,7 +20,8 @@ pub struct About<'a> {
     pub organization_id: &'a str,
     /// The id of the agreement.
     pub agreement_id: &'a str,
-    /// When the bundle is made: RFC 3339, in UTC. The caller gives it, so that the same call gives the same bundle.
+    /// The time as of which the bundle is made: RFC 3339, in UTC. The caller gives it, so that the same call gives the same
+    /// bundle.
     pub created_at: &'a str,
 }
 

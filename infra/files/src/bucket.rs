@@ -1,14 +1,14 @@
 //! Files in an S3 bucket, for functions.
 //!
-//! Decision: two signed calls, over the signer and the HTTP client that every function carries for `DynamoDB`. The S3 client
+//! Decision: two signed calls and a signed link, over the signer and the HTTP client that every function carries for `DynamoDB`. The S3 client
 //! of `object_store` brings a second HTTP client, for which the app's function has no room within its limit (goal P2).
 
 use std::time::SystemTime;
 
 use aws_credential_types::provider::ProvideCredentials;
 use aws_sigv4::http_request::{
-    PayloadChecksumKind, PercentEncodingMode, SignableBody, SignableRequest, SigningSettings, UriPathNormalizationMode,
-    sign,
+    PayloadChecksumKind, PercentEncodingMode, SignableBody, SignableRequest, SignatureLocation, SigningInstructions,
+    SigningSettings, UriPathNormalizationMode, sign,
 };
 use aws_sigv4::sign::v4;
 use aws_smithy_http_client::Connector;
@@ -19,6 +19,7 @@ use aws_smithy_types::byte_stream::ByteStream;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::Method;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use shared::limits;
 use shared::platform::aws::{self, AwsSettings};
 use shared::platform::files::FilesError;
@@ -78,6 +79,25 @@ impl Place for Bucket {
             Ok(content.map_err(failed)?.into_bytes())
         })
     }
+
+    fn hand_out(
+        &self,
+        path: String,
+        file: Bytes,
+        disposition: String,
+    ) -> BoxFuture<'_, Result<Option<String>, FilesError>> {
+        Box::pin(async move {
+            // Once: a second attempt at so much would outlast the call.
+            let put = self.attempt(&Method::PUT, &path, file);
+            let response = tokio::time::timeout(limits::EXPORT_WRITE_TIMEOUT, put).await;
+            let response =
+                response.map_err(|_| FilesError::Store("S3 did not take an export in time".to_owned()))??;
+            if !response.status().is_success() {
+                return Err(refused(&response));
+            }
+            Ok(Some(self.link(&path, &disposition).await?))
+        })
+    }
 }
 
 impl Bucket {
@@ -108,12 +128,41 @@ impl Bucket {
     }
 
     async fn signed(&self, method: &Method, path: &str, body: Bytes) -> Result<HttpRequest, FilesError> {
-        let identity = self.settings.credentials.provide_credentials().await.map_err(failed)?.into();
-        let mut settings = SigningSettings::default();
+        let mut settings = settings();
         settings.payload_checksum_kind = PayloadChecksumKind::XAmzSha256;
-        // S3 signs paths as they are.
-        settings.percent_encoding_mode = PercentEncodingMode::Single;
-        settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
+        let url = format!("{}/{path}", self.url);
+        let instructions = self.instructions(method, &url, SignableBody::Bytes(&body), settings).await?;
+        let mut request = http::Request::builder().method(method).uri(&url);
+        if *method == Method::PUT {
+            request = request.header(http::header::CONTENT_LENGTH, body.len());
+        }
+        let mut request = request.body(SdkBody::from(body)).map_err(failed)?;
+        instructions.apply_to_request_http1x(&mut request);
+        HttpRequest::try_from(request).map_err(failed)
+    }
+
+    /// A link that downloads a file for a minute, or as long as the function's own credentials are valid, if that is
+    /// shorter.
+    async fn link(&self, path: &str, disposition: &str) -> Result<String, FilesError> {
+        let mut settings = settings();
+        settings.signature_location = SignatureLocation::QueryParams;
+        settings.expires_in = Some(limits::EXPORT_LINK_LIFETIME);
+        let disposition = utf8_percent_encode(disposition, NON_ALPHANUMERIC);
+        let url = format!("{}/{path}?response-content-disposition={disposition}", self.url);
+        let instructions = self.instructions(&Method::GET, &url, SignableBody::UnsignedPayload, settings).await?;
+        let mut request = http::Request::builder().uri(&url).body(()).map_err(failed)?;
+        instructions.apply_to_request_http1x(&mut request);
+        Ok(request.uri().to_string())
+    }
+
+    async fn instructions(
+        &self,
+        method: &Method,
+        url: &str,
+        body: SignableBody<'_>,
+        settings: SigningSettings,
+    ) -> Result<SigningInstructions, FilesError> {
+        let identity = self.settings.credentials.provide_credentials().await.map_err(failed)?.into();
         let params = v4::SigningParams::builder()
             .identity(&identity)
             .region(&self.settings.region)
@@ -123,17 +172,17 @@ impl Bucket {
             .build()
             .map_err(failed)?
             .into();
-        let url = format!("{}/{path}", self.url);
-        let signable = SignableRequest::new(method.as_str(), &url, std::iter::empty(), SignableBody::Bytes(&body));
-        let (instructions, _) = sign(signable.map_err(failed)?, &params).map_err(failed)?.into_parts();
-        let mut request = http::Request::builder().method(method).uri(&url);
-        if *method == Method::PUT {
-            request = request.header(http::header::CONTENT_LENGTH, body.len());
-        }
-        let mut request = request.body(SdkBody::from(body)).map_err(failed)?;
-        instructions.apply_to_request_http1x(&mut request);
-        HttpRequest::try_from(request).map_err(failed)
+        let signable = SignableRequest::new(method.as_str(), url, std::iter::empty(), body).map_err(failed)?;
+        Ok(sign(signable, &params).map_err(failed)?.into_parts().0)
     }
+}
+
+fn settings() -> SigningSettings {
+    let mut settings = SigningSettings::default();
+    // S3 signs paths as they are.
+    settings.percent_encoding_mode = PercentEncodingMode::Single;
+    settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
+    settings
 }
 
 /// The status with which S3 asks for fewer calls.
@@ -207,6 +256,31 @@ mod tests {
             assert!(request.contains("authorization: AWS4-HMAC-SHA256 Credential=local/"), "{request}");
             assert!(request.contains("/us-east-1/s3/aws4_request"), "{request}");
         }
+    }
+
+    #[tokio::test]
+    async fn an_export_of_any_size_is_put_and_handed_out_by_a_link_for_a_minute() {
+        let (files, requests) = server(vec![answer("200 OK", "")]).await;
+        let (org, file) = (OrgId::new(), Bytes::from(vec![b'x'; limits::FILE_BYTES_MAX + 1]));
+        let link = files.hand_out(org, file.clone(), "Évidence \"1\"\r\n.zip").await.unwrap().unwrap();
+        let path = format!("/papers/exports/{org}/{}", shared::crypto::sha256_hex(&file));
+        {
+            let requests = requests.lock().unwrap();
+            assert!(requests[0].starts_with(&format!("PUT {path} HTTP/1.1\r\n")), "{}", &requests[0][..200]);
+        }
+        let (at, query) = link.split_once('?').unwrap();
+        assert!(at.ends_with(&path), "{link}");
+        for part in [
+            "response-content-disposition=attachment%3B%20filename%3D%22%5Fvidence%20%5F1%5F%5F%5F%2Ezip%22",
+            "X-Amz-Algorithm=AWS4-HMAC-SHA256",
+            "X-Amz-Expires=60",
+            "X-Amz-SignedHeaders=host",
+            "X-Amz-Signature=",
+        ] {
+            assert!(query.contains(part), "{part}: {query}");
+        }
+        let (refusing, _) = server(vec![answer("403 Forbidden", "")]).await;
+        assert!(matches!(refusing.hand_out(org, file, "x.zip").await, Err(FilesError::Store(_))));
     }
 
     #[tokio::test]

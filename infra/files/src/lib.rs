@@ -2,7 +2,11 @@
 //!
 //! A file is written before the record that names it, never after, so every record has its file. A crash between the two
 //! leaves a file that no record names: it does no harm, and a retry writes the same file to the same place. No file is
-//! public, and no function gives out a link.
+//! public.
+//!
+//! Decision: what is too large for a function's response, such as a bundle of many documents, is written below `exports/`
+//! and handed out by a signed link that ends after a minute. No record names such a file, so a rule of the bucket removes
+//! all below `exports/` after a day. No link is given out to any other file.
 //!
 //! Decision: each organization's files lie apart, by SHA-256, and are read back against hash and size. What one
 //! organization has does not show in another, and a damaged file is reported rather than shown.
@@ -33,6 +37,15 @@ trait Place: fmt::Debug + Send + Sync {
 
     /// Reads a file of this size.
     fn get<'a>(&'a self, path: &'a str, size: u64) -> BoxFuture<'a, Result<Bytes, FilesError>>;
+
+    /// Writes a file, and returns a link that downloads it with a `Content-Disposition`. None, and nothing is written,
+    /// where the response of a request can carry the file itself.
+    fn hand_out(
+        &self,
+        path: String,
+        file: Bytes,
+        disposition: String,
+    ) -> BoxFuture<'_, Result<Option<String>, FilesError>>;
 }
 
 /// A file store, in a folder or a bucket.
@@ -74,6 +87,18 @@ impl Files {
         let file = self.place.get(&path, content.size_bytes).await?;
         if content_of(&file) == *content { Ok(file) } else { Err(FilesError::Damaged) }
     }
+
+    /// Hands out a file of any size by a link, where the response of a request could not carry it.
+    ///
+    /// # Errors
+    /// [`FilesError::Store`].
+    pub async fn hand_out(&self, org: OrgId, file: Bytes, name: &str) -> Result<Option<String>, FilesError> {
+        let path = path_of(org, &content_of(&file)).ok_or(FilesError::Damaged)?;
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " -_.()".contains(letter);
+        let plain: String = name.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect();
+        let disposition = format!("attachment; filename=\"{plain}\"");
+        self.place.hand_out(format!("exports/{path}"), file, disposition).await
+    }
 }
 
 impl FileStore for Files {
@@ -83,6 +108,15 @@ impl FileStore for Files {
 
     fn get<'a>(&'a self, org: OrgId, content: &'a DocumentContent) -> BoxFuture<'a, Result<Bytes, FilesError>> {
         Box::pin(Self::get(self, org, content))
+    }
+
+    fn hand_out<'a>(
+        &'a self,
+        org: OrgId,
+        file: Bytes,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, FilesError>> {
+        Box::pin(Self::hand_out(self, org, file, name))
     }
 }
 

@@ -314,8 +314,11 @@ mod tests {
         assert_eq!(page["data"][0]["decided_by"]["display_name"], json!(stack.ready.organizations[0].members[0].name));
         let (_, page) = get(&stack, token, "/api/v1/agreements?lifecycle=active").await;
         let statuses: Vec<&Value> = page["data"].as_array().unwrap().iter().map(|active| &active["status"]).collect();
-        let half_way = "Active: step 2 of 3, Signing";
-        assert_eq!(statuses, ["Active: step 1 of 2, Approval", "Active: step 2 of 2, Notice period", half_way]);
+        let (half_way, questions) = ("Active: step 2 of 3, Signing", "Active: step 1 of 1, Questions");
+        assert_eq!(
+            statuses,
+            ["Active: step 1 of 2, Approval", "Active: step 2 of 2, Notice period", half_way, questions]
+        );
         let (_, page) = get(&stack, token, "/api/v1/agreements?lifecycle=completed").await;
         assert_eq!(page["data"][0]["name"], "Confidentiality agreement: Riverside Makers");
         stack.stop().await;

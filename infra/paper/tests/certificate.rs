@@ -8,7 +8,7 @@ use paper::pages::Pages;
 fn a_certificate_is_a_pdf_whose_pages_are_shown() {
     let signer = Signer { name: "Anna Lindqvist".to_owned(), method: "Typed name".to_owned(), ..Signer::default() };
     let document =
-        Document { name: "Agreement.pdf".to_owned(), pages: 2, signers: vec![signer], ..Document::default() };
+        Document { name: "Agreement.pdf".to_owned(), pages: Some(2), signers: vec![signer], ..Document::default() };
     let certificate = Certificate {
         id: "1".to_owned(),
         agreement: "Lease".to_owned(),

@@ -12,6 +12,7 @@ pub mod device;
 pub mod endpoint;
 pub mod endpoint_url;
 pub mod event;
+pub mod evidence;
 #[cfg(test)]
 mod histories;
 pub mod ids;

@@ -50,4 +50,17 @@ pub trait FileStore: Send + Sync + fmt::Debug {
     /// # Errors
     /// [`FilesError::NotThere`], [`FilesError::Damaged`], [`FilesError::Store`].
     fn get<'a>(&'a self, org: OrgId, content: &'a DocumentContent) -> BoxFuture<'a, Result<Bytes, FilesError>>;
+
+    /// Hands out a file of any size past the function, whose response can't carry it: writes it, and returns a link that
+    /// downloads it under a name for [`limits::EXPORT_LINK_LIFETIME`]. None where responses can be of any size, so that no
+    /// link is needed.
+    ///
+    /// # Errors
+    /// [`FilesError::Store`].
+    fn hand_out<'a>(
+        &'a self,
+        org: OrgId,
+        file: Bytes,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, FilesError>>;
 }

@@ -31,6 +31,7 @@ pub mod deliveries;
 pub mod drafts;
 pub mod due;
 pub mod endpoints;
+pub mod evidence;
 pub mod home;
 pub mod information;
 pub mod invitations;

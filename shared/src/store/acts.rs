@@ -5,13 +5,14 @@
 use std::collections::BTreeMap;
 
 use super::change::{Change, Subject};
-use super::item::{from_item, to_item};
-use super::keys::{self, ACT};
+use super::item::{from_item, text, to_item};
+use super::keys::{self, ACT, SORT};
 use super::table::PartitionQuery;
 use super::{OrgStore, StoreError};
 use crate::domain::agreement::acts::{Act, EditedPart};
 use crate::domain::call_context::CallContext;
 use crate::domain::event::Event;
+use crate::domain::evidence::TimelineEntry;
 use crate::domain::ids::AgreementId;
 use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
@@ -53,5 +54,34 @@ impl OrgStore {
             PartitionQuery { partition: &partition, from: ACT, to: &last, limit: Some(limit), ..Default::default() };
         let (items, _) = self.store.items_between(query).await?;
         items.into_iter().map(from_item).collect()
+    }
+
+    /// All acts of an agreement with the calls that did them, the oldest first. None if there are more than `most`.
+    pub(crate) async fn timeline(
+        &self,
+        agreement: AgreementId,
+        most: usize,
+    ) -> Result<Option<Vec<TimelineEntry>>, StoreError> {
+        let (partition, last) = (keys::acts(self.org, agreement), format!("{ACT}~"));
+        let (mut found, mut start) = (Vec::new(), None);
+        loop {
+            let query =
+                PartitionQuery { partition: &partition, from: ACT, to: &last, start, ..PartitionQuery::default() };
+            let (items, more) = self.store.items_between(query).await?;
+            for item in items {
+                let call = text(&item, SORT).and_then(keys::call_of_act);
+                let call = call.ok_or_else(|| StoreError::Unreadable("the key of an act".to_owned()))?;
+                found.push(TimelineEntry { call, act: from_item(item)? });
+            }
+            if found.len() > most {
+                return Ok(None);
+            }
+            if more.is_none() {
+                break;
+            }
+            start = more;
+        }
+        found.sort_by_key(|entry: &TimelineEntry| (entry.act.at, entry.call));
+        Ok(Some(found))
     }
 }

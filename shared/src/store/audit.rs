@@ -137,6 +137,15 @@ impl OrgStore {
         Ok(AuditRows { rows, has_more: more.is_some() })
     }
 
+    /// The rows of these calls, in their order. A call without a row is left out.
+    pub(crate) async fn audit_rows_of(
+        &self,
+        calls: impl IntoIterator<Item = RequestId>,
+    ) -> Result<Vec<AuditRow>, StoreError> {
+        let keys: Vec<Key> = calls.into_iter().map(|call| keys::audit(self.org, call)).collect();
+        self.store.get_all(&keys).await?.iter().map(read_row).collect()
+    }
+
     /// The names of callers and objects by their ids, and the acts that calls were in the histories of agreements. What does
     /// not exist, or no longer, is left out, except for former members.
     pub(crate) async fn names_and_acts(

@@ -414,6 +414,12 @@ pub(super) fn act(org: OrgId, agreement: AgreementId, call: RequestId) -> Key {
     Key::new(acts(org, agreement), format_args!("{ACT}{newest_first}"))
 }
 
+/// The call of the act that has a sort key.
+pub(super) fn call_of_act(sort: &str) -> Option<RequestId> {
+    let newest_first: uuid::Uuid = sort.strip_prefix(ACT)?.parse().ok()?;
+    Some(uuid::Uuid::from_u128(!newest_first.as_u128()).into())
+}
+
 /// A verification of a participant's identity.
 pub(super) fn verification(org: OrgId, agreement: AgreementId, id: VerificationId) -> Key {
     Key::new(acts(org, agreement), format_args!("{VERIFICATION}{id}"))

@@ -12,7 +12,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::agreements;
 use super::change::{Change, Changes, Condition, Update};
 use super::item::{Item, from_item, number, text, to_item};
-use super::keys::{self, ACCESS, DROP_AT, SORT};
+use super::keys::{self, ACCESS, DROP_AT, RECEIPT, SORT};
 use super::table::{PartitionQuery, PutIf};
 use super::{OrgStore, Store, StoreError, Versioned};
 use crate::crypto::SecretHash;
@@ -102,7 +102,16 @@ impl OrgStore {
         agreement: AgreementId,
         participant: ParticipantId,
     ) -> Result<Vec<Receipt>, StoreError> {
-        let items = self.beside(agreement, &keys::receipts_of(participant)).await?;
+        self.receipts_beside(agreement, &keys::receipts_of(participant)).await
+    }
+
+    /// The receipts of all participants of an agreement, the oldest first.
+    pub(crate) async fn receipts(&self, agreement: AgreementId) -> Result<Vec<Receipt>, StoreError> {
+        self.receipts_beside(agreement, RECEIPT).await
+    }
+
+    async fn receipts_beside(&self, agreement: AgreementId, begin: &str) -> Result<Vec<Receipt>, StoreError> {
+        let items = self.beside(agreement, begin).await?;
         let mut receipts = items.into_iter().map(from_item).collect::<Result<Vec<Receipt>, _>>()?;
         // Their ids come from forms, which may have been open for a while.
         receipts.sort_by_key(|receipt| (receipt.at, receipt.id));

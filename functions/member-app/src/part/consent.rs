@@ -123,7 +123,7 @@ impl Handler for Leave {
         let page = MessagePage {
             layout: Layout::signed_out(request),
             title: "You have left",
-            text: "This browser no longer shows the agreement. Your link opens it again.",
+            text: "This browser no longer shows the agreement. Your link opens it again.".into(),
             link: Link { url: part_url(submitted.submitter().id()), text: "Look again".to_owned() },
             shows_request_id: false,
         };

@@ -86,7 +86,7 @@ fn refused_page(request: &Request, refused: &Followed) -> Result<PageResponse, E
     let page = MessagePage {
         layout: Layout::signed_out(request),
         title,
-        text,
+        text: text.into(),
         link: Link { url: request.uri().path().to_owned(), text: "Try again".to_owned() },
         shows_request_id: false,
     };

@@ -32,6 +32,8 @@ struct OverviewPage {
     tasks: Vec<TaskRow>,
     others: Vec<Other>,
     documents: Vec<DocumentRow>,
+    /// Where the certificate of the completed agreement is.
+    certificate: Option<String>,
     terms: Vec<(&'static str, String)>,
     receipts: Vec<ReceiptRow>,
     has_consent: bool,
@@ -86,7 +88,9 @@ impl Handler for Show {
                 .filter(|_| agreement.lifecycle() == Lifecycle::Active)
                 .map(DisplayTime::from),
             ended: match agreement.lifecycle() {
-                Lifecycle::Completed => Some("This agreement is completed. Its documents stay here for you."),
+                Lifecycle::Completed => {
+                    Some("This agreement is completed. Its documents and its certificate stay here for you.")
+                }
                 Lifecycle::Cancelled => Some("This agreement was cancelled. Nothing is asked of you anymore."),
                 Lifecycle::Expired => Some("This agreement has expired. Nothing is asked of you anymore."),
                 Lifecycle::Draft | Lifecycle::Active => None,
@@ -94,6 +98,8 @@ impl Handler for Show {
             tasks: task_rows(&view, by),
             others: others(&view, by),
             documents: documents(&view, by),
+            certificate: (agreement.lifecycle() == Lifecycle::Completed)
+                .then(|| format!("/app/evidence/parts/{by}/certificate")),
             terms: agreement.terms.as_ref().map(sentences::terms).unwrap_or_default(),
             receipts: view
                 .receipts

@@ -27,7 +27,7 @@ fn a_report_names_what_it_found() {
         "ok                timeline.json",
         "VERIFIED: 6 files, signed by https://countersign.example with the key 2026-11",
         "Organization 019a0000-0000-7000-8000-000000000001, agreement 019a0000-0000-7000-8000-000000000002, \
-         made at 2026-11-23T06:33:17Z",
+         as of 2026-11-23T06:33:17Z",
     ];
     assert_eq!(report.to_string(), lines.join("\n"));
     let manifest = report.manifest.expect("a proven manifest");

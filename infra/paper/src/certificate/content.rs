@@ -75,7 +75,7 @@ fn put_document(sheet: &mut Sheet<'_>, of: &str, document: &Document) {
         &document.name,
         &[
             ("SHA-256", &document.sha256, CODE),
-            ("Pages", &document.pages.to_string(), BODY),
+            ("Pages", &document.pages.map(|pages| pages.to_string()).unwrap_or_default(), BODY),
             ("Signatures", &document.signers.len().to_string(), BODY),
         ],
     );

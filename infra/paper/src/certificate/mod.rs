@@ -89,8 +89,8 @@ pub struct Document {
     pub name: String,
     /// The SHA-256 of the file, in hexadecimal.
     pub sha256: String,
-    /// How many pages it has.
-    pub pages: usize,
+    /// How many pages it has, if that is known.
+    pub pages: Option<usize>,
     /// Who signed it.
     pub signers: Vec<Signer>,
 }

@@ -56,7 +56,7 @@ fn certificate(events: usize) -> Certificate {
             Document {
                 name: "Master Services Agreement (execution version).pdf".to_owned(),
                 sha256: "3b0c44298fc1c149afbf4c8996fb9242".repeat(2),
-                pages: 14,
+                pages: Some(14),
                 signers: vec![
                     signer("Anna Lindqvist", strokes()),
                     signer("Bob Marsh", Signature::Typed("Bob Marsh".to_owned())),
@@ -65,7 +65,7 @@ fn certificate(events: usize) -> Certificate {
             Document {
                 name: "Schedule A: Statement of Work.pdf".to_owned(),
                 sha256: "e7d1".repeat(16),
-                pages: 3,
+                pages: Some(3),
                 signers: vec![Signer {
                     method: "Signed on paper, recorded by Carla Diaz".to_owned(),
                     signature: None,

@@ -74,6 +74,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("view_document_to_sign", "Viewed a document", &[Part, Part, Agreement]),
     ("view_document_page", "Viewed a page of a document", &[Part, Part]),
     ("download_own_document", "Downloaded a document", &[Part, Part]),
+    ("download_own_certificate", "Downloaded the certificate", &[Part, Agreement]),
     ("sign_document", "Signed a document", &[Part, Part, Agreement]),
     ("decline_document", "Declined to sign a document", &[Part, Part, Agreement]),
     ("view_condition_to_meet", "Viewed a condition", &[Part, Part, Agreement]),
@@ -84,6 +85,8 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("decline_condition", "Declined a condition", &[Part, Part, Agreement]),
     ("view_document", "Viewed a document", &[Agreement, Part]),
     ("download_document", "Downloaded a document", &[Agreement, Part]),
+    ("export_evidence", "Exported the evidence", &[Agreement]),
+    ("download_certificate", "Downloaded the certificate", &[Agreement]),
     ("proceed_agreement", "Advanced an agreement, because time passed", &[Agreement]),
     // Proposals
     ("list_proposals", "Listed proposals", &[]),
@@ -170,7 +173,7 @@ pub fn operation(id: &str) -> OperationWords {
 /// Whether an operation changes a record that the audit log names, rather than only reading it.
 #[must_use]
 pub fn changes_a_record(id: &str) -> bool {
-    const READING: [&str; 5] = ["list_", "get_", "view_", "download_", "count_"];
+    const READING: [&str; 6] = ["list_", "get_", "view_", "download_", "export_", "count_"];
     !operation(id).objects.is_empty() && READING.iter().all(|prefix| !id.starts_with(prefix))
 }
 
@@ -260,7 +263,16 @@ mod tests {
         assert_eq!(operation("move_stage").did, "Move stage");
         assert_eq!(operation("").did, "");
         assert!(["create_contact", "confirm_proposal", "revoke_token"].into_iter().all(changes_a_record));
-        let others = ["get_contact", "list_contacts", "view_document", "download_document", "sign_in", "view_home", ""];
+        let others = [
+            "get_contact",
+            "list_contacts",
+            "view_document",
+            "download_document",
+            "export_evidence",
+            "sign_in",
+            "view_home",
+            "",
+        ];
         assert!(!others.into_iter().any(changes_a_record));
     }
 

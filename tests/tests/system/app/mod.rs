@@ -6,6 +6,7 @@ mod audit;
 mod contacts;
 mod decisions;
 mod draft;
+mod evidence;
 mod forms;
 mod home;
 mod home_endpoints;

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use shared::domain::agreement::Agreement;
 use tests::app::{self, Browser, Page};
 use tests::runtime_api::{self, EVENTS, Function, event, recorded};
 use tests::{Answer, Org, drafts};
@@ -236,12 +237,15 @@ async fn the_apps_functions_share_its_pages() {
     let pictures = format!("/app/pictures/{0}/{0}", unknown_id());
     let (receipt, picture) = (format!("{part}/receipts/{}", unknown_id()), format!("{pictures}/1"));
     let other_picture = format!("{pictures}/2");
+    let own_certificate = format!("/app/evidence/parts/{}/certificate", unknown_id());
+    let other_certificate = format!("/app/evidence/parts/{}/certificate", unknown_id());
     let paths = [
         ("member-app", 200, ["/app", "/app/proposals"]),
         ("agreement-app", 200, ["/app/agreements", "/app/agreements/new"]),
         ("organization-app", 200, ["/app/audit", "/app/developers/reference"]),
         ("participant-app", 401, [part.as_str(), &receipt]),
         ("picture-app", 401, [picture.as_str(), &other_picture]),
+        ("evidence-app", 401, [own_certificate.as_str(), &other_certificate]),
     ];
     for (function, status, own) in paths {
         let mut process = webhook_lambda::start(function, &cloud.environment()).await;
@@ -255,6 +259,40 @@ async fn the_apps_functions_share_its_pages() {
             assert_eq!(page.status, if own.contains(path) { status } else { 404 }, "{function}: {path}");
         }
     }
+}
+
+/// A bundle passes through Lambda byte by byte, and the keys that verify it need no session.
+#[tokio::test]
+async fn a_bundle_of_the_evidence_app_verifies_with_the_keys_that_it_publishes() {
+    let cloud = Cloud::new().await;
+    let browser = Browser::of(&cloud.org, &cloud.org.admin("Maren Holt").await).await;
+    let without_files = |draft: &mut Agreement| {
+        draft.documents.clear();
+        draft.stages.truncate(1);
+        draft.stages[0].actions.clear();
+    };
+    let draft = cloud.org.ready_draft("Approval", without_files).await;
+    let proposal = cloud.org.propose("publish_agreement", &draft).await;
+    let review = format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"));
+    assert_eq!(browser.decide(&review, "confirm", "").await.status, 303);
+
+    let session = format!("__Host-session={}", browser.cookie("session").expect("a session"));
+    let bundle_of_it = format!("/app/evidence/agreements/{}/bundle", draft.id());
+    let mut process = webhook_lambda::start("evidence-app", &cloud.environment()).await;
+    let mut answers = Vec::new();
+    for (path, cookies) in [(bundle_of_it.as_str(), json!([session])), ("/app/evidence-keys.json", json!([]))] {
+        let mut asked: Value = serde_json::from_str(&recorded(PAGES[0], &[])).expect("an event is JSON");
+        asked["rawPath"] = json!(path);
+        asked["rawQueryString"] = json!("");
+        asked["requestContext"]["http"]["path"] = json!(path);
+        asked["cookies"] = cookies;
+        let answer = open(&mut process, asked.to_string()).await;
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        answers.push(answer.bytes);
+    }
+    let keys = bundle::KeyDocument::parse(&answers[1]).expect("a key document");
+    let report = bundle::verify(&answers[0], &keys);
+    assert!(report.is_verified(), "{report}");
 }
 
 /// The cookies that an answer sets, with their values.

@@ -9,6 +9,7 @@ use shared::domain::agreement::DocumentContent;
 use shared::domain::ids::OrgId;
 use tempfile::TempDir;
 use tests::Client;
+use tests::app::Browser;
 use tests::process::{Process, STALE, Serve, mode};
 
 use crate::{STACK, members};
@@ -131,6 +132,23 @@ async fn the_documents_of_the_demo_have_their_files() {
         }
     }
     assert!(read >= 3, "two agreements of the seed round and one that runs: {read}");
+}
+
+/// The demo's completed agreement exports a bundle that an outsider verifies.
+#[tokio::test]
+async fn the_completed_agreement_of_the_demo_has_its_bundle() {
+    let dir = TempDir::new().expect("a directory");
+    let demo = Serve::over(STACK, dir.path()).seed("demo").start().await;
+    let completed = demo.client().get("/api/v1/agreements?lifecycle=completed").send().await.ok(200)["data"].clone();
+    let agreement = &completed.as_array().expect("agreements")[0];
+    let member = &demo.ready["organizations"][0]["members"][0];
+    let browser = Browser::new(demo.base_url());
+    assert_eq!(browser.sign_in(text(&member["email"]), text(&member["password"]), "/app").await.status, 303);
+    let bundle = browser.get(&format!("/app/evidence/agreements/{}/bundle", text(&agreement["id"]))).await;
+    let keys = Browser::new(demo.base_url()).get("/app/evidence-keys.json").await;
+    let keys = bundle::KeyDocument::parse(&keys.bytes).expect("a key document");
+    let report = bundle::verify(&bundle.bytes, &keys);
+    assert!(report.is_verified() && report.matching.iter().any(|path| path == "certificate.pdf"), "{report}");
 }
 
 #[tokio::test]

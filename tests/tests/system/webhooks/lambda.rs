@@ -421,6 +421,7 @@ async fn a_function_without_its_settings_says_which_one_it_lacks() {
         ("agreement-app", &QUEUES[..3], &["KEYRING_SECRET", "FILES_BUCKET"]),
         ("participant-app", &QUEUES[..3], &["KEYRING_SECRET", "FILES_BUCKET"]),
         ("picture-app", &QUEUES[..3], &["KEYRING_SECRET", "FILES_BUCKET"]),
+        ("evidence-app", &QUEUES[..3], &["KEYRING_SECRET", "FILES_BUCKET"]),
     ];
     for (function, some, more) in cases {
         for missing in some.iter().chain(more) {

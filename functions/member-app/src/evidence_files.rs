@@ -1,0 +1,220 @@
+//! The evidence of an agreement as files: the bundle, for members, and the certificate of a completed agreement, for
+//! members and participants.
+//!
+//! Decision: they are links, not forms. An export changes nothing, is recorded in the audit log like every call, and gives
+//! the same bytes when it is asked for twice. A redirect after a form could not lead to the file store: the pages' policy
+//! keeps forms at home.
+//!
+//! Decision: a bundle is made in memory, since its manifest comes first and has the hashes of all that follows. What is
+//! larger than a response can be goes by way of the file store, where that is a bucket.
+
+use std::borrow::Cow;
+
+use ::evidence::{EvidenceError, Files};
+use axum::body::Bytes;
+use futures_util::future::try_join_all;
+use http::StatusCode;
+use shared::domain::agreement::{AgreementName, DocumentContent};
+use shared::domain::evidence::{CompletedRecord, NoEvidence};
+use shared::domain::ids::{AgreementId, OrgId};
+use shared::domain::organization::Organization;
+use shared::error::{Error, ErrorCode};
+use shared::limits;
+use shared::platform::files::FilesError;
+use shared::service::evidence;
+use shared::web::Request;
+
+use crate::Handler;
+use crate::agreement::agreement_url;
+use crate::agreement_summary::size;
+use crate::layout::{Layout, Link};
+use crate::part::part_url;
+use crate::response::{MessagePage, PageResponse};
+
+/// Exports the bundle.
+pub(crate) struct Export;
+
+impl Handler for Export {
+    fn operation(_: &Request) -> &'static str {
+        "export_evidence"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let id: AgreementId = request.path_id("id")?;
+        let signed_in = request.signed_in()?;
+        let found = match evidence::of_agreement(signed_in.scope(), id).await? {
+            Ok(found) => found,
+            Err(none) => return refused(request, agreement_link(id), none),
+        };
+        let files = match read(request, signed_in.scope().org(), found.record.files()).await {
+            Ok(files) => files,
+            Err(error) => return unreadable(request, agreement_link(id), error),
+        };
+        let keyring = request.app().webhooks()?.keys.keyring().await?;
+        let key = ::evidence::signing_key(&keyring).map_err(|error| failed(&error))?;
+        let (organization, service) = (signed_in.organization().clone(), request.app().base_url.clone());
+        let name = found.record.agreement.name.clone();
+        let write = move || ::evidence::bundle(&found, (&organization, &service), &files, &key);
+        let bundle = apart(write).await?;
+        let response =
+            hand_out(request, signed_in.scope().org(), bundle, ("application/zip", &name, "evidence", "zip"));
+        Ok(response.await?.showing([id.uuid()]))
+    }
+}
+
+/// Downloads the certificate.
+pub(crate) struct Certificate;
+
+impl Handler for Certificate {
+    fn operation(_: &Request) -> &'static str {
+        "download_certificate"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let id: AgreementId = request.path_id("id")?;
+        let signed_in = request.signed_in()?;
+        let found = evidence::completed(signed_in.scope(), id).await?;
+        let organization = signed_in.organization().clone();
+        Ok(certificate(request, found, organization, agreement_link(id)).await?.showing([id.uuid()]))
+    }
+}
+
+/// Downloads the certificate of a participant's agreement.
+pub(crate) struct OwnCertificate;
+
+impl Handler for OwnCertificate {
+    fn operation(_: &Request) -> &'static str {
+        "download_own_certificate"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let attending = request.attending()?;
+        let by = attending.participant();
+        let found = evidence::completed_of(attending.scope(), by).await?;
+        let back = Link { url: part_url(by.id()), text: "Go to your agreement".to_owned() };
+        let organization = attending.organization().clone();
+        let shown = [by.agreement_id().uuid(), by.id().uuid()];
+        Ok(certificate(request, found, organization, back).await?.showing(shown))
+    }
+}
+
+/// The link back to the agreement.
+fn agreement_link(id: AgreementId) -> Link {
+    Link { url: agreement_url(id), text: "Go to the agreement".to_owned() }
+}
+
+async fn certificate(
+    request: &Request,
+    found: Result<CompletedRecord, NoEvidence>,
+    organization: Organization,
+    back: Link,
+) -> Result<PageResponse, Error> {
+    let found = match found {
+        Ok(found) => found,
+        Err(none) => return refused(request, back, none),
+    };
+    let (org, service) = (organization.id, request.app().base_url.clone());
+    let name = found.record().agreement.name.clone();
+    let file = apart(move || ::evidence::certificate(&found, &organization, &service)).await?;
+    hand_out(request, org, file, ("application/pdf", &name, "certificate", "pdf")).await
+}
+
+/// Writes a file apart from the request, which others wait beside.
+async fn apart(write: impl FnOnce() -> Result<Vec<u8>, EvidenceError> + Send + 'static) -> Result<Bytes, Error> {
+    let written = tokio::task::spawn_blocking(write).await.map_err(|error| Error::Internal(error.to_string()))?;
+    written.map(Bytes::from).map_err(|error| failed(&error))
+}
+
+fn failed(error: &EvidenceError) -> Error {
+    Error::Internal(error.to_string())
+}
+
+/// Reads files, some of them together.
+async fn read(request: &Request, org: OrgId, wanted: Vec<&DocumentContent>) -> Result<Files, ReadError> {
+    let store = request.app().files().map_err(ReadError::Other)?;
+    let mut files = Files::new();
+    for some in wanted.chunks(limits::EVIDENCE_FILES_AT_ONCE) {
+        let read = some.iter().map(|content| async move {
+            let file = store.get(org, content).await.map_err(ReadError::File)?;
+            Ok::<_, ReadError>((content.sha256.clone(), file))
+        });
+        files.extend(try_join_all(read).await?);
+    }
+    Ok(files)
+}
+
+/// Why a file was not read.
+enum ReadError {
+    File(FilesError),
+    Other(Error),
+}
+
+/// The response with a file: the file itself, or a redirect to the file store for what no response can carry.
+async fn hand_out(
+    request: &Request,
+    org: OrgId,
+    file: Bytes,
+    (media_type, agreement, kind, ending): (&'static str, &AgreementName, &str, &str),
+) -> Result<PageResponse, Error> {
+    let name = format!("{} {kind}.{ending}", agreement.as_str());
+    if file.len() > limits::FILE_BYTES_MAX
+        && let Some(link) = request.app().files()?.hand_out(org, file.clone(), &name).await?
+    {
+        return Ok(PageResponse::see_other(link));
+    }
+    Ok(PageResponse::file(file, media_type, "attachment", &name))
+}
+
+/// The page that says why there is no evidence.
+fn refused(request: &Request, back: Link, none: NoEvidence) -> Result<PageResponse, Error> {
+    let (title, text): (&'static str, Cow<'static, str>) = match none {
+        NoEvidence::NotPublished => return Ok(PageResponse::see_other(back.url)),
+        NoEvidence::NotCompleted => (
+            "There is no certificate yet",
+            "An agreement has a certificate once its completion is recorded, at most two minutes after its last step is done.".into(),
+        ),
+        NoEvidence::TooManyActs => (
+            "This agreement has too long a history to export",
+            format!(
+                "A bundle holds the history of at most {} acts. Nothing was exported. The operator of this service can raise that limit (EVIDENCE_ACTS_MAX). The agreement’s page, its documents and the audit log have everything.",
+                limits::EVIDENCE_ACTS_MAX
+            )
+            .into(),
+        ),
+        NoEvidence::TooLarge(bytes) => (
+            "This agreement has too many files to export",
+            format!(
+                "Its files have {} in all, and a bundle holds at most {}. Nothing was exported. Download the documents and uploaded files one by one; the operator of this service can also raise the limit (EVIDENCE_FILE_BYTES_MAX), and give the function more memory.",
+                size(bytes),
+                size(limits::EVIDENCE_FILE_BYTES_MAX)
+            )
+            .into(),
+        ),
+    };
+    let page = message(request, title, text, back, false)?;
+    Ok(page.with_status(StatusCode::CONFLICT, ErrorCode::Conflict.as_str()))
+}
+
+/// The page for a file that can't be read. A bundle without it would not be the evidence.
+fn unreadable(request: &Request, back: Link, error: ReadError) -> Result<PageResponse, Error> {
+    let error = match error {
+        ReadError::File(error @ (FilesError::NotThere | FilesError::Damaged)) => error,
+        ReadError::File(other) => return Err(other.into()),
+        ReadError::Other(error) => return Err(error),
+    };
+    let text = "The file store no longer has one of the files as it was uploaded. Nothing was exported, because a bundle without it would not be whole. Send the number below to the operator of this service, who can restore the file from a backup.";
+    let page = message(request, "A file of this agreement is missing or damaged", text.into(), back, true)?;
+    let page = page.with_status(StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError.as_str());
+    Ok(page.because(format!("evidence: {error}")))
+}
+
+fn message(
+    request: &Request,
+    title: &'static str,
+    text: Cow<'static, str>,
+    link: Link,
+    shows_request_id: bool,
+) -> Result<PageResponse, Error> {
+    let layout = if request.attending().is_ok() { Layout::of_participant(request) } else { Layout::new(request) };
+    PageResponse::render(&MessagePage { layout, title, text, link, shows_request_id })
+}

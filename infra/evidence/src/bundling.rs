@@ -1,0 +1,133 @@
+//! The bundle of an agreement's evidence.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bundle::{About, File, SigningKey};
+use bytes::Bytes;
+use shared::api::views::agreements::AgreementView;
+use shared::domain::agreement::DocumentContent;
+use shared::domain::contact::Email as ContactEmail;
+use shared::domain::evidence::{AgreementRecord, Evidence};
+use shared::domain::ids::{DocumentId, ReceiptId};
+use shared::domain::organization::Organization;
+use shared::domain::participant::consent;
+use shared::domain::participant::receipt::ReceiptAct;
+use shared::platform::config::BaseUrl;
+use shared::service::agreements::AgreementInFull;
+
+use crate::lines::{
+    ActLine, AgreementFile, AuditLine, DocumentPath, Email, Named, ReceiptLine, VerificationLine, lines, object,
+};
+use crate::{EvidenceError, certifying, guide, paths};
+
+/// The content of files by their SHA-256.
+pub type Files = BTreeMap<String, Bytes>;
+
+/// Makes the bundle of an agreement's evidence, with the files that its record names.
+///
+/// # Errors
+/// [`EvidenceError`], also when a file was not handed over.
+pub fn bundle(
+    evidence: &Evidence,
+    (organization, service): (&Organization, &BaseUrl),
+    files: &Files,
+    key: &SigningKey,
+) -> Result<Vec<u8>, EvidenceError> {
+    let record = &evidence.record;
+    let documents = documents(record);
+    let uploads = uploads(record);
+    let mut contents: BTreeMap<String, Bytes> = BTreeMap::new();
+    for (_, path, content) in &documents {
+        contents.insert(path.clone(), file(files, content)?);
+    }
+    for (path, content) in uploads.values() {
+        contents.insert(path.clone(), file(files, content)?);
+    }
+    let of_receipt = |id: &ReceiptId| uploads.get(id).map(|(path, _)| path.as_str());
+    let receipts = record.receipts.iter().map(|receipt| ReceiptLine::new(receipt, of_receipt(&receipt.id)));
+    let about_agreement = object(&agreement_file(record, &documents, (organization, service)))?;
+    contents.insert("agreement.json".to_owned(), about_agreement.into());
+    contents.insert("timeline.jsonl".to_owned(), lines(record.timeline.iter().map(ActLine::from))?.into());
+    contents.insert("receipts.jsonl".to_owned(), lines(receipts)?.into());
+    let verifications = lines(record.verifications.iter().map(VerificationLine::from))?;
+    contents.insert("verifications.jsonl".to_owned(), verifications.into());
+    contents.insert("audit.jsonl".to_owned(), lines(evidence.audit_rows.iter().map(AuditLine::from))?.into());
+    contents.extend(consents(record));
+    let completed = record.clone().until_completion().ok();
+    if let Some(completed) = &completed {
+        contents
+            .insert("certificate.pdf".to_owned(), certifying::certificate(completed, organization, service)?.into());
+    }
+    let guide = guide::text(record, organization, service, completed.is_some());
+    contents.insert("README.txt".to_owned(), guide.into_bytes().into());
+
+    let about = About {
+        service: &service.to_string(),
+        organization_id: &organization.id.to_string(),
+        agreement_id: &record.agreement.id().to_string(),
+        created_at: &record.as_of().to_string(),
+    };
+    let files: Vec<File<'_>> = contents.iter().map(|(path, content)| File { path, content }).collect();
+    Ok(bundle::write(&about, &files, key)?)
+}
+
+fn file(files: &Files, content: &DocumentContent) -> Result<Bytes, EvidenceError> {
+    files.get(&content.sha256).cloned().ok_or_else(|| EvidenceError::NoFile(content.sha256.clone()))
+}
+
+/// The documents with files, each with its path.
+fn documents(record: &AgreementRecord) -> Vec<(DocumentId, String, &DocumentContent)> {
+    let with_file = record.agreement.documents.iter().filter_map(|found| Some((found, found.content.as_ref()?)));
+    let numbered = with_file.enumerate().map(|(n, (document, content))| {
+        (document.id, paths::numbered("documents", n + 1, document.name.as_str(), "pdf"), content)
+    });
+    numbered.collect()
+}
+
+/// The uploaded files by their receipts, each with its path.
+fn uploads(record: &AgreementRecord) -> BTreeMap<ReceiptId, (String, &DocumentContent)> {
+    let uploaded = record.receipts.iter().filter_map(|receipt| match &receipt.act {
+        ReceiptAct::Uploaded { file_name, content, file_type, .. } => {
+            Some((receipt.id, file_name, content, *file_type))
+        }
+        _ => None,
+    });
+    let numbered = uploaded.enumerate().map(|(n, (id, name, content, file_type))| {
+        (id, (paths::numbered("uploads", n + 1, name.as_str(), file_type.extension()), content))
+    });
+    numbered.collect()
+}
+
+fn agreement_file<'a>(
+    record: &'a AgreementRecord,
+    documents: &'a [(DocumentId, String, &DocumentContent)],
+    (organization, service): (&'a Organization, &BaseUrl),
+) -> AgreementFile<'a> {
+    let (agreement, contacts) = (record.agreement.clone(), record.contacts.clone());
+    let in_full = AgreementInFull { agreement, contacts, blockers: Vec::new(), is_proposed: false };
+    let emails = record.agreement.participants.iter().map(|participant| {
+        let contact = record.contacts.iter().find(|contact| contact.id == participant.contact_id);
+        let email = contact.and_then(|contact| contact.email.as_ref()).map(ContactEmail::as_str);
+        Email { participant_id: participant.id, email }
+    });
+    AgreementFile {
+        organization: Named { id: organization.id.to_string(), name: organization.name.as_str() },
+        agreement: AgreementView::of(&in_full, service),
+        emails: emails.collect(),
+        document_paths: documents.iter().map(|(id, path, _)| DocumentPath { document_id: *id, path }).collect(),
+    }
+}
+
+/// The texts that participants consented to, as far as this release has them: the SHA-256 of each is that of its receipts.
+fn consents(record: &AgreementRecord) -> Option<(String, Bytes)> {
+    let given: BTreeSet<&str> = record
+        .receipts
+        .iter()
+        .filter_map(|receipt| match &receipt.act {
+            ReceiptAct::Consented { sha256, .. } => Some(sha256.as_str()),
+            _ => None,
+        })
+        .collect();
+    let text = consent::TEXT.join("\n");
+    given.contains(consent::sha256().as_str()).then(|| (format!("consent/{}.txt", consent::VERSION), text.into()))
+}

@@ -1,0 +1,174 @@
+//! The certificate of a completed agreement.
+//!
+//! Decision: a certificate has no email addresses. They stand in contacts, where they change, and the service sends no
+//! email: it has never seen one at work.
+
+use paper::certificate::{self, Act, Certificate, Consent, Date, Event, Signer};
+use paper::fonts;
+use shared::crypto;
+use shared::domain::agreement::Document;
+use shared::domain::evidence::{AgreementRecord, CompletedRecord, TimelineEntry};
+use shared::domain::ids::{ParticipantId, ReceiptId};
+use shared::domain::organization::Organization;
+use shared::domain::participant::receipt::{Drawing, Receipt, ReceiptAct, Signature};
+use shared::domain::sentences;
+use shared::domain::time::Timestamp;
+use shared::platform::config::BaseUrl;
+
+use crate::EvidenceError;
+
+/// Characters of a certificate's id.
+const ID_CHARS: usize = 32;
+/// The height of the field in which a certificate draws signatures of [`Drawing::WIDTH`].
+const FIELD_HEIGHT: u16 = 400;
+
+/// Makes the certificate. The same record makes the same file.
+///
+/// # Errors
+/// [`EvidenceError::Certificate`].
+pub fn certificate(
+    completed: &CompletedRecord,
+    organization: &Organization,
+    service: &BaseUrl,
+) -> Result<Vec<u8>, EvidenceError> {
+    let mut certificate = content(completed, organization, service);
+    // Of all that it says: two certificates with one id say the same.
+    certificate.id = crypto::sha256_hex(format!("{certificate:?}").as_bytes());
+    certificate.id.truncate(ID_CHARS);
+    Ok(certificate::write(&certificate, &fonts::all())?)
+}
+
+fn content(completed: &CompletedRecord, organization: &Organization, service: &BaseUrl) -> Certificate {
+    let record = completed.record();
+    let agreement = &record.agreement;
+    let with_file = agreement.documents.iter().filter(|document| document.content.is_some());
+    Certificate {
+        id: String::new(),
+        agreement: agreement.name.as_str().to_owned(),
+        organization: organization.name.as_str().to_owned(),
+        reference: agreement.id().to_string(),
+        completed_at: completed.completed_at().for_people_to_the_second(),
+        date: date(completed.completed_at()),
+        statement: format!(
+            "The Countersign service at {service} recorded what this certificate says when it happened. It names each document by the SHA-256 of its bytes, and is no signature itself: the evidence bundle of the agreement has this file, the documents and all records under the service’s digital signature."
+        ),
+        documents: with_file.map(|document| of_document(record, document)).collect(),
+        acts: acts(record),
+        events: completed.acts().map(event).collect(),
+    }
+}
+
+fn of_document(record: &AgreementRecord, document: &Document) -> certificate::Document {
+    certificate::Document {
+        name: document.name.as_str().to_owned(),
+        sha256: document.content.as_ref().map(|content| content.sha256.clone()).unwrap_or_default(),
+        pages: None,
+        signers: record.signatures(document.id).filter_map(|receipt| signer(record, receipt)).collect(),
+    }
+}
+
+fn signer(record: &AgreementRecord, receipt: &Receipt) -> Option<Signer> {
+    let ReceiptAct::Signed { sha256, signature, statement, consent, .. } = &receipt.act else { return None };
+    Some(Signer {
+        name: receipt.name.as_str().to_owned(),
+        email: String::new(),
+        signed_at: receipt.at.for_people_to_the_second(),
+        method: signature.to_string(),
+        intent: statement.clone(),
+        consent: consent_of(record, *consent),
+        shown_sha256: sha256.clone(),
+        address: receipt.origin.address.clone().unwrap_or_default(),
+        browser: receipt.origin.browser.clone().unwrap_or_default(),
+        signature: Some(match signature {
+            Signature::Typed { name } => certificate::Signature::Typed(name.as_str().to_owned()),
+            Signature::Drawn { drawing } => certificate::Signature::Drawn(strokes(drawing)),
+        }),
+    })
+}
+
+fn consent_of(record: &AgreementRecord, id: ReceiptId) -> Option<Consent> {
+    let receipt = record.receipt(id)?;
+    let ReceiptAct::Consented { version, sha256 } = &receipt.act else { return None };
+    let (version, sha256) = (version.clone(), sha256.clone());
+    Some(Consent { version, sha256, given_at: receipt.at.for_people_to_the_second() })
+}
+
+/// The lines of a drawn signature, in the middle of the higher field.
+pub(crate) fn strokes(drawing: &Drawing) -> Vec<Vec<(f32, f32)>> {
+    let above = f32::from((FIELD_HEIGHT - Drawing::HEIGHT) / 2);
+    let lines = drawing.path().split('M').filter(|line| !line.is_empty());
+    let point = |text: &str| {
+        let (x, y) = text.split_once(' ')?;
+        Some((x.parse::<f32>().ok()?, y.parse::<f32>().ok()? + above))
+    };
+    lines.map(|line| line.split('L').filter_map(point).collect()).collect()
+}
+
+/// What was done besides signing, in the order of time.
+fn acts(record: &AgreementRecord) -> Vec<Act> {
+    let of_receipts = record.receipts.iter().filter_map(|receipt| {
+        let what = what(receipt)?;
+        Some((receipt.at, receipt.name.as_str().to_owned(), what))
+    });
+    let of_verifications = record.verifications.iter().map(|verification| {
+        let reference = verification.reference.as_ref().map(|text| format!(", reference {}", text.as_str()));
+        let what = format!(
+            "Recorded that the identity of {} was verified on {}: {}{}",
+            name_of(record, verification.participant_id),
+            verification.day.for_people(),
+            verification.method.as_str(),
+            reference.unwrap_or_default()
+        );
+        (verification.recorded_at, verification.recorded_by.display_name.clone(), what)
+    });
+    let mut all: Vec<(Timestamp, String, String)> = of_receipts.chain(of_verifications).collect();
+    all.sort_by_key(|(at, ..)| *at);
+    let act = |(at, actor, what): (Timestamp, String, String)| Act { at: at.for_people_to_the_second(), actor, what };
+    all.into_iter().map(act).collect()
+}
+
+/// What a receipt is of, in words. None for a signature, which stands with its document.
+fn what(receipt: &Receipt) -> Option<String> {
+    Some(match &receipt.act {
+        ReceiptAct::Signed { .. } => return None,
+        ReceiptAct::Consented { version, .. } => format!("Agreed to electronic records (text of version {version})"),
+        ReceiptAct::Withdrew { .. } => "Withdrew the consent to electronic records".to_owned(),
+        ReceiptAct::Approved { statement, .. } => format!("Approved: “{statement}”"),
+        ReceiptAct::Uploaded { file_name, content, .. } => {
+            format!("Uploaded “{}”, SHA-256 {}", file_name.as_str(), content.sha256)
+        }
+        ReceiptAct::Answered { revision, submission_id, .. } => {
+            format!("Sent answers, revision {revision}, number {submission_id}")
+        }
+        ReceiptAct::Declined { document: Some(document), reason, .. } => {
+            format!("Declined to sign “{}”: “{}”", document.as_str(), reason.as_str())
+        }
+        ReceiptAct::Declined { reason, .. } => format!("Declined: “{}”", reason.as_str()),
+    })
+}
+
+/// The name under which a participant acted last, or else that of their contact.
+fn name_of(record: &AgreementRecord, id: ParticipantId) -> &str {
+    let acted = record.receipts.iter().rev().find(|receipt| receipt.participant_id == id);
+    let contact = || {
+        let contact = record.agreement.participant(id)?.contact_id;
+        record.contacts.iter().find(|found| found.id == contact)
+    };
+    let of_contact = || contact().map_or("a participant", |contact| contact.display_name.as_str());
+    acted.map_or_else(of_contact, |receipt| receipt.name.as_str())
+}
+
+fn event(TimelineEntry { call, act }: &TimelineEntry) -> Event {
+    let what = sentences::act(act, |_| None);
+    let name = format!("{what}: {}", act.actor.display_name);
+    Event { at: act.at.for_people_to_the_second(), name, id: call.to_string() }
+}
+
+/// The parts of a moment, as the text of a timestamp has them.
+fn date(at: Timestamp) -> Date {
+    let text = at.to_string();
+    let part =
+        |from: usize, to: usize| text.get(from..to).and_then(|part| part.parse::<u16>().ok()).unwrap_or_default();
+    let small = |from: usize| u8::try_from(part(from, from + 2)).unwrap_or_default();
+    Date { year: part(0, 4), month: small(5), day: small(8), hour: small(11), minute: small(14), second: small(17) }
+}

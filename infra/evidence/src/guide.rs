@@ -1,0 +1,67 @@
+//! The text in a bundle that says what is in it.
+
+use shared::domain::evidence::AgreementRecord;
+use shared::domain::organization::Organization;
+use shared::platform::config::BaseUrl;
+
+/// The text, for people.
+pub(crate) fn text(
+    record: &AgreementRecord,
+    organization: &Organization,
+    service: &BaseUrl,
+    has_certificate: bool,
+) -> String {
+    let agreement = &record.agreement;
+    let certificate = if has_certificate {
+        "certificate.pdf      who signed what, how and when, with the SHA-256 of each document"
+    } else {
+        "                     (no certificate: the agreement is not completed)"
+    };
+    format!(
+        "Evidence of an agreement
+========================
+
+Agreement     {name}
+Id            {id}
+Organization  {organization}
+State         {state}, as of {as_of}
+Service       {service}
+
+What is here
+------------
+agreement.json       the agreement as recorded, with its parties, documents, steps and conditions
+{certificate}
+documents/           each document of the agreement, byte for byte as it was shown and signed
+uploads/             the files that participants uploaded, if any
+consent/             the text that participants consented to, if any
+timeline.jsonl       every act on the agreement: when, who, what
+receipts.jsonl       what each act of a participant left behind
+verifications.jsonl  the identity checks that members recorded
+audit.jsonl          the audit row of each call in the timeline
+
+A .jsonl file has a JSON object in each line. The names and email addresses of participants in
+agreement.json, and the name of the organization, are those of the time of the export; everything
+else is as it was recorded.
+Calls that only looked at the agreement are in the organization's audit log, not here.
+
+How to check
+------------
+manifest.json has the SHA-256 of each file, and manifest.sig is the service's signature of it.
+Get the public keys from the service itself, not from whoever gave you this file:
+
+  {service}/app/evidence-keys.json
+
+Then verify the zip as you received it, for instance with verify_bundle.py of the service's source:
+
+  python3 verify_bundle.py bundle.zip --keys evidence-keys.json
+
+The signature says that the service recorded this. It is not a signature of the PDF files
+themselves (PAdES), and no time stamp authority has confirmed the times (RFC 3161).
+",
+        name = agreement.name.as_str(),
+        id = agreement.id(),
+        organization = organization.name.as_str(),
+        state = agreement.lifecycle(),
+        as_of = record.as_of(),
+    )
+}

@@ -1,0 +1,278 @@
+//! The records of a bundle as JSON: one object in `agreement.json`, and a line for each record in the others.
+//!
+//! Decision: the shapes are spelled out here, apart from those in which records are stored. An outsider reads them years
+//! later, so a change of the store must not change them, and nothing new gets into a bundle that nobody put there.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use shared::api::views::agreements::AgreementView;
+use shared::domain::actor::Actor;
+use shared::domain::agreement::Label;
+use shared::domain::agreement::acts::EditedPart;
+use shared::domain::agreement::verification::Verification;
+use shared::domain::audit::AuditRow;
+use shared::domain::event::EventType;
+use shared::domain::evidence::TimelineEntry;
+use shared::domain::ids::{
+    DocumentId, GateId, ParticipantId, ReceiptId, RequestId, SignatureBlockId, SubmissionId, VerificationId,
+};
+use shared::domain::participant::receipt::{Receipt, ReceiptAct, Signature};
+use shared::domain::proposal::ProposalAction;
+use shared::domain::sentences;
+use shared::domain::time::Timestamp;
+
+/// `agreement.json`.
+#[derive(Serialize)]
+pub(crate) struct AgreementFile<'a> {
+    pub organization: Named<'a>,
+    /// The agreement as the API shows it.
+    pub agreement: AgreementView,
+    pub emails: Vec<Email<'a>>,
+    pub document_paths: Vec<DocumentPath<'a>>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Named<'a> {
+    pub id: String,
+    pub name: &'a str,
+}
+
+/// The email address of a participant's contact, as it is now.
+#[derive(Serialize)]
+pub(crate) struct Email<'a> {
+    pub participant_id: ParticipantId,
+    pub email: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct DocumentPath<'a> {
+    pub document_id: DocumentId,
+    pub path: &'a str,
+}
+
+/// A line of `timeline.jsonl`.
+#[derive(Serialize)]
+pub(crate) struct ActLine<'a> {
+    at: Timestamp,
+    request_id: RequestId,
+    operation: &'a str,
+    what: String,
+    actor: &'a Actor,
+    proposed: Option<ProposalAction>,
+    part: Option<&'a EditedPart>,
+    events: &'a [EventType],
+}
+
+impl<'a> From<&'a TimelineEntry> for ActLine<'a> {
+    fn from(TimelineEntry { call, act }: &'a TimelineEntry) -> Self {
+        Self {
+            at: act.at,
+            request_id: *call,
+            operation: &act.operation,
+            // Without the names of contacts, which may change.
+            what: sentences::act(act, |_| None).into_owned(),
+            actor: &act.actor,
+            proposed: act.proposed,
+            part: act.part.as_ref(),
+            events: &act.events,
+        }
+    }
+}
+
+/// A line of `receipts.jsonl`.
+#[derive(Serialize)]
+pub(crate) struct ReceiptLine<'a> {
+    id: ReceiptId,
+    at: Timestamp,
+    participant_id: ParticipantId,
+    name: &'a str,
+    address: Option<&'a str>,
+    browser: Option<&'a str>,
+    #[serde(flatten)]
+    act: ActFields<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "act", rename_all = "snake_case")]
+enum ActFields<'a> {
+    Consented {
+        text_version: &'a str,
+        text_sha256: &'a str,
+    },
+    Withdrew {
+        consent: ReceiptId,
+    },
+    Signed {
+        document_id: DocumentId,
+        document: &'a str,
+        document_sha256: &'a str,
+        block_ids: &'a BTreeSet<SignatureBlockId>,
+        statement: &'a str,
+        method: &'static str,
+        typed: Option<&'a str>,
+        drawn: Option<&'a str>,
+        consent: ReceiptId,
+    },
+    Approved {
+        condition_id: GateId,
+        statement: &'a str,
+        consent: ReceiptId,
+    },
+    Uploaded {
+        condition_id: GateId,
+        file_name: &'a str,
+        file_sha256: &'a str,
+        size_bytes: u64,
+        media_type: &'static str,
+        path: Option<&'a str>,
+        consent: ReceiptId,
+    },
+    Answered {
+        condition_id: GateId,
+        submission_id: SubmissionId,
+        revision: u32,
+        consent: ReceiptId,
+    },
+    Declined {
+        condition_ids: &'a BTreeSet<GateId>,
+        document: Option<&'a str>,
+        reason: &'a str,
+    },
+}
+
+impl<'a> ReceiptLine<'a> {
+    /// The line of a receipt, with the path of the file that it is of.
+    pub(crate) fn new(receipt: &'a Receipt, path: Option<&'a str>) -> Self {
+        Self {
+            id: receipt.id,
+            at: receipt.at,
+            participant_id: receipt.participant_id,
+            name: receipt.name.as_str(),
+            address: receipt.origin.address.as_deref(),
+            browser: receipt.origin.browser.as_deref(),
+            act: ActFields::new(&receipt.act, path),
+        }
+    }
+}
+
+impl<'a> ActFields<'a> {
+    fn new(act: &'a ReceiptAct, path: Option<&'a str>) -> Self {
+        match act {
+            ReceiptAct::Consented { version, sha256 } => Self::Consented { text_version: version, text_sha256: sha256 },
+            ReceiptAct::Withdrew { consent } => Self::Withdrew { consent: *consent },
+            ReceiptAct::Signed { document_id, document, sha256, block_ids, signature, statement, consent } => {
+                let (method, typed, drawn) = match signature {
+                    Signature::Typed { name } => ("typed", Some(name.as_str()), None),
+                    Signature::Drawn { drawing } => ("drawn", None, Some(drawing.path())),
+                };
+                Self::Signed {
+                    document_id: *document_id,
+                    document: document.as_str(),
+                    document_sha256: sha256,
+                    block_ids,
+                    statement,
+                    method,
+                    typed,
+                    drawn,
+                    consent: *consent,
+                }
+            }
+            ReceiptAct::Approved { gate_id, statement, consent } => {
+                Self::Approved { condition_id: *gate_id, statement, consent: *consent }
+            }
+            ReceiptAct::Uploaded { gate_id, file_name, content, file_type, consent } => Self::Uploaded {
+                condition_id: *gate_id,
+                file_name: file_name.as_str(),
+                file_sha256: &content.sha256,
+                size_bytes: content.size_bytes,
+                media_type: file_type.media_type(),
+                path,
+                consent: *consent,
+            },
+            // What was answered is not in the bundle: whoever checks an agreement need not know bank details and addresses.
+            ReceiptAct::Answered { gate_id, submission_id, revision, consent } => Self::Answered {
+                condition_id: *gate_id,
+                submission_id: *submission_id,
+                revision: *revision,
+                consent: *consent,
+            },
+            ReceiptAct::Declined { gate_ids, document, reason } => Self::Declined {
+                condition_ids: gate_ids,
+                document: document.as_ref().map(Label::as_str),
+                reason: reason.as_str(),
+            },
+        }
+    }
+}
+
+/// A line of `verifications.jsonl`.
+#[derive(Serialize)]
+pub(crate) struct VerificationLine<'a> {
+    id: VerificationId,
+    participant_id: ParticipantId,
+    method: &'a str,
+    reference: Option<&'a str>,
+    day: String,
+    recorded_by: &'a Actor,
+    recorded_at: Timestamp,
+}
+
+impl<'a> From<&'a Verification> for VerificationLine<'a> {
+    fn from(verification: &'a Verification) -> Self {
+        Self {
+            id: verification.id,
+            participant_id: verification.participant_id,
+            method: verification.method.as_str(),
+            reference: verification.reference.as_ref().map(Label::as_str),
+            day: verification.day.to_string(),
+            recorded_by: &verification.recorded_by,
+            recorded_at: verification.recorded_at,
+        }
+    }
+}
+
+/// A line of `audit.jsonl`.
+#[derive(Serialize)]
+pub(crate) struct AuditLine<'a> {
+    request_id: RequestId,
+    at: Timestamp,
+    operation: &'a str,
+    actor_type: &'static str,
+    actor_id: Option<String>,
+    status: u16,
+    code: &'a str,
+    object_ids: Vec<String>,
+}
+
+impl<'a> From<&'a AuditRow> for AuditLine<'a> {
+    fn from(row: &'a AuditRow) -> Self {
+        Self {
+            request_id: row.request_id,
+            at: row.at,
+            operation: &row.operation,
+            actor_type: row.caller.actor_type.as_str(),
+            actor_id: row.caller.id.map(|id| id.to_string()),
+            status: row.status,
+            code: &row.code,
+            object_ids: row.objects.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// JSON with an object in each line.
+pub(crate) fn lines<T: Serialize>(records: impl Iterator<Item = T>) -> Result<Vec<u8>, serde_json::Error> {
+    let mut bytes = Vec::new();
+    for record in records {
+        serde_json::to_writer(&mut bytes, &record)?;
+        bytes.push(b'\n');
+    }
+    Ok(bytes)
+}
+
+/// JSON for people, with a line break at its end.
+pub(crate) fn object(record: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
+    let mut bytes = serde_json::to_vec_pretty(record)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}

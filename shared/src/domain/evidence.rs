@@ -1,0 +1,161 @@
+//! The evidence of an agreement: what the service recorded about it, gathered for those who have to prove it later.
+//!
+//! Decision: evidence is what was recorded, as it was recorded. An expiry or the end of a waiting period is in it once the
+//! service has written it down, which takes at most a minute and a half, and not from the moment at which it counts.
+//!
+//! Decision: evidence has no clock of its own. It is as of its newest act, so it stays the same until there is another
+//! act; whoever exports it twice gets the same twice.
+//!
+//! Sent answers and bank details are not in it yet.
+
+use super::agreement::acts::Act;
+use super::agreement::verification::Verification;
+use super::agreement::{Agreement, DocumentContent, Life};
+use super::audit::AuditRow;
+use super::contact::Contact;
+use super::event::EventType;
+use super::ids::{DocumentId, ReceiptId, RequestId};
+use super::participant::receipt::{Receipt, ReceiptAct};
+use super::time::Timestamp;
+use crate::limits;
+
+/// An act with the call that did it, whose audit row has the same id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimelineEntry {
+    /// The call.
+    pub call: RequestId,
+    /// What it did.
+    pub act: Act,
+}
+
+/// What was recorded about an agreement.
+#[derive(Debug, Clone)]
+pub struct AgreementRecord {
+    /// The agreement. It was published.
+    pub agreement: Agreement,
+    /// The contacts of its participants, as they are now.
+    pub contacts: Vec<Contact>,
+    /// All acts of its history, the oldest first.
+    pub timeline: Vec<TimelineEntry>,
+    /// What its participants left behind, the oldest first.
+    pub receipts: Vec<Receipt>,
+    /// The recorded verifications, the oldest first.
+    pub verifications: Vec<Verification>,
+}
+
+/// The evidence of an agreement.
+#[derive(Debug, Clone)]
+pub struct Evidence {
+    /// What was recorded about the agreement.
+    pub record: AgreementRecord,
+    /// The audit rows of the calls that changed it, in the order of the timeline.
+    pub audit_rows: Vec<AuditRow>,
+}
+
+/// Why there is no evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoEvidence {
+    /// The agreement was never published: a draft binds nobody.
+    NotPublished,
+    /// A certificate was asked for, and the agreement is not completed.
+    NotCompleted,
+    /// The agreement has more than [`limits::EVIDENCE_ACTS_MAX`] acts.
+    TooManyActs,
+    /// Its files have so many bytes in all, more than [`limits::EVIDENCE_FILE_BYTES_MAX`].
+    TooLarge(u64),
+}
+
+impl AgreementRecord {
+    /// The time of the newest act.
+    #[must_use]
+    pub fn as_of(&self) -> Timestamp {
+        self.timeline.last().map_or(self.agreement.updated_at, |entry| entry.act.at)
+    }
+
+    /// What was recorded up to the completion, that included. Later acts, such as a reissued link, change nothing of it.
+    ///
+    /// # Errors
+    /// [`NoEvidence::NotCompleted`].
+    pub fn until_completion(mut self) -> Result<CompletedRecord, NoEvidence> {
+        let Life::Completed { published_at, completed_at } = self.agreement.life() else {
+            return Err(NoEvidence::NotCompleted);
+        };
+        let completes = |entry: &TimelineEntry| entry.act.events.contains(&EventType::AgreementCompleted);
+        if let Some(last) = self.timeline.iter().position(completes) {
+            self.timeline.truncate(last + 1);
+        }
+        let end = self.timeline.last().map_or(completed_at, |entry| entry.act.at.max(completed_at));
+        self.receipts.retain(|receipt| receipt.at <= end);
+        Ok(CompletedRecord { record: self, published_at, completed_at })
+    }
+
+    /// The files of its documents and uploads. The same content may be there more than once.
+    fn all_files(&self) -> impl Iterator<Item = &DocumentContent> {
+        let documents = self.agreement.documents.iter().filter_map(|document| document.content.as_ref());
+        let uploads = self.receipts.iter().filter_map(|receipt| match &receipt.act {
+            ReceiptAct::Uploaded { content, .. } => Some(content),
+            _ => None,
+        });
+        documents.chain(uploads)
+    }
+
+    /// The files of its documents and uploads, each content once.
+    #[must_use]
+    pub fn files(&self) -> Vec<&DocumentContent> {
+        let mut files: Vec<&DocumentContent> = self.all_files().collect();
+        files.sort_by(|one, other| one.sha256.cmp(&other.sha256));
+        files.dedup_by(|one, other| one.sha256 == other.sha256);
+        files
+    }
+
+    /// Checks that its files fit in a bundle, in which each counts as often as it is there.
+    ///
+    /// # Errors
+    /// [`NoEvidence::TooLarge`].
+    pub fn check_size(&self) -> Result<(), NoEvidence> {
+        let bytes = self.all_files().fold(0_u64, |bytes, file| bytes.saturating_add(file.size_bytes));
+        if bytes > limits::EVIDENCE_FILE_BYTES_MAX { Err(NoEvidence::TooLarge(bytes)) } else { Ok(()) }
+    }
+
+    /// The signatures on a document.
+    pub fn signatures(&self, document: DocumentId) -> impl Iterator<Item = &Receipt> {
+        self.receipts.iter().filter(
+            move |receipt| matches!(receipt.act, ReceiptAct::Signed { document_id, .. } if document_id == document),
+        )
+    }
+
+    /// A receipt.
+    #[must_use]
+    pub fn receipt(&self, id: ReceiptId) -> Option<&Receipt> {
+        self.receipts.iter().find(|receipt| receipt.id == id)
+    }
+}
+
+/// What was recorded about an agreement up to its completion: what a certificate says.
+#[derive(Debug, Clone)]
+pub struct CompletedRecord {
+    record: AgreementRecord,
+    published_at: Timestamp,
+    completed_at: Timestamp,
+}
+
+impl CompletedRecord {
+    /// What was recorded.
+    #[must_use]
+    pub fn record(&self) -> &AgreementRecord {
+        &self.record
+    }
+
+    /// When the agreement was completed.
+    #[must_use]
+    pub fn completed_at(&self) -> Timestamp {
+        self.completed_at
+    }
+
+    /// The acts without the edits of the draft, which nobody but its authors saw.
+    pub fn acts(&self) -> impl Iterator<Item = &TimelineEntry> {
+        self.record.timeline.iter().filter(|TimelineEntry { act, .. }| {
+            act.at >= self.published_at || act.proposed.is_some() || act.operation == "create_agreement"
+        })
+    }
+}

@@ -1,0 +1,80 @@
+//! The evidence of an agreement, gathered for an export.
+//!
+//! Decision: the audit rows of an agreement are those of the calls that changed it, which its history names: they are read
+//! by their keys, a batch for each hundred. The organization's rows stand in the order of time, so a query for those that
+//! only looked at one agreement would read all of them. Those are in the export of the audit log.
+//!
+//! Decision: what is gathered was true at one moment. Each change of an agreement, of its receipts and of its
+//! verifications adds an act in the same transaction, so the history is read first and last: if it is the same, nothing
+//! changed in between.
+
+use crate::domain::evidence::{AgreementRecord, CompletedRecord, Evidence, NoEvidence};
+use crate::domain::ids::AgreementId;
+use crate::domain::participant::ActingParticipant;
+use crate::error::Error;
+use crate::limits;
+use crate::service::agreements::found;
+use crate::service::loaded_agreement::AgreementWithContacts;
+use crate::service::scope::Scope;
+
+/// The evidence of an agreement.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement, [`Error::Unavailable`] when it keeps changing.
+pub async fn of_agreement(scope: &Scope, id: AgreementId) -> Result<Result<Evidence, NoEvidence>, Error> {
+    let gathered = gather(scope, id, true).await?;
+    Ok(gathered.and_then(|evidence| evidence.record.check_size().map(|()| evidence)))
+}
+
+/// What the certificate of an agreement says.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement, [`Error::Unavailable`] when it keeps changing.
+pub async fn completed(scope: &Scope, id: AgreementId) -> Result<Result<CompletedRecord, NoEvidence>, Error> {
+    let gathered = gather(scope, id, false).await?;
+    Ok(gathered.and_then(|evidence| evidence.record.until_completion()))
+}
+
+/// What the certificate of a participant's agreement says.
+///
+/// # Errors
+/// [`Error::NotFound`] when the agreement no longer has the participant, [`Error::Unavailable`] when it keeps changing.
+pub async fn completed_of(scope: &Scope, by: &ActingParticipant) -> Result<Result<CompletedRecord, NoEvidence>, Error> {
+    let gathered = gather(scope, by.agreement_id(), false).await?;
+    let of_participant = |evidence: Evidence| {
+        evidence.record.agreement.participant(by.id()).ok_or_else(Error::not_found)?;
+        Ok(evidence.record.until_completion())
+    };
+    gathered.map_or_else(|none| Ok(Err(none)), of_participant)
+}
+
+/// Reads all of an agreement, until nothing changed meanwhile.
+async fn gather(scope: &Scope, id: AgreementId, with_rows: bool) -> Result<Result<Evidence, NoEvidence>, Error> {
+    let store = scope.store();
+    let mut first = store.timeline(id, limits::EVIDENCE_ACTS_MAX).await?;
+    for _ in 0..limits::EVIDENCE_ATTEMPTS_MAX {
+        let beside = async { tokio::try_join!(store.receipts(id), store.verifications(id)).map_err(Error::from) };
+        let (agreement, (receipts, verifications)) = tokio::try_join!(found(scope, id), beside)?;
+        if !agreement.was_published() {
+            return Ok(Err(NoEvidence::NotPublished));
+        }
+        let Some(timeline) = first else { return Ok(Err(NoEvidence::TooManyActs)) };
+        let calls = timeline.iter().map(|entry| entry.call).filter(|_| with_rows);
+        let rows = async { store.audit_rows_of(calls).await.map_err(Error::from) };
+        let again = async { store.timeline(id, limits::EVIDENCE_ACTS_MAX).await.map_err(Error::from) };
+        let loaded = AgreementWithContacts::load(scope, agreement);
+        let (loaded, audit_rows, again) = tokio::try_join!(loaded, rows, again)?;
+        if again.as_ref() != Some(&timeline) {
+            first = again;
+            continue;
+        }
+        if with_rows && audit_rows.len() != timeline.len() {
+            let missing = timeline.len() - audit_rows.len();
+            return Err(Error::Internal(format!("evidence: {missing} acts of {id} have no audit row")));
+        }
+        let (agreement, contacts) = loaded.into_parts();
+        let record = AgreementRecord { agreement, contacts, timeline, receipts, verifications };
+        return Ok(Ok(Evidence { record, audit_rows }));
+    }
+    Err(Error::Unavailable(format!("evidence: {id} keeps changing")))
+}
