@@ -63,6 +63,10 @@ pub const PAGE_PICTURE_WIDTH: u16 = 1200;
 pub const PARTICIPANT_COOKIES_MAX: usize = 12;
 /// Characters of what a browser says about itself that a receipt keeps.
 pub const BROWSER_CHARS_MAX: usize = 300;
+/// Recorded signatures on paper of one participant of an agreement, rejected ones included.
+pub const PAPER_SIGNATURES_PER_PARTICIPANT_MAX: usize = 50;
+/// Signatures on paper of one agreement that wait for a second member. The agreement's item names them.
+pub const PAPER_SIGNATURES_PENDING_MAX: usize = 50;
 /// Recorded verifications of one participant of an agreement.
 pub const VERIFICATIONS_PER_PARTICIPANT_MAX: usize = 10;
 /// Stages of one agreement (contract, section 2).

@@ -3,7 +3,7 @@
 use askama::Template;
 use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::contact::Contact;
-use shared::domain::ids::{AgreementId, GateId, OrgId, ParticipantId, ReceiptId};
+use shared::domain::ids::{AgreementId, GateId, OrgId, PaperSignatureId, ParticipantId, ReceiptId};
 use shared::domain::member::NotReopened;
 use shared::domain::organization::Organization;
 use shared::domain::participant::ParticipantLink;
@@ -17,8 +17,10 @@ use uuid::Uuid;
 use crate::Handler;
 use crate::agreement::agreement_url;
 use crate::done::{notice_of_act, redirect_with_notice, with_notice};
+use crate::fields::Fields;
 use crate::labels::DisplayTime;
 use crate::layout::{Layout, Link, Notice, encode_query_value};
+use crate::paper_signature::{PaperRow, links_to_record};
 use crate::part::link::PATH;
 use crate::part::receipt::{receipt_facts, receipt_title_of};
 use crate::response::PageResponse;
@@ -85,6 +87,13 @@ struct AccessPage {
     tasks: Vec<String>,
     verification: String,
     receipts: Vec<ReceiptRow>,
+    /// The signatures on paper, the newest first.
+    papers: Vec<PaperRow>,
+    /// The documents for which one can be recorded.
+    to_record: Vec<Link>,
+    /// The signature on paper whose rejection was refused.
+    refused: Option<PaperSignatureId>,
+    fields: Fields,
 }
 
 /// What the participant did.
@@ -108,40 +117,49 @@ impl Handler for Show {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let (notice, cookie) = notice_of_act(request).await;
-        let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
-        let signed_in = request.signed_in()?;
-        let record = participants::record(signed_in.scope(), id, participant).await?;
-        let ParticipantRecord { agreement, contact, access, receipts } = &record;
-        if !agreement.was_published() {
-            return Ok(PageResponse::see_other(agreement_url(id)));
-        }
-        let links = links_of(request, agreement, |_| access.generation).await;
-        let own = links.into_iter().flatten().find(|(of, _)| *of == participant).map(|(_, link)| link);
-        let page = AccessPage {
-            layout: Layout::new(request),
-            notice,
-            agreement: Link { url: agreement_url(id), text: agreement.name.as_str().to_owned() },
-            path: access_url(id, participant),
-            name: contact.display_name.as_str().to_owned(),
-            link: own.map(|link| {
-                let mail = mail_to(contact, signed_in.organization(), agreement, &link);
-                (link, mail)
-            }),
-            generation: access.generation,
-            is_active: agreement.lifecycle() == Lifecycle::Active,
-            seen_at: access.seen_at.map(DisplayTime::from),
-            has_consent: access.consent.is_some(),
-            tasks: crate::part::task_texts(agreement, participant),
-            verification: verification_url(id, participant),
-            receipts: receipts
-                .iter()
-                .rev()
-                .map(|receipt| row(agreement, receipt, &access_url(id, participant)))
-                .collect(),
-        };
-        let shown: [Uuid; 3] = [id.uuid(), participant.uuid(), contact.id.uuid()];
-        Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))
+        Ok(page(request, (None, Fields::default()), notice).await?.with_cookie(cookie))
     }
+}
+
+/// The page. A rejection of a signature on paper that was refused keeps what was typed.
+pub(crate) async fn page(
+    request: &Request,
+    (refused, fields): (Option<PaperSignatureId>, Fields),
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
+    let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+    let signed_in = request.signed_in()?;
+    let record = participants::record(signed_in.scope(), id, participant).await?;
+    let ParticipantRecord { agreement, contact, access, receipts, papers, .. } = &record;
+    if !agreement.was_published() {
+        return Ok(PageResponse::see_other(agreement_url(id)));
+    }
+    let links = links_of(request, agreement, |_| access.generation).await;
+    let own = links.into_iter().flatten().find(|(of, _)| *of == participant).map(|(_, link)| link);
+    let page = AccessPage {
+        layout: Layout::new(request),
+        notice,
+        agreement: Link { url: agreement_url(id), text: agreement.name.as_str().to_owned() },
+        path: access_url(id, participant),
+        name: contact.display_name.as_str().to_owned(),
+        link: own.map(|link| {
+            let mail = mail_to(contact, signed_in.organization(), agreement, &link);
+            (link, mail)
+        }),
+        generation: access.generation,
+        is_active: agreement.lifecycle() == Lifecycle::Active,
+        seen_at: access.seen_at.map(DisplayTime::from),
+        has_consent: access.consent.is_some(),
+        tasks: crate::part::task_texts(agreement, participant),
+        verification: verification_url(id, participant),
+        receipts: receipts.iter().rev().map(|receipt| row(agreement, receipt, &access_url(id, participant))).collect(),
+        papers: papers.iter().rev().map(|paper| PaperRow::new(&record, paper, signed_in.member())).collect(),
+        to_record: links_to_record(agreement, participant),
+        refused,
+        fields,
+    };
+    let shown: [Uuid; 3] = [id.uuid(), participant.uuid(), contact.id.uuid()];
+    Ok(PageResponse::render(&page)?.showing(shown))
 }
 
 fn row(agreement: &Agreement, receipt: &Receipt, url: &str) -> ReceiptRow {

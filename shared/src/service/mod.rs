@@ -36,6 +36,7 @@ pub mod invitations;
 pub mod loaded_agreement;
 pub mod members;
 pub mod organizations;
+pub mod paper_signatures;
 pub mod participants;
 pub mod password_links;
 pub mod precondition;

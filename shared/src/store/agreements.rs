@@ -14,7 +14,7 @@ use crate::domain::agreement::draft::Draft;
 use crate::domain::agreement::progress::AdvancedAgreement;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::call_context::CallContext;
-use crate::domain::ids::{AgreementId, ContactId, OrgId, ParticipantId, WorkspaceId};
+use crate::domain::ids::{AgreementId, ContactId, MemberId, OrgId, ParticipantId, WorkspaceId};
 use crate::domain::member::ByMember;
 use crate::domain::participant::ByParticipant;
 use crate::domain::time::Timestamp;
@@ -47,6 +47,8 @@ const SINCE: &str = "t";
 const WAITED_FOR: &str = "q";
 /// The attribute of a row that is there, with any number, if a participant of an active agreement has declined.
 const DECLINED: &str = "d";
+/// The attribute of a row that holds who recorded the signatures on paper that wait for a second member, if there are any.
+const PAPERS: &str = "g";
 /// The attribute of a row that holds when the agreement expires, in milliseconds since 1970.
 const EXPIRES: &str = "x";
 
@@ -63,14 +65,16 @@ impl Record for Agreement {
     }
 
     fn row(&self) -> Row {
-        Row::searched_by(Folded::new(self.name.as_str()))
+        let row = Row::searched_by(Folded::new(self.name.as_str()))
             .with(&WORKSPACE, &self.workspace_id)
             .with(&LIFECYCLE, &self.lifecycle())
             .with_ids(CONTACTS, self.participants.iter().map(|participant| participant.contact_id.uuid()))
             .with_ids(WAITED_FOR, self.waited_for().into_iter().map(ContactId::uuid))
             .with_number(DECLINED, self.is_declined().then_some(1))
             .with_number(SINCE, self.open_since().map(Timestamp::unix_ms))
-            .with_number(EXPIRES, self.expires_at.map(Timestamp::unix_ms))
+            .with_number(EXPIRES, self.expires_at.map(Timestamp::unix_ms));
+        let mut papers = self.papers_to_confirm().map(|(_, paper)| paper.recorded_by.uuid()).peekable();
+        if papers.peek().is_some() { row.with_ids(PAPERS, papers) } else { row }
     }
 
     fn encode(&self) -> Result<Item, StoreError> {
@@ -173,6 +177,8 @@ pub(crate) struct OpenAgreement {
     pub waited_for: BTreeSet<ContactId>,
     /// Whether a participant of an active agreement has declined.
     pub is_declined: bool,
+    /// Who recorded the signatures on paper of an active agreement that wait for a second member, each once for each.
+    pub papers: Vec<MemberId>,
     /// Since when a draft is as it is, or an active agreement's step is open, in milliseconds since 1970.
     pub since_ms: i64,
     /// When it expires, in milliseconds since 1970.
@@ -192,7 +198,7 @@ impl OrgStore {
     /// The drafts and the active agreements, from one pass over the rows.
     pub(crate) async fn open_agreements(&self) -> Result<OpenAgreements, StoreError> {
         let mut found = OpenAgreements::default();
-        let attributes = [keys::SORT, LIFECYCLE.name, CONTACTS, WAITED_FOR, DECLINED, SINCE, EXPIRES];
+        let attributes = [keys::SORT, LIFECYCLE.name, CONTACTS, WAITED_FOR, DECLINED, PAPERS, SINCE, EXPIRES];
         let partition = keys::rows(self.org, Rows::Agreements);
         self.store
             .scan_partition(&partition, Order::OldestFirst, &attributes, |row| match open_agreement(&row) {
@@ -225,6 +231,7 @@ fn open_agreement(row: &Item) -> Option<OpenAgreement> {
         contacts: ids(row, CONTACTS).unwrap_or_default().into_iter().map(Into::into).collect(),
         waited_for: ids(row, WAITED_FOR).unwrap_or_default().into_iter().map(Into::into).collect(),
         is_declined: number::<i64>(row, DECLINED).is_some(),
+        papers: ids(row, PAPERS).unwrap_or_default().into_iter().map(Into::into).collect(),
         since_ms: number(row, SINCE).unwrap_or_default(),
         expires_ms: number(row, EXPIRES),
     })

@@ -35,6 +35,7 @@ pub mod list;
 pub(crate) mod members;
 pub mod operator;
 pub(crate) mod organizations;
+pub(crate) mod paper_signatures;
 pub(crate) mod participants;
 pub(crate) mod password_links;
 pub mod proposals;

@@ -10,14 +10,14 @@ use shared::domain::sentences;
 use shared::error::Error;
 use shared::limits;
 use shared::service::participants::Doing;
-use shared::web::Request;
 use shared::web::form::UploadedFile;
+use shared::web::{Request, SubmittedForm, Submitter};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use super::document::read_reason;
 use super::overview::DocumentRow;
 use super::receipt::receipt_url;
-use super::{GateTask, PartForm, act, consent, find_gate, load, needs_consent, part_url, refusal, reworded, waits_for};
+use super::{GateTask, act, consent, find_gate, load, needs_consent, part_url, refusal, reworded, waits_for};
 use crate::Handler;
 use crate::agreement_summary::size;
 use crate::done::notice_of_act;
@@ -193,8 +193,8 @@ async fn not_asked(request: &Request, id: GateId) -> Result<Option<NotActed>, Er
 /// Checks an uploaded file, and stores it. Its content is not read: nothing here opens it, and a PDF can be made so that
 /// opening it takes all memory. It is stored before the agreement names it: an upload that is refused then leaves
 /// a file that nothing names.
-async fn store(
-    submitted: &PartForm<'_>,
+pub(crate) async fn store<S: Submitter>(
+    submitted: &SubmittedForm<'_, S>,
     file: Option<&UploadedFile>,
 ) -> Result<Result<(Label, DocumentContent, FileType), FieldErrors>, Error> {
     let refused = |code, message: &str| Ok(Err(FieldErrors::one("file", code, message.trim_end_matches('.'))));

@@ -3,9 +3,11 @@
 //! without which the store writes no protected transition.
 //!
 //! `decisions` confirms, declines and activates; `removal` removes members, `roles` changes
-//! their roles, `reopening` opens declined conditions again, `verification` records the identities that they verified.
+//! their roles, `reopening` opens declined conditions again, `verification` records the identities that they verified,
+//! `paper_signature` the signatures that participants gave on paper.
 
 mod decisions;
+mod paper_signature;
 mod removal;
 mod reopening;
 mod roles;
@@ -14,6 +16,10 @@ mod verification;
 use std::ops::Deref;
 
 pub use decisions::{Changed, DecisionContext, Outcome, Refusal, activate, confirm, decline};
+pub use paper_signature::{
+    Counting, NotDecided, NotRecorded, PaperChange, PaperDecision, decide_paper_signature, obstacle,
+    record_paper_signature,
+};
 pub use removal::{NotRemoved, NotRemovedByOperator, Removal, remove};
 pub use reopening::{NotReopened, Reopened, reopen_gate};
 pub use roles::{RoleChange, RoleNotChanged, change_role};

@@ -14,6 +14,7 @@ mod invitations;
 mod members;
 mod organization;
 mod pages;
+mod paper_signatures;
 mod participants;
 mod people;
 mod pressed_twice;
