@@ -212,6 +212,7 @@ fn agreement_routes() -> Router<Arc<AppState>> {
         )
         .route(&at("/participants/{participant}/access"), page::<access::Show>())
         .route(&at("/participants/{participant}/access/reissue"), action::<access::Reissue>())
+        .route(&at("/participants/{participant}/access/code"), action::<access::CreateCode>())
         .route(&at("/participants/{participant}/access/files/{receipt}"), page::<access::Download>())
         .route(
             &at("/participants/{participant}/paper/{document}"),

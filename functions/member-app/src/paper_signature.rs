@@ -29,7 +29,7 @@ use crate::draft::documents::document_url;
 use crate::fields::Fields;
 use crate::labels::{Badge, DisplayTime, actor_label};
 use crate::layout::{Layout, Link, Notice};
-use crate::part::condition::store;
+use crate::part::condition::keep_file;
 use crate::response::PageResponse;
 
 #[derive(Template)]
@@ -158,7 +158,7 @@ impl Handler for Record {
         {
             return Ok(again(FieldErrors::default(), Some(refusal(not_asked(&record, document)))).await?.conflicting());
         }
-        let scan = match store(&submitted, form.file("file")).await? {
+        let scan = match keep_file(&submitted, form.file("file")).await? {
             Ok((file_name, content, file_type)) => Scan { file_name, content, file_type },
             Err(errors) => return Ok(again(errors, None).await?.unprocessable()),
         };
@@ -355,16 +355,14 @@ fn wait(
 ) -> Wait {
     let (name, document) = (contact.display_name.as_str(), paper.document.as_str());
     let is_own = paper.recorded_by.is_member(member.id()) && !has_one_member;
-    let line = match obstacle.or(is_own.then_some(NotDecided::Own)) {
-        Some(obstacle) => why_not(obstacle).to_owned(),
-        None => {
-            let alone = if *has_one_member && paper.recorded_by.is_member(member.id()) {
-                "You are the only member, so no one else can confirm it. "
-            } else {
-                ""
-            };
-            format!("{alone}Confirming signs “{document}” for {name}. This can’t be undone.")
-        }
+    let is_alone = *has_one_member && paper.recorded_by.is_member(member.id());
+    let line = if let Some(obstacle) = obstacle.or(is_own.then_some(NotDecided::Own)) {
+        why_not(obstacle).to_owned()
+    } else {
+        let alone = if is_alone { "You are the only member, so no one else can confirm it. " } else { "" };
+        format!(
+            "{alone}Compare the scan with the document. Confirming signs “{document}” for {name}. This can’t be undone."
+        )
     };
     let can_reject = !matches!(obstacle, Some(NotDecided::NotActive(_)));
     Wait { line, can_confirm: obstacle.is_none() && !is_own, can_reject, path }

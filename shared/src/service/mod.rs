@@ -33,6 +33,7 @@ pub mod due;
 pub mod endpoints;
 pub mod home;
 pub mod invitations;
+pub mod link_codes;
 pub mod loaded_agreement;
 pub mod members;
 pub mod organizations;

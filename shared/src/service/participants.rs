@@ -6,6 +6,7 @@ use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, DocumentId, GateId, ParticipantId, ReceiptId};
 use crate::domain::member::{Member, NotReopened, reopen_gate};
 use crate::domain::paper_signature::PaperSignature;
+use crate::domain::participant::link_code::StoredLinkCode;
 use crate::domain::participant::receipt::{FileType, Receipt, ReceiptAct};
 use crate::domain::participant::{
     self, Access, Acted, ActingParticipant, Declining, NotActed, Occasion, Signing, consent,
@@ -194,6 +195,8 @@ pub struct ParticipantRecord {
     pub papers: Vec<PaperSignature>,
     /// Whether the organization has one member only.
     pub has_one_member: bool,
+    /// The code that a member made last, if it still works.
+    pub code: Option<StoredLinkCode>,
 }
 
 /// What members see of a participant.
@@ -205,14 +208,17 @@ pub async fn record(scope: &Scope, id: AgreementId, participant: ParticipantId) 
     let own = async {
         let (access, receipts) = (store.access(id, participant), store.receipts_of(id, participant));
         let papers = store.paper_signatures_of(id, participant);
-        tokio::try_join!(access, receipts, papers, store.members()).map_err(Error::from)
+        let code = store.link_code(id, participant);
+        tokio::try_join!(access, receipts, papers, store.members(), code).map_err(Error::from)
     };
-    let (agreement, (access, receipts, papers, members)) = tokio::try_join!(found(scope, id), own)?;
+    let (agreement, (access, receipts, papers, members, code)) = tokio::try_join!(found(scope, id), own)?;
     let contact = agreement.participant(participant).ok_or_else(Error::not_found)?.contact_id;
     let loaded = AgreementWithContacts::load(scope, agreement).await?;
     let contact = loaded.contacts().iter().find(|found| found.id == contact).cloned().ok_or_else(Error::not_found)?;
     let agreement = loaded.as_of(scope, scope.now()).into_owned();
-    Ok(ParticipantRecord { agreement, contact, access, receipts, papers, has_one_member: members.len() < 2 })
+    let code = code.filter(|code| code.works(access.generation, scope.now()) && code.tries_left() > 0);
+    let has_one_member = members.len() < 2;
+    Ok(ParticipantRecord { agreement, contact, access, receipts, papers, has_one_member, code })
 }
 
 /// Reissues the link of a participant: the one before, and the sessions that it opened, end. A form names the generation

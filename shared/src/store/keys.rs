@@ -445,6 +445,12 @@ pub(super) fn access(part: Part) -> Key {
 /// The beginning of the sort keys of accesses.
 pub(super) const ACCESS: &str = "ACCESS#";
 
+/// The code that a member made last for the link of a participant.
+pub(super) fn link_code(part: Part) -> Key {
+    let Part { organization_id, agreement_id, participant_id } = part;
+    Key::new(acts(organization_id, agreement_id), format_args!("LINKCODE#{participant_id}"))
+}
+
 /// A receipt of a participant of an agreement.
 pub(super) fn receipt(part: Part, id: ReceiptId) -> Key {
     let Part { organization_id, agreement_id, participant_id } = part;

@@ -31,6 +31,7 @@ pub(crate) mod idempotency;
 pub(crate) mod invitations;
 mod item;
 pub mod keys;
+pub(crate) mod link_codes;
 pub mod list;
 pub(crate) mod members;
 pub mod operator;

@@ -109,7 +109,7 @@ impl OrgStore {
         Ok(receipts)
     }
 
-    fn part(&self, agreement_id: AgreementId, participant_id: ParticipantId) -> Part {
+    pub(super) fn part(&self, agreement_id: AgreementId, participant_id: ParticipantId) -> Part {
         Part { organization_id: self.org, agreement_id, participant_id }
     }
 

@@ -160,7 +160,7 @@ impl Handler for Upload {
             let (title, line) = refusal(refused);
             return Ok(page(request, Fields::default(), Some(Notice::bad(title, line))).await?.conflicting());
         }
-        let (name, content, file_type) = match store(&submitted, form.file("file")).await? {
+        let (name, content, file_type) = match keep_file(&submitted, form.file("file")).await? {
             Ok(stored) => stored,
             Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
         };
@@ -193,7 +193,7 @@ async fn not_asked(request: &Request, id: GateId) -> Result<Option<NotActed>, Er
 /// Checks an uploaded file, and stores it. Its content is not read: nothing here opens it, and a PDF can be made so that
 /// opening it takes all memory. It is stored before the agreement names it: an upload that is refused then leaves
 /// a file that nothing names.
-pub(crate) async fn store<S: Submitter>(
+pub(crate) async fn keep_file<S: Submitter>(
     submitted: &SubmittedForm<'_, S>,
     file: Option<&UploadedFile>,
 ) -> Result<Result<(Label, DocumentContent, FileType), FieldErrors>, Error> {

@@ -7,6 +7,7 @@
 mod acts;
 pub mod consent;
 pub mod link;
+pub mod link_code;
 pub mod receipt;
 pub mod session;
 
@@ -14,6 +15,7 @@ use std::ops::Deref;
 
 pub use acts::{Acted, Declining, NotActed, Occasion, Signing, approve, decline, sign, upload};
 pub use link::ParticipantLink;
+pub use link_code::LinkCode;
 
 use super::actor::{Actor, ActorType};
 use super::contact::DisplayName;

@@ -61,6 +61,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("view_participant", "Viewed a participant’s page", &[Agreement, Part]),
     ("download_uploaded_file", "Downloaded an uploaded file", &[Agreement, Part]),
     ("reissue_link", "Reissued a participant’s link", &[Agreement, Part]),
+    ("create_link_code", "Created a code for a participant’s link", &[Agreement, Part]),
     ("reopen_condition", "Opened a declined condition again", &[Agreement, Part]),
     // What participants do on their own pages.
     ("view_participant_link", "Opened a participant’s link", &[]),

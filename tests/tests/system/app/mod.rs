@@ -11,6 +11,7 @@ mod home;
 mod home_endpoints;
 mod hostile_texts;
 mod invitations;
+mod link_codes;
 mod members;
 mod organization;
 mod pages;
