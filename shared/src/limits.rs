@@ -81,6 +81,10 @@ pub const PAGE_PICTURE_WIDTH: u16 = 1200;
 pub const PARTICIPANT_COOKIES_MAX: usize = 12;
 /// Characters of what a browser says about itself that a receipt keeps.
 pub const BROWSER_CHARS_MAX: usize = 300;
+/// Recorded signatures on paper of one participant of an agreement, rejected ones included.
+pub const PAPER_SIGNATURES_PER_PARTICIPANT_MAX: usize = 50;
+/// Signatures on paper of one agreement that wait for a second member. The agreement's item names them.
+pub const PAPER_SIGNATURES_PENDING_MAX: usize = 50;
 /// Recorded verifications of one participant of an agreement.
 pub const VERIFICATIONS_PER_PARTICIPANT_MAX: usize = 10;
 /// Stages of one agreement (contract, section 2).
@@ -277,6 +281,10 @@ pub const PENDING_INVITATIONS_MAX: usize = 50;
 /// The lifetime of a link to set a new password, in seconds: 24 hours. It opens an existing account, so it is shorter than
 /// that of an invitation.
 pub const PASSWORD_LINK_LIFETIME_S: i64 = 24 * 3600;
+/// The lifetime of a code that a member reads out to a participant, in seconds: 15 minutes, enough for a call.
+pub const LINK_CODE_LIFETIME_S: i64 = 15 * 60;
+/// Tries at such a code. It has six digits, and only who has the link gets to guess.
+pub const LINK_CODE_TRIES_MAX: u32 = 5;
 /// Own contacts of one organization: the entities that it acts as.
 pub const OWN_CONTACTS_MAX: usize = 50;
 /// The path to return to after signing in, in characters: a search of 200 characters has up to 2,400 in an address.

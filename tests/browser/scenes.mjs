@@ -227,6 +227,29 @@ export async function attend({ page, base }, { link }, consents) {
   if (consents && await page.getByRole('button', { name: 'I agree', exact: true }).count() > 0) await press('I agree')(page);
 }
 
+// Where a member records a participant's signature on paper in the first document.
+const paperForm = ({ access }, { documents: [{ id }] }) => access.replace(/access$/, `paper/${id}`);
+
+// Records a signature on paper.
+export async function recordPaper({ page, base }, participant, agreement) {
+  await page.goto(base + paperForm(participant, agreement));
+  await page.getByLabel('Scan', { exact: true }).setInputFiles({ name: 'Signed pages.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7\n%%EOF') });
+  await page.getByLabel('Date signed', { exact: true }).fill('11/20/2026');
+  await page.getByLabel('How it came', { exact: true }).fill('By post');
+  await page.getByLabel('Note', { exact: true }).fill('Two pages.\nThe original is in the safe.');
+  await press('Record paper signature')(page);
+}
+
+// Opens the reason for a rejection, and sends it empty.
+const rejectWithoutReason = async (page) => { await page.locator('summary', { hasText: 'Reject…' }).click(); await press('Reject')(page); };
+
+// Confirms a signature on paper that another member recorded.
+async function confirmPaper(_, { admin: { page, base }, signer }) {
+  await page.goto(base + signer.access);
+  await page.getByRole('button', { name: /^Confirm paper signature/ }).click();
+  await page.getByText('Paper signature confirmed').waitFor();
+}
+
 const SECOND_FACTOR = '/app/account/second-factor';
 const review = (proposal) => `/app/proposals/${proposal.id}`;
 const agreement = ({ id }) => `/app/agreements/${id}`;
@@ -315,6 +338,13 @@ export const SCENES = [
   { name: 'Agreement, answers to read', path: ({ questionnaire }) => agreement(questionnaire), says: ['A member to read the answers of Tomás Álvarez', 'Read answers of Tomás Álvarez', 'What is your full legal name?'] },
   { name: 'Participant, completed with evidence', as: 'finished', path: ({ finished }) => `/app/parts/${finished.participant}`, says: ['Finished documents', 'Certificate of completion', 'Signed by you'], has: 'a[href$="/certificate"]' },
   { name: 'Participant, for members', path: ({ signer }) => signer.access, says: ['Personal link', 'Reissue link…', 'Last visit', 'Sign “Grant agreement”'], has: 'a[href^="mailto:"]' },
+  { name: 'Paper signature, to confirm', path: ({ signer }) => signer.access, says: ['Signatures on paper', 'Download scan', 'Confirming signs “Grant agreement” for Priya Raman', 'Reject…'], has: '.badge:text-is("To confirm")' },
+  { name: 'Paper signature, of oneself', as: 'member', path: ({ signer }) => signer.access, says: ['You recorded it, so another member has to confirm it'], lacks: 'button:text-is("Confirm paper signature")' },
+  { name: 'Paper signature, rejection refused', path: ({ signer }) => signer.access, act: rejectWithoutReason, status: 422, has: 'textarea[name=reason][aria-invalid=true]' },
+  { name: 'Paper signature, form', path: ({ signer, grant }) => paperForm(signer, grant), says: ['signed by Priya Raman in this place', 'Date signed', 'another member confirms it'], has: 'button:text-is("Record paper signature")' },
+  { name: 'Paper signature, refused', path: ({ signer, grant }) => paperForm(signer, grant), act: press('Record paper signature'), status: 422, says: 'How it came must', has: '#day[aria-invalid=true]' },
+  { name: 'Paper signature, on Home', path: '/app', says: ['Paper signatures to confirm', 'Signature of Priya Raman on “Grant agreement”'] },
+  { name: 'Paper signature, on the agreement', path: ({ grant }) => agreement(grant), says: 'Paper signature of Priya Raman needs confirmation' },
   { name: 'Participant, for members, done', path: ({ approver }) => approver.access, says: ['Approved “Budget”', 'Agreed to electronic records'] },
   { name: 'Agreement, half-way', path: ({ grant }) => agreement(grant), says: ['step 2 of 3', 'Last visit', 'Signed a document', 'Link and record'], has: 'button[data-copy-text]' },
   { name: 'Sign in', as: 'nobody', path: '/app/sign-in', says: 'Read what is proposed, and decide.' },
@@ -509,4 +539,9 @@ export const SCENES = [
   { name: 'Not found', path: '/app/nowhere', status: 404, says: 'There is nothing here' },
   { name: 'Not found, a record', path: '/app/agreements/01980a52-90bd-7f6a-8e21-c4d2b7035a18', status: 404, says: 'There is nothing here' },
   { name: 'Not this way', path: '/app/sign-out', status: 405, says: 'This page can’t do that' },
+  // What comes here changes what the scenes above show.
+  { name: 'Paper signature, counts', before: confirmPaper, path: ({ signer }) => signer.access, says: ['Signed on paper', 'Confirmed by', 'Recorded by'], lacks: 'button:text-is("Confirm paper signature")' },
+  { name: 'Paper signature, counts, on the agreement', path: ({ grant }) => agreement(grant), says: 'Priya Raman signed on paper on 20 Nov 2026' },
+  { name: 'Paper signature, to its participant', as: 'signer', path: part(''), says: ['Signed on paper', 'You signed “Grant agreement” on paper on 20 Nov 2026'] },
+  { name: 'Paper signature, its document', as: 'signer', path: part(toSign), says: ['You signed this document on paper', 'Download the scan'], lacks: '#signature' },
 ];

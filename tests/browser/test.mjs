@@ -8,7 +8,7 @@
 import fs from 'node:fs';
 import { VIEWS, chromium, expect, faults, open, screenshot, signIn } from './browser.mjs';
 import { Receiver } from './receiver.mjs';
-import { SCENES, attend, deliveries, guard, links, participantLink, prepare, subscribe } from './scenes.mjs';
+import { SCENES, attend, deliveries, guard, links, participantLink, prepare, recordPaper, subscribe } from './scenes.mjs';
 import { Stack } from './stack.mjs';
 import { walkCompletion, walkFirstDeal, walkReadme } from './walks.mjs';
 
@@ -137,6 +137,9 @@ async function main(stacks, receiver) {
     answerer: await participantLink(admin, made.questionnaire, 'Riverside Makers Foundation'),
     answered: await participantLink(admin, made.questionnaire, 'Tomás Álvarez'),
   });
+  const secondTab = Object.assign(await open(chrome), { base: stack.base });
+  await signIn(secondTab, stack.base, stack.organizations[0].members[1]);
+  await recordPaper(secondTab, made.signer, made.grant);
   // Few recovery codes are left, with those of all views.
   while (made.guarded.recoveryCodes.length > 3 + VIEWS.length) {
     const { page, context } = await open(chrome);

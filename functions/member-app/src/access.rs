@@ -3,22 +3,25 @@
 use askama::Template;
 use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::contact::Contact;
-use shared::domain::ids::{AgreementId, GateId, OrgId, ParticipantId, ReceiptId};
+use shared::domain::ids::{AgreementId, GateId, OrgId, PaperSignatureId, ParticipantId, ReceiptId};
 use shared::domain::member::NotReopened;
 use shared::domain::organization::Organization;
-use shared::domain::participant::ParticipantLink;
 use shared::domain::participant::receipt::{Receipt, ReceiptAct, Signature};
 use shared::domain::participant::session::Part;
+use shared::domain::participant::{LinkCode, ParticipantLink};
 use shared::error::Error;
+use shared::service::link_codes;
 use shared::service::participants::{self, ParticipantRecord};
-use shared::web::Request;
+use shared::web::{Flash, Redirect, Request};
 use uuid::Uuid;
 
 use crate::Handler;
 use crate::agreement::agreement_url;
-use crate::done::{notice_of_act, redirect_with_notice, with_notice};
+use crate::done::{notice_of_act, redirect_with_notice, shown_once, with_notice};
+use crate::fields::Fields;
 use crate::labels::DisplayTime;
 use crate::layout::{Layout, Link, Notice, encode_query_value};
+use crate::paper_signature::{PaperRow, links_to_record};
 use crate::part::link::PATH;
 use crate::part::receipt::{receipt_facts, receipt_title_of};
 use crate::response::PageResponse;
@@ -85,6 +88,45 @@ struct AccessPage {
     tasks: Vec<String>,
     verification: String,
     receipts: Vec<ReceiptRow>,
+    /// The code for the link, if the organization asks for one.
+    code: Option<CodeCard>,
+    /// The signatures on paper, the newest first.
+    papers: Vec<PaperRow>,
+    /// The documents for which one can be recorded.
+    to_record: Vec<Link>,
+    /// The signature on paper whose rejection was refused.
+    refused: Option<PaperSignatureId>,
+    fields: Fields,
+}
+
+/// The code that a member reads out.
+struct CodeCard {
+    /// The code, for the two minutes after it was made.
+    value: Option<String>,
+    /// The one that works: until when, and how many tries are left.
+    current: Option<(DisplayTime, u32)>,
+    /// The id of the code that the form makes.
+    once: Uuid,
+}
+
+impl CodeCard {
+    /// The card. None, if the organization does not ask for codes.
+    async fn of(
+        request: &Request,
+        participant: ParticipantId,
+        record: &ParticipantRecord,
+    ) -> Result<Option<Self>, Error> {
+        if !request.signed_in()?.organization().asks_for_codes {
+            return Ok(None);
+        }
+        let current = record.code.as_ref().map(|code| (DisplayTime::from(code.expires_at), code.tries_left()));
+        // A code that was used or replaced is not shown again. The page also works when the keys can't be read.
+        let shown = Flash::LinkCode(participant).read(request).await.ok().flatten();
+        let own = shown.as_deref().and_then(|shown| shown.split_once('\n'));
+        let is_current = |id: &str| record.code.as_ref().is_some_and(|code| code.id.to_string() == id);
+        let value = own.filter(|(id, _)| is_current(id)).map(|(_, value)| value.to_owned());
+        Ok(Some(Self { value, current, once: Uuid::now_v7() }))
+    }
 }
 
 /// What the participant did.
@@ -108,40 +150,50 @@ impl Handler for Show {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let (notice, cookie) = notice_of_act(request).await;
-        let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
-        let signed_in = request.signed_in()?;
-        let record = participants::record(signed_in.scope(), id, participant).await?;
-        let ParticipantRecord { agreement, contact, access, receipts } = &record;
-        if !agreement.was_published() {
-            return Ok(PageResponse::see_other(agreement_url(id)));
-        }
-        let links = links_of(request, agreement, |_| access.generation).await;
-        let own = links.into_iter().flatten().find(|(of, _)| *of == participant).map(|(_, link)| link);
-        let page = AccessPage {
-            layout: Layout::new(request),
-            notice,
-            agreement: Link { url: agreement_url(id), text: agreement.name.as_str().to_owned() },
-            path: access_url(id, participant),
-            name: contact.display_name.as_str().to_owned(),
-            link: own.map(|link| {
-                let mail = mail_to(contact, signed_in.organization(), agreement, &link);
-                (link, mail)
-            }),
-            generation: access.generation,
-            is_active: agreement.lifecycle() == Lifecycle::Active,
-            seen_at: access.seen_at.map(DisplayTime::from),
-            has_consent: access.consent.is_some(),
-            tasks: crate::part::task_texts(agreement, participant),
-            verification: verification_url(id, participant),
-            receipts: receipts
-                .iter()
-                .rev()
-                .map(|receipt| row(agreement, receipt, &access_url(id, participant)))
-                .collect(),
-        };
-        let shown: [Uuid; 3] = [id.uuid(), participant.uuid(), contact.id.uuid()];
-        Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))
+        Ok(page(request, (None, Fields::default()), notice).await?.with_cookie(cookie))
     }
+}
+
+/// The page. A rejection of a signature on paper that was refused keeps what was typed.
+pub(crate) async fn page(
+    request: &Request,
+    (refused, fields): (Option<PaperSignatureId>, Fields),
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
+    let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+    let signed_in = request.signed_in()?;
+    let record = participants::record(signed_in.scope(), id, participant).await?;
+    let ParticipantRecord { agreement, contact, access, receipts, papers, .. } = &record;
+    if !agreement.was_published() {
+        return Ok(PageResponse::see_other(agreement_url(id)));
+    }
+    let links = links_of(request, agreement, |_| access.generation).await;
+    let own = links.into_iter().flatten().find(|(of, _)| *of == participant).map(|(_, link)| link);
+    let page = AccessPage {
+        layout: Layout::new(request),
+        notice,
+        agreement: Link { url: agreement_url(id), text: agreement.name.as_str().to_owned() },
+        path: access_url(id, participant),
+        name: contact.display_name.as_str().to_owned(),
+        link: own.map(|link| {
+            let mail = mail_to(contact, signed_in.organization(), agreement, &link);
+            (link, mail)
+        }),
+        generation: access.generation,
+        is_active: agreement.lifecycle() == Lifecycle::Active,
+        seen_at: access.seen_at.map(DisplayTime::from),
+        has_consent: access.consent.is_some(),
+        tasks: crate::part::task_texts(agreement, participant),
+        verification: verification_url(id, participant),
+        receipts: receipts.iter().rev().map(|receipt| row(agreement, receipt, &access_url(id, participant))).collect(),
+        papers: papers.iter().rev().map(|paper| PaperRow::new(&record, paper, signed_in.member())).collect(),
+        to_record: links_to_record(agreement, participant),
+        code: CodeCard::of(request, participant, &record).await?,
+        refused,
+        fields,
+    };
+    let shown: [Uuid; 3] = [id.uuid(), participant.uuid(), contact.id.uuid()];
+    Ok(PageResponse::render(&page)?.showing(shown))
 }
 
 fn row(agreement: &Agreement, receipt: &Receipt, url: &str) -> ReceiptRow {
@@ -177,6 +229,35 @@ impl Handler for Reissue {
         let (scope, by) = (submitted.scope(), submitted.submitter());
         submitted.run(|| participants::reissue_link(scope, by, ids, shown)).await?;
         Ok(redirect.into())
+    }
+}
+
+/// Makes a code for the link, which a member reads out.
+pub(crate) struct CreateCode;
+
+impl Handler for CreateCode {
+    fn operation(_: &Request) -> &'static str {
+        "create_link_code"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+        let url = format!("{}#code-title", access_url(ids.0, ids.1));
+        let code = LinkCode::of(submitted.derive(&format!("code for the link of {} in {}", ids.1, ids.0)).await?);
+        let id = submitted.once();
+        let cookie = Flash::LinkCode(ids.1).set(&submitted, &format!("{id}\n{}", code.reveal())).await?;
+        let redirect = Redirect { location: url.clone(), cookie };
+        submitted.redirect_if_committed(&redirect);
+        let keys = request.app().webhooks()?.keys.keyring().await?;
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        let is_asked_for = submitted.run(|| link_codes::create(scope, by, ids, (id, &code, &keys))).await?;
+        if !is_asked_for {
+            let notice = Notice::bad("No code was made", "Your organization doesn’t ask participants for codes.");
+            return Ok(with_notice(&submitted, url, &notice).await.into());
+        }
+        let line = "It is valid for 15 minutes and works once.";
+        Ok(shown_once(&submitted, redirect, "Code created", line).await)
     }
 }
 

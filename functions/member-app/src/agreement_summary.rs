@@ -3,10 +3,13 @@
 use shared::api::views::agreements::{AgreementView, DocumentView, GateView, ParticipantView, StageView};
 use shared::domain::agreement::gate::{Countdown, FieldType, Gate, GateRule, GateState, GateStatus, InformationField};
 use shared::domain::agreement::verification::Verification;
-use shared::domain::agreement::{Agreement, AgreementKind, Document, DocumentState, Lifecycle, Stage, StageState};
+use shared::domain::agreement::{
+    Agreement, AgreementKind, Document, DocumentState, Lifecycle, SignatureBlock, Stage, StageState,
+};
 use shared::domain::contact::Contact;
 use shared::domain::ids::ParticipantId;
 use shared::domain::organization::Organization;
+use shared::domain::paper_signature::PaperSignature;
 use shared::domain::sentences;
 use shared::service::agreements::AgreementReview;
 
@@ -16,6 +19,7 @@ use crate::answers::answers_url;
 use crate::draft::documents::document_url;
 use crate::labels::{Badge, DisplayTime, actor_label};
 use crate::layout::Link;
+use crate::paper_signature::paper_line;
 use crate::verification::verification_url;
 
 /// The parts of an agreement.
@@ -101,6 +105,8 @@ pub(crate) struct DocumentRow {
     pub size: Option<String>,
     pub sha256: Option<String>,
     pub badge: Badge,
+    /// Its signatures on paper in words, with the page where one that waits is confirmed.
+    pub papers: Vec<(String, Option<String>)>,
 }
 
 impl AgreementSummary {
@@ -158,6 +164,23 @@ impl AgreementSummary {
                     row.acts = to_read.chain(accepted.map(|id| ("Answers", id))).filter_map(link).collect();
                 }
             }
+        }
+        self
+    }
+}
+
+impl AgreementSummary {
+    /// The summary with the recorded signatures on paper.
+    pub fn with_papers(mut self, agreement: &Agreement, recorded: &[PaperSignature]) -> Self {
+        for (row, document) in self.documents.iter_mut().zip(&agreement.documents) {
+            let own: Vec<_> = recorded.iter().filter(|paper| paper.document_id == document.id).collect();
+            let is_on_paper = |block: &SignatureBlock| {
+                own.iter().any(|paper| paper.counts_since().is_some() && paper.block_ids.contains(&block.id))
+            };
+            if document.state == DocumentState::Signed && document.blocks.iter().all(is_on_paper) {
+                row.badge = Badge { text: "Signed on paper", class: "green" };
+            }
+            row.papers = own.iter().filter_map(|paper| paper_line(agreement, paper)).collect();
         }
         self
     }
@@ -318,6 +341,7 @@ impl<'a> Source<'a> {
             size: view.size_bytes.map(size),
             sha256: view.sha256.clone(),
             badge,
+            papers: Vec::new(),
         }
     }
 }

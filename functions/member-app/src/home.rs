@@ -16,11 +16,12 @@ use shared::error::Error;
 use shared::limits;
 use shared::service::audit::{self, Names};
 use shared::service::endpoints::EndpointState;
-use shared::service::home::{self, Home, QueuedAgreement, Shortlist, WorkQueue};
+use shared::service::home::{self, Home, PaperToConfirm, QueuedAgreement, Shortlist, WorkQueue};
 use shared::web::Request;
 use uuid::Uuid;
 
 use crate::Handler;
+use crate::access::access_url;
 use crate::agreement::agreement_url;
 use crate::audit::{Object, caller_name};
 use crate::developers::endpoint_url;
@@ -167,9 +168,9 @@ fn lead(found: &Home) -> String {
 
 /// Whether the member has nothing to do.
 fn is_idle(Home { queue, tokens, endpoints, .. }: &Home) -> bool {
-    let WorkQueue { proposals, drafts, attention, closing, .. } = queue;
+    let WorkQueue { proposals, papers, drafts, attention, closing, .. } = queue;
     let agreements = [drafts, attention, closing].map(|section| section.total);
-    let mut counts = agreements.into_iter().chain([proposals.total, tokens.total, endpoints.total]);
+    let mut counts = agreements.into_iter().chain([proposals.total, papers.total, tokens.total, endpoints.total]);
     counts.all(|count| count == 0)
 }
 
@@ -190,7 +191,8 @@ fn rest(found: &Home) -> Option<Rest> {
 }
 
 fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Section> {
-    let WorkQueue { proposals, drafts, waiting, closing, contacts, drafts_total, active_total, .. } = &found.queue;
+    let WorkQueue { proposals, papers, drafts, waiting, closing, contacts, drafts_total, active_total, .. } =
+        &found.queue;
     let queue = Queue { contacts, own, now };
     let agreements = |list: &Shortlist<QueuedAgreement>, item: fn(&QueuedAgreement, &Queue<'_>) -> Item| {
         list.shown.iter().map(|queued| item(queued, &queue)).collect()
@@ -201,6 +203,12 @@ fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Sect
             title: "Needs your decision",
             items: proposals.shown.iter().map(|proposal| Item::of_proposal(proposal, now)).collect(),
             more: more(proposals, format!("Show all {}", proposals.total), "/app/proposals?state=pending"),
+        },
+        Section {
+            id: "papers",
+            title: "Paper signatures to confirm",
+            items: papers.shown.iter().map(|paper| Item::of_paper(paper, contacts)).collect(),
+            more: more(papers, format!("{} more paper signatures", papers.more()), "/app/agreements?lifecycle=active"),
         },
         Section {
             id: "drafts",
@@ -316,6 +324,21 @@ impl Item {
             when: Some(("", proposal.created_at.into())),
             looked: None,
             badge: Some(time_left(now, proposal.expires_at)),
+        }
+    }
+
+    fn of_paper(paper: &PaperToConfirm, contacts: &[Contact]) -> Self {
+        let contact = contacts.iter().find(|contact| contact.id == paper.contact_id);
+        let name = contact.map_or("a participant", |contact| contact.display_name.as_str());
+        Self {
+            url: format!("{}#papers", access_url(paper.agreement_id, paper.participant_id)),
+            title: paper.agreement.as_str().to_owned(),
+            detail: format!("Signature of {name} on “{}”", paper.document.as_str()),
+            blockers: Vec::new(),
+            more_blockers: 0,
+            when: Some(("recorded", paper.recorded_at.into())),
+            looked: None,
+            badge: Some(("To confirm".to_owned(), "blue")),
         }
     }
 

@@ -37,6 +37,7 @@ mod members;
 mod organization;
 mod own_contacts;
 mod pager;
+mod paper_signature;
 mod part;
 mod password_link;
 mod proposal;
@@ -224,7 +225,15 @@ fn agreement_routes() -> Router<Arc<AppState>> {
         )
         .route(&at("/participants/{participant}/access"), page::<access::Show>())
         .route(&at("/participants/{participant}/access/reissue"), action::<access::Reissue>())
+        .route(&at("/participants/{participant}/access/code"), action::<access::CreateCode>())
         .route(&at("/participants/{participant}/access/files/{receipt}"), page::<access::Download>())
+        .route(
+            &at("/participants/{participant}/paper/{document}"),
+            page_with_action::<paper_signature::Show, paper_signature::Record>(),
+        )
+        .route(&at("/participants/{participant}/access/papers/{paper}/scan"), page::<paper_signature::Download>())
+        .route(&at("/participants/{participant}/access/papers/{paper}/confirm"), action::<paper_signature::Confirm>())
+        .route(&at("/participants/{participant}/access/papers/{paper}/reject"), action::<paper_signature::Reject>())
         .route(&at("/conditions/{condition}/reopen"), action::<access::Reopen>())
         .route(&at("/conditions/{condition}/answers/{participant}"), page::<answers::Read>())
         .route(&at("/conditions/{condition}/answers/{participant}/accept"), action::<answers::Accept>())
@@ -268,6 +277,7 @@ fn participant_routes() -> Router<Arc<AppState>> {
         .route(&at("/conditions/{condition}/answers/send"), part_action::<answers::Send>())
         .route(&at("/conditions/{condition}/decline"), part_action::<condition::Decline>())
         .route(&at("/receipts/{receipt}"), part_page::<receipt::Show>())
+        .route(&at("/papers/{paper}/scan"), part_page::<document::DownloadScan>())
 }
 
 /// The routes of the pictures of documents' pages.

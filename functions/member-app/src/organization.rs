@@ -59,6 +59,7 @@ struct OrganizationPage {
     notice: Option<Notice>,
     name: String,
     time_zone: String,
+    asks_for_codes: bool,
     is_admin: bool,
     link: Option<LinkCard>,
     settings: SettingsForm,
@@ -138,12 +139,16 @@ async fn link_card(
     }
 }
 
+/// The check box that says whether participants are asked for codes.
+const ASKS_FOR_CODES: &str = "asks_for_codes";
+
 /// The settings with their values and errors.
 pub(crate) struct SettingsForm {
     name: String,
     zones: Vec<ZoneGroup>,
     name_error: Option<String>,
     zone_error: Option<String>,
+    asks_for_codes: bool,
 }
 
 /// The zones of a region.
@@ -159,7 +164,7 @@ struct ZoneOption {
 }
 
 impl SettingsForm {
-    fn new(name: &str, zone: &str) -> Self {
+    fn new(name: &str, zone: &str, asks_for_codes: bool) -> Self {
         let mut names = TimeZone::choices();
         // A zone that is not offered can be the organization's, and stays so when the form is saved.
         if !names.iter().any(|name| name == zone) && TimeZone::parse(zone).is_ok() {
@@ -174,16 +179,16 @@ impl SettingsForm {
                 None => zones.push(ZoneGroup { region: region.to_owned(), zones: vec![option] }),
             }
         }
-        Self { name: name.to_owned(), zones, name_error: None, zone_error: None }
+        Self { name: name.to_owned(), zones, name_error: None, zone_error: None, asks_for_codes }
     }
 
     fn of(organization: &Organization) -> Self {
-        Self::new(organization.name.as_str(), organization.time_zone.as_str())
+        Self::new(organization.name.as_str(), organization.time_zone.as_str(), organization.asks_for_codes)
     }
 
     /// The form with the submitted values and the errors of its fields.
     fn refused(form: &Form, errors: FieldErrors) -> Self {
-        let mut settings = Self::new(form.get("name"), form.get("time_zone"));
+        let mut settings = Self::new(form.get("name"), form.get("time_zone"), form.has(ASKS_FOR_CODES));
         for error in errors.into_list() {
             let field = if error.field == "name" { &mut settings.name_error } else { &mut settings.zone_error };
             *field = Some(error.message);
@@ -331,6 +336,7 @@ pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result
         notice: shown.notice,
         name: organization.name.as_str().to_owned(),
         time_zone: organization.time_zone.as_str().to_owned(),
+        asks_for_codes: organization.asks_for_codes,
         is_admin,
         link: if is_admin { link_card(request, &pending, &all).await? } else { None },
         settings: shown.settings.unwrap_or_else(|| SettingsForm::of(organization)),
@@ -406,8 +412,8 @@ impl Handler for Save {
         };
         let line = format!("Times that members type are in {} from now on.", settings.time_zone.as_str());
         let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Organization saved", &line).await;
-        let (scope, admin) = (submitted.scope(), submitted.submitter());
-        let save = || std::future::ready(Ok(organizations::change_settings(scope, admin, &settings)));
+        let (scope, admin, asks) = (submitted.scope(), submitted.submitter(), submitted.form().has(ASKS_FOR_CODES));
+        let save = || std::future::ready(Ok(organizations::change_settings(scope, admin, &settings, asks)));
         submitted.run(save).await?;
         Ok(redirect.into())
     }

@@ -107,6 +107,8 @@ ids! {
     MovementId;
     /// An organization: the tenant that every record belongs to.
     OrgId;
+    /// A record that a participant signed a document on paper.
+    PaperSignatureId;
     /// A contact's part in an agreement.
     ParticipantId;
     /// A protected effect that waits for a member's decision.

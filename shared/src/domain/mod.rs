@@ -23,6 +23,7 @@ pub mod member;
 pub mod moment;
 pub mod movement;
 pub mod organization;
+pub mod paper_signature;
 pub mod participant;
 pub mod password;
 pub mod password_link;

@@ -22,6 +22,9 @@ pub struct Organization {
     /// The zone in which its members type and read local times.
     #[serde(default)]
     pub time_zone: TimeZone,
+    /// Whether a participant's link opens a session only with a code, which a member reads out by phone.
+    #[serde(default)]
+    pub asks_for_codes: bool,
     /// The contacts that it acts as: "we" in a deal.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub own_contact_ids: BTreeSet<ContactId>,
@@ -34,7 +37,14 @@ impl Organization {
     #[must_use]
     pub fn create(name: DisplayName, created_at: Timestamp) -> Self {
         let id = OrgId::new();
-        Self { id, name, time_zone: TimeZone::default(), own_contact_ids: BTreeSet::new(), created_at }
+        Self {
+            id,
+            name,
+            time_zone: TimeZone::default(),
+            asks_for_codes: false,
+            own_contact_ids: BTreeSet::new(),
+            created_at,
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::domain::agreement::verification::Verification;
 use crate::domain::agreement::{Agreement, Lifecycle, NewAgreement, NewParticipant, Participant};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId, GateId, ParticipantId, WorkspaceId};
+use crate::domain::paper_signature::PaperSignature;
 use crate::domain::participant::Access;
 use crate::domain::participant::receipt::ReceiptAct;
 use crate::domain::proposal::{Note, Proposal, ProposalAction};
@@ -83,6 +84,8 @@ pub struct AgreementReview {
     pub former: Vec<Contact>,
     /// The recorded verifications of its participants, the oldest first.
     pub verifications: Vec<Verification>,
+    /// The recorded signatures on paper of its participants, by participant, the oldest first.
+    pub papers: Vec<PaperSignature>,
     /// How its participants get to their pages. Those who are missing have never been there.
     pub accesses: BTreeMap<ParticipantId, Access>,
     /// Why participants declined, of the conditions that are declined now.
@@ -96,8 +99,9 @@ pub struct AgreementReview {
 pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, Error> {
     let verifications = async { scope.store().verifications(id).await.map_err(Error::from) };
     let accesses = async { scope.store().accesses(id).await.map_err(Error::from) };
-    let (agreement, (acts, has_more_acts), verifications, accesses) =
-        tokio::try_join!(found(scope, id), audit::acts(scope, id), verifications, accesses)?;
+    let papers = async { scope.store().paper_signatures(id).await.map_err(Error::from) };
+    let (agreement, (acts, has_more_acts), verifications, papers, accesses) =
+        tokio::try_join!(found(scope, id), audit::acts(scope, id), verifications, papers, accesses)?;
     let pending = async { scope.store().pending_proposals(id, scope.now()).await.map_err(Error::from) };
     // Nothing is read where all whom the acts name still take part, as in most agreements.
     let named = acts.iter().filter_map(|act| act.part.as_ref().and_then(EditedPart::contact_id));
@@ -125,6 +129,7 @@ pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, E
         has_more_acts,
         former,
         verifications,
+        papers,
         accesses: accesses.into_iter().collect(),
         decline_reasons,
     })

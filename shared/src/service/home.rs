@@ -10,10 +10,10 @@ use futures_util::future::try_join_all;
 
 use crate::domain::agreement::blockers::Blocker;
 use crate::domain::agreement::gate::GateStatus;
-use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::agreement::{Agreement, AgreementName, Document, Label, Lifecycle};
 use crate::domain::audit::AuditRow;
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, ContactId, ParticipantId, ProposalId};
+use crate::domain::ids::{AgreementId, ContactId, MemberId, ParticipantId, ProposalId};
 use crate::domain::member::Member;
 use crate::domain::proposal::{Proposal, ProposalAction};
 use crate::domain::time::Timestamp;
@@ -64,11 +64,31 @@ pub struct QueuedAgreement {
     pub looks: Vec<Option<Timestamp>>,
 }
 
+/// A signature on paper that waits for a second member.
+#[derive(Debug, Clone)]
+pub struct PaperToConfirm {
+    /// The agreement.
+    pub agreement_id: AgreementId,
+    /// Its name.
+    pub agreement: AgreementName,
+    /// Who signed.
+    pub participant_id: ParticipantId,
+    /// Their contact.
+    pub contact_id: ContactId,
+    /// The document.
+    pub document: Label,
+    /// When it was recorded.
+    pub recorded_at: Timestamp,
+}
+
 /// What an organization has to do, and what it waits for. Each agreement is in one section: where it closes soon, there.
+/// Signatures on paper are listed beside.
 #[derive(Debug)]
 pub struct WorkQueue {
     /// The pending proposals, those that expire first.
     pub proposals: Shortlist<Proposal>,
+    /// The signatures on paper that other members recorded and the member may confirm, the oldest first.
+    pub papers: Shortlist<PaperToConfirm>,
     /// The drafts whose publication is not proposed yet: ready ones first, then those that were changed last.
     pub drafts: Shortlist<QueuedAgreement>,
     /// The active agreements that wait for others, those that wait longest first.
@@ -109,7 +129,7 @@ pub async fn get(scope: &Scope, member: &Member, own: &BTreeSet<ContactId>) -> R
     let tokens = async { if member.is_admin() { tokens::list(scope).await } else { Ok(Vec::new()) } };
     let endpoints = async { if member.is_admin() { endpoints::list(scope).await } else { Ok(Vec::new()) } };
     let (queue, mut tokens, mut endpoints, (changes, names)) =
-        tokio::try_join!(queue(scope, own), tokens, endpoints, audit::latest_changes(scope))?;
+        tokio::try_join!(queue(scope, member, own), tokens, endpoints, audit::latest_changes(scope))?;
     tokens.retain(|token| token.ends_soon(scope.now()));
     tokens.sort_by_key(|token| token.expires_at);
     endpoints.retain(EndpointState::is_failing);
@@ -129,10 +149,17 @@ struct Chosen<'a> {
     waiting: Shortlist<&'a OpenAgreement>,
     attention: Shortlist<&'a OpenAgreement>,
     closing: Shortlist<&'a OpenAgreement>,
+    /// Those with signatures on paper that the member may confirm, and the number of such signatures.
+    papers: (Vec<&'a OpenAgreement>, usize),
 }
 
 impl<'a> Chosen<'a> {
-    fn of(open: &'a OpenAgreements, pending: &PendingProposals, own: &BTreeSet<ContactId>, now: Timestamp) -> Self {
+    fn of(
+        open: &'a OpenAgreements,
+        pending: &PendingProposals,
+        (member, own): (&Member, &BTreeSet<ContactId>),
+        now: Timestamp,
+    ) -> Self {
         let closes_soon = now.unix_ms()..=now.plus_seconds(limits::CLOSES_SOON_S).unix_ms();
         let mut proposals = pending.pending.clone();
         proposals.sort_by_key(|proposal| proposal.expires_ms);
@@ -160,18 +187,49 @@ impl<'a> Chosen<'a> {
             waiting: Shortlist::of(waiting, limits::HOME_AGREEMENTS_MAX),
             attention: Shortlist::of(attention, limits::HOME_AGREEMENTS_MAX),
             closing,
+            papers: with_papers(open, member.id()),
         }
     }
 
+    /// The agreements that are shown, each once.
     fn agreements(&self) -> impl Iterator<Item = &'a OpenAgreement> {
-        [&self.drafts, &self.waiting, &self.attention, &self.closing].into_iter().flat_map(|list| &list.shown).copied()
+        let lists = [&self.drafts, &self.waiting, &self.attention, &self.closing];
+        let shown = lists.into_iter().flat_map(|list| &list.shown).chain(&self.papers.0).copied();
+        let mut seen = HashSet::new();
+        shown.filter(move |open| seen.insert(open.id))
     }
 }
 
-async fn queue(scope: &Scope, own: &BTreeSet<ContactId>) -> Result<WorkQueue, Error> {
+/// The first agreements with signatures on paper that a member may confirm, and how many such signatures there are in all.
+fn with_papers(open: &OpenAgreements, member: MemberId) -> (Vec<&OpenAgreement>, usize) {
+    let of_others = |open: &OpenAgreement| open.papers.iter().filter(|recorded_by| **recorded_by != member).count();
+    let all: Vec<_> = open.open.iter().filter(|open| open.is_active && of_others(open) > 0).collect();
+    let total = all.iter().map(|open| of_others(open)).sum();
+    (all.into_iter().take(limits::HOME_AGREEMENTS_MAX).collect(), total)
+}
+
+/// The signatures on paper of an agreement that a member may confirm.
+fn papers_of(agreement: &Agreement, member: MemberId) -> impl Iterator<Item = PaperToConfirm> {
+    agreement.papers_to_confirm().filter(move |(_, paper)| paper.recorded_by != member).filter_map(|(_, paper)| {
+        let is_signed_there =
+            |document: &&Document| document.blocks.iter().any(|block| paper.block_ids.contains(&block.id));
+        let document = agreement.documents.iter().find(is_signed_there)?;
+        let block = document.blocks.iter().find(|block| paper.block_ids.contains(&block.id))?;
+        Some(PaperToConfirm {
+            agreement_id: agreement.id(),
+            agreement: agreement.name.clone(),
+            participant_id: block.participant_id,
+            contact_id: agreement.participant(block.participant_id)?.contact_id,
+            document: document.name.clone(),
+            recorded_at: paper.recorded_at,
+        })
+    })
+}
+
+async fn queue(scope: &Scope, member: &Member, own: &BTreeSet<ContactId>) -> Result<WorkQueue, Error> {
     let (store, now) = (scope.store(), scope.now());
     let (open, pending) = tokio::try_join!(store.open_agreements(), store.all_pending_proposals(now))?;
-    let chosen = Chosen::of(&open, &pending, own, now);
+    let chosen = Chosen::of(&open, &pending, (member, own), now);
     let people: BTreeSet<ContactId> = chosen.agreements().flat_map(|open| &open.contacts).copied().collect();
     let accesses = try_join_all(chosen.agreements().filter(|open| open.is_active).map(async |open| {
         let accesses: BTreeMap<_, _> = store.accesses(open.id).await?.into_iter().collect();
@@ -203,6 +261,12 @@ async fn queue(scope: &Scope, own: &BTreeSet<ContactId>) -> Result<WorkQueue, Er
         let looks = waited_for.into_iter().map(seen_at).collect();
         found.insert(agreement.id(), QueuedAgreement { agreement, blockers, looks });
     }
+    let with_papers = chosen.papers.0.iter().filter_map(|open| found.get(&open.id));
+    let mut papers: Vec<_> = with_papers.flat_map(|queued| papers_of(&queued.agreement, member.id())).collect();
+    papers.sort_by_key(|paper| paper.recorded_at);
+    // The clock may not have recorded yet that an agreement has ended.
+    let total = if papers.is_empty() { 0 } else { chosen.papers.1.max(papers.len()) };
+    papers.truncate(limits::HOME_PROPOSALS_MAX);
     let mut drafts = found_of(&mut found, &chosen.drafts);
     drafts.shown.sort_by_key(|draft| !draft.blockers.is_empty());
     Ok(WorkQueue {
@@ -210,6 +274,7 @@ async fn queue(scope: &Scope, own: &BTreeSet<ContactId>) -> Result<WorkQueue, Er
             shown: proposals.into_iter().map(Versioned::into_inner).collect(),
             total: chosen.proposals.total,
         },
+        papers: Shortlist { shown: papers, total },
         drafts,
         waiting: found_of(&mut found, &chosen.waiting),
         attention: found_of(&mut found, &chosen.attention),

@@ -21,9 +21,14 @@ pub async fn own_contacts(scope: &Scope, organization: &Organization) -> Result<
     Ok(contacts.into_iter().map(Versioned::into_inner).collect())
 }
 
-/// Changes the settings.
-pub fn change_settings(scope: &Scope, admin: Admin<'_>, settings: &OrganizationSettings) -> Plan<()> {
-    let changes = stored::change_settings(scope.call(), admin, settings);
+/// Changes the settings, and whether participants are asked for codes.
+pub fn change_settings(
+    scope: &Scope,
+    admin: Admin<'_>,
+    settings: &OrganizationSettings,
+    asks_for_codes: bool,
+) -> Plan<()> {
+    let changes = stored::change_settings(scope.call(), admin, settings, asks_for_codes);
     Plan::new(scope, ()).change([changes]).showing([scope.org().uuid()])
 }
 

@@ -5,6 +5,8 @@ use crate::domain::agreement::{Agreement, Document, DocumentContent, Label};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, DocumentId, GateId, ParticipantId, ReceiptId};
 use crate::domain::member::{Member, NotReopened, reopen_gate};
+use crate::domain::paper_signature::PaperSignature;
+use crate::domain::participant::link_code::StoredLinkCode;
 use crate::domain::participant::receipt::{FileType, Receipt, ReceiptAct};
 use crate::domain::participant::{
     self, Access, Acted, ActingParticipant, Declining, NotActed, Occasion, Signing, consent,
@@ -27,6 +29,8 @@ pub struct ParticipantView {
     pub contacts: Vec<Contact>,
     /// The participant's own receipts, the oldest first.
     pub receipts: Vec<Receipt>,
+    /// The participant's own signatures on paper, the oldest first.
+    pub papers: Vec<PaperSignature>,
 }
 
 /// What a participant's pages show of the agreement of their session.
@@ -34,12 +38,15 @@ pub struct ParticipantView {
 /// # Errors
 /// [`Error::NotFound`] when the agreement no longer has the participant.
 pub async fn view(scope: &Scope, by: &ActingParticipant) -> Result<ParticipantView, Error> {
-    let receipts = async { scope.store().receipts_of(by.agreement_id(), by.id()).await.map_err(Error::from) };
-    let (agreement, receipts) = tokio::try_join!(found(scope, by.agreement_id()), receipts)?;
+    let (store, id) = (scope.store(), by.agreement_id());
+    let own = async {
+        tokio::try_join!(store.receipts_of(id, by.id()), store.paper_signatures_of(id, by.id())).map_err(Error::from)
+    };
+    let (agreement, (receipts, papers)) = tokio::try_join!(found(scope, id), own)?;
     agreement.participant(by.id()).ok_or_else(Error::not_found)?;
     let loaded = AgreementWithContacts::load(scope, agreement).await?;
     let agreement = loaded.as_of(scope, scope.now()).into_owned();
-    Ok(ParticipantView { agreement, contacts: loaded.contacts().to_vec(), receipts })
+    Ok(ParticipantView { agreement, contacts: loaded.contacts().to_vec(), receipts, papers })
 }
 
 /// A document of the agreement of a participant's session.
@@ -187,6 +194,12 @@ pub struct ParticipantRecord {
     pub access: Access,
     /// What the participant did, the oldest first.
     pub receipts: Vec<Receipt>,
+    /// Their signatures on paper, the oldest first.
+    pub papers: Vec<PaperSignature>,
+    /// Whether the organization has one member only.
+    pub has_one_member: bool,
+    /// The code that a member made last, if it still works.
+    pub code: Option<StoredLinkCode>,
 }
 
 /// What members see of a participant.
@@ -196,13 +209,19 @@ pub struct ParticipantRecord {
 pub async fn record(scope: &Scope, id: AgreementId, participant: ParticipantId) -> Result<ParticipantRecord, Error> {
     let store = scope.store();
     let own = async {
-        tokio::try_join!(store.access(id, participant), store.receipts_of(id, participant)).map_err(Error::from)
+        let (access, receipts) = (store.access(id, participant), store.receipts_of(id, participant));
+        let papers = store.paper_signatures_of(id, participant);
+        let code = store.link_code(id, participant);
+        tokio::try_join!(access, receipts, papers, store.members(), code).map_err(Error::from)
     };
-    let (agreement, (access, receipts)) = tokio::try_join!(found(scope, id), own)?;
+    let (agreement, (access, receipts, papers, members, code)) = tokio::try_join!(found(scope, id), own)?;
     let contact = agreement.participant(participant).ok_or_else(Error::not_found)?.contact_id;
     let loaded = AgreementWithContacts::load(scope, agreement).await?;
     let contact = loaded.contacts().iter().find(|found| found.id == contact).cloned().ok_or_else(Error::not_found)?;
-    Ok(ParticipantRecord { agreement: loaded.as_of(scope, scope.now()).into_owned(), contact, access, receipts })
+    let agreement = loaded.as_of(scope, scope.now()).into_owned();
+    let code = code.filter(|code| code.works(access.generation, scope.now()) && code.tries_left() > 0);
+    let has_one_member = members.len() < 2;
+    Ok(ParticipantRecord { agreement, contact, access, receipts, papers, has_one_member, code })
 }
 
 /// Reissues the link of a participant: the one before, and the sessions that it opened, end. A form names the generation

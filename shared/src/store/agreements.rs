@@ -14,7 +14,7 @@ use crate::domain::agreement::draft::Draft;
 use crate::domain::agreement::progress::AdvancedAgreement;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::call_context::CallContext;
-use crate::domain::ids::{AgreementId, ContactId, OrgId, ParticipantId, WorkspaceId};
+use crate::domain::ids::{AgreementId, ContactId, MemberId, OrgId, ParticipantId, WorkspaceId};
 use crate::domain::member::ByMember;
 use crate::domain::participant::ByParticipant;
 use crate::domain::time::Timestamp;
@@ -49,6 +49,8 @@ const WAITED_FOR: &str = "q";
 const DECLINED: &str = "d";
 /// The attribute of a row that holds how many answers wait for a member, if any do.
 const ANSWERS: &str = "n";
+/// The attribute of a row that holds who recorded the signatures on paper that wait for a second member, if there are any.
+const PAPERS: &str = "g";
 /// The attribute of a row that holds when the agreement expires, in milliseconds since 1970.
 const EXPIRES: &str = "x";
 
@@ -65,7 +67,7 @@ impl Record for Agreement {
     }
 
     fn row(&self) -> Row {
-        Row::searched_by(Folded::new(self.name.as_str()))
+        let row = Row::searched_by(Folded::new(self.name.as_str()))
             .with(&WORKSPACE, &self.workspace_id)
             .with(&LIFECYCLE, &self.lifecycle())
             .with_ids(CONTACTS, self.participants.iter().map(|participant| participant.contact_id.uuid()))
@@ -73,7 +75,9 @@ impl Record for Agreement {
             .with_number(DECLINED, self.is_declined().then_some(1))
             .with_number(ANSWERS, i64::try_from(self.answers_waiting()).ok().filter(|count| *count > 0))
             .with_number(SINCE, self.open_since().map(Timestamp::unix_ms))
-            .with_number(EXPIRES, self.expires_at.map(Timestamp::unix_ms))
+            .with_number(EXPIRES, self.expires_at.map(Timestamp::unix_ms));
+        let mut papers = self.papers_to_confirm().map(|(_, paper)| paper.recorded_by.uuid()).peekable();
+        if papers.peek().is_some() { row.with_ids(PAPERS, papers) } else { row }
     }
 
     fn encode(&self) -> Result<Item, StoreError> {
@@ -178,6 +182,8 @@ pub(crate) struct OpenAgreement {
     pub is_declined: bool,
     /// Whether answers of participants wait for a member to read them.
     pub has_answers: bool,
+    /// Who recorded the signatures on paper of an active agreement that wait for a second member, each once for each.
+    pub papers: Vec<MemberId>,
     /// Since when a draft is as it is, or an active agreement's step is open, in milliseconds since 1970.
     pub since_ms: i64,
     /// When it expires, in milliseconds since 1970.
@@ -197,7 +203,7 @@ impl OrgStore {
     /// The drafts and the active agreements, from one pass over the rows.
     pub(crate) async fn open_agreements(&self) -> Result<OpenAgreements, StoreError> {
         let mut found = OpenAgreements::default();
-        let attributes = [keys::SORT, LIFECYCLE.name, CONTACTS, WAITED_FOR, DECLINED, ANSWERS, SINCE, EXPIRES];
+        let attributes = [keys::SORT, LIFECYCLE.name, CONTACTS, WAITED_FOR, DECLINED, ANSWERS, PAPERS, SINCE, EXPIRES];
         let partition = keys::rows(self.org, Rows::Agreements);
         self.store
             .scan_partition(&partition, Order::OldestFirst, &attributes, |row| match open_agreement(&row) {
@@ -231,6 +237,7 @@ fn open_agreement(row: &Item) -> Option<OpenAgreement> {
         waited_for: ids(row, WAITED_FOR).unwrap_or_default().into_iter().map(Into::into).collect(),
         is_declined: number::<i64>(row, DECLINED).is_some(),
         has_answers: number::<i64>(row, ANSWERS).is_some(),
+        papers: ids(row, PAPERS).unwrap_or_default().into_iter().map(Into::into).collect(),
         since_ms: number(row, SINCE).unwrap_or_default(),
         expires_ms: number(row, EXPIRES),
     })

@@ -40,8 +40,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::{Email, ExternalReference};
 use crate::domain::ids::{
-    AgreementId, ContactId, EndpointId, EventId, GateId, MemberId, OrgId, ParticipantId, ProposalId, ReceiptId,
-    RequestId, SessionId, TokenId, VerificationId, WorkspaceId,
+    AgreementId, ContactId, EndpointId, EventId, GateId, MemberId, OrgId, PaperSignatureId, ParticipantId, ProposalId,
+    ReceiptId, RequestId, SessionId, TokenId, VerificationId, WorkspaceId,
 };
 use crate::domain::participant::session::Part;
 use crate::domain::proposal::ProposalAction;
@@ -428,6 +428,20 @@ pub(super) fn verification(org: OrgId, agreement: AgreementId, id: VerificationI
 /// The beginning of the sort keys of verifications.
 pub(super) const VERIFICATION: &str = "VERIFICATION#";
 
+/// A signature on paper of a participant of an agreement.
+pub(super) fn paper_signature(part: Part, id: PaperSignatureId) -> Key {
+    let Part { organization_id, agreement_id, participant_id } = part;
+    Key::new(acts(organization_id, agreement_id), format_args!("{}{id}", paper_signatures_of(participant_id)))
+}
+
+/// The beginning of the sort keys of a participant's signatures on paper.
+pub(super) fn paper_signatures_of(participant: ParticipantId) -> String {
+    format!("{PAPER_SIGNATURE}{participant}#")
+}
+
+/// The beginning of the sort keys of signatures on paper.
+pub(super) const PAPER_SIGNATURE: &str = "PAPERSIGNATURE#";
+
 /// How a participant of an agreement gets to their pages.
 pub(super) fn access(part: Part) -> Key {
     let Part { organization_id, agreement_id, participant_id } = part;
@@ -436,6 +450,12 @@ pub(super) fn access(part: Part) -> Key {
 
 /// The beginning of the sort keys of accesses.
 pub(super) const ACCESS: &str = "ACCESS#";
+
+/// The code that a member made last for the link of a participant.
+pub(super) fn link_code(part: Part) -> Key {
+    let Part { organization_id, agreement_id, participant_id } = part;
+    Key::new(acts(organization_id, agreement_id), format_args!("LINKCODE#{participant_id}"))
+}
 
 /// A receipt of a participant of an agreement.
 pub(super) fn receipt(part: Part, id: ReceiptId) -> Key {

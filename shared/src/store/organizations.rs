@@ -31,14 +31,28 @@ impl OrgStore {
 }
 
 /// The change of the settings.
-pub(crate) fn change_settings(call: &CallContext, admin: Admin<'_>, settings: &OrganizationSettings) -> Changes {
+pub(crate) fn change_settings(
+    call: &CallContext,
+    admin: Admin<'_>,
+    settings: &OrganizationSettings,
+    asks_for_codes: bool,
+) -> Changes {
     let text = |text: &str| AttributeValue::S(text.to_owned());
     let changed = Update {
         key: keys::organization(call.org()),
-        expression: "SET #name = :name, #time_zone = :time_zone",
+        expression: "SET #name = :name, #time_zone = :time_zone, #codes = :codes",
         condition: "attribute_exists(#pk)",
-        names: vec![("#name", "name"), ("#time_zone", "time_zone"), ("#pk", keys::PARTITION)],
-        values: vec![(":name", text(settings.name.as_str())), (":time_zone", text(settings.time_zone.as_str()))],
+        names: vec![
+            ("#name", "name"),
+            ("#time_zone", "time_zone"),
+            ("#codes", "asks_for_codes"),
+            ("#pk", keys::PARTITION),
+        ],
+        values: vec![
+            (":name", text(settings.name.as_str())),
+            (":time_zone", text(settings.time_zone.as_str())),
+            (":codes", AttributeValue::Bool(asks_for_codes)),
+        ],
     };
     Changes::by_admin(call, admin, [Change::Update(changed)])
 }

@@ -11,7 +11,7 @@ use http::{HeaderValue, header};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::crypto::keyring::{Keyring, SealError, Sealed};
-use crate::domain::ids::{EndpointId, InvitationId, MemberId, ProposalId, TokenId};
+use crate::domain::ids::{EndpointId, InvitationId, MemberId, ParticipantId, ProposalId, TokenId};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
@@ -36,6 +36,8 @@ pub enum Flash {
     InvitationLink(InvitationId),
     /// The secret of a new link to set a member's password.
     PasswordLink(MemberId),
+    /// A new code for the link of a participant.
+    LinkCode(ParticipantId),
     /// The note of a decision that a member sent when their session had ended.
     DecisionNote(ProposalId, MemberId),
     /// The fields of a form that a member sent when their session had ended.
@@ -158,6 +160,7 @@ impl Flash {
             Self::TokenValue(token) => format!("{prefix}once-token-{token}"),
             Self::InvitationLink(invitation) => format!("{prefix}once-invitation-{invitation}"),
             Self::PasswordLink(member) => format!("{prefix}once-password-{member}"),
+            Self::LinkCode(participant) => format!("{prefix}once-code-{participant}"),
             Self::DecisionNote(..) => format!("{prefix}once-note"),
             Self::UnsentForm(_) => format!("{prefix}once-form"),
             Self::SecondFactorSecret => format!("{prefix}once-second-factor"),
@@ -192,6 +195,7 @@ impl Flash {
             Self::TokenValue(token) => format!("shown once, value of {token}, to {form_token}"),
             Self::InvitationLink(invitation) => format!("shown once, link of {invitation}, to {form_token}"),
             Self::PasswordLink(member) => format!("shown once, password link of {member}, to {form_token}"),
+            Self::LinkCode(participant) => format!("shown once, code of {participant}, to {form_token}"),
             // The session has ended: the note is for the member in their next one.
             Self::DecisionNote(proposal, member) => format!("shown once, note for {proposal}, to {member}"),
             Self::UnsentForm(member) => format!("shown once, form not sent, to {member}"),

@@ -3,19 +3,26 @@
 //! Decision: a link opens a page that names the organization and the agreement, and a button there opens the session.
 //! Programs that look into messages follow links before people do, and must neither open a session nor count as having
 //! looked.
+//!
+//! Decision: where the organization asks for a code, the button opens a session only with the one that a member reads out by
+//! phone. Who has a session already goes on with it: also one that began before the setting was turned on. A wrong code
+//! counts like a link that does not work, and slows down what comes from its network address; tries at one code are counted
+//! besides, wherever they come from.
 
 use std::sync::atomic::Ordering;
 
 use http::{HeaderMap, HeaderValue, StatusCode, header};
+use tokio::sync::OnceCell;
+use uuid::Uuid;
 
 use crate::crypto::CookieSecret;
 use crate::domain::agreement::Agreement;
 use crate::domain::contact::Contact;
-use crate::domain::ids::ParticipantId;
+use crate::domain::ids::{AgreementId, ParticipantId};
 use crate::domain::organization::Organization;
 use crate::domain::participant::receipt::Origin;
 use crate::domain::participant::session::{Part, ParticipantSession};
-use crate::domain::participant::{Access, ActingParticipant, ParticipantLink};
+use crate::domain::participant::{Access, ActingParticipant, LinkCode, ParticipantLink};
 use crate::error::Error;
 use crate::limits;
 use crate::platform::app_state::AppState;
@@ -23,11 +30,11 @@ use crate::platform::call_record::CallRecord;
 use crate::retry::{Budget, retry_on_conflict};
 use crate::service::scope::{Plan, Scope};
 use crate::store::commit::Commit;
-use crate::store::{OrgStore, Store, keys, participants};
+use crate::store::{OrgStore, Store, keys, link_codes, participants};
 use crate::web::client_address::ClientAddress;
 use crate::web::cookies;
 use crate::web::credentials::{count_attempt, wait_ms};
-use crate::web::participant_session::{Attending, attending, cookie_name, cookie_prefix};
+use crate::web::participant_session::{Attending, attending, authenticate, cookie_name, cookie_prefix};
 use crate::web::request::Request;
 use crate::web::submitted_form::SubmittedForm;
 
@@ -42,7 +49,16 @@ pub struct OpenLink {
     pub contact: Contact,
     /// The participant.
     pub participant: ParticipantId,
+    /// Whether it opens a session only with a code.
+    pub asks_for_code: bool,
     access: Access,
+}
+
+impl OpenLink {
+    fn part(&self) -> Part {
+        let (organization_id, agreement_id) = (self.organization.id, self.agreement.id());
+        Part { organization_id, agreement_id, participant_id: self.participant }
+    }
 }
 
 /// What became of following a link.
@@ -59,19 +75,34 @@ pub enum Followed {
 /// Follows a link, without opening a session. Links that do not work are counted by network address, and slow down what
 /// comes from there.
 pub async fn follow(request: &Request, link: Option<&ParticipantLink>) -> Result<Followed, Error> {
-    let address = request.client_address().map_or_else(|| "unknown".to_owned(), ClientAddress::rate_limit_key);
-    let counter = keys::failed_logins("participant-link", &address);
-    let free = limits::LOGIN_ATTEMPTS_FROM_ADDRESS;
-    if wait_ms(request.store(), &counter, free, request.now()).await? > 0 {
+    let counter = guesses_from(request);
+    if wait_ms(request.store(), &counter, limits::LOGIN_ATTEMPTS_FROM_ADDRESS, request.now()).await? > 0 {
         return Ok(Followed::TooMany);
     }
     if let Some(link) = link
         && let Some(open) = find((request.app(), request.store()), link).await?
     {
-        return Ok(Followed::Open(Box::new(open)));
+        let goes_on = open.asks_for_code && own_session(request, open.participant).await?.is_some();
+        return Ok(Followed::Open(Box::new(OpenLink { asks_for_code: open.asks_for_code && !goes_on, ..open })));
     }
-    let may_go_on = count_attempt(request.store(), &counter, free, request.now()).await?;
-    Ok(if may_go_on { Followed::Gone } else { Followed::TooMany })
+    Ok(if count_guess(request).await? { Followed::Gone } else { Followed::TooMany })
+}
+
+/// The counter of links and codes that were wrong, of the network address of a request.
+fn guesses_from(request: &Request) -> keys::Key {
+    let address = request.client_address().map_or_else(|| "unknown".to_owned(), ClientAddress::rate_limit_key);
+    keys::failed_logins("participant-link", &address)
+}
+
+/// Counts a wrong link or code. False, if there were too many.
+async fn count_guess(request: &Request) -> Result<bool, Error> {
+    count_attempt(request.store(), &guesses_from(request), limits::LOGIN_ATTEMPTS_FROM_ADDRESS, request.now()).await
+}
+
+/// The session that a browser has for a participant already, if it goes on.
+async fn own_session(request: &Request, participant: ParticipantId) -> Result<Option<Attending>, Error> {
+    let from = (request.headers(), participant);
+    authenticate(request.app(), request.record(), from, request.path_record_ids()).await
 }
 
 async fn find((app, table): (&AppState, &Store), link: &ParticipantLink) -> Result<Option<OpenLink>, Error> {
@@ -91,64 +122,164 @@ async fn find((app, table): (&AppState, &Store), link: &ParticipantLink) -> Resu
     let (organization, contacts) = tokio::try_join!(table.organization(organization_id), store.contacts([contact]))?;
     let Some((organization, contact)) = organization.zip(contacts.into_iter().next()) else { return Ok(None) };
     let (agreement, contact) = (agreement.into_inner(), contact.into_inner());
-    Ok(Some(OpenLink { organization, agreement, contact, participant: participant_id, access }))
+    let asks_for_code = organization.asks_for_codes;
+    Ok(Some(OpenLink { organization, agreement, contact, participant: participant_id, asks_for_code, access }))
 }
 
 /// A session that a link opened.
 #[derive(Debug)]
 pub struct OpenedSession {
+    /// The agreement.
+    pub agreement: AgreementId,
     /// The participant.
     pub participant: ParticipantId,
     /// The `Set-Cookie` headers: the session's, and those that remove the oldest ones where a browser has too many.
     pub cookies: Vec<HeaderValue>,
 }
 
-/// Opens a session with a link.
+/// Why a link opened no session.
+#[derive(Debug)]
+pub enum NotOpened {
+    /// What became of the link: it is not open.
+    Link(Followed),
+    /// A code is asked for, and none that can be one was typed.
+    NoCode(Box<OpenLink>),
+    /// The code is wrong, or no longer works.
+    WrongCode(Box<OpenLink>),
+}
+
+/// Opens a session with a link, and with the code that was typed where the organization asks for one.
 ///
 /// # Errors
-/// What became of the link, if it opens none.
+/// When the store or the keys can't be read, or too many others write the same records.
 pub async fn open(
     request: &mut Request,
     link: Option<&ParticipantLink>,
-) -> Result<Result<OpenedSession, Followed>, Error> {
-    let secret = CookieSecret::new()?;
-    let begin = || async {
-        let opened = match follow(request, link).await? {
-            Followed::Open(opened) => opened,
-            refused => return Ok(Err(refused)),
-        };
-        begin(request, &secret, *opened).await.map(Ok)
-    };
-    let attending = match retry_on_conflict(Budget::until(request.write_deadline()), begin).await? {
-        Ok(attending) => attending,
-        Err(refused) => return Ok(Err(refused)),
+    typed: &str,
+) -> Result<Result<OpenedSession, NotOpened>, Error> {
+    let (secret, right) = (CookieSecret::new()?, OnceCell::new());
+    let attempt = || try_to_open(request, link, typed, (&secret, &right));
+    let (attending, is_new) = match retry_on_conflict(Budget::until(request.write_deadline()), attempt).await? {
+        Ok(opened) => opened,
+        Err(refused) => {
+            if let NotOpened::NoCode(open) | NotOpened::WrongCode(open) = &refused {
+                let holder = holder(request, open);
+                request.set_link_holder(holder);
+            }
+            return Ok(Err(refused));
+        }
     };
     let participant = attending.participant().id();
     let (app, headers) = (request.app(), request.headers());
     let own = cookies::set(app, &cookie_name(app, participant), Some((secret.reveal(), limits::SESSION_LIFETIME_S)));
     let others = surplus_cookies(headers, cookie_prefix(app), &cookie_name(app, participant));
-    let cookies = own.into_iter().chain(others.iter().filter_map(|name| cookies::set(app, name, None))).collect();
+    let cookies = own.into_iter().chain(others.iter().filter_map(|name| cookies::set(app, name, None)));
+    let cookies = if is_new { cookies.collect() } else { Vec::new() };
+    let agreement = attending.participant().agreement_id();
     request.attend(attending);
-    Ok(Ok(OpenedSession { participant, cookies }))
+    Ok(Ok(OpenedSession { agreement, participant, cookies }))
 }
 
-async fn begin(request: &Request, secret: &CookieSecret, opened: OpenLink) -> Result<Attending, Error> {
-    let OpenLink { organization, agreement, contact, participant, access } = opened;
-    let part = Part { organization_id: organization.id, agreement_id: agreement.id(), participant_id: participant };
+/// One attempt at opening a session: the participant, and whether the session is new. `right` is the code that was right.
+async fn try_to_open(
+    request: &Request,
+    link: Option<&ParticipantLink>,
+    typed: &str,
+    (secret, right): (&CookieSecret, &OnceCell<Option<Uuid>>),
+) -> Result<Result<(Attending, bool), NotOpened>, Error> {
+    let opened = match follow(request, link).await? {
+        Followed::Open(opened) => opened,
+        refused => return Ok(Err(NotOpened::Link(refused))),
+    };
+    if !opened.asks_for_code {
+        if opened.organization.asks_for_codes
+            && let Some(attending) = own_session(request, opened.participant).await?
+        {
+            return Ok(Ok((attending, false)));
+        }
+        return Ok(Ok((begin(request, secret, &opened, None).await?, true)));
+    }
+    let Some(typed) = LinkCode::parse(typed) else { return Ok(Err(NotOpened::NoCode(opened))) };
+    // It is tried once, however often the session has to be written.
+    let Some(code) = *right.get_or_try_init(|| try_code(request, &opened, typed)).await? else {
+        return Ok(Err(NotOpened::WrongCode(opened)));
+    };
+    if still_works(request, &opened, code).await? {
+        return Ok(Ok((begin(request, secret, &opened, Some(code)).await?, true)));
+    }
+    // An earlier attempt may have taken effect although its response was lost.
+    Ok(match request.store().participant_session(secret.hash()).await? {
+        Some(session) => {
+            request.is_audited.store(true, Ordering::Relaxed);
+            Ok((attending_of(request, secret, &opened, session), true))
+        }
+        None => Err(NotOpened::WrongCode(opened)),
+    })
+}
+
+/// Tries a code, and gives its id if it is right. The try is counted before the code is compared.
+async fn try_code(request: &Request, open: &OpenLink, typed: LinkCode) -> Result<Option<Uuid>, Error> {
+    let (part, keyring) = (open.part(), request.app().webhooks()?.keys.keyring().await?);
+    let store = OrgStore::new(request.store().clone(), part.organization_id);
+    let code = store.link_code(part.agreement_id, part.participant_id).await?;
+    if let Some(code) = code.filter(|code| code.works(open.access.generation, request.now()))
+        && store.count_code_try(part, code.id).await?
+        && code.is(&keyring, part, &typed)
+    {
+        return Ok(Some(code.id));
+    }
+    // Whoever guesses for many participants is slowed down, too.
+    count_guess(request).await?;
+    Ok(None)
+}
+
+/// Whether a code that was right has not been used or replaced since.
+async fn still_works(request: &Request, open: &OpenLink, id: Uuid) -> Result<bool, Error> {
+    let part = open.part();
+    let store = OrgStore::new(request.store().clone(), part.organization_id);
+    let code = store.link_code(part.agreement_id, part.participant_id).await?;
+    Ok(code.is_some_and(|code| code.id == id && code.works(open.access.generation, request.now())))
+}
+
+/// The scope in which the audit log has what the holder of a link did without a session.
+fn holder(request: &Request, open: &OpenLink) -> Scope {
+    let named = (open.participant, open.contact.display_name.clone());
+    let by = ActingParticipant::of_session(open.organization.id, open.agreement.id(), named, open.access);
+    let ids = [open.agreement.id().uuid(), open.participant.uuid()].into_iter().flat_map(Uuid::into_bytes).collect();
+    request.record().scope(request.app(), open.organization.id, by.actor(), ids)
+}
+
+fn attending_of(
+    request: &Request,
+    secret: &CookieSecret,
+    OpenLink { organization, contact, access, .. }: &OpenLink,
+    session: ParticipantSession,
+) -> Attending {
+    let call = (request.app(), request.record());
+    let found = (organization.clone(), contact, *access);
+    attending(call, found, (secret.clone(), session), request.path_record_ids())
+}
+
+async fn begin(
+    request: &Request,
+    secret: &CookieSecret,
+    opened: &OpenLink,
+    code: Option<Uuid>,
+) -> Result<Attending, Error> {
+    let part = opened.part();
     let session = ParticipantSession {
         part,
-        contact_id: contact.id,
-        generation: access.generation,
+        contact_id: opened.contact.id,
+        generation: opened.access.generation,
         created_at: request.now(),
         seen_at: request.now(),
     };
-    let call = (request.app(), request.record());
-    let attending =
-        attending(call, (organization, &contact, access), (secret.clone(), session), request.path_record_ids());
+    let attending = attending_of(request, secret, opened, session);
     let (store, call) = (attending.scope().store(), attending.scope().call());
     let begun = participants::begin_session(call, secret.hash(), attending.session())?;
-    let shown = [agreement.id().uuid(), participant.uuid()];
-    Commit::new(store, call).with([begun]).done(StatusCode::SEE_OTHER, &shown).await?;
+    let used = code.map(|id| link_codes::use_once(call, part, id));
+    let shown = [part.agreement_id.uuid(), part.participant_id.uuid()];
+    Commit::new(store, call).with([begun]).with(used).done(StatusCode::SEE_OTHER, &shown).await?;
     request.is_audited.store(true, Ordering::Relaxed);
     Ok(attending)
 }

@@ -35,6 +35,8 @@ pub struct Request {
     record: CallRecord,
     signed_in: Option<SignedIn>,
     attending: Option<Attending>,
+    /// The holder of a participant's link, who has no session.
+    link_holder: Option<Scope>,
     parts: request::Parts,
     path: Vec<(String, String)>,
     form: Result<Form, FieldErrors>,
@@ -62,6 +64,7 @@ impl Request {
             record,
             signed_in: None,
             attending: None,
+            link_holder: None,
             parts,
             path,
             form,
@@ -111,6 +114,11 @@ impl Request {
         self.attending = Some(attending);
     }
 
+    /// Sets in whose organization, and as whose act, the audit log has the request of someone with a link but no session.
+    pub(super) fn set_link_holder(&mut self, scope: Scope) {
+        self.link_holder = Some(scope);
+    }
+
     /// The CSRF token of the forms of the request's session.
     ///
     /// # Errors
@@ -126,7 +134,7 @@ impl Request {
     /// The scope of the caller: a member or a participant.
     fn scope(&self) -> Option<&Scope> {
         let member = self.signed_in.as_ref().map(SignedIn::scope);
-        member.or_else(|| self.attending.as_ref().map(Attending::scope))
+        member.or_else(|| self.attending.as_ref().map(Attending::scope)).or(self.link_holder.as_ref())
     }
 
     /// Sets what the act did that led to the page, which the page's title says.

@@ -20,7 +20,7 @@ use shared::web::participant_link::origin;
 use shared::web::participant_session::Attending;
 use shared::wire::fields::FieldErrors;
 
-use super::condition::{not_asked, store_file};
+use super::condition::{keep_file, not_asked};
 use super::receipt::receipt_url;
 use super::{PartForm, find_gate, load, part_url, refusal, waits_for};
 use crate::Handler;
@@ -286,7 +286,7 @@ async fn read(request: &Request, submitted: &PartForm<'_>, gate: GateId) -> Resu
     for field in questions.iter().filter(|field| field.field_type == FieldType::File) {
         let name = input_name(field.id);
         let Some(file) = submitted.form().file(&name) else { continue };
-        match store_file(submitted, Some(file), &name).await? {
+        match keep_file(submitted, Some(file), &name).await? {
             Ok((name, content, file_type)) => {
                 files.insert(field.id, AnswerFile { name, content, file_type });
             }

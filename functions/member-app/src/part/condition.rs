@@ -10,15 +10,15 @@ use shared::domain::sentences;
 use shared::error::Error;
 use shared::limits;
 use shared::service::participants::Doing;
-use shared::web::Request;
 use shared::web::form::UploadedFile;
+use shared::web::{Request, SubmittedForm, Submitter};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use super::answers::{self, Shown, own_answers};
 use super::document::read_reason;
 use super::overview::DocumentRow;
 use super::receipt::receipt_url;
-use super::{GateTask, PartForm, act, consent, find_gate, load, needs_consent, part_url, refusal, reworded, waits_for};
+use super::{GateTask, act, consent, find_gate, load, needs_consent, part_url, refusal, reworded, waits_for};
 use crate::Handler;
 use crate::agreement_summary::size;
 use crate::done::notice_of_act;
@@ -165,7 +165,7 @@ impl Handler for Upload {
             let (title, line) = refusal(refused);
             return Ok(page(request, Fields::default(), Some(Notice::bad(title, line))).await?.conflicting());
         }
-        let (name, content, file_type) = match store_file(&submitted, form.file("file"), "file").await? {
+        let (name, content, file_type) = match keep_file(&submitted, form.file("file"), "file").await? {
             Ok(stored) => stored,
             Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
         };
@@ -198,8 +198,8 @@ pub(super) async fn not_asked(request: &Request, id: GateId) -> Result<Option<No
 /// Checks an uploaded file, and stores it. Its content is not read: nothing here opens it, and a PDF can be made so that
 /// opening it takes all memory. It is stored before the agreement names it: an upload that is refused then leaves
 /// a file that nothing names.
-pub(super) async fn store_file(
-    submitted: &PartForm<'_>,
+pub(crate) async fn keep_file<S: Submitter>(
+    submitted: &SubmittedForm<'_, S>,
     file: Option<&UploadedFile>,
     field: &str,
 ) -> Result<Result<(Label, DocumentContent, FileType), FieldErrors>, Error> {

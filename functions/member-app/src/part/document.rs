@@ -11,7 +11,7 @@ use axum::body::Bytes;
 use shared::domain::agreement::tasks::Task;
 use shared::domain::agreement::{Document, Lifecycle, SignatureBlock, pdf};
 use shared::domain::contact::DisplayName;
-use shared::domain::ids::{DocumentId, ParticipantId, ReceiptId, SignatureBlockId};
+use shared::domain::ids::{DocumentId, PaperSignatureId, ParticipantId, ReceiptId, SignatureBlockId};
 use shared::domain::participant::receipt::{Drawing, ReceiptAct, Signature};
 use shared::domain::participant::{Declining, Signing};
 use shared::domain::proposal::Note;
@@ -28,6 +28,7 @@ use crate::agreement_summary::size;
 use crate::done::notice_of_act;
 use crate::fields::Fields;
 use crate::layout::{Layout, Link, Notice};
+use crate::paper_signature::scan;
 use crate::response::PageResponse;
 
 /// The beginning of the paths of the pictures of pages.
@@ -64,6 +65,8 @@ struct DocumentPage {
     fields: Fields,
     /// The receipt of the participant's own signature.
     receipt: Option<String>,
+    /// The participant's own signatures on paper: the day, and the scan.
+    papers: Vec<(String, String)>,
     next: Option<Link>,
 }
 
@@ -144,6 +147,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         to_sign: joined(&agreement.blocks_to_sign(document, by.id())),
         fields,
         receipt: own_receipt(&view, id).map(|receipt| receipt_url(by.id(), receipt)),
+        papers: own_papers(&view, id, by.id()),
         next: super::task_rows(&view, by.id()).into_iter().find(|task| task.can_act).map(|task| task.link),
     };
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
@@ -191,11 +195,15 @@ fn place(view: &ParticipantView, by: ParticipantId, id: DocumentId) -> Option<Ta
 fn blocks(view: &ParticipantView, document: &Document, by: ParticipantId) -> Vec<BlockRow> {
     let agreement = &view.agreement;
     let to_sign = agreement.blocks_to_sign(document, by);
+    let on_paper = view.papers.iter().filter(|paper| paper.counts_since().is_some());
+    let on_paper: BTreeSet<SignatureBlockId> = on_paper.flat_map(|paper| paper.block_ids.iter().copied()).collect();
     let row = |block: &SignatureBlock| BlockRow {
         who: name_of(view, block.participant_id).to_owned(),
         label: block.label.as_str().to_owned(),
         is_own: block.participant_id == by,
-        state: if agreement.is_signed(block.id) {
+        state: if on_paper.contains(&block.id) {
+            "Signed on paper"
+        } else if agreement.is_signed(block.id) {
             "Signed"
         } else if to_sign.contains(&block.id) {
             "You sign here now"
@@ -217,6 +225,32 @@ fn own_receipt(view: &ParticipantView, id: DocumentId) -> Option<ReceiptId> {
         ReceiptAct::Signed { document_id, .. } if *document_id == id => Some(receipt.id),
         _ => None,
     })
+}
+
+/// The participant's signatures on paper in a document that count: the day, and the scan.
+fn own_papers(view: &ParticipantView, id: DocumentId, by: ParticipantId) -> Vec<(String, String)> {
+    let own = view.papers.iter().filter(|paper| paper.document_id == id && paper.counts_since().is_some());
+    let scan = |paper: PaperSignatureId| format!("{}/papers/{paper}/scan", part_url(by));
+    own.map(|paper| (paper.signed_on.for_people(), scan(paper.id))).collect()
+}
+
+/// Downloads the scan of the participant's own signature on paper, once it counts: it says that they have signed, so they
+/// can check it.
+pub(crate) struct DownloadScan;
+
+impl Handler for DownloadScan {
+    fn operation(_: &Request) -> &'static str {
+        "download_own_paper_signature"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let id: PaperSignatureId = request.path_id("paper")?;
+        let (attending, view) = load(request).await?;
+        let counted = view.papers.iter().find(|paper| paper.id == id && paper.counts_since().is_some());
+        let paper = counted.ok_or_else(Error::not_found)?;
+        let file = scan(request, attending.scope().org(), &paper.scan).await?;
+        Ok(file.showing([attending.participant().id().uuid(), id.uuid()]))
+    }
 }
 
 /// Signs the document.

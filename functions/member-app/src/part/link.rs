@@ -6,10 +6,11 @@ use shared::domain::participant::ParticipantLink;
 use shared::error::Error;
 use shared::web::Request;
 use shared::web::cookies::Cookie;
-use shared::web::participant_link::{self, Followed, OpenLink, OpenedSession};
+use shared::web::participant_link::{self, Followed, NotOpened, OpenLink, OpenedSession};
 
 use super::part_url;
 use crate::Handler;
+use crate::fields::Fields;
 use crate::layout::{Layout, Link, Notice};
 use crate::response::{MessagePage, PageResponse};
 use crate::sign_in::form_secret;
@@ -28,6 +29,8 @@ struct LinkPage {
     agreement: String,
     name: String,
     email: Option<String>,
+    asks_for_code: bool,
+    fields: Fields,
 }
 
 /// Shows who invites whom to what.
@@ -46,12 +49,16 @@ impl Handler for Show {
 async fn page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let link = request.path_id::<ParticipantLink>("secret").ok();
     match participant_link::follow(request, link.as_ref()).await? {
-        Followed::Open(open) => open_page(request, &open, notice),
+        Followed::Open(open) => open_page(request, &open, (Fields::default(), notice)),
         refused => refused_page(request, &refused),
     }
 }
 
-fn open_page(request: &Request, open: &OpenLink, notice: Option<Notice>) -> Result<PageResponse, Error> {
+fn open_page(
+    request: &Request,
+    open: &OpenLink,
+    (fields, notice): (Fields, Option<Notice>),
+) -> Result<PageResponse, Error> {
     let form_secret = form_secret(request)?;
     let page = LinkPage {
         layout: Layout::signed_out(request),
@@ -62,6 +69,8 @@ fn open_page(request: &Request, open: &OpenLink, notice: Option<Notice>) -> Resu
         agreement: open.agreement.name.as_str().to_owned(),
         name: open.contact.display_name.as_str().to_owned(),
         email: open.contact.email.as_ref().map(|email| email.as_str().to_owned()),
+        asks_for_code: open.asks_for_code,
+        fields,
     };
     Ok(PageResponse::render(&page)?.with_cookie(Cookie::Form.set(request.app(), Some(&form_secret))))
 }
@@ -112,12 +121,31 @@ impl Handler for Open {
             Some(Err(error)) => return Err(error),
         }
         let link = request.path_id::<ParticipantLink>("secret").ok();
-        match participant_link::open(request, link.as_ref()).await? {
-            Ok(OpenedSession { participant, cookies }) => {
+        let typed = request.unverified_form().get("code").to_owned();
+        match participant_link::open(request, link.as_ref(), &typed).await? {
+            Ok(OpenedSession { agreement, participant, cookies }) => {
                 let to_pages = PageResponse::see_other(part_url(participant));
+                let to_pages = to_pages.showing([agreement.uuid(), participant.uuid()]);
                 Ok(cookies.into_iter().fold(to_pages, |page, cookie| page.with_cookie(Some(cookie))))
             }
-            Err(refused) => refused_page(request, &refused),
+            Err(NotOpened::Link(refused)) => refused_page(request, &refused),
+            Err(NotOpened::NoCode(open)) => {
+                let (message, organization) = ("must be six digits", open.organization.name.as_str());
+                // The page was opened before the organization began to ask for codes.
+                let notice = typed
+                    .is_empty()
+                    .then(|| Notice::warn("You need a code", format!("{organization} reads it out to you by phone.")));
+                let fields = Fields::wrong_one("code", message);
+                Ok(open_page(request, &open, (fields, notice))?.unprocessable())
+            }
+            Err(NotOpened::WrongCode(open)) => {
+                let organization = open.organization.name.as_str();
+                let message = format!(
+                    "is wrong, or no longer works. A code is valid for 15 minutes and five tries: if this goes on, ask {organization} for a new one"
+                );
+                let fields = Fields::wrong_one("code", &message);
+                Ok(open_page(request, &open, (fields, None))?.unprocessable())
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use askama::Template;
 use shared::domain::agreement::gate::GateStatus;
 use shared::domain::agreement::{Document, DocumentState, Lifecycle, StageState};
 use shared::domain::ids::{ParticipantId, ReceiptId};
+use shared::domain::paper_signature::PaperSignature;
 use shared::domain::sentences;
 use shared::error::Error;
 use shared::service::participants::ParticipantView;
@@ -36,6 +37,8 @@ struct OverviewPage {
     certificate: Option<String>,
     terms: Vec<(&'static str, String)>,
     receipts: Vec<ReceiptRow>,
+    /// The signatures on paper that count, with the pages of their documents.
+    papers: Vec<Link>,
     has_consent: bool,
     /// The id of the receipt of a withdrawal.
     withdrawal: ReceiptId,
@@ -110,6 +113,7 @@ impl Handler for Show {
                     at: receipt.at.into(),
                 })
                 .collect(),
+            papers: papers(&view, by),
             has_consent: attending.participant().access().consent.is_some(),
             withdrawal: ReceiptId::new(),
         };
@@ -145,12 +149,26 @@ fn others(view: &ParticipantView, by: ParticipantId) -> Vec<Other> {
     others.filter_map(|id| Some(Other { name: name_of(view, id).to_owned(), badge: badge(id)? })).collect()
 }
 
+/// The participant's signatures on paper that count, each with the page of its document, the newest first.
+fn papers(view: &ParticipantView, by: ParticipantId) -> Vec<Link> {
+    let counted = view.papers.iter().rev().filter(|paper| paper.counts_since().is_some());
+    let link = |paper: &PaperSignature| Link {
+        url: format!("{}/documents/{}", part_url(by), paper.document_id),
+        text: format!("You signed “{}” on paper on {}", paper.document.as_str(), paper.signed_on.for_people()),
+    };
+    counted.map(link).collect()
+}
+
 /// The documents, each with its state for the participant.
 pub(super) fn documents(view: &ParticipantView, by: ParticipantId) -> Vec<DocumentRow> {
     let agreement = &view.agreement;
     let with_file = agreement.documents.iter().filter(|document| document.content.is_some());
     let row = |document: &Document| {
-        let badge = if agreement.has_signed(document, by) {
+        let is_on_paper =
+            view.papers.iter().any(|paper| paper.document_id == document.id && paper.counts_since().is_some());
+        let badge = if agreement.has_signed(document, by) && is_on_paper {
+            Badge { text: "Signed on paper", class: "green" }
+        } else if agreement.has_signed(document, by) {
             Badge { text: "Signed by you", class: "green" }
         } else if document.state == DocumentState::Signed {
             Badge { text: "Signed", class: "green" }

@@ -59,6 +59,7 @@ impl Agreement {
             created_at: now,
             updated_at: now,
             facts: Facts::none(),
+            pending_papers: BTreeMap::new(),
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The types are here. [`acts`] has what a history shows, [`facts`] what has been recorded for gates, [`gate`] the nine
 //! types of gates, [`blockers`] the blockers of publication, [`edit`] the editing of drafts, [`draft`] the drafts that may be
-//! written without a member, [`participants`] joining an agreement, [`pdf`] what may be a document, [`progress`] how an active agreement advances,
+//! written without a member, [`papers`] the signatures on paper that wait for a second member, [`participants`] joining an agreement, [`pdf`] what may be a document, [`progress`] how an active agreement advances,
 //! [`template`] what a draft can begin with, [`verification`] the verified identities of participants.
 
 pub mod acts;
@@ -14,6 +14,7 @@ pub mod facts;
 #[cfg(test)]
 pub(crate) mod fixtures;
 pub mod gate;
+pub mod papers;
 pub mod participants;
 pub mod pdf;
 pub mod progress;
@@ -21,7 +22,7 @@ pub mod tasks;
 pub mod template;
 pub mod verification;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
@@ -29,7 +30,8 @@ use utoipa::ToSchema;
 
 use super::actor::Actor;
 use super::ids::{
-    AgreementId, ContactId, DocumentId, FundingItemId, ParticipantId, SignatureBlockId, StageId, WorkspaceId,
+    AgreementId, ContactId, DocumentId, FundingItemId, PaperSignatureId, ParticipantId, SignatureBlockId, StageId,
+    WorkspaceId,
 };
 use super::time::Timestamp;
 use crate::limits;
@@ -38,6 +40,7 @@ use crate::wire::fields::FieldErrors;
 use crate::wire::input::{OrDefault, texts};
 use facts::Facts;
 use gate::{Gate, GateState};
+use papers::PendingPaper;
 
 texts! {
     /// The name of an agreement.
@@ -316,6 +319,9 @@ pub struct Agreement {
     /// What has been recorded for its gates: private to the domain, which records it.
     #[serde(default = "Facts::none", skip_serializing_if = "Facts::is_none")]
     pub(super) facts: Facts,
+    /// The signatures on paper that wait for a second member: private to the domain, which records and decides them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) pending_papers: BTreeMap<PaperSignatureId, PendingPaper>,
 }
 
 /// An agreement to be drafted.
@@ -403,6 +409,7 @@ impl Agreement {
             created_at: now,
             updated_at: now,
             facts: Facts::none(),
+            pending_papers: BTreeMap::new(),
         }
     }
 

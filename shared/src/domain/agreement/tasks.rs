@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::gate::{Gate, GateRule, GateStatus};
 use super::{Agreement, Document, DocumentState, Lifecycle};
+use crate::domain::event::{EventKind, SignatureData};
 use crate::domain::ids::{DocumentId, GateId, ParticipantId, SignatureBlockId};
 
 /// Something that waits for a participant.
@@ -113,6 +114,23 @@ impl Agreement {
     #[must_use]
     pub fn is_signed(&self, block: SignatureBlockId) -> bool {
         self.facts.signed.contains(&block)
+    }
+
+    /// The event that a participant has signed a document, if they have: whoever recorded the last signature, however it was
+    /// given.
+    pub(in crate::domain) fn signature_completion(
+        &self,
+        document_id: DocumentId,
+        participant_id: ParticipantId,
+    ) -> Option<EventKind> {
+        let data = SignatureData { agreement_id: self.id(), document_id, participant_id };
+        let document = self.document(document_id)?;
+        self.has_signed(document, participant_id).then_some(EventKind::SignatureCompleted(data))
+    }
+
+    /// Whether a participant has a block in a document that can't be signed because a condition that asks for it is declined.
+    pub(in crate::domain) fn is_on_hold_for(&self, document: &Document, participant: ParticipantId) -> bool {
+        self.unsigned(document, participant).any(|block| self.is_declined_for(document, block))
     }
 
     /// Whether a participant has signed a document: it has blocks of theirs, all signed.

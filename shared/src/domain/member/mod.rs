@@ -4,10 +4,11 @@
 //!
 //! `answers` accepts and returns what participants answered, `decisions` confirms, declines and activates, `removal` removes
 //! members, `roles` changes their roles, `reopening` opens declined conditions again, `verification` records the identities
-//! that they verified.
+//! that they verified, `paper_signature` the signatures that participants gave on paper.
 
 mod answers;
 mod decisions;
+mod paper_signature;
 mod removal;
 mod reopening;
 mod roles;
@@ -17,6 +18,10 @@ use std::ops::Deref;
 
 pub use answers::{Judged, Judgment, NotJudged, judge_answers};
 pub use decisions::{Changed, DecisionContext, Outcome, Refusal, activate, confirm, decline};
+pub use paper_signature::{
+    Counting, NotDecided, NotRecorded, PaperChange, PaperDecision, decide_paper_signature, obstacle,
+    record_paper_signature,
+};
 pub use removal::{NotRemoved, NotRemovedByOperator, Removal, remove};
 pub use reopening::{NotReopened, Reopened, reopen_gate};
 pub use roles::{RoleChange, RoleNotChanged, change_role};

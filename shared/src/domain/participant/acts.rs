@@ -9,7 +9,7 @@ use super::{ActingParticipant, ByParticipant};
 use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::gate::{Gate, GateRule, GateStatus};
 use crate::domain::agreement::{Agreement, Document, DocumentContent, Label, Lifecycle};
-use crate::domain::event::{EventKind, SignatureData};
+use crate::domain::event::EventKind;
 use crate::domain::ids::{DocumentId, GateId, ReceiptId, SignatureBlockId};
 use crate::domain::moment::Moment;
 use crate::domain::proposal::Note;
@@ -119,21 +119,13 @@ pub fn sign(
         consent: consent_of(by)?,
     };
     let after = agreement.recorded(facts, time_scale, moment.at(), |facts| facts.signed.extend(block_ids));
-    let data = SignatureData { agreement_id: after.id(), document_id: document.id, participant_id: by.id() };
-    let is_complete = after.document(document.id).is_some_and(|document| after.has_signed(document, by.id()));
-    let signature = is_complete.then_some(EventKind::SignatureCompleted(data));
+    let signature = after.signature_completion(document.id, by.id());
     Ok(acted(by, after, moment, (occasion, act), signature))
 }
 
 /// Why a participant has nothing to sign in a document.
 fn not_to_sign(agreement: &Agreement, document: &Document, by: &ActingParticipant) -> NotActed {
-    let is_declined = |gate: &Gate| gate.state.status() == GateStatus::Declined;
-    let mut unsigned = agreement.unsigned(document, by.id());
-    if unsigned.any(|block| agreement.gates_asking_for(document, block).any(is_declined)) {
-        NotActed::Declined
-    } else {
-        NotActed::NotAsked
-    }
+    if agreement.is_on_hold_for(document, by.id()) { NotActed::Declined } else { NotActed::NotAsked }
 }
 
 /// Approves what a gate asks to approve.

@@ -8,6 +8,7 @@ mod acts;
 mod answers;
 pub mod consent;
 pub mod link;
+pub mod link_code;
 pub mod receipt;
 pub mod session;
 
@@ -16,6 +17,7 @@ use std::ops::Deref;
 pub use acts::{Acted, Declining, NotActed, Occasion, Signing, approve, decline, sign, upload};
 pub use answers::{Answering, Sent, can_answer, send_answers};
 pub use link::ParticipantLink;
+pub use link_code::LinkCode;
 
 use super::actor::{Actor, ActorType};
 use super::contact::DisplayName;

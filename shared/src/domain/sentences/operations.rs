@@ -54,6 +54,10 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("move_question", "Moved a question", &[Agreement, Part]),
     ("remove_question", "Removed a question", &[Agreement, Part]),
     ("record_verification", "Recorded a verified identity", &[Agreement, Part, Contact]),
+    ("record_paper_signature", "Recorded a signature on paper", &[Agreement, Part, Part, Part, Contact]),
+    ("confirm_paper_signature", "Confirmed a signature on paper", &[Agreement, Part, Part, Part]),
+    ("reject_paper_signature", "Rejected a signature on paper", &[Agreement, Part, Part, Part]),
+    ("download_paper_signature", "Downloaded the scan of a signature on paper", &[Agreement, Part, Part]),
     ("view_participant", "Viewed a participant’s page", &[Agreement, Part]),
     ("download_uploaded_file", "Downloaded an uploaded file", &[Agreement, Part]),
     ("reissue_link", "Reissued a participant’s link", &[Agreement, Part]),
@@ -62,6 +66,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("download_answer_file", "Downloaded a file of an answer", &[Agreement, Part, Part]),
     ("accept_answers", "Accepted answers", &[Agreement, Part, Part]),
     ("return_answers", "Returned answers", &[Agreement, Part, Part]),
+    ("create_link_code", "Created a code for a participant’s link", &[Agreement, Part]),
     ("reopen_condition", "Opened a declined condition again", &[Agreement, Part]),
     // What participants do on their own pages.
     ("view_participant_link", "Opened a participant’s link", &[]),
@@ -75,6 +80,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("view_document_page", "Viewed a page of a document", &[Part, Part]),
     ("download_own_document", "Downloaded a document", &[Part, Part]),
     ("download_own_certificate", "Downloaded the certificate", &[Part, Agreement]),
+    ("download_own_paper_signature", "Downloaded the scan of their signature on paper", &[Part, Part]),
     ("sign_document", "Signed a document", &[Part, Part, Agreement]),
     ("decline_document", "Declined to sign a document", &[Part, Part, Agreement]),
     ("view_condition_to_meet", "Viewed a condition", &[Part, Part, Agreement]),
@@ -208,8 +214,20 @@ pub fn act<'a>(act: &Act, name_of: impl Fn(ContactId) -> Option<&'a str>) -> Cow
 
 /// An edit of a part in words. None if the operation is about another part, or the name is not known.
 fn edited<'a>(operation: &str, part: &EditedPart, name_of: impl Fn(ContactId) -> Option<&'a str>) -> Option<String> {
-    if let (EditedPart::Participant { contact_id }, "record_verification") = (part, operation) {
-        return Some(format!("Recorded that {} was verified", name_of(*contact_id)?));
+    if let EditedPart::Participant { contact_id } = part {
+        match operation {
+            "record_verification" => return Some(format!("Recorded that {} was verified", name_of(*contact_id)?)),
+            "record_paper_signature" => {
+                return Some(format!("Recorded a signature of {} on paper", name_of(*contact_id)?));
+            }
+            "confirm_paper_signature" => {
+                return Some(format!("Confirmed the paper signature of {}", name_of(*contact_id)?));
+            }
+            "reject_paper_signature" => {
+                return Some(format!("Rejected the paper signature of {}", name_of(*contact_id)?));
+            }
+            _ => {}
+        }
     }
     let (act, what) = operation.split_once('_')?;
     let (verb, where_to) = match act {

@@ -52,6 +52,8 @@ async fn visits_of_a_participant() -> Vec<Visit> {
     visits.push(visit(org, &ada.browser, &condition, &ada.at("")).await.1);
     let receipt = ada.approve(&live.agreement, (0, 0)).await.location().to_owned();
     let document = live.agreement.documents[0].id;
+    let paper = format!("{}/participants/{id}/paper/{document}", live.path());
+    visits.push(visit(org, &live.member, &paper, &access).await.1);
     let picture = format!("/app/pictures/{id}/{document}/1");
     for path in [ada.at(""), receipt, ada.at(&format!("/documents/{document}")), picture] {
         visits.push(visit(org, &ada.browser, &path, &link).await.1);

@@ -1,0 +1,504 @@
+//! Signatures on paper: the page on which a member records one, and what members then see and decide.
+//!
+//! Decision: the scan is for members and for the participant whose signature it shows. It is given as a download only: it
+//! comes from outside, and only its form was checked.
+
+use std::collections::BTreeSet;
+
+use askama::Template;
+use shared::domain::agreement::{Agreement, Document, Label};
+use shared::domain::contact::Contact;
+use shared::domain::day::Day;
+use shared::domain::ids::{AgreementId, DocumentId, PaperSignatureId, ParticipantId, SignatureBlockId};
+use shared::domain::member::{Counting, Member, NotDecided, NotRecorded, PaperDecision, obstacle};
+use shared::domain::paper_signature::{NewPaperSignature, PaperSignature, PaperState, Scan};
+use shared::domain::proposal::Note;
+use shared::domain::time_zone::TimeZone;
+use shared::error::Error;
+use shared::service::paper_signatures;
+use shared::service::participants::{self, ParticipantRecord};
+use shared::web::{Form, Request};
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+use crate::Handler;
+use crate::access::{self, access_url};
+use crate::agreement::agreement_url;
+use crate::agreement_summary::size;
+use crate::done::{redirect_with, redirect_with_notice, with_notice};
+use crate::draft::documents::document_url;
+use crate::fields::Fields;
+use crate::labels::{Badge, DisplayTime, actor_label};
+use crate::layout::{Layout, Link, Notice};
+use crate::part::condition::keep_file;
+use crate::response::PageResponse;
+
+#[derive(Template)]
+#[template(path = "paper_signature.html")]
+struct FormPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    agreement: Link,
+    participant: Link,
+    path: String,
+    document: String,
+    /// Where the document's file is.
+    file: String,
+    /// The labels of the places that it signs.
+    places: Vec<String>,
+    /// The id of the record that the form makes.
+    id: PaperSignatureId,
+    sha256: String,
+    /// The ids of the places, as the form says them.
+    blocks: String,
+    /// Whether it counts at once, because there is no second member.
+    counts_at_once: bool,
+    fields: Fields,
+}
+
+fn paper_url(agreement: AgreementId, participant: ParticipantId, document: DocumentId) -> String {
+    format!("{}/participants/{participant}/paper/{document}", agreement_url(agreement))
+}
+
+/// The pages on which a member records a signature of a participant on paper, for each document that waits for it.
+pub(crate) fn links_to_record(agreement: &Agreement, participant: ParticipantId) -> Vec<Link> {
+    let waits = |document: &&Document| {
+        let blocks = agreement.blocks_to_sign(document, participant);
+        let is_recorded = agreement.papers_to_confirm().any(|(_, paper)| !paper.block_ids.is_disjoint(&blocks));
+        !blocks.is_empty() && !is_recorded
+    };
+    let link = |document: &Document| Link {
+        url: paper_url(agreement.id(), participant, document.id),
+        text: document.name.as_str().to_owned(),
+    };
+    agreement.documents.iter().filter(waits).map(link).collect()
+}
+
+/// Shows the form.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_paper_signature"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        page(request, Fields::default(), None).await
+    }
+}
+
+/// What the path of a request names.
+async fn find(request: &Request) -> Result<(ParticipantRecord, ParticipantId, DocumentId), Error> {
+    let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+    let document: DocumentId = request.path_id("document")?;
+    let record = participants::record(request.signed_in()?.scope(), id, participant).await?;
+    record.agreement.document(document).ok_or_else(Error::not_found)?;
+    Ok((record, participant, document))
+}
+
+async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let (record, participant, id) = find(request).await?;
+    let ParticipantRecord { agreement, contact, has_one_member, .. } = &record;
+    let document = agreement.document(id).ok_or_else(Error::not_found)?;
+    let blocks = agreement.blocks_to_sign(document, participant);
+    if blocks.is_empty() && notice.is_none() {
+        return Ok(PageResponse::see_other(access_url(agreement.id(), participant)));
+    }
+    let page = FormPage {
+        layout: Layout::new(request),
+        notice,
+        agreement: Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() },
+        participant: Link {
+            url: access_url(agreement.id(), participant),
+            text: contact.display_name.as_str().to_owned(),
+        },
+        path: paper_url(agreement.id(), participant, id),
+        document: document.name.as_str().to_owned(),
+        file: document_url(agreement.id(), id),
+        places: labels(document, &blocks),
+        id: PaperSignatureId::new(),
+        sha256: document.content.as_ref().map(|content| content.sha256.clone()).unwrap_or_default(),
+        blocks: blocks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+        counts_at_once: *has_one_member,
+        fields,
+    };
+    let shown = [agreement.id().uuid(), participant.uuid(), id.uuid(), contact.id.uuid()];
+    Ok(PageResponse::render(&page)?.showing(shown))
+}
+
+/// The labels of some blocks of a document.
+fn labels(document: &Document, blocks: &BTreeSet<SignatureBlockId>) -> Vec<String> {
+    let wanted = document.blocks.iter().filter(|block| blocks.contains(&block.id));
+    wanted.map(|block| block.label.as_str().to_owned()).collect()
+}
+
+/// Records a signature on paper.
+pub(crate) struct Record;
+
+impl Handler for Record {
+    fn operation(_: &Request) -> &'static str {
+        "record_paper_signature"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let form = submitted.form();
+        let again = async |errors: FieldErrors, notice: Option<Notice>| {
+            page(request, Fields::submitted(form, errors), notice).await
+        };
+        let zone = &request.signed_in()?.organization().time_zone;
+        let typed = match read(form, zone, zone.day_of(request.now())) {
+            Ok(typed) => typed,
+            Err(errors) => return Ok(again(errors, None).await?.unprocessable()),
+        };
+        let (record, participant, document) = find(request).await?;
+        let id = form.get("id").parse().unwrap_or_else(|_| PaperSignatureId::new());
+        // No file is stored for a form that records nothing.
+        if record.agreement.blocks_to_sign(&wanted(&record.agreement, document)?, participant).is_empty()
+            && record.papers.iter().all(|paper| paper.id != id)
+        {
+            return Ok(again(FieldErrors::default(), Some(refusal(not_asked(&record, document)))).await?.conflicting());
+        }
+        let scan = match keep_file(&submitted, form.file("file"), "file").await? {
+            Ok((file_name, content, file_type)) => Scan { file_name, content, file_type },
+            Err(errors) => return Ok(again(errors, None).await?.unprocessable()),
+        };
+        let new = typed.of(&record.contact, (id, participant, document), form, scan);
+        let shown = if form.get("counts") == "at_once" { Counting::Alone } else { Counting::Confirmed };
+        let (agreement, name) = (record.agreement.id(), new.name.as_str().to_owned());
+        let url = format!("{}#papers", access_url(agreement, participant));
+        redirect_with_notice(&submitted, url.clone(), "Paper signature recorded", "").await;
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        let run = || paper_signatures::record(scope, by, agreement, new.clone(), shown);
+        let refused = match submitted.run(run).await? {
+            Ok(counting) => return Ok(with_notice(&submitted, url, &recorded(counting, &name)).await.into()),
+            Err(NotRecorded::Unknown) => return Err(Error::not_found()),
+            Err(refused) => refused,
+        };
+        Ok(again(FieldErrors::default(), Some(refusal(refused))).await?.conflicting())
+    }
+}
+
+fn wanted(agreement: &Agreement, document: DocumentId) -> Result<Document, Error> {
+    agreement.document(document).cloned().ok_or_else(Error::not_found)
+}
+
+/// Why a document does not wait for a participant's signature.
+fn not_asked(ParticipantRecord { agreement, contact, .. }: &ParticipantRecord, document: DocumentId) -> NotRecorded {
+    let participant = agreement.participants.iter().find(|participant| participant.contact_id == contact.id);
+    match (agreement.lifecycle(), participant.zip(agreement.document(document))) {
+        (shared::domain::agreement::Lifecycle::Active, Some((participant, document))) => {
+            if agreement.has_signed(document, participant.id) { NotRecorded::Done } else { NotRecorded::NotAsked }
+        }
+        (ended, _) => NotRecorded::NotActive(ended),
+    }
+}
+
+/// What is said after a signature on paper was recorded.
+fn recorded(counting: Counting, name: &str) -> Notice {
+    match counting {
+        Counting::Alone => Notice::good(format!("{name} has signed on paper"), "It counts from now on."),
+        Counting::Confirmed => {
+            Notice::good("Paper signature recorded", "Next: another member compares it with the scan, and confirms it.")
+        }
+    }
+}
+
+/// What a member types.
+struct Typed {
+    signed_on: Day,
+    how_it_came: Label,
+    note: Option<Note>,
+}
+
+impl Typed {
+    fn of(
+        self,
+        contact: &Contact,
+        (id, participant_id, document_id): (PaperSignatureId, ParticipantId, DocumentId),
+        form: &Form,
+        scan: Scan,
+    ) -> NewPaperSignature {
+        let Self { signed_on, how_it_came, note } = self;
+        NewPaperSignature {
+            id,
+            participant_id,
+            name: contact.display_name.clone(),
+            document_id,
+            shown_sha256: form.get("sha256").to_owned(),
+            shown_blocks: form.get("blocks").split(' ').filter_map(|block| block.parse().ok()).collect(),
+            scan,
+            signed_on,
+            how_it_came,
+            note,
+        }
+    }
+}
+
+/// Reads the form, but for the file. The day is read as people type it, in the organization's time zone.
+fn read(form: &Form, zone: &TimeZone, today: Day) -> Result<Typed, FieldErrors> {
+    let wrong = |field: &str, (code, message): (FieldCode, String)| FieldErrors::one(field, code, message);
+    let how_it_came = Label::parse(form.get("how")).map_err(|reason| wrong("how", reason));
+    let note = match form.get("note") {
+        blank if blank.trim().is_empty() => Ok(None),
+        text => Note::parse(text).map(Some).map_err(|reason| wrong("note", reason)),
+    };
+    let signed_on = zone
+        .read_local(form.get("day"))
+        .map_err(|error| FieldErrors::one("day", FieldCode::InvalidFormat, error.to_string()))
+        .map(|at| zone.day_of(at))
+        .and_then(|day| {
+            let later = || FieldErrors::one("day", FieldCode::OutOfRange, "can’t be in the future");
+            if day <= today { Ok(day) } else { Err(later()) }
+        });
+    match (signed_on, how_it_came, note) {
+        (Ok(signed_on), Ok(how_it_came), Ok(note)) => Ok(Typed { signed_on, how_it_came, note }),
+        (signed_on, how_it_came, note) => {
+            let mut errors = signed_on.err().unwrap_or_default();
+            errors.extend(how_it_came.err().unwrap_or_default());
+            errors.extend(note.err().unwrap_or_default());
+            Err(errors)
+        }
+    }
+}
+
+/// Why nothing was recorded, in words.
+fn refusal(refused: NotRecorded) -> Notice {
+    let line = match refused {
+        NotRecorded::NotActive(_) => "The agreement is no longer active.",
+        NotRecorded::Unknown => "The agreement has no such document.",
+        NotRecorded::Done => "The document is signed already.",
+        NotRecorded::Declined => "A participant has declined. Reopen the condition first.",
+        NotRecorded::NotAsked => "The agreement does not ask for this signature now.",
+        NotRecorded::Replaced => {
+            "The document is another one than the one that this page showed. Compare the paper with it again."
+        }
+        NotRecorded::OtherBlocks => {
+            "The places to sign have changed since this page was shown. Compare the paper with them again."
+        }
+        NotRecorded::Waiting => "Another paper signature for the same places needs confirmation first.",
+        NotRecorded::Full => "Too many paper signatures are recorded. Confirm or reject those that wait first.",
+    };
+    Notice::bad("Nothing was recorded", line)
+}
+
+/// A signature on paper, as the page of its participant shows it.
+pub(crate) struct PaperRow {
+    pub id: PaperSignatureId,
+    pub document: String,
+    pub badge: Badge,
+    pub signed_on: String,
+    /// Its scan.
+    pub scan: String,
+    pub facts: Vec<(&'static str, String)>,
+    pub recorded_by: String,
+    pub recorded_at: DisplayTime,
+    /// What became of it, and when.
+    pub outcome: Option<(String, DisplayTime)>,
+    /// Why it was rejected.
+    pub reason: Option<String>,
+    /// What it waits for, if it waits.
+    pub wait: Option<Wait>,
+}
+
+/// What a signature on paper waits for.
+pub(crate) struct Wait {
+    /// Why it can't be confirmed, or what confirming does.
+    pub line: String,
+    pub can_confirm: bool,
+    pub can_reject: bool,
+    /// The beginning of the paths to which its forms are sent.
+    pub path: String,
+}
+
+impl PaperRow {
+    pub fn new(record: &ParticipantRecord, paper: &PaperSignature, member: &Member) -> Self {
+        let agreement = &record.agreement;
+        let path = format!("{}/papers/{}", access_url(agreement.id(), paper.participant_id), paper.id);
+        let obstacle = obstacle(agreement, paper);
+        let (badge, outcome, reason) = match &paper.state {
+            PaperState::Pending if obstacle.is_none() => (Badge { text: "To confirm", class: "blue" }, None, None),
+            PaperState::Pending => (Badge { text: "Not counted", class: "quiet" }, None, None),
+            PaperState::CountedAlone { at } => {
+                (SIGNED, Some(("Counted without a second member, as there was none".to_owned(), *at)), None)
+            }
+            PaperState::Confirmed { by, at } => {
+                (SIGNED, Some((format!("Confirmed by {}", actor_label(by)), *at)), None)
+            }
+            PaperState::Rejected { by, at, reason } => {
+                let outcome = (format!("Rejected by {}", actor_label(by)), *at);
+                (Badge { text: "Rejected", class: "red" }, Some(outcome), Some(reason.as_str().to_owned()))
+            }
+        };
+        Self {
+            id: paper.id,
+            document: paper.document.as_str().to_owned(),
+            badge,
+            signed_on: paper.signed_on.for_people(),
+            scan: format!("{path}/scan"),
+            facts: facts(agreement, paper),
+            recorded_by: actor_label(&paper.recorded_by),
+            recorded_at: paper.recorded_at.into(),
+            outcome: outcome.map(|(text, at)| (text, at.into())),
+            reason,
+            wait: paper.is_pending().then(|| wait(record, paper, (member, obstacle), path)),
+        }
+    }
+}
+
+const SIGNED: Badge = Badge { text: "Signed on paper", class: "green" };
+
+fn wait(
+    ParticipantRecord { contact, has_one_member, .. }: &ParticipantRecord,
+    paper: &PaperSignature,
+    (member, obstacle): (&Member, Option<NotDecided>),
+    path: String,
+) -> Wait {
+    let (name, document) = (contact.display_name.as_str(), paper.document.as_str());
+    let is_own = paper.recorded_by.is_member(member.id()) && !has_one_member;
+    let is_alone = *has_one_member && paper.recorded_by.is_member(member.id());
+    let line = if let Some(obstacle) = obstacle.or(is_own.then_some(NotDecided::Own)) {
+        why_not(obstacle).to_owned()
+    } else {
+        let alone = if is_alone { "You are the only member, so no one else can confirm it. " } else { "" };
+        format!(
+            "{alone}Compare the scan with the document. Confirming signs “{document}” for {name}. This can’t be undone."
+        )
+    };
+    let can_reject = !matches!(obstacle, Some(NotDecided::NotActive(_)));
+    Wait { line, can_confirm: obstacle.is_none() && !is_own, can_reject, path }
+}
+
+/// Why a signature on paper can't be confirmed, in words.
+fn why_not(refused: NotDecided) -> &'static str {
+    match refused {
+        NotDecided::NotActive(_) => "The agreement ended before it was confirmed, so it doesn’t count.",
+        NotDecided::Own => "You recorded it, so another member has to confirm it.",
+        NotDecided::Decided => "It was confirmed or rejected before.",
+        NotDecided::SignedOnScreen => "The document was signed on screen meanwhile, so it doesn’t count.",
+        NotDecided::Declined => "A participant has declined. Reopen the condition, then confirm it.",
+        NotDecided::Replaced => "The document is another one now, so it doesn’t count.",
+        NotDecided::NotAsked => "The agreement no longer asks for this signature, so it doesn’t count.",
+    }
+}
+
+fn facts(agreement: &Agreement, paper: &PaperSignature) -> Vec<(&'static str, String)> {
+    let places = agreement.document(paper.document_id).map(|document| labels(document, &paper.block_ids));
+    let Scan { file_name, content, .. } = &paper.scan;
+    let mut facts = vec![
+        ("Signed by", paper.name.as_str().to_owned()),
+        ("Document", paper.document.as_str().to_owned()),
+        ("SHA-256 of the document", paper.sha256.clone()),
+        ("Signed places", places.unwrap_or_default().join(", ")),
+        ("How it came", paper.how_it_came.as_str().to_owned()),
+        ("Scan", format!("{}, {}", file_name.as_str(), size(content.size_bytes))),
+        ("SHA-256 of the scan", content.sha256.clone()),
+    ];
+    facts.extend(paper.note.as_ref().map(|note| ("Note", note.as_str().to_owned())));
+    facts
+}
+
+/// A signature on paper, as the agreement's page shows it below its document: in words, with the page where it is confirmed
+/// if it waits. None if it doesn't count and can't.
+pub(crate) fn paper_line(agreement: &Agreement, paper: &PaperSignature) -> Option<(String, Option<String>)> {
+    let (name, day, recorder) = (paper.name.as_str(), paper.signed_on.for_people(), actor_label(&paper.recorded_by));
+    match &paper.state {
+        PaperState::Pending => {
+            let url = format!("{}#papers", access_url(agreement.id(), paper.participant_id));
+            let text = format!("Paper signature of {name} needs confirmation");
+            obstacle(agreement, paper).is_none().then_some((text, Some(url)))
+        }
+        PaperState::CountedAlone { .. } => {
+            Some((format!("{name} signed on paper on {day}. Recorded by {recorder}"), None))
+        }
+        PaperState::Confirmed { by, .. } => {
+            let confirmer = actor_label(by);
+            let text = format!("{name} signed on paper on {day}. Recorded by {recorder}, confirmed by {confirmer}");
+            Some((text, None))
+        }
+        PaperState::Rejected { .. } => None,
+    }
+}
+
+fn path_ids(request: &Request) -> Result<(AgreementId, ParticipantId, PaperSignatureId), Error> {
+    Ok((request.path_id("id")?, request.path_id("participant")?, request.path_id("paper")?))
+}
+
+/// Confirms a signature on paper.
+pub(crate) struct Confirm;
+
+impl Handler for Confirm {
+    fn operation(_: &Request) -> &'static str {
+        "confirm_paper_signature"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let notice = Notice::good("Paper signature confirmed", "The document is signed for the participant.");
+        decide(request, PaperDecision::Confirm, notice).await
+    }
+}
+
+/// Rejects a signature on paper.
+pub(crate) struct Reject;
+
+impl Handler for Reject {
+    fn operation(_: &Request) -> &'static str {
+        "reject_paper_signature"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (_, _, paper) = path_ids(request)?;
+        let reason = match Note::parse(submitted.form().get("reason")) {
+            Ok(reason) => reason,
+            Err((code, message)) => {
+                let errors = FieldErrors::one("reason", code, message);
+                let fields = Fields::submitted(submitted.form(), errors);
+                return Ok(access::page(request, (Some(paper), fields), None).await?.unprocessable());
+            }
+        };
+        let notice = Notice::good("Paper signature rejected", "The document still waits for the signature.");
+        decide(request, PaperDecision::Reject(reason), notice).await
+    }
+}
+
+async fn decide(request: &Request, decision: PaperDecision, done: Notice) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let ids = path_ids(request)?;
+    let url = format!("{}#papers", access_url(ids.0, ids.1));
+    let redirect = redirect_with(&submitted, url.clone(), &done).await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    match submitted.run(|| paper_signatures::decide(scope, by, ids, decision.clone())).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(refused) => {
+            let notice = Notice::bad("Nothing was changed", why_not(refused));
+            Ok(with_notice(&submitted, url, &notice).await.into())
+        }
+    }
+}
+
+/// Downloads the scan.
+pub(crate) struct Download;
+
+impl Handler for Download {
+    fn operation(_: &Request) -> &'static str {
+        "download_paper_signature"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (id, participant, paper) = path_ids(request)?;
+        let scope = request.signed_in()?.scope();
+        let record = participants::record(scope, id, participant).await?;
+        let found = record.papers.iter().find(|found| found.id == paper).ok_or_else(Error::not_found)?;
+        Ok(scan(request, scope.org(), &found.scan).await?.showing([id.uuid(), participant.uuid(), paper.uuid()]))
+    }
+}
+
+/// The scan as a download.
+pub(crate) async fn scan(
+    request: &Request,
+    org: shared::domain::ids::OrgId,
+    Scan { file_name, content, file_type }: &Scan,
+) -> Result<PageResponse, Error> {
+    let file = request.app().files()?.get(org, content).await?;
+    Ok(PageResponse::file(file, file_type.media_type(), "attachment", file_name.as_str()))
+}

@@ -1,0 +1,169 @@
+//! Codes that a member reads out to a participant by phone, where the organization asks for one before a link opens a
+//! session: the link may have reached someone else, and the phone reaches the person.
+//!
+//! Decision: a code has six digits, because it is heard and typed. So it is worth nothing without the link, for longer than
+//! 15 minutes, after five tries, or a second time. Each try is counted before it is compared: guesses that are sent at once
+//! are no more than those that follow each other.
+//!
+//! Decision: the store has only bytes that the keyring makes of the code, its participant and its link, so whoever reads
+//! the table can't try out the million codes.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq;
+use uuid::Uuid;
+
+use super::session::Part;
+use crate::crypto::hex;
+use crate::crypto::keyring::{Keyring, SealError};
+use crate::domain::time::Timestamp;
+use crate::limits;
+
+/// The number of codes: six digits.
+const CODES: u64 = 1_000_000;
+/// The bytes of a code as it is stored.
+const HASH_BYTES: usize = 32;
+
+/// A code. Only the page that shows it once and the form that takes it have it in clear.
+#[derive(Clone, PartialEq, Eq)]
+pub struct LinkCode(u64);
+
+impl LinkCode {
+    /// Random bytes of a code: so many that each code is as likely as the next.
+    pub const BYTES: usize = 16;
+
+    /// The code of random bytes.
+    #[must_use]
+    pub fn of(bytes: [u8; Self::BYTES]) -> Self {
+        let code = u128::from_be_bytes(bytes).rem_euclid(u128::from(CODES));
+        Self(u64::try_from(code).unwrap_or_default())
+    }
+
+    /// Reads a code as people type it: six digits, with blanks or hyphens or without.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        const DIGITS: usize = 6;
+        let digits: String = text.chars().filter(|letter| !letter.is_whitespace() && *letter != '-').collect();
+        let is_code = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_code.then(|| digits.parse().ok().map(Self)).flatten()
+    }
+
+    /// The code in clear, as it is read out.
+    #[must_use]
+    pub fn reveal(&self) -> String {
+        let (first, last) = (self.0 / 1000, self.0.rem_euclid(1000));
+        format!("{first:03} {last:03}")
+    }
+
+    fn place(&self, part: Part, id: Uuid, generation: u64) -> String {
+        let Part { organization_id, agreement_id, participant_id } = part;
+        let code = self.0;
+        format!(
+            "code {code:06}, {id}, for link {generation} of participant {participant_id} of agreement {agreement_id} in {organization_id}"
+        )
+    }
+}
+
+impl fmt::Debug for LinkCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LinkCode")
+    }
+}
+
+/// The code of a participant as it is stored. Making another one replaces it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredLinkCode {
+    /// The id of the form that made it: a form that is sent twice makes one code.
+    pub id: Uuid,
+    /// What the keyring makes of the code, in hexadecimal.
+    hash: String,
+    /// The generation of the link that it opens.
+    generation: u64,
+    /// When it ends.
+    pub expires_at: Timestamp,
+    /// How often it was tried.
+    tries: u32,
+    /// Whether it has opened a session.
+    #[serde(default)]
+    is_used: bool,
+}
+
+impl StoredLinkCode {
+    /// A new code for the link of a participant in a generation.
+    ///
+    /// # Errors
+    /// When the keyring has no current key.
+    pub fn new(
+        keys: &Keyring,
+        (part, generation): (Part, u64),
+        (id, code): (Uuid, &LinkCode),
+        now: Timestamp,
+    ) -> Result<Self, SealError> {
+        let hash: [u8; HASH_BYTES] = keys.derive(&code.place(part, id, generation))?;
+        let expires_at = now.plus_seconds(limits::LINK_CODE_LIFETIME_S);
+        Ok(Self { id, hash: hex(&hash), generation, expires_at, tries: 0, is_used: false })
+    }
+
+    /// Whether it can still open a session with the link of a generation.
+    #[must_use]
+    pub fn works(&self, generation: u64, now: Timestamp) -> bool {
+        !self.is_used && self.generation == generation && now < self.expires_at
+    }
+
+    /// How many tries are left.
+    #[must_use]
+    pub fn tries_left(&self) -> u32 {
+        limits::LINK_CODE_TRIES_MAX.saturating_sub(self.tries)
+    }
+
+    /// Whether it is this code of a participant, in a time that does not depend on the code. A code goes on working when the
+    /// keyring is rotated, as links do.
+    #[must_use]
+    pub fn is(&self, keys: &Keyring, part: Part, code: &LinkCode) -> bool {
+        let made = keys.derive_with_each::<HASH_BYTES>(&code.place(part, self.id, self.generation));
+        made.into_iter().any(|hash| bool::from(hex(&hash).as_bytes().ct_eq(self.hash.as_bytes())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::agreement::fixtures::{after, noon};
+    use crate::domain::ids::{AgreementId, OrgId, ParticipantId};
+
+    fn part() -> Part {
+        Part { organization_id: OrgId::new(), agreement_id: AgreementId::new(), participant_id: ParticipantId::new() }
+    }
+
+    #[test]
+    fn a_code_is_six_digits_as_people_type_them() {
+        let code = LinkCode::parse(" 012-345 ").unwrap();
+        assert_eq!((code.reveal().as_str(), LinkCode::parse(&code.reveal())), ("012 345", Some(code.clone())));
+        for wrong in ["", "12345", "1234567", "12345x", "١٢٣٤٥٦", "+12345", "12 34 5."] {
+            assert_eq!(LinkCode::parse(wrong), None, "{wrong}");
+        }
+        assert_eq!(LinkCode::of([0; LinkCode::BYTES]).reveal(), "000 000");
+        assert!(LinkCode::parse(&LinkCode::of([0xff; LinkCode::BYTES]).reveal()).is_some());
+        assert_eq!(format!("{code:?}"), "LinkCode");
+    }
+
+    #[test]
+    fn a_code_is_of_its_participant_and_link_and_ends() {
+        let (keys, part) = (Keyring::new("one").unwrap(), part());
+        let (code, id) = (LinkCode::of([7; LinkCode::BYTES]), Uuid::now_v7());
+        let stored = StoredLinkCode::new(&keys, (part, 3), (id, &code), noon()).unwrap();
+        assert!(stored.is(&keys, part, &code) && stored.works(3, after(0)));
+        assert!(!stored.is(&keys, part, &LinkCode::parse("000000").unwrap()));
+        assert!(!stored.is(&keys, self::part(), &code), "another participant's");
+        assert!(!stored.is(&Keyring::new("one").unwrap(), part, &code), "other keys");
+        assert!(stored.is(&keys.clone().with_new_key("two").unwrap(), part, &code), "a rotation ends no code");
+        assert!(!stored.works(4, noon()), "the link was reissued");
+        assert!(stored.works(3, noon().plus_seconds(899)) && !stored.works(3, noon().plus_seconds(900)));
+        assert!(!StoredLinkCode { is_used: true, ..stored.clone() }.works(3, noon()));
+        assert_eq!((stored.tries_left(), StoredLinkCode { tries: 9, ..stored.clone() }.tries_left()), (5, 0));
+        let text = serde_json::to_string(&stored).unwrap();
+        assert!(!text.contains(&code.reveal().replace(' ', "")), "{text}");
+        assert_eq!(serde_json::from_str::<StoredLinkCode>(&text).unwrap(), stored);
+    }
+}

@@ -1,0 +1,102 @@
+//! Signatures on paper, which members record and confirm.
+
+use crate::domain::ids::{AgreementId, PaperSignatureId, ParticipantId};
+use crate::domain::member::{
+    Counting, Member, NotDecided, NotRecorded, PaperDecision, decide_paper_signature, record_paper_signature,
+};
+use crate::domain::paper_signature::{NewPaperSignature, PaperSignature, PaperState};
+use crate::error::Error;
+use crate::service::agreements::found;
+use crate::service::loaded_agreement::AgreementWithFacts;
+use crate::service::scope::{Plan, Scope};
+use crate::store::paper_signatures as stored;
+
+/// The signatures on paper of an agreement, by participant, the oldest of each first: for its evidence.
+///
+/// # Errors
+/// When the store can't be read.
+pub async fn of_agreement(scope: &Scope, agreement: AgreementId) -> Result<Vec<PaperSignature>, Error> {
+    Ok(scope.store().paper_signatures(agreement).await?)
+}
+
+/// Records that a participant signed on paper, with the id that the form carries: a form that is sent twice records it once.
+/// It counts at once only if the form said so, and if there still is no second member. The output says how it counts.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement.
+pub async fn record(
+    scope: &Scope,
+    by: &Member,
+    agreement: AgreementId,
+    new: NewPaperSignature,
+    shown: Counting,
+) -> Result<Plan<Result<Counting, NotRecorded>>, Error> {
+    let own = async {
+        let papers = scope.store().paper_signatures_of(agreement, new.participant_id);
+        tokio::try_join!(papers, scope.store().members()).map_err(Error::from)
+    };
+    let (before, (earlier, members)) = tokio::try_join!(found(scope, agreement), own)?;
+    let contact = before.participant(new.participant_id).map(|participant| participant.contact_id.uuid());
+    let ids = [agreement.uuid(), new.participant_id.uuid(), new.document_id.uuid(), new.id.uuid()];
+    let plan = |output| Plan::new(scope, output).showing(ids.into_iter().chain(contact));
+    if let Some(paper) = earlier.iter().find(|paper| paper.id == new.id) {
+        return Ok(plan(Ok(if paper.is_pending() { Counting::Confirmed } else { Counting::Alone })));
+    }
+    let counting = if shown == Counting::Alone { counting(members.len()) } else { Counting::Confirmed };
+    let loaded = AgreementWithFacts::load(scope, before).await?;
+    let ground = (&**loaded.agreement(), loaded.facts(), scope.time_scale(), scope.moment());
+    Ok(match record_paper_signature(by, ground, &earlier, new, counting) {
+        Ok(change) => {
+            let changes = stored::record(scope.call(), loaded.agreement(), &change)?;
+            plan(Ok(counting)).change(changes).emit(change.events)
+        }
+        Err(reason) => plan(Err(reason)),
+    })
+}
+
+/// Confirms or rejects a signature on paper. A form that is sent twice decides it once.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement, participant or signature on paper.
+pub async fn decide(
+    scope: &Scope,
+    by: &Member,
+    (agreement, participant, paper): (AgreementId, ParticipantId, PaperSignatureId),
+    decision: PaperDecision,
+) -> Result<Plan<Result<(), NotDecided>>, Error> {
+    let own = async {
+        let papers = scope.store().paper_signatures_of(agreement, participant);
+        tokio::try_join!(papers, scope.store().members()).map_err(Error::from)
+    };
+    let (before, (papers, members)) = tokio::try_join!(found(scope, agreement), own)?;
+    let known = papers.iter().find(|known| known.id == paper).ok_or_else(Error::not_found)?;
+    let ids = [agreement.uuid(), participant.uuid(), known.document_id.uuid(), paper.uuid()];
+    let plan = |output| Plan::new(scope, output).showing(ids);
+    if is_done(known, by, &decision) {
+        return Ok(plan(Ok(())));
+    }
+    let loaded = AgreementWithFacts::load(scope, before).await?;
+    let ground = (&**loaded.agreement(), loaded.facts(), scope.time_scale(), scope.moment());
+    Ok(match decide_paper_signature(by, ground, known, decision, counting(members.len())) {
+        Ok(change) => {
+            let changes = stored::decide(scope.call(), loaded.agreement(), &change)?;
+            plan(Ok(())).change(changes).emit(change.events)
+        }
+        Err(reason) => plan(Err(reason)),
+    })
+}
+
+/// How a signature on paper counts in an organization with a number of members.
+fn counting(members: usize) -> Counting {
+    if members < 2 { Counting::Alone } else { Counting::Confirmed }
+}
+
+/// Whether a signature on paper is decided as a member's form decides it, by the same member: the form was sent before.
+fn is_done(paper: &PaperSignature, by: &Member, decision: &PaperDecision) -> bool {
+    match (&paper.state, decision) {
+        (PaperState::Confirmed { by: who, .. }, PaperDecision::Confirm)
+        | (PaperState::Rejected { by: who, .. }, PaperDecision::Reject(_)) => who.is_member(by.id()),
+        (PaperState::CountedAlone { .. }, PaperDecision::Confirm) => paper.recorded_by.is_member(by.id()),
+        _ => false,
+    }
+}

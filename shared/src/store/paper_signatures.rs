@@ -1,0 +1,64 @@
+//! Recorded signatures on paper: items in the partition of their agreement, under their participant. Each is written together
+//! with the agreement, whose version guards it.
+
+use super::agreements;
+use super::change::{Change, Changes};
+use super::item::{from_item, to_item};
+use super::keys::{self, PAPER_SIGNATURE};
+use super::{OrgStore, StoreError, Versioned};
+use crate::domain::agreement::Agreement;
+use crate::domain::call_context::CallContext;
+use crate::domain::ids::{AgreementId, ParticipantId};
+use crate::domain::member::PaperChange;
+use crate::domain::paper_signature::PaperSignature;
+use crate::domain::participant::session::Part;
+
+impl OrgStore {
+    /// The signatures on paper of an agreement, by participant, the oldest of each first.
+    pub(crate) async fn paper_signatures(&self, agreement: AgreementId) -> Result<Vec<PaperSignature>, StoreError> {
+        self.beside(agreement, PAPER_SIGNATURE).await?.into_iter().map(from_item).collect()
+    }
+
+    /// The signatures on paper of a participant, the oldest first.
+    pub(crate) async fn paper_signatures_of(
+        &self,
+        agreement: AgreementId,
+        participant: ParticipantId,
+    ) -> Result<Vec<PaperSignature>, StoreError> {
+        let items = self.beside(agreement, &keys::paper_signatures_of(participant)).await?;
+        let mut papers = items.into_iter().map(from_item).collect::<Result<Vec<PaperSignature>, _>>()?;
+        // Their ids come from forms, which may have been open for a while.
+        papers.sort_by_key(|paper| (paper.recorded_at, paper.id));
+        Ok(papers)
+    }
+}
+
+/// The changes that record a signature on paper. Its id must be free.
+pub(crate) fn record(
+    call: &CallContext,
+    before: &Versioned<Agreement>,
+    change: &PaperChange,
+) -> Result<[Changes; 2], StoreError> {
+    changes(call, before, change, Change::Create)
+}
+
+/// The changes that confirm or reject one. Whoever decided it before has changed the agreement.
+pub(crate) fn decide(
+    call: &CallContext,
+    before: &Versioned<Agreement>,
+    change: &PaperChange,
+) -> Result<[Changes; 2], StoreError> {
+    changes(call, before, change, Change::Put)
+}
+
+fn changes(
+    call: &CallContext,
+    before: &Versioned<Agreement>,
+    PaperChange { paper, agreement, .. }: &PaperChange,
+    write: fn(super::Item) -> Change,
+) -> Result<[Changes; 2], StoreError> {
+    let part = Part { organization_id: call.org(), agreement_id: agreement.id(), participant_id: paper.participant_id };
+    let item = to_item(keys::paper_signature(part, paper.id), paper)?;
+    let written = Changes::by_member(call, agreement.by(), [write(item)]);
+    Ok([agreements::record(call, before, agreement, paper.participant_id)?, written])
+}

@@ -1,0 +1,503 @@
+//! Signatures on paper: a member records one with its scan, another one confirms or rejects it, and the agreement goes on as
+//! if it had been given on screen.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use shared::domain::agreement::Agreement;
+use shared::domain::ids::ParticipantId;
+use shared::domain::time::Timestamp;
+use tests::app::{Browser, Page, Person, unescaped};
+use tests::attending::{Live, hidden};
+use tests::pdf::pdf;
+use tests::{Fault, Rule, Shaky};
+
+use crate::unknown_id;
+
+const POST: [(&str, &str); 3] = [("day", "11/20/2026"), ("how", "By post"), ("note", "Two <b>pages</b>.")];
+
+/// An agreement of one step in which both participants sign one document.
+async fn two_signers() -> Live {
+    Live::new(|draft| {
+        draft.stages.drain(..1);
+        draft.stages.truncate(1);
+    })
+    .await
+}
+
+/// The same in an organization with a second member.
+async fn with_second() -> (Live, Person, Browser) {
+    let live = two_signers().await;
+    let jonas = live.org.member("Jonas Beck").await;
+    let browser = Browser::of(&live.org, &jonas).await;
+    (live, jonas, browser)
+}
+
+fn access(live: &Live, participant: impl std::fmt::Display) -> String {
+    format!("{}/participants/{participant}/access", live.path())
+}
+
+fn form_of(live: &Live, participant: impl std::fmt::Display) -> String {
+    format!("{}/participants/{participant}/paper/{}", live.path(), live.agreement.documents[0].id)
+}
+
+/// Sends the form of a page that was opened before, with what a member types and a scan.
+async fn send(browser: &Browser, path: &str, page: &Page, typed: &[(&str, &str)], scan: (&str, &[u8])) -> Page {
+    let fields = hidden(page, path);
+    let is_typed = |name: &str| typed.iter().any(|(typed, _)| *typed == name);
+    let own = fields.iter().filter(|(name, _)| !is_typed(name)).map(|(name, value)| (name.as_str(), value.as_str()));
+    let all: Vec<_> = own.chain(typed.iter().copied()).collect();
+    browser.upload(path, &all, ("file", scan.0, scan.1)).await
+}
+
+/// Opens the form, and records a signature on paper.
+async fn record(live: &Live, browser: &Browser, participant: ParticipantId) -> Page {
+    let path = form_of(live, participant);
+    let page = browser.get(&path).await;
+    assert_eq!(page.status, 200, "{}", page.location());
+    let scan = pdf("Signed", "");
+    send(browser, &path, &page, &POST, ("Scan.pdf", &scan)).await
+}
+
+/// The path of the newest signature on paper of a participant.
+async fn newest(live: &Live, browser: &Browser, participant: ParticipantId) -> String {
+    let access = access(live, participant);
+    let page = browser.get(&access).await;
+    let (_, rest) = page.body.split_once(&format!("{access}/papers/")).unwrap_or_else(|| panic!("none: {}", page.body));
+    format!("{access}/papers/{}", rest.split('/').next().expect("an id"))
+}
+
+/// Sends the form that confirms or rejects a signature on paper.
+async fn decide(browser: &Browser, paper: &str, act: &str, reason: &str) -> Page {
+    let token = browser.get("/app").await.hidden("form_token");
+    browser.post(&format!("{paper}/{act}"), &[("form_token", &token), ("reason", reason)]).await
+}
+
+/// What is said after a form that led back to the participant's page.
+async fn outcome(browser: &Browser, done: &Page) -> Page {
+    assert_eq!(done.status, 303, "{}", done.body);
+    let page = browser.get(done.location()).await;
+    assert_eq!(page.status, 200, "{}", done.location());
+    page
+}
+
+async fn signatures(live: &Live) -> Vec<Value> {
+    let events = live.org.events().await;
+    events
+        .into_iter()
+        .filter(|event| event["type"] == "signature.completed")
+        .map(|event| event["data"].clone())
+        .collect()
+}
+
+async fn gate(live: &Live) -> Value {
+    live.read().await["stages"][0]["gates"][0].clone()
+}
+
+async fn cancel(live: &Live) {
+    let proposal = live.org.propose("cancel_agreement", &live.agreement).await;
+    let review = format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"));
+    assert_eq!(live.member.decide(&review, "confirm", "").await.status, 303);
+}
+
+#[tokio::test]
+async fn a_second_member_confirms_it_and_the_agreement_goes_on() {
+    let (live, _, jonas) = with_second().await;
+    let [ada, northwind] = live.ids();
+    let page = live.member.get(&access(&live, ada)).await;
+    assert!(page.says("Signatures on paper") && page.says(">Record a paper signature</a>"), "{}", page.body);
+    let form = live.member.get(&form_of(&live, ada)).await;
+    for text in
+        ["Ada Okafor", "Scan</label>", "Date signed</label>", "How it came</label>", "another member confirms it"]
+    {
+        assert!(form.says(text), "{text}: {}", form.body);
+    }
+    let before = live.read().await;
+    let done = outcome(&live.member, &record(&live, &live.member, ada).await).await;
+    for text in ["Paper signature recorded", "another member compares it", "You recorded it, so another member"] {
+        assert!(done.says(text), "{text}: {}", done.body);
+    }
+    assert!(!done.says(">Confirm paper signature</button>"), "{}", done.body);
+    let after = live.read().await;
+    assert_eq!(
+        (&after["stages"], &after["documents"]),
+        (&before["stages"], &before["documents"]),
+        "nothing counts yet"
+    );
+    assert_eq!(signatures(&live).await, Vec::<Value>::new());
+    // Another one for the same places has to wait.
+    assert!(!done.says(">Record a paper signature</a>"));
+
+    // Whoever recorded it confirms nothing, also with a form of their own making.
+    let paper = newest(&live, &live.member, ada).await;
+    let own = outcome(&live.member, &decide(&live.member, &paper, "confirm", "").await).await;
+    assert!(own.says("Nothing was changed") && own.says("another member has to confirm it"), "{}", own.body);
+    assert!(!live.member.get("/app").await.says("Paper signatures to confirm"));
+    let home = jonas.get("/app").await;
+    for text in ["Paper signatures to confirm", "Signature of Ada Okafor on “Purchase agreement”", "To confirm"] {
+        assert!(home.says(text), "{text}: {}", home.body);
+    }
+    let page = jonas.get(&live.path()).await;
+    assert!(page.says("Paper signature of Ada Okafor needs confirmation</a>"), "{}", page.body);
+    let page = jonas.get(&access(&live, ada)).await;
+    for text in [
+        "By post",
+        "Scan.pdf",
+        "Confirming signs “Purchase agreement” for Ada Okafor",
+        "Two <b>pages</b>.",
+        "Recorded by Maren Holt",
+    ] {
+        assert!(unescaped(&page.body).contains(text) && !page.says("<b>pages"), "{text}: {}", page.body);
+    }
+    let scan = jonas.get(&format!("{paper}/scan")).await;
+    assert!(scan.status == 200 && scan.body.starts_with("%PDF-"));
+    assert!(scan.headers["content-disposition"].to_str().unwrap().starts_with("attachment; filename=\"Scan.pdf\""));
+    for _ in 0..2 {
+        let done = outcome(&jonas, &decide(&jonas, &paper, "confirm", "").await).await;
+        assert!(done.says("Paper signature confirmed") && done.says("Confirmed by Jonas Beck"), "{}", done.body);
+    }
+    assert_eq!(gate(&live).await["waiting_on_participant_ids"], json!([northwind]));
+    let document = live.agreement.documents[0].id;
+    let data = json!({"agreement_id": live.agreement.id(), "document_id": document, "participant_id": ada});
+    assert_eq!(signatures(&live).await, [data]);
+    assert!(!jonas.get("/app").await.says("Paper signatures to confirm"));
+
+    outcome(&jonas, &record(&live, &jonas, northwind).await).await;
+    let paper = newest(&live, &jonas, northwind).await;
+    outcome(&live.member, &decide(&live.member, &paper, "confirm", "").await).await;
+    let read = live.read().await;
+    assert_eq!((&read["lifecycle"], &read["documents"][0]["state"]), (&json!("completed"), &json!("signed")));
+    let completed = live.org.events().await.iter().filter(|event| event["type"] == "agreement.completed").count();
+    assert_eq!((signatures(&live).await.len(), completed), (2, 1));
+    let page = live.member.get(&live.path()).await;
+    for text in [
+        "Signed on paper",
+        "Ada Okafor signed on paper on 20 Nov 2026. Recorded by Maren Holt, confirmed by Jonas Beck.",
+        "Recorded a signature of Ada Okafor on paper",
+        "Confirmed the paper signature of Ada Okafor",
+    ] {
+        assert!(unescaped(&page.body).contains(text), "{text}: {}", page.body);
+    }
+    assert_eq!(live.member.get(&form_of(&live, ada)).await.location(), access(&live, ada), "nothing is left to record");
+    // Audit rows name the records, and nothing that was typed.
+    let audit = live.org.audit().await;
+    let rows: Vec<_> =
+        audit.iter().filter(|row| row["operation"].as_str().unwrap_or("").ends_with("paper_signature")).collect();
+    let text = serde_json::to_string(&rows).expect("JSON");
+    assert!(
+        text.contains(&ada.uuid().simple().to_string()) && !text.contains("post") && !text.contains("Scan"),
+        "{text}"
+    );
+    for operation in ["record_paper_signature", "confirm_paper_signature", "download_paper_signature"] {
+        assert!(text.contains(operation), "{operation}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn the_participant_sees_that_it_counts_and_what_it_rests_on() {
+    let (live, _, jonas) = with_second().await;
+    let [ada, _] = live.ids();
+    outcome(&live.member, &record(&live, &live.member, ada).await).await;
+    let paper = newest(&live, &jonas, ada).await;
+    let attendee = live.attend(ada).await;
+    let document = format!("/documents/{}", live.agreement.documents[0].id);
+    let scan = format!("/papers/{}/scan", paper.rsplit('/').next().expect("an id"));
+    let page = attendee.get(&document).await;
+    assert!(page.says(">Sign</button>") && !page.says("on paper on"), "it does not count yet: {}", page.body);
+    assert_eq!(attendee.get(&scan).await.status, 404);
+    outcome(&jonas, &decide(&jonas, &paper, "confirm", "").await).await;
+    let overview = attendee.get("").await;
+    for text in ["Signed on paper", "You signed “Purchase agreement” on paper on 20 Nov 2026"] {
+        assert!(overview.says(text), "{text}: {}", overview.body);
+    }
+    let page = attendee.get(&document).await;
+    for text in ["You signed this document on paper", "your signature of 20 Nov 2026", "Download the scan"] {
+        assert!(page.says(text), "{text}: {}", page.body);
+    }
+    assert!(
+        !page.says(">Sign</button>") && !unescaped(&page.body).contains("Two <b>pages"),
+        "the note is for members: {}",
+        page.body
+    );
+    let file = attendee.get(&scan).await;
+    assert!(file.status == 200 && file.body.starts_with("%PDF-"));
+    assert!(file.headers["content-disposition"].to_str().unwrap().starts_with("attachment;"));
+    let other = live.attend(live.ids()[1]).await;
+    assert_eq!(other.get(&scan).await.status, 404, "nobody else gets it");
+    let seen = other.get(&document).await;
+    assert!(seen.says("Signed") && !seen.says("Download the scan"), "{}", seen.body);
+}
+
+#[tokio::test]
+async fn the_only_member_is_taken_at_their_word() {
+    let live = two_signers().await;
+    let [ada, northwind] = live.ids();
+    let form = live.member.get(&form_of(&live, ada)).await;
+    assert!(form.says("so the signature counts at once"), "{}", form.body);
+    let done = outcome(&live.member, &record(&live, &live.member, ada).await).await;
+    for text in ["Ada Okafor has signed on paper", "Counted without a second member, as there was none"] {
+        assert!(done.says(text), "{text}: {}", done.body);
+    }
+    assert_eq!(signatures(&live).await.len(), 1);
+    // A second member comes while the form is open: it has to be confirmed.
+    let path = form_of(&live, northwind);
+    let form = live.member.get(&path).await;
+    let jonas = live.org.member("Jonas Beck").await;
+    let scan = pdf("Signed", "");
+    let done = outcome(&live.member, &send(&live.member, &path, &form, &POST, ("Scan.pdf", &scan)).await).await;
+    assert!(done.says("another member compares it"), "{}", done.body);
+    assert_eq!(signatures(&live).await.len(), 1);
+    // That member is removed before: the one who is left goes on alone, and the record says so.
+    ops::remove_member(live.org.store(), live.org.id, jonas.id).await.expect("removed");
+    let page = live.member.get(&access(&live, northwind)).await;
+    assert!(page.says("You are the only member, so no one else can confirm it"), "{}", page.body);
+    let paper = newest(&live, &live.member, northwind).await;
+    for _ in 0..2 {
+        let done = outcome(&live.member, &decide(&live.member, &paper, "confirm", "").await).await;
+        assert!(done.says("Counted without a second member") && !done.says("Confirmed by"), "{}", done.body);
+    }
+    assert_eq!(live.read().await["lifecycle"], "completed");
+}
+
+#[tokio::test]
+async fn a_form_that_promised_a_second_member_never_counts_at_once() {
+    let (live, jonas, _) = with_second().await;
+    let [ada, _] = live.ids();
+    let path = form_of(&live, ada);
+    let form = live.member.get(&path).await;
+    ops::remove_member(live.org.store(), live.org.id, jonas.id).await.expect("removed");
+    let scan = pdf("Signed", "");
+    outcome(&live.member, &send(&live.member, &path, &form, &POST, ("Scan.pdf", &scan)).await).await;
+    assert_eq!(signatures(&live).await.len(), 0);
+    // And one that was made up counts at once only where there is no other member.
+    let eve = Browser::of(&live.org, &live.org.member("Eve Lind").await).await;
+    let paper = newest(&live, &eve, ada).await;
+    outcome(&live.member, &decide(&live.member, &paper, "reject", "Again.").await).await;
+    let form = live.member.get(&path).await;
+    let typed: Vec<_> = POST.into_iter().chain([("counts", "at_once")]).collect();
+    outcome(&live.member, &send(&live.member, &path, &form, &typed, ("Scan.pdf", &scan)).await).await;
+    assert_eq!(signatures(&live).await.len(), 0);
+}
+
+#[tokio::test]
+async fn a_recorder_who_is_removed_leaves_it_to_the_others() {
+    let (live, jonas, browser) = with_second().await;
+    let [ada, northwind] = live.ids();
+    for participant in [ada, northwind] {
+        outcome(&browser, &record(&live, &browser, participant).await).await;
+    }
+    let [one, other] = [newest(&live, &live.member, ada).await, newest(&live, &live.member, northwind).await];
+    let token = browser.get("/app").await.hidden("form_token");
+    ops::remove_member(live.org.store(), live.org.id, jonas.id).await.expect("removed");
+    let late = browser.post(&format!("{one}/confirm"), &[("form_token", &token)]).await;
+    assert!(late.status == 303 && late.location().starts_with("/app/sign-in"), "{}", late.location());
+    // Who comes back is another member; whoever recorded it was someone else than the one who confirms.
+    outcome(&live.member, &decide(&live.member, &one, "confirm", "").await).await;
+    let done = outcome(&live.member, &decide(&live.member, &other, "reject", "Not legible.").await).await;
+    assert!(done.says("Paper signature rejected") && done.says("Not legible."), "{}", done.body);
+    assert_eq!((signatures(&live).await.len(), live.read().await["lifecycle"].clone()), (1, json!("active")));
+    let page = live.member.get(&live.path()).await;
+    assert!(page.says("Recorded by Jonas Beck, confirmed by Maren Holt"), "{}", page.body);
+}
+
+#[tokio::test]
+async fn a_rejection_needs_a_reason_and_another_one_can_follow() {
+    let (live, _, jonas) = with_second().await;
+    let [ada, _] = live.ids();
+    outcome(&live.member, &record(&live, &live.member, ada).await).await;
+    let paper = newest(&live, &jonas, ada).await;
+    let (blank, long) = (decide(&jonas, &paper, "reject", " ").await, "x".repeat(2001));
+    assert!(blank.status == 422 && blank.says("Reason must not be blank"), "{}", blank.body);
+    assert!(blank.title().starts_with("Error: ") && blank.body.matches("autofocus").count() == 1, "{}", blank.title());
+    let long = decide(&jonas, &paper, "reject", &long).await;
+    assert!(long.status == 422 && long.says("xxxx"), "{}", long.body);
+    let done = outcome(&jonas, &decide(&jonas, &paper, "reject", "Page 2 is <i>missing</i>.").await).await;
+    assert!(unescaped(&done.body).contains("“Page 2 is <i>missing</i>.”") && !done.says("<i>missing"), "{}", done.body);
+    let late = outcome(&live.member, &decide(&live.member, &paper, "confirm", "").await).await;
+    assert!(late.says("It was confirmed or rejected before"), "{}", late.body);
+    assert_eq!(signatures(&live).await.len(), 0);
+    outcome(&live.member, &record(&live, &live.member, ada).await).await;
+    let next = newest(&live, &jonas, ada).await;
+    assert_ne!(next, paper);
+    outcome(&jonas, &decide(&jonas, &next, "confirm", "").await).await;
+    assert_eq!(signatures(&live).await.len(), 1);
+}
+
+#[tokio::test]
+async fn what_happened_meanwhile_keeps_it_from_counting() {
+    let (live, _, jonas) = with_second().await;
+    let [ada, northwind] = live.ids();
+    for participant in [ada, northwind] {
+        outcome(&live.member, &record(&live, &live.member, participant).await).await;
+    }
+    let [one, other] = [newest(&live, &jonas, ada).await, newest(&live, &jonas, northwind).await];
+    // Ada signs on screen.
+    let attendee = live.attend(ada).await;
+    assert_eq!(attendee.sign(&live.agreement, "Ada").await.status, 303);
+    let late = outcome(&jonas, &decide(&jonas, &one, "confirm", "").await).await;
+    assert!(late.says("Nothing was changed") && late.says("signed on screen meanwhile"), "{}", late.body);
+    let overview = attendee.get("").await;
+    assert!(overview.says("Signed by you") && !overview.says("on paper"), "{}", overview.body);
+    assert!(!live.member.get(&live.path()).await.says("Paper signature of Ada Okafor"));
+    outcome(&jonas, &decide(&jonas, &one, "reject", "Signed on screen.").await).await;
+    // Northwind declines, and the condition is reopened.
+    let attendee = live.attend(northwind).await;
+    let document = format!("/documents/{}", live.agreement.documents[0].id);
+    let declined = attendee.submit(&document, &format!("{document}/decline"), &[("reason", "No.")]).await;
+    assert_eq!(declined.status, 303, "{}", declined.body);
+    let late = outcome(&jonas, &decide(&jonas, &other, "confirm", "").await).await;
+    assert!(late.says("Reopen the condition, then confirm it"), "{}", late.body);
+    assert_eq!(signatures(&live).await.len(), 1);
+    cancel(&live).await;
+    for act in ["confirm", "reject"] {
+        let late = outcome(&jonas, &decide(&jonas, &other, act, "Too late.").await).await;
+        assert!(
+            late.says("Nothing was changed") && late.says("The agreement ended before it was confirmed"),
+            "{}",
+            late.body
+        );
+    }
+    assert!(!jonas.get("/app").await.says("Paper signatures to confirm"));
+    assert_eq!(signatures(&live).await.len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_told_beside_its_field_and_kept() {
+    let (live, _, _) = with_second().await;
+    let [ada, _] = live.ids();
+    let path = form_of(&live, ada);
+    let form = live.member.get(&path).await;
+    let (before, next_year) = (live.org.state().await, Timestamp::now().plus_seconds(370 * 86_400).day());
+    let scan = pdf("Signed", "");
+    let big = [b"%PDF-1.7\n".to_vec(), vec![b'x'; 4 * 1024 * 1024]].concat();
+    for (typed, file, says) in [
+        ([("day", "soon"), ("how", "By post"), ("note", "")], &scan[..], "Date signed must be a date"),
+        ([("day", &*next_year), ("how", "By post"), ("note", "")], &scan, "Date signed can’t be in the future"),
+        ([("day", "11/20/2026"), ("how", " "), ("note", "kept")], &scan, "How it came must"),
+        ([("day", "11/20/2026"), ("how", "a\u{202e}b"), ("note", "")], &scan, "How it came must"),
+        ([("day", "11/20/2026"), ("how", "By post"), ("note", "a\u{7}b")], &scan, "Note must"),
+        ([("day", "11/20/2026"), ("how", "By post"), ("note", "kept")], b"", "Scan is empty"),
+        ([("day", "11/20/2026"), ("how", "By post"), ("note", "")], b"<html><script>", "Scan must be a PDF"),
+        ([("day", "11/20/2026"), ("how", "By post"), ("note", "")], &big, "Scan is larger than 4 MB"),
+    ] {
+        let page = send(&live.member, &path, &form, &typed, ("Scan.pdf", file)).await;
+        assert!(page.status == 422 && page.says(says), "{says}: {} {}", page.status, page.body);
+        assert!(page.title().starts_with("Error: ") && page.body.matches("autofocus").count() == 1, "{}", page.body);
+        assert!(page.says(typed[2].1), "{}", page.body);
+    }
+    for (shown, says) in [
+        (("blocks", ""), "The places to sign have changed"),
+        (("sha256", "ab"), "The document is another one than the one that this page showed"),
+    ] {
+        let typed: Vec<_> = POST.into_iter().chain([shown]).collect();
+        let page = send(&live.member, &path, &form, &typed, ("Scan.pdf", &scan)).await;
+        assert!(page.status == 409 && page.says("Nothing was recorded") && page.says(says), "{says}: {}", page.body);
+    }
+    assert_eq!(live.org.state().await, before);
+    // The session's own token is asked for, and the agreement's own participants and documents.
+    let token = form.hidden("form_token");
+    for at in [
+        form_of(&live, unknown_id()),
+        format!("{}/participants/{ada}/paper/{}", live.path(), unknown_id()),
+        form_of(&two_signers().await, ada),
+    ] {
+        let fields = [("form_token", token.as_str()), POST[0], POST[1]];
+        let posted = live.member.upload(&at, &fields, ("file", "a.pdf", &scan)).await;
+        assert_eq!((live.member.get(&at).await.status, posted.status), (404, 404), "{at}");
+    }
+    let forged = live.member.upload(&path, &POST, ("file", "a.pdf", &scan)).await;
+    assert_eq!(forged.status, 403, "{}", forged.body);
+    assert_eq!(live.org.state().await, before);
+    cancel(&live).await;
+    let late = send(&live.member, &path, &form, &POST, ("Scan.pdf", &scan)).await;
+    assert!(late.status == 409 && late.says("The agreement is no longer active"), "{}", late.body);
+}
+
+#[tokio::test]
+async fn forms_that_are_sent_twice_or_at_once_act_once() {
+    let (live, _, jonas) = with_second().await;
+    let eve = Browser::of(&live.org, &live.org.member("Eve Lind").await).await;
+    let [ada, northwind] = live.ids();
+    let path = form_of(&live, ada);
+    let form = live.member.get(&path).await;
+    let scan = pdf("Signed", "");
+    let sent = join_all((0..4).map(|_| send(&live.member, &path, &form, &POST, ("Scan.pdf", &scan)))).await;
+    assert!(
+        sent.iter().all(|page| page.status == 303),
+        "{:?}",
+        sent.iter().map(|page| page.status).collect::<Vec<_>>()
+    );
+    let page = jonas.get(&access(&live, ada)).await;
+    assert_eq!(page.body.matches("Signed “Purchase agreement” on 20 Nov 2026").count(), 1, "{}", page.body);
+    // Two members confirm at once, and one of them rejects: one of the three wins.
+    let paper = newest(&live, &jonas, ada).await;
+    let (one, other, reject) = tokio::join!(
+        decide(&jonas, &paper, "confirm", ""),
+        decide(&eve, &paper, "confirm", ""),
+        decide(&live.member, &paper, "reject", "Wrong scan."),
+    );
+    assert_eq!((one.status, other.status, reject.status), (303, 303, 303));
+    let page = jonas.get(&access(&live, ada)).await;
+    let is_rejected = page.says("Rejected by Maren Holt");
+    let confirmed =
+        ["Confirmed by Jonas Beck", "Confirmed by Eve Lind"].into_iter().filter(|text| page.says(text)).count();
+    assert_eq!(confirmed + usize::from(is_rejected), 1, "{}", page.body);
+    assert_eq!(signatures(&live).await.len(), confirmed);
+
+    // One is confirmed while its participant signs on screen: one signature, however it goes.
+    outcome(&live.member, &record(&live, &live.member, northwind).await).await;
+    let paper = newest(&live, &jonas, northwind).await;
+    let attendee = live.attend(northwind).await;
+    let (signed, confirmed) =
+        tokio::join!(attendee.sign(&live.agreement, "Nora"), decide(&jonas, &paper, "confirm", ""));
+    // Who opens the page after the paper counts finds no form there.
+    assert!([303, 409, 404].contains(&signed.status) && confirmed.status == 303, "{} {}", signed.status, signed.body);
+    let of = json!(northwind);
+    let count = signatures(&live).await.iter().filter(|data| data["participant_id"] == of).count();
+    assert_eq!(count, 1);
+    let page = jonas.get(&access(&live, northwind)).await;
+    assert_eq!(page.says("Confirmed by Jonas Beck"), signed.status != 303, "{}", page.body);
+}
+
+/// A confirmation that took effect although the store seemed to refuse it is answered as done, and counts once.
+#[tokio::test]
+async fn a_confirmation_whose_answer_was_lost_counts_once() {
+    let (live, _, jonas) = with_second().await;
+    let [ada, _] = live.ids();
+    outcome(&live.member, &record(&live, &live.member, ada).await).await;
+    let paper = newest(&live, &jonas, ada).await;
+    let shaky = Shaky::beside(&live.org);
+    let far = shaky.browser();
+    far.set_cookie("session", &jonas.cookie("session").expect("a session"));
+    shaky.faults.inject(Rule::on("TransactWriteItems").containing("PAPERSIGNATURE#").times(1), Fault::LateCommit);
+    let done = outcome(&far, &decide(&far, &paper, "confirm", "").await).await;
+    assert!(done.says("Paper signature confirmed") && done.says("Confirmed by Jonas Beck"), "{}", done.body);
+    assert_eq!(signatures(&live).await.len(), 1);
+}
+
+/// What other organizations' members and other participants' addresses find.
+#[tokio::test]
+async fn strangers_find_nothing() {
+    let (live, _, jonas) = with_second().await;
+    let [ada, northwind] = live.ids();
+    outcome(&live.member, &record(&live, &live.member, ada).await).await;
+    let paper = newest(&live, &jonas, ada).await;
+    let foreign = two_signers().await;
+    let agreement: &Agreement = &foreign.agreement;
+    let wrong = [
+        paper.replace(&ada.to_string(), &northwind.to_string()),
+        paper.replace(&live.agreement.id().to_string(), &agreement.id().to_string()),
+        format!("{}/papers/{}", access(&live, ada), unknown_id()),
+    ];
+    let before = live.org.state().await;
+    for at in &wrong {
+        assert_eq!(jonas.get(&format!("{at}/scan")).await.status, 404, "{at}");
+        for act in ["confirm", "reject"] {
+            assert_eq!(decide(&jonas, at, act, "No.").await.status, 404, "{at}");
+        }
+    }
+    assert_eq!(foreign.member.get(&format!("{paper}/scan")).await.status, 404);
+    assert_eq!(decide(&foreign.member, &paper, "confirm", "").await.status, 404);
+    assert_eq!(live.org.state().await, before);
+    // The API shows nothing of it.
+    assert!(!live.read().await.to_string().contains("paper"));
+}
