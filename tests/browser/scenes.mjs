@@ -250,6 +250,20 @@ async function confirmPaper(_, { admin: { page, base }, signer }) {
   await page.getByText('Paper signature confirmed').waitFor();
 }
 
+// Has the organization ask participants for codes.
+async function askForCodes(_, { admin: { page, base } }) {
+  await page.goto(`${base}/app/organization`);
+  await page.getByLabel('Ask participants for a code', { exact: true }).check();
+  await page.locator('form[action="/app/organization"] button').click();
+}
+
+// Makes a code for a participant's link, which only the session that made it shows.
+async function makeCode(_, { admin: { page, base }, household }) {
+  await page.goto(base + household.access);
+  await press('Create code')(page);
+  await page.getByText('Read it out to The Ellery Household by phone').waitFor();
+}
+
 const SECOND_FACTOR = '/app/account/second-factor';
 const review = (proposal) => `/app/proposals/${proposal.id}`;
 const agreement = ({ id }) => `/app/agreements/${id}`;
@@ -544,4 +558,9 @@ export const SCENES = [
   { name: 'Paper signature, counts, on the agreement', path: ({ grant }) => agreement(grant), says: 'Priya Raman signed on paper on 20 Nov 2026' },
   { name: 'Paper signature, to its participant', as: 'signer', path: part(''), says: ['Signed on paper', 'You signed “Grant agreement” on paper on 20 Nov 2026'] },
   { name: 'Paper signature, its document', as: 'signer', path: part(toSign), says: ['You signed this document on paper', 'Download the scan'], lacks: '#signature' },
+  { name: 'Organization, codes asked for', before: askForCodes, path: '/app/organization', says: 'Ask participants for a code', has: '#asks_for_codes:checked' },
+  { name: 'Code, none yet', path: ({ household }) => household.access, says: ['only with a code, which you read out by phone'], has: 'button.primary:text-is("Create code")' },
+  { name: 'Code, made in another session', before: makeCode, path: ({ household }) => household.access, says: ['5 tries left', 'Another code ends the one before'], lacks: '#code' },
+  { name: 'Code, asked for', as: 'nobody', path: ({ household }) => household.link, says: ['invites you to', 'Six digits that a member of the organization reads out'], has: '#code' },
+  { name: 'Code, wrong', as: 'nobody', path: ({ household }) => household.link, act: async (page) => { await page.locator('#code').fill('000 000'); await press('Continue')(page); }, status: 422, isCounted: true, says: 'is wrong, or no longer works', has: '#code[aria-invalid=true]' },
 ];

@@ -180,7 +180,9 @@ async function main(stacks, receiver) {
     await Promise.all(views.map((view) => look(view, scene, tabs, path, made)));
     await scene.after?.(stack, made);
   }
-  for (const [demo, hasScript] of [[stack, true], [late, false]]) {
+  const fresh = await Stack.start(program, '--seed', 'demo');
+  stacks.push(fresh);
+  for (const [demo, hasScript] of [[fresh, true], [late, false]]) {
     const count = await walkCompletion(chrome, demo, hasScript, found);
     console.log(`From half-way to completed, ${hasScript ? 'with' : 'without'} JavaScript: done, ${count} pages passed`);
   }

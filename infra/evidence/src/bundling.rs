@@ -16,7 +16,8 @@ use shared::platform::config::BaseUrl;
 use shared::service::agreements::AgreementInFull;
 
 use crate::lines::{
-    ActLine, AgreementFile, AuditLine, DocumentPath, Email, Named, ReceiptLine, VerificationLine, lines, object,
+    ActLine, AgreementFile, AuditLine, DocumentPath, Email, Named, PaperLine, ReceiptLine, VerificationLine, lines,
+    object,
 };
 use crate::{EvidenceError, certifying, guide, paths};
 
@@ -43,6 +44,10 @@ pub fn bundle(
     for (path, content) in uploads.values() {
         contents.insert(path.clone(), file(files, content)?);
     }
+    let scans = scans(record);
+    for (path, content) in &scans {
+        contents.insert(path.clone(), file(files, content)?);
+    }
     let of_receipt = |id: &ReceiptId| uploads.get(id).map(|(path, _)| path.as_str());
     let receipts = record.receipts.iter().map(|receipt| ReceiptLine::new(receipt, of_receipt(&receipt.id)));
     let about_agreement = object(&agreement_file(record, &documents, (organization, service)))?;
@@ -51,6 +56,8 @@ pub fn bundle(
     contents.insert("receipts.jsonl".to_owned(), lines(receipts)?.into());
     let verifications = lines(record.verifications.iter().map(VerificationLine::from))?;
     contents.insert("verifications.jsonl".to_owned(), verifications.into());
+    let papers = record.papers.iter().zip(&scans).map(|(paper, (path, _))| PaperLine::new(paper, path));
+    contents.insert("paper_signatures.jsonl".to_owned(), lines(papers)?.into());
     contents.insert("audit.jsonl".to_owned(), lines(evidence.audit_rows.iter().map(AuditLine::from))?.into());
     contents.extend(consents(record));
     let completed = record.clone().until_completion().ok();
@@ -94,6 +101,16 @@ fn uploads(record: &AgreementRecord) -> BTreeMap<ReceiptId, (String, &DocumentCo
     });
     let numbered = uploaded.enumerate().map(|(n, (id, name, content, file_type))| {
         (id, (paths::numbered("uploads", n + 1, name.as_str(), file_type.extension()), content))
+    });
+    numbered.collect()
+}
+
+/// The scans of what was signed on paper, in the order of the records, each with its path.
+fn scans(record: &AgreementRecord) -> Vec<(String, &DocumentContent)> {
+    let scans = record.papers.iter().map(|paper| &paper.scan).enumerate();
+    let numbered = scans.map(|(n, scan)| {
+        let path = paths::numbered("scans", n + 1, scan.file_name.as_str(), scan.file_type.extension());
+        (path, &scan.content)
     });
     numbered.collect()
 }

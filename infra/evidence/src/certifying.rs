@@ -10,6 +10,7 @@ use shared::domain::agreement::Document;
 use shared::domain::evidence::{AgreementRecord, CompletedRecord, TimelineEntry};
 use shared::domain::ids::{ParticipantId, ReceiptId};
 use shared::domain::organization::Organization;
+use shared::domain::paper_signature::{PaperSignature, PaperState};
 use shared::domain::participant::receipt::{Drawing, Receipt, ReceiptAct, Signature};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
@@ -63,7 +64,11 @@ fn of_document(record: &AgreementRecord, document: &Document) -> certificate::Do
         name: document.name.as_str().to_owned(),
         sha256: document.content.as_ref().map(|content| content.sha256.clone()).unwrap_or_default(),
         pages: None,
-        signers: record.signatures(document.id).filter_map(|receipt| signer(record, receipt)).collect(),
+        signers: record
+            .signatures(document.id)
+            .filter_map(|receipt| signer(record, receipt))
+            .chain(record.paper_signatures(document.id).map(signer_on_paper))
+            .collect(),
     }
 }
 
@@ -84,6 +89,36 @@ fn signer(record: &AgreementRecord, receipt: &Receipt) -> Option<Signer> {
             Signature::Drawn { drawing } => certificate::Signature::Drawn(strokes(drawing)),
         }),
     })
+}
+
+/// Whoever signed on paper did nothing electronically: there is no consent, no statement, no address and no browser.
+fn signer_on_paper(paper: &PaperSignature) -> Signer {
+    let recorded = format!(
+        "On paper. {} recorded a scan (SHA-256 {}) on {}. How it came: {}.",
+        paper.recorded_by.display_name,
+        paper.scan.content.sha256,
+        paper.recorded_at.for_people_to_the_second(),
+        paper.how_it_came.as_str()
+    );
+    let decided = match &paper.state {
+        PaperState::Confirmed { by, at } => {
+            format!(" {} confirmed it on {}.", by.display_name, at.for_people_to_the_second())
+        }
+        PaperState::CountedAlone { .. } => " The organization had no second member to confirm it.".to_owned(),
+        PaperState::Pending | PaperState::Rejected { .. } => String::new(),
+    };
+    Signer {
+        name: paper.name.as_str().to_owned(),
+        email: String::new(),
+        signed_at: paper.signed_on.for_people(),
+        method: recorded + &decided,
+        intent: String::new(),
+        consent: None,
+        shown_sha256: paper.sha256.clone(),
+        address: String::new(),
+        browser: String::new(),
+        signature: None,
+    }
 }
 
 fn consent_of(record: &AgreementRecord, id: ReceiptId) -> Option<Consent> {
@@ -121,7 +156,20 @@ fn acts(record: &AgreementRecord) -> Vec<Act> {
         );
         (verification.recorded_at, verification.recorded_by.display_name.clone(), what)
     });
-    let mut all: Vec<(Timestamp, String, String)> = of_receipts.chain(of_verifications).collect();
+    let of_papers = record.papers.iter().flat_map(|paper| {
+        let (name, document) = (paper.name.as_str(), paper.document.as_str());
+        let what = format!("Recorded that {name} signed “{document}” on paper on {}", paper.signed_on.for_people());
+        let recorded = (paper.recorded_at, paper.recorded_by.display_name.clone(), what);
+        let confirmed = match &paper.state {
+            PaperState::Confirmed { by, at } => {
+                let what = format!("Confirmed that {name} signed “{document}” on paper");
+                Some((*at, by.display_name.clone(), what))
+            }
+            _ => None,
+        };
+        std::iter::once(recorded).chain(confirmed)
+    });
+    let mut all: Vec<(Timestamp, String, String)> = of_receipts.chain(of_verifications).chain(of_papers).collect();
     all.sort_by_key(|(at, ..)| *at);
     let act = |(at, actor, what): (Timestamp, String, String)| Act { at: at.for_people_to_the_second(), actor, what };
     all.into_iter().map(act).collect()

@@ -33,10 +33,12 @@ agreement.json       the agreement as recorded, with its parties, documents, ste
 {certificate}
 documents/           each document of the agreement, byte for byte as it was shown and signed
 uploads/             the files that participants uploaded, if any
+scans/               the scans of what was signed on paper, if anything was
 consent/             the text that participants consented to, if any
 timeline.jsonl       every act on the agreement: when, who, what
 receipts.jsonl       what each act of a participant left behind
 verifications.jsonl  the identity checks that members recorded
+paper_signatures.jsonl  the signatures on paper that members recorded, whether or not they count
 audit.jsonl          the audit row of each call in the timeline
 
 A .jsonl file has a JSON object in each line. The names and email addresses of participants in

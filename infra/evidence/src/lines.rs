@@ -15,8 +15,10 @@ use shared::domain::audit::AuditRow;
 use shared::domain::event::EventType;
 use shared::domain::evidence::TimelineEntry;
 use shared::domain::ids::{
-    DocumentId, GateId, ParticipantId, ReceiptId, RequestId, SignatureBlockId, SubmissionId, VerificationId,
+    DocumentId, GateId, PaperSignatureId, ParticipantId, ReceiptId, RequestId, SignatureBlockId, SubmissionId,
+    VerificationId,
 };
+use shared::domain::paper_signature::{PaperSignature, PaperState};
 use shared::domain::participant::receipt::{Receipt, ReceiptAct, Signature};
 use shared::domain::proposal::ProposalAction;
 use shared::domain::sentences;
@@ -228,6 +230,59 @@ impl<'a> From<&'a Verification> for VerificationLine<'a> {
             day: verification.day.to_string(),
             recorded_by: &verification.recorded_by,
             recorded_at: verification.recorded_at,
+        }
+    }
+}
+
+/// A line of `paper_signatures.jsonl`.
+#[derive(Serialize)]
+pub(crate) struct PaperLine<'a> {
+    id: PaperSignatureId,
+    participant_id: ParticipantId,
+    name: &'a str,
+    document_id: DocumentId,
+    document: &'a str,
+    document_sha256: &'a str,
+    block_ids: &'a BTreeSet<SignatureBlockId>,
+    signed_on: String,
+    how_it_came: &'a str,
+    scan_sha256: &'a str,
+    path: &'a str,
+    recorded_by: &'a Actor,
+    recorded_at: Timestamp,
+    state: &'static str,
+    decided_by: Option<&'a Actor>,
+    decided_at: Option<Timestamp>,
+    reason: Option<&'a str>,
+}
+
+impl<'a> PaperLine<'a> {
+    /// The line of a signature on paper, with the path of its scan.
+    pub(crate) fn new(paper: &'a PaperSignature, path: &'a str) -> Self {
+        let (state, decided_by, decided_at, reason) = match &paper.state {
+            PaperState::Pending => ("pending", None, None, None),
+            PaperState::CountedAlone { at } => ("counted_alone", None, Some(*at), None),
+            PaperState::Confirmed { by, at } => ("confirmed", Some(by), Some(*at), None),
+            PaperState::Rejected { by, at, reason } => ("rejected", Some(by), Some(*at), Some(reason.as_str())),
+        };
+        Self {
+            id: paper.id,
+            participant_id: paper.participant_id,
+            name: paper.name.as_str(),
+            document_id: paper.document_id,
+            document: paper.document.as_str(),
+            document_sha256: &paper.sha256,
+            block_ids: &paper.block_ids,
+            signed_on: paper.signed_on.to_string(),
+            how_it_came: paper.how_it_came.as_str(),
+            scan_sha256: &paper.scan.content.sha256,
+            path,
+            recorded_by: &paper.recorded_by,
+            recorded_at: paper.recorded_at,
+            state,
+            decided_by,
+            decided_at,
+            reason,
         }
     }
 }

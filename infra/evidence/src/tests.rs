@@ -91,6 +91,7 @@ fn record() -> AgreementRecord {
             receipt(5, 12, &json!({"act": "withdrew", "consent": receipt_id(1)})),
         ],
         verifications: Vec::new(),
+        papers: Vec::new(),
     }
 }
 

@@ -6,7 +6,7 @@
 //! Decision: evidence has no clock of its own. It is as of its newest act, so it stays the same until there is another
 //! act; whoever exports it twice gets the same twice.
 //!
-//! Sent answers and bank details are not in it yet.
+//! What participants answered, bank details among it, is not in it: whoever checks an agreement need not know it.
 
 use super::agreement::acts::Act;
 use super::agreement::verification::Verification;
@@ -15,6 +15,7 @@ use super::audit::AuditRow;
 use super::contact::Contact;
 use super::event::EventType;
 use super::ids::{DocumentId, ReceiptId, RequestId};
+use super::paper_signature::PaperSignature;
 use super::participant::receipt::{Receipt, ReceiptAct};
 use super::time::Timestamp;
 use crate::limits;
@@ -41,6 +42,8 @@ pub struct AgreementRecord {
     pub receipts: Vec<Receipt>,
     /// The recorded verifications, the oldest first.
     pub verifications: Vec<Verification>,
+    /// The recorded signatures on paper, the oldest first, those that count and those that don't.
+    pub papers: Vec<PaperSignature>,
 }
 
 /// The evidence of an agreement.
@@ -86,20 +89,22 @@ impl AgreementRecord {
         }
         let end = self.timeline.last().map_or(completed_at, |entry| entry.act.at.max(completed_at));
         self.receipts.retain(|receipt| receipt.at <= end);
+        // Those that count were decided before the completion, which they were needed for.
+        self.papers.retain(|paper| paper.counts_since().is_some());
         Ok(CompletedRecord { record: self, published_at, completed_at })
     }
 
-    /// The files of its documents and uploads. The same content may be there more than once.
+    /// The files of its documents, its uploads and the scans of what was signed on paper. The same content may be there more than once.
     fn all_files(&self) -> impl Iterator<Item = &DocumentContent> {
         let documents = self.agreement.documents.iter().filter_map(|document| document.content.as_ref());
         let uploads = self.receipts.iter().filter_map(|receipt| match &receipt.act {
             ReceiptAct::Uploaded { content, .. } => Some(content),
             _ => None,
         });
-        documents.chain(uploads)
+        documents.chain(uploads).chain(self.papers.iter().map(|paper| &paper.scan.content))
     }
 
-    /// The files of its documents and uploads, each content once.
+    /// The files of its documents and uploads, and the scans, each content once.
     #[must_use]
     pub fn files(&self) -> Vec<&DocumentContent> {
         let mut files: Vec<&DocumentContent> = self.all_files().collect();
@@ -117,7 +122,13 @@ impl AgreementRecord {
         if bytes > limits::EVIDENCE_FILE_BYTES_MAX { Err(NoEvidence::TooLarge(bytes)) } else { Ok(()) }
     }
 
-    /// The signatures on a document.
+    /// The signatures on a document that were given on paper and count.
+    pub fn paper_signatures(&self, document: DocumentId) -> impl Iterator<Item = &PaperSignature> {
+        let of_document = move |paper: &&PaperSignature| paper.document_id == document;
+        self.papers.iter().filter(of_document).filter(|paper| paper.counts_since().is_some())
+    }
+
+    /// The signatures on a document that were given on screen.
     pub fn signatures(&self, document: DocumentId) -> impl Iterator<Item = &Receipt> {
         self.receipts.iter().filter(
             move |receipt| matches!(receipt.act, ReceiptAct::Signed { document_id, .. } if document_id == document),

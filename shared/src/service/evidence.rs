@@ -4,8 +4,8 @@
 //! by their keys, a batch for each hundred. The organization's rows stand in the order of time, so a query for those that
 //! only looked at one agreement would read all of them. Those are in the export of the audit log.
 //!
-//! Decision: what is gathered was true at one moment. Each change of an agreement, of its receipts and of its
-//! verifications adds an act in the same transaction, so the history is read first and last: if it is the same, nothing
+//! Decision: what is gathered was true at one moment. Each change of an agreement, of its receipts, its verifications and
+//! its signatures on paper adds an act in the same transaction, so the history is read first and last: if it is the same, nothing
 //! changed in between.
 
 use crate::domain::evidence::{AgreementRecord, CompletedRecord, Evidence, NoEvidence};
@@ -53,8 +53,11 @@ async fn gather(scope: &Scope, id: AgreementId, with_rows: bool) -> Result<Resul
     let store = scope.store();
     let mut first = store.timeline(id, limits::EVIDENCE_ACTS_MAX).await?;
     for _ in 0..limits::EVIDENCE_ATTEMPTS_MAX {
-        let beside = async { tokio::try_join!(store.receipts(id), store.verifications(id)).map_err(Error::from) };
-        let (agreement, (receipts, verifications)) = tokio::try_join!(found(scope, id), beside)?;
+        let beside = async {
+            let papers = store.paper_signatures(id);
+            tokio::try_join!(store.receipts(id), store.verifications(id), papers).map_err(Error::from)
+        };
+        let (agreement, (receipts, verifications, papers)) = tokio::try_join!(found(scope, id), beside)?;
         if !agreement.was_published() {
             return Ok(Err(NoEvidence::NotPublished));
         }
@@ -73,7 +76,7 @@ async fn gather(scope: &Scope, id: AgreementId, with_rows: bool) -> Result<Resul
             return Err(Error::Internal(format!("evidence: {missing} acts of {id} have no audit row")));
         }
         let (agreement, contacts) = loaded.into_parts();
-        let record = AgreementRecord { agreement, contacts, timeline, receipts, verifications };
+        let record = AgreementRecord { agreement, contacts, timeline, receipts, verifications, papers };
         return Ok(Ok(Evidence { record, audit_rows }));
     }
     Err(Error::Unavailable(format!("evidence: {id} keeps changing")))

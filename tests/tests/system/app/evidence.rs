@@ -43,7 +43,7 @@ async fn verified(base_url: &str, page: &Page) -> Manifest {
 }
 
 /// The files of a zip in which nothing is compressed, by their local headers.
-fn unzipped(zip: &[u8]) -> BTreeMap<String, Vec<u8>> {
+pub(super) fn unzipped(zip: &[u8]) -> BTreeMap<String, Vec<u8>> {
     let number = |at: usize, bytes: usize| {
         zip[at..at + bytes].iter().rev().fold(0_usize, |number, byte| number << 8 | usize::from(*byte))
     };
@@ -59,7 +59,7 @@ fn unzipped(zip: &[u8]) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// The objects of a file with one in each line.
-fn lines(files: &BTreeMap<String, Vec<u8>>, path: &str) -> Vec<Value> {
+pub(super) fn lines(files: &BTreeMap<String, Vec<u8>>, path: &str) -> Vec<Value> {
     let text = std::str::from_utf8(&files[path]).expect("UTF-8");
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }

@@ -11,6 +11,7 @@ use tests::attending::{Live, hidden};
 use tests::pdf::pdf;
 use tests::{Fault, Rule, Shaky};
 
+use super::evidence::{lines, unzipped};
 use crate::unknown_id;
 
 const POST: [(&str, &str); 3] = [("day", "11/20/2026"), ("how", "By post"), ("note", "Two <b>pages</b>.")];
@@ -190,6 +191,33 @@ async fn a_second_member_confirms_it_and_the_agreement_goes_on() {
     for operation in ["record_paper_signature", "confirm_paper_signature", "download_paper_signature"] {
         assert!(text.contains(operation), "{operation}: {text}");
     }
+}
+
+#[tokio::test]
+async fn the_bundle_has_the_scan_and_the_certificate_is_written() {
+    let (live, _, jonas) = with_second().await;
+    let [ada, northwind] = live.ids();
+    for participant in [ada, northwind] {
+        assert_eq!(record(&live, &live.member, participant).await.status, 303);
+        let paper = newest(&live, &live.member, participant).await;
+        assert_eq!(decide(&jonas, &paper, "confirm", "").await.status, 303);
+    }
+    assert_eq!(live.read().await["lifecycle"], "completed", "nobody has signed on screen");
+    let bundle = live.member.get(&format!("/app/evidence/agreements/{}/bundle", live.agreement.id())).await;
+    assert_eq!(bundle.status, 200, "{}", bundle.body);
+    let files = unzipped(&bundle.bytes);
+    let papers = lines(&files, "paper_signatures.jsonl");
+    assert_eq!(papers.len(), 2);
+    for paper in &papers {
+        assert_eq!((&paper["state"], &paper["how_it_came"]), (&json!("confirmed"), &json!("By post")));
+        assert_eq!(paper["recorded_by"]["display_name"], "Maren Holt");
+        assert_eq!(paper["decided_by"]["display_name"], "Jonas Beck");
+        assert!(!paper.to_string().contains("pages"), "the note is for members only");
+        let scan = &files[paper["path"].as_str().expect("a path")];
+        assert_eq!(*scan, pdf("Signed", ""));
+    }
+    assert!(files["certificate.pdf"].starts_with(b"%PDF-"));
+    assert_eq!(lines(&files, "receipts.jsonl"), Vec::<Value>::new());
 }
 
 #[tokio::test]
