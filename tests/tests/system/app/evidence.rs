@@ -139,6 +139,7 @@ async fn a_completed_agreement_is_exported_with_everything_and_twice_the_same() 
             "certificate.pdf",
             "consent/2026-11.txt",
             "documents/001 Purchase agreement.pdf",
+            "paper_signatures.jsonl",
             "receipts.jsonl",
             "timeline.jsonl",
             "uploads/001 Proof_ address.pdf",
