@@ -56,6 +56,10 @@ pub const RECEIPTS_PER_PARTICIPANT_MAX: usize = 200;
 pub const ANSWER_LINE_CHARS_MAX: usize = NAME_CHARS_MAX;
 /// Most bytes of a participant's answers to one information request, as JSON. With what sealing adds they fit into an item.
 pub const ANSWERS_BYTES_MAX: usize = 200 * 1024;
+/// Half a year, after which a draft of answers that was not saved again is dropped, in seconds.
+pub const ANSWER_DRAFT_LIFETIME_S: i64 = 180 * 24 * 3600;
+/// Most bytes of one submission as they count in a response, its questions included: an item has up to 400 KB.
+pub const SUBMISSION_BYTES_MAX: usize = 370_000;
 /// Most bytes of all answers that were sent in an agreement, revisions and questions included, as they count in a response:
 /// all are one response of the API, which is not paged. Less than [`RESPONSE_BYTES_MAX`], for the reasons of returns.
 pub const INFORMATION_BYTES_MAX: usize = 5_000_000;

@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use crate::Handler;
 use crate::agreement::agreement_url;
+use crate::answers::answers_url;
 use crate::done::{notice_of_act, redirect_with_notice, shown_once, with_notice};
 use crate::fields::Fields;
 use crate::labels::DisplayTime;
@@ -138,6 +139,8 @@ struct ReceiptRow {
     drawn: Option<String>,
     /// Where the uploaded file is.
     file: Option<String>,
+    /// Where the answers are.
+    answers: Option<String>,
 }
 
 /// Shows the page.
@@ -209,6 +212,10 @@ fn row(agreement: &Agreement, receipt: &Receipt, url: &str) -> ReceiptRow {
         typed,
         drawn,
         file: matches!(receipt.act, ReceiptAct::Uploaded { .. }).then(|| format!("{url}/files/{}", receipt.id)),
+        answers: match receipt.act {
+            ReceiptAct::Answered { gate_id, .. } => Some(answers_url(agreement.id(), gate_id, receipt.participant_id)),
+            _ => None,
+        },
     }
 }
 

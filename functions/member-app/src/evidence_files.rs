@@ -176,7 +176,7 @@ fn refused(request: &Request, back: Link, none: NoEvidence) -> Result<PageRespon
         NoEvidence::TooManyActs => (
             "This agreement has too long a history to export",
             format!(
-                "A bundle holds the history of at most {} acts. Nothing was exported. The operator of this service can raise that limit (EVIDENCE_ACTS_MAX). The agreement’s page, its documents and the audit log have everything.",
+                "A file holds the history of at most {} acts. Nothing was exported. The organization has everything in the agreement’s documents and in its audit log.",
                 limits::EVIDENCE_ACTS_MAX
             )
             .into(),
@@ -184,7 +184,7 @@ fn refused(request: &Request, back: Link, none: NoEvidence) -> Result<PageRespon
         NoEvidence::TooLarge(bytes) => (
             "This agreement has too many files to export",
             format!(
-                "Its files have {} in all, and a bundle holds at most {}. Nothing was exported. Download the documents and uploaded files one by one; the operator of this service can also raise the limit (EVIDENCE_FILE_BYTES_MAX), and give the function more memory.",
+                "Its files have {} in all, and a bundle holds at most {}. Nothing was exported. Download the documents and uploaded files one by one, or ask the operator of this service to raise the limit.",
                 size(bytes),
                 size(limits::EVIDENCE_FILE_BYTES_MAX)
             )

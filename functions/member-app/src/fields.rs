@@ -43,6 +43,12 @@ impl Fields {
         self
     }
 
+    /// These fields without the values of some.
+    pub fn without(mut self, is_left_out: impl Fn(&str) -> bool) -> Self {
+        self.values.retain(|name, _| !is_left_out(name));
+        self
+    }
+
     /// The value of a field. Empty, if it has none.
     pub fn value(&self, name: &str) -> &str {
         self.values.get(name).map_or("", String::as_str)

@@ -410,7 +410,12 @@ impl Handler for Save {
                 return Ok(organization_page(request, shown).await?.unprocessable());
             }
         };
-        let line = format!("Times that members type are in {} from now on.", settings.time_zone.as_str());
+        let now_asks = submitted.form().has(ASKS_FOR_CODES) && !request.signed_in()?.organization().asks_for_codes;
+        let line = if now_asks {
+            "Opening a participant’s link takes a code from now on. Those who already have their pages open stay there until their session ends.".to_owned()
+        } else {
+            format!("Times that members type are in {} from now on.", settings.time_zone.as_str())
+        };
         let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Organization saved", &line).await;
         let (scope, admin, asks) = (submitted.scope(), submitted.submitter(), submitted.form().has(ASKS_FOR_CODES));
         let save = || std::future::ready(Ok(organizations::change_settings(scope, admin, &settings, asks)));

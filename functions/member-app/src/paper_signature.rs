@@ -13,7 +13,6 @@ use shared::domain::ids::{AgreementId, DocumentId, PaperSignatureId, Participant
 use shared::domain::member::{Counting, Member, NotDecided, NotRecorded, PaperDecision, obstacle};
 use shared::domain::paper_signature::{NewPaperSignature, PaperSignature, PaperState, Scan};
 use shared::domain::proposal::Note;
-use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::service::paper_signatures;
 use shared::service::participants::{self, ParticipantRecord};
@@ -146,7 +145,7 @@ impl Handler for Record {
             page(request, Fields::submitted(form, errors), notice).await
         };
         let zone = &request.signed_in()?.organization().time_zone;
-        let typed = match read(form, zone, zone.day_of(request.now())) {
+        let typed = match read(form, zone.day_of(request.now())) {
             Ok(typed) => typed,
             Err(errors) => return Ok(again(errors, None).await?.unprocessable()),
         };
@@ -187,7 +186,13 @@ fn not_asked(ParticipantRecord { agreement, contact, .. }: &ParticipantRecord, d
     let participant = agreement.participants.iter().find(|participant| participant.contact_id == contact.id);
     match (agreement.lifecycle(), participant.zip(agreement.document(document))) {
         (shared::domain::agreement::Lifecycle::Active, Some((participant, document))) => {
-            if agreement.has_signed(document, participant.id) { NotRecorded::Done } else { NotRecorded::NotAsked }
+            if agreement.has_signed(document, participant.id) {
+                NotRecorded::Done
+            } else if agreement.is_on_hold_for(document, participant.id) {
+                NotRecorded::Declined
+            } else {
+                NotRecorded::NotAsked
+            }
         }
         (ended, _) => NotRecorded::NotActive(ended),
     }
@@ -234,18 +239,16 @@ impl Typed {
     }
 }
 
-/// Reads the form, but for the file. The day is read as people type it, in the organization's time zone.
-fn read(form: &Form, zone: &TimeZone, today: Day) -> Result<Typed, FieldErrors> {
+/// Reads the form, but for the file. The day is read as people type it; `today` is that of the organization's time zone.
+fn read(form: &Form, today: Day) -> Result<Typed, FieldErrors> {
     let wrong = |field: &str, (code, message): (FieldCode, String)| FieldErrors::one(field, code, message);
     let how_it_came = Label::parse(form.get("how")).map_err(|reason| wrong("how", reason));
     let note = match form.get("note") {
         blank if blank.trim().is_empty() => Ok(None),
         text => Note::parse(text).map(Some).map_err(|reason| wrong("note", reason)),
     };
-    let signed_on = zone
-        .read_local(form.get("day"))
+    let signed_on = Day::read(form.get("day"))
         .map_err(|error| FieldErrors::one("day", FieldCode::InvalidFormat, error.to_string()))
-        .map(|at| zone.day_of(at))
         .and_then(|day| {
             let later = || FieldErrors::one("day", FieldCode::OutOfRange, "can’t be in the future");
             if day <= today { Ok(day) } else { Err(later()) }
@@ -269,13 +272,12 @@ fn refusal(refused: NotRecorded) -> Notice {
         NotRecorded::Done => "The document is signed already.",
         NotRecorded::Declined => "A participant has declined. Reopen the condition first.",
         NotRecorded::NotAsked => "The agreement does not ask for this signature now.",
-        NotRecorded::Replaced => {
-            "The document is another one than the one that this page showed. Compare the paper with it again."
-        }
+        NotRecorded::Replaced => "The document has changed since this page was shown. Compare the paper with it again.",
         NotRecorded::OtherBlocks => {
             "The places to sign have changed since this page was shown. Compare the paper with them again."
         }
         NotRecorded::Waiting => "Another paper signature for the same places needs confirmation first.",
+        NotRecorded::Used => "This form was used already. Fill in this new one.",
         NotRecorded::Full => "Too many paper signatures are recorded. Confirm or reject those that wait first.",
     };
     Notice::bad("Nothing was recorded", line)

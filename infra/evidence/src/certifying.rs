@@ -1,5 +1,9 @@
 //! The certificate of a completed agreement.
 //!
+//! Decision: every participant gets the certificate, and none sees what another one answered, uploaded or said to the
+//! organization. So it has the hashes of uploads and answers, and neither names of files nor reasons nor the references of
+//! identity checks: those are in the bundle, which members export.
+//!
 //! Decision: a certificate has no email addresses. They stand in contacts, where they change, and the service sends no
 //! email: it has never seen one at work.
 
@@ -146,13 +150,11 @@ fn acts(record: &AgreementRecord) -> Vec<Act> {
         Some((receipt.at, receipt.name.as_str().to_owned(), what))
     });
     let of_verifications = record.verifications.iter().map(|verification| {
-        let reference = verification.reference.as_ref().map(|text| format!(", reference {}", text.as_str()));
         let what = format!(
-            "Recorded that the identity of {} was verified on {}: {}{}",
+            "Recorded that the identity of {} was verified on {}: {}",
             name_of(record, verification.participant_id),
             verification.day.for_people(),
-            verification.method.as_str(),
-            reference.unwrap_or_default()
+            verification.method.as_str()
         );
         (verification.recorded_at, verification.recorded_by.display_name.clone(), what)
     });
@@ -182,16 +184,12 @@ fn what(receipt: &Receipt) -> Option<String> {
         ReceiptAct::Consented { version, .. } => format!("Agreed to electronic records (text of version {version})"),
         ReceiptAct::Withdrew { .. } => "Withdrew the consent to electronic records".to_owned(),
         ReceiptAct::Approved { statement, .. } => format!("Approved: “{statement}”"),
-        ReceiptAct::Uploaded { file_name, content, .. } => {
-            format!("Uploaded “{}”, SHA-256 {}", file_name.as_str(), content.sha256)
+        ReceiptAct::Uploaded { content, .. } => format!("Uploaded a file, SHA-256 {}", content.sha256),
+        ReceiptAct::Answered { revision, sha256, .. } => {
+            format!("Sent answers, revision {revision}, SHA-256 {sha256}")
         }
-        ReceiptAct::Answered { revision, submission_id, .. } => {
-            format!("Sent answers, revision {revision}, number {submission_id}")
-        }
-        ReceiptAct::Declined { document: Some(document), reason, .. } => {
-            format!("Declined to sign “{}”: “{}”", document.as_str(), reason.as_str())
-        }
-        ReceiptAct::Declined { reason, .. } => format!("Declined: “{}”", reason.as_str()),
+        ReceiptAct::Declined { document: Some(document), .. } => format!("Declined to sign “{}”", document.as_str()),
+        ReceiptAct::Declined { .. } => "Declined".to_owned(),
     })
 }
 

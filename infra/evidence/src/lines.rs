@@ -134,6 +134,7 @@ enum ActFields<'a> {
         condition_id: GateId,
         submission_id: SubmissionId,
         revision: u32,
+        answers_sha256: &'a str,
         consent: ReceiptId,
     },
     Declined {
@@ -193,10 +194,11 @@ impl<'a> ActFields<'a> {
                 consent: *consent,
             },
             // What was answered is not in the bundle: whoever checks an agreement need not know bank details and addresses.
-            ReceiptAct::Answered { gate_id, submission_id, revision, consent } => Self::Answered {
+            ReceiptAct::Answered { gate_id, submission_id, revision, sha256, consent } => Self::Answered {
                 condition_id: *gate_id,
                 submission_id: *submission_id,
                 revision: *revision,
+                answers_sha256: sha256,
                 consent: *consent,
             },
             ReceiptAct::Declined { gate_ids, document, reason } => Self::Declined {

@@ -18,8 +18,8 @@ use crate::service::agreements::found;
 use crate::service::loaded_agreement::{AgreementWithContacts, AgreementWithFacts};
 use crate::service::participants::standing;
 use crate::service::scope::{Plan, Scope};
+use crate::store::Versioned;
 use crate::store::information::{self as stored, AnswerDraft};
-use crate::store::{StoreError, Versioned};
 use crate::wire::fields::FieldErrors;
 
 /// What a participant has written and sent for an information request.
@@ -280,13 +280,10 @@ pub async fn judge(
     (id, gate, participant): (AgreementId, GateId, ParticipantId),
     (shown, judgment): (SubmissionId, Judgment),
 ) -> Result<Plan<Result<(), NotJudged>>, Error> {
-    let submissions = async {
-        let found: Result<_, StoreError> = scope.store().submissions_of(id, gate, participant).await;
-        found.map_err(Error::from)
-    };
-    let (agreement, submissions) = tokio::try_join!(found(scope, id), submissions)?;
+    // One after the other: what is decided after the agreement was read, conflicts with its version.
+    let loaded = AgreementWithFacts::load(scope, found(scope, id).await?).await?;
+    let submissions = scope.store().submissions_of(id, gate, participant).await?;
     let submission = submissions.iter().find(|submission| submission.id == shown).ok_or_else(Error::not_found)?;
-    let loaded = AgreementWithFacts::load(scope, agreement).await?;
     let before = loaded.agreement();
     let (facts, decision) = ((&**before, loaded.facts()), (submission, judgment));
     let plan = |output| Plan::new(scope, output).showing([id.uuid(), participant.uuid(), gate.uuid()]);

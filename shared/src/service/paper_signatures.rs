@@ -31,16 +31,20 @@ pub async fn record(
     new: NewPaperSignature,
     shown: Counting,
 ) -> Result<Plan<Result<Counting, NotRecorded>>, Error> {
-    let own = async {
-        let papers = scope.store().paper_signatures_of(agreement, new.participant_id);
-        tokio::try_join!(papers, scope.store().members()).map_err(Error::from)
-    };
-    let (before, (earlier, members)) = tokio::try_join!(found(scope, agreement), own)?;
+    // After the agreement: what another member records or decides meanwhile, conflicts with its version.
+    let before = found(scope, agreement).await?;
+    let papers = scope.store().paper_signatures_of(agreement, new.participant_id);
+    let (earlier, members) = tokio::try_join!(papers, scope.store().members())?;
     let contact = before.participant(new.participant_id).map(|participant| participant.contact_id.uuid());
     let ids = [agreement.uuid(), new.participant_id.uuid(), new.document_id.uuid(), new.id.uuid()];
     let plan = |output| Plan::new(scope, output).showing(ids.into_iter().chain(contact));
     if let Some(paper) = earlier.iter().find(|paper| paper.id == new.id) {
-        return Ok(plan(Ok(if paper.is_pending() { Counting::Confirmed } else { Counting::Alone })));
+        let is_same = paper.scan.content == new.scan.content;
+        return Ok(plan(match &paper.state {
+            PaperState::Pending if is_same => Ok(Counting::Confirmed),
+            PaperState::CountedAlone { .. } | PaperState::Confirmed { .. } if is_same => Ok(Counting::Alone),
+            _ => Err(NotRecorded::Used),
+        }));
     }
     let counting = if shown == Counting::Alone { counting(members.len()) } else { Counting::Confirmed };
     let loaded = AgreementWithFacts::load(scope, before).await?;
@@ -64,11 +68,10 @@ pub async fn decide(
     (agreement, participant, paper): (AgreementId, ParticipantId, PaperSignatureId),
     decision: PaperDecision,
 ) -> Result<Plan<Result<(), NotDecided>>, Error> {
-    let own = async {
-        let papers = scope.store().paper_signatures_of(agreement, participant);
-        tokio::try_join!(papers, scope.store().members()).map_err(Error::from)
-    };
-    let (before, (papers, members)) = tokio::try_join!(found(scope, agreement), own)?;
+    // After the agreement: what another member decides meanwhile, conflicts with its version.
+    let before = found(scope, agreement).await?;
+    let papers = scope.store().paper_signatures_of(agreement, participant);
+    let (papers, members) = tokio::try_join!(papers, scope.store().members())?;
     let known = papers.iter().find(|known| known.id == paper).ok_or_else(Error::not_found)?;
     let ids = [agreement.uuid(), participant.uuid(), known.document_id.uuid(), paper.uuid()];
     let plan = |output| Plan::new(scope, output).showing(ids);

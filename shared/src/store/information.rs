@@ -1,14 +1,16 @@
 //! Answers to information requests: the sealed draft of each participant, and the submissions, items beside their agreement.
 //!
 //! Decision: a draft has a version of its own, apart from the agreement's, so that saving it conflicts with no act of
-//! another participant. It stays when it is sent, for the case that it is returned, and is deleted when it is accepted.
+//! another participant. It stays when it is sent, for the case that it is returned, and is deleted
+//! when it is accepted, or half a year after it was saved: an account number is not kept for good where nobody sends it.
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 
 use super::agreements;
 use super::change::{Change, Changes};
 use super::item::{from_item, from_versioned_item, to_item, to_versioned_item};
-use super::keys::{self, SUBMISSION};
+use super::keys::{self, DROP_AT, SUBMISSION};
 use super::participants::{self, part_of, stands};
 use super::{OrgStore, StoreError, Versioned};
 use crate::crypto::keyring::Sealed;
@@ -20,6 +22,7 @@ use crate::domain::member::Judged;
 use crate::domain::participant::session::Part;
 use crate::domain::participant::{ActingParticipant, Sent};
 use crate::domain::time::Timestamp;
+use crate::limits;
 
 /// A draft of answers, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +67,9 @@ impl OrgStore {
 
 /// The change of a draft from one version to the next. 0 is the version of a draft that is not there yet.
 fn put_draft(by: &ActingParticipant, gate: GateId, draft: &AnswerDraft, before: u64) -> Result<Change, StoreError> {
-    let item = to_versioned_item(keys::answer_draft(part_of(by), gate), draft, before + 1)?;
+    let mut item = to_versioned_item(keys::answer_draft(part_of(by), gate), draft, before + 1)?;
+    let drop_at = draft.saved_at.plus_seconds(limits::ANSWER_DRAFT_LIFETIME_S).unix_s();
+    item.insert(DROP_AT.to_owned(), AttributeValue::N(drop_at.to_string()));
     Ok(if before == 0 { Change::Create(item) } else { Change::Replace(item, before) })
 }
 

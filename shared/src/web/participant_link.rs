@@ -192,10 +192,12 @@ async fn try_to_open(
         refused => return Ok(Err(NotOpened::Link(refused))),
     };
     if !opened.asks_for_code {
-        if opened.organization.asks_for_codes
-            && let Some(attending) = own_session(request, opened.participant).await?
-        {
-            return Ok(Ok((attending, false)));
+        if opened.organization.asks_for_codes {
+            // The session for which no code was asked goes on. If it has just ended, no other one begins without a code.
+            return Ok(match own_session(request, opened.participant).await? {
+                Some(attending) => Ok((attending, false)),
+                None => Err(NotOpened::NoCode(opened)),
+            });
         }
         return Ok(Ok((begin(request, secret, &opened, None).await?, true)));
     }

@@ -8,7 +8,9 @@ use shared::crypto::keyring::{Keyring, SealError};
 use shared::domain::agreement::gate::{FieldType, Gate, GateStatus, InformationField};
 use shared::domain::agreement::{Agreement, Lifecycle, Stage};
 use shared::domain::ids::{FieldId, GateId, ReceiptId};
-use shared::domain::information::typed::{ADDRESS_PARTS, REMOVE, TypedAnswers, YES_NO, input_name, part_name};
+use shared::domain::information::typed::{
+    ADDRESS_PARTS, REMOVE, TypedAnswers, YES_NO, input_name, is_secret, part_name,
+};
 use shared::domain::information::{AnswerFile, Submission, Verdict};
 use shared::domain::participant::{NotActed, Occasion};
 use shared::error::Error;
@@ -136,6 +138,9 @@ pub(super) async fn page(request: &Request, id: GateId, shown: Shown<'_>) -> Res
     let Shown { attending, view, own, fields, notice } = shown;
     let (by, agreement) = (attending.participant(), &view.agreement);
     let (stage, gate) = find_gate(agreement, id).ok_or_else(Error::not_found)?;
+    if !gate.rule.named(agreement).contains(&by.id()) {
+        return Err(Error::not_found());
+    }
     let is_open = waits_for(view, gate, by.id());
     let (draft, is_lost) = if is_open { open(request, own).await? } else { (TypedAnswers::default(), false) };
     let notice = notice.or_else(|| is_lost.then(lost));
@@ -310,7 +315,8 @@ async fn again(
         return super::consent::page(request, attending, &view, Some(notice));
     }
     let own = own_answers(request, gate).await?;
-    let fields = Fields::submitted(submitted.form(), errors);
+    // Not even whoever typed an account number sees it again.
+    let fields = Fields::submitted(submitted.form(), errors).without(is_secret);
     page(request, gate, Shown { attending, view: &view, own: &own, fields, notice: Some(notice) }).await
 }
 
@@ -327,7 +333,7 @@ async fn refused(
 fn incomplete(errors: &FieldErrors) -> Notice {
     let count = errors.clone().into_list().len();
     let title = if count == 1 { "One answer needs another look" } else { "Some answers need another look" };
-    Notice::bad(title, "Everything else is saved as a draft. Nothing was sent.")
+    Notice::bad(title, "What you typed is saved as a draft. Nothing was sent.")
 }
 
 /// Saves what was typed as a draft. Gives the page that says what is wrong, if anything is.
@@ -379,6 +385,12 @@ impl Handler for Send {
         let submitted = request.participant_form()?;
         let gate: GateId = request.path_id("condition")?;
         let id: ReceiptId = submitted.form().get("id").parse().unwrap_or_else(|_| ReceiptId::new());
+        let (_, view) = load(request).await?;
+        if let Some(reason) = not_asked(request, gate).await?
+            && view.receipts.iter().all(|receipt| receipt.id != id)
+        {
+            return refused(request, &submitted, (gate, reason)).await;
+        }
         let typed = read(request, &submitted, gate).await?;
         if !typed.wrong_files.is_empty() {
             return save(request, &submitted, &typed).await?.ok_or_else(Error::not_found);

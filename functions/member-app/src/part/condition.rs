@@ -212,7 +212,7 @@ pub(crate) async fn keep_file<S: Submitter>(
         return refused(FieldCode::TooLong, "is larger than 4 MB. Make it smaller, or split it");
     }
     let Some(file_type) = FileType::of(&file.content) else {
-        return refused(FieldCode::InvalidValue, "must be a PDF, a JPEG or a PNG, and nothing else as well");
+        return refused(FieldCode::InvalidValue, "must be a PDF, JPEG or PNG file");
     };
     let name = match file_name(&file.name, file_type, field) {
         Ok(name) => name,

@@ -79,7 +79,7 @@ fn open_page(
 fn refused_page(request: &Request, refused: &Followed) -> Result<PageResponse, Error> {
     let (title, text, status, code) = if matches!(refused, Followed::TooMany) {
         (
-            "Too many links that don’t work",
+            "Too many links or codes that don’t work",
             "Many links that don’t work were opened from your network. Wait five minutes, then open your link again.",
             StatusCode::TOO_MANY_REQUESTS,
             "too_many_requests",

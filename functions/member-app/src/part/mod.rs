@@ -184,7 +184,7 @@ fn refusal(refused: NotActed) -> (&'static str, &'static str) {
         ),
         NotActed::TooLong => (
             "Your answers are too long together",
-            "They can have about 200,000 letters. Shorten them, or attach a file. Nothing was saved.",
+            "Together they can have about 200 KB. Shorten them, or attach a file. Nothing was sent.",
         ),
         NotActed::TooMuch => (
             "Too much information has been sent in this agreement",

@@ -125,9 +125,9 @@ pub(crate) fn receipt_facts(receipt: &Receipt) -> Vec<(&'static str, String)> {
             facts.push(("File", format!("{}, {}", file_name.as_str(), size(content.size_bytes))));
             facts.push(("SHA-256 of the file", content.sha256.clone()));
         }
-        ReceiptAct::Answered { revision, submission_id, .. } => {
+        ReceiptAct::Answered { revision, sha256, .. } => {
             facts.push(("Revision", revision.to_string()));
-            facts.push(("Number of the answers", submission_id.to_string()));
+            facts.push(("SHA-256 of the answers, with a salt", sha256.clone()));
         }
         ReceiptAct::Declined { reason, .. } => facts.push(("Reason", reason.as_str().to_owned())),
     }

@@ -223,7 +223,7 @@ impl AnswerValue {
     fn shown(answer: Answer) -> Option<Self> {
         let Answer::Open(answer) = answer else { return None };
         Some(match answer {
-            OpenAnswer::Text(text) | OpenAnswer::Number(text) if has_account_number(&text) => return None,
+            OpenAnswer::Text(text) if has_account_number(&text) => return None,
             OpenAnswer::Text(text) | OpenAnswer::Number(text) | OpenAnswer::Choice(text) => Self::Text(text),
             OpenAnswer::Date(day) => Self::Text(Day::to_string(&day)),
             OpenAnswer::Boolean(answer) => Self::Boolean(answer),

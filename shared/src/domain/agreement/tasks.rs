@@ -129,7 +129,8 @@ impl Agreement {
     }
 
     /// Whether a participant has a block in a document that can't be signed because a condition that asks for it is declined.
-    pub(in crate::domain) fn is_on_hold_for(&self, document: &Document, participant: ParticipantId) -> bool {
+    #[must_use]
+    pub fn is_on_hold_for(&self, document: &Document, participant: ParticipantId) -> bool {
         self.unsigned(document, participant).any(|block| self.is_declined_for(document, block))
     }
 

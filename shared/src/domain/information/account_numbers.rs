@@ -4,12 +4,12 @@
 /// The lengths of card numbers, in digits.
 const CARD_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
 /// The digits in a row from which on a number looks like that of an account.
-const ACCOUNT_DIGITS: std::ops::RangeInclusive<usize> = 9..=18;
+const ACCOUNT_DIGITS_MIN: usize = 9;
 /// The length of an IBAN, in characters.
 const IBAN_CHARS: std::ops::RangeInclusive<usize> = 15..=34;
 
 /// Whether a text has what looks like an account number or a card number: an IBAN or a card number with a checksum that
-/// fits, however it is grouped, or 9 to 18 digits in a row that belong to no word and to no phone number with its plus.
+/// fits, however it is grouped, or 9 digits or more in a row that belong to no word and to no phone number with its plus.
 #[must_use]
 pub fn has_account_number(text: &str) -> bool {
     let letters: Vec<char> = text.chars().collect();
@@ -54,7 +54,7 @@ fn has_iban(letters: &[char]) -> bool {
 
 fn has_long_number(letters: &[char]) -> bool {
     let digits = letters.iter().take_while(|letter| letter.is_ascii_digit()).count();
-    ACCOUNT_DIGITS.contains(&digits) && letters.get(digits).is_none_or(|next| !next.is_alphanumeric())
+    digits >= ACCOUNT_DIGITS_MIN && letters.get(digits).is_none_or(|next| !next.is_alphanumeric())
 }
 
 /// Whether the check digit of a card number fits (Luhn).
@@ -79,6 +79,7 @@ mod tests {
             "Account 000123456789",
             "000123456789.",
             "(123456789)",
+            "61109010140000071219812874",
         ] {
             assert!(has_account_number(text), "{text}");
         }

@@ -40,7 +40,7 @@ impl BankDetails {
     pub fn read(typed: impl Fn(&str) -> String) -> Result<Self, FieldErrors> {
         let line = |part: &str| {
             let text = typed(part);
-            let missing = || FieldErrors::one(part, FieldCode::Required, "must be given");
+            let missing = || FieldErrors::one(part, FieldCode::Required, "is missing");
             if text.trim().is_empty() {
                 return Err(missing());
             }
@@ -54,7 +54,7 @@ impl BankDetails {
             if is_iban || number.is_err() {
                 Ok(None)
             } else {
-                let message = "must be given with an account number that is not an IBAN";
+                let message = "is missing. Only an IBAN works without it";
                 Err(FieldErrors::one("code", FieldCode::Required, message))
             }
         } else {
@@ -129,7 +129,7 @@ fn read_number(text: &str) -> Result<String, &'static str> {
     let number = compact(text);
     if looks_like_iban(&number) {
         let is_valid = number.parse::<iban::Iban>().is_ok();
-        return if is_valid { Ok(number) } else { Err("is no valid IBAN. Compare it with your bank statement") };
+        return if is_valid { Ok(number) } else { Err("isn’t a valid IBAN. Compare it with your bank statement") };
     }
     let is_number = ACCOUNT_CHARS.contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_alphanumeric());
     if is_number && number.bytes().any(|byte| byte.is_ascii_digit()) {
@@ -145,7 +145,7 @@ fn read_code(text: &str) -> Result<String, &'static str> {
     if code.bytes().all(|byte| byte.is_ascii_digit()) {
         return match code.len() {
             ROUTING_DIGITS if !is_routing_number(&code) => {
-                Err("is no valid routing number. Compare it with your bank statement")
+                Err("isn’t a valid routing number. Compare it with your bank statement")
             }
             5..=ROUTING_DIGITS => Ok(code),
             _ => Err("must be a BIC, a routing number of 9 digits, or your bank’s code of 5 to 8 digits"),

@@ -15,6 +15,7 @@ pub mod typed;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use self::bank_details::BankDetails;
 use super::actor::Actor;
@@ -24,6 +25,7 @@ use super::ids::{FieldId, GateId, ParticipantId, SubmissionId};
 use super::participant::receipt::FileType;
 use super::proposal::Note;
 use super::time::Timestamp;
+use crate::crypto;
 use crate::crypto::keyring::{SealError, Sealed};
 
 /// A participant's answers to an information request, as they were sent.
@@ -37,6 +39,8 @@ pub struct Submission {
     pub participant_id: ParticipantId,
     /// Counted from 1 for each participant and request.
     pub revision: u32,
+    /// Random, so that nobody finds out answers by trying which have the hash that the receipt names.
+    pub salt: Uuid,
     /// The answers, by question. Optional questions may have none.
     pub answers: BTreeMap<FieldId, Answer>,
     /// The questions whose answers differ from those of the revision before. Empty for the first one.
@@ -196,6 +200,13 @@ impl Given {
 }
 
 impl Submission {
+    /// The SHA-256 of the salt and the stored answers, in hexadecimal, which the receipt names: it proves later what was
+    /// answered.
+    #[must_use]
+    pub fn sha256(&self) -> String {
+        crypto::sha256_hex(serde_json::json!([self.salt, self.answers]).to_string().as_bytes())
+    }
+
     /// Whether a member has yet to decide about it.
     #[must_use]
     pub fn is_undecided(&self) -> bool {

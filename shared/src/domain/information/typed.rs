@@ -38,6 +38,13 @@ pub fn part_name(field: FieldId, part: impl fmt::Display) -> String {
     format!("{PREFIX}{field}.{part}")
 }
 
+/// Whether an input of this name holds what no page shows again: the number or the code of bank details.
+#[must_use]
+pub fn is_secret(name: &str) -> bool {
+    let part = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('.')).map(|(_, part)| part);
+    part.is_some_and(|part| bank_details::SECRET_PARTS.contains(&part))
+}
+
 /// Answers as they were typed, by the names of their inputs, and the files among them.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TypedAnswers {
@@ -80,10 +87,6 @@ impl TypedAnswers {
         let mut texts = BTreeMap::new();
         for field in fields {
             let is_removed = !value(&part_name(field.id, REMOVE)).is_empty();
-            let is_secret = |name: &str| {
-                let mut secret = bank_details::SECRET_PARTS.iter().map(|part| part_name(field.id, part));
-                field.field_type == FieldType::BankDetails && secret.any(|secret| secret == name)
-            };
             for name in names(field) {
                 let typed = value(&name).trim();
                 if !typed.is_empty() {
@@ -106,9 +109,8 @@ impl TypedAnswers {
 
     /// The names and values that a page may show.
     pub fn shown(&self) -> impl Iterator<Item = (&str, &str)> {
-        let is_secret = |name: &str| bank_details::SECRET_PARTS.iter().any(|part| name.ends_with(&format!(".{part}")));
         let texts = self.texts.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        texts.filter(move |(name, _)| !is_secret(name))
+        texts.filter(|(name, _)| !is_secret(name))
     }
 
     /// The last characters of the account number that was typed for a question.
@@ -156,7 +158,7 @@ impl TypedAnswers {
                     given.insert(field.id, answer);
                 }
                 Ok(None) if field.required => {
-                    wrong.extend(FieldErrors::one(first_input(field), FieldCode::Required, "must be given"));
+                    wrong.extend(FieldErrors::one(first_input(field), FieldCode::Required, "is missing"));
                 }
                 Ok(None) => {}
                 Err(errors) => wrong.extend(errors),
@@ -223,7 +225,7 @@ impl TypedAnswers {
         for (part, is_needed) in ADDRESS_PARTS {
             let name = part_name(field, part);
             match self.text(&name) {
-                "" if is_needed => wrong.extend(FieldErrors::one(name, FieldCode::Required, "must be given")),
+                "" if is_needed => wrong.extend(FieldErrors::one(name, FieldCode::Required, "is missing")),
                 "" => {}
                 text => match Label::parse(text) {
                     Ok(line) => {

@@ -68,12 +68,18 @@ pub fn judge_answers(
     // The clock of this call may be behind that of the call that sent the answers.
     let (at, actor) = (now.max(submission.sent_at), by.actor());
     let is_accepted = judgment == Judgment::Accept;
+    // It is part of the response that has all answers.
+    let more_bytes = match &judgment {
+        Judgment::Accept => 0,
+        Judgment::Return(reason) => serde_json::json!(reason).to_string().len(),
+    };
     let verdict = match judgment {
         Judgment::Accept => Verdict::Accepted { at, by: actor },
         Judgment::Return(reason) => Verdict::Returned { at, by: actor, reason },
     };
     let after = agreement.recorded(facts, time_scale, now, |facts| {
         facts.answered.remove(&part);
+        facts.answer_bytes += more_bytes;
         if is_accepted {
             facts.accepted.insert(part);
         }

@@ -56,6 +56,8 @@ pub enum NotRecorded {
     /// The participant has [`limits::PAPER_SIGNATURES_PER_PARTICIPANT_MAX`] signatures on paper, or the agreement has
     /// [`limits::PAPER_SIGNATURES_PENDING_MAX`] that wait.
     Full,
+    /// The form was used already: for what was rejected, or with another scan.
+    Used,
 }
 
 /// Why a signature on paper was neither confirmed nor rejected.
@@ -181,6 +183,9 @@ pub fn decide_paper_signature(
         PaperDecision::Confirm => {
             if let Some(obstacle) = obstacle(&current, paper) {
                 return Err(obstacle);
+            }
+            if !current.papers_to_confirm().any(|(id, _)| id == paper.id) {
+                return Err(NotDecided::Decided);
             }
             let is_own = paper.recorded_by.is_member(by.id());
             let state = match (is_own, counting) {

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use uuid::Uuid;
+
 use super::acts::{Acted, Ground, NotActed, Occasion, acted, consent_of, current, open_gate};
 use super::receipt::ReceiptAct;
 use super::{Access, ActingParticipant};
@@ -74,16 +76,27 @@ pub fn send_answers(
         gate_id,
         participant_id: by.id(),
         revision: revision_before + 1,
+        salt: Uuid::now_v7(),
         answers,
         changed,
         sent_at: moment.at(),
         verdict: Verdict::Sent,
     };
-    let bytes = facts.answer_bytes + weight(agreement.questions(gate_id).unwrap_or_default(), &submission);
+    let own = weight(agreement.questions(gate_id).unwrap_or_default(), &submission);
+    if own > limits::SUBMISSION_BYTES_MAX {
+        return Err(NotActed::TooLong);
+    }
+    let bytes = facts.answer_bytes + own;
     if bytes > limits::INFORMATION_BYTES_MAX {
         return Err(NotActed::TooMuch);
     }
-    let act = ReceiptAct::Answered { gate_id, submission_id: submission.id, revision: submission.revision, consent };
+    let act = ReceiptAct::Answered {
+        gate_id,
+        submission_id: submission.id,
+        revision: submission.revision,
+        sha256: submission.sha256(),
+        consent,
+    };
     let after = agreement.recorded(facts, time_scale, moment.at(), |facts| {
         facts.answered.insert((gate_id, by.id()));
         facts.answer_bytes = bytes;

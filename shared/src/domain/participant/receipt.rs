@@ -104,6 +104,8 @@ pub enum ReceiptAct {
         submission_id: SubmissionId,
         /// How often the participant has sent answers to the request, this time included.
         revision: u32,
+        /// The SHA-256 of the answers with a salt, in hexadecimal.
+        sha256: String,
         /// The receipt of the consent in force.
         consent: ReceiptId,
     },

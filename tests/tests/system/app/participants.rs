@@ -286,10 +286,10 @@ async fn files_are_uploaded_and_only_members_get_them() {
     let zip = [&pdf("both", "")[..], b"PK\x05\x06"].concat();
     for (name, content, says) in [
         ("a.pdf", &b""[..], "is empty"),
-        ("a.exe", b"MZ\x90\0program", "must be a PDF, a JPEG or a PNG"),
-        ("a.pdf", b"<html><script>alert(1)</script>", "must be a PDF, a JPEG or a PNG"),
-        ("a.pdf", b"%PDF-1.7 cut off", "must be a PDF, a JPEG or a PNG"),
-        ("a.pdf", &zip, "must be a PDF, a JPEG or a PNG"),
+        ("a.exe", b"MZ\x90\0program", "must be a PDF, JPEG or PNG file"),
+        ("a.pdf", b"<html><script>alert(1)</script>", "must be a PDF, JPEG or PNG file"),
+        ("a.pdf", b"%PDF-1.7 cut off", "must be a PDF, JPEG or PNG file"),
+        ("a.pdf", &zip, "must be a PDF, JPEG or PNG file"),
         ("a.pdf", &big, "is larger than 4 MB"),
     ] {
         let page = ada.upload(&at, &upload, (name, content)).await;

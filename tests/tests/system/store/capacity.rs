@@ -199,6 +199,7 @@ async fn measure_agreements(meter: &mut Meter<'_>, org: &Org, client: &Client, b
     let merged = json!({"contact_id": ada["id"], "roles": ["funder"]});
     meter.measure("add_agreement_participant: roles merged", 200, client.post(&to, &merged)).await;
     meter.measure("get_agreement: a draft of one", 200, client.get(&empty)).await;
+    meter.measure("list_information: no answers", 200, client.get(format!("{empty}/information"))).await;
     meter.measure("list_agreements: one draft", 200, client.get(AGREEMENTS)).await;
 
     let refused = json!({"action": "publish_agreement", "agreement_id": empty.rsplit('/').next()});
