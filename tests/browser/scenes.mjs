@@ -325,6 +325,15 @@ const REMOVE = 'button:text-is("Remove")';
 const part = (path) => ({ signer: { participant }, grant }) => `/app/parts/${participant}${typeof path === 'function' ? path(grant) : path}`;
 const toSign = ({ documents: [{ id }] }) => `/documents/${id}`;
 const toAnswer = ({ questionnaire: { stages: [{ gates: [{ id }] }] } }) => `/conditions/${id}`;
+// Answers that are sent in vain are saved as a draft, in all views at once: whoever was overtaken sends them again.
+const sendWrongAnswer = async (page) => {
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    await page.getByLabel('When did you begin?', { exact: true }).fill('soon');
+    await press('Send')(page);
+    await page.waitForLoadState('load');
+    if (await page.getByText('Your draft was saved in another window').count() === 0) return;
+  }
+};
 const answersOf = (made, participant) => `${agreement(made)}${toAnswer({ questionnaire: made })}/answers/${participant}`;
 const approved = ({ stages: [{ gates: [{ id }] }] }) => `/conditions/${id}`;
 const decline = async (page) => { await page.locator('summary', { hasText: 'Decline' }).click(); await press('Decline')(page); };
@@ -343,7 +352,7 @@ export const SCENES = [
   { name: 'Participant, nothing there', as: 'signer', path: part('/documents/none'), status: 404, says: 'Go to your agreement' },
   { name: 'Participant, to approve', as: 'household', path: ({ household, letter }) => `/app/parts/${household.participant}${approved(letter)}`, says: ['asks for your approval', 'Your approval'], has: '.act-bar button:text-is("Approve")' },
   { name: 'Participant, to answer', as: 'answerer', path: (made) => `/app/parts/${made.answerer.participant}${toAnswer(made)}`, says: ['asks for information', '0 of 10 answered', 'What is your full legal name?', 'Street and number', 'It is encrypted, and no page shows it again'], has: ['.act-bar button:text-is("Save draft")', '.act-bar button:text-is("Send")'] },
-  { name: 'Participant, answers refused', as: 'answerer', path: (made) => `/app/parts/${made.answerer.participant}${toAnswer(made)}`, act: async (page) => { await page.getByLabel('When did you begin?', { exact: true }).fill('soon'); await press('Send')(page); }, status: 422, says: ['Some answers need another look', 'must be a date', 'Your answer is missing'], has: 'input[value=soon][aria-invalid=true]' },
+  { name: 'Participant, answers refused', as: 'answerer', path: (made) => `/app/parts/${made.answerer.participant}${toAnswer(made)}`, act: sendWrongAnswer, status: 422, says: ['Some answers need another look', 'must be a date', 'Your answer is missing'], has: 'input[value=soon][aria-invalid=true]' },
   { name: 'Participant, answers declined without a reason', as: 'answerer', path: (made) => `/app/parts/${made.answerer.participant}${toAnswer(made)}`, act: decline, status: 422, has: '#reason[aria-invalid=true]' },
   { name: 'Participant, answers sent', as: 'answered', path: (made) => `/app/parts/${made.answered.participant}${toAnswer(made)}`, says: ['Nothing waits for you here', 'What you sent', 'Waiting to be read', 'Account ending in 6789'] },
   { name: 'Answers, to read', path: ({ questionnaire, answered: { participant } }) => answersOf(questionnaire, participant), says: ['Answers of Tomás Álvarez', 'To read', 'First Bank of Albany', 'Account ending in 6789', 'Return…'], has: '.act-bar button:text-is("Accept")' },

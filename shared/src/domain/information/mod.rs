@@ -149,11 +149,13 @@ impl PostalAddress {
     /// Its lines, as on an envelope.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        let town = [Some(&self.city), self.region.as_ref(), self.postal_code.as_ref()];
-        let town: Vec<&str> = town.into_iter().flatten().map(Label::as_str).collect();
+        let region = [self.region.as_ref(), self.postal_code.as_ref()].into_iter().flatten().map(Label::as_str);
+        let region = region.collect::<Vec<_>>().join(" ");
+        let city = self.city.as_str().to_owned();
+        let town = if region.is_empty() { city } else { format!("{city}, {region}") };
         let street = [Some(&self.line1), self.line2.as_ref()].into_iter().flatten();
         let street = street.map(|line| line.as_str().to_owned());
-        street.chain([town.join(", "), self.country.as_str().to_owned()]).collect()
+        street.chain([town, self.country.as_str().to_owned()]).collect()
     }
 }
 

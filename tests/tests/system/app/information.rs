@@ -473,7 +473,7 @@ async fn answers_need_consent_and_are_refused_with_a_reason() {
     let ada = live.attend(live.ids()[0]).await;
     let (at, who) = (condition(&live), name(&live, 0));
     let page = ada.get(&at).await;
-    for (typed, says) in [("a\u{202e}b", "change the direction of text"), ("  ", "must be given")] {
+    for (typed, says) in [("a\u{202e}b", "change the direction of text"), ("  ", "is missing")] {
         let wrong = ada.send(&ada.get(&at).await, &format!("{at}/answers/send"), &[(&who, typed)]).await;
         assert!(wrong.status == 422 && wrong.says(says), "{says}: {}", wrong.body);
     }
