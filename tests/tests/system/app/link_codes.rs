@@ -269,6 +269,9 @@ async fn wrong_codes_slow_down_what_comes_from_their_network_address() {
     }
     assert!(refused > 0);
     let code = desk.code(ada).await;
+    // On a busy machine making the code may have taken longer than the wait: one more guess begins another one.
+    let again = guesser.browser.post(&link, &[("form_token", &token), ("code", "123456")]).await;
+    assert!(again.status == 422 || again.status == 429, "{}", again.status);
     assert_eq!(guesser.browser.post(&link, &[("form_token", &token), ("code", &code)]).await.status, 429);
     assert!(is_open(&open(&desk.browser(ada), &link, &code).await), "others are not slowed down");
 }

@@ -414,7 +414,7 @@ async fn what_is_wrong_is_told_beside_its_field_and_kept() {
     }
     for (shown, says) in [
         (("blocks", ""), "The places to sign have changed"),
-        (("sha256", "ab"), "The document is another one than the one that this page showed"),
+        (("sha256", "ab"), "The document has changed since this page was shown"),
     ] {
         let typed: Vec<_> = POST.into_iter().chain([shown]).collect();
         let page = send(&live.member, &path, &form, &typed, ("Scan.pdf", &scan)).await;
