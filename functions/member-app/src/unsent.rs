@@ -43,7 +43,7 @@ struct Unsent {
     had_file: bool,
 }
 
-/// What a box that is checked sends. Its label is not known here.
+/// What a box that is checked sends.
 const CHECKED: &str = "on";
 
 impl Unsent {
@@ -72,10 +72,15 @@ impl Unsent {
             !NOT_TYPED.contains(&name.as_str())
                 && !value.trim().is_empty()
                 && Uuid::try_parse(value).is_err()
-                && !(is_answer(name) && value == CHECKED)
+                && !is_checked_answer(name, value)
         };
         self.fields.iter().filter(is_typed).map(|(name, value)| (label(name), value.as_str()))
     }
+}
+
+/// Whether a field is a choice of an answer, whose words are not known here.
+fn is_checked_answer(name: &str, value: &str) -> bool {
+    is_answer(name) && value == CHECKED
 }
 
 /// The label of a field: its name in words. The name of an answer is the id of its question.

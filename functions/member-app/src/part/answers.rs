@@ -283,7 +283,7 @@ struct Submitted {
 
 impl Submitted {
     /// The form with all that is wrong as one: a file that was refused is not also missing.
-    fn as_sent(self) -> Self {
+    fn into_one(self) -> Self {
         let mut wrong_files = self.wrong_files;
         let refused: BTreeSet<String> = wrong_files.clone().into_list().into_iter().map(|error| error.field).collect();
         for error in self.wrong_answers.into_list() {
@@ -410,7 +410,7 @@ impl Handler for Send {
         }
         let typed = read(request, &submitted, gate).await?;
         if !typed.wrong_files.is_empty() {
-            return save(request, &submitted, &typed.as_sent()).await?.ok_or_else(Error::not_found);
+            return save(request, &submitted, &typed.into_one()).await?.ok_or_else(Error::not_found);
         }
         let (scope, by) = (submitted.scope(), submitted.submitter());
         let notice = Notice::good("You sent your answers", "");
