@@ -51,7 +51,9 @@ impl Unsent {
     fn of(request: &Request, form: &Form, back: &str) -> Option<Self> {
         let shown = form.typed().filter(|(name, _)| !is_secret(name));
         let fields: Vec<(String, String)> = shown.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        let has_secrets = fields.iter().any(|(name, _)| name.contains("password") || name.contains("code"));
+        // Those of answers are left out above. A postal code is none.
+        let is_secret = |name: &str| !is_answer(name) && (name.contains("password") || name.contains("code"));
+        let has_secrets = fields.iter().any(|(name, _)| is_secret(name));
         let unsent =
             Self { path: request.uri().path().to_owned(), back: back.to_owned(), fields, had_file: form.has_file() };
         (!has_secrets && unsent.typed().next().is_some()).then_some(unsent)

@@ -81,6 +81,15 @@ impl CallContext {
         Moment::of_call(self.request_id, Timestamp::now().max(self.now))
     }
 
+    /// The moment of an attempt that begins now, after an earlier change of the same record.
+    ///
+    /// Decision: acts on one agreement have the order in which they took effect, each with a time of its own. A call may
+    /// begin first and commit last, or have a clock that is behind: its time then follows that of the act before.
+    #[must_use]
+    pub fn moment_after(&self, earlier: Timestamp) -> Moment {
+        Moment::of_call(self.request_id, self.attempt_moment().at().max(earlier.next()))
+    }
+
     /// The caller.
     #[must_use]
     pub fn actor(&self) -> &Actor {

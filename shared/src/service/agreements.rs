@@ -347,11 +347,13 @@ pub async fn advance(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Se
     };
     let loaded = AgreementWithFacts::load(scope, found).await?;
     let before = loaded.agreement();
-    let Some(after) = before.advanced(loaded.facts(), scope.time_scale(), scope.moment()) else {
+    let moment = loaded.act_moment(scope);
+    let Some(after) = before.advanced(loaded.facts(), scope.time_scale(), moment) else {
         // The agreement's current entry stays: this call's clock may be behind the clock that found the entry.
         let is_its_own = before.next_due() == Some(entry.at);
         return Ok(Plan::new(scope, if is_its_own { Settlement::Early } else { Settlement::Stale }));
     };
     let changes = stored::advance(scope.call(), before, &after)?;
-    Ok(Plan::new(scope, Settlement::Settled).change([changes]).emit(after.events()).showing([after.id().uuid()]))
+    let plan = Plan::new(scope, Settlement::Settled).decided_at(moment).change([changes]);
+    Ok(plan.emit(after.events()).showing([after.id().uuid()]))
 }

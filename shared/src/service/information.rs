@@ -96,7 +96,8 @@ impl Ground {
 
     /// Checks that the participant may write answers now, and that the form was filled with the draft that is there.
     fn check(&self, scope: &Scope, form: &AnswerForm) -> Result<(), NotActed> {
-        let ground = (&**self.loaded.agreement(), self.loaded.facts(), scope.time_scale(), scope.moment());
+        let now = self.loaded.act_moment(scope);
+        let ground = (&**self.loaded.agreement(), self.loaded.facts(), scope.time_scale(), now);
         can_answer(&self.by, ground, form.gate)?;
         if form.typed.reveal().len() > limits::ANSWERS_BYTES_MAX {
             return Err(NotActed::TooLong);
@@ -175,11 +176,12 @@ pub async fn send(
                 }
             };
             let answering = answering(&ground, keys, form.gate, given)?;
-            let facts = (&**agreement, ground.loaded.facts(), scope.time_scale(), scope.moment());
+            let moment = ground.loaded.act_moment(scope);
+            let facts = (&**agreement, ground.loaded.facts(), scope.time_scale(), moment);
             match send_answers(&ground.by, facts, occasion, answering) {
                 Ok(sent) => {
                     let changes = stored::send(scope.call(), agreement, &sent, (&draft, form.version))?;
-                    return Ok(plan(Ok(())).change(changes).emit(sent.acted.events));
+                    return Ok(plan(Ok(())).decided_at(moment).change(changes).emit(sent.acted.events));
                 }
                 Err(refused) => refused,
             }
@@ -286,11 +288,12 @@ pub async fn judge(
     let submission = submissions.iter().find(|submission| submission.id == shown).ok_or_else(Error::not_found)?;
     let before = loaded.agreement();
     let (facts, decision) = ((&**before, loaded.facts()), (submission, judgment));
+    let moment = loaded.act_moment(scope);
     let plan = |output| Plan::new(scope, output).showing([id.uuid(), participant.uuid(), gate.uuid()]);
-    Ok(match judge_answers(by, facts, decision, scope.time_scale(), scope.moment()) {
+    Ok(match judge_answers(by, facts, decision, scope.time_scale(), moment) {
         Ok(judged) => {
             let changes = stored::judge(scope.call(), before, &judged)?;
-            plan(Ok(())).change(changes).emit(judged.events)
+            plan(Ok(())).decided_at(moment).change(changes).emit(judged.events)
         }
         Err(refused) => plan(Err(refused)),
     })

@@ -14,6 +14,7 @@ use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::ids::ContactId;
+use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
@@ -47,6 +48,11 @@ impl AgreementWithFacts {
     #[must_use]
     pub fn facts(&self) -> &Facts {
         &self.facts
+    }
+
+    /// The moment at which an act on it is decided by this attempt.
+    pub(super) fn act_moment(&self, scope: &Scope) -> Moment {
+        scope.moment_after(self.agreement.updated_at)
     }
 
     /// The agreement as of a moment, recorded or not.

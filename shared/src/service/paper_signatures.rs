@@ -48,11 +48,12 @@ pub async fn record(
     }
     let counting = if shown == Counting::Alone { counting(members.len()) } else { Counting::Confirmed };
     let loaded = AgreementWithFacts::load(scope, before).await?;
-    let ground = (&**loaded.agreement(), loaded.facts(), scope.time_scale(), scope.moment());
+    let moment = loaded.act_moment(scope);
+    let ground = (&**loaded.agreement(), loaded.facts(), scope.time_scale(), moment);
     Ok(match record_paper_signature(by, ground, &earlier, new, counting) {
         Ok(change) => {
             let changes = stored::record(scope.call(), loaded.agreement(), &change)?;
-            plan(Ok(counting)).change(changes).emit(change.events)
+            plan(Ok(counting)).decided_at(moment).change(changes).emit(change.events)
         }
         Err(reason) => plan(Err(reason)),
     })
@@ -79,11 +80,12 @@ pub async fn decide(
         return Ok(plan(Ok(())));
     }
     let loaded = AgreementWithFacts::load(scope, before).await?;
-    let ground = (&**loaded.agreement(), loaded.facts(), scope.time_scale(), scope.moment());
+    let moment = loaded.act_moment(scope);
+    let ground = (&**loaded.agreement(), loaded.facts(), scope.time_scale(), moment);
     Ok(match decide_paper_signature(by, ground, known, decision, counting(members.len())) {
         Ok(change) => {
             let changes = stored::decide(scope.call(), loaded.agreement(), &change)?;
-            plan(Ok(())).change(changes).emit(change.events)
+            plan(Ok(())).decided_at(moment).change(changes).emit(change.events)
         }
         Err(reason) => plan(Err(reason)),
     })

@@ -5,6 +5,7 @@ use crate::domain::agreement::{Agreement, Document, DocumentContent, Label};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, DocumentId, GateId, ParticipantId, ReceiptId};
 use crate::domain::member::{Member, NotReopened, reopen_gate};
+use crate::domain::moment::Moment;
 use crate::domain::paper_signature::PaperSignature;
 use crate::domain::participant::link_code::StoredLinkCode;
 use crate::domain::participant::receipt::{FileType, Receipt, ReceiptAct};
@@ -91,10 +92,11 @@ pub async fn act(
     }
     let repeated = doing.clone();
     let loaded = AgreementWithFacts::load(scope, agreement).await?;
-    Ok(match decide(scope, &by, &loaded, &receipts, (occasion, doing)) {
+    let moment = loaded.act_moment(scope);
+    Ok(match decide((scope, moment), &by, &loaded, &receipts, (occasion, doing)) {
         Ok(acted) => {
             let changes = stored::record(scope.call(), loaded.agreement(), &acted)?;
-            plan(Ok(())).change(changes).emit(acted.events)
+            plan(Ok(())).decided_at(moment).change(changes).emit(acted.events)
         }
         // The same form, sent at the same moment, may have been done between the two reads.
         Err(refused) => plan(done(&own_receipts(scope, &by).await?, id, &repeated).unwrap_or(Err(refused))),
@@ -117,12 +119,16 @@ fn done(receipts: &[Receipt], id: ReceiptId, doing: &Doing) -> Option<Result<(),
     Some(if is_same { Ok(()) } else { Err(NotActed::Done) })
 }
 
-async fn own_receipts(scope: &Scope, by: &ActingParticipant) -> Result<Vec<Receipt>, Error> {
+/// What a participant did, the oldest first.
+///
+/// # Errors
+/// When the store can't be read.
+pub async fn own_receipts(scope: &Scope, by: &ActingParticipant) -> Result<Vec<Receipt>, Error> {
     Ok(scope.store().receipts_of(by.agreement_id(), by.id()).await?)
 }
 
 fn decide(
-    scope: &Scope,
+    (scope, moment): (&Scope, Moment),
     by: &ActingParticipant,
     loaded: &AgreementWithFacts,
     receipts: &[Receipt],
@@ -131,7 +137,7 @@ fn decide(
     if receipts.len() >= limits::RECEIPTS_PER_PARTICIPANT_MAX {
         return Err(NotActed::TooOften);
     }
-    let ground = (&**loaded.agreement(), loaded.facts(), scope.time_scale(), scope.moment());
+    let ground = (&**loaded.agreement(), loaded.facts(), scope.time_scale(), moment);
     match doing {
         Doing::Sign(signing) => participant::sign(by, ground, occasion, signing),
         Doing::Approve(gate, statement) => participant::approve(by, ground, occasion, (gate, statement)),
@@ -260,10 +266,11 @@ pub async fn reopen(
     let before = loaded.agreement();
     let shown = [agreement.uuid(), gate.uuid()];
     let which = (gate, shown_declined_at);
-    Ok(match reopen_gate(by, (before, loaded.facts()), which, scope.time_scale(), scope.moment()) {
+    let moment = loaded.act_moment(scope);
+    Ok(match reopen_gate(by, (before, loaded.facts()), which, scope.time_scale(), moment) {
         Ok(reopened) => {
             let changes = stored::reopen(scope.call(), before, &reopened)?;
-            Plan::new(scope, Ok(())).change([changes]).emit(reopened.events).showing(shown)
+            Plan::new(scope, Ok(())).decided_at(moment).change([changes]).emit(reopened.events).showing(shown)
         }
         Err(reason) => Plan::new(scope, Err(reason)).showing(shown),
     })

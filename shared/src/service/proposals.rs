@@ -81,10 +81,10 @@ struct LoadedProposal {
 
 impl LoadedProposal {
     async fn load(scope: &Scope, proposal: Versioned<Proposal>) -> Result<Self, Error> {
-        // Each attempt at a decision loads again, and the proposal may have expired by then.
-        let moment = scope.attempt_moment();
         let agreement = scope.store().agreement(proposal.agreement_id).await?;
         let agreement = agreement.ok_or_else(|| Error::Internal("a proposal without its agreement".to_owned()))?;
+        // Each attempt at a decision loads again, and the proposal may have expired by then.
+        let moment = scope.moment_after(agreement.updated_at);
         let loaded = LoadedAgreement::load(scope, agreement).await?;
         Ok(Self { proposal, loaded, moment })
     }
@@ -354,10 +354,10 @@ pub async fn propose_and_confirm(
     new: NewProposal,
     shown: &ReviewFingerprint,
 ) -> Result<Plan<Result<(), ActRefused>>, Error> {
-    // Each attempt loads again, and an agreement may have expired by then.
-    let moment = scope.attempt_moment();
     let (id, action) = (new.agreement_id, new.action);
     let agreement = agreements_service::found(scope, id).await?;
+    // Each attempt loads again, and an agreement may have expired by then.
+    let moment = scope.moment_after(agreement.updated_at);
     let holder = scope.store().claim_holder(id, action).await?;
     let loaded = LoadedAgreement::load(scope, agreement).await?;
     let refused = |reason| Ok(Plan::new(scope, Err(reason)).showing([id.uuid()]));

@@ -67,10 +67,11 @@ impl Scope {
         self.call.moment()
     }
 
-    /// The moment of an attempt that begins now. Decisions on what can expire between attempts use it.
+    /// The moment of an attempt that begins now, after an earlier change of the same record. What it decides says so to its
+    /// plan ([`Plan::decided_at`]).
     #[must_use]
-    pub fn attempt_moment(&self) -> Moment {
-        self.call.attempt_moment()
+    pub fn moment_after(&self, earlier: Timestamp) -> Moment {
+        self.call.moment_after(earlier)
     }
 
     /// The caller.

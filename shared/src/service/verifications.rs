@@ -31,10 +31,11 @@ pub async fn record(
     let loaded = AgreementWithFacts::load(scope, before).await?;
     let records = (&**loaded.agreement(), loaded.facts(), &earlier[..]);
     let new = (id, participant, new);
-    Ok(match record_verification(by, records, new, scope.time_scale(), scope.moment()) {
+    let moment = loaded.act_moment(scope);
+    Ok(match record_verification(by, records, new, scope.time_scale(), moment) {
         Ok(verified) => {
             let changes = stored::record(scope.call(), loaded.agreement(), &verified)?;
-            Plan::new(scope, Ok(())).change(changes).emit(verified.events).showing(shown)
+            Plan::new(scope, Ok(())).decided_at(moment).change(changes).emit(verified.events).showing(shown)
         }
         Err(reason) => Plan::new(scope, Err(reason)).showing([agreement.uuid()]),
     })

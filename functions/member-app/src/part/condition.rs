@@ -1,6 +1,7 @@
 //! A condition on a participant's pages: to approve, to upload a file, or to decline.
 
 use askama::Template;
+use shared::crypto::sha256_hex;
 use shared::domain::agreement::gate::GateStatus;
 use shared::domain::agreement::{DocumentContent, Label, Lifecycle};
 use shared::domain::ids::{GateId, ReceiptId};
@@ -18,7 +19,9 @@ use super::answers::{self, Shown, own_answers};
 use super::document::read_reason;
 use super::overview::DocumentRow;
 use super::receipt::receipt_url;
-use super::{GateTask, act, consent, find_gate, load, needs_consent, part_url, refusal, reworded, waits_for};
+use super::{
+    GateTask, act, consent, done_before, find_gate, load, needs_consent, part_url, refusal, reworded, waits_for,
+};
 use crate::Handler;
 use crate::agreement_summary::size;
 use crate::done::notice_of_act;
@@ -137,6 +140,10 @@ impl Handler for Approve {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.participant_form()?;
         let id: GateId = request.path_id("condition")?;
+        let is_own = |act: &ReceiptAct| matches!(act, ReceiptAct::Approved { gate_id, .. } if *gate_id == id);
+        if let Some(receipt) = done_before(&submitted, is_own).await? {
+            return Ok(receipt);
+        }
         let (step, agreement) = step_of(request, id).await?;
         let statement = statement(submitted.submitter().name().as_str(), &step, &agreement);
         if submitted.form().get("statement") != statement {
@@ -161,6 +168,11 @@ impl Handler for Upload {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.participant_form()?;
         let (id, form): (GateId, _) = (request.path_id("condition")?, submitted.form());
+        let sha256 = form.file("file").map(|file| sha256_hex(&file.content)).unwrap_or_default();
+        let is_own = |act: &ReceiptAct| matches!(act, ReceiptAct::Uploaded { gate_id, content, .. } if *gate_id == id && content.sha256 == sha256);
+        if let Some(receipt) = done_before(&submitted, is_own).await? {
+            return Ok(receipt);
+        }
         if let Some(refused) = not_asked(request, id).await? {
             let (title, line) = refusal(refused);
             return Ok(page(request, Fields::default(), Some(Notice::bad(title, line))).await?.conflicting());

@@ -22,7 +22,7 @@ use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use super::receipt::receipt_url;
-use super::{TaskPlace, act, consent, load, name_of, needs_consent, part_url, reworded};
+use super::{TaskPlace, act, consent, done_before, load, name_of, needs_consent, part_url, reworded};
 use crate::Handler;
 use crate::agreement_summary::size;
 use crate::done::notice_of_act;
@@ -270,6 +270,10 @@ impl Handler for Sign {
                 return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable());
             }
         };
+        let is_own = |act: &ReceiptAct| matches!(act, ReceiptAct::Signed { document_id, .. } if *document_id == id);
+        if let Some(receipt) = done_before(&submitted, is_own).await? {
+            return Ok(receipt);
+        }
         let document = participants::document(submitted.scope(), submitted.submitter(), id).await?;
         let name = document.name.as_str();
         let statement = statement(submitted.submitter().name().as_str(), name);

@@ -16,6 +16,7 @@ use shared::domain::agreement::tasks::Task;
 use shared::domain::agreement::{Agreement, Lifecycle, Stage};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{GateId, ParticipantId, ReceiptId};
+use shared::domain::participant::receipt::ReceiptAct;
 use shared::domain::participant::{ActingParticipant, NotActed, Occasion};
 use shared::error::Error;
 use shared::service::participants::{self, Doing, ParticipantView};
@@ -138,6 +139,18 @@ async fn act(request: &Request, submitted: &PartForm<'_>, (doing, title): (Doing
             Ok(Err((fields, Notice::bad(title, line))))
         }
     }
+}
+
+/// The redirect to the receipt of a form that was done before, however the agreement has moved on since: the response to
+/// it may have been lost. None, if it was not.
+async fn done_before(
+    submitted: &PartForm<'_>,
+    is_of: impl Fn(&ReceiptAct) -> bool,
+) -> Result<Option<PageResponse>, Error> {
+    let (by, id) = (submitted.submitter(), submitted.form().get("id"));
+    let receipts = participants::own_receipts(submitted.scope(), by).await?;
+    let done = receipts.iter().find(|receipt| receipt.id.to_string() == id && is_of(&receipt.act));
+    Ok(done.map(|receipt| PageResponse::see_other(receipt::receipt_url(by.id(), receipt.id))))
 }
 
 /// What is said where the sentence above the button has changed since the page was shown.

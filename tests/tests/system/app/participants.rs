@@ -9,11 +9,13 @@ use serde_json::{Value, json};
 use shared::domain::agreement::Agreement;
 use shared::domain::agreement::gate::{Countdown, GateRule};
 use shared::domain::time::Timestamp;
-use tests::app::{Browser, Page, unescaped};
+use tests::app::{Browser, Page, form, unescaped};
 use tests::attending::{Attendee, Live, hidden};
 use tests::pdf::pdf;
-use tests::{Fault, Rule, Shaky, eventually};
+use tests::{Fault, Rule, Shaky, eventually, raw};
+use tokio::io::AsyncWriteExt;
 
+use super::evidence::{lines, unzipped};
 use crate::unknown_id;
 
 /// An agreement of one step in which both participants sign one document.
@@ -300,12 +302,24 @@ async fn files_are_uploaded_and_only_members_get_them() {
     let name = "../<img>\u{202e}fdp.exe";
     let done = receipt(&ada, &ada.upload(&at, &upload, (name, &file)).await).await;
     assert!(done.says("You uploaded “File.pdf”"), "a name that can’t be one: {}", done.body);
-    let again = receipt(&ada, &ada.upload(&at, &upload, ("Proof & address.PDF", &file)).await).await;
+    let page = ada.get(&at).await;
+    let form = hidden(&page, &upload);
+    let form: Vec<_> = form.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let id = form.iter().find(|(name, _)| *name == "id").map(|(_, id)| *id).expect("an id");
+    let again = ada.browser.upload(&ada.at(&upload), &form, ("file", "Proof & address.PDF", &file)).await;
+    let again = receipt(&ada, &again).await;
     assert!(unescaped(&again.body).contains("You uploaded “Proof & address.pdf”"), "{}", again.body);
     assert!(!northwind.get("").await.says("Proof"), "nobody else sees it");
     receipt(&northwind, &northwind.upload(&at, &upload, ("b.png", b"\x89PNG\r\n\x1a\nx\0\0\0\0IEND\xaeB`\x82")).await)
         .await;
     assert_eq!(live.read().await["stages"][0]["gates"][1]["state"], "cleared");
+
+    // The answer to the last upload was lost: the same form again leads to its receipt. With another file, it does not.
+    let first = ada.browser.upload(&ada.at(&upload), &form, ("file", "Proof.pdf", &file)).await;
+    assert_eq!((first.status, first.location()), (303, ada.at(&format!("/receipts/{id}")).as_str()), "{}", first.body);
+    let another = pdf("Another proof", "");
+    let other = ada.browser.upload(&ada.at(&upload), &form, ("file", "Proof.pdf", &another)).await;
+    assert!(other.status == 409 && other.says("You have done this already"), "{}", other.body);
     let late = ada
         .browser
         .upload(&ada.at(&upload), &[("form_token", &ada.get("").await.hidden("form_token"))], ("file", "c.pdf", &file))
@@ -337,6 +351,10 @@ async fn forms_that_are_sent_twice_or_whose_answer_is_lost_do_it_once() {
     let again = ada.send(&page, &sign, &[("signature", "Ada Okafor"), ("id", &another)]).await;
     assert!(again.status == 409 && again.says("You have done this already"), "{}", again.body);
     assert_eq!(ada.get("").await.body.matches("You signed “Purchase agreement”</a>").count(), 1);
+    // Also when the sentence that was signed would be another one by now.
+    let contact = format!("/api/v1/contacts/{}", live.agreement.participants[0].contact_id);
+    live.org.patch(contact, &json!({"display_name": "Ada Eze"})).send().await.ok(200);
+    assert_eq!(ada.send(&page, &sign, &typed).await.location(), locations[0].1);
     // Whoever presses another button of the page that they had open is told that they have signed.
     let signed = hidden(&page, &sign);
     let id = signed.iter().find(|(name, _)| name == "id").map(|(_, id)| id.as_str()).expect("an id");
@@ -372,6 +390,48 @@ async fn two_signers_at_the_same_moment_both_count_and_the_last_gate_clears_once
         assert_eq!((count("signature.completed"), count("agreement.completed")), (2, 1));
         assert_eq!(live.read().await["lifecycle"], "completed");
     }
+}
+
+/// A form that began to arrive first takes effect last: it follows what came before, and completes the agreement.
+#[tokio::test]
+async fn a_signature_that_takes_long_to_arrive_follows_the_one_that_overtook_it() {
+    let live = two_signers().await;
+    let [ada, northwind] = live.ids();
+    let (ada, northwind) = tokio::join!(live.attend(ada), live.attend(northwind));
+    let path = document(&live.agreement);
+    let sign = format!("{path}/sign");
+    let fields = hidden(&ada.get(&path).await, &sign);
+    let fields = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain([("signature", "Ada")]);
+    let body = form(&fields.collect::<Vec<_>>());
+    let cookie = format!("part-{}", ada.participant);
+    let head = [
+        format!("POST {} HTTP/1.1", ada.at(&sign)),
+        format!("cookie: {cookie}={}", ada.browser.cookie(&cookie).expect("a session")),
+        "content-type: application/x-www-form-urlencoded".to_owned(),
+        format!("content-length: {}", body.len()),
+    ];
+    let head: Vec<&[u8]> = head.iter().map(String::as_bytes).collect();
+    let (early, late) = body.as_bytes().split_at(body.len() / 2);
+    let mut slow = raw::begin(live.org.base_url(), &head, early).await;
+    // The request has begun once its call has a moment; another page after it takes longer than that.
+    northwind.get(&path).await;
+    assert_eq!(northwind.sign(&live.agreement, "Nora Wind").await.status, 303);
+    slow.write_all(late).await.expect("the rest is taken");
+    let answer = String::from_utf8_lossy(&raw::rest(&mut slow).await).into_owned();
+    assert!(answer.starts_with("HTTP/1.1 303"), "{answer}");
+
+    let completed_at = live.read().await["completed_at"].as_str().expect("it is completed").to_owned();
+    let bundle = live.member.get(&format!("/app/evidence/agreements/{}/bundle", live.agreement.id())).await;
+    let files = unzipped(&bundle.bytes);
+    let signed = lines(&files, "receipts.jsonl");
+    let at = |name: &str| {
+        let receipt = signed.iter().find(|receipt| receipt["typed"] == name);
+        receipt.and_then(|receipt| receipt["at"].as_str()).unwrap_or_else(|| panic!("{name}: {signed:?}")).to_owned()
+    };
+    assert!(at("Nora Wind") < at("Ada") && at("Ada") <= completed_at, "{signed:?} {completed_at}");
+    let timeline = lines(&files, "timeline.jsonl");
+    assert!(timeline.is_sorted_by(|one, next| one["at"].as_str() < next["at"].as_str()), "{timeline:?}");
+    assert_eq!(timeline.last().expect("acts")["events"], json!(["signature.completed", "agreement.completed"]));
 }
 
 /// Signing, declining and cancelling at once: the agreement ends in one of the states that one order of the three gives.
