@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::Facts;
 use crate::domain::agreement::fixtures::{Deal, after, label, noon, question, time_scale, until, waiting};
 use crate::domain::agreement::gate::{GateRule, GateState};
-use crate::domain::agreement::{Agreement, Life, Lifecycle, Stage, StageState};
+use crate::domain::agreement::{Agreement, Document, DocumentState, Life, Lifecycle, Stage, StageAction, StageState};
 use crate::domain::ids::{GateId, MovementId};
 use crate::domain::moment::Moment;
 use crate::domain::movement::MovementState;
@@ -17,6 +17,9 @@ use crate::domain::time::Timestamp;
 #[derive(Debug, Clone)]
 enum Recorded {
     Approved(usize),
+    /// A participant uploads a file for the gate in a place.
+    Uploaded(usize),
+    Verified,
     Signed,
     /// A participant answers the information request in a place.
     Answered(usize),
@@ -32,7 +35,10 @@ enum Recorded {
 /// A rule by its number, of an agreement with these parts.
 fn rule(number: usize, deal: &Deal) -> GateRule {
     let (draft, movement_id) = (&deal.draft, Some(deal.payments[0].id));
-    match number % 7 {
+    match number % 10 {
+        7 => GateRule::FileUpload { participant_ids: [draft.participants[0].id].into() },
+        8 => GateRule::DocumentSigned { document_id: Some(draft.documents[0].id) },
+        9 => GateRule::IdentityVerified { participant_ids: [draft.participants[0].id].into() },
         0 => GateRule::ParticipantApproval { participant_ids: [draft.participants[0].id].into() },
         1 => GateRule::SignatureBlocks { block_ids: [draft.documents[0].blocks[0].id].into() },
         2 => GateRule::MovementReconciled { movement_id },
@@ -48,7 +54,9 @@ fn rule(number: usize, deal: &Deal) -> GateRule {
 fn recorded() -> impl Strategy<Value = Recorded> {
     prop_oneof![
         4 => (0..12_usize).prop_map(Recorded::Approved),
-        1 => Just(Recorded::Signed),
+        2 => (0..12_usize).prop_map(Recorded::Uploaded),
+        1 => Just(Recorded::Verified),
+        2 => Just(Recorded::Signed),
         3 => (0..12_usize).prop_map(Recorded::Answered),
         3 => (0..12_usize, any::<bool>()).prop_map(|(which, accepts)| Recorded::Judged(which, accepts)),
         3 => (0..12_usize).prop_map(Recorded::Declined),
@@ -116,7 +124,14 @@ impl World {
                     self.facts.accepted.insert(part);
                 }
             }
-            Recorded::Signed => drop(self.facts.signed.insert(self.live.documents[0].blocks[0].id)),
+            Recorded::Uploaded(which) => {
+                let by = self.live.participants[0].id;
+                self.facts.uploaded.extend(gates.get(*which).map(|gate| (*gate, by)));
+            }
+            Recorded::Verified => drop(self.facts.verified.insert(self.live.participants[0].id)),
+            Recorded::Signed => {
+                self.facts.signed.extend(self.live.documents[0].blocks.iter().map(|block| block.id));
+            }
             Recorded::Moved(state) => self.facts.movements = vec![(movement, *state)],
         }
         self.facts.recorded_at = Some(now);
@@ -186,8 +201,29 @@ impl World {
             let was: &Stage = &before.stages[n];
             assert!(was.state != StageState::Done || was == stage, "what is done stays as it is");
         }
+        self.check_documents(before);
         if !before.is_active() {
             assert_eq!(live, before, "what has ended stays as it is");
+        }
+    }
+
+    /// A document is sent out once, by an action of a step that is done or by a gate of a step that has begun; and it never
+    /// goes back.
+    fn check_documents(&self, before: &Agreement) {
+        let progress = |document: &Document| match document.state {
+            DocumentState::Draft => 0,
+            DocumentState::Out => 1,
+            DocumentState::Signed => 2,
+        };
+        for (document, was) in self.live.documents.iter().zip(&before.documents) {
+            assert!(progress(was) <= progress(document), "{:?} after {:?}", document.state, was.state);
+            let sends = |stage: &Stage| {
+                let acts = stage.state == StageState::Done && stage.actions.contains(&StageAction::OpenSigning);
+                let asks = stage.gates.iter().any(|gate| super::asks_to_sign(gate, document));
+                acts || (stage.state != StageState::Upcoming && asks)
+            };
+            let is_sent = !document.blocks.is_empty() && self.live.stages.iter().any(sends);
+            assert_eq!(progress(document) > 0, is_sent, "{document:?}");
         }
     }
 }
@@ -197,7 +233,8 @@ proptest! {
 
     #[test]
     fn an_agreement_comes_to_the_same_however_often_somebody_looks(
-        stages in proptest::collection::vec(proptest::collection::vec(0..48_usize, 1..4), 1..4),
+        stages in proptest::collection::vec(proptest::collection::vec(0..60_usize, 1..4), 1..4),
+        actions in proptest::collection::vec(proptest::option::of(Just(StageAction::OpenSigning)), 3),
         recorded in proptest::collection::btree_map(1..150_i64, recorded(), 0..12),
         looks in proptest::collection::btree_set(1..150_i64, 0..20),
         expires_after in proptest::option::of(1..150_i64),
@@ -207,7 +244,8 @@ proptest! {
             stages.iter().map(|stage| stage.iter().map(|number| rule(*number, &deal)).collect()).collect();
         let mut draft = Agreement { stages: Vec::new(), expires_at: expires_after.map(after), ..deal.draft.clone() };
         for rules in rules {
-            let (more, stage) = draft.add_stage(label("Step"), [].into(), noon()).unwrap();
+            let actions = actions.get(draft.stages.len()).copied().flatten();
+            let (more, stage) = draft.add_stage(label("Step"), actions.into_iter().collect(), noon()).unwrap();
             draft = rules.into_iter().fold(more, |draft, rule| draft.add_gate(stage, rule, noon()).unwrap().0);
         }
         let live = draft.published(&Facts::none(), time_scale(), noon());
