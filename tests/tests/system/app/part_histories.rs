@@ -1,6 +1,7 @@
 //! Random histories of what participants and members do in an active agreement, over HTTP and beside a model. Whatever
 //! they do, in whatever order: a gate never clears without its rule, an active agreement has exactly one current step,
-//! a completed one never changes, `/information` shows what was sent and never a draft, and each event is told once.
+//! a completed one never changes, nor does a cancelled one, a document is sent out once and never goes back, `/information`
+//! shows what was sent and never a draft, each event is told once, and the evidence tells every act in its order.
 //!
 //! Each history is drawn from a seed, which a failure prints; `COUNTERSIGN_TEST_SEED=n` repeats that one alone.
 
@@ -9,13 +10,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use fastrand::Rng;
 use serde_json::{Value, json};
 use shared::domain::agreement::gate::{FieldType, Gate, GateRule, InformationField};
-use shared::domain::agreement::{Agreement, Label, Stage};
+use shared::domain::agreement::{Agreement, Label, Stage, StageAction};
 use shared::domain::ids::{FieldId, GateId, ParticipantId};
 use tests::app::Page;
 use tests::attending::{Attendee, Live, hidden};
 use tests::pdf::pdf;
 
+use super::evidence::{lines, unzipped};
+use crate::unknown_id;
+
 const STEPS: usize = 45;
+/// What is tried once an agreement has ended.
+const STEPS_AFTER: usize = 6;
+/// The verifications of one participant that a history makes at most.
+const VERIFICATIONS: usize = 5;
 
 /// What has been done, as the model knows it. Acts on a gate count from when its step is current.
 #[derive(Debug, Default)]
@@ -28,6 +36,9 @@ struct Model {
     sent: Vec<(GateId, usize, String, &'static str)>,
     declined: BTreeSet<GateId>,
     consents: [bool; 2],
+    /// How often a participant's identity was verified.
+    verified: [usize; 2],
+    is_cancelled: bool,
     /// The gates that were met when they were looked at, which stay cleared.
     cleared: BTreeSet<GateId>,
 }
@@ -37,6 +48,7 @@ impl Model {
         let named = gate.rule.participant_ids().into_iter().flatten().map(|id| places[id]);
         match gate.rule {
             GateRule::DocumentSigned { .. } => self.signed.len() == 2,
+            GateRule::IdentityVerified { .. } => named.into_iter().all(|who| self.verified[who] > 0),
             _ => named.into_iter().all(|who| self.done.contains(&(gate.id, who))),
         }
     }
@@ -49,18 +61,19 @@ struct History {
     people: [Attendee; 2],
     places: BTreeMap<ParticipantId, usize>,
     model: Model,
-    /// The agreement as the API showed it when it was completed.
-    completed: Option<Value>,
+    /// The agreement as the API showed it when it had ended.
+    ended: Option<Value>,
 }
 
 fn random_rule(rng: &mut Rng, draft: &Agreement) -> GateRule {
     let both: BTreeSet<ParticipantId> = draft.participants.iter().map(|participant| participant.id).collect();
     let one = [draft.participants[rng.usize(0..2)].id].into();
     let participant_ids = if rng.bool() { both } else { one };
-    match rng.usize(0..4) {
+    match rng.usize(0..5) {
         0 => GateRule::DocumentSigned { document_id: Some(draft.documents[0].id) },
         1 => GateRule::ParticipantApproval { participant_ids },
         2 => GateRule::FileUpload { participant_ids },
+        3 => GateRule::IdentityVerified { participant_ids },
         _ => {
             let label = Label::parse("Who are you?").expect("a label");
             let (id, field_type) = (FieldId::new(), FieldType::Text);
@@ -84,18 +97,24 @@ impl History {
                 });
                 let gates = gates.collect();
                 let id = shared::domain::ids::StageId::new();
-                draft.stages.push(Stage { id, gates, actions: BTreeSet::new(), ..stage.clone() });
+                let actions = rng.bool().then_some(StageAction::OpenSigning).into_iter().collect();
+                draft.stages.push(Stage { id, gates, actions, ..stage.clone() });
             }
         })
         .await;
         let [ada, northwind] = live.ids();
         let (one, other) = tokio::join!(live.attend(ada), live.attend(northwind));
         let model = Model { consents: [true; 2], ..Model::default() };
-        Self { rng, live, people: [one, other], places: [(ada, 0), (northwind, 1)].into(), model, completed: None }
+        Self { rng, live, people: [one, other], places: [(ada, 0), (northwind, 1)].into(), model, ended: None }
     }
 
     fn gates(&self) -> Vec<Gate> {
         self.live.agreement.stages.iter().flat_map(|stage| stage.gates.clone()).collect()
+    }
+
+    /// Whether the agreement is neither completed nor cancelled.
+    fn is_active(&self) -> bool {
+        self.current().is_some() && !self.model.is_cancelled
     }
 
     /// The step that is current, if one is.
@@ -106,11 +125,15 @@ impl History {
 
     fn is_open(&self, gate: GateId) -> bool {
         let is_current = self.current().is_some_and(|stage| stage.gates.iter().any(|found| found.id == gate));
-        is_current && !self.model.cleared.contains(&gate) && !self.model.declined.contains(&gate)
+        let is_waiting = !self.model.cleared.contains(&gate) && !self.model.declined.contains(&gate);
+        is_current && is_waiting && !self.model.is_cancelled
     }
 
     /// What meets gates moves the agreement on.
     fn settle(&mut self) {
+        if self.model.is_cancelled {
+            return;
+        }
         while let Some(stage) = self.current().cloned() {
             let met = |gate: &&Gate| self.is_open(gate.id) && self.model.is_met(gate, &self.places);
             let now: Vec<GateId> = stage.gates.iter().filter(met).map(|gate| gate.id).collect();
@@ -125,11 +148,14 @@ impl History {
         let gates = self.gates();
         let gate = gates[self.rng.usize(0..gates.len())].clone();
         let who = self.rng.usize(0..2);
-        match self.rng.usize(0..12) {
+        match self.rng.usize(0..16) {
             0 => self.decline(&gate, who).await,
             1 => self.reopen(&gate).await,
             2 => self.change_consent(who).await,
             3 | 4 => self.judge(&gate, who).await,
+            5 | 6 => self.verify(who).await,
+            7 => self.sign_on_paper(who).await,
+            8 => self.reissue(who).await,
             _ => self.act(&gate, who).await,
         }
         self.settle();
@@ -146,13 +172,10 @@ impl History {
         let token = person.get("").await.hidden("form_token");
         let (done, works) = match &gate.rule {
             GateRule::DocumentSigned { .. } => {
-                let is_asked = self
-                    .gates()
-                    .iter()
-                    .any(|gate| matches!(gate.rule, GateRule::DocumentSigned { .. }) && self.is_open(gate.id));
-                let works = is_asked && !self.model.signed.contains(&who) && self.model.consents[who];
+                let works = self.asks_to_sign(who) && self.model.consents[who];
                 (person.sign(&self.live.agreement, "A name").await, works)
             }
+            GateRule::IdentityVerified { .. } => return self.verify(who).await,
             GateRule::ParticipantApproval { .. } => (
                 person.approve(&self.live.agreement, self.place(gate.id)).await,
                 may && !self.model.done.contains(&part),
@@ -183,6 +206,77 @@ impl History {
         } else if works {
             self.model.done.insert(part);
         }
+    }
+
+    /// The open conditions that ask to sign the document.
+    fn signing(&self) -> Vec<GateId> {
+        let gates = self.gates().into_iter();
+        let signing =
+            gates.filter(|gate| matches!(gate.rule, GateRule::DocumentSigned { .. }) && self.is_open(gate.id));
+        signing.map(|gate| gate.id).collect()
+    }
+
+    /// Whether a participant may sign: the document is out, and no condition asks for it at all, or one that is open.
+    fn asks_to_sign(&self, who: usize) -> bool {
+        let mut asking = self.gates().into_iter().filter(|gate| matches!(gate.rule, GateRule::DocumentSigned { .. }));
+        let is_asked = asking.next().is_none() || !self.signing().is_empty();
+        let is_out = self.is_active() && self.document_state() == "out";
+        is_out && is_asked && !self.model.signed.contains(&who)
+    }
+
+    /// A member records how an identity was verified.
+    async fn verify(&mut self, who: usize) {
+        if self.model.verified[who] == VERIFICATIONS {
+            return;
+        }
+        let (member, participant) = (&self.live.member, self.people[who].participant);
+        let path = format!("{}/participants/{participant}/verification", self.live.path());
+        let (token, id) = (member.get("/app").await.hidden("form_token"), unknown_id());
+        let typed = [("form_token", token.as_str()), ("id", &id), ("method", "Passport"), ("day", "11/20/2026")];
+        let done = member.post(&path, &typed).await;
+        let works = self.is_active();
+        assert_eq!(done.status == 303, works, "{}", done.body);
+        self.model.verified[who] += usize::from(works);
+    }
+
+    /// The only member of the organization records a signature on paper, which counts at once.
+    async fn sign_on_paper(&mut self, who: usize) {
+        let (member, participant) = (&self.live.member, self.people[who].participant);
+        let document = self.live.agreement.documents[0].id;
+        let path = format!("{}/participants/{participant}/paper/{document}", self.live.path());
+        let page = member.get(&path).await;
+        let works = self.asks_to_sign(who);
+        assert_eq!(page.status == 200, works, "{}", page.body);
+        if works {
+            let fields = hidden(&page, &path);
+            let typed = [("day", "11/20/2026"), ("how", "By post"), ("note", "")];
+            let fields = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain(typed);
+            let fields: Vec<_> = fields.collect();
+            let done = member.upload(&path, &fields, ("file", "Scan.pdf", &pdf("Signed", ""))).await;
+            assert_eq!(done.status, 303, "{}", done.body);
+            self.model.signed.insert(who);
+        }
+    }
+
+    /// A member reissues a link: its session ends, and the next one asks for consent again.
+    async fn reissue(&mut self, who: usize) {
+        let (member, participant) = (&self.live.member, self.people[who].participant);
+        let access = format!("{}/participants/{participant}/access", self.live.path());
+        let page = member.get(&access).await;
+        let (token, generation) = (page.hidden("form_token"), page.hidden("generation"));
+        let fields = [("form_token", token.as_str()), ("generation", generation.as_str())];
+        assert_eq!(member.post(&format!("{access}/reissue"), &fields).await.status, 303);
+        assert_eq!(self.people[who].get("").await.status, 401);
+        self.people[who] = self.live.open(participant).await;
+        self.model.consents[who] = false;
+    }
+
+    /// A member proposes to cancel the agreement, and confirms it.
+    async fn cancel(&mut self) {
+        let proposal = self.live.org.propose("cancel_agreement", &self.live.agreement).await;
+        let review = format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"));
+        assert_eq!(self.live.member.decide(&review, "confirm", "").await.status, 303);
+        self.model.is_cancelled = true;
     }
 
     fn place(&self, wanted: GateId) -> (usize, usize) {
@@ -231,7 +325,7 @@ impl History {
 
     async fn decline(&mut self, gate: &Gate, who: usize) {
         if matches!(gate.rule, GateRule::DocumentSigned { .. }) {
-            return;
+            return self.decline_document(who).await;
         }
         let person = &self.people[who];
         let is_named = gate.rule.named(&self.live.agreement).contains(&person.participant);
@@ -240,10 +334,27 @@ impl History {
         let token = person.get("").await.hidden("form_token");
         let fields = [("form_token", token.as_str()), ("reason", "No.")];
         let done = person.browser.post(&person.at(&format!("/conditions/{}/decline", gate.id)), &fields).await;
-        let works = self.is_open(gate.id) && is_named && self.model.consents[who] && !is_done;
+        // An identity is verified by a member: its participant has nothing to decline.
+        let asks = !matches!(gate.rule, GateRule::IdentityVerified { .. });
+        let works = self.is_open(gate.id) && is_named && self.model.consents[who] && !is_done && asks;
         assert_eq!(done.status == 303, works, "{:?} {who}: {}", gate.rule, done.body);
         if works {
             self.model.declined.insert(gate.id);
+        }
+    }
+
+    /// Declines to sign: every open condition that asks for it waits for a member.
+    async fn decline_document(&mut self, who: usize) {
+        let person = &self.people[who];
+        let token = person.get("").await.hidden("form_token");
+        let fields = [("form_token", token.as_str()), ("reason", "No.")];
+        let path = format!("/documents/{}/decline", self.live.agreement.documents[0].id);
+        let done = person.browser.post(&person.at(&path), &fields).await;
+        // What no open condition asks for is simply left.
+        let works = self.asks_to_sign(who) && !self.signing().is_empty() && self.model.consents[who];
+        assert_eq!(done.status == 303, works, "{who}: {}", done.body);
+        if works {
+            self.model.declined.extend(self.signing());
         }
     }
 
@@ -260,7 +371,7 @@ impl History {
     }
 
     async fn change_consent(&mut self, who: usize) {
-        if self.current().is_none() {
+        if !self.is_active() {
             return;
         }
         let act = if self.model.consents[who] { "/consent/withdraw" } else { "/consent" };
@@ -278,7 +389,7 @@ impl History {
                 "cleared"
             } else if self.model.declined.contains(&gate.id) {
                 "declined"
-            } else if self.is_open(gate.id) {
+            } else if self.is_current(gate.id) {
                 "open"
             } else {
                 "locked"
@@ -286,13 +397,19 @@ impl History {
             assert_eq!(shown["state"], state, "{:?} {read}", gate.rule);
         }
         let is_completed = self.current().is_none();
-        assert_eq!(read["lifecycle"], if is_completed { "completed" } else { "active" });
+        let lifecycle = match (self.model.is_cancelled, is_completed) {
+            (true, _) => "cancelled",
+            (false, true) => "completed",
+            (false, false) => "active",
+        };
+        assert_eq!(read["lifecycle"], lifecycle);
         let current = shown.iter().filter(|state| **state == "current").count();
         assert_eq!(current, usize::from(!is_completed), "one step is current: {shown:?}");
-        if is_completed {
-            let first = self.completed.get_or_insert_with(|| read.clone());
-            assert_eq!(*first, read, "what is completed never changes");
+        if !self.is_active() {
+            let first = self.ended.get_or_insert_with(|| read.clone());
+            assert_eq!(*first, read, "what has ended never changes");
         }
+        assert_eq!(read["documents"][0]["state"], self.document_state());
 
         let path = format!("/api/v1/agreements/{}/information", self.live.agreement.id());
         let information = self.live.org.get(path).send().await.ok(200);
@@ -311,6 +428,42 @@ impl History {
         assert_eq!(count("signature.completed"), self.model.signed.len());
         assert_eq!(count("agreement.completed"), usize::from(is_completed));
     }
+
+    fn is_current(&self, gate: GateId) -> bool {
+        self.current().is_some_and(|stage| stage.gates.iter().any(|found| found.id == gate))
+    }
+
+    /// The state of the document: out once a step that is done has sent it out, or a step that has begun asks to sign it.
+    fn document_state(&self) -> &'static str {
+        let is_done = |stage: &Stage| stage.gates.iter().all(|gate| self.model.cleared.contains(&gate.id));
+        let stages = &self.live.agreement.stages;
+        let begun = stages.iter().take_while(|stage| is_done(stage)).chain(self.current());
+        let asks = |stage: &Stage| {
+            let asks_to_sign = |gate: &Gate| matches!(gate.rule, GateRule::DocumentSigned { .. });
+            stage.gates.iter().any(asks_to_sign) || (is_done(stage) && !stage.actions.is_empty())
+        };
+        match begun.into_iter().any(asks) {
+            false => "draft",
+            true if self.model.signed.len() == 2 => "signed",
+            true => "out",
+        }
+    }
+
+    /// What the evidence says once nothing changes anymore: every act in its order, and every signature.
+    async fn check_evidence(&self) {
+        let bundle =
+            self.live.member.get(&format!("/app/evidence/agreements/{}/bundle", self.live.agreement.id())).await;
+        assert_eq!(bundle.status, 200, "{}", bundle.body);
+        let files = unzipped(&bundle.bytes);
+        let counted = lines(&files, "receipts.jsonl").iter().filter(|receipt| receipt["act"] == "signed").count()
+            + lines(&files, "paper_signatures.jsonl").len();
+        assert_eq!(counted, self.model.signed.len());
+        let events: Vec<Value> = lines(&files, "timeline.jsonl").into_iter().map(|act| act["events"].clone()).collect();
+        let told =
+            |kind: &str| events.iter().filter(|of| of.as_array().is_some_and(|of| of.contains(&json!(kind)))).count();
+        assert_eq!(told("signature.completed"), self.model.signed.len());
+        assert_eq!(told("agreement.completed"), usize::from(self.current().is_none()));
+    }
 }
 
 #[tokio::test]
@@ -323,5 +476,12 @@ async fn whatever_participants_and_members_do_the_rules_hold() {
         for _ in 0..STEPS {
             history.step().await;
         }
+        if history.is_active() {
+            history.cancel().await;
+        }
+        for _ in 0..STEPS_AFTER {
+            history.step().await;
+        }
+        history.check_evidence().await;
     }
 }
