@@ -524,7 +524,7 @@ mod tests {
     /// Who can do something about it is told what, and nobody is sent to decide others where that makes no room.
     #[test]
     fn each_limit_says_what_helps() {
-        let line = |refused| refusal(refused).text;
+        let line = |refused| refusal(refused).lines.join(" ");
         assert!(line(NotRecorded::TooManyWaiting).contains("Confirm or reject"));
         let most = line(NotRecorded::TooMany);
         assert!(most.contains("rejected ones included") && !most.contains("Confirm"), "{most}");
