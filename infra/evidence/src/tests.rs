@@ -19,24 +19,24 @@ use shared::wire::input::OrDefault;
 
 use crate::{EvidenceError, Files, bundle, certificate, key_document, signing_key};
 
-const PAPER: &[u8] = b"%PDF-1.7 a deed";
+pub(crate) const PAPER: &[u8] = b"%PDF-1.7 a deed";
 /// The whole service in ten scripts, and a name that would turn a line around.
 const NAMES: &str = "Ada Okafor Δήμητρα Жанна דנה ليلى सीता สมชาย 山田太郎 王伟 김민수 \u{202e}fdp.exe";
 
-fn service() -> BaseUrl {
+pub(crate) fn service() -> BaseUrl {
     BaseUrl::parse("https://countersign.example").unwrap()
 }
 
-fn organization() -> Organization {
+pub(crate) fn organization() -> Organization {
     Organization::create(DisplayName::parse("Harbor & Pine").unwrap(), at(0))
 }
 
 /// A moment some minutes after noon.
-fn at(minutes: i64) -> Timestamp {
+pub(crate) fn at(minutes: i64) -> Timestamp {
     "2026-03-14T12:00:00.000Z".parse::<Timestamp>().unwrap().plus_seconds(60 * minutes)
 }
 
-fn entry(minute: i64, operation: &str, events: Vec<EventType>) -> TimelineEntry {
+pub(crate) fn entry(minute: i64, operation: &str, events: Vec<EventType>) -> TimelineEntry {
     let operation = operation.to_owned();
     let call = format!("019a0000-0000-7000-8000-0000000000{minute:02}").parse().unwrap();
     let act = Act { operation, actor: Actor::system(), at: at(minute), proposed: None, part: None, events };
