@@ -285,7 +285,12 @@ fn refusal(refused: NotRecorded) -> Notice {
         }
         NotRecorded::Waiting => "Another paper signature for the same places needs confirmation first.",
         NotRecorded::Used => "This form was used already. Fill in this new one.",
-        NotRecorded::Full => "Too many paper signatures are recorded. Confirm or reject those that wait first.",
+        NotRecorded::TooMany => {
+            "This participant has the most paper signatures that can be recorded, rejected ones included. They can still sign on screen."
+        }
+        NotRecorded::TooManyWaiting => {
+            "Too many paper signatures in this agreement need confirmation. Confirm or reject some of them first."
+        }
     };
     Notice::bad("Nothing was recorded", line)
 }
@@ -510,4 +515,18 @@ pub(crate) async fn scan(
 ) -> Result<PageResponse, Error> {
     let file = request.app().files()?.get(org, content).await?;
     Ok(PageResponse::file(file, file_type.media_type(), "attachment", file_name.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who can do something about it is told what, and nobody is sent to decide others where that makes no room.
+    #[test]
+    fn each_limit_says_what_helps() {
+        let line = |refused| refusal(refused).lines.join(" ");
+        assert!(line(NotRecorded::TooManyWaiting).contains("Confirm or reject"));
+        let most = line(NotRecorded::TooMany);
+        assert!(most.contains("rejected ones included") && !most.contains("Confirm"), "{most}");
+    }
 }

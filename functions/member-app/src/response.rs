@@ -347,3 +347,17 @@ fn into_http(request: &Request, page: PageResponse) -> Response {
     }
     response
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What stands in front of the functions writes logs of its own, which only an operator can keep secrets out of.
+    #[test]
+    fn the_handbook_names_every_address_with_a_secret() {
+        let handbook = include_str!("../../../infra/OPERATIONS.md");
+        for address in SECRET_ADDRESSES {
+            assert!(handbook.contains(&format!("`{address}*`")), "{address}");
+        }
+    }
+}

@@ -10,7 +10,7 @@ use shared::domain::contact::Email as ContactEmail;
 use shared::domain::evidence::{AgreementRecord, Evidence};
 use shared::domain::ids::{DocumentId, ReceiptId};
 use shared::domain::organization::Organization;
-use shared::domain::participant::consent;
+use shared::domain::participant::consent::{self, ConsentText};
 use shared::domain::participant::receipt::ReceiptAct;
 use shared::platform::config::BaseUrl;
 use shared::service::agreements::AgreementInFull;
@@ -59,7 +59,7 @@ pub fn bundle(
     let papers = record.papers.iter().zip(&scans).map(|(paper, (path, _))| PaperLine::new(paper, path));
     contents.insert("paper_signatures.jsonl".to_owned(), lines(papers)?.into());
     contents.insert("audit.jsonl".to_owned(), lines(evidence.audit_rows.iter().map(AuditLine::from))?.into());
-    contents.extend(consents(record));
+    contents.extend(consents(record, &consent::TEXTS)?);
     let completed = record.clone().until_completion().ok();
     if let Some(completed) = &completed {
         contents
@@ -135,16 +135,50 @@ fn agreement_file<'a>(
     }
 }
 
-/// The texts that participants consented to, as far as this release has them: the SHA-256 of each is that of its receipts.
-fn consents(record: &AgreementRecord) -> Option<(String, Bytes)> {
-    let given: BTreeSet<&str> = record
-        .receipts
-        .iter()
-        .filter_map(|receipt| match &receipt.act {
-            ReceiptAct::Consented { sha256, .. } => Some(sha256.as_str()),
-            _ => None,
-        })
-        .collect();
-    let text = consent::TEXT.join("\n");
-    given.contains(consent::sha256().as_str()).then(|| (format!("consent/{}.txt", consent::VERSION), text.into()))
+/// The texts that participants consented to: the SHA-256 of each is that of its receipts.
+///
+/// Decision: a text that is not there is an error. Without it nobody can say what was consented to, and a release that lost
+/// one has to get it back.
+fn consents(record: &AgreementRecord, texts: &[ConsentText]) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
+    let given = record.receipts.iter().filter_map(|receipt| match &receipt.act {
+        ReceiptAct::Consented { sha256, .. } => Some(sha256),
+        _ => None,
+    });
+    let file = |sha256: &String| {
+        let found = texts.iter().find(|text| text.sha256() == *sha256);
+        let text = found.ok_or_else(|| EvidenceError::NoConsentText(sha256.clone()))?;
+        Ok((format!("consent/{}.txt", text.version), text.text().into()))
+    };
+    given.collect::<BTreeSet<_>>().into_iter().map(file).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{consented, record};
+
+    /// Whoever consented before the text was changed consented to the earlier one.
+    #[test]
+    fn every_text_that_a_receipt_names_is_there() {
+        let texts = [
+            ConsentText { version: "2026-11", paragraphs: &["You agree.", "You don’t have to."] },
+            ConsentText { version: "2027-02", paragraphs: &["You agree to more."] },
+            ConsentText { version: "2027-05", paragraphs: &["You agree to less."] },
+        ];
+        let mut record = record();
+        let other = |found: &ReceiptAct| !matches!(found, ReceiptAct::Consented { .. });
+        record.receipts.retain(|receipt| other(&receipt.act));
+        assert_eq!(consents(&record, &texts).unwrap(), BTreeMap::new());
+        for (n, text) in [(6, texts[0]), (7, texts[1]), (8, texts[0])] {
+            record.receipts.push(consented(n, &text));
+        }
+        let found = consents(&record, &texts).unwrap();
+        let expected = [
+            ("consent/2026-11.txt".to_owned(), "You agree.\nYou don’t have to.".into()),
+            ("consent/2027-02.txt".to_owned(), "You agree to more.".into()),
+        ];
+        assert_eq!(found, expected.into());
+        let lost = consents(&record, &texts[1..]);
+        assert!(matches!(lost, Err(EvidenceError::NoConsentText(sha256)) if sha256 == texts[0].sha256()));
+    }
 }

@@ -22,6 +22,9 @@ use shared::platform::config::BaseUrl;
 
 use crate::EvidenceError;
 
+#[cfg(test)]
+mod tests;
+
 /// Characters of a certificate's id.
 const ID_CHARS: usize = 32;
 /// The height of the field in which a certificate draws signatures of [`Drawing::WIDTH`].
@@ -95,10 +98,12 @@ fn signer(record: &AgreementRecord, receipt: &Receipt) -> Option<Signer> {
     })
 }
 
-/// Whoever signed on paper did nothing electronically: there is no consent, no statement, no address and no browser.
+/// Whoever signed on paper did nothing electronically: there is no consent, no statement, no address and no browser, and
+/// nothing was shown to them.
 fn signer_on_paper(paper: &PaperSignature) -> Signer {
     let recorded = format!(
-        "On paper. {} recorded a scan (SHA-256 {}) on {}. How it came: {}.",
+        "On paper, on a copy of the document with the SHA-256 {}. {} recorded a scan (SHA-256 {}) on {}. How it came: {}.",
+        paper.sha256,
         paper.recorded_by.display_name,
         paper.scan.content.sha256,
         paper.recorded_at.for_people_to_the_second(),
@@ -118,7 +123,7 @@ fn signer_on_paper(paper: &PaperSignature) -> Signer {
         method: recorded + &decided,
         intent: String::new(),
         consent: None,
-        shown_sha256: paper.sha256.clone(),
+        shown_sha256: String::new(),
         address: String::new(),
         browser: String::new(),
         signature: None,

@@ -34,7 +34,7 @@ agreement.json       the agreement as recorded, with its parties, documents, ste
 documents/           each document of the agreement, byte for byte as it was shown and signed
 uploads/             the files that participants uploaded, if any
 scans/               the scans of what was signed on paper, if anything was
-consent/             the text that participants consented to, if any
+consent/             each text that participants consented to, if any
 timeline.jsonl       every act on the agreement: when, who, what
 receipts.jsonl       what each act of a participant left behind
 verifications.jsonl  the identity checks that members recorded

@@ -28,6 +28,9 @@ pub enum EvidenceError {
     /// The bundle can't be written.
     #[error("bundle: {0}")]
     Bundle(#[from] bundle::WriteError),
+    /// A participant consented to a text that this release does not have.
+    #[error("no text of a consent has the SHA-256 {0}")]
+    NoConsentText(String),
     /// A file of the record was not handed over.
     #[error("the file {0} is not there")]
     NoFile(String),

@@ -11,6 +11,7 @@ use shared::domain::contact::DisplayName;
 use shared::domain::event::EventType;
 use shared::domain::evidence::{AgreementRecord, CompletedRecord, Evidence, NoEvidence, TimelineEntry};
 use shared::domain::organization::Organization;
+use shared::domain::participant::consent::{self, ConsentText};
 use shared::domain::participant::receipt::{Drawing, Receipt};
 use shared::domain::time::Timestamp;
 use shared::platform::config::BaseUrl;
@@ -18,28 +19,33 @@ use shared::wire::input::OrDefault;
 
 use crate::{EvidenceError, Files, bundle, certificate, key_document, signing_key};
 
-const PAPER: &[u8] = b"%PDF-1.7 a deed";
+pub(crate) const PAPER: &[u8] = b"%PDF-1.7 a deed";
 /// The whole service in ten scripts, and a name that would turn a line around.
 const NAMES: &str = "Ada Okafor Δήμητρα Жанна דנה ليلى सीता สมชาย 山田太郎 王伟 김민수 \u{202e}fdp.exe";
 
-fn service() -> BaseUrl {
+pub(crate) fn service() -> BaseUrl {
     BaseUrl::parse("https://countersign.example").unwrap()
 }
 
-fn organization() -> Organization {
+pub(crate) fn organization() -> Organization {
     Organization::create(DisplayName::parse("Harbor & Pine").unwrap(), at(0))
 }
 
 /// A moment some minutes after noon.
-fn at(minutes: i64) -> Timestamp {
+pub(crate) fn at(minutes: i64) -> Timestamp {
     "2026-03-14T12:00:00.000Z".parse::<Timestamp>().unwrap().plus_seconds(60 * minutes)
 }
 
-fn entry(minute: i64, operation: &str, events: Vec<EventType>) -> TimelineEntry {
+pub(crate) fn entry(minute: i64, operation: &str, events: Vec<EventType>) -> TimelineEntry {
     let operation = operation.to_owned();
     let call = format!("019a0000-0000-7000-8000-0000000000{minute:02}").parse().unwrap();
     let act = Act { operation, actor: Actor::system(), at: at(minute), proposed: None, part: None, events };
     TimelineEntry { call, act }
+}
+
+/// The receipt of a consent to a text.
+pub(crate) fn consented(n: u8, text: &ConsentText) -> Receipt {
+    receipt(n, 3, &json!({"act": "consented", "version": text.version, "sha256": text.sha256()}))
 }
 
 fn receipt(n: u8, minute: i64, act: &Value) -> Receipt {
@@ -56,7 +62,7 @@ fn receipt_id(n: u8) -> String {
 }
 
 /// A completed agreement with a document that was signed twice, a file that was uploaded, and an act after its end.
-fn record() -> AgreementRecord {
+pub(crate) fn record() -> AgreementRecord {
     let new = NewAgreement {
         workspace_id: "019a0000-0000-7000-8000-cccccccccccc".parse().unwrap(),
         name: AgreementName::parse("Lease of the quay").unwrap(),
@@ -84,7 +90,7 @@ fn record() -> AgreementRecord {
             entry(12, "reissue_link", vec![]),
         ],
         receipts: vec![
-            receipt(1, 3, &json!({"act": "consented", "version": "2026-11", "sha256": "ab".repeat(32)})),
+            consented(1, &consent::TEXTS[0]),
             receipt(2, 4, &uploaded),
             receipt(3, 5, &signed(json!({"method": "typed", "name": NAMES.replace('\u{202e}', "")}))),
             receipt(4, 9, &signed(json!({"method": "drawn", "drawing": "M0 0L1000 300M5 5L6 6"}))),
@@ -163,7 +169,13 @@ fn a_bundle_is_the_same_each_time_and_verifies() {
         paths.contains(&"documents/001 Deed_ part 1_2.pdf") && paths.contains(&"uploads/001 Proof.pdf"),
         "{paths:?}"
     );
-    assert!(paths.iter().all(|path| !path.starts_with("consent/")), "a text that this release does not have");
+    let text = manifest.files.iter().find(|file| file.path == "consent/2026-11.txt").unwrap();
+    assert_eq!(text.sha256, consent::TEXTS[0].sha256(), "the hash of its receipt");
+    let mut unknown = record();
+    unknown.receipts[0] = receipt(1, 3, &json!({"act": "consented", "version": "2020-01", "sha256": "ab".repeat(32)}));
+    let unknown = Evidence { record: unknown, audit_rows: Vec::new() };
+    let lost = bundle(&unknown, (&organization, &service), &files(), &key);
+    assert!(matches!(lost, Err(EvidenceError::NoConsentText(_))), "nothing is left out silently");
     assert!(!verify(&first, &KeyDocument::new(Vec::new()).unwrap()).is_verified());
     assert!(matches!(write(&Files::new()), Err(EvidenceError::NoFile(_))));
 }

@@ -53,9 +53,11 @@ pub enum NotRecorded {
     OtherBlocks,
     /// Another signature on paper for the same places waits for a second member.
     Waiting,
-    /// The participant has [`limits::PAPER_SIGNATURES_PER_PARTICIPANT_MAX`] signatures on paper, or the agreement has
-    /// [`limits::PAPER_SIGNATURES_PENDING_MAX`] that wait.
-    Full,
+    /// The participant has [`limits::PAPER_SIGNATURES_PER_PARTICIPANT_MAX`] recorded signatures on paper, rejected ones
+    /// included: there can be no more.
+    TooMany,
+    /// The agreement has [`limits::PAPER_SIGNATURES_PENDING_MAX`] signatures on paper that wait for a second member.
+    TooManyWaiting,
     /// The form was used already: for what was rejected, or with another scan.
     Used,
 }
@@ -122,9 +124,12 @@ pub fn record_paper_signature(
     if current.papers_to_confirm().any(|(_, paper)| !paper.block_ids.is_disjoint(&block_ids)) {
         return Err(NotRecorded::Waiting);
     }
-    let waits = current.papers_to_confirm().count();
-    if earlier.len() >= limits::PAPER_SIGNATURES_PER_PARTICIPANT_MAX || waits >= limits::PAPER_SIGNATURES_PENDING_MAX {
-        return Err(NotRecorded::Full);
+    // First what no decision on another one changes.
+    if earlier.len() >= limits::PAPER_SIGNATURES_PER_PARTICIPANT_MAX {
+        return Err(NotRecorded::TooMany);
+    }
+    if current.papers_to_confirm().count() >= limits::PAPER_SIGNATURES_PENDING_MAX {
+        return Err(NotRecorded::TooManyWaiting);
     }
     let (_, _, _, moment) = ground;
     let paper = PaperSignature {
@@ -248,7 +253,7 @@ mod tests {
     use crate::domain::agreement::{DocumentContent, DocumentState};
     use crate::domain::contact::{DisplayName, Email};
     use crate::domain::day::Day;
-    use crate::domain::ids::{GateId, MemberId, OrgId, PaperSignatureId};
+    use crate::domain::ids::{GateId, MemberId, OrgId, PaperSignatureId, SignatureBlockId};
     use crate::domain::organization::{MemberRecord, Role};
     use crate::domain::paper_signature::Scan;
     use crate::domain::participant::receipt::FileType;
@@ -421,9 +426,46 @@ mod tests {
         assert_eq!(refused(other), Err(NotRecorded::Replaced));
         let fewer = NewPaperSignature { shown_blocks: BTreeSet::new(), ..of(ada) };
         assert_eq!(refused(fewer), Err(NotRecorded::OtherBlocks));
-        let one = record(&maren, &agreement, of(ada)).unwrap().paper;
-        let full = vec![one; limits::PAPER_SIGNATURES_PER_PARTICIPANT_MAX];
-        let more = record_paper_signature(&maren, ground(&agreement, 1), &full, of(ada), Counting::Alone);
-        assert_eq!(more, Err(NotRecorded::Full));
+    }
+
+    /// A participant has 50 at most, whatever became of them: to decide those that wait makes no room.
+    #[test]
+    fn a_participant_has_so_many_and_no_more() {
+        let (agreement, ada) = live();
+        let (maren, of_ada) = (member(), || new(&agreement, ada));
+        let pending = record(&maren, &agreement, of_ada()).unwrap();
+        let rejected = reject(&maren, &pending.agreement, &pending.paper).unwrap().paper;
+        let with = |earlier: &[PaperSignature]| {
+            record_paper_signature(&maren, ground(&agreement, 1), earlier, of_ada(), Counting::Alone).map(|_| ())
+        };
+        let most = vec![rejected; limits::PAPER_SIGNATURES_PER_PARTICIPANT_MAX];
+        assert_eq!(with(&most), Err(NotRecorded::TooMany));
+        assert_eq!(with(&most[1..]), Ok(()), "rejected ones count, and the last one has its place");
+    }
+
+    /// An agreement has 50 at most that wait, whoever's they are: one that is rejected makes room.
+    #[test]
+    fn so_many_wait_in_an_agreement_and_no_more() {
+        let (agreement, ada) = live();
+        let maren = member();
+        let with_waiting = |count: usize| {
+            let paper = || PendingPaper {
+                block_ids: [SignatureBlockId::new()].into(),
+                recorded_by: maren.id(),
+                recorded_at: after(1),
+            };
+            let mut busy = agreement.clone();
+            busy.pending_papers = (0..count).map(|_| (PaperSignatureId::new(), paper())).collect();
+            busy
+        };
+        let most = with_waiting(limits::PAPER_SIGNATURES_PENDING_MAX);
+        assert_eq!(record(&maren, &most, new(&agreement, ada)), Err(NotRecorded::TooManyWaiting));
+        let fewer = with_waiting(limits::PAPER_SIGNATURES_PENDING_MAX - 1);
+        assert!(record(&maren, &fewer, new(&agreement, ada)).is_ok());
+        let paper = record(&maren, &agreement, new(&agreement, ada)).unwrap().paper;
+        let both = vec![paper; limits::PAPER_SIGNATURES_PER_PARTICIPANT_MAX];
+        let refused =
+            record_paper_signature(&maren, ground(&most, 1), &both, new(&agreement, ada), Counting::Confirmed);
+        assert_eq!(refused, Err(NotRecorded::TooMany), "which no decision changes");
     }
 }

@@ -1,5 +1,8 @@
 //! The consent to electronic records, which comes before any other act of a participant. It can be withdrawn, and given
 //! again; each leaves a receipt with the version and the hash of the text.
+//!
+//! Decision: a text that was shown is never changed and never leaves [`TEXTS`], because evidence shows what a receipt names
+//! by its hash. Whoever needs another text keeps the earlier one under a name of its own, and puts the new one last.
 
 use super::receipt::{Receipt, ReceiptAct};
 use super::{ActingParticipant, ByParticipant, Occasion};
@@ -7,10 +10,10 @@ use crate::crypto;
 use crate::domain::ids::ReceiptId;
 use crate::domain::moment::Moment;
 
-/// The version of [`TEXT`]. Whoever changes the text gives it a new one: a consent is to the text that was shown.
+/// The version of [`TEXT`].
 pub const VERSION: &str = "2026-11";
 
-/// What a participant consents to, a paragraph each.
+/// What a participant consents to now, a paragraph each.
 pub const TEXT: [&str; 5] = [
     "You agree to receive the documents of this agreement electronically, and to sign, approve and answer on these pages instead of on paper. What you do here has the same effect as on paper, as far as the law allows.",
     "To take part you need a current browser, and a program that opens PDF files if you want to keep copies. You can download every document before you sign it and afterwards.",
@@ -19,10 +22,36 @@ pub const TEXT: [&str; 5] = [
     "Countersign records the time, your network address and your browser with each thing you do, and keeps them as evidence with the agreement.",
 ];
 
-/// The SHA-256 of the text, its paragraphs joined by line feeds, in hexadecimal.
+/// All texts that participants were ever asked to consent to, the current one last.
+pub const TEXTS: [ConsentText; 1] = [ConsentText { version: VERSION, paragraphs: &TEXT }];
+
+/// A text that participants consent to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConsentText {
+    /// Its version, which no other text has.
+    pub version: &'static str,
+    /// Its paragraphs.
+    pub paragraphs: &'static [&'static str],
+}
+
+impl ConsentText {
+    /// The text as it is hashed: its paragraphs, joined by line feeds.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.paragraphs.join("\n")
+    }
+
+    /// The SHA-256 of the text, in hexadecimal.
+    #[must_use]
+    pub fn sha256(&self) -> String {
+        crypto::sha256_hex(self.text().as_bytes())
+    }
+}
+
+/// The SHA-256 of [`TEXT`], its paragraphs joined by line feeds, in hexadecimal.
 #[must_use]
 pub fn sha256() -> String {
-    crypto::sha256_hex(TEXT.join("\n").as_bytes())
+    ConsentText { version: VERSION, paragraphs: &TEXT }.sha256()
 }
 
 /// A consent that was given or withdrawn.
@@ -58,4 +87,26 @@ fn receipt(
 ) -> ByParticipant<Receipt> {
     let receipt = Receipt { id, participant_id: by.id(), name: by.name().clone(), at: moment.at(), origin, act };
     ByParticipant::new(receipt, by, moment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Receipts and bundles name texts by these hashes. A text that was shown never changes: a new one gets a new line.
+    #[test]
+    fn a_text_that_was_shown_stays_as_it_was() {
+        let known = [("2026-11", "b01d19b18517e0356956c9629c30f045cdfafdc6683c9d6c7be6d3314c02864b")];
+        let found = TEXTS.map(|text| (text.version, text.sha256()));
+        assert_eq!(found.each_ref().map(|(version, sha256)| (*version, sha256.as_str())), known);
+    }
+
+    #[test]
+    fn the_last_text_is_the_one_that_is_shown() {
+        let last = TEXTS.last().unwrap();
+        assert_eq!((last.version, last.paragraphs), (VERSION, &TEXT[..]));
+        assert_eq!(last.sha256(), sha256());
+        let versions: std::collections::BTreeSet<_> = TEXTS.iter().map(|text| text.version).collect();
+        assert_eq!(versions.len(), TEXTS.len(), "two texts of one version");
+    }
 }

@@ -1,0 +1,255 @@
+//! What a certificate says, before it is laid out on pages. Each signer is compared whole: whatever is lost, changed or put
+//! where it doesn't belong is found.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::tests::{PAPER, at, entry, organization, record, service};
+use shared::domain::event::EventType;
+use shared::domain::participant::consent;
+
+const DOCUMENT: &str = "019a0000-0000-7000-8000-dddddddddddd";
+const GATE: &str = "019a0000-0000-7000-8000-eeeeeeeeeeee";
+
+/// What people said to the organization alone. No certificate has any of it.
+const PRIVATE: [&str; 7] = [
+    "Name of an upload",
+    "Name of a scan",
+    "Reason of a decline",
+    "Reason of a rejection",
+    "Note of a member",
+    "Reference of a check",
+    "Someone else",
+];
+
+fn id(kind: char, n: u8) -> String {
+    format!("019a0000-0000-7000-8000-{kind}000000000{n:02}")
+}
+
+/// The hash of a file that nobody has.
+fn sha256_of(text: &str) -> String {
+    crypto::sha256_hex(text.as_bytes())
+}
+
+fn document_sha256() -> String {
+    crypto::sha256_hex(PAPER)
+}
+
+fn receipt(n: u8, (participant, name): (u8, &str), act: &Value) -> Receipt {
+    let origin = json!({"address": format!("192.0.2.{participant}"), "browser": format!("Browser of {name}")});
+    let receipt = json!({"id": id('b', n), "participant_id": id('a', participant), "name": name,
+        "at": at(n.into()).to_string(), "origin": origin, "act": act});
+    serde_json::from_value(receipt).unwrap()
+}
+
+fn signed(signature: &Value, consent: u8) -> Value {
+    json!({"act": "signed", "document_id": DOCUMENT, "document": "Deed", "sha256": document_sha256(), "block_ids": [],
+        "signature": signature, "statement": "I sign the deed.", "consent": id('b', consent)})
+}
+
+fn member(name: &str) -> Value {
+    json!({"type": "member", "id": id('c', 1), "display_name": name})
+}
+
+fn paper(n: u8, name: &str, state: &Value) -> PaperSignature {
+    let mut paper = json!({"id": id('d', n), "participant_id": id('a', n), "name": name, "document_id": DOCUMENT,
+        "document": "Deed", "sha256": document_sha256(), "block_ids": [], "scan": {"file_name": "Name of a scan",
+        "content": {"sha256": sha256_of(name), "size_bytes": 3}, "file_type": "pdf"}, "signed_on": "2026-03-12",
+        "how_it_came": "By post", "note": "Note of a member", "recorded_by": member("Maren"),
+        "recorded_at": at(7).to_string()});
+    paper.as_object_mut().unwrap().extend(state.as_object().unwrap().clone());
+    serde_json::from_value(paper).unwrap()
+}
+
+/// Ada signs with a typed name, Ben draws, Cleo and Dan sign on paper, Eve's paper is rejected, and another one waits. Both who sign
+/// on screen consent at times of their own.
+fn full() -> AgreementRecord {
+    let (ada, ben) = ((1, "Ada"), (2, "Ben"));
+    let consented = json!({"act": "consented", "version": consent::VERSION, "sha256": consent::sha256()});
+    let earlier = json!({"act": "consented", "version": "2025-01", "sha256": "ab".repeat(32)});
+    let content = json!({"sha256": sha256_of("upload"), "size_bytes": 3});
+    let rejected = json!({"state": {"state": "rejected", "by": member("Jonas"), "at": at(8).to_string(),
+        "reason": "Reason of a rejection"}});
+    let mut record = record();
+    record.receipts = vec![
+        receipt(1, ada, &consented),
+        receipt(2, ben, &earlier),
+        receipt(3, ada, &signed(&json!({"method": "typed", "name": "Ada O."}), 1)),
+        receipt(4, ben, &signed(&json!({"method": "drawn", "drawing": "M0 0L1000 300"}), 2)),
+        receipt(5, ada, &json!({"act": "approved", "gate_id": GATE, "statement": "I approve.", "consent": id('b', 1)})),
+        receipt(
+            6,
+            ada,
+            &json!({"act": "uploaded", "gate_id": GATE, "file_name": "Name of an upload",
+            "content": content, "file_type": "pdf", "consent": id('b', 1)}),
+        ),
+        receipt(
+            7,
+            ben,
+            &json!({"act": "answered", "gate_id": GATE, "submission_id": id('e', 1), "revision": 2,
+            "sha256": sha256_of("answers"), "consent": id('b', 2)}),
+        ),
+        receipt(
+            8,
+            ben,
+            &json!({"act": "declined", "gate_ids": [GATE], "document": "Annex",
+            "reason": "Reason of a decline"}),
+        ),
+        receipt(9, ada, &json!({"act": "declined", "gate_ids": [GATE], "reason": "Reason of a decline"})),
+        receipt(10, ben, &json!({"act": "withdrew", "consent": id('b', 2)})),
+    ];
+    record.papers = vec![
+        paper(3, "Cleo", &json!({"state": {"state": "confirmed", "by": member("Jonas"), "at": at(8).to_string()}})),
+        paper(4, "Dan", &json!({"state": {"state": "counted_alone", "at": at(7).to_string()}})),
+        paper(5, "Someone else", &rejected),
+        paper(6, "Someone else", &json!({"state": {"state": "pending"}})),
+    ];
+    let verification = json!({"id": id('f', 1), "participant_id": id('a', 1), "method": "Passport, by video",
+        "reference": "Reference of a check", "day": "2026-03-11", "recorded_by": member("Maren"),
+        "recorded_at": at(1).to_string()});
+    record.verifications = vec![serde_json::from_value(verification).unwrap()];
+    record.agreement = {
+        let mut stored = serde_json::to_value(&record.agreement).unwrap();
+        stored["life"] = json!({"state": "completed", "published_at": at(2), "completed_at": at(11)});
+        serde_json::from_value(stored).unwrap()
+    };
+    record.timeline = vec![
+        entry(0, "create_agreement", vec![]),
+        entry(2, "publish_agreement", vec![EventType::AgreementPublished]),
+        entry(11, "sign_document", vec![EventType::AgreementCompleted]),
+        entry(12, "reissue_link", vec![]),
+    ];
+    record
+}
+
+fn content_of(record: AgreementRecord) -> Certificate {
+    content(&record.until_completion().unwrap(), &organization(), &service())
+}
+
+/// The signers of the document, by name.
+fn signer_of(name: &str) -> Signer {
+    let found = content_of(full());
+    let [document] = &found.documents[..] else { panic!("{found:?}") };
+    document.signers.iter().find(|signer| signer.name == name).unwrap().clone()
+}
+
+fn assert_signer(expected: &Signer) {
+    assert_eq!(format!("{:#?}", signer_of(&expected.name)), format!("{expected:#?}"));
+}
+
+#[test]
+fn it_says_what_was_completed_and_when() {
+    let found = content_of(full());
+    assert_eq!((found.agreement.as_str(), found.organization.as_str()), ("Lease of the quay", "Harbor & Pine"));
+    assert_eq!(found.reference, full().agreement.id().to_string());
+    assert_eq!(found.completed_at, "14 Mar 2026, 12:11:00 UTC");
+    let Date { year, month, day, hour, minute, second } = found.date;
+    assert_eq!((year, month, day, hour, minute, second), (2026, 3, 14, 12, 11, 0));
+    assert!(found.statement.contains("https://countersign.example"), "{}", found.statement);
+    let [document] = &found.documents[..] else { panic!("{found:?}") };
+    assert_eq!((document.name.as_str(), &document.sha256), ("Deed: part 1/2", &document_sha256()));
+    let names: Vec<&str> = document.signers.iter().map(|signer| signer.name.as_str()).collect();
+    assert_eq!(names, ["Ada", "Ben", "Cleo", "Dan"], "who signed, and no paper that doesn't count");
+    let events: Vec<String> = found.events.iter().map(|event| format!("{} {}", event.at, event.id)).collect();
+    assert_eq!(
+        events,
+        ["00", "02", "11"].map(|n| format!("14 Mar 2026, 12:{n}:00 UTC 019a0000-0000-7000-8000-0000000000{n}"))
+    );
+    assert!(found.events.iter().all(|event| event.name.ends_with(": Countersign")), "who did it: {:?}", found.events);
+}
+
+#[test]
+fn a_typed_signature_has_all_that_was_recorded() {
+    assert_signer(&Signer {
+        name: "Ada".to_owned(),
+        email: String::new(),
+        signed_at: "14 Mar 2026, 12:03:00 UTC".to_owned(),
+        method: "Typed name".to_owned(),
+        intent: "I sign the deed.".to_owned(),
+        consent: Some(Consent {
+            version: consent::VERSION.to_owned(),
+            sha256: consent::sha256(),
+            given_at: "14 Mar 2026, 12:01:00 UTC".to_owned(),
+        }),
+        shown_sha256: document_sha256(),
+        address: "192.0.2.1".to_owned(),
+        browser: "Browser of Ada".to_owned(),
+        signature: Some(certificate::Signature::Typed("Ada O.".to_owned())),
+    });
+}
+
+/// With the consent that was in force: his own, and to an earlier text.
+#[test]
+fn a_drawn_signature_has_all_that_was_recorded() {
+    assert_signer(&Signer {
+        name: "Ben".to_owned(),
+        email: String::new(),
+        signed_at: "14 Mar 2026, 12:04:00 UTC".to_owned(),
+        method: "Drawn signature".to_owned(),
+        intent: "I sign the deed.".to_owned(),
+        consent: Some(Consent {
+            version: "2025-01".to_owned(),
+            sha256: "ab".repeat(32),
+            given_at: "14 Mar 2026, 12:02:00 UTC".to_owned(),
+        }),
+        shown_sha256: document_sha256(),
+        address: "192.0.2.2".to_owned(),
+        browser: "Browser of Ben".to_owned(),
+        signature: Some(certificate::Signature::Drawn(vec![vec![(0.0, 50.0), (1000.0, 350.0)]])),
+    });
+}
+
+/// A signature on paper, which has nothing that only a signature on screen has.
+fn on_paper(name: &str, decided: &str) -> Signer {
+    Signer {
+        name: name.to_owned(),
+        signed_at: "12 Mar 2026".to_owned(),
+        method: format!(
+            "On paper, on a copy of the document with the SHA-256 {}. Maren recorded a scan (SHA-256 {}) on 14 Mar 2026, 12:07:00 UTC. How it came: By post. {decided}",
+            document_sha256(),
+            sha256_of(name)
+        ),
+        ..Signer::default()
+    }
+}
+
+#[test]
+fn a_signature_on_paper_says_so_and_who_confirmed_it() {
+    assert_signer(&on_paper("Cleo", "Jonas confirmed it on 14 Mar 2026, 12:08:00 UTC."));
+    assert_signer(&on_paper("Dan", "The organization had no second member to confirm it."));
+}
+
+#[test]
+fn every_other_act_is_told_in_the_order_of_time() {
+    let acts: Vec<String> =
+        content_of(full()).acts.iter().map(|act| format!("{} | {} | {}", act.at, act.actor, act.what)).collect();
+    let (upload, answers) = (sha256_of("upload"), sha256_of("answers"));
+    let told = [
+        (1, "Ada", format!("Agreed to electronic records (text of version {})", consent::VERSION)),
+        (1, "Maren", "Recorded that the identity of Ada was verified on 11 Mar 2026: Passport, by video".to_owned()),
+        (2, "Ben", "Agreed to electronic records (text of version 2025-01)".to_owned()),
+        (5, "Ada", "Approved: “I approve.”".to_owned()),
+        (6, "Ada", format!("Uploaded a file, SHA-256 {upload}")),
+        (7, "Ben", format!("Sent answers, revision 2, SHA-256 {answers}")),
+        (7, "Maren", "Recorded that Cleo signed “Deed” on paper on 12 Mar 2026".to_owned()),
+        (7, "Maren", "Recorded that Dan signed “Deed” on paper on 12 Mar 2026".to_owned()),
+        (8, "Ben", "Declined to sign “Annex”".to_owned()),
+        (8, "Jonas", "Confirmed that Cleo signed “Deed” on paper".to_owned()),
+        (9, "Ada", "Declined".to_owned()),
+        (10, "Ben", "Withdrew the consent to electronic records".to_owned()),
+    ];
+    let told = told.map(|(minute, who, what)| format!("{} | {who} | {what}", at(minute).for_people_to_the_second()));
+    assert_eq!(acts, told);
+}
+
+/// Every participant gets the certificate.
+#[test]
+fn nothing_that_was_said_to_the_organization_alone_is_in_it() {
+    let record = full();
+    let all = format!("{record:?}");
+    let found = format!("{:?}", content_of(record));
+    for private in PRIVATE {
+        assert!(all.contains(private), "the record of this test lacks it: {private}");
+        assert!(!found.contains(private), "{private}: {found}");
+    }
+}
