@@ -498,6 +498,17 @@ impl Agreement {
         &self.facts.movements
     }
 
+    /// Its movements that would end with it if it were cancelled or expired.
+    pub fn open_movements(&self) -> impl Iterator<Item = MovementId> {
+        self.facts.movements.iter().filter(|(_, state)| state.ends_with_agreement()).map(|(id, _)| *id)
+    }
+
+    /// Whether it was cancelled or has expired.
+    #[must_use]
+    pub fn has_ended_early(&self) -> bool {
+        matches!(self.life, Life::Cancelled { .. } | Life::Expired { .. })
+    }
+
     /// The state of one of its movements; none if it has no such movement. An agreement that was cancelled or has expired says
     /// here that a movement is cancelled before the movement's own record does.
     #[must_use]

@@ -10,16 +10,16 @@ use super::{Agreement, Stage, StageAction, StageState};
 use crate::domain::ids::MovementId;
 
 impl Agreement {
+    /// The first step with a condition that names a movement; none where no condition does.
+    #[must_use]
+    pub fn stage_of_movement(&self, movement: MovementId) -> Option<&Stage> {
+        self.stages.iter().find(|stage| stage.gates.iter().any(|gate| names(&gate.rule, movement)))
+    }
+
     /// Whether the steps before it let a member authorize a movement.
     #[must_use]
     pub fn lets_authorize(&self, movement: MovementId) -> bool {
-        let names = |rule: &GateRule| match rule {
-            GateRule::MovementAuthorized { movement_id } | GateRule::MovementReconciled { movement_id } => {
-                *movement_id == Some(movement)
-            }
-            _ => false,
-        };
-        self.lets(StageAction::OpenMovement, names)
+        self.lets(StageAction::OpenMovement, |rule| names(rule, movement))
     }
 
     /// Whether the steps before it let a member release the instructions of a movement.
@@ -38,4 +38,11 @@ impl Agreement {
         };
         waits_for.is_none_or(|stage| stage.state == StageState::Done)
     }
+}
+
+/// Whether a rule names a movement.
+fn names(rule: &GateRule, movement: MovementId) -> bool {
+    matches!(rule,
+        GateRule::MovementAuthorized { movement_id } | GateRule::MovementReconciled { movement_id }
+            if *movement_id == Some(movement))
 }

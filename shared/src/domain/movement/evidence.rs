@@ -145,6 +145,12 @@ impl NewEvidence {
         Self { id, source: EvidenceSource::Receiver(ReceiverSource::StatementEntry), facts, entry: Some(fingerprint) }
     }
 
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> EvidenceId {
+        self.id
+    }
+
     /// Where it comes from.
     #[must_use]
     pub fn source(&self) -> EvidenceSource {

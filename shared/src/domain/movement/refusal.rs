@@ -40,6 +40,8 @@ pub enum NotMoved {
     FiledAlready,
     /// This kind of source is not for this participant.
     WrongSource,
+    /// The evidence is of the sender's side, which never proves an arrival.
+    SendersSide,
     /// Evidence waits for a decision, which comes first.
     Undecided,
     /// What was accepted adds up to the amount, so nothing has to be sent again.
