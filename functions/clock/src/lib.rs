@@ -16,7 +16,7 @@ use shared::platform::call_record::{log_failure, log_system_call};
 use shared::platform::telemetry::{Metric, metrics};
 use shared::service::due::Settlement;
 use shared::service::system::SystemContext;
-use shared::service::{agreements, proposals};
+use shared::service::{agreements, endings, proposals};
 use shared::store::due::DueEntry;
 use shared::store::keys::{DUE_SHARDS, Due};
 use shared::webhook::relay::Relay;
@@ -28,6 +28,8 @@ pub struct TickReport {
     pub expired: u32,
     /// The number of agreements that time advanced.
     pub advanced: u32,
+    /// The number of movements that ended with their agreements.
+    pub ended: u32,
     /// The number of entries that were removed because their record had changed otherwise.
     pub stale: u32,
     /// The number of events and endpoints that the clock relayed because no relay had.
@@ -47,6 +49,7 @@ impl std::ops::Add for TickReport {
         Self {
             expired: self.expired + other.expired,
             advanced: self.advanced + other.advanced,
+            ended: self.ended + other.ended,
             stale: self.stale + other.stale,
             relayed: self.relayed + other.relayed,
             enqueued: self.enqueued + other.enqueued,
@@ -107,7 +110,7 @@ struct Sweep<'a> {
 impl Sweep<'_> {
     async fn shard(self, shard: u8) -> TickReport {
         // The kinds run concurrently, so a backlog of one does not delay another.
-        let kinds = [Due::Delivery, Due::Event, Due::Endpoint, Due::Proposal, Due::Agreement];
+        let kinds = [Due::Delivery, Due::Event, Due::Endpoint, Due::Proposal, Due::Agreement, Due::Ending];
         let reports = join_all(kinds.map(|kind| self.kind(shard, kind))).await;
         reports.into_iter().fold(TickReport::default(), std::ops::Add::add)
     }
@@ -140,6 +143,7 @@ impl Sweep<'_> {
                     report.advanced +=
                         self.apply(TimedTransition::AdvanceAgreement, entries, deadline, &mut report).await;
                 }
+                Due::Ending => self.end(entries, deadline, &mut report).await,
             }
         }
     }
@@ -179,6 +183,19 @@ impl Sweep<'_> {
         }
     }
 
+    /// Ends what is left of agreements that have ended, each record in a call of its own.
+    async fn end(self, entries: Vec<DueEntry>, deadline: Instant, report: &mut TickReport) {
+        for entry in entries {
+            if deadline <= Instant::now() {
+                return;
+            }
+            match end_with_agreement(self.app, entry, deadline).await {
+                Ok(ended) => report.ended += ended,
+                Err(()) => report.failed += 1,
+            }
+        }
+    }
+
     /// Applies a transition to the record of each entry, and gives the number of records that it changed.
     async fn apply(
         self,
@@ -201,6 +218,39 @@ impl Sweep<'_> {
         }
         applied
     }
+}
+
+/// Ends the movements that are left of an agreement that has ended, and then removes its entry. Gives how many it ended.
+/// A failure is in the log and leaves the entry, and so does a deadline: the next tick goes on with what is left then.
+async fn end_with_agreement(app: &AppState, entry: DueEntry, deadline: Instant) -> Result<u32, ()> {
+    let begin = || SystemContext::begin(&app.store, entry.org, endings::END_MOVEMENT, app.time_scale);
+    let failed = |error: Error| log_failure(&app.log, "tick", &error);
+    let mut ended = 0;
+    let Some((agreement, left)) = endings::left_to_end(&begin(), entry.id.into()).await.map_err(failed)? else {
+        app.store.delete_due_entry(entry).await.map_err(|error| failed(error.into()))?;
+        return Ok(ended);
+    };
+    for id in left {
+        if deadline <= Instant::now() {
+            return Ok(ended);
+        }
+        let system = begin();
+        let result =
+            system.run(limits::SWEEP_ATTEMPTS_MAX, || endings::end_movement(&system, &agreement, id)).await;
+        match &result {
+            Ok(Settlement::Settled) => {
+                log_system_call(app, &system, Ok(()));
+                ended += 1;
+            }
+            Ok(Settlement::Stale | Settlement::Early) => {}
+            Err(error) => {
+                log_system_call(app, &system, Err(error));
+                return Err(());
+            }
+        }
+    }
+    app.store.delete_due_entry(entry).await.map_err(|error| failed(error.into()))?;
+    Ok(ended)
 }
 
 /// A transition that time causes.

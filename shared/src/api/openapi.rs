@@ -167,6 +167,7 @@ impl Description {
                 {"name": "Contacts", "description": "People and entities of your organization."},
                 {"name": "Workspaces", "description": "One deal or matter each."},
                 {"name": "Agreements", "description": "Drafted over the API; published and cancelled by people only."},
+                {"name": "Movements", "description": "Money that moves between real banks: a claim and its proof, apart. Read-only; people act in the app."},
                 {"name": "Proposals", "description": "Protected effects that wait for a member's decision."},
                 {"name": "Webhooks", "description": "What your endpoints are told. Members who are admins add endpoints in the app."},
                 {"name": "Description", "description": "This document."},

@@ -72,7 +72,7 @@ pub enum ObjectKind {
     Token,
     /// A member.
     Member,
-    /// A part of an agreement, which has no record of its own.
+    /// A part of an agreement, which has no record of its own, or a movement, which its agreement names.
     Part,
 }
 

@@ -68,6 +68,11 @@ impl Timestamp {
         Self::from_unix_ms(self.unix_ms().saturating_add(1)).unwrap_or(self)
     }
 
+    /// The millisecond before it.
+    pub(super) fn last_before(self) -> Self {
+        Self::from_unix_ms(self.unix_ms().saturating_sub(1)).unwrap_or(self)
+    }
+
     /// The beginning of its hour.
     #[must_use]
     pub fn start_of_hour(self) -> Self {

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use futures_util::future::try_join_all;
 
 use crate::domain::agreement::acts::{Act, EditedPart};
-use crate::domain::agreement::blockers::Blocker;
+use crate::domain::agreement::blockers::{Blocker, DraftPayment};
 use crate::domain::agreement::draft::NotEditable;
 use crate::domain::agreement::gate::GateState;
 use crate::domain::agreement::participants::NotAdded;
 use crate::domain::agreement::verification::Verification;
 use crate::domain::agreement::{Agreement, Lifecycle, NewAgreement, NewParticipant, Participant};
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, ContactId, GateId, ParticipantId, WorkspaceId};
+use crate::domain::ids::{AgreementId, ContactId, GateId, MovementId, ParticipantId, WorkspaceId};
 use crate::domain::paper_signature::PaperSignature;
 use crate::domain::participant::Access;
 use crate::domain::participant::receipt::ReceiptAct;
@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::service::audit;
 use crate::service::due::Settlement;
 use crate::service::loaded_agreement::{
-    AgreementWithContacts, AgreementWithFacts, LoadedAgreement, blockers_of, participants_of,
+    AgreementWithContacts, AgreementWithFacts, LoadedAgreement, Payments, blockers_of, participants_of,
 };
 use crate::service::review_fingerprint::ReviewFingerprint;
 use crate::service::scope::{Plan, Scope, Writer};
@@ -224,17 +224,34 @@ pub async fn list_of_workspace(
 
 async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result<HashSet<AgreementId>, Error> {
     let drafts = agreements.iter().filter(|agreement| agreement.lifecycle() == Lifecycle::Draft);
-    // An inactive workspace does not prevent a proposal, so workspaces are not read. Contacts are read only for drafts
-    // without other blockers.
-    let blockers = |draft: &Agreement, contacts: &[Contact]| blockers_of(draft, true, contacts, scope.now());
-    let drafts: Vec<&Agreement> =
-        drafts.filter(|draft| blockers(draft, &[]).iter().all(Blocker::is_of_contacts)).collect();
-    let contacts = scope.store().contacts(participants_of(drafts.iter().copied()));
-    let proposed = scope.store().proposed_for_publication(drafts.iter().map(|draft| draft.id()), scope.now());
-    let (contacts, proposed) = tokio::try_join!(contacts, proposed)?;
+    // An inactive workspace does not prevent a proposal, so workspaces are not read. Contacts and payments are read only for
+    // drafts without other blockers.
+    let blockers = |draft: &Agreement, contacts: &[Contact], payments: &[DraftPayment]| {
+        blockers_of(draft, true, (contacts, payments), scope.now())
+    };
+    let drafts: Vec<&Agreement> = drafts
+        .filter(|draft| blockers(draft, &[], &presumed(draft)).iter().all(Blocker::is_of_another_record))
+        .collect();
+    let contacts = async {
+        scope.store().contacts(participants_of(drafts.iter().copied())).await.map_err(Error::from)
+    };
+    let payments = Payments::load(scope, drafts.iter().copied());
+    let proposed = async {
+        let drafts = drafts.iter().map(|draft| draft.id());
+        scope.store().proposed_for_publication(drafts, scope.now()).await.map_err(Error::from)
+    };
+    let (contacts, payments, proposed) = tokio::try_join!(contacts, payments, proposed)?;
     let contacts: Vec<Contact> = contacts.into_iter().map(Versioned::into_inner).collect();
-    let is_ready = |draft: &&Agreement| blockers(draft, &contacts).is_empty() && !proposed.contains(&draft.id());
+    let is_ready = |draft: &&Agreement| {
+        blockers(draft, &contacts, payments.of(draft)).is_empty() && !proposed.contains(&draft.id())
+    };
     Ok(drafts.into_iter().filter(is_ready).map(Agreement::id).collect())
+}
+
+/// The payments of a draft as they have to be, so that only what it lacks itself is a blocker.
+fn presumed(draft: &Agreement) -> Vec<DraftPayment> {
+    let payment = |id: &MovementId| DraftPayment { id: *id, is_complete: true, sender: None, receiver: None };
+    draft.movements().keys().map(payment).collect()
 }
 
 /// Drafts an agreement.
@@ -246,7 +263,7 @@ pub async fn create(by: &impl Writer, new: NewAgreement) -> Result<Plan<Agreemen
     // Read before the transaction rather than in it: workspaces are never deleted.
     let workspace = workspaces::named(scope, new.workspace_id).await?;
     let agreement = Agreement::draft(new, scope.actor().clone(), scope.now());
-    let blockers = blockers_of(&agreement, workspace.activated_at().is_some(), &[], scope.now());
+    let blockers = blockers_of(&agreement, workspace.activated_at().is_some(), (&[], &[]), scope.now());
     let draft = agreement.as_draft().map_err(|reason| Error::Invalid(reason.at("body")))?;
     let changes = stored::create(scope.call(), &draft)?;
     let created = AgreementInFull { agreement, contacts: Vec::new(), blockers, is_proposed: false };
@@ -345,7 +362,7 @@ pub async fn advance(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Se
     let Some(found) = scope.store().agreement(entry.id.into()).await? else {
         return Ok(Plan::new(scope, Settlement::Stale));
     };
-    let loaded = AgreementWithFacts::load(scope, found).await?;
+    let loaded = AgreementWithFacts::of(found);
     let before = loaded.agreement();
     let moment = loaded.act_moment(scope);
     let Some(after) = before.advanced(loaded.facts(), scope.time_scale(), moment) else {

@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::limits;
 use crate::service::audit::{self, Names};
 use crate::service::endpoints::{self, EndpointState};
-use crate::service::loaded_agreement::{AgreementWithFacts, blockers_of, participants_of};
+use crate::service::loaded_agreement::{AgreementWithFacts, Payments, blockers_of, participants_of};
 use crate::service::paper_signatures::counting;
 use crate::service::scope::Scope;
 use crate::service::tokens;
@@ -266,12 +266,13 @@ async fn queue(scope: &Scope, member: &Member, own: &BTreeSet<ContactId>) -> Res
     let joined = store.contacts(joined.difference(&people).copied()).await?;
     let contacts: Vec<Contact> = contacts.into_iter().chain(joined).map(Versioned::into_inner).collect();
 
+    let payments = Payments::load(scope, agreements.iter().map(|agreement| &**agreement)).await?;
     let mut found = HashMap::new();
     for agreement in agreements {
-        let loaded = AgreementWithFacts::load(scope, agreement).await?;
+        let loaded = AgreementWithFacts::of(agreement);
         let agreement = loaded.as_of(scope, now).into_owned();
         let blockers = match agreement.lifecycle() {
-            Lifecycle::Draft => blockers_of(&agreement, true, &contacts, now),
+            Lifecycle::Draft => blockers_of(&agreement, true, (&contacts, payments.of(&agreement)), now),
             _ => Vec::new(),
         };
         let seen_at = |id: ParticipantId| accesses.get(&agreement.id())?.get(&id)?.seen_at;

@@ -91,7 +91,7 @@ impl Ground {
     async fn load(scope: &Scope, by: &ActingParticipant, gate: GateId) -> Result<Self, Error> {
         let (agreement, (by, receipts), own) =
             tokio::try_join!(found(scope, by.agreement_id()), standing(scope, by), own(scope, by, gate))?;
-        Ok(Self { by, receipts, loaded: AgreementWithFacts::load(scope, agreement).await?, own })
+        Ok(Self { by, receipts, loaded: AgreementWithFacts::of(agreement), own })
     }
 
     /// Checks that the participant may write answers now, and that the form was filled with the draft that is there.
@@ -283,7 +283,7 @@ pub async fn judge(
     (shown, judgment): (SubmissionId, Judgment),
 ) -> Result<Plan<Result<(), NotJudged>>, Error> {
     // One after the other: what is decided after the agreement was read, conflicts with its version.
-    let loaded = AgreementWithFacts::load(scope, found(scope, id).await?).await?;
+    let loaded = AgreementWithFacts::of(found(scope, id).await?);
     let submissions = scope.store().submissions_of(id, gate, participant).await?;
     let submission = submissions.iter().find(|submission| submission.id == shown).ok_or_else(Error::not_found)?;
     let before = loaded.agreement();

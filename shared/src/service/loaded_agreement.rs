@@ -2,18 +2,21 @@
 //!
 //! Decision: it loads in three steps, each with a type of its own, because each read costs units and the use cases need
 //! different records. The effects of time need the facts; a cancellation, and the response to a single read, also the
-//! participants' contacts; a publication and the pages of a decision also the workspace. A rule that needs a record
-//! can't be called with an agreement that was loaded without it.
+//! participants' contacts; a publication and the pages of a decision also the workspace, and of a draft the payments. A rule
+//! that needs a record can't be called with an agreement that was loaded without it.
+//!
+//! Decision: an agreement knows the states of its movements itself, so its gates need no other record. Only the blockers of a
+//! draft need the terms of its payments, and nothing is read of a draft without any.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
 
-use crate::domain::agreement::blockers::{self, Blocker, DraftContext};
+use crate::domain::agreement::blockers::{self, Blocker, DraftContext, DraftPayment};
 use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
-use crate::domain::ids::ContactId;
+use crate::domain::ids::{AgreementId, ContactId, MovementId};
 use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
@@ -31,11 +34,10 @@ pub struct AgreementWithFacts {
 }
 
 impl AgreementWithFacts {
-    /// Loads the facts of an agreement. There are no movements yet: they will be read here.
-    #[allow(clippy::unused_async, reason = "it will read movements from the store")]
-    pub(super) async fn load(_: &Scope, agreement: Versioned<Agreement>) -> Result<Self, Error> {
+    /// The facts of an agreement, which has them itself.
+    pub(super) fn of(agreement: Versioned<Agreement>) -> Self {
         let facts = agreement.facts().clone();
-        Ok(Self { agreement, facts })
+        Self { agreement, facts }
     }
 
     /// The agreement as it is stored.
@@ -73,11 +75,9 @@ pub struct AgreementWithContacts {
 impl AgreementWithContacts {
     /// Loads the facts and contacts of an agreement.
     pub(super) async fn load(scope: &Scope, agreement: Versioned<Agreement>) -> Result<Self, Error> {
-        let ids = participants_of([&*agreement]);
-        let participants = async { scope.store().contacts(ids).await.map_err(Error::from) };
-        let (with_facts, participants) = tokio::try_join!(AgreementWithFacts::load(scope, agreement), participants)?;
+        let participants = scope.store().contacts(participants_of([&*agreement])).await?;
         let contacts = participants.iter().map(|contact| Contact::clone(contact)).collect();
-        Ok(Self { with_facts, participants, contacts })
+        Ok(Self { with_facts: AgreementWithFacts::of(agreement), participants, contacts })
     }
 
     /// The contacts of its participants, each once, in the order of their ids.
@@ -115,14 +115,16 @@ impl Deref for AgreementWithContacts {
 pub struct LoadedAgreement {
     with_contacts: AgreementWithContacts,
     workspace: Versioned<Workspace>,
+    payments: Payments,
 }
 
 impl LoadedAgreement {
-    /// Loads the facts, contacts and workspace of an agreement.
+    /// Loads the facts, contacts and workspace of an agreement, and the payments of a draft.
     pub(super) async fn load(scope: &Scope, agreement: Versioned<Agreement>) -> Result<Self, Error> {
+        let payments = Payments::load(scope, [&*agreement]).await?;
         let workspace = workspaces::workspace_of(scope, agreement.workspace_id);
         let (with_contacts, workspace) = tokio::try_join!(AgreementWithContacts::load(scope, agreement), workspace)?;
-        Ok(Self { with_contacts, workspace })
+        Ok(Self { with_contacts, workspace, payments })
     }
 
     /// Its workspace.
@@ -136,7 +138,8 @@ impl LoadedAgreement {
     pub fn blockers(&self, now: Timestamp) -> Vec<Blocker> {
         match self.agreement().lifecycle() {
             Lifecycle::Draft => {
-                blockers_of(self.agreement(), self.workspace.activated_at().is_some(), self.contacts(), now)
+                let records = (self.contacts(), self.payments.of(self.agreement()));
+                blockers_of(self.agreement(), self.workspace.activated_at().is_some(), records, now)
             }
             _ => Vec::new(),
         }
@@ -162,13 +165,39 @@ pub(super) fn participants_of<'a>(agreements: impl IntoIterator<Item = &'a Agree
     participants.map(|participant| participant.contact_id).collect()
 }
 
-/// The blockers of a draft's publication. No agreement has payments or papered items yet: they will be passed here.
+/// The payments of drafts, as far as publication depends on them.
+#[derive(Debug, Default)]
+pub(super) struct Payments(HashMap<AgreementId, Vec<DraftPayment>>);
+
+impl Payments {
+    /// Reads the payments of those agreements that are drafts, all at once. Nothing is read where there are none.
+    pub(super) async fn load<'a>(
+        scope: &Scope,
+        agreements: impl IntoIterator<Item = &'a Agreement>,
+    ) -> Result<Self, Error> {
+        let drafts = agreements.into_iter().filter(|agreement| agreement.lifecycle() == Lifecycle::Draft);
+        let ids: Vec<MovementId> = drafts.flat_map(|draft| draft.movements().keys().copied()).collect();
+        let mut payments: HashMap<AgreementId, Vec<DraftPayment>> = HashMap::new();
+        for movement in scope.store().movements(ids).await? {
+            payments.entry(movement.agreement_id()).or_default().push(DraftPayment::from(&*movement));
+        }
+        Ok(Self(payments))
+    }
+
+    /// The payments of one of the drafts, in the order of their ids.
+    pub(super) fn of(&self, draft: &Agreement) -> &[DraftPayment] {
+        self.0.get(&draft.id()).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The blockers of a draft's publication, with the contacts of its participants and its payments. No agreement has papered
+/// items yet: they will be passed here.
 pub(super) fn blockers_of(
     draft: &Agreement,
     workspace_activated: bool,
-    contacts: &[Contact],
+    (contacts, payments): (&[Contact], &[DraftPayment]),
     now: Timestamp,
 ) -> Vec<Blocker> {
-    let context = DraftContext { workspace_activated, contacts, payments: &[], changed_items: &[], now };
+    let context = DraftContext { workspace_activated, contacts, payments, changed_items: &[], now };
     blockers::blockers(draft, &context)
 }

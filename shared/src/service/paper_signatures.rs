@@ -47,7 +47,7 @@ pub async fn record(
         }));
     }
     let counting = if shown == Counting::Alone { counting(members.len()) } else { Counting::Confirmed };
-    let loaded = AgreementWithFacts::load(scope, before).await?;
+    let loaded = AgreementWithFacts::of(before);
     let moment = loaded.act_moment(scope);
     let ground = (&**loaded.agreement(), loaded.facts(), scope.time_scale(), moment);
     Ok(match record_paper_signature(by, ground, &earlier, new, counting) {
@@ -79,7 +79,7 @@ pub async fn decide(
     if is_done(known, by, &decision) {
         return Ok(plan(Ok(())));
     }
-    let loaded = AgreementWithFacts::load(scope, before).await?;
+    let loaded = AgreementWithFacts::of(before);
     let moment = loaded.act_moment(scope);
     let ground = (&**loaded.agreement(), loaded.facts(), scope.time_scale(), moment);
     Ok(match decide_paper_signature(by, ground, known, decision, counting(members.len())) {

@@ -91,7 +91,7 @@ pub async fn act(
         return Ok(plan(done));
     }
     let repeated = doing.clone();
-    let loaded = AgreementWithFacts::load(scope, agreement).await?;
+    let loaded = AgreementWithFacts::of(agreement);
     let moment = loaded.act_moment(scope);
     Ok(match decide((scope, moment), &by, &loaded, &receipts, (occasion, doing)) {
         Ok(acted) => {
@@ -262,7 +262,7 @@ pub async fn reopen(
     agreement: AgreementId,
     (gate, shown_declined_at): (GateId, Timestamp),
 ) -> Result<Plan<Result<(), NotReopened>>, Error> {
-    let loaded = AgreementWithFacts::load(scope, found(scope, agreement).await?).await?;
+    let loaded = AgreementWithFacts::of(found(scope, agreement).await?);
     let before = loaded.agreement();
     let shown = [agreement.uuid(), gate.uuid()];
     let which = (gate, shown_declined_at);

@@ -28,7 +28,7 @@ pub async fn record(
     if earlier.iter().any(|verification| verification.id == id) {
         return Ok(Plan::new(scope, Ok(())).showing(shown));
     }
-    let loaded = AgreementWithFacts::load(scope, before).await?;
+    let loaded = AgreementWithFacts::of(before);
     let records = (&**loaded.agreement(), loaded.facts(), &earlier[..]);
     let new = (id, participant, new);
     let moment = loaded.act_moment(scope);

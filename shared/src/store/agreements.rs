@@ -1,12 +1,12 @@
 //! Agreements: one versioned record each, with its stages, gates, participants and documents; a row in the list; a row with
 //! the names of its documents, if it has any; and an entry of the due index for the next moment at which a countdown or its term ends.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::change::{Change, Changes};
 use super::item::{Item, from_item, ids, number, text};
 use super::keys::{self, Due, Key, Rows};
-use super::list::{Attribute, Order, RowFilter};
+use super::list::{Attribute, Order, RowFilter, TEXT};
 use super::record::{self, Record, Row};
 use super::{OrgStore, StoreError, Versioned};
 use crate::domain::agreement::acts::EditedPart;
@@ -115,6 +115,22 @@ impl OrgStore {
         let slice = self.slice(Rows::AgreementDocuments, Order::OldestFirst, &filter, page).await?;
         let agreements = self.agreements(slice.ids.into_iter().map(AgreementId::from)).await?;
         Ok(Page::new(agreements.into_iter().map(Versioned::into_inner).collect(), slice.total, page))
+    }
+}
+
+impl OrgStore {
+    /// The agreements whose name contains the folded needle, from one pass over the rows.
+    pub(super) async fn agreements_named(&self, needle: &str) -> Result<HashSet<String>, StoreError> {
+        let mut found = HashSet::new();
+        let partition = keys::rows(self.org, Rows::Agreements);
+        self.store
+            .scan_partition(&partition, Order::OldestFirst, &[keys::SORT, TEXT], |row| {
+                if text(&row, TEXT).is_some_and(|name| name.contains(needle)) {
+                    found.extend(text(&row, keys::SORT).map(str::to_owned));
+                }
+            })
+            .await?;
+        Ok(found)
     }
 }
 
@@ -317,6 +333,10 @@ fn next_version(
     if was_due != is_due {
         changes.extend(was_due.map(|at| Change::Delete(due(org, after.id(), at))));
         changes.extend(is_due.map(|at| Change::Put(due(org, after.id(), at).into_item())));
+    }
+    // Whatever ends an agreement, its open movements end with it: each in a transaction of its own.
+    if before.open_movements().next().is_some() && after.open_movements().next().is_none() && after.has_ended_early() {
+        changes.push(Change::Put(keys::due(call.now(), Due::Ending, org, after.id().uuid()).into_item()));
     }
     Ok(changes)
 }

@@ -29,6 +29,13 @@
 //! Its page then shows years in one query, which the audit rows could not. No other record has such an index: the log
 //! filters its rows by object within a range of days.
 //!
+//! Decision: a movement is a record of its own, in a partition of its own with its evidence and its sealed instructions, so
+//! that one query reads all evidence of a movement and nothing else. Its agreement names it with its state: an agreement
+//! without payments costs no further read, and the movements of another are found by their keys.
+//!
+//! Decision: the unique item of a document names the movement that the document counts for, under a hash: no bank's
+//! reference is part of a key.
+//!
 //! Decision: an agreement has one entry on the due index, for the next moment among all its countdowns and its end. Each
 //! change of the agreement moves the entry in the same transaction, so none is left behind.
 
@@ -40,9 +47,10 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::{Email, ExternalReference};
 use crate::domain::ids::{
-    AgreementId, ContactId, EndpointId, EventId, GateId, MemberId, OrgId, PaperSignatureId, ParticipantId, ProposalId,
-    ReceiptId, RequestId, SessionId, TokenId, VerificationId, WorkspaceId,
+    AgreementId, ContactId, EndpointId, EventId, EvidenceId, GateId, MemberId, MovementId, OrgId, PaperSignatureId,
+    ParticipantId, ProposalId, ReceiptId, RequestId, SessionId, TokenId, VerificationId, WorkspaceId,
 };
+use crate::domain::movement::evidence::EvidenceKey;
 use crate::domain::participant::session::Part;
 use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
@@ -263,6 +271,8 @@ text_enum! {
         Delivery = "DELIVERY",
         /// An endpoint whose deliveries are to be updated after a change of the endpoint.
         Endpoint = "ENDPOINT",
+        /// An agreement that was cancelled or has expired, with records that are still to end with it.
+        Ending = "ENDING",
     }
 }
 
@@ -338,6 +348,36 @@ pub(super) fn undelivered_row(org: OrgId, endpoint: EndpointId, event: EventId) 
 #[must_use]
 pub fn agreement(org: OrgId, agreement: AgreementId) -> Key {
     Key::alone(of(org, format_args!("AGREEMENT#{agreement}")))
+}
+
+/// A movement.
+#[must_use]
+pub fn movement(org: OrgId, movement: MovementId) -> Key {
+    Key::alone(movement_items(org, movement))
+}
+
+/// The partition of a movement, in which its evidence and its instructions follow the movement itself.
+pub(super) fn movement_items(org: OrgId, movement: MovementId) -> String {
+    of(org, format_args!("MOVEMENT#{movement}"))
+}
+
+/// Evidence of a movement.
+pub(super) fn evidence(org: OrgId, movement: MovementId, evidence: EvidenceId) -> Key {
+    Key::new(movement_items(org, movement), format_args!("{EVIDENCE}{evidence}"))
+}
+
+/// The beginning of the sort keys of evidence.
+pub(super) const EVIDENCE: &str = "EVIDENCE#";
+
+/// A revision of the sealed instructions of a movement.
+pub(super) fn instructions(org: OrgId, movement: MovementId, revision: u32) -> Key {
+    Key::new(movement_items(org, movement), format_args!("INSTRUCTIONS#{revision:06}"))
+}
+
+/// The movement of the organization for which a document counts.
+pub(super) fn evidence_key(org: OrgId, key: &EvidenceKey) -> Key {
+    let hash = crate::crypto::hex(&crate::crypto::fingerprint(&[key.as_str().as_bytes()]));
+    Key::alone(of(org, format_args!("EVIDENCEKEY#{hash}")))
 }
 
 /// A proposal.
@@ -541,6 +581,8 @@ text_enum! {
         AgreementDocuments = "AGREEMENTDOCUMENTS",
         /// Rows of proposals.
         Proposals = "PROPOSALS",
+        /// Rows of movements.
+        Movements = "MOVEMENTS",
     }
 }
 

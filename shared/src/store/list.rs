@@ -87,6 +87,8 @@ impl<'a> RowFilter<'a> {
     fn attributes(&self) -> Vec<&'static str> {
         let text = self.needle.map(|_| TEXT);
         let mut names: Vec<&str> = [SORT].into_iter().chain(text).chain(self.attributes.iter().copied()).collect();
+        // Two conditions may look at one attribute, which a query may name once.
+        names.sort_unstable();
         names.dedup();
         names
     }

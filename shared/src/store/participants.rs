@@ -25,7 +25,7 @@ use crate::domain::organization::Organization;
 use crate::domain::participant::consent::ConsentChange;
 use crate::domain::participant::receipt::Receipt;
 use crate::domain::participant::session::{Part, ParticipantSession};
-use crate::domain::participant::{Access, Acted, ActingParticipant};
+use crate::domain::participant::{Access, Acted, ActingParticipant, ByParticipant};
 use crate::domain::time::Timestamp;
 
 /// The attribute with the number of times that a link was reissued.
@@ -124,11 +124,15 @@ impl OrgStore {
 
     /// The items beside an agreement whose sort keys begin in some way.
     pub(super) async fn beside(&self, agreement: AgreementId, begin: &str) -> Result<Vec<Item>, StoreError> {
-        let (partition, last) = (keys::acts(self.org, agreement), format!("{begin}~"));
+        self.beginning(&keys::acts(self.org, agreement), begin).await
+    }
+
+    /// The items of a partition whose sort keys begin in some way.
+    pub(super) async fn beginning(&self, partition: &str, begin: &str) -> Result<Vec<Item>, StoreError> {
+        let last = format!("{begin}~");
         let (mut found, mut start) = (Vec::new(), None);
         loop {
-            let query =
-                PartitionQuery { partition: &partition, from: begin, to: &last, start, ..PartitionQuery::default() };
+            let query = PartitionQuery { partition, from: begin, to: &last, start, ..PartitionQuery::default() };
             let (items, more) = self.store.items_between(query).await?;
             found.extend(items);
             if more.is_none() {
@@ -235,7 +239,16 @@ pub(crate) fn record(
     before: &Versioned<Agreement>,
     acted: &Acted,
 ) -> Result<[Changes; 2], StoreError> {
-    let Acted { receipt, agreement, .. } = acted;
+    leave(call, before, &acted.receipt, &acted.agreement)
+}
+
+/// The changes of an act that leaves a receipt, as [`record`] has them.
+pub(super) fn leave(
+    call: &CallContext,
+    before: &Versioned<Agreement>,
+    receipt: &Receipt,
+    agreement: &ByParticipant<Agreement>,
+) -> Result<[Changes; 2], StoreError> {
     let part = part_of(agreement.by());
     let left = Change::Create(to_item(keys::receipt(part, receipt.id), receipt)?);
     let stands = stands(agreement.by());

@@ -127,6 +127,12 @@ pub(super) fn replace<R: Record>(org: OrgId, before: &Versioned<R>, after: &R) -
     Ok(vec![Change::Replace(item, before.version()), row_of(org, after)])
 }
 
+/// The changes that delete a record and its row.
+pub(super) fn delete<R: Record>(org: OrgId, read: &Versioned<R>) -> [Change; 2] {
+    let id = read.record_id();
+    [Change::DeleteVersion(R::key(org, id), read.version()), Change::Delete(keys::row(org, R::ROWS, id.into()))]
+}
+
 /// The check that a record still has the version that was read.
 pub(super) fn check<R: Record>(org: OrgId, read: &Versioned<R>) -> Change {
     Change::CheckVersion(R::key(org, read.record_id()), read.version())

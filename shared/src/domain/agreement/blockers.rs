@@ -240,10 +240,13 @@ impl Blocker {
         matches!(self, Self::WorkspaceNotActivated)
     }
 
-    /// Whether it is about a contact rather than the draft itself.
+    /// Whether it is about a contact or a payment rather than the draft itself.
     #[must_use]
-    pub fn is_of_contacts(&self) -> bool {
-        matches!(self, Self::ParticipantEmailMissing { .. })
+    pub fn is_of_another_record(&self) -> bool {
+        matches!(
+            self,
+            Self::ParticipantEmailMissing { .. } | Self::PaymentIncomplete { .. } | Self::PaymentPartiesMissing { .. }
+        )
     }
 
     /// What would help, for a person.

@@ -94,6 +94,10 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("export_evidence", "Exported the evidence", &[Agreement]),
     ("download_certificate", "Downloaded the certificate", &[Agreement]),
     ("proceed_agreement", "Advanced an agreement, because time passed", &[Agreement]),
+    // Movements
+    ("list_movements", "Listed movements", &[]),
+    ("get_movement", "Read a movement", &[Part, Agreement]),
+    ("end_movement", "Cancelled a movement with its agreement", &[Agreement, Part]),
     // Proposals
     ("list_proposals", "Listed proposals", &[]),
     ("get_proposal", "Read a proposal", &[Proposal]),

@@ -10,6 +10,7 @@ use crate::crypto;
 use crate::domain::agreement::gate::{Gate, GateRule, InformationField};
 use crate::domain::agreement::{Agreement, Stage};
 use crate::domain::ids::{DocumentId, FieldId, GateId, ParticipantId, SignatureBlockId, StageId};
+use crate::domain::movement::terms::PaymentTerms;
 
 /// A part of a draft that a form edits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +56,12 @@ impl Seen {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// A payment's terms as a form shows them. They are in a record of their own.
+    #[must_use]
+    pub fn of_payment(terms: &PaymentTerms) -> Self {
+        Self::of(terms)
     }
 
     fn of(value: &impl Serialize) -> Self {

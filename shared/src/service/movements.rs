@@ -1,0 +1,441 @@
+//! Movements: what is shown of them, and what members do about them. What the parties of a payment do on their own pages is
+//! in [`own_movements`](super::own_movements), the payments of drafts in [`payments`](super::payments).
+//!
+//! Decision: an act reads the movement first, then its agreement and what else it needs. The transaction writes both, so an
+//! act that was decided on records of two moments conflicts and is decided again.
+//!
+//! Decision: an act that the movement shows as done by the same member is not refused: a form that is sent twice does it
+//! once.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::crypto::keyring::{Keyring, SealError};
+use crate::domain::agreement::Agreement;
+use crate::domain::ids::{AgreementId, EvidenceId, FieldId, GateId, MovementId, ParticipantId, StageId};
+use crate::domain::information::bank_details::BankDetails;
+use crate::domain::information::{Answer, Verdict, place as answer_place};
+use crate::domain::member::movements::{self as acts, EvidenceChange, Ground, MovementChange};
+use crate::domain::member::{Counting, Member};
+use crate::domain::movement::claim::NewClaim;
+use crate::domain::movement::evidence::{Evidence, EvidenceKey, EvidenceState, NewEvidence, Sided};
+use crate::domain::movement::instructions::{BankInstructions, VerificationMethod, place};
+use crate::domain::movement::safe_text::SafeNote;
+use crate::domain::movement::state::ExceptionReason;
+use crate::domain::movement::{Movement, NotMoved, Resolution, Status};
+use crate::domain::time::Timestamp;
+use crate::error::Error;
+use crate::service::agreements::found as found_agreement;
+use crate::service::paper_signatures::counting;
+use crate::service::scope::{Plan, Scope};
+use crate::store::movements::{self as stored, Read};
+use crate::store::Versioned;
+use crate::wire::page::Page;
+
+pub use crate::store::movements::{EvidenceHolder, MovementQuery};
+
+/// A movement as responses show it.
+#[derive(Debug)]
+pub struct MovementInFull {
+    /// The movement.
+    pub movement: Movement,
+    /// The step of its agreement that waits for it; none where no condition names it.
+    pub stage_id: Option<StageId>,
+    /// When it is due: the end of the day, in the organization's zone.
+    pub due_at: Option<Timestamp>,
+}
+
+/// A movement.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn get(scope: &Scope, id: MovementId) -> Result<MovementInFull, Error> {
+    let movement = found(scope, id).await?.into_inner();
+    in_full(scope, vec![movement]).await?.pop().ok_or_else(Error::not_found)
+}
+
+/// A page of the movements that a query asks for.
+pub async fn list(scope: &Scope, query: &MovementQuery) -> Result<Page<MovementInFull>, Error> {
+    let Page { data, pagination } = scope.store().list_movements(query).await?;
+    Ok(Page { data: in_full(scope, data).await?, pagination })
+}
+
+/// Movements with the steps of their agreements and their due times. The organization is read only if a movement has a day.
+async fn in_full(scope: &Scope, movements: Vec<Movement>) -> Result<Vec<MovementInFull>, Error> {
+    let agreements: BTreeSet<AgreementId> = movements.iter().map(Movement::agreement_id).collect();
+    let agreements = async { scope.store().agreements(agreements).await.map_err(Error::from) };
+    let has_day = movements.iter().any(|movement| movement.terms().due_on.is_some());
+    let zone = async {
+        Ok(if has_day { Some(scope.store().organization().await?.time_zone) } else { None })
+    };
+    let (agreements, zone) = tokio::try_join!(agreements, zone)?;
+    let agreements: HashMap<AgreementId, Versioned<Agreement>> =
+        agreements.into_iter().map(|agreement| (agreement.id(), agreement)).collect();
+    let show = |movement: Movement| MovementInFull {
+        stage_id: agreements
+            .get(&movement.agreement_id())
+            .and_then(|agreement| agreement.stage_of_movement(movement.id()))
+            .map(|stage| stage.id),
+        due_at: zone.as_ref().zip(movement.terms().due_on).map(|(zone, day)| zone.end_of(day)),
+        movement,
+    };
+    Ok(movements.into_iter().map(show).collect())
+}
+
+pub(super) async fn found(scope: &Scope, id: MovementId) -> Result<Versioned<Movement>, Error> {
+    scope.store().movement(id).await?.ok_or_else(Error::not_found)
+}
+
+/// A movement with its agreement as of now, and all evidence that was ever filed for it, the oldest first.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such movement.
+pub async fn record(scope: &Scope, id: MovementId) -> Result<(Movement, Agreement, Vec<Evidence>), Error> {
+    let Records { agreement, movement } = Records::load(scope, id).await?;
+    let evidence = scope.store().evidence_of(id).await?;
+    let now = agreement.as_of(agreement.facts(), scope.time_scale(), scope.now()).into_owned();
+    Ok((movement.into_inner(), now, evidence))
+}
+
+/// A movement and its agreement, on which acts are decided.
+pub(super) struct Records {
+    pub agreement: Versioned<Agreement>,
+    pub movement: Versioned<Movement>,
+}
+
+impl Records {
+    pub(super) async fn load(scope: &Scope, id: MovementId) -> Result<Self, Error> {
+        let movement = found(scope, id).await?;
+        Self::of(scope, movement).await
+    }
+
+    pub(super) async fn of(scope: &Scope, movement: Versioned<Movement>) -> Result<Self, Error> {
+        let agreement = found_agreement(scope, movement.agreement_id()).await?;
+        Ok(Self { agreement, movement })
+    }
+
+    pub(super) fn ground(&self, scope: &Scope) -> Ground<'_> {
+        (&self.agreement, scope.time_scale(), scope.moment())
+    }
+
+    pub(super) fn read(&self) -> Read<'_> {
+        (&self.agreement, &self.movement)
+    }
+
+    fn plan<T>(&self, scope: &Scope, output: T) -> Plan<T> {
+        Plan::new(scope, output).showing([self.agreement.id().uuid(), self.movement.id().uuid()])
+    }
+}
+
+/// What a member does about a movement that needs nothing but the movement and its agreement.
+#[derive(Debug, Clone)]
+pub enum MovementAct {
+    /// Authorizes it.
+    Authorize,
+    /// Verifies the revision of instructions that the page showed.
+    VerifyInstructions(u32, VerificationMethod),
+    /// Releases the revision of instructions that the page showed.
+    ReleaseInstructions(u32),
+    /// Records what the sender claims.
+    RecordClaim(NewClaim),
+    /// Asks for proof.
+    AskForProof,
+    /// Flags an exception.
+    Flag(ExceptionReason, Option<SafeNote>),
+    /// Records that the money came back.
+    RecordReturn(SafeNote),
+    /// Cancels it.
+    Cancel(SafeNote),
+}
+
+/// Does what a member's form asks for. A form that is sent twice does it once.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such movement.
+pub async fn act(
+    scope: &Scope,
+    by: &Member,
+    id: MovementId,
+    act: MovementAct,
+) -> Result<Plan<Result<(), NotMoved>>, Error> {
+    let records = Records::load(scope, id).await?;
+    if is_done(&records.movement, by, &act) {
+        return Ok(records.plan(scope, Ok(())));
+    }
+    let needs_a_second =
+        matches!(act, MovementAct::VerifyInstructions(..) | MovementAct::ReleaseInstructions(_));
+    let counting =
+        if needs_a_second { counting(scope.store().members().await?.len()) } else { Counting::Confirmed };
+    Ok(match decide(by, records.ground(scope), &records.movement, (act, counting)) {
+        Ok(change) => {
+            let changes = stored::act(scope.call(), records.read(), &change)?;
+            records.plan(scope, Ok(())).change(changes).emit(change.events)
+        }
+        Err(refused) => records.plan(scope, Err(refused)),
+    })
+}
+
+fn decide(
+    by: &Member,
+    ground: Ground<'_>,
+    movement: &Movement,
+    (act, counting): (MovementAct, Counting),
+) -> Result<MovementChange, NotMoved> {
+    match act {
+        MovementAct::Authorize => acts::authorize(by, ground, movement),
+        MovementAct::VerifyInstructions(revision, method) => {
+            acts::verify_instructions(by, ground, movement, (revision, method), counting)
+        }
+        MovementAct::ReleaseInstructions(revision) => {
+            acts::release_instructions(by, ground, movement, revision, counting)
+        }
+        MovementAct::RecordClaim(claim) => acts::record_claim(by, ground, movement, claim),
+        MovementAct::AskForProof => acts::ask_for_proof(by, ground, movement),
+        MovementAct::Flag(reason, note) => acts::flag_exception(by, ground, movement, (reason, note)),
+        MovementAct::RecordReturn(reason) => acts::record_return(by, ground, movement, reason),
+        MovementAct::Cancel(reason) => acts::cancel_movement(by, ground, movement, reason),
+    }
+}
+
+/// Whether a movement is as a member's form wants it, by the same member: the form was sent before. Who asked for proof is
+/// not on record, and does not matter.
+fn is_done(movement: &Movement, by: &Member, act: &MovementAct) -> bool {
+    let instructions = |revision: u32| movement.instructions().filter(|found| found.revision == revision);
+    match (act, movement.status()) {
+        (MovementAct::Authorize, Status::Authorized) => {
+            movement.authorized().is_some_and(|stamp| stamp.by.is_member(by.id()))
+        }
+        (MovementAct::VerifyInstructions(revision, method), _) => instructions(*revision)
+            .and_then(|found| found.verification.as_ref())
+            .is_some_and(|found| found.method == *method && found.by.is_member(by.id())),
+        (MovementAct::ReleaseInstructions(revision), Status::InstructionsReady) => {
+            instructions(*revision).is_some() && movement.released().is_some_and(|found| found.by.is_member(by.id()))
+        }
+        (MovementAct::RecordClaim(claim), Status::SenderReported) => {
+            movement.claim().is_some_and(|found| found.by.is_member(by.id()) && claim.is_of(found))
+        }
+        (MovementAct::AskForProof, Status::ReceiptPending) => true,
+        (MovementAct::Flag(reason, note), Status::Exception(found)) => {
+            found.reason == *reason && found.note == *note && found.by.is_member(by.id())
+        }
+        (MovementAct::RecordReturn(reason), Status::Returned(ending))
+        | (MovementAct::Cancel(reason), Status::Cancelled(ending)) => {
+            ending.reason.as_ref() == Some(reason) && ending.by.is_member(by.id())
+        }
+        _ => false,
+    }
+}
+
+/// Resolves an exception. A form that is sent twice resolves it once.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such movement.
+pub async fn resolve(
+    scope: &Scope,
+    by: &Member,
+    id: MovementId,
+    resolution: Resolution,
+) -> Result<Plan<Result<(), NotMoved>>, Error> {
+    let records = Records::load(scope, id).await?;
+    let movement = &records.movement;
+    let is_done = match (resolution, movement.status()) {
+        (Resolution::SendAgain, Status::Authorized) => {
+            movement.authorized().is_some_and(|stamp| stamp.by.is_member(by.id()))
+        }
+        (Resolution::AwaitProof, Status::ReceiptPending | Status::Processing) => true,
+        _ => false,
+    };
+    if is_done {
+        return Ok(records.plan(scope, Ok(())));
+    }
+    // After the movement, whose version guards it.
+    let evidence = scope.store().evidence_of(id).await?;
+    Ok(match acts::resolve_exception(by, records.ground(scope), movement, (resolution, &evidence)) {
+        Ok(resolved) => {
+            let changes = stored::resolve(scope.call(), records.read(), &resolved)?;
+            records.plan(scope, Ok(())).change(changes).emit(resolved.change.events)
+        }
+        Err(refused) => records.plan(scope, Err(refused)),
+    })
+}
+
+/// Why evidence was not filed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotFiled {
+    /// The rules refuse it.
+    Refused(NotMoved),
+    /// The same document, or the same reference, counts for another movement of the organization.
+    Elsewhere(EvidenceHolder),
+}
+
+/// The movement that holds one of the keys, unless it is the movement itself.
+pub(super) async fn holder_elsewhere(
+    scope: &Scope,
+    own: MovementId,
+    keys: &[EvidenceKey],
+) -> Result<Option<EvidenceHolder>, Error> {
+    let holders = scope.store().evidence_holders(keys).await?;
+    Ok(holders.into_iter().find(|holder| holder.movement_id != own))
+}
+
+/// Files evidence, with the id that the form carries: a form that is sent twice files it once.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such movement.
+pub async fn file_evidence(
+    scope: &Scope,
+    by: &Member,
+    id: MovementId,
+    new: NewEvidence,
+) -> Result<Plan<Result<(), NotFiled>>, Error> {
+    let records = Records::load(scope, id).await?;
+    let evidence_id = new.id();
+    let plan = |output| records.plan(scope, output).showing([evidence_id.uuid()]);
+    if let Some(filed) = scope.store().evidence(id, evidence_id).await? {
+        let is_same = filed.source() == new.source() && filed.filed_by().is_member(by.id());
+        return Ok(plan(if is_same { Ok(()) } else { Err(NotFiled::Refused(NotMoved::FiledAlready)) }));
+    }
+    let filed = match acts::file_evidence(by, records.ground(scope), &records.movement, new) {
+        Ok(filed) => filed,
+        Err(refused) => return Ok(plan(Err(NotFiled::Refused(refused)))),
+    };
+    if let Some(holder) = holder_elsewhere(scope, id, &filed.keys.claimed).await? {
+        return Ok(plan(Err(NotFiled::Elsewhere(holder))));
+    }
+    let changes = stored::file(scope.call(), records.read(), &filed)?;
+    Ok(plan(Ok(())).change(changes).emit(filed.change.events))
+}
+
+/// What a member decides about evidence.
+#[derive(Debug, Clone)]
+pub enum EvidenceDecision {
+    /// Accepts it: what it says arrived is believed.
+    Accept,
+    /// Rejects it.
+    Reject(SafeNote),
+    /// Withdraws it.
+    Withdraw(SafeNote),
+}
+
+/// Accepts, rejects or withdraws evidence. A form that is sent twice does it once.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such movement, or it has no such evidence.
+pub async fn judge_evidence(
+    scope: &Scope,
+    by: &Member,
+    (id, evidence): (MovementId, EvidenceId),
+    decision: EvidenceDecision,
+) -> Result<Plan<Result<(), NotMoved>>, Error> {
+    let records = Records::load(scope, id).await?;
+    // After the movement, whose version guards it.
+    let evidence = scope.store().evidence(id, evidence).await?.ok_or_else(Error::not_found)?;
+    let evidence_id = evidence.id().uuid();
+    let plan = |output| records.plan(scope, output).showing([evidence_id]);
+    if is_decided(&evidence, by, &decision) {
+        return Ok(plan(Ok(())));
+    }
+    Ok(match decide_evidence(by, records.ground(scope), &records.movement, (evidence, decision)) {
+        Ok(judged) => {
+            let changes = stored::judge(scope.call(), records.read(), &judged)?;
+            plan(Ok(())).change(changes).emit(judged.change.events)
+        }
+        Err(refused) => plan(Err(refused)),
+    })
+}
+
+fn decide_evidence(
+    by: &Member,
+    ground: Ground<'_>,
+    movement: &Movement,
+    (evidence, decision): (Evidence, EvidenceDecision),
+) -> Result<EvidenceChange, NotMoved> {
+    match decision {
+        EvidenceDecision::Accept => match evidence.split() {
+            Sided::Receiver(evidence) => acts::accept_evidence(by, ground, movement, evidence),
+            Sided::Sender(_) => Err(NotMoved::SendersSide),
+        },
+        EvidenceDecision::Reject(reason) => acts::reject_evidence(by, ground, movement, (&evidence, reason)),
+        EvidenceDecision::Withdraw(reason) => acts::withdraw_evidence(by, ground, movement, (&evidence, reason)),
+    }
+}
+
+fn is_decided(evidence: &Evidence, by: &Member, decision: &EvidenceDecision) -> bool {
+    match (evidence.state(), decision) {
+        (EvidenceState::Accepted { by: who, .. }, EvidenceDecision::Accept) => who.is_member(by.id()),
+        (EvidenceState::Rejected { by: who, reason, .. }, EvidenceDecision::Reject(wanted))
+        | (EvidenceState::Withdrawn { by: who, reason, .. }, EvidenceDecision::Withdraw(wanted)) => {
+            who.is_member(by.id()) && reason == wanted
+        }
+        _ => false,
+    }
+}
+
+/// Evidence of a movement, for its page and its file.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn evidence(scope: &Scope, (movement, id): (MovementId, EvidenceId)) -> Result<Evidence, Error> {
+    scope.store().evidence(movement, id).await?.ok_or_else(Error::not_found)
+}
+
+/// Enters instructions, or changes those of the revision that the form showed, 0 if it showed none. A form that is sent twice
+/// enters them once.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such movement.
+pub async fn enter_instructions(
+    scope: &Scope,
+    by: &Member,
+    keys: &Keyring,
+    id: MovementId,
+    (shown, instructions): (u32, &BankInstructions),
+) -> Result<Plan<Result<(), NotMoved>>, Error> {
+    let records = Records::load(scope, id).await?;
+    let movement = &records.movement;
+    let revision = shown.saturating_add(1);
+    let own = movement.instructions().filter(|found| found.entered_by.is_member(by.id()));
+    if own.is_some_and(|found| found.revision == revision)
+        && opened(scope, keys, (id, revision)).await?.as_ref() == Some(instructions)
+    {
+        return Ok(records.plan(scope, Ok(())));
+    }
+    let new = instructions.sealed((id, revision), |text, place| keys.seal(text, place))?;
+    Ok(match acts::enter_instructions(by, records.ground(scope), movement, new) {
+        Ok(entered) => {
+            let changes = stored::enter_instructions(scope.call(), records.read(), &entered)?;
+            records.plan(scope, Ok(())).change(changes).emit(entered.change.events)
+        }
+        Err(refused) => records.plan(scope, Err(refused)),
+    })
+}
+
+/// A revision of a movement's instructions in clear.
+pub(super) async fn opened(
+    scope: &Scope,
+    keys: &Keyring,
+    (movement, revision): (MovementId, u32),
+) -> Result<Option<BankInstructions>, Error> {
+    let Some(stored) = scope.store().sealed_instructions(movement, revision).await? else { return Ok(None) };
+    let text = keys.open(&stored.sealed, &place(movement, revision))?;
+    Ok(Some(BankInstructions::opened(&text).ok_or(SealError::Broken)?))
+}
+
+/// The instructions that a participant's accepted answer gives, for a member to enter. None if it was not accepted, or is no
+/// answer with bank details.
+///
+/// # Errors
+/// When the key of the answer is gone, or the keys can't be read now.
+pub async fn instructions_of_answer(
+    scope: &Scope,
+    keys: &Keyring,
+    agreement: AgreementId,
+    (gate, participant, field): (GateId, ParticipantId, FieldId),
+) -> Result<Option<BankInstructions>, Error> {
+    let submissions = scope.store().submissions_of(agreement, gate, participant).await?;
+    let accepted = submissions.iter().rev().find(|sent| matches!(sent.verdict, Verdict::Accepted { .. }));
+    let Some(Answer::BankDetails { sealed, .. }) = accepted.and_then(|sent| sent.answers.get(&field)) else {
+        return Ok(None);
+    };
+    let text = keys.open(sealed, &answer_place(gate, participant, field))?;
+    Ok(BankDetails::opened(&text).map(BankInstructions::of_answer))
+}

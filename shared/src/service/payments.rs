@@ -1,0 +1,123 @@
+//! The payments of drafts, as members set them up. Each is a movement, a record of its own.
+//!
+//! Decision: a change of a payment is a change of its draft too, which gets another version. So whoever decides on a
+//! publication decides on the payments that the page showed.
+
+use crate::domain::agreement::draft::Draft;
+use crate::domain::agreement::edit::Seen;
+use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::ids::{AgreementId, MovementId};
+use crate::domain::movement::Movement;
+use crate::domain::movement::terms::PaymentTerms;
+use crate::error::Error;
+use crate::service::agreements::found;
+use crate::service::drafts::EditRefused;
+use crate::service::scope::{Plan, Scope, Writer};
+use crate::store::{Versioned, movements as stored};
+
+/// The movements of an agreement, in the order of their ids, and the agreement.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement.
+pub async fn of_agreement(scope: &Scope, id: AgreementId) -> Result<(Agreement, Vec<Movement>), Error> {
+    let agreement = found(scope, id).await?;
+    let movements = scope.store().movements(agreement.movements().keys().copied()).await?;
+    Ok((agreement.into_inner(), movements.into_iter().map(Versioned::into_inner).collect()))
+}
+
+/// Adds a payment to a draft, with the id that its form carries: a form that is sent twice adds one.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement.
+pub async fn add(
+    by: &impl Writer,
+    (agreement, id): (AgreementId, MovementId),
+    terms: PaymentTerms,
+) -> Result<Plan<Result<(), EditRefused>>, Error> {
+    let scope = by.scope();
+    let before = found(scope, agreement).await?;
+    let plan = |output| Plan::new(scope, output).showing([agreement.uuid(), id.uuid()]);
+    let (after, movement) = match before.add_payment(id, terms, scope.actor().clone(), scope.now()) {
+        Ok((_, None)) => return Ok(plan(Ok(()))),
+        Ok((after, Some(movement))) => (after, movement),
+        Err(_) if before.lifecycle() != Lifecycle::Draft => {
+            return Ok(plan(Err(EditRefused::NotADraft(before.lifecycle()))));
+        }
+        Err(errors) => return Ok(plan(Err(EditRefused::Invalid(errors)))),
+    };
+    Ok(match as_draft(&after) {
+        Ok(draft) => plan(Ok(())).change(stored::add(scope.call(), &before, (&draft, &movement))?),
+        Err(refused) => plan(Err(refused)),
+    })
+}
+
+/// Gives a payment of a draft other terms, unless they have changed since its form was shown.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement.
+pub async fn change(
+    by: &impl Writer,
+    (agreement, id): (AgreementId, MovementId),
+    shown: &Seen,
+    terms: PaymentTerms,
+) -> Result<Plan<Result<(), EditRefused>>, Error> {
+    let scope = by.scope();
+    let before = found(scope, agreement).await?;
+    let plan = |output| Plan::new(scope, output).showing([agreement.uuid(), id.uuid()]);
+    if before.lifecycle() != Lifecycle::Draft {
+        return Ok(plan(Err(EditRefused::NotADraft(before.lifecycle()))));
+    }
+    if !before.movements().contains_key(&id) {
+        return Ok(plan(Err(EditRefused::Gone)));
+    }
+    let movement = payment(scope, id).await?;
+    // The payment is as the form wants it: the form was sent twice, or another member wanted the same.
+    if *movement.terms() == terms {
+        return Ok(plan(Ok(())));
+    }
+    if Seen::of_payment(movement.terms()) != *shown {
+        return Ok(plan(Err(EditRefused::Changed)));
+    }
+    let (after, changed) = match before.change_payment(&movement, terms, scope.now()) {
+        Ok(after) => after,
+        Err(errors) => return Ok(plan(Err(EditRefused::Invalid(errors)))),
+    };
+    Ok(match as_draft(&after) {
+        Ok(draft) => plan(Ok(())).change(stored::change(scope.call(), (&before, &movement), (&draft, &changed))?),
+        Err(refused) => plan(Err(refused)),
+    })
+}
+
+/// Removes a payment of a draft, whatever it looks like by then.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement.
+pub async fn remove(
+    by: &impl Writer,
+    (agreement, id): (AgreementId, MovementId),
+) -> Result<Plan<Result<(), EditRefused>>, Error> {
+    let scope = by.scope();
+    let before = found(scope, agreement).await?;
+    let plan = |output| Plan::new(scope, output).showing([agreement.uuid(), id.uuid()]);
+    if before.lifecycle() != Lifecycle::Draft {
+        return Ok(plan(Err(EditRefused::NotADraft(before.lifecycle()))));
+    }
+    let after = match before.remove_payment(id, scope.now()) {
+        Ok(after) => after,
+        Err(errors) => return Ok(plan(Err(EditRefused::Invalid(errors)))),
+    };
+    let movement = payment(scope, id).await?;
+    Ok(match as_draft(&after) {
+        Ok(draft) => plan(Ok(())).change(stored::remove(scope.call(), (&before, &movement), &draft)?),
+        Err(refused) => plan(Err(refused)),
+    })
+}
+
+/// A payment that its draft names. If it is not there, it was removed since the draft was read.
+async fn payment(scope: &Scope, id: MovementId) -> Result<Versioned<Movement>, Error> {
+    scope.store().movement(id).await?.ok_or(Error::Conflict)
+}
+
+fn as_draft(after: &Agreement) -> Result<Draft, EditRefused> {
+    after.as_draft().map_err(|reason| EditRefused::Invalid(reason.at("agreement_id")))
+}

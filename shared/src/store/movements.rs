@@ -1,0 +1,332 @@
+//! Movements: a record each; its evidence and its sealed instructions, items beside it; a row in the list; and a unique item
+//! for each document and each bank reference that counts for it.
+//!
+//! The version of a movement guards its evidence and its instructions: each of them is written only together with it. The
+//! agreement that names a movement is always written too, so that its gates and its movements never disagree.
+//!
+//! Decision: the row has the purpose and the reference, and the agreement's id. A search by the agreement's name reads the
+//! rows of agreements first, so that a new name finds its movements at once.
+
+use std::collections::HashSet;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use super::change::{Change, Changes, Update};
+use super::item::{Item, from_item, text, to_item};
+use super::keys::{self, EVIDENCE, Key, Rows};
+use super::list::{Attribute, Order, RowFilter, TEXT};
+use super::record::{self, Record, Row};
+use super::{OrgStore, StoreError, Versioned, agreements, participants};
+use crate::domain::agreement::Agreement;
+use crate::domain::agreement::draft::Draft;
+use crate::domain::call_context::CallContext;
+use crate::domain::day::Day;
+use crate::domain::ids::{AgreementId, EvidenceId, MovementId, OrgId, WorkspaceId};
+use crate::domain::member::movements::{EvidenceChange, InstructionsEntered, MovementChange, Resolved};
+use crate::domain::movement::evidence::{Evidence, EvidenceKey, KeyChange};
+use crate::domain::movement::instructions::SealedInstructions;
+use crate::domain::movement::state::MovementState;
+use crate::domain::movement::{EndedMovement, Movement};
+use crate::domain::participant::movements::MovementActed;
+use crate::limits;
+use crate::wire::page::{Filter, Page, Search, list_query};
+use crate::wire::text::Folded;
+
+list_query! {
+    /// Which movements are listed.
+    pub struct MovementQuery {
+        /// In this state only; empty means any.
+        state: Filter<MovementState>,
+        /// Of this agreement only.
+        agreement_id: Option<AgreementId>,
+        /// A part of the purpose, of the reference, or of the agreement's name, whatever its case or composition.
+        search: Search<{ limits::SEARCH_CHARS_MAX }>,
+    }
+}
+
+/// The attribute of a row that holds the state.
+const STATE: Attribute<MovementState> = Attribute::named("st");
+/// The attribute of a row that holds the agreement.
+const AGREEMENT: Attribute<AgreementId> = Attribute::named("a");
+/// The attribute of a row that holds the workspace.
+const WORKSPACE: Attribute<WorkspaceId> = Attribute::named("w");
+/// The attribute of a row that holds the day by which the movement is due, if there is one.
+const DUE: Attribute<Day> = Attribute::named("d");
+/// The attribute of a unique item that holds the movement for which the document counts.
+const HELD_BY: &str = "movement_id";
+/// The attribute of a unique item that holds the agreement of that movement.
+const HELD_IN: &str = "agreement_id";
+
+impl Record for Movement {
+    type Id = MovementId;
+    const ROWS: Rows = Rows::Movements;
+
+    fn key(org: OrgId, id: MovementId) -> Key {
+        keys::movement(org, id)
+    }
+
+    fn record_id(&self) -> MovementId {
+        self.id()
+    }
+
+    fn row(&self) -> Row {
+        let terms = self.terms();
+        let texts = [&terms.purpose, &terms.reference].into_iter().flatten().map(|line| line.as_str());
+        let row = Row::searched_by(Folded::join(texts))
+            .with(&STATE, &self.state())
+            .with(&AGREEMENT, &self.agreement_id())
+            .with(&WORKSPACE, &self.workspace_id());
+        match &terms.due_on {
+            Some(day) => row.with(&DUE, day),
+            None => row,
+        }
+    }
+
+    fn encode(&self) -> Result<Item, StoreError> {
+        record::encoded(self)
+    }
+
+    fn decode(item: Item) -> Result<Self, StoreError> {
+        from_item(item)
+    }
+}
+
+/// The movement for which a document counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EvidenceHolder {
+    /// The movement.
+    pub movement_id: MovementId,
+    /// Its agreement.
+    pub agreement_id: AgreementId,
+}
+
+impl OrgStore {
+    /// A movement.
+    pub(crate) async fn movement(&self, id: MovementId) -> Result<Option<Versioned<Movement>>, StoreError> {
+        self.find(id).await
+    }
+
+    /// The movements with these ids. Missing ones are left out. Nothing is read where there are none.
+    pub(crate) async fn movements(
+        &self,
+        ids: impl IntoIterator<Item = MovementId>,
+    ) -> Result<Vec<Versioned<Movement>>, StoreError> {
+        self.find_all(ids).await
+    }
+
+    /// A page of the movements that a query asks for.
+    pub(crate) async fn list_movements(&self, query: &MovementQuery) -> Result<Page<Movement>, StoreError> {
+        let needle = query.search.needle();
+        let named = match needle {
+            Some(needle) => self.agreements_named(needle).await?,
+            None => HashSet::new(),
+        };
+        let mut rows =
+            RowFilter::default().equal(&STATE, query.state.get()).equal(&AGREEMENT, query.agreement_id);
+        if let Some(needle) = needle {
+            let is_found = move |row: &Item| {
+                text(row, TEXT).is_some_and(|own| own.contains(needle))
+                    || text(row, AGREEMENT.name).is_some_and(|agreement| named.contains(agreement))
+            };
+            rows = rows.matching(&[TEXT, AGREEMENT.name], is_found);
+        }
+        self.list(Order::OldestFirst, &rows, query.page()).await
+    }
+
+    /// All evidence that was ever filed for a movement, the oldest first.
+    pub(crate) async fn evidence_of(&self, movement: MovementId) -> Result<Vec<Evidence>, StoreError> {
+        let items = self.beginning(&keys::movement_items(self.org, movement), EVIDENCE).await?;
+        let mut found = items.into_iter().map(from_item).collect::<Result<Vec<Evidence>, _>>()?;
+        // Their ids come from forms, which may have been open for a while.
+        found.sort_by_key(|evidence| (evidence.filed_at(), evidence.id()));
+        Ok(found)
+    }
+
+    /// Evidence of a movement.
+    pub(crate) async fn evidence(
+        &self,
+        movement: MovementId,
+        id: EvidenceId,
+    ) -> Result<Option<Evidence>, StoreError> {
+        self.store.get(keys::evidence(self.org, movement, id)).await?.map(from_item).transpose()
+    }
+
+    /// A revision of the sealed instructions of a movement.
+    pub(crate) async fn sealed_instructions(
+        &self,
+        movement: MovementId,
+        revision: u32,
+    ) -> Result<Option<SealedInstructions>, StoreError> {
+        self.store.get(keys::instructions(self.org, movement, revision)).await?.map(from_item).transpose()
+    }
+
+    /// The movements for which the documents of some keys count.
+    pub(crate) async fn evidence_holders(&self, keys: &[EvidenceKey]) -> Result<Vec<EvidenceHolder>, StoreError> {
+        let keys: Vec<Key> = keys.iter().map(|key| keys::evidence_key(self.org, key)).collect();
+        let holder = |item: Item| {
+            let (movement_id, agreement_id) =
+                (text(&item, HELD_BY)?.parse().ok()?, text(&item, HELD_IN)?.parse().ok()?);
+            Some(EvidenceHolder { movement_id, agreement_id })
+        };
+        let unreadable = || StoreError::Unreadable("decoding a claimed document".to_owned());
+        self.store.get_all(&keys).await?.into_iter().map(|item| holder(item).ok_or_else(unreadable)).collect()
+    }
+}
+
+/// A movement and its agreement as an act read them.
+pub(crate) type Read<'a> = (&'a Versioned<Agreement>, &'a Versioned<Movement>);
+
+/// The changes that add a payment to a draft. Its id must be free.
+///
+/// # Errors
+/// When the movement is not of the draft, or set up already.
+pub(crate) fn add(
+    call: &CallContext,
+    before: &Versioned<Agreement>,
+    (draft, movement): (&Draft, &Movement),
+) -> Result<[Changes; 2], StoreError> {
+    check_is_draft(draft, movement)?;
+    Ok([agreements::edit(call, before, draft)?, Changes::of(call, record::create(call.org(), movement)?)])
+}
+
+/// The changes that give a payment of a draft other terms.
+///
+/// # Errors
+/// When the movement is not of the draft, or set up already.
+pub(crate) fn change(
+    call: &CallContext,
+    (before, movement): Read<'_>,
+    (draft, after): (&Draft, &Movement),
+) -> Result<[Changes; 2], StoreError> {
+    check_is_draft(draft, movement)?;
+    check_is_draft(draft, after)?;
+    Ok([agreements::edit(call, before, draft)?, Changes::of(call, record::replace(call.org(), movement, after)?)])
+}
+
+/// The changes that remove a payment of a draft.
+///
+/// # Errors
+/// When the movement is set up already.
+pub(crate) fn remove(
+    call: &CallContext,
+    (before, movement): Read<'_>,
+    draft: &Draft,
+) -> Result<[Changes; 2], StoreError> {
+    check_is_draft(before, movement)?;
+    Ok([agreements::edit(call, before, draft)?, Changes::of(call, record::delete(call.org(), movement))])
+}
+
+/// A payment of a draft is not set up, and of no other agreement.
+fn check_is_draft(draft: &Agreement, movement: &Movement) -> Result<(), StoreError> {
+    if movement.state() == MovementState::Draft && movement.agreement_id() == draft.id() {
+        return Ok(());
+    }
+    Err(StoreError::Failed("an edit of a movement that is no payment of the draft".to_owned()))
+}
+
+/// The changes of a member's act on a movement.
+pub(crate) fn act(call: &CallContext, read: Read<'_>, change: &MovementChange) -> Result<Vec<Changes>, StoreError> {
+    let (agreement, before) = read;
+    let MovementChange { movement, agreement: followed, .. } = change;
+    let moved = Changes::decided_by_member(call, movement, record::replace(call.org(), before, &**movement)?);
+    Ok(vec![agreements::execute(call, agreement, followed)?, moved])
+}
+
+/// The changes with which a member resolves an exception.
+pub(crate) fn resolve(call: &CallContext, read: Read<'_>, resolved: &Resolved) -> Result<Vec<Changes>, StoreError> {
+    let mut changes = act(call, read, &resolved.change)?;
+    for evidence in &resolved.evidence {
+        let item = Change::Put(evidence_item(call.org(), evidence)?);
+        changes.push(Changes::decided_by_member(call, evidence, [item]));
+    }
+    Ok(changes)
+}
+
+/// The changes with which a member files evidence. They hold only while no other movement of the organization has its
+/// documents.
+pub(crate) fn file(call: &CallContext, read: Read<'_>, filed: &EvidenceChange) -> Result<Vec<Changes>, StoreError> {
+    changed_evidence(call, read, filed, Change::Create)
+}
+
+/// The changes with which a member accepts, rejects or withdraws evidence.
+pub(crate) fn judge(call: &CallContext, read: Read<'_>, judged: &EvidenceChange) -> Result<Vec<Changes>, StoreError> {
+    changed_evidence(call, read, judged, Change::Put)
+}
+
+fn changed_evidence(
+    call: &CallContext,
+    read: Read<'_>,
+    EvidenceChange { change, evidence, keys }: &EvidenceChange,
+    write: fn(Item) -> Change,
+) -> Result<Vec<Changes>, StoreError> {
+    let written = write(evidence_item(call.org(), evidence)?);
+    let keys = key_changes(call.org(), &change.movement, keys);
+    let mut changes = act(call, read, change)?;
+    changes.push(Changes::decided_by_member(call, evidence, std::iter::once(written).chain(keys)));
+    Ok(changes)
+}
+
+/// The changes with which a member enters instructions. Each revision is written once.
+pub(crate) fn enter_instructions(
+    call: &CallContext,
+    read: Read<'_>,
+    InstructionsEntered { change, sealed }: &InstructionsEntered,
+) -> Result<Vec<Changes>, StoreError> {
+    let key = keys::instructions(call.org(), sealed.movement_id, sealed.revision);
+    let entered = Change::Create(to_item(key, &**sealed)?);
+    let mut changes = act(call, read, change)?;
+    changes.push(Changes::decided_by_member(call, sealed, [entered]));
+    Ok(changes)
+}
+
+/// The changes of a participant's act on a movement: the receipt, the movement, the agreement, and the evidence if they filed
+/// any.
+pub(crate) fn act_of_participant(
+    call: &CallContext,
+    (agreement, before): Read<'_>,
+    acted: &MovementActed,
+) -> Result<Vec<Changes>, StoreError> {
+    let MovementActed { receipt, movement, agreement: followed, evidence, keys, .. } = acted;
+    let org = call.org();
+    let mut moved = record::replace(org, before, &**movement)?;
+    if let Some(evidence) = evidence {
+        moved.push(Change::Create(evidence_item(org, evidence)?));
+    }
+    moved.extend(key_changes(org, movement, keys));
+    let mut changes = Vec::from(participants::leave(call, agreement, receipt, followed)?);
+    changes.push(Changes::by_participant(call, movement, moved));
+    Ok(changes)
+}
+
+/// The changes that cancel a movement with its agreement.
+pub(crate) fn end(
+    call: &CallContext,
+    before: &Versioned<Movement>,
+    after: &EndedMovement,
+) -> Result<Changes, StoreError> {
+    Ok(Changes::decided(call, after.moment(), record::replace::<Movement>(call.org(), before, after)?))
+}
+
+fn evidence_item(org: OrgId, evidence: &Evidence) -> Result<Item, StoreError> {
+    to_item(keys::evidence(org, evidence.movement_id(), evidence.id()), evidence)
+}
+
+/// The changes of the unique items. A claim holds if nobody has the document, or the movement itself.
+fn key_changes(org: OrgId, movement: &Movement, keys: &KeyChange) -> impl Iterator<Item = Change> {
+    let (id, agreement) = (movement.id().to_string(), movement.agreement_id().to_string());
+    let claim = move |key: &EvidenceKey| {
+        Change::Update(Update {
+            key: keys::evidence_key(org, key),
+            expression: "SET #movement = :movement, #agreement = :agreement",
+            condition: "attribute_not_exists(#pk) OR #movement = :movement",
+            names: vec![("#pk", keys::PARTITION), ("#movement", HELD_BY), ("#agreement", HELD_IN)],
+            values: vec![
+                (":movement", AttributeValue::S(id.clone())),
+                (":agreement", AttributeValue::S(agreement.clone())),
+            ],
+        })
+    };
+    let free = move |key: &EvidenceKey| Change::Delete(keys::evidence_key(org, key));
+    let changes: Vec<Change> = keys.claimed.iter().map(claim).chain(keys.released.iter().map(free)).collect();
+    changes.into_iter()
+}
