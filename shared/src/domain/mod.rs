@@ -28,6 +28,7 @@ pub mod participant;
 pub mod password;
 pub mod password_link;
 pub mod proposal;
+pub mod recurrence;
 pub mod second_factor;
 pub mod sentences;
 pub mod session;

@@ -63,6 +63,11 @@ impl Timestamp {
         Self(self.0.saturating_add(jiff::SignedDuration::from_secs(seconds)).unwrap_or(jiff::Timestamp::MAX))
     }
 
+    /// The millisecond before it.
+    pub(super) fn last_before(self) -> Self {
+        Self::from_unix_ms(self.unix_ms().saturating_sub(1)).unwrap_or(self)
+    }
+
     /// The beginning of its hour.
     #[must_use]
     pub fn start_of_hour(self) -> Self {

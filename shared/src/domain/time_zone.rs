@@ -129,6 +129,15 @@ impl TimeZone {
         start.map_or(Timestamp::LAST, |start| Timestamp::of_zoned(&start))
     }
 
+    /// The last millisecond of a day in this zone. A day that the zone skipped ends with the next one.
+    #[must_use]
+    pub fn end_of(&self, day: Day) -> Timestamp {
+        let start = self.start_of(day);
+        let next = self.start_of(day.plus_days(1));
+        let next = if next > start { next } else { self.start_of(day.plus_days(2)) };
+        next.last_before()
+    }
+
     fn zone(&self) -> tz::TimeZone {
         // A name was valid when it was stored, and the database never drops one.
         ZONES.get(&self.0).unwrap_or(tz::TimeZone::UTC)
@@ -231,6 +240,17 @@ mod tests {
         ] {
             assert_eq!(begins(name, day), start, "{name} {day}");
         }
+        let ends = |name: &str, day: &str| zone(name).end_of(Day::parse(day).unwrap()).to_string();
+        for (name, day, end) in [
+            ("UTC", "2028-02-29", "2028-02-29T23:59:59.999Z"),
+            ("America/New_York", "2026-03-08", "2026-03-09T03:59:59.999Z"),
+            ("America/New_York", "2026-11-01", "2026-11-02T04:59:59.999Z"),
+            ("Asia/Beirut", "2026-03-28", "2026-03-28T21:59:59.999Z"),
+            ("Pacific/Apia", "2011-12-30", "2011-12-31T09:59:59.999Z"),
+            ("Pacific/Apia", "2011-12-31", "2011-12-31T09:59:59.999Z"),
+        ] {
+            assert_eq!(ends(name, day), end, "{name} {day}");
+        }
         let day = |name: &str, at: &str| zone(name).day_of(at.parse().unwrap()).to_string();
         assert_eq!(day("America/New_York", "2026-11-02T04:59:59.999Z"), "2026-11-01");
         assert_eq!(day("America/New_York", "2026-11-02T05:00:00Z"), "2026-11-02");
@@ -246,6 +266,7 @@ mod tests {
             for name in ["UTC", "America/New_York", "Australia/Lord_Howe", "Asia/Beirut", "America/Havana", "Pacific/Apia"] {
                 let (zone, day) = (zone(name), zone(name).day_of(at));
                 prop_assert!(zone.start_of(day) <= at && at < zone.start_of(day.plus_days(1)), "{} {}", name, at);
+                prop_assert!(at <= zone.end_of(day) && zone.day_of(zone.end_of(day)) == day, "{} {}", name, at);
             }
         }
 

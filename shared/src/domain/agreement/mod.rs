@@ -3,7 +3,7 @@
 //! The types are here. [`acts`] has what a history shows, [`facts`] what has been recorded for gates, [`gate`] the nine
 //! types of gates, [`blockers`] the blockers of publication, [`edit`] the editing of drafts, [`draft`] the drafts that may be
 //! written without a member, [`papers`] the signatures on paper that wait for a second member, [`participants`] joining an agreement, [`pdf`] what may be a document, [`progress`] how an active agreement advances,
-//! [`template`] what a draft can begin with, [`verification`] the verified identities of participants.
+//! [`promise`] what outlives its steps, [`template`] what a draft can begin with, [`verification`] the verified identities of participants.
 
 pub mod acts;
 pub mod blockers;
@@ -18,6 +18,7 @@ pub mod papers;
 pub mod participants;
 pub mod pdf;
 pub mod progress;
+pub mod promise;
 pub mod tasks;
 pub mod template;
 pub mod verification;
@@ -41,6 +42,7 @@ use crate::wire::input::{OrDefault, texts};
 use facts::Facts;
 use gate::{Gate, GateState};
 use papers::PendingPaper;
+use promise::Promise;
 
 texts! {
     /// The name of an agreement.
@@ -306,6 +308,9 @@ pub struct Agreement {
     pub stages: Vec<Stage>,
     /// The terms, if it is a SAFE.
     pub terms: Option<SafeTerms>,
+    /// What participants promise each other beyond its steps, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub promises: Vec<Promise>,
     /// When it expires, unless it is completed by then.
     pub expires_at: Option<Timestamp>,
     /// The funding items that it papers.
@@ -403,6 +408,7 @@ impl Agreement {
             documents: Vec::new(),
             stages: Vec::new(),
             terms: (kind == AgreementKind::Safe).then(SafeTerms::default),
+            promises: Vec::new(),
             expires_at: None,
             funding_item_ids: Vec::new(),
             created_by,

@@ -259,6 +259,7 @@ fn edited<'a>(operation: &str, part: &EditedPart, name_of: impl Fn(ContactId) ->
             format!("{verb} the condition “{}” {where_to} the step “{}”", condition(*gate), step.as_str())
         }
         (EditedPart::Question { label }, "question") => format!("{verb} the question “{}”", label.as_str()),
+        (EditedPart::Promise { name }, "promise") => format!("{verb} the promise “{}”", name.as_str()),
         _ => return None,
     })
 }
@@ -336,6 +337,8 @@ mod tests {
         assert_eq!(said("add_condition", condition), "Added the condition “Approval” to the step “Closing”");
         let question = EditedPart::Question { label: label("Your address?") };
         assert_eq!(said("change_question", question), "Changed the question “Your address?”");
+        let promise = EditedPart::Promise { name: label("Insurance") };
+        assert_eq!(said("remove_promise", promise), "Removed the promise “Insurance”");
         // What an operation changes besides is not what it is about.
         assert_eq!(said("set_terms", participant(ada)), "Changed the terms");
     }
