@@ -188,6 +188,7 @@ fn what(receipt: &Receipt) -> Option<String> {
         ReceiptAct::Answered { revision, sha256, .. } => {
             format!("Sent answers, revision {revision}, SHA-256 {sha256}")
         }
+        ReceiptAct::ActedOnObligation { statement, .. } => format!("Said about an obligation: “{statement}”"),
         ReceiptAct::Declined { document: Some(document), .. } => format!("Declined to sign “{}”", document.as_str()),
         ReceiptAct::Declined { .. } => "Declined".to_owned(),
     })

@@ -15,11 +15,11 @@ use shared::domain::audit::AuditRow;
 use shared::domain::event::EventType;
 use shared::domain::evidence::TimelineEntry;
 use shared::domain::ids::{
-    DocumentId, GateId, PaperSignatureId, ParticipantId, ReceiptId, RequestId, SignatureBlockId, SubmissionId,
+    DocumentId, GateId, ObligationId, PaperSignatureId, ParticipantId, ReceiptId, RequestId, SignatureBlockId, SubmissionId,
     VerificationId,
 };
 use shared::domain::paper_signature::{PaperSignature, PaperState};
-use shared::domain::participant::receipt::{Receipt, ReceiptAct, Signature};
+use shared::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Signature};
 use shared::domain::proposal::ProposalAction;
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
@@ -142,6 +142,14 @@ enum ActFields<'a> {
         document: Option<&'a str>,
         reason: &'a str,
     },
+    ActedOnObligation {
+        obligation_id: ObligationId,
+        obligation: &'a str,
+        #[serde(flatten)]
+        did: ObligationAct,
+        statement: &'a str,
+        consent: ReceiptId,
+    },
 }
 
 impl<'a> ReceiptLine<'a> {
@@ -206,6 +214,15 @@ impl<'a> ActFields<'a> {
                 document: document.as_ref().map(Label::as_str),
                 reason: reason.as_str(),
             },
+            ReceiptAct::ActedOnObligation { obligation_id, obligation, did, statement, consent } => {
+                Self::ActedOnObligation {
+                    obligation_id: *obligation_id,
+                    obligation: obligation.as_str(),
+                    did: *did,
+                    statement,
+                    consent: *consent,
+                }
+            }
         }
     }
 }

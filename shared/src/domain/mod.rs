@@ -22,6 +22,7 @@ pub mod local_time;
 pub mod member;
 pub mod moment;
 pub mod movement;
+pub mod obligation;
 pub mod organization;
 pub mod paper_signature;
 pub mod participant;

@@ -3,7 +3,7 @@
 use askama::Template;
 use shared::domain::agreement::Agreement;
 use shared::domain::ids::{ParticipantId, ReceiptId};
-use shared::domain::participant::receipt::{Receipt, ReceiptAct, Signature};
+use shared::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Signature};
 use shared::error::Error;
 use shared::service::participants::ParticipantView;
 use shared::web::Request;
@@ -93,6 +93,15 @@ pub(crate) fn receipt_title_of(agreement: &Agreement, receipt: &Receipt, who: Op
         ReceiptAct::Approved { gate_id, .. } => format!("approved “{}”", step(*gate_id)),
         ReceiptAct::Uploaded { file_name, .. } => format!("uploaded “{}”", file_name.as_str()),
         ReceiptAct::Answered { gate_id, .. } => format!("answered “{}”", step(*gate_id)),
+        ReceiptAct::ActedOnObligation { obligation, did, .. } => {
+            let did = match did {
+                ObligationAct::DeclaredTrigger { .. } => "declared a trigger of",
+                ObligationAct::Satisfied { .. } => "said that it is done:",
+                ObligationAct::Confirmed { .. } => "confirmed",
+                ObligationAct::Verified { .. } => "verified",
+            };
+            format!("{did} “{}”", obligation.as_str())
+        }
         ReceiptAct::Declined { document: Some(document), .. } => format!("declined to sign “{}”", document.as_str()),
         ReceiptAct::Declined { gate_ids, .. } => {
             format!("declined “{}”", gate_ids.first().map_or("", |gate| step(*gate)))
@@ -120,7 +129,9 @@ pub(crate) fn receipt_facts(receipt: &Receipt) -> Vec<(&'static str, String)> {
             facts.push(("Statement", statement.clone()));
             facts.push(("Method", signature.to_string()));
         }
-        ReceiptAct::Approved { statement, .. } => facts.push(("Statement", statement.clone())),
+        ReceiptAct::Approved { statement, .. } | ReceiptAct::ActedOnObligation { statement, .. } => {
+            facts.push(("Statement", statement.clone()));
+        }
         ReceiptAct::Uploaded { file_name, content, .. } => {
             facts.push(("File", format!("{}, {}", file_name.as_str(), size(content.size_bytes))));
             facts.push(("SHA-256 of the file", content.sha256.clone()));
