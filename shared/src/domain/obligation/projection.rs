@@ -131,8 +131,8 @@ mod tests {
         }
         assert!(obligations.windows(2).all(|pair| pair[0].id() < pair[1].id()), "ids are in the promises' order");
         let states: Vec<ObligationState> = obligations.iter().map(Obligation::state).collect();
-        use ObligationState::{Dormant, Open};
-        assert_eq!(states, [Open, Dormant, Open, Open]);
+        let (open, dormant) = (ObligationState::Open, ObligationState::Dormant);
+        assert_eq!(states, [open, dormant, open, open]);
         let copy = published(&draft(promises(), &[StageAction::ProjectObligations]));
         let mut others = project(&copy, &zone).into_iter();
         assert!(others.all(|other| obligations.iter().all(|own| own.id() != other.id())));

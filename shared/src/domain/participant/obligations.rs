@@ -162,8 +162,8 @@ mod tests {
         text.to_owned()
     }
 
-    fn not_asked(outcome: ObligationOutcome) {
-        assert_eq!(outcome, Err(NotActedOnObligation::Participant(NotActed::NotAsked)));
+    fn not_asked(outcome: &ObligationOutcome) {
+        assert_eq!(*outcome, Err(NotActedOnObligation::Participant(NotActed::NotAsked)));
     }
 
     #[test]
@@ -179,8 +179,8 @@ mod tests {
             let statement = (occurrence, said("I confirm."));
             confirm_satisfaction(&world.participant(n), world.ground(now), occasion(), statement)
         };
-        not_asked(satisfy(&world, ADA));
-        not_asked(satisfy(&world, EVE));
+        not_asked(&satisfy(&world, ADA));
+        not_asked(&satisfy(&world, EVE));
         assert_eq!(confirm(&world, ADA), Err(NotActedOnObligation::Obligation(Refused::NotSatisfied)));
         let claim = satisfy(&world, BEN).unwrap();
         assert_eq!(
@@ -195,8 +195,8 @@ mod tests {
         let stored: Receipt = serde_json::from_str(&serde_json::to_string(&claim.receipt).unwrap()).unwrap();
         assert_eq!(stored, claim.receipt);
         let world = world.with(&claim.obligation);
-        not_asked(confirm(&world, BEN));
-        not_asked(confirm(&world, EVE));
+        not_asked(&confirm(&world, BEN));
+        not_asked(&confirm(&world, EVE));
         let done = confirm(&world, ADA).unwrap();
         assert_eq!(done.events.iter().map(EventKind::event_type).collect::<Vec<_>>(), [EventType::ObligationConfirmed]);
         assert_eq!(done.obligation.state(), ObligationState::Confirmed);
@@ -216,7 +216,7 @@ mod tests {
                 Ok(done) => assert!(is_party && done.obligation.state() == ObligationState::Open),
                 refused => {
                     assert!(!is_party);
-                    not_asked(refused);
+                    not_asked(&refused);
                 }
             }
         }
@@ -226,8 +226,8 @@ mod tests {
             let statement = (occurrence, said("I have verified it."));
             verify_standing(&world.participant(n), world.ground(now), occasion(), statement)
         };
-        not_asked(verify(BEN));
-        not_asked(verify(EVE));
+        not_asked(&verify(BEN));
+        not_asked(&verify(EVE));
         let verified = verify(ADA).unwrap().obligation;
         assert_eq!(verified.standing(now).unwrap().state, StandingState::Holding);
     }
@@ -242,6 +242,6 @@ mod tests {
         let refused = record_satisfaction(&without, world.ground(now), occasion(), statement.clone());
         assert_eq!(refused, Err(NotActedOnObligation::Participant(NotActed::NoConsent)));
         let elsewhere = World::of(on(&["2026-06-30"]), &zone("UTC")).participant(BEN);
-        not_asked(record_satisfaction(&elsewhere, world.ground(now), occasion(), statement));
+        not_asked(&record_satisfaction(&elsewhere, world.ground(now), occasion(), statement));
     }
 }

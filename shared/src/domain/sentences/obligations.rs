@@ -5,6 +5,7 @@ use crate::domain::actor::ActorType;
 use crate::domain::agreement::Agreement;
 use crate::domain::agreement::promise::{Promise, PromiseTerms};
 use crate::domain::contact::Contact;
+use crate::domain::day::Day;
 use crate::domain::ids::ParticipantId;
 use crate::domain::obligation::{
     CancelCause, Obligation, ObligationState, Occurrence, OccurrenceOrigin, OccurrenceState, Standing, StandingState,
@@ -29,7 +30,7 @@ pub fn promise(promise: &Promise, agreement: &Agreement, contacts: &[Contact]) -
 pub fn promise_terms(terms: &PromiseTerms) -> String {
     match terms {
         PromiseTerms::Scheduled { schedule: Schedule::Days(days) } => {
-            let days: Vec<String> = days.iter().map(|day| day.for_people()).collect();
+            let days: Vec<String> = days.iter().map(Day::for_people).collect();
             match days.as_slice() {
                 [all @ .., last] if !all.is_empty() => format!("on {} and {last}", all.join(", ")),
                 days => format!("on {}", days.join("")),
@@ -150,17 +151,15 @@ pub fn standing_state(standing: &Standing, zone: &TimeZone, now: Timestamp) -> S
 pub fn occurrence(occurrence: &Occurrence, zone: &TimeZone) -> String {
     let due = day(zone, occurrence.due_at);
     let is_verification = occurrence.origin == OccurrenceOrigin::Reverify;
-    match (occurrence.state, &occurrence.satisfied, &occurrence.confirmed) {
-        (OccurrenceState::Confirmed, _, Some(word)) => {
+    match (&occurrence.confirmed, &occurrence.satisfied, occurrence.state) {
+        (Some(word), ..) => {
             let did = if is_verification { "Verified" } else { "Confirmed" };
             format!("{did} by {} on {}", word.by.display_name, day(zone, word.at))
         }
-        (OccurrenceState::Satisfied, Some(claim), _) => format!("{}. Not confirmed yet", claimed(claim, zone)),
-        (OccurrenceState::Overdue, ..) => format!("Overdue since {due}"),
-        (OccurrenceState::Due, ..) => format!("Due by {due}"),
-        (OccurrenceState::Upcoming, ..) | (OccurrenceState::Satisfied | OccurrenceState::Confirmed, ..) => {
-            format!("Will be due by {due}")
-        }
+        (None, Some(claim), _) => format!("{}. Not confirmed yet", claimed(claim, zone)),
+        (None, None, OccurrenceState::Overdue) => format!("Overdue since {due}"),
+        (None, None, OccurrenceState::Due) => format!("Due by {due}"),
+        (None, None, _) => format!("Will be due by {due}"),
     }
 }
 
@@ -177,4 +176,147 @@ fn claimed(claim: &Word, zone: &TimeZone) -> String {
 
 fn day(zone: &TimeZone, at: Timestamp) -> String {
     zone.day_of(at).for_people()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::agreement::StageAction;
+    use crate::domain::agreement::fixtures::{Deal, label, published};
+    use crate::domain::agreement::promise::{Trigger, Triggers};
+    use crate::domain::ids::{OccurrenceId, TriggerId};
+    use crate::domain::member::{self, Counting};
+    use crate::domain::moment::Moment;
+    use crate::domain::obligation::fixtures::{
+        World, at, day as day_of, draft, every, member as member_called, on, triggered, zone,
+    };
+    use crate::domain::obligation::{Ground, Refused};
+    use crate::domain::proposal::Note;
+
+    /// The contacts of a world's participants.
+    fn contacts(world: &World) -> Vec<Contact> {
+        let known = Deal::complete().contacts;
+        let pairs = known.into_iter().zip(&world.agreement.participants);
+        pairs.map(|(contact, participant)| Contact { id: participant.contact_id, ..contact }).collect()
+    }
+
+    fn state(world: &World, now: &str) -> String {
+        obligation_state(&world.obligation, &world.agreement, &contacts(world), at(now))
+    }
+
+    fn after(
+        world: &World,
+        act: impl FnOnce(Ground<'_>, OccurrenceId) -> Result<member::ObligationChange, Refused>,
+        now: &str,
+    ) -> World {
+        let open = world.obligation.occurrences(at(now)).into_iter().find(|found| found.confirmed.is_none());
+        let change = act(world.ground(at(now)), open.map_or_else(OccurrenceId::new, |found| found.id)).unwrap();
+        world.with(&change.obligation)
+    }
+
+    #[test]
+    fn a_promise_says_who_owes_what_and_when() {
+        let terms = |terms: &PromiseTerms| promise_terms(terms);
+        assert_eq!(terms(&on(&["2026-06-30"])), "on 30 Jun 2026");
+        assert_eq!(
+            terms(&on(&["2026-06-30", "2026-09-30", "2026-12-31"])),
+            "on 30 Jun 2026, 30 Sep 2026 and 31 Dec 2026"
+        );
+        let unit = RecurrenceUnit::Quarter;
+        assert_eq!(terms(&every(unit, "2026-06-30", RecurrenceEnd::Never)), "every quarter from 30 Jun 2026");
+        assert_eq!(
+            terms(&every(unit, "2026-06-30", RecurrenceEnd::After(4))),
+            "every quarter from 30 Jun 2026, 4 times"
+        );
+        let two_weeks =
+            Recurrence::new(2, RecurrenceUnit::Week, day_of("2026-06-30"), RecurrenceEnd::Until(day_of("2026-07-31")));
+        let two_weeks = PromiseTerms::Scheduled { schedule: Schedule::Recurrence(two_weeks.unwrap()) };
+        assert_eq!(terms(&two_weeks), "every 2 weeks from 30 Jun 2026 until 31 Jul 2026");
+        let trigger =
+            |text: &str, due_after_days| Trigger { id: TriggerId::new(), description: label(text), due_after_days };
+        let triggers =
+            Triggers::new(vec![trigger("The company is sold", 10), trigger("It raises a round", 0)]).unwrap();
+        assert_eq!(
+            terms(&PromiseTerms::Triggered { triggers }),
+            "within 10 days of “The company is sold”, or on the day of “It raises a round”"
+        );
+        let world = World::of(PromiseTerms::standing(90).unwrap(), &zone("UTC"));
+        let told = promise(&world.agreement.promises[0], &world.agreement, &contacts(&world));
+        assert_eq!(told, "Ben to Ada: Quarterly report, at all times, verified every 90 days");
+    }
+
+    #[test]
+    fn a_claim_never_reads_like_a_confirmation() {
+        let (maren, now) = (member_called("Maren Holt"), "2026-06-20T12:00:00Z");
+        let world = World::of(on(&["2026-06-30"]), &zone("UTC"));
+        assert_eq!(state(&world, now), "Due by 30 Jun 2026");
+        let claimed = after(&world, |ground, id| member::record_satisfaction(&maren, ground, id), now);
+        assert_eq!(state(&claimed, now), "According to Ben, it is done. Not confirmed yet");
+        let shown = |world: &World| occurrence(&world.obligation.occurrences(at(now))[0], world.obligation.zone());
+        assert_eq!(shown(&claimed), "Said to be done, as Maren Holt recorded on 20 Jun 2026. Not confirmed yet");
+        let alone = Counting::Alone;
+        let confirmed = after(&claimed, |ground, id| member::confirm_satisfaction(&maren, ground, id, alone), now);
+        assert_eq!(state(&confirmed, now), "Confirmed by Maren Holt on 20 Jun 2026");
+        assert_eq!(shown(&confirmed), "Confirmed by Maren Holt on 20 Jun 2026");
+    }
+
+    #[test]
+    fn what_is_overdue_comes_first() {
+        let maren = member_called("Maren Holt");
+        let world = World::of(every(RecurrenceUnit::Month, "2026-03-31", RecurrenceEnd::Never), &zone("UTC"));
+        assert_eq!(state(&world, "2026-04-05T12:00:00Z"), "Overdue since 31 Mar 2026");
+        assert_eq!(state(&world, "2026-06-05T12:00:00Z"), "3 overdue, the first since 31 Mar 2026");
+        let now = "2026-04-05T12:00:00Z";
+        let one = after(&world, |ground, id| member::record_satisfaction(&maren, ground, id), now);
+        assert_eq!(state(&one, now), "Due by 30 Apr 2026. According to Ben, one is done. Not confirmed yet");
+    }
+
+    #[test]
+    fn triggers_and_standing_promises_say_what_they_wait_for() {
+        let (maren, now) = (member_called("Maren Holt"), "2026-03-20T12:00:00Z");
+        let world = World::of(triggered(&[10, 20]), &zone("UTC"));
+        assert_eq!(state(&world, now), "Nothing is due until a trigger is declared");
+        let first = world.obligation.triggers()[0].id;
+        let one = after(&world, |ground, _| member::declare_trigger(&maren, ground, first), now);
+        assert_eq!(state(&one, now), "Due by 30 Mar 2026");
+        let claimed = after(&one, |ground, id| member::record_satisfaction(&maren, ground, id), now);
+        let expected =
+            "Nothing more is due until another trigger is declared. According to Ben, one is done. Not confirmed yet";
+        assert_eq!(state(&claimed, now), expected);
+
+        let world = World::of(PromiseTerms::standing(40).unwrap(), &zone("UTC"));
+        assert_eq!(state(&world, now), "Not verified yet. That is due by 23 Apr 2026");
+        assert_eq!(state(&world, "2026-04-24T00:00:00Z"), "Never verified. That was due by 23 Apr 2026");
+        let holds = after(&world, |ground, id| member::verify_standing(&maren, ground, id), now);
+        assert_eq!(state(&holds, now), "Holds, as verified on 20 Mar 2026. Next by 29 Apr 2026");
+        let due = "Verified on 20 Mar 2026. To be verified again by 29 Apr 2026";
+        assert_eq!(state(&holds, "2026-04-20T12:00:00Z"), due);
+        let lapsed = "Lapsed: verified on 20 Mar 2026, and not again by 29 Apr 2026";
+        assert_eq!(state(&holds, "2026-04-30T00:00:00Z"), lapsed);
+        let first = occurrence(&holds.obligation.occurrences(at(now))[0], holds.obligation.zone());
+        assert_eq!(first, "Verified by Maren Holt on 20 Mar 2026");
+    }
+
+    #[test]
+    fn a_cancelled_one_says_by_what() {
+        let now = "2026-03-20T12:00:00Z";
+        let world = World::of(on(&["2026-06-30"]), &zone("UTC"));
+        let reason = Note::parse("Waived.").unwrap();
+        let cancelled =
+            after(&world, |ground, _| member::cancel_obligation(&member_called("Maren Holt"), ground, reason), now);
+        assert_eq!(state(&cancelled, now), "Cancelled by Maren Holt");
+        let agreement = world.agreement.cancelled(at(now));
+        let ended = world.obligation.ended(&agreement, Moment::test(at(now))).unwrap();
+        assert_eq!(state(&world.with(&ended), now), "Cancelled with its agreement");
+        let mut expiring = draft(vec![on(&["2026-06-30"])], &[StageAction::ProjectObligations]);
+        expiring.expires_at = Some(at("2026-03-19T00:00:00Z"));
+        let world = World { agreement: published(&expiring), ..world };
+        let [obligation] = &crate::domain::obligation::project(&world.agreement, &zone("UTC"))[..] else {
+            panic!("one")
+        };
+        let world = world.with(obligation);
+        let expired = world.agreement.as_of(&world.facts(), crate::domain::time_scale::TimeScale::default(), at(now));
+        let ended = world.obligation.ended(&expired, Moment::test(at(now))).unwrap();
+        assert_eq!(state(&world.with(&ended), now), "Ended when its agreement expired");
+    }
 }
