@@ -27,8 +27,8 @@ pub fn projected_at(agreement: &Agreement) -> Option<Timestamp> {
         Life::Draft | Life::Cancelled { .. } | Life::Expired { .. } => return None,
     };
     let projecting = |stage: &&Stage| stage.actions.contains(&StageAction::ProjectObligations);
-    let mut stages = agreement.stages.iter().filter(projecting);
-    stages.next().map_or(completed_at, |first| done_at(first).or_else(|| stages.find_map(done_at)))
+    // Of several, the first is done first.
+    agreement.stages.iter().find(projecting).map_or(completed_at, done_at)
 }
 
 /// When a stage was done: with the last of its gates.

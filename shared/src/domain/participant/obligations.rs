@@ -11,7 +11,30 @@ use crate::domain::event::EventKind;
 use crate::domain::ids::{OccurrenceId, TriggerId};
 use crate::domain::obligation::{Ground, Obligation, OwnClaim, Refused};
 
-/// An act on an obligation.
+/// An act on an obligation. Only the session of a participant makes one, and no token:
+///
+/// ```
+/// use shared::domain::ids::OccurrenceId;
+/// use shared::domain::obligation::Ground;
+/// use shared::domain::participant::obligations::{ObligationOutcome, record_satisfaction};
+/// use shared::domain::participant::{ActingParticipant, Occasion};
+///
+/// fn act(by: &ActingParticipant, ground: Ground<'_>, form: Occasion, said: (OccurrenceId, String)) -> ObligationOutcome {
+///     record_satisfaction(by, ground, form, said)
+/// }
+/// ```
+///
+/// ```compile_fail
+/// use shared::api::caller::WriteCaller;
+/// use shared::domain::ids::OccurrenceId;
+/// use shared::domain::obligation::Ground;
+/// use shared::domain::participant::obligations::{ObligationOutcome, record_satisfaction};
+/// use shared::domain::participant::Occasion;
+///
+/// fn act(by: &WriteCaller, ground: Ground<'_>, form: Occasion, said: (OccurrenceId, String)) -> ObligationOutcome {
+///     record_satisfaction(by, ground, form, said)
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActedOnObligation {
     /// What the act leaves behind.
