@@ -325,7 +325,7 @@ impl History {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(80))]
 
     #[test]
     fn claims_are_confirmed_by_others_and_nothing_is_lost_or_done_twice(
