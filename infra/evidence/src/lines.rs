@@ -15,8 +15,8 @@ use shared::domain::audit::AuditRow;
 use shared::domain::event::EventType;
 use shared::domain::evidence::TimelineEntry;
 use shared::domain::ids::{
-    DocumentId, GateId, ObligationId, PaperSignatureId, ParticipantId, ReceiptId, RequestId, SignatureBlockId, SubmissionId,
-    VerificationId,
+    DocumentId, GateId, ObligationId, PaperSignatureId, ParticipantId, ReceiptId, RequestId, SignatureBlockId,
+    SubmissionId, VerificationId,
 };
 use shared::domain::paper_signature::{PaperSignature, PaperState};
 use shared::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Signature};
