@@ -91,6 +91,18 @@ pub const PAPER_SIGNATURES_PER_PARTICIPANT_MAX: usize = 50;
 pub const PAPER_SIGNATURES_PENDING_MAX: usize = 50;
 /// Recorded verifications of one participant of an agreement.
 pub const VERIFICATIONS_PER_PARTICIPANT_MAX: usize = 10;
+/// Movements of one agreement. The agreement's item names each with its state, in some 60 bytes.
+pub const AGREEMENT_MOVEMENTS_MAX: usize = 1000;
+/// References of one claim.
+pub const CLAIM_REFERENCES_MAX: usize = 5;
+/// Claims of one movement: each attempt at sending the money after the first follows an exception.
+pub const CLAIMS_PER_MOVEMENT_MAX: usize = 20;
+/// Evidence that was ever filed for one movement. The movement's item names what counts or is undecided, in some 300 bytes.
+pub const EVIDENCE_PER_MOVEMENT_MAX: u32 = 50;
+/// Changes of the instructions of one movement. More than a few mean that something is wrong.
+pub const INSTRUCTIONS_CHANGES_MAX: usize = 50;
+/// Instructions in free form, in characters.
+pub const INSTRUCTIONS_CHARS_MAX: usize = 2000;
 /// Stages of one agreement (contract, section 2).
 pub const AGREEMENT_STAGES_MAX: usize = 50;
 /// Gates of one stage (contract, section 2).

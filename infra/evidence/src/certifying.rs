@@ -188,6 +188,11 @@ fn what(receipt: &Receipt) -> Option<String> {
         ReceiptAct::Answered { revision, sha256, .. } => {
             format!("Sent answers, revision {revision}, SHA-256 {sha256}")
         }
+        // A claim, in words that say so.
+        ReceiptAct::ReportedSent { claim, .. } => format!("Said that money was sent on {}", claim.sent_on),
+        ReceiptAct::FiledEvidence { source, money, .. } => {
+            format!("Filed evidence of {}: {}", money.amount_display(), sentences::movements::evidence_source(*source))
+        }
         ReceiptAct::ActedOnObligation { statement, .. } => format!("Said about an obligation: “{statement}”"),
         ReceiptAct::Declined { document: Some(document), .. } => format!("Declined to sign “{}”", document.as_str()),
         ReceiptAct::Declined { .. } => "Declined".to_owned(),

@@ -12,12 +12,16 @@ use shared::domain::agreement::Label;
 use shared::domain::agreement::acts::EditedPart;
 use shared::domain::agreement::verification::Verification;
 use shared::domain::audit::AuditRow;
+use shared::domain::day::Day;
 use shared::domain::event::EventType;
 use shared::domain::evidence::TimelineEntry;
 use shared::domain::ids::{
-    DocumentId, GateId, ObligationId, PaperSignatureId, ParticipantId, ReceiptId, RequestId, SignatureBlockId,
-    SubmissionId, VerificationId,
+    DocumentId, EvidenceId, GateId, MovementId, ObligationId, PaperSignatureId, ParticipantId, ReceiptId, RequestId,
+    SignatureBlockId, SubmissionId, VerificationId,
 };
+use shared::domain::money::Money;
+use shared::domain::movement::claim::ClaimedTransfer;
+use shared::domain::movement::source::EvidenceSource;
 use shared::domain::paper_signature::{PaperSignature, PaperState};
 use shared::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Signature};
 use shared::domain::proposal::ProposalAction;
@@ -137,6 +141,20 @@ enum ActFields<'a> {
         answers_sha256: &'a str,
         consent: ReceiptId,
     },
+    ReportedSent {
+        movement_id: MovementId,
+        claim: &'a ClaimedTransfer,
+        consent: ReceiptId,
+    },
+    FiledEvidence {
+        movement_id: MovementId,
+        evidence_id: EvidenceId,
+        source: EvidenceSource,
+        amount: Money,
+        value_day: Day,
+        file_sha256: Option<&'a str>,
+        consent: ReceiptId,
+    },
     Declined {
         condition_ids: &'a BTreeSet<GateId>,
         document: Option<&'a str>,
@@ -168,6 +186,7 @@ impl<'a> ReceiptLine<'a> {
 }
 
 impl<'a> ActFields<'a> {
+    #[allow(clippy::too_many_lines, reason = "one arm for each kind of act, and nothing else")]
     fn new(act: &'a ReceiptAct, path: Option<&'a str>) -> Self {
         match act {
             ReceiptAct::Consented { version, sha256 } => Self::Consented { text_version: version, text_sha256: sha256 },
@@ -209,6 +228,20 @@ impl<'a> ActFields<'a> {
                 answers_sha256: sha256,
                 consent: *consent,
             },
+            ReceiptAct::ReportedSent { movement_id, claim, consent } => {
+                Self::ReportedSent { movement_id: *movement_id, claim, consent: *consent }
+            }
+            ReceiptAct::FiledEvidence { movement_id, evidence_id, source, money, value_day, file, consent } => {
+                Self::FiledEvidence {
+                    movement_id: *movement_id,
+                    evidence_id: *evidence_id,
+                    source: *source,
+                    amount: *money,
+                    value_day: *value_day,
+                    file_sha256: file.as_ref().map(|file| file.sha256.as_str()),
+                    consent: *consent,
+                }
+            }
             ReceiptAct::Declined { gate_ids, document, reason } => Self::Declined {
                 condition_ids: gate_ids,
                 document: document.as_ref().map(Label::as_str),

@@ -7,7 +7,8 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::agreement::{AgreementName, Label};
-use super::ids::{AgreementId, DocumentId, EventId, ObligationId, ParticipantId, ProposalId, WorkspaceId};
+use super::ids::{AgreementId, DocumentId, EventId, MovementId, ObligationId, ParticipantId, ProposalId, WorkspaceId};
+use super::movement::state::ExceptionReason;
 use super::proposal::{Proposal, ProposalAction};
 use super::time::Timestamp;
 use crate::wire::enums::text_enum;
@@ -84,6 +85,21 @@ events! {
     SignatureCompleted = "signature.completed" {
         data: SignatureData,
         sent_when: "A participant has signed a document, everywhere it asks for their signature"
+    }
+    /// The sender says that money was sent.
+    MovementSenderReported = "movement.sender_reported" {
+        data: MovementData,
+        sent_when: "A sender said that they sent the money of a payment. It is a claim, and no proof that it arrived"
+    }
+    /// Receiver-side evidence that adds up to the amount was accepted.
+    MovementReconciled = "movement.reconciled" {
+        data: MovementData,
+        sent_when: "A member accepted proof from the receiving side that a payment arrived in full"
+    }
+    /// A movement needs attention, or its money came back.
+    MovementException = "movement.exception" {
+        data: MovementExceptionData,
+        sent_when: "A payment needs attention, or its money came back"
     }
     /// A person declared that a trigger of an obligation happened.
     ObligationTriggered = "obligation.triggered" {
@@ -189,6 +205,36 @@ impl Example for SignatureData {
     }
 }
 
+/// What events of a movement say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct MovementData {
+    /// Which.
+    pub movement_id: MovementId,
+    /// The agreement.
+    pub agreement_id: AgreementId,
+}
+
+impl Example for MovementData {
+    fn example() -> Result<Self, (FieldCode, String)> {
+        Ok(Self { movement_id: MovementId::from(EXAMPLE_MOVEMENT), agreement_id: AgreementId::from(EXAMPLE_AGREEMENT) })
+    }
+}
+
+/// What the event of a movement that needs attention says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct MovementExceptionData {
+    /// Which.
+    pub movement_id: MovementId,
+    /// Why.
+    pub reason: ExceptionReason,
+}
+
+impl Example for MovementExceptionData {
+    fn example() -> Result<Self, (FieldCode, String)> {
+        Ok(Self { movement_id: MovementId::from(EXAMPLE_MOVEMENT), reason: ExceptionReason::AmountShort })
+    }
+}
+
 /// What events of an obligation say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ObligationData {
@@ -264,6 +310,8 @@ impl Example for ProposalData {
 const EXAMPLE_DOCUMENT: Uuid = uuid::uuid!("01980a53-1c77-7d20-8a4b-90f3e6d5c2b1");
 /// The participant whom an example is about.
 const EXAMPLE_PARTICIPANT: Uuid = uuid::uuid!("01980a52-f3a8-7b61-9d0e-3c4b5a697887");
+/// The movement that an example is about.
+const EXAMPLE_MOVEMENT: Uuid = uuid::uuid!("01980a54-2d88-7e31-9b5c-a104f7e6d3c2");
 /// The agreement that the examples are about.
 const EXAMPLE_AGREEMENT: Uuid = uuid::uuid!("01980a52-90bd-7f6a-8e21-c4d2b7035a18");
 

@@ -91,6 +91,8 @@ ids! {
     DocumentId;
     /// An endpoint, to which an organization's events are delivered.
     EndpointId;
+    /// Evidence that was filed for a movement.
+    EvidenceId;
     /// An event that subscribers get.
     EventId;
     /// A question of an information request.

@@ -21,6 +21,7 @@ pub mod invitation;
 pub mod local_time;
 pub mod member;
 pub mod moment;
+pub mod money;
 pub mod movement;
 pub mod obligation;
 pub mod organization;

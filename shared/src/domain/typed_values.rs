@@ -1,54 +1,9 @@
-//! Amounts and percentages as people type them. What can be read in two ways is refused: the page shows what was understood.
+//! Numbers and percentages as people type them; amounts are in [`money`](super::money). What can be read in two ways is refused: the page shows what was understood.
 
-use super::sentences::currency_digits;
-
-/// The reason why a text is no amount. Its text completes "The amount …".
-pub const NOT_AN_AMOUNT: &str = "must be a number such as 750,000 or 750,000.50";
+use super::money::without_separators;
 
 /// The reason why a text is no percentage. Its text completes "The discount …".
 pub const NOT_A_PERCENTAGE: &str = "must be a percentage between 0 and 100, such as 20 or 12.5%";
-
-/// Reads an amount in minor units of a currency: `750,000`, `$750000.00`, `750k`, `1.5m`, `USD 750,000`. Commas, apostrophes
-/// and blanks may separate groups of three digits; a period begins the decimals, of which there are no more than the
-/// currency has.
-#[must_use]
-pub fn read_amount(text: &str, currency: &str) -> Option<i64> {
-    let text = text.trim().trim_start_matches(['$', '€', '£', '¥']).trim();
-    let code = currency.to_ascii_uppercase();
-    let upper = text.to_ascii_uppercase();
-    let bare = if code.is_empty() { upper.as_str() } else { upper.trim_start_matches(&code).trim_end_matches(&code) };
-    let bare = bare.trim();
-    let (number, zeros) = match bare.strip_suffix('K') {
-        Some(number) => (number, 3),
-        None => bare.strip_suffix('M').map_or((bare, 0), |number| (number, 6)),
-    };
-    let (whole, decimals) = number.trim_end().split_once('.').unwrap_or((number.trim_end(), ""));
-    if number.ends_with('.') || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let digits = without_separators(whole)?;
-    let places = currency_digits(&code) + zeros;
-    // More decimals than the currency has would be rounded.
-    if decimals.len() > places {
-        return None;
-    }
-    format!("{digits}{decimals:0<places$}").parse().ok()
-}
-
-/// The digits of a whole number, whose groups of three may be separated in one way.
-fn without_separators(text: &str) -> Option<String> {
-    const GROUP: usize = 3;
-    let separator = text.chars().find(|letter| !letter.is_ascii_digit());
-    let Some(separator) = separator else { return (!text.is_empty()).then(|| text.to_owned()) };
-    if ![',', '\'', '’', ' ', '\u{a0}', '\u{202f}'].contains(&separator) {
-        return None;
-    }
-    let groups: Vec<&str> = text.split(separator).collect();
-    let is_number = |group: &&str| group.bytes().all(|byte| byte.is_ascii_digit());
-    let first = (1..=GROUP).contains(&groups.first()?.len());
-    let rest = groups.iter().skip(1).all(|group| group.len() == GROUP);
-    (first && rest && groups.iter().all(is_number)).then(|| groups.concat())
-}
 
 /// The reason why a text is no number. Its text completes "Your answer …".
 pub const NOT_A_NUMBER: &str = "must be a number such as 1,250 or -3.5";
@@ -121,59 +76,11 @@ pub fn write_percentage(rate: &str) -> String {
     super::sentences::percent(rate).replace(' ', "")
 }
 
-/// An amount as a form shows it, without its currency: `750,000.00`.
-#[must_use]
-pub fn write_amount(minor: i64, currency: &str) -> String {
-    super::sentences::amount(minor, currency).trim_start_matches(currency).trim_start().to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn amounts_are_read_as_people_type_them() {
-        for (text, expected) in [
-            ("750000", 75_000_000),
-            ("750,000", 75_000_000),
-            (" $750,000.00 ", 75_000_000),
-            ("USD 750,000", 75_000_000),
-            ("750,000 usd", 75_000_000),
-            ("750'000.5", 75_000_050),
-            ("750 000", 75_000_000),
-            ("750k", 75_000_000),
-            ("1.5m", 150_000_000),
-            ("1.25 M", 125_000_000),
-            ("0.01", 1),
-            ("0", 0),
-        ] {
-            assert_eq!(read_amount(text, "USD"), Some(expected), "{text}");
-        }
-        for text in [
-            "",
-            "$",
-            "abc",
-            "-5",
-            "1.234,56",
-            "1,50",
-            "7,50,000",
-            "1,234'567",
-            "12.345",
-            "1.",
-            ".5",
-            "1e6",
-            "1,,000",
-            "EUR 5",
-            "99999999999999999999",
-        ] {
-            assert_eq!(read_amount(text, "USD"), None, "{text}");
-        }
-        assert_eq!(read_amount("1,250", "JPY"), Some(1250));
-        assert_eq!(read_amount("1.5", "JPY"), None);
-        assert_eq!(read_amount("1.234", "KWD"), Some(1234));
-    }
 
     #[test]
     fn numbers_are_read_as_people_type_them() {
@@ -219,11 +126,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn what_is_shown_is_read_as_it_was(minor in 0..i64::MAX / 10, currency in prop::sample::select(vec!["USD", "JPY", "KWD"])) {
-            prop_assert_eq!(read_amount(&write_amount(minor, currency), currency), Some(minor));
-        }
-
         #[test]
         fn what_is_shown_of_a_rate_is_read_as_it_was(percent in 1..100_u32, decimals in 0..100_u32) {
             let typed = format!("{percent}.{decimals:02}");

@@ -9,9 +9,10 @@ use shared::domain::agreement::gate::FieldType;
 use shared::domain::agreement::{Agreement, AgreementKind, ParticipantRole, StageAction};
 use shared::domain::contact::Contact;
 use shared::domain::ids::AgreementId;
+use shared::domain::money::{in_form, read_minor};
 use shared::domain::sentences;
 use shared::domain::time_zone::TimeZone;
-use shared::domain::typed_values::{read_amount, read_percentage, write_amount, write_percentage};
+use shared::domain::typed_values::{read_percentage, write_percentage};
 use shared::error::Error;
 use shared::service::audit;
 use shared::web::Request;
@@ -130,7 +131,7 @@ impl Meaning<'_> {
         let read = match name {
             "kind" => AgreementKind::parse(value).map(|kind| details::kind_label(kind).to_owned()),
             "expires_at" | "until" => self.zone.read_local(value).ok().map(|at| self.zone.for_people(at)),
-            "investment" | "cap" => read_amount(value, &currency).map(|minor| write_amount(minor, &currency)),
+            "investment" | "cap" => read_minor(value, &currency).ok().map(|minor| in_form(minor, &currency)),
             "currency" => Some(currency),
             "discount" => read_percentage(value).map(|rate| write_percentage(&rate)),
             "timing" => terms::timings().into_iter().find(|choice| choice.value == value).map(|choice| choice.text),

@@ -5,10 +5,9 @@ use shared::domain::agreement::blockers::missing_terms;
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::{Agreement, ConversionTiming, SafeTerms};
 use shared::domain::ids::AgreementId;
+use shared::domain::money::{in_form, read_minor};
 use shared::domain::sentences;
-use shared::domain::typed_values::{
-    NOT_A_PERCENTAGE, NOT_AN_AMOUNT, meant_percentage, read_amount, read_percentage, write_amount, write_percentage,
-};
+use shared::domain::typed_values::{NOT_A_PERCENTAGE, meant_percentage, read_percentage, write_percentage};
 use shared::error::Error;
 use shared::service::drafts;
 use shared::web::{Form, Request};
@@ -81,7 +80,7 @@ pub(super) fn timings() -> Vec<Choice> {
 /// The fields of the form as the draft has them.
 pub(super) fn fields_of(terms: &SafeTerms) -> Fields {
     let currency = terms.currency.as_deref().unwrap_or("USD");
-    let amount = |minor: Option<i64>| minor.map(|minor| write_amount(minor, currency)).unwrap_or_default();
+    let amount = |minor: Option<i64>| minor.map(|minor| in_form(minor, currency)).unwrap_or_default();
     let texts = [
         ("investment", amount(terms.investment_amount_minor)),
         ("currency", currency.to_owned()),
@@ -102,11 +101,11 @@ fn read_terms(form: &Form) -> Result<SafeTerms, FieldErrors> {
     let mut amount = |field: &str| match form.get(field).trim() {
         "" => None,
         text => {
-            let read = read_amount(text, &currency);
-            if read.is_none() {
-                errors.extend(FieldErrors::one(field, FieldCode::InvalidFormat, NOT_AN_AMOUNT));
+            let read = read_minor(text, &currency);
+            if let Err(reason) = read {
+                errors.extend(FieldErrors::one(field, reason.code(), reason.message(&currency)));
             }
-            read
+            read.ok()
         }
     };
     let (investment_amount_minor, valuation_cap_minor) = (amount("investment"), amount("cap"));

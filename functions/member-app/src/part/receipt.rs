@@ -3,7 +3,9 @@
 use askama::Template;
 use shared::domain::agreement::Agreement;
 use shared::domain::ids::{ParticipantId, ReceiptId};
+use shared::domain::movement::claim::TransferReference;
 use shared::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Signature};
+use shared::domain::sentences::movements;
 use shared::error::Error;
 use shared::service::participants::ParticipantView;
 use shared::web::Request;
@@ -93,6 +95,8 @@ pub(crate) fn receipt_title_of(agreement: &Agreement, receipt: &Receipt, who: Op
         ReceiptAct::Approved { gate_id, .. } => format!("approved “{}”", step(*gate_id)),
         ReceiptAct::Uploaded { file_name, .. } => format!("uploaded “{}”", file_name.as_str()),
         ReceiptAct::Answered { gate_id, .. } => format!("answered “{}”", step(*gate_id)),
+        ReceiptAct::ReportedSent { .. } => "reported money as sent".to_owned(),
+        ReceiptAct::FiledEvidence { .. } => "filed evidence of a payment".to_owned(),
         ReceiptAct::ActedOnObligation { obligation, did, .. } => {
             let did = match did {
                 ObligationAct::DeclaredTrigger { .. } => "declared a trigger of",
@@ -139,6 +143,19 @@ pub(crate) fn receipt_facts(receipt: &Receipt) -> Vec<(&'static str, String)> {
         ReceiptAct::Answered { revision, sha256, .. } => {
             facts.push(("Revision", revision.to_string()));
             facts.push(("SHA-256 of the answers, with a salt", sha256.clone()));
+        }
+        ReceiptAct::ReportedSent { claim, .. } => {
+            facts.push(("Sent on", claim.sent_on.for_people()));
+            let reference = |found: &TransferReference| {
+                format!("{}: {}", movements::reference_type(found.reference_type()), found.value())
+            };
+            facts.extend(claim.references.iter().map(|found| ("Reference", reference(found))));
+        }
+        ReceiptAct::FiledEvidence { source, money, value_day, file, .. } => {
+            facts.push(("Source", movements::evidence_source(*source).to_owned()));
+            facts.push(("Amount", money.for_people()));
+            facts.push(("Value date", value_day.for_people()));
+            facts.extend(file.iter().map(|file| ("SHA-256 of the file", file.sha256.clone())));
         }
         ReceiptAct::Declined { reason, .. } => facts.push(("Reason", reason.as_str().to_owned())),
     }

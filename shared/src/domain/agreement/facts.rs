@@ -1,11 +1,11 @@
 //! The recorded facts that gates wait for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::{GateId, MovementId, ParticipantId, SignatureBlockId};
-use crate::domain::movement::MovementState;
+use crate::domain::movement::state::MovementState;
 use crate::domain::time::Timestamp;
 
 /// The facts that have been recorded about an agreement's documents, participants and movements, for its gates. The
@@ -50,9 +50,10 @@ pub struct Facts {
     /// The participants with a recorded verification.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) verified: BTreeSet<ParticipantId>,
-    /// The agreement's movements, which are records of their own.
-    #[serde(skip)]
-    pub(in crate::domain) movements: Vec<(MovementId, MovementState)>,
+    /// The agreement's movements with their states. They are records of their own, and change with this in one transaction;
+    /// those that end with the agreement follow it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(in crate::domain) movements: BTreeMap<MovementId, MovementState>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
@@ -73,7 +74,7 @@ impl Facts {
             answer_bytes: 0,
             accepted: BTreeSet::new(),
             verified: BTreeSet::new(),
-            movements: Vec::new(),
+            movements: BTreeMap::new(),
         }
     }
 
@@ -85,10 +86,17 @@ impl Facts {
     /// Whether money is on its way. An agreement neither expires nor is cancelled then.
     #[must_use]
     pub fn has_movement_in_flight(&self) -> bool {
-        self.movements.iter().any(|(_, state)| state.is_in_flight())
+        self.movements.values().any(|state| state.is_in_flight())
     }
 
     pub(super) fn movement(&self, wanted: Option<MovementId>) -> Option<MovementState> {
-        self.movements.iter().find(|(id, _)| Some(*id) == wanted).map(|(_, state)| *state)
+        wanted.and_then(|id| self.movements.get(&id)).copied()
+    }
+
+    /// Cancels the movements that end with the agreement.
+    pub(super) fn end_movements(&mut self) {
+        for state in self.movements.values_mut().filter(|state| state.ends_with_agreement()) {
+            *state = MovementState::Cancelled;
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The types are here. [`acts`] has what a history shows, [`facts`] what has been recorded for gates, [`gate`] the nine
 //! types of gates, [`blockers`] the blockers of publication, [`edit`] the editing of drafts, [`draft`] the drafts that may be
-//! written without a member, [`papers`] the signatures on paper that wait for a second member, [`participants`] joining an agreement, [`pdf`] what may be a document, [`progress`] how an active agreement advances,
+//! written without a member, [`papers`] the signatures on paper that wait for a second member, [`participants`] joining an agreement, `payments` the steps that payments wait for, [`pdf`] what may be a document, [`progress`] how an active agreement advances,
 //! [`promise`] what outlives its steps, [`template`] what a draft can begin with, [`verification`] the verified identities of participants.
 
 pub mod acts;
@@ -16,6 +16,7 @@ pub(crate) mod fixtures;
 pub mod gate;
 pub mod papers;
 pub mod participants;
+mod payments;
 pub mod pdf;
 pub mod progress;
 pub mod promise;
@@ -31,9 +32,10 @@ use utoipa::ToSchema;
 
 use super::actor::Actor;
 use super::ids::{
-    AgreementId, ContactId, DocumentId, FundingItemId, PaperSignatureId, ParticipantId, SignatureBlockId, StageId,
-    WorkspaceId,
+    AgreementId, ContactId, DocumentId, FundingItemId, MovementId, PaperSignatureId, ParticipantId, SignatureBlockId,
+    StageId, WorkspaceId,
 };
+use super::movement::state::MovementState;
 use super::time::Timestamp;
 use crate::limits;
 use crate::wire::enums::text_enum;
@@ -494,6 +496,19 @@ impl Agreement {
     #[must_use]
     pub fn participant(&self, id: ParticipantId) -> Option<&Participant> {
         self.participants.iter().find(|participant| participant.id == id)
+    }
+
+    /// Its movements with their states.
+    #[must_use]
+    pub fn movements(&self) -> &BTreeMap<MovementId, MovementState> {
+        &self.facts.movements
+    }
+
+    /// The state of one of its movements; none if it has no such movement. An agreement that was cancelled or has expired says
+    /// here that a movement is cancelled before the movement's own record does.
+    #[must_use]
+    pub fn movement_state(&self, id: MovementId) -> Option<MovementState> {
+        self.facts.movement(Some(id))
     }
 
     /// A document, by its id.

@@ -12,13 +12,23 @@ const IBAN_CHARS: std::ops::RangeInclusive<usize> = 15..=34;
 /// fits, however it is grouped, or 9 digits or more in a row that belong to no word and to no phone number with its plus.
 #[must_use]
 pub fn has_account_number(text: &str) -> bool {
-    let letters: Vec<char> = text.chars().collect();
-    let begins = |at: usize| at == 0 || !letters[at - 1].is_alphanumeric();
-    (0..letters.len()).filter(|at| begins(*at)).any(|at| {
-        let rest = &letters[at..];
-        let is_phone = at > 0 && letters[at - 1] == '+';
-        has_card(rest) || has_iban(rest) || (!is_phone && has_long_number(rest))
+    any_word(text, |rest, before| {
+        begins_card(rest) || begins_iban(rest) || (before != Some('+') && has_long_number(rest))
     })
+}
+
+/// Whether a text has an IBAN, however it is grouped.
+#[must_use]
+pub fn has_iban(text: &str) -> bool {
+    any_word(text, |rest, _| begins_iban(rest))
+}
+
+/// Whether something holds for a text from the beginning of one of its words on, and the character before that.
+fn any_word(text: &str, holds: impl Fn(&[char], Option<char>) -> bool) -> bool {
+    let letters: Vec<char> = text.chars().collect();
+    let before = |at: usize| at.checked_sub(1).and_then(|before| letters.get(before).copied());
+    let begins = |at: &usize| before(*at).is_none_or(|letter| !letter.is_alphanumeric());
+    (0..letters.len()).filter(begins).any(|at| holds(letters.get(at..).unwrap_or_default(), before(at)))
 }
 
 /// The digits or letters with which a text begins, and the blanks and hyphens among them left out.
@@ -40,14 +50,14 @@ fn compacted(letters: &[char], is: impl Fn(char) -> bool, most: usize) -> impl I
     found.into_iter()
 }
 
-fn has_card(letters: &[char]) -> bool {
+fn begins_card(letters: &[char]) -> bool {
     let runs = compacted(letters, |letter| letter.is_ascii_digit(), *CARD_DIGITS.end());
     runs.into_iter().any(|(digits, ends)| {
         ends && CARD_DIGITS.contains(&digits.len()) && digits.starts_with(['2', '3', '4', '5', '6']) && is_luhn(&digits)
     })
 }
 
-fn has_iban(letters: &[char]) -> bool {
+fn begins_iban(letters: &[char]) -> bool {
     let runs = compacted(letters, |letter| letter.is_ascii_alphanumeric(), *IBAN_CHARS.end());
     runs.into_iter().any(|(text, ends)| ends && IBAN_CHARS.contains(&text.len()) && text.parse::<iban::Iban>().is_ok())
 }

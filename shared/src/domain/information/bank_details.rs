@@ -91,6 +91,29 @@ impl BankDetails {
         ending(&self.number)
     }
 
+    /// Whether the account is known by its IBAN.
+    #[must_use]
+    pub fn is_iban(&self) -> bool {
+        looks_like_iban(&self.number)
+    }
+
+    /// Whether it is an account at a bank in the United States: a number, and a routing number.
+    #[must_use]
+    pub fn has_routing_number(&self) -> bool {
+        let is_routing = |code: &String| code.len() == ROUTING_DIGITS && code.bytes().all(|byte| byte.is_ascii_digit());
+        !self.is_iban() && self.code.as_ref().is_some_and(is_routing)
+    }
+
+    /// The details in full, a line each with its label: for whoever sends money there, and for nobody else.
+    #[must_use]
+    pub fn in_full(&self) -> Vec<(&'static str, String)> {
+        let number = if self.is_iban() { "IBAN" } else { "Account number" };
+        let code = if self.has_routing_number() { "Routing number" } else { "BIC or bank code" };
+        let lines = [("Account holder", Some(&self.holder)), ("Bank", Some(&self.bank)), (number, Some(&self.number))];
+        let lines = lines.into_iter().chain([(code, self.code.as_ref())]);
+        lines.filter_map(|(label, text)| Some((label, text?.clone()))).collect()
+    }
+
     /// The details as a member who reads an answer sees them, a line each: nobody can send money with these alone.
     #[must_use]
     pub fn masked(&self) -> Vec<String> {
@@ -139,8 +162,10 @@ fn read_number(text: &str) -> Result<String, &'static str> {
     }
 }
 
+/// The digits of a routing number.
+const ROUTING_DIGITS: usize = 9;
+
 fn read_code(text: &str) -> Result<String, &'static str> {
-    const ROUTING_DIGITS: usize = 9;
     let code = compact(text);
     if code.bytes().all(|byte| byte.is_ascii_digit()) {
         return match code.len() {

@@ -25,7 +25,7 @@ pub struct PaperChange {
     pub events: Vec<EventKind>,
 }
 
-/// When a signature on paper counts.
+/// Whether a second member has to confirm what a member records: a signature on paper, or instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counting {
     /// Once a second member confirms it.

@@ -8,9 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::agreement::{DocumentContent, Label};
 use crate::domain::contact::DisplayName;
+use crate::domain::day::Day;
 use crate::domain::ids::{
-    DocumentId, GateId, ObligationId, OccurrenceId, ParticipantId, ReceiptId, SignatureBlockId, SubmissionId, TriggerId,
+    DocumentId, EvidenceId, GateId, MovementId, ObligationId, OccurrenceId, ParticipantId, ReceiptId, SignatureBlockId,
+    SubmissionId, TriggerId,
 };
+use crate::domain::money::Money;
+use crate::domain::movement::claim::ClaimedTransfer;
+use crate::domain::movement::source::EvidenceSource;
 use crate::domain::proposal::Note;
 use crate::domain::time::Timestamp;
 use crate::limits;
@@ -108,6 +113,33 @@ pub enum ReceiptAct {
         revision: u32,
         /// The SHA-256 of the answers with a salt, in hexadecimal.
         sha256: String,
+        /// The receipt of the consent in force.
+        consent: ReceiptId,
+    },
+    /// Said that they sent the money of a payment: a claim.
+    ReportedSent {
+        /// The payment.
+        movement_id: MovementId,
+        /// What they said.
+        claim: ClaimedTransfer,
+        /// The receipt of the consent in force.
+        consent: ReceiptId,
+    },
+    /// Filed evidence of a payment.
+    FiledEvidence {
+        /// The payment.
+        movement_id: MovementId,
+        /// The evidence.
+        evidence_id: EvidenceId,
+        /// Where it comes from: their own word, or a document.
+        source: EvidenceSource,
+        /// How much was sent, or arrived.
+        money: Money,
+        /// The day on which it counts.
+        value_day: Day,
+        /// The file, if there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file: Option<DocumentContent>,
         /// The receipt of the consent in force.
         consent: ReceiptId,
     },

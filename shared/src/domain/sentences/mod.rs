@@ -2,10 +2,11 @@
 //! enums.
 //!
 //! `status` has an agreement's `status` and a gate's `waiting_on`; `review` the `_sentence` fields, the requirements of
-//! gates and the effects of decisions; `changes` the changes since a proposal was made; `terms` roles, amounts and the
-//! terms of a SAFE; `obligations` promises and obligations; `operations` what calls did, for the audit log and for histories. When an event is sent is declared with the event, in [`event`](super::event).
+//! gates and the effects of decisions; `changes` the changes since a proposal was made; [`movements`] payments; `obligations`
+//! promises and obligations; `terms` roles and the terms of a SAFE; `operations` what calls did, for the audit log and for histories. When an event is sent is declared with the event, in [`event`](super::event).
 
 mod changes;
+pub mod movements;
 mod names;
 mod obligations;
 mod operations;
@@ -20,4 +21,4 @@ pub use operations::{OperationWords, act, changes_a_record, operation, operation
 pub use review::{effects, proposal_summary, requirement, size, stage_action, time_left};
 pub use status::{CurrentWait, agreement_status, current_wait, waiting_on};
 pub(crate) use terms::percent;
-pub use terms::{INVESTMENT, amount, currency_digits, money, role, terms};
+pub use terms::{INVESTMENT, role, terms};

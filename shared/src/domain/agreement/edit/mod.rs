@@ -1,4 +1,4 @@
-//! Editing a draft: stages, gates, documents, signature blocks, promises, terms, expiry. Each function is pure and returns the
+//! Editing a draft: stages, gates, documents, signature blocks, payments, promises, terms, expiry. Each function is pure and returns the
 //! whole draft after the edit. A missing value is not an error here but a blocker. Errors name the fields of the forms.
 //!
 //! A part of the draft that another part refers to can't be removed, so that an edit in one place never weakens a
@@ -6,6 +6,7 @@
 
 mod documents;
 mod part;
+mod payments;
 mod promises;
 mod questions;
 #[cfg(test)]

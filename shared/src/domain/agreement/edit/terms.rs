@@ -1,6 +1,7 @@
 //! The terms of a SAFE.
 
 use crate::domain::agreement::{Agreement, AgreementKind, SafeTerms};
+use crate::domain::money::{Currency, NotACurrency};
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
@@ -34,9 +35,8 @@ fn check_terms(terms: &SafeTerms) -> Result<(), FieldErrors> {
             wrong(field, FieldCode::OutOfRange, "must be more than zero");
         }
     }
-    let is_currency = |code: &String| code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase());
-    if terms.currency.as_ref().is_some_and(|code| !is_currency(code)) {
-        wrong("currency", FieldCode::InvalidFormat, "must be a currency of ISO 4217, such as USD");
+    if terms.currency.as_ref().is_some_and(|code| Currency::parse(code).is_none()) {
+        wrong("currency", FieldCode::InvalidFormat, &NotACurrency.to_string());
     }
     if terms.discount_rate.as_deref().is_some_and(|rate| !is_rate(rate)) {
         wrong("discount_rate", FieldCode::InvalidFormat, "must be a decimal between 0 and 1 such as 0.20, for 20% off");

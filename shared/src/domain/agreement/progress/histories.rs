@@ -10,7 +10,7 @@ use crate::domain::agreement::gate::{GateRule, GateState};
 use crate::domain::agreement::{Agreement, Life, Lifecycle, Stage, StageState};
 use crate::domain::ids::{GateId, MovementId};
 use crate::domain::moment::Moment;
-use crate::domain::movement::MovementState;
+use crate::domain::movement::state::MovementState;
 use crate::domain::time::Timestamp;
 
 /// Something that is recorded.
@@ -117,7 +117,7 @@ impl World {
                 }
             }
             Recorded::Signed => drop(self.facts.signed.insert(self.live.documents[0].blocks[0].id)),
-            Recorded::Moved(state) => self.facts.movements = vec![(movement, *state)],
+            Recorded::Moved(state) => self.facts.movements = [(movement, *state)].into(),
         }
         self.facts.recorded_at = Some(now);
         for approved in &self.facts.approved {
@@ -169,7 +169,7 @@ impl World {
                     }
                     (GateState::Cleared { opened_at, cleared_at }, StageState::Current | StageState::Done) => {
                         assert!(noon() <= *opened_at && opened_at <= cleared_at && *cleared_at <= now);
-                        let arrived = self.facts.movements.iter().any(|(_, state)| state.is_reconciled());
+                        let arrived = self.facts.movements.values().any(|state| state.is_reconciled());
                         let is_settled = stage.state == StageState::Done || !live.is_active();
                         let waits_for_money = matches!(gate.rule, GateRule::MovementReconciled { .. });
                         assert!(!waits_for_money || arrived || is_settled, "a claim is no proof");

@@ -113,7 +113,8 @@ impl Agreement {
         agreement
     }
 
-    /// The active agreement with one more fact, recorded now: advanced to this moment without the fact, then with it.
+    /// The agreement with one more fact, recorded now: if it is active, advanced to this moment without the fact, then with
+    /// it. Of an agreement that has ended, nothing but the facts about its movements still change.
     #[must_use]
     pub(in crate::domain) fn recorded(
         &self,
@@ -129,7 +130,8 @@ impl Agreement {
         // The clock of this call may be behind that of the call before.
         facts.recorded_at = facts.recorded_at.max(Some(now));
         after.advance_to(&facts, time_scale, now);
-        after.facts = Facts { movements: Vec::new(), ..facts };
+        after.facts = facts;
+        after.end_movements();
         after.updated_at = now.max(self.updated_at);
         after
     }
@@ -173,7 +175,7 @@ impl Agreement {
         after
     }
 
-    /// What has been recorded for its gates, besides its movements.
+    /// What has been recorded for its gates, its movements among it.
     pub(crate) fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -188,13 +190,23 @@ impl Agreement {
         // The clock of the call that cancels may be behind that of the call that published.
         let cancelled_at = published_at.map_or(now, |published_at| published_at.max(now));
         let life = Life::Cancelled { published_at, cancelled_at };
-        Self { life, updated_at: now.max(self.updated_at), ..self.clone() }
+        let mut after = Self { life, updated_at: now.max(self.updated_at), ..self.clone() };
+        after.end_movements();
+        after
     }
 
     /// The event of its completion, if it is completed.
     pub(in crate::domain) fn completion(&self) -> Option<EventKind> {
         let data = || AgreementData { agreement_id: self.id, name: self.name.clone() };
         matches!(self.life, Life::Completed { .. }).then(|| EventKind::AgreementCompleted(data()))
+    }
+
+    /// The movements that end with an agreement that was cancelled or has expired are cancelled here at once. Their own
+    /// records follow, each in a transaction of its own (architecture, section 4); until then acts look at this.
+    fn end_movements(&mut self) {
+        if matches!(self.life, Life::Cancelled { .. } | Life::Expired { .. }) {
+            self.facts.end_movements();
+        }
     }
 
     fn next_countdown(&self) -> Option<Timestamp> {
@@ -224,6 +236,7 @@ impl Agreement {
                 && expiry.is_some_and(|due| due <= at)
             {
                 self.life = Life::Expired { published_at, expired_at: at };
+                self.end_movements();
             }
             if at == now {
                 return;
@@ -304,7 +317,7 @@ mod tests {
     use super::super::{AgreementKind, Lifecycle};
     use super::*;
     use crate::domain::ids::MovementId;
-    use crate::domain::movement::MovementState;
+    use crate::domain::movement::state::MovementState;
 
     /// An agreement with these stages, published at noon.
     fn published(stages: &[&[GateRule]], actions: &[StageAction], expires_at: Option<Timestamp>) -> Agreement {
@@ -412,7 +425,7 @@ mod tests {
         let movement = MovementId::new();
         let paid = GateRule::MovementReconciled { movement_id: Some(movement) };
         let live = published(&[&[paid]], &[], Some(after(5)));
-        let with = |state| Facts { movements: vec![(movement, state)], ..Facts::none() };
+        let with = |state| Facts { movements: [(movement, state)].into(), ..Facts::none() };
         for (state, life) in [
             (MovementState::SenderReported, Lifecycle::Active),
             (MovementState::ReceiptPending, Lifecycle::Active),
@@ -433,7 +446,7 @@ mod tests {
         let live = published(&[&[waiting(3)], &[paid]], &[], Some(after(2)));
         let recorded = |state, hours| Facts {
             recorded_at: Some(after(hours)),
-            movements: vec![(movement, state)],
+            movements: [(movement, state)].into(),
             ..Facts::none()
         };
         // The money was on its way at the end, and the stage that waits for it opened later.
@@ -479,7 +492,7 @@ mod tests {
         let movement = MovementId::new();
         let paid = GateRule::MovementReconciled { movement_id: Some(movement) };
         let authorized = GateRule::MovementAuthorized { movement_id: Some(movement) };
-        let with = |state| Facts { movements: vec![(movement, state)], ..Facts::none() };
+        let with = |state| Facts { movements: [(movement, state)].into(), ..Facts::none() };
         let live = published(&[&[paid, authorized, waiting(2)], &[waiting(9)]], &[], None);
         let reconciled = live.as_of(&with(MovementState::Reconciled), time_scale(), after(1)).into_owned();
         let gates = |live: &Agreement| live.stages[0].gates.iter().map(|gate| gate.state.status()).collect::<Vec<_>>();

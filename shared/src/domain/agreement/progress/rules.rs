@@ -6,7 +6,7 @@ use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::gate::{Gate, GateRule, GateState};
 use crate::domain::agreement::{Agreement, Document, SignatureBlock};
 use crate::domain::ids::{GateId, ParticipantId};
-use crate::domain::movement::MovementState;
+use crate::domain::movement::state::MovementState;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 
@@ -164,7 +164,7 @@ mod tests {
                 answer_bytes: 9,
                 accepted: done(of),
                 verified: of.iter().copied().collect(),
-                movements: vec![(movement, movement_state)],
+                movements: [(movement, movement_state)].into(),
             };
             let (nothing, everything) = (Facts::none(), all(&both, MovementState::Reconciled));
             let is_countdown = matches!(rule, GateRule::Countdown { .. });
@@ -192,12 +192,12 @@ mod tests {
             assert_eq!(which, (0..6).map(|n| Some(n) == expected).collect::<Vec<_>>(), "{rule:?}");
             // Neither another participant's act nor half of the named participants is enough.
             let others = Facts {
-                movements: vec![(MovementId::new(), MovementState::Reconciled)],
+                movements: [(MovementId::new(), MovementState::Reconciled)].into(),
                 ..all(&both[..1], MovementState::Reconciled)
             };
             assert!(rule.participant_ids().is_none() || !met(&others, 1), "{rule:?}");
             for (state, authorized, reconciled) in MOVEMENT_STATES {
-                let facts = Facts { movements: vec![(movement, state)], ..Facts::none() };
+                let facts = Facts { movements: [(movement, state)].into(), ..Facts::none() };
                 match rule {
                     GateRule::MovementAuthorized { .. } => assert_eq!(met(&facts, 1), authorized, "{state:?}"),
                     GateRule::MovementReconciled { .. } => assert_eq!(met(&facts, 1), reconciled, "{state:?}"),

@@ -1,0 +1,41 @@
+//! The steps that a movement waits for. The actions `open_movement` and `release_instructions` run when their step is done:
+//! they do nothing themselves, but let members authorize movements and release instructions from then on.
+//!
+//! Decision: a movement waits for the last step with the action that comes before the step whose condition needs the act,
+//! so that no step waits for itself. A movement that no condition names waits for the first step with the action, and
+//! without one for none.
+
+use super::gate::GateRule;
+use super::{Agreement, Stage, StageAction, StageState};
+use crate::domain::ids::MovementId;
+
+impl Agreement {
+    /// Whether the steps before it let a member authorize a movement.
+    #[must_use]
+    pub fn lets_authorize(&self, movement: MovementId) -> bool {
+        let names = |rule: &GateRule| match rule {
+            GateRule::MovementAuthorized { movement_id } | GateRule::MovementReconciled { movement_id } => {
+                *movement_id == Some(movement)
+            }
+            _ => false,
+        };
+        self.lets(StageAction::OpenMovement, names)
+    }
+
+    /// Whether the steps before it let a member release the instructions of a movement.
+    #[must_use]
+    pub fn lets_release(&self, movement: MovementId) -> bool {
+        let names = |rule: &GateRule| matches!(rule, GateRule::MovementReconciled { movement_id } if *movement_id == Some(movement));
+        self.lets(StageAction::ReleaseInstructions, names)
+    }
+
+    fn lets(&self, action: StageAction, names: impl Fn(&GateRule) -> bool) -> bool {
+        let has_action = |stage: &&Stage| stage.actions.contains(&action);
+        let own = self.stages.iter().position(|stage| stage.gates.iter().any(|gate| names(&gate.rule)));
+        let waits_for = match own {
+            Some(own) => self.stages.iter().take(own).rfind(has_action),
+            None => self.stages.iter().find(has_action),
+        };
+        waits_for.is_none_or(|stage| stage.state == StageState::Done)
+    }
+}

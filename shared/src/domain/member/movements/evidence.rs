@@ -1,0 +1,112 @@
+//! Evidence that members file and judge.
+
+use super::{Ground, MovementChange, changed, check_published, stamp};
+use crate::domain::member::{ByMember, Member};
+use crate::domain::movement::evidence::{Evidence, KeyChange, NewEvidence, ReceiverEvidence};
+use crate::domain::movement::safe_text::SafeNote;
+use crate::domain::movement::{Movement, NotMoved};
+
+/// Evidence that was filed or decided, and what follows from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EvidenceChange {
+    /// The movement and the agreement.
+    pub change: MovementChange,
+    /// The evidence.
+    pub evidence: ByMember<Evidence>,
+    /// The unique keys that the transaction claims and gives free.
+    pub keys: KeyChange,
+}
+
+/// Files evidence.
+///
+/// # Errors
+/// [`NotMoved`].
+pub fn file_evidence(
+    by: &Member,
+    ground: Ground<'_>,
+    movement: &Movement,
+    new: NewEvidence,
+) -> Result<EvidenceChange, NotMoved> {
+    check_published(ground, movement)?;
+    let judged = movement.file(new, stamp(by, ground))?;
+    Ok(evidence_changed(by, ground, movement, judged))
+}
+
+/// Accepts evidence: what it says arrived is believed from now on. Once that adds up to the amount, the movement is
+/// reconciled. It takes evidence of the receiving side, and no other:
+///
+/// ```compile_fail
+/// use shared::domain::member::movements::{EvidenceChange, Ground, accept_evidence};
+/// use shared::domain::member::Member;
+/// use shared::domain::movement::evidence::SenderEvidence;
+/// use shared::domain::movement::Movement;
+///
+/// fn accept(by: &Member, ground: Ground<'_>, movement: &Movement, sent: SenderEvidence) -> Option<EvidenceChange> {
+///     accept_evidence(by, ground, movement, sent).ok()
+/// }
+/// ```
+///
+/// ```
+/// use shared::domain::member::movements::{EvidenceChange, Ground, accept_evidence};
+/// use shared::domain::member::Member;
+/// use shared::domain::movement::evidence::ReceiverEvidence;
+/// use shared::domain::movement::Movement;
+///
+/// fn accept(by: &Member, ground: Ground<'_>, movement: &Movement, arrived: ReceiverEvidence) -> Option<EvidenceChange> {
+///     accept_evidence(by, ground, movement, arrived).ok()
+/// }
+/// ```
+///
+/// # Errors
+/// [`NotMoved`].
+pub fn accept_evidence(
+    by: &Member,
+    ground: Ground<'_>,
+    movement: &Movement,
+    evidence: ReceiverEvidence,
+) -> Result<EvidenceChange, NotMoved> {
+    check_published(ground, movement)?;
+    let judged = movement.accept(evidence, stamp(by, ground))?;
+    Ok(evidence_changed(by, ground, movement, judged))
+}
+
+/// Rejects evidence that no member has decided about.
+///
+/// # Errors
+/// [`NotMoved`].
+pub fn reject_evidence(
+    by: &Member,
+    ground: Ground<'_>,
+    movement: &Movement,
+    (evidence, reason): (&Evidence, SafeNote),
+) -> Result<EvidenceChange, NotMoved> {
+    check_published(ground, movement)?;
+    let judged = movement.reject(evidence, reason, stamp(by, ground))?;
+    Ok(evidence_changed(by, ground, movement, judged))
+}
+
+/// Withdraws evidence, accepted or not. A movement that it had reconciled is an exception then.
+///
+/// # Errors
+/// [`NotMoved`].
+pub fn withdraw_evidence(
+    by: &Member,
+    ground: Ground<'_>,
+    movement: &Movement,
+    (evidence, reason): (&Evidence, SafeNote),
+) -> Result<EvidenceChange, NotMoved> {
+    check_published(ground, movement)?;
+    let judged = movement.withdraw(evidence, reason, stamp(by, ground))?;
+    Ok(evidence_changed(by, ground, movement, judged))
+}
+
+fn evidence_changed(
+    by: &Member,
+    ground: Ground<'_>,
+    before: &Movement,
+    (after, evidence, keys): (Movement, Evidence, KeyChange),
+) -> EvidenceChange {
+    let (_, _, moment) = ground;
+    let evidence = ByMember::new(evidence, by, moment);
+    EvidenceChange { change: changed(by, ground, before, after), evidence, keys }
+}

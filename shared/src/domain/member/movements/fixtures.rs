@@ -1,0 +1,349 @@
+//! A deal with one payment, and all acts on it, for tests.
+
+use super::*;
+use crate::crypto::keyring::Keyring;
+use crate::domain::actor::Actor;
+use crate::domain::agreement::DocumentContent;
+use crate::domain::agreement::fixtures::{Deal, after, label, noon, time_scale, waiting};
+use crate::domain::agreement::gate::{GateRule, GateStatus};
+use crate::domain::contact::{DisplayName, Email};
+use crate::domain::day::Day;
+use crate::domain::ids::{EvidenceId, MemberId, MovementId, OrgId, ParticipantId, ReceiptId};
+use crate::domain::information::bank_details::BankDetails;
+use crate::domain::member::Counting;
+use crate::domain::money::{Currency, Money};
+use crate::domain::movement::evidence::{EvidenceFacts, EvidenceFile, KeyChange, NewEvidence, Sided};
+use crate::domain::movement::instructions::{BankInstructions, NewInstructions, VerificationMethod};
+use crate::domain::movement::safe_text::SafeLine;
+use crate::domain::movement::source::{ChosenSource, EvidenceSource, ReceiverSource};
+use crate::domain::movement::terms::PaymentTerms;
+use crate::domain::organization::{MemberRecord, Role};
+use crate::domain::participant::movements::{MovementActed, file_own_evidence, report_sent};
+use crate::domain::participant::receipt::Origin;
+use crate::domain::participant::{Access, ActingParticipant, Occasion};
+
+/// The amount of the payment, in minor units.
+pub(super) const AMOUNT: i64 = 100;
+
+pub(super) fn usd(minor: i64) -> Money {
+    Money::new(minor, Currency::parse("USD").unwrap()).unwrap()
+}
+
+pub(super) fn note(text: &str) -> SafeNote {
+    SafeNote::parse(text).unwrap()
+}
+
+pub(super) fn day() -> Day {
+    Day::parse("2026-03-14").unwrap()
+}
+
+pub(super) fn claim() -> NewClaim {
+    NewClaim::checked(day(), day(), Vec::new()).unwrap()
+}
+
+pub(super) fn member(name: &str) -> Member {
+    let (name, email) = (DisplayName::parse(name).unwrap(), Email::parse("m@example.org").unwrap());
+    let record = MemberRecord { id: MemberId::new(), name, email, role: Role::Member, created_at: noon() };
+    Member::of_session(OrgId::new(), &record)
+}
+
+/// Evidence with a file of its own, so that it is no repeat.
+pub(super) fn evidence(source: EvidenceSource, money: Money) -> NewEvidence {
+    let id = EvidenceId::new();
+    let content = DocumentContent { sha256: id.to_string(), size_bytes: 9 };
+    let file = EvidenceFile { name: SafeLine::parse("proof.pdf").unwrap(), content, file_type: None };
+    let facts = EvidenceFacts { money, value_day: day(), reference: None, file: Some(file) };
+    match ChosenSource::parse(source.as_str()) {
+        Some(chosen) => NewEvidence::typed(id, chosen, facts).unwrap(),
+        None => NewEvidence::of_entry(id, id.to_string(), facts),
+    }
+}
+
+pub(super) fn receiver(money: Money) -> NewEvidence {
+    evidence(EvidenceSource::Receiver(ReceiverSource::BankStatement), money)
+}
+
+/// A deal with one payment, as the store would have it.
+#[derive(Debug, Clone)]
+pub(super) struct World {
+    pub agreement: Agreement,
+    pub movement: Movement,
+    pub evidence: Vec<Evidence>,
+    pub maren: Member,
+    pub jonas: Member,
+    pub sender: ActingParticipant,
+    pub receiver: ActingParticipant,
+    pub counting: Counting,
+    /// The events of all acts.
+    pub events: Vec<EventKind>,
+    pub hours: i64,
+    keys: Keyring,
+}
+
+impl World {
+    /// A published agreement of two steps: the payment is authorized, then it arrives.
+    pub(super) fn new() -> Self {
+        Self::with_steps(&[(&[], true, false), (&[], false, true)], None)
+    }
+
+    /// A published agreement with steps that have these actions, and conditions of the payment's authorization and arrival.
+    /// The last step may wait for some hours besides.
+    pub(super) fn with_steps(steps: &[(&[StageAction], bool, bool)], hours: Option<u32>) -> Self {
+        let draft = Deal::complete().draft;
+        let [ada, ben] = [draft.participants[0].id, draft.participants[1].id];
+        let terms = PaymentTerms {
+            purpose: Some(SafeLine::parse("Investment").unwrap()),
+            money: Some(usd(AMOUNT)),
+            sender: Some(ada),
+            receiver: Some(ben),
+            ..PaymentTerms::default()
+        };
+        let id = MovementId::new();
+        let mut draft = draft;
+        (draft.stages, draft.expires_at) = (Vec::new(), Some(after(1000)));
+        let (mut draft, movement) = draft.add_payment(id, terms, Actor::system(), noon()).unwrap();
+        let movement_id = Some(id);
+        for (n, (actions, authorized, reconciled)) in steps.iter().enumerate() {
+            let (more, stage) = draft.add_stage(label("Step"), actions.iter().copied().collect(), noon()).unwrap();
+            draft = more;
+            let rules = [
+                authorized.then_some(GateRule::MovementAuthorized { movement_id }),
+                reconciled.then_some(GateRule::MovementReconciled { movement_id }),
+                hours.filter(|_| n + 1 == steps.len()).map(waiting),
+            ];
+            for rule in rules.into_iter().flatten() {
+                draft = draft.add_gate(stage, rule, noon()).unwrap().0;
+            }
+        }
+        let facts = draft.facts().clone();
+        let agreement = draft.published(&facts, time_scale(), noon());
+        let maren = member("Maren Holt");
+        let access = Access { consent: Some(ReceiptId::new()), ..Access::default() };
+        let acting = |id: ParticipantId, name: &str| {
+            let name = DisplayName::parse(name).unwrap();
+            ActingParticipant::of_session(maren.org(), agreement.id(), (id, name), access)
+        };
+        Self {
+            sender: acting(ada, "Ada"),
+            receiver: acting(ben, "Ben"),
+            movement: movement.unwrap(),
+            evidence: Vec::new(),
+            jonas: member("Jonas Berg"),
+            counting: Counting::Confirmed,
+            events: Vec::new(),
+            hours: 1,
+            keys: Keyring::new("one").unwrap(),
+            agreement,
+            maren,
+        }
+    }
+
+    pub(super) fn moment(&self) -> Moment {
+        Moment::test(after(self.hours))
+    }
+
+    pub(super) fn ground(&self) -> Ground<'_> {
+        (&self.agreement, time_scale(), self.moment())
+    }
+
+    pub(super) fn state(&self) -> MovementState {
+        self.movement.state()
+    }
+
+    /// The states of the conditions, in order.
+    pub(super) fn gates(&self) -> Vec<GateStatus> {
+        self.agreement.stages.iter().flat_map(|stage| &stage.gates).map(|gate| gate.state.status()).collect()
+    }
+
+    /// Stores the outcome of a member's act.
+    pub(super) fn take(&mut self, change: MovementChange) {
+        let MovementChange { movement, agreement, events } = change;
+        (self.movement, self.agreement) = (movement.into_inner(), agreement.into_inner());
+        self.events.extend(events);
+    }
+
+    fn put(&mut self, evidence: Evidence) {
+        self.evidence.retain(|other| other.id() != evidence.id());
+        self.evidence.push(evidence);
+    }
+
+    pub(super) fn take_evidence(&mut self, EvidenceChange { change, evidence, .. }: EvidenceChange) -> EvidenceId {
+        let id = evidence.id();
+        self.put(evidence.into_inner());
+        self.take(change);
+        id
+    }
+
+    pub(super) fn take_acted(&mut self, acted: MovementActed) {
+        let MovementActed { movement, agreement, evidence, events, .. } = acted;
+        (self.movement, self.agreement) = ((*movement).clone(), (*agreement).clone());
+        if let Some(evidence) = evidence {
+            self.put((*evidence).clone());
+        }
+        self.events.extend(events);
+    }
+
+    pub(super) fn instructions(&self, number: &str) -> NewInstructions {
+        let typed = |part: &str| match part {
+            "number" => number.to_owned(),
+            "code" => "021000021".to_owned(),
+            _ => "Northwind Robotics".to_owned(),
+        };
+        let clear = BankInstructions::of_answer(BankDetails::read(typed).unwrap());
+        let revision = self.movement.instructions().map_or(0, |instructions| instructions.revision) + 1;
+        clear.sealed((self.movement.id(), revision), |text, place| self.keys.seal(text, place)).unwrap()
+    }
+
+    pub(super) fn authorize(&mut self) -> Result<(), NotMoved> {
+        authorize(&self.maren, self.ground(), &self.movement).map(|change| self.take(change))
+    }
+
+    pub(super) fn enter(&mut self, number: &str) -> Result<(), NotMoved> {
+        let new = self.instructions(number);
+        let entered = enter_instructions(&self.maren, self.ground(), &self.movement, new)?;
+        self.take(entered.change);
+        Ok(())
+    }
+
+    pub(super) fn revision(&self) -> u32 {
+        self.movement.instructions().map_or(1, |instructions| instructions.revision)
+    }
+
+    pub(super) fn verify(&mut self, by: &Member) -> Result<(), NotMoved> {
+        let shown = (self.revision(), VerificationMethod::CallBack);
+        let verified = verify_instructions(by, self.ground(), &self.movement, shown, self.counting);
+        verified.map(|change| self.take(change))
+    }
+
+    pub(super) fn release(&mut self) -> Result<(), NotMoved> {
+        let shown = self.revision();
+        let released = release_instructions(&self.maren, self.ground(), &self.movement, shown, self.counting);
+        released.map(|change| self.take(change))
+    }
+
+    pub(super) fn report(&mut self) -> Result<(), NotMoved> {
+        let occasion = Occasion { id: ReceiptId::new(), origin: Origin::default() };
+        let acted = report_sent(&self.sender, self.ground(), occasion, &self.movement, claim());
+        acted.map(|acted| self.take_acted(acted))
+    }
+
+    pub(super) fn record_claim(&mut self) -> Result<(), NotMoved> {
+        record_claim(&self.maren, self.ground(), &self.movement, claim()).map(|change| self.take(change))
+    }
+
+    pub(super) fn ask(&mut self) -> Result<(), NotMoved> {
+        ask_for_proof(&self.maren, self.ground(), &self.movement).map(|change| self.take(change))
+    }
+
+    pub(super) fn file(&mut self, new: NewEvidence) -> Result<EvidenceId, NotMoved> {
+        let filed = file_evidence(&self.maren, self.ground(), &self.movement, new);
+        filed.map(|change| self.take_evidence(change))
+    }
+
+    pub(super) fn file_as(&mut self, by: &ActingParticipant, new: NewEvidence) -> Result<(), NotMoved> {
+        let occasion = Occasion { id: ReceiptId::new(), origin: Origin::default() };
+        let acted = file_own_evidence(by, self.ground(), occasion, &self.movement, new);
+        acted.map(|acted| self.take_acted(acted))
+    }
+
+    pub(super) fn found(&self, id: EvidenceId) -> Evidence {
+        self.evidence.iter().find(|evidence| evidence.id() == id).unwrap().clone()
+    }
+
+    /// Accepts evidence if its type allows it.
+    pub(super) fn accept(&mut self, id: EvidenceId) -> Result<(), NotMoved> {
+        let Sided::Receiver(evidence) = self.found(id).split() else { return Err(NotMoved::WrongSource) };
+        let accepted = accept_evidence(&self.jonas, self.ground(), &self.movement, evidence)?;
+        self.take_evidence(accepted);
+        Ok(())
+    }
+
+    pub(super) fn reject(&mut self, id: EvidenceId) -> Result<KeyChange, NotMoved> {
+        let what = (&self.found(id), note("Not legible"));
+        let rejected = reject_evidence(&self.jonas, self.ground(), &self.movement, what)?;
+        let keys = rejected.keys.clone();
+        self.take_evidence(rejected);
+        Ok(keys)
+    }
+
+    pub(super) fn withdraw(&mut self, id: EvidenceId) -> Result<KeyChange, NotMoved> {
+        let what = (&self.found(id), note("Of another payment"));
+        let withdrawn = withdraw_evidence(&self.jonas, self.ground(), &self.movement, what)?;
+        let keys = withdrawn.keys.clone();
+        self.take_evidence(withdrawn);
+        Ok(keys)
+    }
+
+    pub(super) fn flag(&mut self, reason: ExceptionReason) -> Result<(), NotMoved> {
+        let flagged = flag_exception(&self.maren, self.ground(), &self.movement, (reason, None));
+        flagged.map(|change| self.take(change))
+    }
+
+    pub(super) fn resolve(&mut self, resolution: Resolution) -> Result<(), NotMoved> {
+        let what = (resolution, self.evidence.as_slice());
+        let Resolved { change, evidence } = resolve_exception(&self.maren, self.ground(), &self.movement, what)?;
+        for record in evidence {
+            self.put(record.into_inner());
+        }
+        self.take(change);
+        Ok(())
+    }
+
+    pub(super) fn record_return(&mut self) -> Result<(), NotMoved> {
+        let returned = record_return(&self.maren, self.ground(), &self.movement, note("Account closed"));
+        returned.map(|change| self.take(change))
+    }
+
+    pub(super) fn cancel(&mut self) -> Result<(), NotMoved> {
+        let cancelled = cancel_movement(&self.maren, self.ground(), &self.movement, note("Paid in cash"));
+        cancelled.map(|change| self.take(change))
+    }
+
+    /// An agreement whose last step waits for 500 hours besides.
+    pub(super) fn waiting() -> Self {
+        Self::with_steps(&[(&[], true, false), (&[], false, true)], Some(500))
+    }
+
+    /// The payment with its instructions released.
+    pub(super) fn ready() -> Self {
+        let mut world = Self::waiting();
+        world.authorize().unwrap();
+        world.enter("000123456789").unwrap();
+        world.verify(&world.jonas.clone()).unwrap();
+        world.release().unwrap();
+        world
+    }
+
+    /// The payment in each of the states but those of an agreement that has ended.
+    pub(super) fn in_state(state: MovementState) -> Self {
+        let mut world = if matches!(state, MovementState::Draft | MovementState::Authorized) {
+            Self::waiting()
+        } else {
+            Self::ready()
+        };
+        match state {
+            MovementState::Draft | MovementState::InstructionsReady => {}
+            MovementState::Authorized => world.authorize().unwrap(),
+            MovementState::SenderReported => world.report().unwrap(),
+            MovementState::ReceiptPending => {
+                world.report().unwrap();
+                world.ask().unwrap();
+            }
+            MovementState::Processing => {
+                world.file(receiver(usd(AMOUNT))).unwrap();
+            }
+            MovementState::Reconciled => {
+                let id = world.file(receiver(usd(AMOUNT))).unwrap();
+                world.accept(id).unwrap();
+            }
+            MovementState::Exception => world.flag(ExceptionReason::SuspectedFraud).unwrap(),
+            MovementState::Returned => {
+                world.report().unwrap();
+                world.record_return().unwrap();
+            }
+            MovementState::Cancelled => world.cancel().unwrap(),
+        }
+        assert_eq!(world.state(), state);
+        world
+    }
+}

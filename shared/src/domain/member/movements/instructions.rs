@@ -1,0 +1,71 @@
+//! Instructions that members enter, verify and release.
+
+use super::{Ground, MovementChange, changed, check_active, check_published, stamp};
+use crate::domain::agreement::StageAction;
+use crate::domain::member::{ByMember, Counting, Member};
+use crate::domain::movement::instructions::{NewInstructions, SealedInstructions, VerificationMethod};
+use crate::domain::movement::state::MovementState;
+use crate::domain::movement::{Movement, NotMoved};
+
+/// Entered instructions: what the movement knows of them, and their own record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstructionsEntered {
+    /// The movement and the agreement.
+    pub change: MovementChange,
+    /// The sealed instructions.
+    pub sealed: ByMember<SealedInstructions>,
+}
+
+/// Enters instructions, or changes them. A change ends their verification and withdraws their release; while money is in
+/// flight, it is an exception.
+///
+/// # Errors
+/// [`NotMoved`].
+pub fn enter_instructions(
+    by: &Member,
+    ground: Ground<'_>,
+    movement: &Movement,
+    new: NewInstructions,
+) -> Result<InstructionsEntered, NotMoved> {
+    check_published(ground, movement)?;
+    let (after, sealed) = movement.enter_instructions(new, stamp(by, ground))?;
+    let (_, _, moment) = ground;
+    let sealed = ByMember::new(sealed, by, moment);
+    Ok(InstructionsEntered { change: changed(by, ground, movement, after), sealed })
+}
+
+/// Records how a member verified the revision of instructions that was shown. Nobody verifies what they entered
+/// themselves, unless the organization has no other member.
+///
+/// # Errors
+/// [`NotMoved`].
+pub fn verify_instructions(
+    by: &Member,
+    ground: Ground<'_>,
+    movement: &Movement,
+    shown: (u32, VerificationMethod),
+    counting: Counting,
+) -> Result<MovementChange, NotMoved> {
+    check_published(ground, movement)?;
+    let after = movement.verify_instructions(shown, counting == Counting::Alone, stamp(by, ground))?;
+    Ok(changed(by, ground, movement, after))
+}
+
+/// Releases the revision of instructions that was shown to the sender: verified by a second member, or the only member's.
+///
+/// # Errors
+/// [`NotMoved`].
+pub fn release_instructions(
+    by: &Member,
+    ground: Ground<'_>,
+    movement: &Movement,
+    shown: u32,
+    counting: Counting,
+) -> Result<MovementChange, NotMoved> {
+    let current = check_active(ground, movement)?;
+    if movement.state() == MovementState::Authorized && !current.lets_release(movement.id()) {
+        return Err(NotMoved::StepNotDone(StageAction::ReleaseInstructions));
+    }
+    let after = movement.release_instructions(shown, counting == Counting::Alone, stamp(by, ground))?;
+    Ok(changed(by, ground, movement, after))
+}

@@ -1,0 +1,227 @@
+//! What members do about movements: they authorize, record claims, ask for proof, flag and resolve exceptions, record
+//! returns, cancel. `instructions` has what they do about instructions, `evidence` about evidence.
+//!
+//! Each act takes a [`Member`] and gives the movement, the agreement whose gates follow it, and the events, all of one
+//! transaction. No caller of the API has such an act:
+//!
+//! ```compile_fail
+//! use shared::api::caller::WriteCaller;
+//! use shared::domain::agreement::Agreement;
+//! use shared::domain::member::movements::{self, MovementChange};
+//! use shared::domain::movement::Movement;
+//! use shared::domain::time_scale::TimeScale;
+//!
+//! fn authorize(caller: &WriteCaller, agreement: &Agreement, movement: &Movement) -> Option<MovementChange> {
+//!     movements::authorize(caller, (agreement, TimeScale::default(), caller.moment()), movement).ok()
+//! }
+//! ```
+//!
+//! And none can be changed without one:
+//!
+//! ```compile_fail
+//! use shared::domain::movement::{Movement, Status};
+//!
+//! fn reconcile(mut movement: Movement) -> Movement {
+//!     movement.status = Status::Authorized;
+//!     movement
+//! }
+//! ```
+
+mod evidence;
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod histories;
+mod instructions;
+#[cfg(test)]
+mod tests;
+
+pub use evidence::{EvidenceChange, accept_evidence, file_evidence, reject_evidence, withdraw_evidence};
+pub use instructions::{InstructionsEntered, enter_instructions, release_instructions, verify_instructions};
+
+use super::{ByMember, Member};
+use crate::domain::agreement::{Agreement, Lifecycle, StageAction};
+use crate::domain::event::EventKind;
+use crate::domain::moment::Moment;
+use crate::domain::movement::claim::NewClaim;
+use crate::domain::movement::evidence::Evidence;
+use crate::domain::movement::safe_text::SafeNote;
+use crate::domain::movement::state::{ExceptionReason, MovementState};
+use crate::domain::movement::{Movement, NotMoved, Resolution, Stamp};
+use crate::domain::time_scale::TimeScale;
+
+/// The agreement of a movement, with what its rules need.
+pub type Ground<'a> = (&'a Agreement, TimeScale, Moment);
+
+/// A movement as a member's act changed it, and the agreement that follows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MovementChange {
+    /// The movement.
+    pub movement: ByMember<Movement>,
+    /// The agreement. The act may have completed it; or time may have ended it before the act, which records that.
+    pub agreement: ByMember<Agreement>,
+    /// The events to emit.
+    pub events: Vec<EventKind>,
+}
+
+/// The same with evidence that waits for a member again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// The movement and the agreement.
+    pub change: MovementChange,
+    /// The evidence that is undecided again.
+    pub evidence: Vec<ByMember<Evidence>>,
+}
+
+/// Authorizes a movement of an active agreement.
+///
+/// # Errors
+/// [`NotMoved`].
+pub fn authorize(by: &Member, ground: Ground<'_>, movement: &Movement) -> Result<MovementChange, NotMoved> {
+    let current = check_active(ground, movement)?;
+    if movement.state() == MovementState::Draft && !current.lets_authorize(movement.id()) {
+        return Err(NotMoved::StepNotDone(StageAction::OpenMovement));
+    }
+    Ok(changed(by, ground, movement, movement.authorize(stamp(by, ground))?))
+}
+
+/// Records that the sender says they sent the money.
+///
+/// # Errors
+/// [`NotMoved`].
+pub fn record_claim(
+    by: &Member,
+    ground: Ground<'_>,
+    movement: &Movement,
+    claim: NewClaim,
+) -> Result<MovementChange, NotMoved> {
+    check_published(ground, movement)?;
+    Ok(changed(by, ground, movement, movement.report(claim, stamp(by, ground))?))
+}
+
+/// Asks for proof of what the sender claims.
+///
+/// # Errors
+/// [`NotMoved`].
+pub fn ask_for_proof(by: &Member, ground: Ground<'_>, movement: &Movement) -> Result<MovementChange, NotMoved> {
+    check_published(ground, movement)?;
+    let (_, _, moment) = ground;
+    Ok(changed(by, ground, movement, movement.ask_for_proof(moment.at())?))
+}
+
+/// Flags that a movement needs attention.
+///
+/// # Errors
+/// [`NotMoved`].
+pub fn flag_exception(
+    by: &Member,
+    ground: Ground<'_>,
+    movement: &Movement,
+    (reason, note): (ExceptionReason, Option<SafeNote>),
+) -> Result<MovementChange, NotMoved> {
+    check_published(ground, movement)?;
+    Ok(changed(by, ground, movement, movement.flag(reason, note, stamp(by, ground))?))
+}
+
+/// Resolves an exception. `evidence` has the movement's accepted evidence. To send money again, the agreement must be active.
+///
+/// # Errors
+/// [`NotMoved`].
+pub fn resolve_exception(
+    by: &Member,
+    ground: Ground<'_>,
+    movement: &Movement,
+    (resolution, evidence): (Resolution, &[Evidence]),
+) -> Result<Resolved, NotMoved> {
+    match resolution {
+        Resolution::SendAgain => drop(check_active(ground, movement)?),
+        Resolution::AwaitProof => check_published(ground, movement)?,
+    }
+    let (after, undecided) = movement.resolve(evidence, resolution, stamp(by, ground))?;
+    let (_, _, moment) = ground;
+    let evidence = undecided.into_iter().map(|record| ByMember::new(record, by, moment)).collect();
+    Ok(Resolved { change: changed(by, ground, movement, after), evidence })
+}
+
+/// Records that the money came back.
+///
+/// # Errors
+/// [`NotMoved`].
+pub fn record_return(
+    by: &Member,
+    ground: Ground<'_>,
+    movement: &Movement,
+    reason: SafeNote,
+) -> Result<MovementChange, NotMoved> {
+    check_published(ground, movement)?;
+    Ok(changed(by, ground, movement, movement.record_return(reason, stamp(by, ground))?))
+}
+
+/// Cancels a movement that has nothing in flight.
+///
+/// # Errors
+/// [`NotMoved`].
+pub fn cancel_movement(
+    by: &Member,
+    ground: Ground<'_>,
+    movement: &Movement,
+    reason: SafeNote,
+) -> Result<MovementChange, NotMoved> {
+    check_published(ground, movement)?;
+    Ok(changed(by, ground, movement, movement.cancel(reason, stamp(by, ground))?))
+}
+
+/// Checks that a movement is of a published agreement, which has not ended it.
+pub(in crate::domain) fn check_published(
+    (agreement, time_scale, moment): Ground<'_>,
+    movement: &Movement,
+) -> Result<(), NotMoved> {
+    let current = agreement.as_of(agreement.facts(), time_scale, moment.at());
+    let known = current.movement_state(movement.id()).filter(|_| movement.agreement_id() == agreement.id());
+    let ended = known.ok_or(NotMoved::Unknown)? == MovementState::Cancelled;
+    if current.lifecycle() == Lifecycle::Draft || !agreement.was_published() {
+        return Err(NotMoved::NotActive(current.lifecycle()));
+    }
+    if ended && movement.state() != MovementState::Cancelled {
+        return Err(NotMoved::NotNow(MovementState::Cancelled));
+    }
+    Ok(())
+}
+
+/// The agreement as of now, which is active.
+fn check_active<'a>(ground: Ground<'a>, movement: &Movement) -> Result<std::borrow::Cow<'a, Agreement>, NotMoved> {
+    let (agreement, time_scale, moment) = ground;
+    let current = agreement.as_of(agreement.facts(), time_scale, moment.at());
+    if current.lifecycle() != Lifecycle::Active {
+        return Err(NotMoved::NotActive(current.lifecycle()));
+    }
+    check_published(ground, movement)?;
+    Ok(current)
+}
+
+fn stamp(by: &Member, (_, _, moment): Ground<'_>) -> Stamp {
+    Stamp::new(by.actor(), moment.at())
+}
+
+fn changed(by: &Member, ground: Ground<'_>, before: &Movement, after: Movement) -> MovementChange {
+    let (_, _, moment) = ground;
+    let (agreement, events) = follow(ground, before, &after);
+    let agreement = ByMember::new(agreement, by, moment);
+    MovementChange { movement: ByMember::new(after, by, moment), agreement, events }
+}
+
+/// The agreement that follows a movement, and the events of both.
+pub(in crate::domain) fn follow(
+    (agreement, time_scale, moment): Ground<'_>,
+    before: &Movement,
+    after: &Movement,
+) -> (Agreement, Vec<EventKind>) {
+    let (id, state) = (after.id(), after.state());
+    let followed = agreement.recorded(agreement.facts(), time_scale, moment.at(), |facts| {
+        facts.movements.insert(id, state);
+    });
+    // An agreement that was completed before told it then.
+    let completion = followed.completion().filter(|_| agreement.completion().is_none());
+    let events = after.event_since(before).into_iter().chain(completion).collect();
+    (followed, events)
+}

@@ -1,0 +1,426 @@
+//! Money: amounts in minor units, and the one spelling of them in the API and in the app.
+//!
+//! Decision: currencies come from ISO 4217. Those without minor units (gold, special drawing rights) are no currencies
+//! here: nothing could be counted in them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::wire::fields::FieldCode;
+
+/// A currency of ISO 4217 that has minor units. It is stored and written as its alphabetic code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Currency(iso_currency::Currency);
+
+/// A text that is no currency of ISO 4217.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a currency of ISO 4217, such as USD")]
+pub struct NotACurrency;
+
+impl Currency {
+    /// The currency that has this alphabetic code, in upper case.
+    #[must_use]
+    pub fn parse(code: &str) -> Option<Self> {
+        iso_currency::Currency::from_code(code).filter(|found| found.exponent().is_some()).map(Self)
+    }
+
+    /// The currency that a person means, who may type lower case and blanks.
+    ///
+    /// # Errors
+    /// [`NotACurrency`].
+    pub fn read(text: &str) -> Result<Self, NotACurrency> {
+        Self::parse(&text.trim().to_ascii_uppercase()).ok_or(NotACurrency)
+    }
+
+    /// The alphabetic code, such as `USD`.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        self.0.code()
+    }
+
+    /// The number of decimals: 2 for `USD`, 0 for `JPY`, 3 for `KWD`.
+    #[must_use]
+    pub fn digits(self) -> usize {
+        self.0.exponent().map_or(DIGITS_OF_MOST, usize::from)
+    }
+}
+
+impl TryFrom<String> for Currency {
+    type Error = NotACurrency;
+
+    fn try_from(code: String) -> Result<Self, NotACurrency> {
+        Self::parse(&code).ok_or(NotACurrency)
+    }
+}
+
+impl From<Currency> for String {
+    fn from(currency: Currency) -> Self {
+        currency.code().to_owned()
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+/// An amount of money: more than nothing, and at most 2^63−1 minor units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
+pub struct Money {
+    amount_minor: i64,
+    currency: Currency,
+}
+
+#[derive(Deserialize)]
+struct Unchecked {
+    amount_minor: i64,
+    currency: Currency,
+}
+
+impl TryFrom<Unchecked> for Money {
+    type Error = NotAnAmount;
+
+    fn try_from(read: Unchecked) -> Result<Self, NotAnAmount> {
+        Self::new(read.amount_minor, read.currency)
+    }
+}
+
+impl Money {
+    /// So many minor units.
+    ///
+    /// # Errors
+    /// [`NotAnAmount::Zero`] and [`NotAnAmount::Negative`].
+    pub fn new(amount_minor: i64, currency: Currency) -> Result<Self, NotAnAmount> {
+        match amount_minor {
+            0 => Err(NotAnAmount::Zero),
+            ..0 => Err(NotAnAmount::Negative),
+            1.. => Ok(Self { amount_minor, currency }),
+        }
+    }
+
+    /// Reads what a person types, as [`read_minor`] does.
+    ///
+    /// # Errors
+    /// [`NotAnAmount`].
+    pub fn read(text: &str, currency: Currency) -> Result<Self, NotAnAmount> {
+        Self::new(read_minor(text, currency.code())?, currency)
+    }
+
+    /// The amount in minor units; always more than 0.
+    #[must_use]
+    pub fn amount_minor(self) -> i64 {
+        self.amount_minor
+    }
+
+    /// The currency.
+    #[must_use]
+    pub fn currency(self) -> Currency {
+        self.currency
+    }
+
+    /// `amount_display` of the API (contract, section 1), such as `USD 1,250.00`.
+    #[must_use]
+    pub fn amount_display(self) -> String {
+        in_api(self.amount_minor, self.currency.code())
+    }
+
+    /// The amount as the app shows it, such as `$1,250.00 USD`.
+    #[must_use]
+    pub fn for_people(self) -> String {
+        in_app(self.amount_minor, self.currency.code())
+    }
+}
+
+/// Why a text or a number is no amount.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotAnAmount {
+    /// It is no number, or one that can be read in two ways.
+    #[error("not a number")]
+    NotANumber,
+    /// It has more decimals than the currency, and would be rounded.
+    #[error("more decimals than the currency has")]
+    TooManyDecimals,
+    /// It is more than 2^63−1 minor units.
+    #[error("more than 2^63-1 minor units")]
+    TooLarge,
+    /// It is nothing.
+    #[error("zero")]
+    Zero,
+    /// It is less than nothing.
+    #[error("negative")]
+    Negative,
+}
+
+impl NotAnAmount {
+    /// What would be right, in a currency. It completes "The amount …".
+    #[must_use]
+    pub fn message(self, currency: &str) -> String {
+        let digits = digits_of(currency);
+        match (self, digits) {
+            (Self::NotANumber, 0) => "must be a number such as 750,000".to_owned(),
+            (Self::NotANumber, _) => format!("must be a number such as 750,000 or 750,000.5{:0>1$}", "", digits - 1),
+            (Self::TooManyDecimals, 0) => format!("must be a whole number such as 750,000: {currency} has no decimals"),
+            (Self::TooManyDecimals, _) => {
+                let of = if currency.is_empty() { String::new() } else { format!(": {currency} has no more") };
+                format!("must have at most {digits} decimals{of}")
+            }
+            (Self::TooLarge, _) => "is more than any bank moves".to_owned(),
+            (Self::Zero | Self::Negative, _) => "must be more than zero".to_owned(),
+        }
+    }
+
+    /// The code of the field's error.
+    #[must_use]
+    pub fn code(self) -> FieldCode {
+        match self {
+            Self::NotANumber | Self::TooManyDecimals => FieldCode::InvalidFormat,
+            Self::TooLarge | Self::Zero | Self::Negative => FieldCode::OutOfRange,
+        }
+    }
+}
+
+/// The decimals of most currencies, and of a code that is none.
+const DIGITS_OF_MOST: usize = 2;
+
+/// The decimals of the currency with this code; 2 if there is none, as in a draft that leaves it open.
+#[must_use]
+pub fn digits_of(code: &str) -> usize {
+    Currency::parse(code).map_or(DIGITS_OF_MOST, Currency::digits)
+}
+
+/// An amount in minor units as the API shows it, such as `USD 1,250.00`.
+#[must_use]
+pub fn in_api(minor: i64, currency: &str) -> String {
+    let (sign, figures) = figures(minor, currency);
+    format!("{currency} {sign}{figures}").trim_start().to_owned()
+}
+
+/// An amount in minor units as the app shows it, such as `$1,250.00 USD`. The code stays, because several currencies share
+/// a symbol. Without a symbol it is written as in the API.
+#[must_use]
+pub fn in_app(minor: i64, currency: &str) -> String {
+    let (sign, figures) = figures(minor, currency);
+    let symbol = match currency {
+        "USD" | "CAD" | "AUD" | "NZD" | "HKD" | "SGD" | "MXN" => "$",
+        "EUR" => "€",
+        "GBP" => "£",
+        "JPY" | "CNY" => "¥",
+        "INR" => "₹",
+        _ => return in_api(minor, currency),
+    };
+    format!("{sign}{symbol}{figures} {currency}")
+}
+
+/// An amount without its currency, as a form shows it: `750,000.00`.
+#[must_use]
+pub fn in_form(minor: i64, currency: &str) -> String {
+    let (sign, figures) = figures(minor, currency);
+    format!("{sign}{figures}")
+}
+
+/// The sign of an amount, and its figures with the digits of its currency.
+fn figures(minor: i64, currency: &str) -> (&'static str, String) {
+    let digits = digits_of(currency);
+    let sign = if minor < 0 { "-" } else { "" };
+    let text = format!("{:0>width$}", minor.unsigned_abs(), width = digits + 1);
+    let (whole, fraction) = text.split_at(text.len() - digits);
+    let groups: Vec<&str> =
+        whole.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    let point = if digits == 0 { "" } else { "." };
+    (sign, format!("{}{point}{fraction}", groups.join(",")))
+}
+
+/// Reads an amount in minor units of a currency: `750,000`, `$750000.00`, `750k`, `1.5m`, `USD 750,000`. Commas, apostrophes
+/// and blanks may separate groups of three digits; a period begins the decimals, of which there are no more than the
+/// currency has. It may be 0.
+///
+/// # Errors
+/// [`NotAnAmount`], but [`NotAnAmount::Zero`].
+pub fn read_minor(text: &str, currency: &str) -> Result<i64, NotAnAmount> {
+    let text = text.trim();
+    if let Some(positive) = text.strip_prefix(['-', '−']) {
+        return Err(read_minor(positive, currency).map_or_else(|reason| reason, |_| NotAnAmount::Negative));
+    }
+    let text = text.trim_start_matches(['$', '€', '£', '¥']).trim();
+    let code = currency.to_ascii_uppercase();
+    let upper = text.to_ascii_uppercase();
+    let bare = if code.is_empty() { upper.as_str() } else { upper.trim_start_matches(&code).trim_end_matches(&code) };
+    let bare = bare.trim();
+    let (number, zeros) = match bare.strip_suffix('K') {
+        Some(number) => (number, 3),
+        None => bare.strip_suffix('M').map_or((bare, 0), |number| (number, 6)),
+    };
+    let (whole, decimals) = number.trim_end().split_once('.').unwrap_or((number.trim_end(), ""));
+    if number.ends_with('.') || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(NotAnAmount::NotANumber);
+    }
+    let digits = without_separators(whole).ok_or(NotAnAmount::NotANumber)?;
+    let places = digits_of(&code) + zeros;
+    // More decimals than the currency has would be rounded.
+    if decimals.len() > places {
+        return Err(NotAnAmount::TooManyDecimals);
+    }
+    format!("{digits}{decimals:0<places$}").parse().map_err(|_| NotAnAmount::TooLarge)
+}
+
+/// The digits of a whole number, whose groups of three may be separated in one way.
+pub(super) fn without_separators(text: &str) -> Option<String> {
+    const GROUP: usize = 3;
+    let separator = text.chars().find(|letter| !letter.is_ascii_digit());
+    let Some(separator) = separator else { return (!text.is_empty()).then(|| text.to_owned()) };
+    if ![',', '\'', '’', ' ', '\u{a0}', '\u{202f}'].contains(&separator) {
+        return None;
+    }
+    let groups: Vec<&str> = text.split(separator).collect();
+    let is_number = |group: &&str| group.bytes().all(|byte| byte.is_ascii_digit());
+    let first = (1..=GROUP).contains(&groups.first()?.len());
+    let rest = groups.iter().skip(1).all(|group| group.len() == GROUP);
+    (first && rest && groups.iter().all(is_number)).then(|| groups.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn currency(code: &str) -> Currency {
+        Currency::parse(code).unwrap()
+    }
+
+    #[test]
+    fn a_currency_is_one_of_iso_4217_with_minor_units() {
+        for (code, digits) in [("USD", 2), ("EUR", 2), ("JPY", 0), ("KWD", 3), ("CLF", 4), ("ISK", 0), ("IQD", 3)] {
+            assert_eq!((currency(code).digits(), currency(code).code()), (digits, code));
+        }
+        for code in ["", "usd", "ABC", "US", "USDT", "XAU", "XXX", "XTS", "840"] {
+            assert_eq!(Currency::parse(code), None, "{code}");
+        }
+        assert_eq!(Currency::read(" usd "), Ok(currency("USD")));
+        assert_eq!(serde_json::json!(currency("KWD")), "KWD");
+        assert!(serde_json::from_str::<Currency>("\"XAU\"").is_err());
+    }
+
+    #[test]
+    fn an_amount_has_the_digits_of_its_currency() {
+        for (minor, currency, api, app) in [
+            (75_000_000, "USD", "USD 750,000.00", "$750,000.00 USD"),
+            (5, "EUR", "EUR 0.05", "€0.05 EUR"),
+            (1_234_567, "JPY", "JPY 1,234,567", "¥1,234,567 JPY"),
+            (1_234_567, "KWD", "KWD 1,234.567", "KWD 1,234.567"),
+            (-100, "USD", "USD -1.00", "-$1.00 USD"),
+            (125_000, "", "1,250.00", "1,250.00"),
+            (i64::MIN, "JPY", "JPY -9,223,372,036,854,775,808", "-¥9,223,372,036,854,775,808 JPY"),
+        ] {
+            assert_eq!((&*in_api(minor, currency), &*in_app(minor, currency)), (api, app));
+        }
+        let money = Money::new(125_000, currency("USD")).unwrap();
+        assert_eq!((&*money.amount_display(), &*money.for_people()), ("USD 1,250.00", "$1,250.00 USD"));
+    }
+
+    #[test]
+    fn money_is_positive_and_has_no_more_decimals_than_its_currency() {
+        let read = |text: &str, code: &str| Money::read(text, currency(code)).map(Money::amount_minor);
+        for (text, code, minor) in [
+            ("1,250.00", "USD", 125_000),
+            ("0.01", "USD", 1),
+            ("1250", "JPY", 1250),
+            ("1.234", "KWD", 1234),
+            ("9223372036854775807", "JPY", i64::MAX),
+            ("92233720368547758.07", "USD", i64::MAX),
+        ] {
+            assert_eq!(read(text, code), Ok(minor), "{text} {code}");
+        }
+        for (text, code, reason) in [
+            ("0", "USD", NotAnAmount::Zero),
+            ("0.00", "USD", NotAnAmount::Zero),
+            ("-5", "USD", NotAnAmount::Negative),
+            ("−5", "USD", NotAnAmount::Negative),
+            ("-", "USD", NotAnAmount::NotANumber),
+            ("9223372036854775808", "JPY", NotAnAmount::TooLarge),
+            ("92233720368547758.08", "USD", NotAnAmount::TooLarge),
+            ("1.234", "USD", NotAnAmount::TooManyDecimals),
+            ("1.5", "JPY", NotAnAmount::TooManyDecimals),
+            ("1.2345", "KWD", NotAnAmount::TooManyDecimals),
+            ("1.250,00", "USD", NotAnAmount::NotANumber),
+            ("EUR 5", "USD", NotAnAmount::NotANumber),
+        ] {
+            assert_eq!(read(text, code), Err(reason), "{text} {code}");
+        }
+        for text in [
+            r#"{"amount_minor":0,"currency":"USD"}"#,
+            r#"{"amount_minor":-1,"currency":"USD"}"#,
+            r#"{"amount_minor":9223372036854775808,"currency":"USD"}"#,
+            r#"{"amount_minor":1,"currency":"XXX"}"#,
+        ] {
+            assert!(serde_json::from_str::<Money>(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn amounts_are_read_as_people_type_them() {
+        for (text, expected) in [
+            ("750000", 75_000_000),
+            ("750,000", 75_000_000),
+            (" $750,000.00 ", 75_000_000),
+            ("USD 750,000", 75_000_000),
+            ("750,000 usd", 75_000_000),
+            ("750'000.5", 75_000_050),
+            ("750 000", 75_000_000),
+            ("750k", 75_000_000),
+            ("1.5m", 150_000_000),
+            ("1.25 M", 125_000_000),
+            ("0.01", 1),
+            ("0", 0),
+        ] {
+            assert_eq!(read_minor(text, "USD"), Ok(expected), "{text}");
+        }
+        for text in [
+            "",
+            "$",
+            "abc",
+            "-5",
+            "1.234,56",
+            "1,50",
+            "7,50,000",
+            "1,234'567",
+            "12.345",
+            "1.",
+            ".5",
+            "1e6",
+            "1,,000",
+            "EUR 5",
+            "99999999999999999999",
+        ] {
+            assert!(read_minor(text, "USD").is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_what_would_be_right_in_the_currency() {
+        let told = |reason: NotAnAmount, currency: &str| reason.message(currency);
+        assert_eq!(told(NotAnAmount::NotANumber, "USD"), "must be a number such as 750,000 or 750,000.50");
+        assert_eq!(told(NotAnAmount::NotANumber, "KWD"), "must be a number such as 750,000 or 750,000.500");
+        assert_eq!(told(NotAnAmount::NotANumber, "JPY"), "must be a number such as 750,000");
+        let yen = "must be a whole number such as 750,000: JPY has no decimals";
+        assert_eq!(told(NotAnAmount::TooManyDecimals, "JPY"), yen);
+        assert_eq!(told(NotAnAmount::TooManyDecimals, "USD"), "must have at most 2 decimals: USD has no more");
+        assert_eq!(told(NotAnAmount::TooManyDecimals, ""), "must have at most 2 decimals");
+    }
+
+    proptest! {
+        #[test]
+        fn money_is_read_as_it_was_shown(minor in 1..i64::MAX, code in prop::sample::select(vec!["USD", "JPY", "KWD", "CLF"])) {
+            let money = Money::new(minor, currency(code)).unwrap();
+            for shown in [money.amount_display(), money.for_people(), in_form(minor, code)] {
+                prop_assert_eq!(Money::read(&shown, currency(code)), Ok(money));
+            }
+            let stored = serde_json::to_string(&money).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Money>(&stored).unwrap(), money);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The events of a movement. They follow from the change of its state, so that none is emitted without one.
+
+use super::Movement;
+use super::state::{ExceptionReason, MovementState};
+use crate::domain::event::{EventKind, MovementData, MovementExceptionData};
+
+impl Movement {
+    /// The event of the change that led from a movement to this one (contract, section 3): of entering the state, not of
+    /// staying in it.
+    #[must_use]
+    pub fn event_since(&self, before: &Self) -> Option<EventKind> {
+        if before.state() == self.state() {
+            return None;
+        }
+        let data = MovementData { movement_id: self.id, agreement_id: self.agreement_id };
+        let exception = |reason| MovementExceptionData { movement_id: self.id, reason };
+        match (self.state(), self.exception_reason()) {
+            (MovementState::SenderReported, _) => Some(EventKind::MovementSenderReported(data)),
+            (MovementState::Reconciled, _) => Some(EventKind::MovementReconciled(data)),
+            (MovementState::Exception, Some(reason)) => Some(EventKind::MovementException(exception(reason))),
+            (MovementState::Returned, _) => Some(EventKind::MovementException(exception(ExceptionReason::Returned))),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! Evidence of a movement: what was filed about money that was sent, or that arrived. Its [source](super::source) gives its
+//! side and its assurance.
+//!
+//! Decision: evidence is another type once it is split by side, and only the receiving side's can be accepted.
+//!
+//! Decision: it counts for one movement of the organization at a time. While it is undecided or accepted, the movement
+//! claims its file and its bank reference; rejecting or withdrawing it gives them free, since it may have been filed for
+//! the wrong movement. References are compared without their type: two types of one reference are more likely one
+//! transfer than two.
+
+use serde::{Deserialize, Serialize};
+
+use super::safe_text::{SafeLine, SafeNote};
+use super::source::{ChosenSource, EvidenceSource, ReceiverSource};
+use crate::domain::actor::Actor;
+use crate::domain::agreement::{DocumentContent, Label};
+use crate::domain::day::Day;
+use crate::domain::ids::{EvidenceId, MovementId};
+use crate::domain::information::account_numbers::has_iban;
+use crate::domain::money::Money;
+use crate::domain::participant::receipt::FileType;
+use crate::domain::time::Timestamp;
+use crate::wire::fields::{FieldCode, FieldErrors};
+
+/// The reference under which a bank has a transfer.
+///
+/// Decision: it may be a long number, as many references are, but no IBAN. No response shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BankReference(Label);
+
+impl BankReference {
+    /// Checks a reference.
+    ///
+    /// # Errors
+    /// `sensitive_value` for an IBAN, and those of a [`Label`].
+    pub fn parse(text: &str) -> Result<Self, (FieldCode, String)> {
+        let line = Label::parse(text)?;
+        if has_iban(line.as_str()) {
+            return Err((FieldCode::SensitiveValue, "must be a reference, not an account number".to_owned()));
+        }
+        Ok(Self(line))
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// The reference without what people write differently; none if it is only the word that banks use for none.
+    fn normalized(&self) -> Option<String> {
+        const NONE: [&str; 6] = ["NOTPROVIDED", "NONREF", "NONE", "NA", "UNKNOWN", "NOREFERENCE"];
+        let kept = self.as_str().chars().filter(|letter| letter.is_alphanumeric());
+        let kept: String = kept.flat_map(char::to_uppercase).collect();
+        Some(kept).filter(|text| !text.is_empty() && !NONE.contains(&text.as_str()))
+    }
+}
+
+/// The file of evidence, which is in the file store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EvidenceFile {
+    /// Its name.
+    pub name: SafeLine,
+    /// Its content.
+    pub content: DocumentContent,
+    /// The type of the file, which was checked. None for a statement file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_type: Option<FileType>,
+}
+
+/// What a document counts under, once for the organization: its file, an entry of a statement file, or a bank's reference.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EvidenceKey(String);
+
+impl EvidenceKey {
+    const REFERENCE: &str = "reference:";
+
+    /// The key as the store writes it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it is a bank's reference. Both sides of one movement may name it, each once.
+    #[must_use]
+    pub fn is_reference(&self) -> bool {
+        self.0.starts_with(Self::REFERENCE)
+    }
+}
+
+/// The keys that a movement claims in the organization and gives free again, in the transaction of an act. A key that another
+/// movement has refuses the act.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeyChange {
+    /// The keys to claim for the movement, unless it has them already.
+    pub claimed: Vec<EvidenceKey>,
+    /// The keys to give free.
+    pub released: Vec<EvidenceKey>,
+}
+
+/// Evidence to be filed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewEvidence {
+    pub(super) id: EvidenceId,
+    pub(super) source: EvidenceSource,
+    pub(super) facts: EvidenceFacts,
+    pub(super) entry: Option<String>,
+}
+
+/// The facts of evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EvidenceFacts {
+    /// How much was sent, or arrived.
+    pub money: Money,
+    /// The day on which it counts at the bank.
+    pub value_day: Day,
+    /// The bank's reference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<BankReference>,
+    /// The document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<EvidenceFile>,
+}
+
+impl NewEvidence {
+    /// Evidence whose facts a person typed. The id is that of the form.
+    ///
+    /// # Errors
+    /// `required` when the source is a document and there is no file.
+    pub fn typed(id: EvidenceId, source: ChosenSource, facts: EvidenceFacts) -> Result<Self, FieldErrors> {
+        let source = source.source();
+        if source.needs_file() && facts.file.is_none() {
+            let message = "is missing. A document of a bank counts only with its file";
+            return Err(FieldErrors::one("file", FieldCode::Required, message));
+        }
+        Ok(Self { id, source, facts, entry: None })
+    }
+
+    /// Evidence that was read from a statement file of the receiving bank. The fingerprint tells the entry from all others,
+    /// also in another file that overlaps.
+    #[must_use]
+    pub fn of_entry(id: EvidenceId, fingerprint: String, facts: EvidenceFacts) -> Self {
+        Self { id, source: EvidenceSource::Receiver(ReceiverSource::StatementEntry), facts, entry: Some(fingerprint) }
+    }
+
+    /// Where it comes from.
+    #[must_use]
+    pub fn source(&self) -> EvidenceSource {
+        self.source
+    }
+
+    pub(in crate::domain) fn filed(self, movement_id: MovementId, filed_by: Actor, filed_at: Timestamp) -> Evidence {
+        let Self { id, source, facts, entry } = self;
+        Evidence { id, movement_id, source, facts, entry, filed_by, filed_at, state: EvidenceState::Filed }
+    }
+}
+
+/// Evidence of a movement, as it is stored: a record of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    id: EvidenceId,
+    movement_id: MovementId,
+    source: EvidenceSource,
+    #[serde(flatten)]
+    facts: EvidenceFacts,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    entry: Option<String>,
+    filed_by: Actor,
+    filed_at: Timestamp,
+    pub(super) state: EvidenceState,
+}
+
+/// What members decided about evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum EvidenceState {
+    /// Nothing yet.
+    Filed,
+    /// A member accepted it: it counts.
+    Accepted {
+        /// When.
+        at: Timestamp,
+        /// The member.
+        by: Actor,
+    },
+    /// A member rejected it: it never counted.
+    Rejected {
+        /// When.
+        at: Timestamp,
+        /// The member.
+        by: Actor,
+        /// Why.
+        reason: SafeNote,
+    },
+    /// A member took it back: it counts no longer.
+    Withdrawn {
+        /// When.
+        at: Timestamp,
+        /// The member.
+        by: Actor,
+        /// Why.
+        reason: SafeNote,
+    },
+}
+
+impl Evidence {
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> EvidenceId {
+        self.id
+    }
+
+    /// The movement that it was filed for.
+    #[must_use]
+    pub fn movement_id(&self) -> MovementId {
+        self.movement_id
+    }
+
+    /// Where it comes from, which gives its side and its assurance.
+    #[must_use]
+    pub fn source(&self) -> EvidenceSource {
+        self.source
+    }
+
+    /// What it says.
+    #[must_use]
+    pub fn facts(&self) -> &EvidenceFacts {
+        &self.facts
+    }
+
+    /// Who filed it.
+    #[must_use]
+    pub fn filed_by(&self) -> &Actor {
+        &self.filed_by
+    }
+
+    /// When.
+    #[must_use]
+    pub fn filed_at(&self) -> Timestamp {
+        self.filed_at
+    }
+
+    /// What members decided about it.
+    #[must_use]
+    pub fn state(&self) -> &EvidenceState {
+        &self.state
+    }
+
+    /// Whether a member has yet to decide about it.
+    #[must_use]
+    pub fn is_undecided(&self) -> bool {
+        self.state == EvidenceState::Filed
+    }
+
+    /// Whether it counts.
+    #[must_use]
+    pub fn is_accepted(&self) -> bool {
+        matches!(self.state, EvidenceState::Accepted { .. })
+    }
+
+    /// What it counts under. An entry of a statement file does not count under the file, which has others.
+    #[must_use]
+    pub fn keys(&self) -> Vec<EvidenceKey> {
+        let document = match (&self.entry, &self.facts.file) {
+            (Some(fingerprint), _) => Some(format!("entry:{fingerprint}")),
+            (None, Some(file)) => Some(format!("file:{}", file.content.sha256)),
+            (None, None) => None,
+        };
+        let reference = self.facts.reference.as_ref().and_then(BankReference::normalized);
+        let reference = reference.map(|text| format!("{}{text}", EvidenceKey::REFERENCE));
+        document.into_iter().chain(reference).map(EvidenceKey).collect()
+    }
+
+    /// The evidence by its side.
+    #[must_use]
+    pub fn split(self) -> Sided {
+        match self.source {
+            EvidenceSource::Sender(_) => Sided::Sender(SenderEvidence(self)),
+            EvidenceSource::Receiver(source) => Sided::Receiver(ReceiverEvidence { source, evidence: self }),
+        }
+    }
+
+    pub(super) fn decided(self, state: EvidenceState) -> Self {
+        Self { state, ..self }
+    }
+}
+
+/// Evidence by its side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sided {
+    /// The sender's side.
+    Sender(SenderEvidence),
+    /// The receiving side.
+    Receiver(ReceiverEvidence),
+}
+
+/// Evidence of the sender's side, which never proves an arrival.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SenderEvidence(Evidence);
+
+impl SenderEvidence {
+    /// The evidence.
+    #[must_use]
+    pub fn evidence(&self) -> &Evidence {
+        &self.0
+    }
+}
+
+/// Evidence of the receiving side, the only kind that a reconciliation takes. It can't be made of the sender's:
+///
+/// ```compile_fail
+/// use shared::domain::movement::evidence::{Evidence, ReceiverEvidence};
+/// use shared::domain::movement::source::ReceiverSource;
+///
+/// fn promote(evidence: Evidence) -> ReceiverEvidence {
+///     ReceiverEvidence { source: ReceiverSource::BankStatement, evidence }
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReceiverEvidence {
+    source: ReceiverSource,
+    evidence: Evidence,
+}
+
+impl ReceiverEvidence {
+    /// The evidence.
+    #[must_use]
+    pub fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+
+    /// Where it comes from.
+    #[must_use]
+    pub fn source(&self) -> ReceiverSource {
+        self.source
+    }
+
+    pub(super) fn into_evidence(self) -> Evidence {
+        self.evidence
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::agreement::fixtures::noon;
+    use crate::domain::money::Currency;
+
+    fn facts(reference: Option<&str>, sha256: Option<&str>) -> EvidenceFacts {
+        let content = |sha256: &str| DocumentContent { sha256: sha256.to_owned(), size_bytes: 9 };
+        let name = SafeLine::parse("statement.pdf").unwrap();
+        let file = sha256.map(|sha256| EvidenceFile { name, content: content(sha256), file_type: Some(FileType::Pdf) });
+        EvidenceFacts {
+            money: Money::new(1, Currency::parse("USD").unwrap()).unwrap(),
+            value_day: Day::parse("2026-03-14").unwrap(),
+            reference: reference.map(|text| BankReference::parse(text).unwrap()),
+            file,
+        }
+    }
+
+    fn keys(new: NewEvidence) -> Vec<String> {
+        let evidence = new.filed(MovementId::new(), Actor::system(), noon());
+        let stored: Evidence = serde_json::from_str(&serde_json::to_string(&evidence).unwrap()).unwrap();
+        assert_eq!(stored, evidence);
+        evidence.keys().iter().map(|key| key.as_str().to_owned()).collect()
+    }
+
+    #[test]
+    fn a_document_of_a_bank_needs_its_file() {
+        let typed = |source, sha256| {
+            NewEvidence::typed(EvidenceId::new(), ChosenSource::parse(source).unwrap(), facts(None, sha256)).is_ok()
+        };
+        for (source, needs_file) in [
+            ("sender_statement", false),
+            ("sender_bank_document", true),
+            ("recipient_confirmation", false),
+            ("receiving_bank_notification", true),
+            ("receiving_bank_statement", true),
+        ] {
+            assert_eq!((typed(source, None), typed(source, Some("a"))), (!needs_file, true), "{source}");
+        }
+    }
+
+    #[test]
+    fn a_document_counts_under_its_file_or_entry_and_its_reference() {
+        let typed = |reference, sha256| {
+            let source = ChosenSource::parse("recipient_confirmation").unwrap();
+            keys(NewEvidence::typed(EvidenceId::new(), source, facts(reference, sha256)).unwrap())
+        };
+        assert_eq!(typed(Some("trn 12-ab"), Some("f00")), ["file:f00", "reference:TRN12AB"]);
+        assert_eq!(typed(Some(" TRN12AB "), None), ["reference:TRN12AB"]);
+        assert_eq!(typed(Some("NOT PROVIDED"), None), [""; 0], "it is no reference");
+        let entry = NewEvidence::of_entry(EvidenceId::new(), "e1".to_owned(), facts(None, Some("f00")));
+        assert_eq!(keys(entry), ["entry:e1"], "the file has other entries");
+        assert_eq!(BankReference::parse("DE89370400440532013000").unwrap_err().0, FieldCode::SensitiveValue);
+        assert!(BankReference::parse("004829301847").is_ok());
+    }
+}

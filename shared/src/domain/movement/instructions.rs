@@ -1,0 +1,306 @@
+//! Instructions: where the sender sends the money. They are read, sealed at once for their movement and revision, and never
+//! shown again but on the sender's own page. A movement knows their last characters, and a hash with a salt.
+//!
+//! Decision: changed instructions are how deals are robbed. So any change ends the verification and withdraws the release;
+//! while money is in flight, it is an exception besides. Every change stays on record with the last characters before and
+//! after.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::crypto;
+use crate::crypto::keyring::{SealError, Sealed};
+use crate::domain::actor::Actor;
+use crate::domain::ids::MovementId;
+use crate::domain::information::bank_details::{BankDetails, ending};
+use crate::domain::time::Timestamp;
+use crate::limits;
+use crate::wire::enums::text_enum;
+use crate::wire::fields::{FieldCode, FieldErrors};
+use crate::wire::text::check_lines;
+
+text_enum! {
+    /// The kind of instructions.
+    pub enum InstructionsKind {
+        /// An IBAN, with a BIC or without.
+        Iban = "iban",
+        /// A routing number of a bank in the United States, and an account number.
+        Aba = "aba",
+        /// Another account, or a free text.
+        Other = "other",
+    }
+}
+
+/// Instructions in clear. No text about them has them.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BankInstructions {
+    /// An account.
+    Account(BankDetails),
+    /// A free text, for banks that need something else.
+    Free(String),
+}
+
+impl fmt::Debug for BankInstructions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BankInstructions(…)")
+    }
+}
+
+impl BankInstructions {
+    /// Reads instructions of a kind from what was typed: the parts of [`BankDetails`] for an IBAN or a routing number, `text`
+    /// for another kind.
+    ///
+    /// # Errors
+    /// What is wrong, by part.
+    pub fn read(kind: InstructionsKind, typed: impl Fn(&str) -> String) -> Result<Self, FieldErrors> {
+        if kind == InstructionsKind::Other {
+            let text = check_lines(&typed("text"), limits::INSTRUCTIONS_CHARS_MAX);
+            return text.map(Self::Free).map_err(|(code, message)| FieldErrors::one("text", code, message));
+        }
+        let read = Self::Account(BankDetails::read(typed)?);
+        match kind {
+            _ if read.kind() == kind => Ok(read),
+            InstructionsKind::Iban => Err(FieldErrors::one("number", FieldCode::InvalidValue, "must be an IBAN")),
+            InstructionsKind::Aba | InstructionsKind::Other => {
+                let message = "must be a routing number of 9 digits, with an account number of the United States";
+                Err(FieldErrors::one("code", FieldCode::InvalidValue, message))
+            }
+        }
+    }
+
+    /// The instructions that a participant's accepted answer gives.
+    #[must_use]
+    pub fn of_answer(details: BankDetails) -> Self {
+        Self::Account(details)
+    }
+
+    /// Their kind.
+    #[must_use]
+    pub fn kind(&self) -> InstructionsKind {
+        match self {
+            Self::Account(details) if details.is_iban() => InstructionsKind::Iban,
+            Self::Account(details) if details.has_routing_number() => InstructionsKind::Aba,
+            Self::Account(_) | Self::Free(_) => InstructionsKind::Other,
+        }
+    }
+
+    /// The last characters of the account number: of a free text, of the last number in it.
+    #[must_use]
+    pub fn ending(&self) -> String {
+        match self {
+            Self::Account(details) => details.ending(),
+            Self::Free(text) => {
+                let has_digit = |word: &&str| word.bytes().any(|byte| byte.is_ascii_digit());
+                let mut words = text.split(|letter: char| !letter.is_alphanumeric()).filter(has_digit);
+                words.next_back().map(ending).unwrap_or_default()
+            }
+        }
+    }
+
+    /// The instructions in full, a line each with its label: for the sender's own page, and for nothing else.
+    #[must_use]
+    pub fn in_full(&self) -> Vec<(&'static str, String)> {
+        match self {
+            Self::Account(details) => details.in_full(),
+            Self::Free(text) => vec![("Instructions", text.clone())],
+        }
+    }
+
+    /// Reads what was sealed.
+    #[must_use]
+    pub fn opened(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    /// Seals them for a revision of a movement's instructions, with `seal`, which gets the text and the place.
+    ///
+    /// # Errors
+    /// Those of `seal`.
+    pub fn sealed(
+        &self,
+        (movement_id, revision): (MovementId, u32),
+        seal: impl FnOnce(&str, &str) -> Result<Sealed, SealError>,
+    ) -> Result<NewInstructions, SealError> {
+        let text = serde_json::json!(self).to_string();
+        let salt = Uuid::now_v7();
+        Ok(NewInstructions {
+            sealed: SealedInstructions { movement_id, revision, sealed: seal(&text, &place(movement_id, revision))? },
+            kind: self.kind(),
+            ending: self.ending(),
+            sha256: self.sha256(salt),
+            salt,
+        })
+    }
+
+    fn sha256(&self, salt: Uuid) -> String {
+        crypto::sha256_hex(serde_json::json!([salt, self]).to_string().as_bytes())
+    }
+}
+
+/// The place for which instructions are sealed. They open nowhere else.
+#[must_use]
+pub fn place(movement: MovementId, revision: u32) -> String {
+    format!("instructions {movement} {revision}")
+}
+
+/// Sealed instructions, a record of their own: nothing but the sender's page reads it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SealedInstructions {
+    /// The movement.
+    pub movement_id: MovementId,
+    /// Counted from 1 for each movement.
+    pub revision: u32,
+    /// The [`BankInstructions`], sealed for [`place`].
+    pub sealed: Sealed,
+}
+
+/// Instructions to be entered. Only [`BankInstructions::sealed`] makes them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewInstructions {
+    pub(super) sealed: SealedInstructions,
+    pub(super) kind: InstructionsKind,
+    pub(super) ending: String,
+    pub(super) sha256: String,
+    pub(super) salt: Uuid,
+}
+
+text_enum! {
+    /// How instructions were verified.
+    pub enum VerificationMethod {
+        /// A call back to a number that was known before.
+        CallBack = "call_back",
+        /// In person.
+        InPerson = "in_person",
+        /// By a document that the receiver had signed before.
+        SignedDocument = "signed_document",
+        /// By an earlier payment to the same account that arrived.
+        EarlierPayment = "earlier_payment",
+        /// In another way.
+        Other = "other",
+    }
+}
+
+/// That a member verified instructions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstructionsVerification {
+    /// How.
+    pub method: VerificationMethod,
+    /// Who.
+    pub by: Actor,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// A change of instructions, which shows nothing but last characters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstructionsChange {
+    /// The last characters before.
+    pub ending_before: String,
+    /// The last characters after.
+    pub ending_after: String,
+    /// Who changed them.
+    pub by: Actor,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What a movement knows of its instructions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstructionsStatus {
+    /// Counted from 1. Each change is another revision.
+    pub revision: u32,
+    /// Their kind.
+    pub kind: InstructionsKind,
+    /// The last characters of the account number, a few only.
+    pub ending: String,
+    /// The SHA-256 of the salt and the instructions, in hexadecimal: it proves later what they were.
+    pub sha256: String,
+    /// Random, so that nobody finds out the instructions by trying.
+    pub salt: Uuid,
+    /// The member who entered this revision.
+    pub entered_by: Actor,
+    /// When.
+    pub entered_at: Timestamp,
+    /// The verification of this revision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<InstructionsVerification>,
+    /// The changes, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<InstructionsChange>,
+}
+
+impl InstructionsStatus {
+    /// Whether they are the same as others.
+    #[must_use]
+    pub fn are(&self, others: &BankInstructions) -> bool {
+        others.sha256(self.salt) == self.sha256
+    }
+
+    /// Whether another member than the one who entered them has verified them.
+    #[must_use]
+    pub fn is_verified_by_another(&self) -> bool {
+        self.verification.as_ref().is_some_and(|verification| verification.by.id != self.entered_by.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crypto::keyring::Keyring;
+
+    fn read(kind: InstructionsKind, number: &str, code: &str) -> Result<BankInstructions, Vec<String>> {
+        let typed = |part: &str| match part {
+            "number" => number.to_owned(),
+            "code" => code.to_owned(),
+            "text" => format!("Pay {number} at {code}, branch 7"),
+            _ => "Northwind Robotics".to_owned(),
+        };
+        let fields = |errors: FieldErrors| errors.into_list().into_iter().map(|error| error.field).collect();
+        BankInstructions::read(kind, typed).map_err(fields)
+    }
+
+    #[test]
+    fn instructions_are_checked_by_their_kind() {
+        let iban = read(InstructionsKind::Iban, "DE89 3704 0044 0532 0130 00", "DEUTDEFF").unwrap();
+        assert_eq!((iban.kind(), iban.ending().as_str()), (InstructionsKind::Iban, "3000"));
+        let aba = read(InstructionsKind::Aba, "000123456789", "021000021").unwrap();
+        assert_eq!((aba.kind(), aba.ending().as_str()), (InstructionsKind::Aba, "6789"));
+        for (kind, number, code, wrong) in [
+            (InstructionsKind::Iban, "DE89 3704 0044 0532 0130 01", "", "number"),
+            (InstructionsKind::Iban, "000123456789", "021000021", "number"),
+            (InstructionsKind::Aba, "DE89 3704 0044 0532 0130 00", "021000021", "code"),
+            (InstructionsKind::Aba, "000123456789", "021000022", "code"),
+            (InstructionsKind::Aba, "000123456789", "DEUTDEFF", "code"),
+        ] {
+            assert_eq!(read(kind, number, code).unwrap_err(), [wrong], "{number} {code}");
+        }
+        let free = read(InstructionsKind::Other, "000123456789", "First Bank").unwrap();
+        assert_eq!((free.kind(), free.ending().as_str()), (InstructionsKind::Other, ""), "the last number is short");
+        assert_eq!(
+            BankInstructions::read(InstructionsKind::Other, |_| String::new()).unwrap_err().into_list().len(),
+            1
+        );
+    }
+
+    #[test]
+    fn what_is_kept_beside_the_ciphertext_tells_no_more_than_the_last_characters() {
+        let keys = Keyring::new("one").unwrap();
+        let movement = MovementId::new();
+        let clear = read(InstructionsKind::Aba, "000123456789", "021000021").unwrap();
+        let new = clear.sealed((movement, 1), |text, place| keys.seal(text, place)).unwrap();
+        for said in [format!("{clear:?}"), format!("{new:?}"), serde_json::to_string(&new.sealed).unwrap()] {
+            assert!(!said.contains("12345") && !said.contains("021000021"), "{said}");
+        }
+        let opened = keys.open(&new.sealed.sealed, &place(movement, 1)).unwrap();
+        assert_eq!(BankInstructions::opened(&opened), Some(clear.clone()));
+        assert!(keys.open(&new.sealed.sealed, &place(movement, 2)).is_err());
+        assert!(keys.open(&new.sealed.sealed, &place(MovementId::new(), 1)).is_err());
+        let again = clear.sealed((movement, 1), |text, place| keys.seal(text, place)).unwrap();
+        assert_ne!(again.sha256, new.sha256, "the salt is another");
+        let full = clear.in_full();
+        assert!(full.contains(&("Account number", "000123456789".to_owned())), "{full:?}");
+    }
+}

@@ -1,0 +1,385 @@
+//! Movements: money that moves between real banks. The service never holds it; it records what is claimed and what is
+//! proven about it, as two facts that are never merged.
+//!
+//! [`state`] has the states and the reasons of exceptions, [`terms`] what is to be paid, [`claim`] what the sender says,
+//! [`evidence`] what is filed and [`source`] where it comes from, [`instructions`] where the money is to go, [`safe_text`] the texts that are shown. The
+//! transitions are in `transitions` (contract, section 3, "Movement") and `judging` (those of evidence), and only the acts of
+//! [`member`](super::member) and [`participant`](super::participant) call them. `events` tells which events a transition
+//! emits.
+//!
+//! Decision: a movement keeps a compact entry of each piece of evidence of the receiving side that is undecided or accepted.
+//! An act needs no other evidence than the one that it is about, and lists show what arrived without reading any. Evidence
+//! of the sender's side has no such entry, so nothing that adds up entries can count it.
+//!
+//! Decision: it knows no version. The store has it, and refuses what was decided on an older one.
+
+pub mod claim;
+mod ending;
+mod events;
+pub mod evidence;
+pub mod instructions;
+mod judging;
+mod refusal;
+pub mod safe_text;
+pub mod source;
+pub mod state;
+pub mod terms;
+mod transitions;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+pub use ending::EndedMovement;
+pub use refusal::NotMoved;
+pub use transitions::Resolution;
+
+use super::actor::Actor;
+use super::agreement::blockers::DraftPayment;
+use super::ids::{AgreementId, EvidenceId, MovementId, ParticipantId, WorkspaceId};
+use super::money::Money;
+use super::time::Timestamp;
+use claim::Claim;
+use evidence::EvidenceKey;
+use instructions::InstructionsStatus;
+use safe_text::SafeNote;
+use source::{Assurance, ConfirmationBasis, ReceiverSource};
+use state::{ExceptionReason, MovementState};
+use terms::PaymentTerms;
+
+/// A movement as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Movement {
+    id: MovementId,
+    agreement_id: AgreementId,
+    workspace_id: WorkspaceId,
+    terms: PaymentTerms,
+    status: Status,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    authorized: Option<Stamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    released: Option<Release>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    claim: Option<Claim>,
+    /// The claims of earlier attempts at sending the money.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    earlier_claims: Vec<Claim>,
+    /// The evidence of the receiving side that is undecided or accepted.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    receipts: BTreeMap<EvidenceId, ReceiptEntry>,
+    /// What the evidence of both sides that is undecided or accepted counts under.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    keys: BTreeMap<EvidenceId, BTreeSet<EvidenceKey>>,
+    /// How much evidence was ever filed.
+    #[serde(default)]
+    evidence_filed: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    instructions: Option<InstructionsStatus>,
+    created_by: Actor,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+/// Who did something, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamp {
+    /// When.
+    pub at: Timestamp,
+    /// Who.
+    pub by: Actor,
+}
+
+/// The release of instructions to the sender.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Release {
+    /// When.
+    pub at: Timestamp,
+    /// The member.
+    pub by: Actor,
+    /// What it rests on.
+    pub basis: ReleaseBasis,
+}
+
+/// What the release of instructions rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReleaseBasis {
+    /// A second member verified them.
+    Verified,
+    /// The organization had no second member.
+    OnlyMember,
+}
+
+/// Where a movement is, with what belongs to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Status {
+    /// Not set up yet.
+    Draft,
+    /// Authorized.
+    Authorized,
+    /// Instructions are available to the sender.
+    InstructionsReady,
+    /// The sender says it was sent.
+    SenderReported,
+    /// It waits for proof that it arrived.
+    ReceiptPending,
+    /// Proof from the receiving side is being looked at.
+    Processing,
+    /// Proof from the receiving side was accepted.
+    Reconciled(Confirmation),
+    /// It needs attention.
+    Exception(Exception),
+    /// The money came back.
+    Returned(Ending),
+    /// It will not take place.
+    Cancelled(Ending),
+}
+
+/// The confirmation that money arrived.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confirmation {
+    /// When.
+    pub confirmed_at: Timestamp,
+    /// The member who accepted the last evidence.
+    pub confirmed_by: Actor,
+    /// The weakest of what was accepted.
+    pub basis: ConfirmationBasis,
+}
+
+/// What needs attention.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exception {
+    /// Why.
+    pub reason: ExceptionReason,
+    /// What a member noted about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<SafeNote>,
+    /// Since when.
+    pub at: Timestamp,
+    /// Whose act it followed from.
+    pub by: Actor,
+}
+
+/// How a movement ended without having arrived.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    /// When.
+    pub at: Timestamp,
+    /// Who: a member, or the service when the agreement ended.
+    pub by: Actor,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<SafeNote>,
+}
+
+/// Evidence of the receiving side as its movement counts it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceiptEntry {
+    /// Where it comes from.
+    pub source: ReceiverSource,
+    /// What it says arrived.
+    pub money: Money,
+    /// Whether a member accepted it.
+    pub is_accepted: bool,
+}
+
+/// What is proven of a movement, and what waits for a member: the `receipt` of the API (contract, section 2). It shares no
+/// field with [`Claim`], and nothing of the sender's side is in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReceiptSummary {
+    /// How many pieces of evidence of the receiving side are undecided or accepted.
+    pub evidence_count: usize,
+    /// The best assurance among them.
+    pub best_assurance: Assurance,
+    /// What was accepted, in minor units. What is undecided is not in it.
+    pub received_minor: i64,
+}
+
+impl Movement {
+    /// A movement of a draft.
+    pub(in crate::domain) fn draft(
+        (id, agreement_id, workspace_id): (MovementId, AgreementId, WorkspaceId),
+        terms: PaymentTerms,
+        created_by: Actor,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            agreement_id,
+            workspace_id,
+            terms,
+            status: Status::Draft,
+            authorized: None,
+            released: None,
+            claim: None,
+            earlier_claims: Vec::new(),
+            receipts: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            evidence_filed: 0,
+            instructions: None,
+            created_by,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// The same with other terms, while its agreement is a draft.
+    pub(in crate::domain) fn with_terms(&self, terms: PaymentTerms, now: Timestamp) -> Self {
+        Self { terms, updated_at: now.max(self.updated_at), ..self.clone() }
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> MovementId {
+        self.id
+    }
+
+    /// The agreement.
+    #[must_use]
+    pub fn agreement_id(&self) -> AgreementId {
+        self.agreement_id
+    }
+
+    /// The workspace of the agreement.
+    #[must_use]
+    pub fn workspace_id(&self) -> WorkspaceId {
+        self.workspace_id
+    }
+
+    /// What is to be paid.
+    #[must_use]
+    pub fn terms(&self) -> &PaymentTerms {
+        &self.terms
+    }
+
+    /// Where it is, with what belongs to it.
+    #[must_use]
+    pub fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// Where it is, as clients branch on it.
+    #[must_use]
+    pub fn state(&self) -> MovementState {
+        match self.status {
+            Status::Draft => MovementState::Draft,
+            Status::Authorized => MovementState::Authorized,
+            Status::InstructionsReady => MovementState::InstructionsReady,
+            Status::SenderReported => MovementState::SenderReported,
+            Status::ReceiptPending => MovementState::ReceiptPending,
+            Status::Processing => MovementState::Processing,
+            Status::Reconciled(_) => MovementState::Reconciled,
+            Status::Exception(_) => MovementState::Exception,
+            Status::Returned(_) => MovementState::Returned,
+            Status::Cancelled(_) => MovementState::Cancelled,
+        }
+    }
+
+    /// The confirmation of its arrival; none but for a reconciled movement.
+    #[must_use]
+    pub fn confirmation(&self) -> Option<&Confirmation> {
+        if let Status::Reconciled(confirmation) = &self.status { Some(confirmation) } else { None }
+    }
+
+    /// Why it needs attention, or that it came back; none in other states.
+    #[must_use]
+    pub fn exception_reason(&self) -> Option<ExceptionReason> {
+        match &self.status {
+            Status::Exception(exception) => Some(exception.reason),
+            Status::Returned(_) => Some(ExceptionReason::Returned),
+            _ => None,
+        }
+    }
+
+    /// Who authorized it last, and when.
+    #[must_use]
+    pub fn authorized(&self) -> Option<&Stamp> {
+        self.authorized.as_ref()
+    }
+
+    /// The release of the instructions, unless it was withdrawn.
+    #[must_use]
+    pub fn released(&self) -> Option<&Release> {
+        self.released.as_ref()
+    }
+
+    /// The sender's claim of this attempt. It proves nothing.
+    #[must_use]
+    pub fn claim(&self) -> Option<&Claim> {
+        self.claim.as_ref()
+    }
+
+    /// The claims of earlier attempts at sending the money, the oldest first.
+    #[must_use]
+    pub fn earlier_claims(&self) -> &[Claim] {
+        &self.earlier_claims
+    }
+
+    /// What is known of the instructions.
+    #[must_use]
+    pub fn instructions(&self) -> Option<&InstructionsStatus> {
+        self.instructions.as_ref()
+    }
+
+    /// The evidence of the receiving side that is undecided or accepted.
+    #[must_use]
+    pub fn receipts(&self) -> &BTreeMap<EvidenceId, ReceiptEntry> {
+        &self.receipts
+    }
+
+    /// What is proven, and what waits for a member. None without evidence of the receiving side that is undecided or
+    /// accepted.
+    #[must_use]
+    pub fn receipt(&self) -> Option<ReceiptSummary> {
+        let best_assurance = self.receipts.values().map(|entry| entry.source.assurance()).max()?;
+        // Never saturates: an acceptance beyond this range is refused.
+        let received_minor = i64::try_from(self.accepted_minor()).unwrap_or(i64::MAX);
+        Some(ReceiptSummary { evidence_count: self.receipts.len(), best_assurance, received_minor })
+    }
+
+    /// The instructions' revision that the participant's page shows in full: to the sender, while they are released and
+    /// nobody has said that the money was sent. Each view is on record.
+    #[must_use]
+    pub fn instructions_shown_to(&self, participant: ParticipantId) -> Option<u32> {
+        let is_theirs = self.terms.sender == Some(participant) && self.status == Status::InstructionsReady;
+        self.instructions.as_ref().filter(|_| is_theirs).map(|instructions| instructions.revision)
+    }
+
+    /// Who created it.
+    #[must_use]
+    pub fn created_by(&self) -> &Actor {
+        &self.created_by
+    }
+
+    /// When it was created.
+    #[must_use]
+    pub fn created_at(&self) -> Timestamp {
+        self.created_at
+    }
+
+    /// When it was last changed.
+    #[must_use]
+    pub fn updated_at(&self) -> Timestamp {
+        self.updated_at
+    }
+
+    /// What was accepted, in minor units.
+    fn accepted_minor(&self) -> i128 {
+        let accepted = self.receipts.values().filter(|entry| entry.is_accepted);
+        accepted.map(|entry| i128::from(entry.money.amount_minor())).sum()
+    }
+
+    /// Whether evidence of the receiving side waits for a member.
+    fn has_undecided_receipt(&self) -> bool {
+        self.receipts.values().any(|entry| !entry.is_accepted)
+    }
+}
+
+/// What publication asks of a movement (contract, section 5).
+impl From<&Movement> for DraftPayment {
+    fn from(movement: &Movement) -> Self {
+        let PaymentTerms { sender, receiver, .. } = movement.terms;
+        Self { id: movement.id, is_complete: movement.terms.is_complete(), sender, receiver }
+    }
+}

@@ -1,0 +1,51 @@
+//! Why acts on movements are refused.
+
+use super::state::MovementState;
+use crate::domain::agreement::{Lifecycle, StageAction};
+
+/// Why an act on a movement was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotMoved {
+    /// The movement is not of this agreement, or the evidence not of this movement.
+    Unknown,
+    /// The agreement is in no state for it.
+    NotActive(Lifecycle),
+    /// The movement is in no state for it.
+    NotNow(MovementState),
+    /// The step with this action has yet to be done.
+    StepNotDone(StageAction),
+    /// The terms lack an amount or a party.
+    Incomplete,
+    /// The participant has no such part in the movement.
+    NotAsked,
+    /// The participant has not consented to electronic records, or has withdrawn the consent.
+    NoConsent,
+    /// There are no instructions.
+    NoInstructions,
+    /// The instructions were changed after the page was shown.
+    InstructionsChanged,
+    /// No second member has verified the instructions.
+    NotVerified,
+    /// The instructions are verified already.
+    Verified,
+    /// The member entered the instructions, and another one is there to verify them.
+    Own,
+    /// A member has decided about the evidence already.
+    Decided,
+    /// The evidence was withdrawn or rejected, so it can't be withdrawn.
+    NotStanding,
+    /// The evidence is in another currency than the movement.
+    WrongCurrency,
+    /// The same document, or the same bank reference of this side, is filed for this movement already.
+    FiledAlready,
+    /// This kind of source is not for this participant.
+    WrongSource,
+    /// Evidence waits for a decision, which comes first.
+    Undecided,
+    /// What was accepted adds up to the amount, so nothing has to be sent again.
+    Arrived,
+    /// The reason is that of another act.
+    WrongReason,
+    /// A limit is reached: of claims, of evidence, of changes of the instructions, or of what can be added up.
+    Full,
+}

@@ -1,0 +1,100 @@
+//! The states of a movement and the reasons of an exception, as clients branch on them.
+
+use crate::wire::enums::text_enum;
+
+text_enum! {
+    /// The state of a movement (specification, "Enumerations").
+    pub enum MovementState {
+        /// Not set up yet.
+        Draft = "draft",
+        /// A member authorized it.
+        Authorized = "authorized",
+        /// Instructions are available to the sender.
+        InstructionsReady = "instructions_ready",
+        /// The sender says it was sent: a claim, and no proof of anything.
+        SenderReported = "sender_reported",
+        /// It waits for proof that it arrived.
+        ReceiptPending = "receipt_pending",
+        /// Proof from the receiving side is being looked at.
+        Processing = "processing",
+        /// Proof from the receiving side was accepted.
+        Reconciled = "reconciled",
+        /// It needs attention.
+        Exception = "exception",
+        /// The money came back.
+        Returned = "returned",
+        /// It will not take place.
+        Cancelled = "cancelled",
+    }
+}
+
+impl MovementState {
+    /// Whether the movement has been authorized and is not cancelled.
+    #[must_use]
+    pub fn is_authorized(self) -> bool {
+        !matches!(self, Self::Draft | Self::Cancelled)
+    }
+
+    /// Whether receiver-side evidence confirmed the arrival. A claim never does.
+    #[must_use]
+    pub fn is_reconciled(self) -> bool {
+        self == Self::Reconciled
+    }
+
+    /// Whether money may be on its way (contract, section 3).
+    #[must_use]
+    pub fn is_in_flight(self) -> bool {
+        matches!(self, Self::SenderReported | Self::ReceiptPending | Self::Processing)
+    }
+
+    /// Whether it ends with its agreement: nobody has said that money was sent.
+    ///
+    /// Decision: an exception does not. Its money may be anywhere, so a member settles it, also after the agreement.
+    #[must_use]
+    pub fn ends_with_agreement(self) -> bool {
+        matches!(self, Self::Draft | Self::Authorized | Self::InstructionsReady)
+    }
+
+    /// Whether nothing more happens to it, unless accepted evidence is withdrawn or the money comes back.
+    #[must_use]
+    pub fn is_done(self) -> bool {
+        matches!(self, Self::Reconciled | Self::Returned | Self::Cancelled)
+    }
+}
+
+text_enum! {
+    /// Why a movement needs attention (contract, section 2).
+    pub enum ExceptionReason {
+        /// Less than the amount arrived.
+        AmountShort = "amount_short",
+        /// More than the amount arrived.
+        AmountOver = "amount_over",
+        /// It arrived in another currency.
+        WrongCurrency = "wrong_currency",
+        /// It did not arrive.
+        NotReceived = "not_received",
+        /// A bank rejected it.
+        Rejected = "rejected",
+        /// The money came back.
+        Returned = "returned",
+        /// It was sent twice.
+        Duplicate = "duplicate",
+        /// The instructions were changed while money was on its way.
+        InstructionsChanged = "instructions_changed",
+        /// It may be fraud.
+        SuspectedFraud = "suspected_fraud",
+        /// Evidence that had been accepted was withdrawn.
+        EvidenceWithdrawn = "evidence_withdrawn",
+        /// Another reason, which the note gives.
+        Other = "other",
+    }
+}
+
+impl ExceptionReason {
+    /// Whether a member may flag it. The other reasons follow from acts of their own: a return is recorded, evidence is
+    /// withdrawn.
+    #[must_use]
+    pub fn can_be_flagged(self) -> bool {
+        !matches!(self, Self::Returned | Self::EvidenceWithdrawn)
+    }
+}

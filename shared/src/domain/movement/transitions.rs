@@ -1,0 +1,262 @@
+//! The transitions of a movement but those of evidence (contract, section 3, "Movement"), as pure functions of the movement
+//! alone. What they need of the agreement is checked by the acts.
+//!
+//! Decision: a second claim, and one after proof was filed or accepted, is refused: it would change nothing, and could only
+//! be taken for more than it is.
+//!
+//! Decision: authorizing again after an exception begins another attempt: the release is withdrawn, and the claim of the
+//! attempt before is kept apart.
+//!
+//! Decision: resolving never makes a movement reconciled. If what was accepted adds up to the amount or more, all of it
+//! waits for a member again, who accepts what really counts.
+
+use super::claim::{Claim, NewClaim};
+use super::evidence::{Evidence, EvidenceState};
+use super::instructions::{InstructionsChange, InstructionsStatus, InstructionsVerification, NewInstructions};
+use super::instructions::{SealedInstructions, VerificationMethod};
+use super::safe_text::SafeNote;
+use super::state::{ExceptionReason, MovementState};
+use super::{Ending, Exception, Movement, NotMoved, Release, ReleaseBasis, Stamp, Status};
+use crate::domain::actor::Actor;
+use crate::domain::ids::ParticipantId;
+use crate::domain::money::Money;
+use crate::domain::time::Timestamp;
+use crate::limits;
+
+/// How a member resolves an exception.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resolution {
+    /// The money has to be sent, or sent again.
+    SendAgain,
+    /// The money may have arrived, or be on its way: it waits for proof.
+    AwaitProof,
+}
+
+type Moved = Result<Movement, NotMoved>;
+
+impl Movement {
+    /// `draft` → `authorized`.
+    pub(in crate::domain) fn authorize(&self, stamp: Stamp) -> Moved {
+        self.expect(&[MovementState::Draft])?;
+        self.amount()?;
+        self.sender()?;
+        self.terms.receiver.ok_or(NotMoved::Incomplete)?;
+        let after = self.to(Status::Authorized, stamp.at);
+        Ok(Self { authorized: Some(stamp), ..after })
+    }
+
+    /// Enters instructions, or changes them: no transition before the release, `instructions_ready` → `authorized` after it,
+    /// and an exception while money is in flight.
+    pub(in crate::domain) fn enter_instructions(
+        &self,
+        new: NewInstructions,
+        stamp: Stamp,
+    ) -> Result<(Self, SealedInstructions), NotMoved> {
+        let status = match &self.status {
+            _ if self.state().is_done() => return Err(NotMoved::NotNow(self.state())),
+            Status::InstructionsReady => Status::Authorized,
+            _ if self.state().is_in_flight() => Status::Exception(Exception {
+                reason: ExceptionReason::InstructionsChanged,
+                note: None,
+                at: stamp.at,
+                by: stamp.by.clone(),
+            }),
+            other => other.clone(),
+        };
+        let before = self.instructions.as_ref();
+        let is_next = before.map_or(0, |before| before.revision) + 1 == new.sealed.revision;
+        if new.sealed.movement_id != self.id || !is_next {
+            return Err(NotMoved::InstructionsChanged);
+        }
+        let mut changes = before.map(|before| before.changes.clone()).unwrap_or_default();
+        if changes.len() >= limits::INSTRUCTIONS_CHANGES_MAX {
+            return Err(NotMoved::Full);
+        }
+        changes.extend(before.map(|before| InstructionsChange {
+            ending_before: before.ending.clone(),
+            ending_after: new.ending.clone(),
+            by: stamp.by.clone(),
+            at: stamp.at,
+        }));
+        let NewInstructions { sealed, kind, ending, sha256, salt } = new;
+        let instructions = InstructionsStatus {
+            revision: sealed.revision,
+            kind,
+            ending,
+            sha256,
+            salt,
+            entered_by: stamp.by,
+            entered_at: stamp.at,
+            verification: None,
+            changes,
+        };
+        let after = Self { instructions: Some(instructions), released: None, ..self.to(status, stamp.at) };
+        Ok((after, sealed))
+    }
+
+    /// Records that instructions were verified.
+    pub(in crate::domain) fn verify_instructions(
+        &self,
+        (revision, method): (u32, VerificationMethod),
+        is_alone: bool,
+        stamp: Stamp,
+    ) -> Moved {
+        if self.state().is_done() {
+            return Err(NotMoved::NotNow(self.state()));
+        }
+        let instructions = self.instructions_of(revision)?;
+        if instructions.verification.is_some() && (is_alone || instructions.is_verified_by_another()) {
+            return Err(NotMoved::Verified);
+        }
+        if !is_alone && instructions.entered_by.id == stamp.by.id {
+            return Err(NotMoved::Own);
+        }
+        let Stamp { at, by } = stamp;
+        let verification = Some(InstructionsVerification { method, by, at });
+        let instructions = Some(InstructionsStatus { verification, ..instructions.clone() });
+        Ok(Self { instructions, ..self.to(self.status.clone(), at) })
+    }
+
+    /// `authorized` → `instructions_ready`.
+    pub(in crate::domain) fn release_instructions(&self, revision: u32, is_alone: bool, stamp: Stamp) -> Moved {
+        self.expect(&[MovementState::Authorized])?;
+        let instructions = self.instructions_of(revision)?;
+        let basis = match (instructions.is_verified_by_another(), is_alone) {
+            (true, _) => ReleaseBasis::Verified,
+            (false, true) => ReleaseBasis::OnlyMember,
+            (false, false) => return Err(NotMoved::NotVerified),
+        };
+        let Stamp { at, by } = stamp;
+        let after = self.to(Status::InstructionsReady, at);
+        Ok(Self { released: Some(Release { at, by, basis }), ..after })
+    }
+
+    /// `instructions_ready` → `sender_reported`.
+    pub(in crate::domain) fn report(&self, new: NewClaim, stamp: Stamp) -> Moved {
+        self.expect(&[MovementState::InstructionsReady])?;
+        let participant_id = self.sender()?;
+        let NewClaim { sent_on, references } = new;
+        let claim = Claim { reported_at: stamp.at, participant_id, by: stamp.by, sent_on, references };
+        Ok(Self { claim: Some(claim), ..self.to(Status::SenderReported, stamp.at) })
+    }
+
+    /// `sender_reported` → `receipt_pending`.
+    pub(in crate::domain) fn ask_for_proof(&self, at: Timestamp) -> Moved {
+        self.expect(&[MovementState::SenderReported])?;
+        Ok(self.to(Status::ReceiptPending, at))
+    }
+
+    /// `instructions_ready` … `processing`, `reconciled` → `exception`, flagged by a member.
+    pub(in crate::domain) fn flag(&self, reason: ExceptionReason, note: Option<SafeNote>, stamp: Stamp) -> Moved {
+        if !reason.can_be_flagged() {
+            return Err(NotMoved::WrongReason);
+        }
+        self.expect(&[
+            MovementState::InstructionsReady,
+            MovementState::SenderReported,
+            MovementState::ReceiptPending,
+            MovementState::Processing,
+            MovementState::Reconciled,
+        ])?;
+        Ok(self.to(Status::Exception(Exception { reason, note, at: stamp.at, by: stamp.by }), stamp.at))
+    }
+
+    /// `exception` → `authorized` or `receipt_pending`, or `processing` right away if evidence waits for a member.
+    /// `evidence` has what was accepted, as records; they are given back if they are undecided again.
+    pub(in crate::domain) fn resolve(
+        &self,
+        evidence: &[Evidence],
+        resolution: Resolution,
+        stamp: Stamp,
+    ) -> Result<(Self, Vec<Evidence>), NotMoved> {
+        self.expect(&[MovementState::Exception])?;
+        let has_arrived = self.accepted_minor() >= i128::from(self.amount()?.amount_minor());
+        match resolution {
+            Resolution::SendAgain => {
+                if has_arrived {
+                    return Err(NotMoved::Arrived);
+                }
+                if self.has_undecided_receipt() {
+                    return Err(NotMoved::Undecided);
+                }
+                let mut after = self.to(Status::Authorized, stamp.at);
+                if after.earlier_claims.len() + 1 >= limits::CLAIMS_PER_MOVEMENT_MAX {
+                    return Err(NotMoved::Full);
+                }
+                after.earlier_claims.extend(after.claim.take());
+                (after.released, after.authorized) = (None, Some(stamp));
+                Ok((after, Vec::new()))
+            }
+            Resolution::AwaitProof => {
+                let mut after = self.to(Status::ReceiptPending, stamp.at);
+                let undecided = if has_arrived { after.reopen_receipts(evidence)? } else { Vec::new() };
+                after.await_judgment();
+                Ok((after, undecided))
+            }
+        }
+    }
+
+    /// Makes all that was accepted undecided again.
+    fn reopen_receipts(&mut self, evidence: &[Evidence]) -> Result<Vec<Evidence>, NotMoved> {
+        let mut undecided = Vec::new();
+        for (id, entry) in self.receipts.iter_mut().filter(|(_, entry)| entry.is_accepted) {
+            let record = evidence.iter().find(|record| record.id() == *id && record.is_accepted());
+            undecided.push(record.ok_or(NotMoved::Unknown)?.clone().decided(EvidenceState::Filed));
+            entry.is_accepted = false;
+        }
+        Ok(undecided)
+    }
+
+    /// `sender_reported` … `reconciled`, `exception` → `returned`.
+    pub(in crate::domain) fn record_return(&self, reason: SafeNote, stamp: Stamp) -> Moved {
+        self.expect(&[
+            MovementState::SenderReported,
+            MovementState::ReceiptPending,
+            MovementState::Processing,
+            MovementState::Reconciled,
+            MovementState::Exception,
+        ])?;
+        Ok(self.to(Status::Returned(Ending { at: stamp.at, by: stamp.by, reason: Some(reason) }), stamp.at))
+    }
+
+    /// `draft`, `authorized`, `instructions_ready`, `exception` → `cancelled`.
+    pub(in crate::domain) fn cancel(&self, reason: SafeNote, stamp: Stamp) -> Moved {
+        self.expect(&[
+            MovementState::Draft,
+            MovementState::Authorized,
+            MovementState::InstructionsReady,
+            MovementState::Exception,
+        ])?;
+        let ending = Ending { at: stamp.at, by: stamp.by, reason: Some(reason) };
+        Ok(Self { released: None, ..self.to(Status::Cancelled(ending), stamp.at) })
+    }
+
+    pub(super) fn expect(&self, states: &[MovementState]) -> Result<(), NotMoved> {
+        if states.contains(&self.state()) { Ok(()) } else { Err(NotMoved::NotNow(self.state())) }
+    }
+
+    pub(super) fn amount(&self) -> Result<Money, NotMoved> {
+        self.terms.money.ok_or(NotMoved::Incomplete)
+    }
+
+    /// The sender.
+    pub(in crate::domain) fn sender(&self) -> Result<ParticipantId, NotMoved> {
+        self.terms.sender.ok_or(NotMoved::Incomplete)
+    }
+
+    /// The same in another state. The clock of this call may be behind that of the call before.
+    pub(super) fn to(&self, status: Status, at: Timestamp) -> Self {
+        Self { status, updated_at: at.max(self.updated_at), ..self.clone() }
+    }
+
+    fn instructions_of(&self, revision: u32) -> Result<&InstructionsStatus, NotMoved> {
+        let instructions = self.instructions.as_ref().ok_or(NotMoved::NoInstructions)?;
+        if instructions.revision == revision { Ok(instructions) } else { Err(NotMoved::InstructionsChanged) }
+    }
+}
+
+impl Stamp {
+    pub(in crate::domain) fn new(by: Actor, at: Timestamp) -> Self {
+        Self { at, by }
+    }
+}

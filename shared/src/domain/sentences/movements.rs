@@ -1,0 +1,201 @@
+//! Payments in words. What is only claimed never reads like proof: "says" and "arrived" are two words, and "confirmed" is
+//! said of proof alone.
+
+use crate::domain::movement::claim::ReferenceType;
+use crate::domain::movement::instructions::{InstructionsKind, VerificationMethod};
+use crate::domain::movement::source::{Assurance, ConfirmationBasis, EvidenceSource, ReceiverSource, SenderSource};
+use crate::domain::movement::state::{ExceptionReason, MovementState};
+use crate::domain::movement::terms::{Direction, Method};
+use crate::domain::movement::{Movement, ReleaseBasis};
+
+/// The label of a state (specification, "Enumerations").
+#[must_use]
+pub fn movement_state(state: MovementState) -> &'static str {
+    match state {
+        MovementState::Draft => "Not set up yet",
+        MovementState::Authorized => "Authorized",
+        MovementState::InstructionsReady => "Instructions available to the sender",
+        MovementState::SenderReported => "Sender says it was sent",
+        MovementState::ReceiptPending => "Waiting for proof it arrived",
+        MovementState::Processing => "Proof under review",
+        MovementState::Reconciled => "Confirmed received",
+        MovementState::Exception => "Needs attention",
+        MovementState::Returned => "Returned",
+        MovementState::Cancelled => "Cancelled",
+    }
+}
+
+/// A movement's `state_sentence`.
+#[must_use]
+pub fn movement_sentence(movement: &Movement) -> String {
+    let accepted = movement.receipt().map_or(0, |receipt| receipt.received_minor);
+    let partial = movement.terms().money.filter(|_| accepted > 0).map(|money| {
+        let received = crate::domain::money::in_api(accepted, money.currency().code());
+        format!(" {received} of {} has been confirmed received.", money.amount_display())
+    });
+    let partial = partial.unwrap_or_default();
+    match movement.state() {
+        MovementState::Draft => "Not authorized yet.".to_owned(),
+        MovementState::Authorized => format!("Authorized. The sender does not have the instructions yet.{partial}"),
+        MovementState::InstructionsReady => format!("The sender has the instructions and can pay.{partial}"),
+        MovementState::SenderReported => {
+            format!("The sender says it was sent. There is no proof that it arrived.{partial}")
+        }
+        MovementState::ReceiptPending => format!("Waiting for proof that it arrived.{partial}"),
+        MovementState::Processing => format!("Proof from the receiving side is under review.{partial}"),
+        MovementState::Reconciled => match movement.confirmation() {
+            Some(confirmation) => format!("Confirmed received, by {}.", basis(confirmation.basis)),
+            None => "Confirmed received.".to_owned(),
+        },
+        MovementState::Exception => match movement.exception_reason() {
+            Some(reason) => format!("Needs attention: {}.", exception(reason)),
+            None => "Needs attention.".to_owned(),
+        },
+        MovementState::Returned => "The money came back to the sender.".to_owned(),
+        MovementState::Cancelled => "Cancelled. It will not take place.".to_owned(),
+    }
+}
+
+/// Why a movement needs attention. It completes "Needs attention: …".
+#[must_use]
+pub fn exception(reason: ExceptionReason) -> &'static str {
+    match reason {
+        ExceptionReason::AmountShort => "less than the amount arrived",
+        ExceptionReason::AmountOver => "more than the amount arrived",
+        ExceptionReason::WrongCurrency => "it arrived in another currency",
+        ExceptionReason::NotReceived => "it did not arrive",
+        ExceptionReason::Rejected => "a bank rejected it",
+        ExceptionReason::Returned => "the money came back",
+        ExceptionReason::Duplicate => "it was sent twice",
+        ExceptionReason::InstructionsChanged => "the instructions changed while money was on its way",
+        ExceptionReason::SuspectedFraud => "suspected fraud",
+        ExceptionReason::EvidenceWithdrawn => "accepted proof was withdrawn",
+        ExceptionReason::Other => "see the note",
+    }
+}
+
+/// What a confirmation rests on. It completes "Confirmed received, by …".
+#[must_use]
+pub fn basis(basis: ConfirmationBasis) -> &'static str {
+    match basis {
+        ConfirmationBasis::RecipientConfirmation => "the recipient’s own confirmation",
+        ConfirmationBasis::ReceivingBankStatement => "a statement of the receiving bank",
+        ConfirmationBasis::ReceivingBankNotification => "a notification of the receiving bank",
+        ConfirmationBasis::ReceivingBankFeed => "a feed of the receiving bank",
+    }
+}
+
+/// Where evidence comes from.
+#[must_use]
+pub fn evidence_source(source: EvidenceSource) -> &'static str {
+    match source {
+        EvidenceSource::Sender(SenderSource::SenderStatement) => "The sender’s word",
+        EvidenceSource::Sender(SenderSource::SenderBankDocument) => {
+            "A document of the sender’s bank, such as a wire confirmation or an MT103"
+        }
+        EvidenceSource::Receiver(ReceiverSource::RecipientConfirmation) => "The recipient’s own confirmation",
+        EvidenceSource::Receiver(ReceiverSource::BankNotification) => "A notification of the receiving bank",
+        EvidenceSource::Receiver(ReceiverSource::BankStatement) => "A statement of the receiving bank",
+        EvidenceSource::Receiver(ReceiverSource::StatementEntry) => "An entry read from a bank’s statement file",
+        EvidenceSource::Receiver(ReceiverSource::BankFeed) => "An entry of a bank’s feed",
+    }
+}
+
+/// What evidence of an assurance can prove.
+#[must_use]
+pub fn assurance(assurance: Assurance) -> &'static str {
+    match assurance {
+        Assurance::Stated => "The sender says so. It proves nothing about the arrival.",
+        Assurance::SenderDocumented => "The sender’s bank says that it was sent. It proves nothing about the arrival.",
+        Assurance::RecipientConfirmed => "The recipient says that it arrived. It can prove the arrival.",
+        Assurance::BankDocumented => "A document of the receiving bank shows it. It can prove the arrival.",
+        Assurance::BankVerified => "Data of the receiving bank show it. It can prove the arrival.",
+    }
+}
+
+/// How instructions were verified.
+#[must_use]
+pub fn verification_method(method: VerificationMethod) -> &'static str {
+    match method {
+        VerificationMethod::CallBack => "Call back to a known number",
+        VerificationMethod::InPerson => "In person",
+        VerificationMethod::SignedDocument => "Compared with a document that the receiver signed",
+        VerificationMethod::EarlierPayment => "An earlier payment to the same account arrived",
+        VerificationMethod::Other => "Another way",
+    }
+}
+
+/// What a release rests on.
+#[must_use]
+pub fn release_basis(basis: ReleaseBasis) -> &'static str {
+    match basis {
+        ReleaseBasis::Verified => "Verified by a second member",
+        ReleaseBasis::OnlyMember => "Not verified by a second member: the organization has only one",
+    }
+}
+
+/// The kind of instructions.
+#[must_use]
+pub fn instructions_kind(kind: InstructionsKind) -> &'static str {
+    match kind {
+        InstructionsKind::Iban => "IBAN",
+        InstructionsKind::Aba => "US account (ABA routing number)",
+        InstructionsKind::Other => "Other",
+    }
+}
+
+/// How money is moved.
+#[must_use]
+pub fn method(method: Method) -> &'static str {
+    match method {
+        Method::Wire => "Wire",
+        Method::Ach => "ACH",
+        Method::Rtp => "RTP",
+        Method::Sepa => "SEPA",
+        Method::Swift => "SWIFT",
+        Method::Check => "Check",
+        Method::Other => "Other",
+    }
+}
+
+/// The direction of a movement.
+#[must_use]
+pub fn direction(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Incoming => "Incoming",
+        Direction::Outgoing => "Outgoing",
+        Direction::ThirdParty => "Between others",
+    }
+}
+
+/// The type of a reference.
+#[must_use]
+pub fn reference_type(reference_type: ReferenceType) -> &'static str {
+    match reference_type {
+        ReferenceType::Uetr => "UETR",
+        ReferenceType::EndToEndId => "End-to-end ID",
+        ReferenceType::FedwireImad => "Fedwire IMAD",
+        ReferenceType::FedwireOmad => "Fedwire OMAD",
+        ReferenceType::AchTraceNumber => "ACH trace number",
+        ReferenceType::RtpInstructionId => "RTP instruction ID",
+        ReferenceType::CheckNumber => "Check number",
+        ReferenceType::Other => "Other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_never_reads_like_proof() {
+        for state in MovementState::ALL {
+            let says_so = movement_state(state).to_lowercase().contains("confirmed");
+            assert_eq!(says_so, state.is_reconciled(), "{state}");
+        }
+        for source in [SenderSource::SenderStatement, SenderSource::SenderBankDocument] {
+            let grade = EvidenceSource::Sender(source).assurance();
+            assert!(assurance(grade).ends_with("It proves nothing about the arrival."), "{grade}");
+        }
+    }
+}
