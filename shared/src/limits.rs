@@ -76,6 +76,9 @@ pub const EVIDENCE_FILES_AT_ONCE: usize = 8;
 pub const EVIDENCE_ATTEMPTS_MAX: u32 = 5;
 /// Points of a drawn signature. A long one has some hundred.
 pub const DRAWING_POINTS_MAX: usize = 12_000;
+/// Bytes to which the streams of a document unpack, its pictures not counted. Ordinary ones of [`FILE_BYTES_MAX`] come to a
+/// third; a file made to exhaust its reader's memory comes to 4 GB.
+pub const DOCUMENT_UNPACKED_BYTES_MAX: usize = 128 * 1024 * 1024;
 /// Pages of a document that a signer's page shows as pictures. The file, for download, has all of them.
 pub const DOCUMENT_PAGES_SHOWN_MAX: usize = 100;
 /// Width of the picture of a page, in pixels.
@@ -87,6 +90,8 @@ pub const PARTICIPANT_COOKIES_MAX: usize = 12;
 pub const BROWSER_CHARS_MAX: usize = 300;
 /// Recorded signatures on paper of one participant of an agreement, rejected ones included.
 pub const PAPER_SIGNATURES_PER_PARTICIPANT_MAX: usize = 50;
+/// The first day on which a signature on paper can have been given. An earlier one is a slip, such as 1926 for 2026.
+pub const PAPER_SIGNATURE_DAY_MIN: &str = "2000-01-01";
 /// Signatures on paper of one agreement that wait for a second member. The agreement's item names them.
 pub const PAPER_SIGNATURES_PENDING_MAX: usize = 50;
 /// Recorded verifications of one participant of an agreement.

@@ -66,6 +66,18 @@ impl Live {
         link_of(&self.member, self.agreement.id(), participant).await
     }
 
+    /// Presses `Create code` on the page of a participant, and gives the code that it then shows.
+    pub async fn code(&self, participant: ParticipantId) -> String {
+        let at = format!("{}/participants/{participant}/access", self.path());
+        let page = self.member.get(&at).await;
+        let fields = hidden(&page, &format!("{at}/code"));
+        let fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let done = self.member.post(&format!("{at}/code"), &fields).await;
+        assert_eq!(done.status, 303, "{}", done.body);
+        let page = self.member.get(done.location()).await;
+        shown_code(&page).unwrap_or_else(|| panic!("no code in {}", page.body))
+    }
+
     /// A participant who has opened the link, and has agreed to electronic records.
     pub async fn attend(&self, participant: ParticipantId) -> Attendee {
         let attendee = self.open(participant).await;
@@ -89,6 +101,14 @@ pub async fn link_of(member: &Browser, agreement: AgreementId, participant: Part
     let (_, rest) = page.body.split_once("readonly value=\"").unwrap_or_else(|| panic!("no link in {}", page.body));
     let link = unescaped(rest.split('"').next().unwrap_or_default());
     link.strip_prefix(member.base_url()).expect("a link to this service").to_owned()
+}
+
+/// The code that a member's page shows.
+#[must_use]
+pub fn shown_code(page: &Page) -> Option<String> {
+    let (_, rest) = page.body.split_once("<input id=\"code\"")?;
+    let (_, rest) = rest.split_once("value=\"")?;
+    rest.split('"').next().map(str::to_owned)
 }
 
 /// A participant with their browser.

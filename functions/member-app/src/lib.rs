@@ -346,7 +346,7 @@ impl Served {
         })
         .await;
         let result = match self.route {
-            RouteKind::Part => result,
+            RouteKind::Part => unsent::or_kept_of_part(&request, result),
             RouteKind::Page | RouteKind::Action => unsent::or_kept(&request, self.route, result).await,
         };
         response::finish(&request, self.route, result).await

@@ -14,6 +14,7 @@ use shared::domain::member::{Counting, Member, NotDecided, NotRecorded, PaperDec
 use shared::domain::paper_signature::{NewPaperSignature, PaperSignature, PaperState, Scan};
 use shared::domain::proposal::Note;
 use shared::error::Error;
+use shared::limits;
 use shared::service::paper_signatures;
 use shared::service::participants::{self, ParticipantRecord};
 use shared::web::{Form, Request};
@@ -250,8 +251,14 @@ fn read(form: &Form, today: Day) -> Result<Typed, FieldErrors> {
     let signed_on = Day::read(form.get("day"))
         .map_err(|error| FieldErrors::one("day", FieldCode::InvalidFormat, error.to_string()))
         .and_then(|day| {
-            let later = || FieldErrors::one("day", FieldCode::OutOfRange, "can’t be in the future");
-            if day <= today { Ok(day) } else { Err(later()) }
+            let refused = |message: &str| Err(FieldErrors::one("day", FieldCode::OutOfRange, message));
+            match day {
+                day if day > today => refused("can’t be in the future"),
+                day if Day::parse(limits::PAPER_SIGNATURE_DAY_MIN).is_some_and(|first| day < first) => {
+                    refused("can’t be before 2000")
+                }
+                day => Ok(day),
+            }
         });
     match (signed_on, how_it_came, note) {
         (Ok(signed_on), Ok(how_it_came), Ok(note)) => Ok(Typed { signed_on, how_it_came, note }),

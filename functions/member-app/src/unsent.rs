@@ -4,16 +4,21 @@
 //! button is the same form again, and the page that belongs to it checks the fields as always. The text is sealed in a cookie
 //! for the member to whom the browser says that the session belonged. Where the browser does not say so, or the text is too
 //! long, it is shown at once, to be copied. Decisions have their own way (`proposal`): they lead back to the review.
+//!
+//! Participants have no account, and answers are longer than a cookie. The page keeps their form itself: they open their
+//! link in another tab, come back, and submit it again. A signature is not kept: it is given in sight of its document.
+//! Account numbers are in no page: what was typed with one is shown, to be entered again.
 
 use askama::Template;
 use http::{Method, StatusCode};
 use serde_json::from_str;
+use shared::domain::information::typed::{is_answer, is_secret};
 use shared::error::Error;
 use shared::web::next::safe_next;
 use shared::web::{Flash, Form, Request};
 use uuid::Uuid;
 
-use crate::layout::{Layout, encode_query_value};
+use crate::layout::{Layout, Link, encode_query_value};
 use crate::proposals;
 use crate::response::{PageResponse, page_of, to_sign_in};
 use crate::{Handler, RouteKind};
@@ -25,7 +30,7 @@ pub(crate) const PATH: &str = "/app/unsent";
 pub(crate) const TITLE: &str = "Your session ended. Nothing was saved.";
 
 /// Fields that nobody types: ids and versions, which values tell too, and the choice of a button.
-const NOT_TYPED: [&str; 8] = ["act", "decision", "id", "member", "seen", "template", "to", "version"];
+const NOT_TYPED: [&str; 9] = ["act", "decision", "id", "member", "seen", "statement", "template", "to", "version"];
 
 /// A form as it was typed.
 struct Unsent {
@@ -38,18 +43,17 @@ struct Unsent {
     had_file: bool,
 }
 
+/// What a box that is checked sends.
+const CHECKED: &str = "on";
+
 impl Unsent {
     /// The form of a request. None if there is nothing to keep: nothing was typed, or it has secrets.
     fn of(request: &Request, form: &Form, back: &str) -> Option<Self> {
-        let fields: Vec<(String, String)> =
-            form.typed().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let shown = form.typed().filter(|(name, _)| !is_secret(name));
+        let fields: Vec<(String, String)> = shown.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         let has_secrets = fields.iter().any(|(name, _)| name.contains("password") || name.contains("code"));
-        let unsent = Self {
-            path: request.uri().path().to_owned(),
-            back: back.to_owned(),
-            fields,
-            had_file: form.file("file").is_some(),
-        };
+        let unsent =
+            Self { path: request.uri().path().to_owned(), back: back.to_owned(), fields, had_file: form.has_file() };
         (!has_secrets && unsent.typed().next().is_some()).then_some(unsent)
     }
 
@@ -65,14 +69,25 @@ impl Unsent {
     /// What a person typed or chose, with its label.
     fn typed(&self) -> impl Iterator<Item = (String, &str)> {
         let is_typed = |(name, value): &&(String, String)| {
-            !NOT_TYPED.contains(&name.as_str()) && !value.trim().is_empty() && Uuid::try_parse(value).is_err()
+            !NOT_TYPED.contains(&name.as_str())
+                && !value.trim().is_empty()
+                && Uuid::try_parse(value).is_err()
+                && !is_checked_answer(name, value)
         };
         self.fields.iter().filter(is_typed).map(|(name, value)| (label(name), value.as_str()))
     }
 }
 
-/// The label of a field: its name in words.
+/// Whether a field is a choice of an answer, whose words are not known here.
+fn is_checked_answer(name: &str, value: &str) -> bool {
+    is_answer(name) && value == CHECKED
+}
+
+/// The label of a field: its name in words. The name of an answer is the id of its question.
 fn label(name: &str) -> String {
+    if is_answer(name) {
+        return "Answer".to_owned();
+    }
     let words = name.replace(['_', '.', '-'], " ");
     let mut chars = words.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
@@ -88,13 +103,16 @@ struct UnsentPage {
     had_file: bool,
     /// The form that is submitted again. None on the page from which the text is copied.
     again: Option<Again>,
-    sign_in_url: String,
+    /// The way on from the page from which the text is copied.
+    link: Link,
 }
 
 struct Again {
     path: String,
-    back: String,
     fields: Vec<(String, String)>,
+    button: &'static str,
+    /// The page of the form. None where it can't be opened yet.
+    back: Option<String>,
 }
 
 impl UnsentPage {
@@ -105,16 +123,36 @@ impl UnsentPage {
             lead: "This is what you typed. Submit it again, or go back without it.",
             typed: unsent.typed().map(|(label, value)| (label, value.to_owned())).collect(),
             had_file: unsent.had_file,
-            again: Some(Again { path: unsent.path, back: unsent.back, fields: unsent.fields }),
-            sign_in_url: String::new(),
+            again: Some(Again {
+                path: unsent.path,
+                fields: unsent.fields,
+                button: "Submit again",
+                back: Some(unsent.back.clone()),
+            }),
+            link: Link { url: unsent.back, text: "Go back".to_owned() },
         }
+    }
+
+    /// The page of answers with an account number, which no page shows again.
+    fn to_enter_again(layout: Layout, unsent: Unsent) -> Self {
+        let lead = "Account numbers are never shown again, so this form can’t be submitted from here. Copy what you need, open your link again, from the message that you got, and answer once more.";
+        Self { lead, again: None, ..Self::new(layout, unsent) }
+    }
+
+    /// The page that keeps a participant's form until their link has opened a session again.
+    fn until_reopened(layout: Layout, unsent: Unsent) -> Self {
+        let lead = "What you typed is kept on this page. Open your link in another tab, from the message that you got. Then come back here and go on.";
+        let page = Self::new(layout, unsent);
+        let again = page.again.map(|again| Again { button: "I’ve opened my link", back: None, ..again });
+        Self { lead, again, ..page }
     }
 
     /// The page of a text that can't be kept.
     fn to_copy(layout: Layout, unsent: Unsent) -> Self {
         let sign_in_url = format!("/app/sign-in?next={}", encode_query_value(&unsent.back));
         let lead = "What you typed can’t be kept. Copy it, then sign in and enter it again.";
-        Self { lead, again: None, sign_in_url, ..Self::new(layout, unsent) }
+        let link = Link { url: sign_in_url, text: "Sign in".to_owned() };
+        Self { lead, again: None, link, ..Self::new(layout, unsent) }
     }
 }
 
@@ -128,6 +166,33 @@ pub(crate) async fn or_kept(
     let is_late = matches!(result, Err(Error::Unauthenticated | Error::ForgedForm));
     let kept = if is_late { keep(request, page_of(request, route).unwrap_or("/app")).await } else { None };
     kept.map_or(result, Ok)
+}
+
+/// The result of a request to a participant's page; or, of a form whose session has ended or is another one, the page that
+/// keeps what was typed.
+pub(crate) fn or_kept_of_part(request: &Request, result: Result<PageResponse, Error>) -> Result<PageResponse, Error> {
+    let is_late = matches!(result, Err(Error::Unauthenticated | Error::ForgedForm));
+    let kept = if is_late { keep_of_part(request) } else { None };
+    kept.map_or(result, Ok)
+}
+
+fn keep_of_part(request: &Request) -> Option<PageResponse> {
+    let form = request.form_of_ended_session().filter(|form| !form.has("signature"))?;
+    // A form has no page at its own address.
+    let parent = request.uri().path().rsplit_once('/').map_or("/app", |(parent, _)| parent);
+    let back = page_of(request, RouteKind::Part).filter(|page| *page != request.uri().path()).unwrap_or(parent);
+    let unsent = Unsent::of(request, form, back).filter(|_| request.method() == Method::POST)?;
+    let has_secrets = form.typed().any(|(name, value)| is_secret(name) && !value.trim().is_empty());
+    let (has_session, layout) = (request.attending().is_ok(), Layout::of_participant(request));
+    let page = match (has_secrets, has_session) {
+        (true, _) => UnsentPage::to_enter_again(layout, unsent),
+        (false, false) => UnsentPage::until_reopened(layout, unsent),
+        // Their link has opened a session in another tab.
+        (false, true) => UnsentPage::new(layout, unsent),
+    };
+    let (status, code) =
+        if has_session { (StatusCode::FORBIDDEN, "forbidden") } else { (StatusCode::UNAUTHORIZED, "unauthenticated") };
+    Some(PageResponse::render(&page).ok()?.refused(status, code))
 }
 
 async fn keep(request: &Request, back: &str) -> Option<PageResponse> {

@@ -14,7 +14,7 @@ use crate::domain::agreement::{Agreement, AgreementName, Document, Label, Lifecy
 use crate::domain::audit::AuditRow;
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId, MemberId, ParticipantId, ProposalId};
-use crate::domain::member::Member;
+use crate::domain::member::{Counting, Member};
 use crate::domain::proposal::{Proposal, ProposalAction};
 use crate::domain::time::Timestamp;
 use crate::domain::token::Token;
@@ -23,6 +23,7 @@ use crate::limits;
 use crate::service::audit::{self, Names};
 use crate::service::endpoints::{self, EndpointState};
 use crate::service::loaded_agreement::{AgreementWithFacts, blockers_of, participants_of};
+use crate::service::paper_signatures::counting;
 use crate::service::scope::Scope;
 use crate::service::tokens;
 use crate::store::agreements::{OpenAgreement, OpenAgreements};
@@ -87,7 +88,8 @@ pub struct PaperToConfirm {
 pub struct WorkQueue {
     /// The pending proposals, those that expire first.
     pub proposals: Shortlist<Proposal>,
-    /// The signatures on paper that other members recorded and the member may confirm, the oldest first.
+    /// The signatures on paper that the member may confirm, the oldest first: those that other members recorded, and their
+    /// own where they are the only member by now.
     pub papers: Shortlist<PaperToConfirm>,
     /// The drafts whose publication is not proposed yet: ready ones first, then those that were changed last.
     pub drafts: Shortlist<QueuedAgreement>,
@@ -157,7 +159,7 @@ impl<'a> Chosen<'a> {
     fn of(
         open: &'a OpenAgreements,
         pending: &PendingProposals,
-        (member, own): (&Member, &BTreeSet<ContactId>),
+        (recorder, own): (Option<MemberId>, &BTreeSet<ContactId>),
         now: Timestamp,
     ) -> Self {
         let closes_soon = now.unix_ms()..=now.plus_seconds(limits::CLOSES_SOON_S).unix_ms();
@@ -187,7 +189,7 @@ impl<'a> Chosen<'a> {
             waiting: Shortlist::of(waiting, limits::HOME_AGREEMENTS_MAX),
             attention: Shortlist::of(attention, limits::HOME_AGREEMENTS_MAX),
             closing,
-            papers: with_papers(open, member.id()),
+            papers: with_papers(open, recorder),
         }
     }
 
@@ -200,36 +202,53 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// The first agreements with signatures on paper that a member may confirm, and how many such signatures there are in all.
-fn with_papers(open: &OpenAgreements, member: MemberId) -> (Vec<&OpenAgreement>, usize) {
-    let of_others = |open: &OpenAgreement| open.papers.iter().filter(|recorded_by| **recorded_by != member).count();
+/// The member for whom signatures on paper that they recorded wait for another member. None for the only member, who confirms
+/// their own.
+async fn waiting_recorder(
+    scope: &Scope,
+    open: &OpenAgreements,
+    member: MemberId,
+) -> Result<Option<MemberId>, StoreError> {
+    // Members are read only for who has recorded one that waits.
+    let has_recorded = open.open.iter().any(|open| open.papers.contains(&member));
+    let is_alone = has_recorded && counting(scope.store().members().await?.len()) == Counting::Alone;
+    Ok((!is_alone).then_some(member))
+}
+
+/// The first agreements with signatures on paper that a member may confirm, all but those of this recorder; and how many such
+/// signatures there are in all.
+fn with_papers(open: &OpenAgreements, but_of: Option<MemberId>) -> (Vec<&OpenAgreement>, usize) {
+    let of_others = |open: &OpenAgreement| open.papers.iter().filter(|by| Some(**by) != but_of).count();
     let all: Vec<_> = open.open.iter().filter(|open| open.is_active && of_others(open) > 0).collect();
     let total = all.iter().map(|open| of_others(open)).sum();
     (all.into_iter().take(limits::HOME_AGREEMENTS_MAX).collect(), total)
 }
 
-/// The signatures on paper of an agreement that a member may confirm.
-fn papers_of(agreement: &Agreement, member: MemberId) -> impl Iterator<Item = PaperToConfirm> {
-    agreement.papers_to_confirm().filter(move |(_, paper)| paper.recorded_by != member).filter_map(|(_, paper)| {
-        let is_signed_there =
-            |document: &&Document| document.blocks.iter().any(|block| paper.block_ids.contains(&block.id));
-        let document = agreement.documents.iter().find(is_signed_there)?;
-        let block = document.blocks.iter().find(|block| paper.block_ids.contains(&block.id))?;
-        Some(PaperToConfirm {
-            agreement_id: agreement.id(),
-            agreement: agreement.name.clone(),
-            participant_id: block.participant_id,
-            contact_id: agreement.participant(block.participant_id)?.contact_id,
-            document: document.name.clone(),
-            recorded_at: paper.recorded_at,
-        })
-    })
+/// The signatures on paper of an agreement that a member may confirm, all but those of this recorder.
+fn papers_of(agreement: &Agreement, but_of: Option<MemberId>) -> impl Iterator<Item = PaperToConfirm> {
+    agreement.papers_to_confirm().filter(move |(_, paper)| Some(paper.recorded_by) != but_of).filter_map(
+        |(_, paper)| {
+            let is_signed_there =
+                |document: &&Document| document.blocks.iter().any(|block| paper.block_ids.contains(&block.id));
+            let document = agreement.documents.iter().find(is_signed_there)?;
+            let block = document.blocks.iter().find(|block| paper.block_ids.contains(&block.id))?;
+            Some(PaperToConfirm {
+                agreement_id: agreement.id(),
+                agreement: agreement.name.clone(),
+                participant_id: block.participant_id,
+                contact_id: agreement.participant(block.participant_id)?.contact_id,
+                document: document.name.clone(),
+                recorded_at: paper.recorded_at,
+            })
+        },
+    )
 }
 
 async fn queue(scope: &Scope, member: &Member, own: &BTreeSet<ContactId>) -> Result<WorkQueue, Error> {
     let (store, now) = (scope.store(), scope.now());
     let (open, pending) = tokio::try_join!(store.open_agreements(), store.all_pending_proposals(now))?;
-    let chosen = Chosen::of(&open, &pending, (member, own), now);
+    let recorder = waiting_recorder(scope, &open, member.id()).await?;
+    let chosen = Chosen::of(&open, &pending, (recorder, own), now);
     let people: BTreeSet<ContactId> = chosen.agreements().flat_map(|open| &open.contacts).copied().collect();
     let accesses = try_join_all(chosen.agreements().filter(|open| open.is_active).map(async |open| {
         let accesses: BTreeMap<_, _> = store.accesses(open.id).await?.into_iter().collect();
@@ -262,7 +281,7 @@ async fn queue(scope: &Scope, member: &Member, own: &BTreeSet<ContactId>) -> Res
         found.insert(agreement.id(), QueuedAgreement { agreement, blockers, looks });
     }
     let with_papers = chosen.papers.0.iter().filter_map(|open| found.get(&open.id));
-    let mut papers: Vec<_> = with_papers.flat_map(|queued| papers_of(&queued.agreement, member.id())).collect();
+    let mut papers: Vec<_> = with_papers.flat_map(|queued| papers_of(&queued.agreement, recorder)).collect();
     papers.sort_by_key(|paper| paper.recorded_at);
     // The clock may not have recorded yet that an agreement has ended.
     let total = if papers.is_empty() { 0 } else { chosen.papers.1.max(papers.len()) };

@@ -90,7 +90,7 @@ pub async fn decide(
 }
 
 /// How a signature on paper counts in an organization with a number of members.
-fn counting(members: usize) -> Counting {
+pub(super) fn counting(members: usize) -> Counting {
     if members < 2 { Counting::Alone } else { Counting::Confirmed }
 }
 

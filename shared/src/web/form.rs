@@ -139,9 +139,18 @@ impl Form {
     /// A file. `None`, if none was chosen.
     #[must_use]
     pub fn file(&self, name: &str) -> Option<&UploadedFile> {
-        let file = self.files.iter().find(|(field, _)| field == name).map(|(_, file)| file)?;
-        // A browser sends a nameless, empty file where none was chosen.
-        (!file.name.is_empty() || !file.content.is_empty()).then_some(file)
+        self.chosen_files().find(|(field, _)| field == name).map(|(_, file)| file)
+    }
+
+    /// Whether a file was chosen in any field.
+    #[must_use]
+    pub fn has_file(&self) -> bool {
+        self.chosen_files().next().is_some()
+    }
+
+    /// The files. A browser sends a nameless, empty one where none was chosen.
+    fn chosen_files(&self) -> impl Iterator<Item = &(String, UploadedFile)> {
+        self.files.iter().filter(|(_, file)| !file.name.is_empty() || !file.content.is_empty())
     }
 }
 

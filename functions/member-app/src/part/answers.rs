@@ -1,6 +1,6 @@
 //! An information request on a participant's pages: its questions, the draft of the answers, and what was sent.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use askama::Template;
@@ -277,6 +277,22 @@ struct Submitted {
     form: AnswerForm,
     keys: Arc<Keyring>,
     wrong_files: FieldErrors,
+    /// What is wrong with the answers as they would be sent.
+    wrong_answers: FieldErrors,
+}
+
+impl Submitted {
+    /// The form with all that is wrong as one: a file that was refused is not also missing.
+    fn into_one(self) -> Self {
+        let mut wrong_files = self.wrong_files;
+        let refused: BTreeSet<String> = wrong_files.clone().into_list().into_iter().map(|error| error.field).collect();
+        for error in self.wrong_answers.into_list() {
+            if !refused.contains(&error.field) {
+                wrong_files.extend(FieldErrors::one(error.field, error.code, error.message));
+            }
+        }
+        Self { wrong_files, wrong_answers: FieldErrors::default(), ..self }
+    }
 }
 
 /// Reads a form of answers, and stores its files. Files are stored before a draft names them: an act that is refused then
@@ -300,7 +316,8 @@ async fn read(request: &Request, submitted: &PartForm<'_>, gate: GateId) -> Resu
     }
     let typed = TypedAnswers::submitted(questions, |name| submitted.form().get(name), files, &saved);
     let version = submitted.form().get("version").parse().unwrap_or(u64::MAX);
-    Ok(Submitted { form: AnswerForm { gate, version, typed }, keys, wrong_files })
+    let wrong_answers = typed.read(questions).err().unwrap_or_default();
+    Ok(Submitted { form: AnswerForm { gate, version, typed }, keys, wrong_files, wrong_answers })
 }
 
 /// The page with what was typed, and why it was not done.
@@ -338,7 +355,7 @@ fn incomplete(errors: &FieldErrors) -> Notice {
 
 /// Saves what was typed as a draft. Gives the page that says what is wrong, if anything is.
 async fn save(request: &Request, form: &PartForm<'_>, read: &Submitted) -> Result<Option<PageResponse>, Error> {
-    let Submitted { form: answers, keys, wrong_files } = read;
+    let Submitted { form: answers, keys, wrong_files, .. } = read;
     let (scope, by, gate) = (form.scope(), form.submitter(), answers.gate);
     let saving = form.run(|| information::save_draft(scope, by, keys, answers));
     if let Err(reason) = Box::pin(saving).await? {
@@ -393,7 +410,7 @@ impl Handler for Send {
         }
         let typed = read(request, &submitted, gate).await?;
         if !typed.wrong_files.is_empty() {
-            return save(request, &submitted, &typed).await?.ok_or_else(Error::not_found);
+            return save(request, &submitted, &typed.into_one()).await?.ok_or_else(Error::not_found);
         }
         let (scope, by) = (submitted.scope(), submitted.submitter());
         let notice = Notice::good("You sent your answers", "");

@@ -1,6 +1,9 @@
 //! What may be a document of an agreement: a PDF that everyone can open.
 
 use hayro_syntax::{LoadPdfError, Pdf};
+use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_zlib_with_limit};
+
+use crate::limits::DOCUMENT_UNPACKED_BYTES_MAX;
 
 /// Why a file can't be a document. Its text completes "The file …".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -17,6 +20,9 @@ pub enum NotADocument {
     /// It is cut off or otherwise broken.
     #[error("is a broken PDF that can’t be opened. Save it again, then upload that.")]
     Broken,
+    /// It unpacks to more than [`DOCUMENT_UNPACKED_BYTES_MAX`].
+    #[error("unpacks to more than most readers can hold. Print it to a new PDF, then upload that.")]
+    TooMuchInside,
     /// It has no pages.
     #[error("has no pages.")]
     NoPages,
@@ -44,6 +50,9 @@ pub fn check(file: &[u8]) -> Result<usize, NotADocument> {
     }
     if names_encryption(file) {
         return Err(NotADocument::Encrypted);
+    }
+    if !unpacks_within(file, DOCUMENT_UNPACKED_BYTES_MAX) {
+        return Err(NotADocument::TooMuchInside);
     }
     let pdf = Pdf::new(file.to_vec()).map_err(|error| match error {
         LoadPdfError::Decryption(_) => NotADocument::Encrypted,
@@ -80,6 +89,32 @@ fn names_encryption(file: &[u8]) -> bool {
     })
 }
 
+/// Whether the compressed streams of a file, its pictures aside, unpack to at most so many bytes in all. The reader unpacks
+/// them without a limit; it leaves pictures alone.
+fn unpacks_within(file: &[u8], bytes_max: usize) -> bool {
+    const START: &[u8] = b"stream";
+    // The dictionary stands before its stream. A longer one is rare, and its stream is measured as well.
+    const DICTIONARY_BYTES: usize = 1024;
+    let mut left = bytes_max;
+    let mut at = 0;
+    while let Some(found) = file[at..].windows(START.len()).position(|window| window == START) {
+        let start = at + found;
+        at = start + START.len();
+        let before = &file[start.saturating_sub(DICTIONARY_BYTES)..start];
+        let own = before.windows(3).rposition(|window| window == b"obj").map_or(before, |obj| &before[obj..]);
+        if before.ends_with(b"end") || contains(own, b"/Image") {
+            continue;
+        }
+        match decompress_to_vec_zlib_with_limit(file[at..].trim_ascii_start(), left) {
+            Ok(unpacked) => left -= unpacked.len(),
+            Err(error) if error.status == TINFLStatus::HasMoreOutput => return false,
+            // Of another kind, or broken: readers stop where this stopped.
+            Err(error) => left -= error.output.len().min(left),
+        }
+    }
+    true
+}
+
 #[cfg(test)]
 mod tests {
     use std::fmt::Write as _;
@@ -101,6 +136,25 @@ mod tests {
         let at = file.len();
         let _ = write!(file, "{table}trailer\n<< /Size 4 /Root 1 0 R {trailer}>>\nstartxref\n{at}\n%%EOF\n");
         file.into_bytes()
+    }
+
+    #[test]
+    fn what_unpacks_without_end_is_not_read() {
+        let with_stream = |unpacked: usize, kind: &str| {
+            let packed = miniz_oxide::deflate::compress_to_vec_zlib(&vec![b' '; unpacked], 6);
+            let mut file = pdf("");
+            let at = file.len() - b"%%EOF\n".len();
+            let head = format!("9 0 obj\n<< {kind} /Filter /FlateDecode /Length {} >>\nstream\n", packed.len());
+            file.splice(at..at, [head.as_bytes(), &packed, b"\nendstream\nendobj\n"].concat());
+            file
+        };
+        assert_eq!(check(&with_stream(1_000_000, "/Type /ObjStm")), Ok(1));
+        let bomb = DOCUMENT_UNPACKED_BYTES_MAX + 1;
+        assert_eq!(check(&with_stream(bomb, "/Type /ObjStm")), Err(NotADocument::TooMuchInside));
+        assert_eq!(check(&with_stream(bomb, "")), Err(NotADocument::TooMuchInside));
+        assert_eq!(check(&with_stream(bomb, "/Type /XObject /Subtype /Image")), Ok(1), "pictures are left packed");
+        let several = (0..9).flat_map(|_| with_stream(DOCUMENT_UNPACKED_BYTES_MAX / 8, "/Type /ObjStm"));
+        assert_eq!(check(&several.collect::<Vec<u8>>()), Err(NotADocument::TooMuchInside), "together");
     }
 
     #[test]

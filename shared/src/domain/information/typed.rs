@@ -38,6 +38,12 @@ pub fn part_name(field: FieldId, part: impl fmt::Display) -> String {
     format!("{PREFIX}{field}.{part}")
 }
 
+/// Whether an input of this name holds an answer, or a part of one.
+#[must_use]
+pub fn is_answer(name: &str) -> bool {
+    name.starts_with(PREFIX)
+}
+
 /// Whether an input of this name holds what no page shows again: the number or the code of bank details.
 #[must_use]
 pub fn is_secret(name: &str) -> bool {

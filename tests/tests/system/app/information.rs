@@ -489,3 +489,74 @@ async fn answers_need_consent_and_are_refused_with_a_reason() {
     let path = format!("/api/v1/agreements/{}/information", unknown_id());
     assert_eq!(live.org.get(path).send().await.status, 404);
 }
+
+#[tokio::test]
+async fn what_was_typed_when_a_session_ended_is_kept_and_sent_after_the_link_is_opened_again() {
+    let live = two_questions().await;
+    let ada = live.attend(live.ids()[0]).await;
+    let at = condition(&live);
+    let page = ada.get(&at).await;
+    let action = format!("{at}/answers/send");
+    let cookie = format!("part-{}", ada.participant);
+    let own = [("origin", live.org.base_url())];
+    let typed = name(&live, 0);
+    let form = |page: &Page, action: &str| -> Vec<(String, String)> {
+        let mut fields = hidden(page, action);
+        fields.retain(|(name, _)| *name != typed);
+        fields.into_iter().chain([(typed.clone(), "Ada & co".to_owned())]).collect()
+    };
+    let post = async |fields: &[(String, String)], headers: &[(&str, &str)]| {
+        let fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        ada.browser.post_with(&ada.at(&action), &fields, headers).await
+    };
+    let sent = form(&page, &action);
+    let session = ada.browser.cookie(&cookie).expect("a session");
+    ada.browser.set_cookie(&cookie, "");
+    let kept = post(&sent, &own).await;
+    assert!(kept.status == 401 && kept.title().starts_with("Error: Your session ended"), "{}", kept.body);
+    for text in ["Nothing was saved", "Open your link in another tab", "<dt>Answer</dt>", "Ada & co</dd>"] {
+        assert!(unescaped(&kept.body).contains(text), "{text}: {}", kept.body);
+    }
+    // Pressed too early, the page stays as it is. What does not come from this origin may be planted, and is not shown.
+    let early = post(&form(&kept, &ada.at(&action)), &own).await;
+    assert!(early.status == 401 && early.says("I’ve opened my link"), "{}", early.body);
+    for headers in [&[][..], &[("origin", "https://evil.example")]] {
+        let planted = post(&sent, headers).await;
+        assert!(planted.status == 401 && !planted.says("Ada &amp; co"), "{}", planted.body);
+    }
+    // An account number is in no page: not even in the one that keeps the rest.
+    let mut with_number = sent.clone();
+    with_number.push((format!("{typed}.number"), IBAN.to_owned()));
+    let to_enter = post(&with_number, &own).await;
+    assert!(to_enter.status == 401 && to_enter.says("Account numbers are never shown again"), "{}", to_enter.body);
+    assert!(!to_enter.body.contains(IBAN) && !to_enter.says("I’ve opened my link"), "{}", to_enter.body);
+
+    // The link opens another session, in another tab.
+    let opened = ada.follow(&live.link(ada.participant).await).await;
+    assert_eq!(opened.status, 303, "{}", opened.body);
+    assert_ne!(ada.browser.cookie(&cookie), Some(session));
+    let again = post(&form(&kept, &ada.at(&action)), &own).await;
+    assert!(again.status == 403 && again.says("Submit again"), "{}", again.body);
+    assert_eq!(information(&live).await, Vec::<Value>::new());
+    let done = post(&form(&again, &ada.at(&action)), &own).await;
+    assert_eq!(done.status, 303, "{}", done.body);
+    assert_eq!(information(&live).await[0]["answers"][0]["value"], "Ada & co");
+}
+
+#[tokio::test]
+async fn a_refused_file_hides_nothing_else_that_is_wrong() {
+    let live =
+        asking(vec![question("Proof?", FieldType::File, true), question("Who are you?", FieldType::Text, true)], false)
+            .await;
+    let ada = live.attend(live.ids()[0]).await;
+    let at = condition(&live);
+    let action = format!("{at}/answers/send");
+    let page = ada.get(&at).await;
+    let fields = hidden(&page, &action);
+    let fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let file = (name(&live, 0), "page.html", b"<script>alert(1)</script>");
+    let refused = ada.browser.upload(&ada.at(&action), &fields, (&file.0, file.1, file.2)).await;
+    assert!(refused.status == 422 && refused.says("Some answers need another look"), "{}", refused.body);
+    let count = |text: &str| unescaped(&refused.body).matches(text).count();
+    assert_eq!((count("Your answer is missing"), refused.says("PDF")), (1, true), "{}", refused.body);
+}

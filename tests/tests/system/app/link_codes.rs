@@ -8,7 +8,7 @@ use serde_json::Value;
 use shared::domain::ids::ParticipantId;
 use shared::limits;
 use tests::app::{Browser, Page};
-use tests::attending::{Attendee, Live, hidden};
+use tests::attending::{Attendee, Live, hidden, shown_code};
 use tests::{Fault, Rule, Shaky, rows};
 
 /// An organization's agreement, with an admin who sets whether participants are asked for codes.
@@ -51,15 +51,6 @@ impl Desk {
         self.live.member.post(&at, &fields).await
     }
 
-    /// Makes a code, as the member's page then shows it.
-    async fn code(&self, participant: ParticipantId) -> String {
-        let page = self.live.member.get(&self.access(participant)).await;
-        let done = self.send(&page, participant).await;
-        assert_eq!(done.status, 303, "{}", done.body);
-        let page = self.live.member.get(done.location()).await;
-        shown(&page).unwrap_or_else(|| panic!("no code in {}", page.body))
-    }
-
     /// A new browser for a participant, without a session.
     fn browser(&self, participant: ParticipantId) -> Attendee {
         Attendee { browser: Browser::new(self.live.org.base_url()), participant }
@@ -70,13 +61,6 @@ impl Desk {
         let key = format!("LINKCODE#{participant}");
         state.into_iter().find(|row| row["sk"] == key.as_str()).expect("a code")
     }
-}
-
-/// The code that a member's page shows.
-fn shown(page: &Page) -> Option<String> {
-    let (_, rest) = page.body.split_once("<input id=\"code\"")?;
-    let (_, rest) = rest.split_once("value=\"")?;
-    rest.split('"').next().map(str::to_owned)
 }
 
 /// Another code than this one.
@@ -115,7 +99,7 @@ async fn a_link_opens_a_session_only_with_the_code_that_a_member_reads_out() {
     assert!(blank.status == 422 && blank.says("Code must be six digits"), "{}", blank.body);
     assert_eq!(attendee.get("").await.status, 401);
 
-    let code = desk.code(ada).await;
+    let code = desk.live.code(ada).await;
     let card = desk.live.member.get(&desk.access(ada)).await;
     assert!(card.says(&code) && card.says("5 tries left"), "{}", card.body);
     let wrong = open(&attendee, &link, other(&code)).await;
@@ -168,7 +152,7 @@ async fn without_the_setting_nothing_changes_and_turning_it_on_ends_no_session()
     let token = page.hidden("form_token");
     let asked = waiting.browser.post(&link, &[("form_token", &token)]).await;
     assert!(asked.status == 422 && asked.says("You need a code") && asked.says("Code</label>"), "{}", asked.body);
-    let code = desk.code(northwind).await;
+    let code = desk.live.code(northwind).await;
     let form = desk.live.member.get(&desk.access(northwind)).await;
     desk.ask(false).await;
     // Turned off again: no code is asked for, whatever is typed, and none is made.
@@ -194,24 +178,24 @@ async fn a_code_ends_after_five_tries_15_minutes_another_code_or_another_link() 
     let [ada, northwind] = desk.live.ids();
     let link = desk.live.link(ada).await;
     let attendee = desk.browser(ada);
-    let code = desk.code(ada).await;
+    let code = desk.live.code(ada).await;
     for _ in 0..limits::LINK_CODE_TRIES_MAX {
         assert!(is_wrong(&open(&attendee, &link, other(&code)).await));
     }
     assert!(is_wrong(&open(&attendee, &link, &code).await), "too many tries");
     assert!(!desk.live.member.get(&desk.access(ada)).await.says("tries left"));
 
-    let code = desk.code(ada).await;
+    let code = desk.live.code(ada).await;
     let expired = shared::domain::time::Timestamp::now().plus_seconds(-1).to_string();
     rows::set_text(desk.live.org.stack().table(), &desk.row(ada).await, "expires_at", &expired).await;
     assert!(is_wrong(&open(&attendee, &link, &code).await), "expired");
 
-    let old = desk.code(ada).await;
-    let new = desk.code(ada).await;
+    let old = desk.live.code(ada).await;
+    let new = desk.live.code(ada).await;
     assert_ne!(old, new, "one in a million");
     assert!(is_wrong(&open(&attendee, &link, &old).await), "another one was made");
     // Of another participant.
-    let of_other = desk.code(northwind).await;
+    let of_other = desk.live.code(northwind).await;
     if of_other != new {
         assert!(is_wrong(&open(&attendee, &link, &of_other).await), "another participant's");
     }
@@ -222,7 +206,7 @@ async fn a_code_ends_after_five_tries_15_minutes_another_code_or_another_link() 
     assert_eq!(desk.live.member.post(&format!("{}/reissue", desk.access(ada)), &fields).await.status, 303);
     let link = desk.live.link(ada).await;
     assert!(is_wrong(&open(&attendee, &link, &new).await), "the link was reissued");
-    let code = desk.code(ada).await;
+    let code = desk.live.code(ada).await;
     assert!(is_open(&open(&attendee, &link, &code).await));
 }
 
@@ -235,7 +219,7 @@ async fn a_code_opens_one_session_whatever_happens_at_once() {
     let page = desk.live.member.get(&desk.access(ada)).await;
     let (one, other) = tokio::join!(desk.send(&page, ada), desk.send(&page, ada));
     assert_eq!((one.status, other.status), (303, 303), "{} {}", one.body, other.body);
-    let code = shown(&desk.live.member.get(&desk.access(ada)).await).expect("a code");
+    let code = shown_code(&desk.live.member.get(&desk.access(ada)).await).expect("a code");
     // Two browsers use it at once.
     let [phone, desktop] = [desk.browser(ada), desk.browser(ada)];
     let (one, other) = tokio::join!(open(&phone, &link, &code), open(&desktop, &link, &code));
@@ -244,7 +228,7 @@ async fn a_code_opens_one_session_whatever_happens_at_once() {
     let open_now = [phone.get("").await.status, desktop.get("").await.status];
     assert_eq!(open_now.iter().filter(|status| **status == 200).count(), 1, "{open_now:?}");
     // Guesses that come at once are no more than those that follow each other.
-    let code = desk.code(ada).await;
+    let code = desk.live.code(ada).await;
     let crowd: Vec<_> = (0..12).map(|_| desk.browser(ada)).collect();
     let wrong = self::other(&code);
     let guesses = join_all(crowd.iter().map(|one| open(one, &link, wrong))).await;
@@ -268,7 +252,7 @@ async fn wrong_codes_slow_down_what_comes_from_their_network_address() {
         refused += u32::from(page.status == 429);
     }
     assert!(refused > 0);
-    let code = desk.code(ada).await;
+    let code = desk.live.code(ada).await;
     // On a busy machine making the code may have taken longer than the wait: one more guess begins another one.
     let again = guesser.browser.post(&link, &[("form_token", &token), ("code", "123456")]).await;
     assert!(again.status == 422 || again.status == 429, "{}", again.status);
@@ -282,7 +266,7 @@ async fn a_session_whose_answer_was_lost_is_open() {
     let desk = Desk::new().await;
     let ada = desk.live.ids()[0];
     let link = desk.live.link(ada).await;
-    let code = desk.code(ada).await;
+    let code = desk.live.code(ada).await;
     let shaky = Shaky::beside(&desk.live.org);
     let far = Attendee { browser: shaky.browser(), participant: ada };
     shaky.faults.inject(Rule::on("TransactWriteItems").containing("LINKCODE#").times(1), Fault::LateCommit);

@@ -32,3 +32,4 @@ mod strangers;
 mod tokens;
 mod unsent;
 mod verification;
+mod whole_deal;

@@ -273,11 +273,14 @@ async fn the_only_member_is_taken_at_their_word() {
     let scan = pdf("Signed", "");
     let done = outcome(&live.member, &send(&live.member, &path, &form, &POST, ("Scan.pdf", &scan)).await).await;
     assert!(done.says("another member compares it"), "{}", done.body);
+    assert!(!live.member.get("/app").await.says("Paper signatures to confirm"), "they wait for another member");
     assert_eq!(signatures(&live).await.len(), 1);
     // That member is removed before: the one who is left goes on alone, and the record says so.
     ops::remove_member(live.org.store(), live.org.id, jonas.id).await.expect("removed");
     let page = live.member.get(&access(&live, northwind)).await;
     assert!(page.says("You are the only member, so no one else can confirm it"), "{}", page.body);
+    let home = live.member.get("/app").await;
+    assert!(home.says("Paper signatures to confirm") && home.says("Signature of Northwind"), "{}", home.body);
     let paper = newest(&live, &live.member, northwind).await;
     for _ in 0..2 {
         let done = outcome(&live.member, &decide(&live.member, &paper, "confirm", "").await).await;
@@ -400,6 +403,7 @@ async fn what_is_wrong_is_told_beside_its_field_and_kept() {
     for (typed, file, says) in [
         ([("day", "soon"), ("how", "By post"), ("note", "")], &scan[..], "Date signed must be a date"),
         ([("day", &*next_year), ("how", "By post"), ("note", "")], &scan, "Date signed can’t be in the future"),
+        ([("day", "11/20/1926"), ("how", "By post"), ("note", "")], &scan, "Date signed can’t be before 2000"),
         ([("day", "11/20/2026"), ("how", " "), ("note", "kept")], &scan, "How it came must"),
         ([("day", "11/20/2026"), ("how", "a\u{202e}b"), ("note", "")], &scan, "How it came must"),
         ([("day", "11/20/2026"), ("how", "By post"), ("note", "a\u{7}b")], &scan, "Note must"),
