@@ -4,6 +4,7 @@ mod agreements;
 mod contacts;
 mod identity;
 mod information;
+mod obligations;
 mod workspaces;
 
 use shared::api::operation::Register;
@@ -18,4 +19,6 @@ pub fn operations(routes: &mut impl Register) {
     routes.read::<agreements::ListAgreements>();
     routes.read::<agreements::GetAgreement>();
     routes.read::<information::ListInformation>();
+    routes.read::<obligations::ListObligations>();
+    routes.read::<obligations::GetObligation>();
 }

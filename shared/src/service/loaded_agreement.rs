@@ -15,6 +15,7 @@ use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::ids::ContactId;
 use crate::domain::time::Timestamp;
+use crate::domain::time_zone::TimeZone;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
 use crate::service::scope::Scope;
@@ -154,6 +155,15 @@ impl Deref for LoadedAgreement {
 pub(super) fn participants_of<'a>(agreements: impl IntoIterator<Item = &'a Agreement>) -> BTreeSet<ContactId> {
     let participants = agreements.into_iter().flat_map(|agreement| &agreement.participants);
     participants.map(|participant| participant.contact_id).collect()
+}
+
+/// The zone that the days of a draft's promises get when it is published: the organization's. Nothing is read for an agreement
+/// without promises, which needs none.
+pub(super) async fn zone_of_promises(scope: &Scope, agreement: &Agreement) -> Result<TimeZone, Error> {
+    if agreement.promises.is_empty() || agreement.lifecycle() != Lifecycle::Draft {
+        return Ok(TimeZone::default());
+    }
+    Ok(scope.store().organization().await?.time_zone)
 }
 
 /// The blockers of a draft's publication. No agreement has payments or papered items yet: they will be passed here.

@@ -38,6 +38,7 @@ pub mod invitations;
 pub mod link_codes;
 pub mod loaded_agreement;
 pub mod members;
+pub mod obligations;
 pub mod organizations;
 pub mod paper_signatures;
 pub mod participants;

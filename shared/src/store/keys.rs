@@ -40,8 +40,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::{Email, ExternalReference};
 use crate::domain::ids::{
-    AgreementId, ContactId, EndpointId, EventId, GateId, MemberId, OrgId, PaperSignatureId, ParticipantId, ProposalId,
-    ReceiptId, RequestId, SessionId, TokenId, VerificationId, WorkspaceId,
+    AgreementId, ContactId, EndpointId, EventId, GateId, MemberId, ObligationId, OrgId, PaperSignatureId,
+    ParticipantId, ProposalId, ReceiptId, RequestId, SessionId, TokenId, VerificationId, WorkspaceId,
 };
 use crate::domain::participant::session::Part;
 use crate::domain::proposal::ProposalAction;
@@ -346,6 +346,12 @@ pub fn proposal(org: OrgId, proposal: ProposalId) -> Key {
     Key::alone(of(org, format_args!("PROPOSAL#{proposal}")))
 }
 
+/// An obligation.
+#[must_use]
+pub fn obligation(org: OrgId, obligation: ObligationId) -> Key {
+    Key::alone(of(org, format_args!("OBLIGATION#{obligation}")))
+}
+
 /// The snapshot of what was proposed.
 pub(super) fn proposed(org: OrgId, proposal: ProposalId) -> Key {
     Key::alone(of(org, format_args!("PROPOSED#{proposal}")))
@@ -541,6 +547,8 @@ text_enum! {
         AgreementDocuments = "AGREEMENTDOCUMENTS",
         /// Rows of proposals.
         Proposals = "PROPOSALS",
+        /// Rows of obligations.
+        Obligations = "OBLIGATIONS",
     }
 }
 

@@ -35,6 +35,7 @@ pub mod keys;
 pub(crate) mod link_codes;
 pub mod list;
 pub(crate) mod members;
+pub mod obligations;
 pub mod operator;
 pub(crate) mod organizations;
 pub(crate) mod paper_signatures;

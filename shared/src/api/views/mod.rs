@@ -5,5 +5,6 @@ pub mod agreements;
 pub mod contacts;
 pub mod identity;
 pub mod information;
+pub mod obligations;
 pub mod proposals;
 pub mod workspaces;

@@ -68,6 +68,7 @@ impl Agreement {
             updated_at: now,
             facts: Facts::none(),
             pending_papers: BTreeMap::new(),
+            zone: None,
         }
     }
 }

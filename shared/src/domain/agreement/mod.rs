@@ -37,6 +37,7 @@ use super::ids::{
 };
 use super::movement::state::MovementState;
 use super::time::Timestamp;
+use super::time_zone::TimeZone;
 use crate::limits;
 use crate::wire::enums::text_enum;
 use crate::wire::fields::FieldErrors;
@@ -329,6 +330,10 @@ pub struct Agreement {
     /// The signatures on paper that wait for a second member: private to the domain, which records and decides them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) pending_papers: BTreeMap<PaperSignatureId, PendingPaper>,
+    /// The zone in which the days of its promises are, once it is published: private to the domain, whose publication sets
+    /// it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) zone: Option<TimeZone>,
 }
 
 /// An agreement to be drafted.
@@ -418,6 +423,7 @@ impl Agreement {
             updated_at: now,
             facts: Facts::none(),
             pending_papers: BTreeMap::new(),
+            zone: None,
         }
     }
 

@@ -72,8 +72,8 @@ pub(in crate::domain) fn draft(terms: Vec<PromiseTerms>, actions: &[StageAction]
 impl World {
     /// A world with one obligation, projected at noon.
     pub(in crate::domain) fn of(terms: PromiseTerms, zone: &TimeZone) -> Self {
-        let agreement = published(&draft(vec![terms], &[StageAction::ProjectObligations]));
-        let obligation = project(&agreement, zone).remove(0);
+        let agreement = published(&draft(vec![terms], &[StageAction::ProjectObligations]).in_zone(zone));
+        let obligation = project(&agreement).remove(0);
         Self { agreement, obligation }
     }
 

@@ -39,7 +39,9 @@ use uuid::{Builder, Uuid};
 pub use acts::{Ground, OwnClaim, Refused};
 pub use ending::EndedObligation;
 pub use occurrences::{Occurrence, OccurrenceOrigin, OccurrenceState, Standing, StandingState};
-pub use projection::{project, projected_at};
+#[cfg(test)]
+pub(super) use projection::project;
+pub use projection::{begun, id_of, projected_at};
 
 use super::actor::Actor;
 use super::agreement::Label;

@@ -311,9 +311,7 @@ mod tests {
         let mut expiring = draft(vec![on(&["2026-06-30"])], &[StageAction::ProjectObligations]);
         expiring.expires_at = Some(at("2026-03-19T00:00:00Z"));
         let world = World { agreement: published(&expiring), ..world };
-        let [obligation] = &crate::domain::obligation::project(&world.agreement, &zone("UTC"))[..] else {
-            panic!("one")
-        };
+        let [obligation] = &crate::domain::obligation::project(&world.agreement)[..] else { panic!("one") };
         let world = world.with(obligation);
         let expired = world.agreement.as_of(&world.facts(), crate::domain::time_scale::TimeScale::default(), at(now));
         let ended = world.obligation.ended(&expired, Moment::test(at(now))).unwrap();

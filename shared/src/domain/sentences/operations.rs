@@ -5,7 +5,9 @@ use std::borrow::Cow;
 
 use super::names::condition;
 use crate::domain::agreement::acts::{Act, EditedPart};
-use crate::domain::audit::ObjectKind::{self, Agreement, Contact, Endpoint, Member, Part, Proposal, Token, Workspace};
+use crate::domain::audit::ObjectKind::{
+    self, Agreement, Contact, Endpoint, Member, Obligation, Part, Proposal, Token, Workspace,
+};
 use crate::domain::event::EventType;
 use crate::domain::ids::ContactId;
 use crate::domain::proposal::ProposalAction;
@@ -102,6 +104,9 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("decline_proposal", "Declined a proposal", &[Proposal, Agreement]),
     ("decide_proposal", "Sent a decision that could not be read", &[Proposal]),
     ("expire_proposal", "Recorded that a proposal expired", &[Proposal, Agreement]),
+    // Obligations
+    ("list_obligations", "Listed obligations", &[]),
+    ("get_obligation", "Read an obligation", &[Obligation]),
     // Contacts and workspaces
     ("list_contacts", "Listed contacts", &[]),
     ("get_contact", "Read a contact", &[Contact]),
