@@ -440,3 +440,30 @@ pub const WEBHOOK_EXCERPT_CHARS_MAX: usize = 1000;
 pub const WEBHOOK_FRESHNESS_S: i64 = 300;
 /// The URL of an endpoint, in characters: what common software takes.
 pub const WEBHOOK_URL_CHARS_MAX: usize = 2000;
+
+// Promises and obligations
+
+/// Promises of one agreement: their obligations with their list rows are written in one transaction
+/// ([`TRANSACTION_ITEMS_MAX`]) with the agreement, its events and its audit row.
+pub const AGREEMENT_PROMISES_MAX: usize = 25;
+/// Days of one promise that is due on given days. As many occurrences as an obligation keeps in full.
+pub const PROMISE_DATES_MAX: usize = 50;
+/// Triggers of one promise.
+pub const PROMISE_TRIGGERS_MAX: usize = 20;
+/// The longest interval of a recurrence, in its own units: every 120 months are ten years.
+pub const RECURRENCE_EVERY_MAX: u16 = 120;
+/// Occurrences of a recurrence that ends after a count: monthly for a hundred years.
+pub const RECURRENCE_COUNT_MAX: u32 = 1200;
+/// The longest time from a trigger to its due day, and between two verifications of a standing promise, in days: ten years.
+pub const PROMISE_DAYS_MAX: u16 = 3660;
+/// How long before its due day an occurrence can be done, in days: a month, so that what is ready early can be recorded,
+/// and next year's is not taken for this year's.
+pub const DUE_AHEAD_DAYS: i32 = 30;
+/// Occurrences to come that an obligation shows: a year of months.
+pub const UPCOMING_SHOWN_MAX: usize = 12;
+/// Confirmed occurrences of one obligation that its record keeps in full, with who said what. Of older ones it keeps that
+/// they are confirmed; the audit log has the rest.
+pub const OCCURRENCES_KEPT_MAX: usize = 50;
+/// Occurrences of one obligation that may wait for confirmation. With [`OCCURRENCES_KEPT_MAX`] others, of up to 2 KB each,
+/// they fit in an item (400 KB).
+pub const OCCURRENCES_WAITING_MAX: usize = 50;

@@ -135,6 +135,7 @@ fn kind_label(kind: ObjectKind) -> &'static str {
         ObjectKind::Contact => "Contact",
         ObjectKind::Workspace => "Workspace",
         ObjectKind::Proposal => "Proposal",
+        ObjectKind::Obligation => "Obligation",
         ObjectKind::Endpoint => "Webhook endpoint",
         ObjectKind::Token => "Access token",
         ObjectKind::Member => "Member",
@@ -289,7 +290,9 @@ impl Object {
             ObjectKind::Endpoint if is_admin => format!("/app/developers/endpoints/{id}"),
             ObjectKind::Token if is_admin => "/app/developers/tokens".to_owned(),
             ObjectKind::Member => "/app/organization".to_owned(),
-            ObjectKind::Endpoint | ObjectKind::Token | ObjectKind::Part => return Some(Self::Named(text)),
+            ObjectKind::Obligation | ObjectKind::Endpoint | ObjectKind::Token | ObjectKind::Part => {
+                return Some(Self::Named(text));
+            }
         };
         let text = if kind == ObjectKind::Proposal { format!("Proposal for {text}") } else { text };
         Some(Self::Linked(Link { url, text }))

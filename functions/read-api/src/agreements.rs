@@ -20,7 +20,7 @@ impl ReadOperation for ListAgreements {
         path: "/api/v1/agreements",
         tag: "Agreements",
         summary: "List agreements",
-        description: "Oldest first. `search` matches the name. `stages`, `documents`, `participants`, `terms`, `publishable` and `publish_blockers` are `null` here; get one agreement to see them.",
+        description: "Oldest first. `search` matches the name. `stages`, `documents`, `participants`, `terms`, `promises`, `publishable` and `publish_blockers` are `null` here; get one agreement to see them.",
         success: &[(200, "A page of agreements.")],
         headers: &[],
     };

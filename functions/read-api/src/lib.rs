@@ -5,6 +5,7 @@ mod contacts;
 mod identity;
 mod information;
 mod movements;
+mod obligations;
 mod workspaces;
 
 use shared::api::operation::Register;
@@ -21,4 +22,6 @@ pub fn operations(routes: &mut impl Register) {
     routes.read::<information::ListInformation>();
     routes.read::<movements::ListMovements>();
     routes.read::<movements::GetMovement>();
+    routes.read::<obligations::ListObligations>();
+    routes.read::<obligations::GetObligation>();
 }

@@ -16,14 +16,14 @@ use shared::domain::day::Day;
 use shared::domain::event::EventType;
 use shared::domain::evidence::TimelineEntry;
 use shared::domain::ids::{
-    DocumentId, EvidenceId, GateId, MovementId, PaperSignatureId, ParticipantId, ReceiptId, RequestId,
+    DocumentId, EvidenceId, GateId, MovementId, ObligationId, PaperSignatureId, ParticipantId, ReceiptId, RequestId,
     SignatureBlockId, SubmissionId, VerificationId,
 };
 use shared::domain::money::Money;
 use shared::domain::movement::claim::ClaimedTransfer;
 use shared::domain::movement::source::EvidenceSource;
 use shared::domain::paper_signature::{PaperSignature, PaperState};
-use shared::domain::participant::receipt::{Receipt, ReceiptAct, Signature};
+use shared::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Signature};
 use shared::domain::proposal::ProposalAction;
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
@@ -160,6 +160,14 @@ enum ActFields<'a> {
         document: Option<&'a str>,
         reason: &'a str,
     },
+    ActedOnObligation {
+        obligation_id: ObligationId,
+        obligation: &'a str,
+        #[serde(flatten)]
+        did: ObligationAct,
+        statement: &'a str,
+        consent: ReceiptId,
+    },
 }
 
 impl<'a> ReceiptLine<'a> {
@@ -239,6 +247,15 @@ impl<'a> ActFields<'a> {
                 document: document.as_ref().map(Label::as_str),
                 reason: reason.as_str(),
             },
+            ReceiptAct::ActedOnObligation { obligation_id, obligation, did, statement, consent } => {
+                Self::ActedOnObligation {
+                    obligation_id: *obligation_id,
+                    obligation: obligation.as_str(),
+                    did: *did,
+                    statement,
+                    consent: *consent,
+                }
+            }
         }
     }
 }

@@ -66,6 +66,8 @@ pub enum ObjectKind {
     Workspace,
     /// A proposal.
     Proposal,
+    /// An obligation.
+    Obligation,
     /// A webhook endpoint.
     Endpoint,
     /// An access token.

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::local_time::{self, NotLocalTime, YEARS};
 
 /// A day of the calendar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schema(value_type = String, format = Date, example = "2026-03-14")]
 pub struct Day(Date);
 
 /// A text that names no day.

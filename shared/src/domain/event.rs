@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::agreement::AgreementName;
-use super::ids::{AgreementId, DocumentId, EventId, MovementId, ParticipantId, ProposalId, WorkspaceId};
+use super::agreement::{AgreementName, Label};
+use super::ids::{AgreementId, DocumentId, EventId, MovementId, ObligationId, ParticipantId, ProposalId, WorkspaceId};
 use super::movement::state::ExceptionReason;
 use super::proposal::{Proposal, ProposalAction};
 use super::time::Timestamp;
@@ -100,6 +100,21 @@ events! {
     MovementException = "movement.exception" {
         data: MovementExceptionData,
         sent_when: "A payment needs attention, or its money came back"
+    }
+    /// A person declared that a trigger of an obligation happened.
+    ObligationTriggered = "obligation.triggered" {
+        data: ObligationData,
+        sent_when: "A trigger of an obligation was declared"
+    }
+    /// The promisor says that an obligation was satisfied, once: a claim.
+    ObligationSatisfied = "obligation.satisfied" {
+        data: ObligationData,
+        sent_when: "Someone recorded that an obligation was satisfied, which the other side has not confirmed yet"
+    }
+    /// The other side, or a member, has confirmed it.
+    ObligationConfirmed = "obligation.confirmed" {
+        data: ObligationData,
+        sent_when: "The other side or a member confirmed that an obligation was satisfied, or verified that it still holds"
     }
     /// A proposal was made.
     ProposalCreated = "proposal.created" {
@@ -217,6 +232,22 @@ pub struct MovementExceptionData {
 impl Example for MovementExceptionData {
     fn example() -> Result<Self, (FieldCode, String)> {
         Ok(Self { movement_id: MovementId::from(EXAMPLE_MOVEMENT), reason: ExceptionReason::AmountShort })
+    }
+}
+
+/// What events of an obligation say.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ObligationData {
+    /// Which.
+    pub obligation_id: ObligationId,
+    /// What was promised.
+    pub name: Label,
+}
+
+impl Example for ObligationData {
+    fn example() -> Result<Self, (FieldCode, String)> {
+        let obligation_id = ObligationId::from(uuid::uuid!("01980a55-2b60-7e19-b7d4-08f1a2c3e4d5"));
+        Ok(Self { obligation_id, name: Label::parse("Quarterly report")? })
     }
 }
 

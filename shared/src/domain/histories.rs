@@ -19,6 +19,7 @@ use super::proposal::{Decision, NewProposal, Proposal, ProposalAction, ProposalS
 use super::time::Timestamp;
 use super::workspace::{NewWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
 use crate::domain::time_scale::TimeScale;
+use crate::domain::time_zone::TimeZone;
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
@@ -317,6 +318,7 @@ impl World {
             blockers: &blockers,
             facts: &Facts::none(),
             time_scale: TimeScale::default(),
+            zone: &TimeZone::default(),
         };
         let data = ProposalData::from(&proposal);
         let state = proposal.state_at(self.now);

@@ -107,12 +107,18 @@ ids! {
     MemberId;
     /// Money that moves between real banks.
     MovementId;
+    /// A promise of an agreement that is owed.
+    ObligationId;
+    /// One time at which an obligation is due.
+    OccurrenceId;
     /// An organization: the tenant that every record belongs to.
     OrgId;
     /// A record that a participant signed a document on paper.
     PaperSignatureId;
     /// A contact's part in an agreement.
     ParticipantId;
+    /// A promise in an agreement, which becomes an obligation.
+    PromiseId;
     /// A protected effect that waits for a member's decision.
     ProposalId;
     /// What an act of a participant left behind.
@@ -129,6 +135,8 @@ ids! {
     SubmissionId;
     /// An organization's access token; not the secret value itself.
     TokenId;
+    /// An event that makes a promise due, once a person declares that it happened.
+    TriggerId;
     /// A record that a participant's identity was verified.
     VerificationId;
     /// One deal or matter.

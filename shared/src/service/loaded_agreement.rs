@@ -19,6 +19,7 @@ use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId, MovementId};
 use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
+use crate::domain::time_zone::TimeZone;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
 use crate::service::scope::Scope;
@@ -188,6 +189,15 @@ impl Payments {
     pub(super) fn of(&self, draft: &Agreement) -> &[DraftPayment] {
         self.0.get(&draft.id()).map_or(&[], Vec::as_slice)
     }
+}
+
+/// The zone that the days of a draft's promises get when it is published: the organization's. Nothing is read for an agreement
+/// without promises, which needs none.
+pub(super) async fn zone_of_promises(scope: &Scope, agreement: &Agreement) -> Result<TimeZone, Error> {
+    if agreement.promises.is_empty() || agreement.lifecycle() != Lifecycle::Draft {
+        return Ok(TimeZone::default());
+    }
+    Ok(scope.store().organization().await?.time_zone)
 }
 
 /// The blockers of a draft's publication, with the contacts of its participants and its payments. No agreement has papered

@@ -40,6 +40,7 @@ pub mod link_codes;
 pub mod loaded_agreement;
 pub mod members;
 pub mod movements;
+pub mod obligations;
 pub mod organizations;
 pub mod own_movements;
 pub mod paper_signatures;

@@ -91,7 +91,7 @@ pub async fn decide(
     })
 }
 
-/// How a signature on paper counts in an organization with a number of members.
+/// How what one member says, and another may confirm, counts in an organization with a number of members.
 pub(super) fn counting(members: usize) -> Counting {
     if members < 2 { Counting::Alone } else { Counting::Confirmed }
 }

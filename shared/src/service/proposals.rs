@@ -14,7 +14,7 @@ use crate::domain::workspace::Workspace;
 use crate::error::Error;
 use crate::service::agreements as agreements_service;
 use crate::service::due::Settlement;
-use crate::service::loaded_agreement::{AgreementWithContacts, LoadedAgreement, participants_of};
+use crate::service::loaded_agreement::{AgreementWithContacts, LoadedAgreement, participants_of, zone_of_promises};
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
 use crate::store::due::DueEntry;
@@ -242,6 +242,7 @@ pub async fn decide(
 ) -> Result<Plan<Result<(), Refusal>>, Error> {
     let LoadedProposal { proposal, loaded, moment } = LoadedProposal::load(scope, found(scope, id).await?).await?;
     let (agreement, workspace) = (loaded.agreement(), loaded.workspace());
+    let zone = zone_of_promises(scope, agreement).await?;
     let context = DecisionContext {
         proposal: &proposal,
         agreement,
@@ -250,6 +251,7 @@ pub async fn decide(
         blockers: &loaded.blockers(moment.at()),
         facts: loaded.facts(),
         time_scale: scope.time_scale(),
+        zone: &zone,
     };
     let decided = match choice {
         Choice::Confirm => member::confirm(member, context, note, moment),
@@ -377,6 +379,7 @@ pub async fn propose_and_confirm(
         Ok(made) => made,
         Err(errors) => return refused(ActRefused::Decision(Refusal::Blocked(errors))),
     };
+    let zone = zone_of_promises(scope, loaded.agreement()).await?;
     let context = DecisionContext {
         proposal: made.proposal(),
         agreement: loaded.agreement(),
@@ -385,6 +388,7 @@ pub async fn propose_and_confirm(
         blockers: &blockers,
         facts: loaded.facts(),
         time_scale: scope.time_scale(),
+        zone: &zone,
     };
     let outcome = match member::confirm(member, context, None, moment) {
         Ok(outcome) => outcome,

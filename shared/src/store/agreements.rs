@@ -8,7 +8,7 @@ use super::item::{Item, from_item, ids, number, text};
 use super::keys::{self, Due, Key, Rows};
 use super::list::{Attribute, Order, RowFilter, TEXT};
 use super::record::{self, Record, Row};
-use super::{OrgStore, StoreError, Versioned};
+use super::{OrgStore, StoreError, Versioned, obligations};
 use crate::domain::agreement::acts::EditedPart;
 use crate::domain::agreement::draft::Draft;
 use crate::domain::agreement::progress::AdvancedAgreement;
@@ -321,6 +321,8 @@ pub fn advance(
     Ok(Changes::decided(call, after.moment(), next_version(call, before, after)?).about(after.id(), None))
 }
 
+/// The next version of an agreement: the one way in which an agreement is written after it was drafted. With the version
+/// in which its promises came into force, whatever brought that about, it writes the obligations that they became.
 fn next_version(
     call: &CallContext,
     before: &Versioned<Agreement>,
@@ -329,6 +331,7 @@ fn next_version(
     let org = call.org();
     let mut changes = record::replace(org, before, after)?;
     changes.extend(change_documents_row(org, Some(before), after));
+    changes.extend(obligations::begun(org, before, after)?);
     let (was_due, is_due) = (before.next_due(), after.next_due());
     if was_due != is_due {
         changes.extend(was_due.map(|at| Change::Delete(due(org, after.id(), at))));

@@ -185,6 +185,7 @@ impl OrgStore {
             ObjectKind::Contact => vec![keys::contact(org, id.into())],
             ObjectKind::Workspace => vec![keys::workspace(org, id.into())],
             ObjectKind::Proposal => vec![keys::proposal(org, id.into())],
+            ObjectKind::Obligation => vec![keys::obligation(org, id.into())],
             ObjectKind::Endpoint => vec![keys::endpoint(org, id.into())],
             ObjectKind::Token => vec![keys::token(org, id.into())],
             ObjectKind::Member => vec![keys::member(org, id.into()), keys::former_member(org, id.into())],

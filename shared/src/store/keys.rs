@@ -47,7 +47,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::{Email, ExternalReference};
 use crate::domain::ids::{
-    AgreementId, ContactId, EndpointId, EventId, EvidenceId, GateId, MemberId, MovementId, OrgId, PaperSignatureId,
+    AgreementId, ContactId, EndpointId, EventId, EvidenceId, GateId, MemberId, MovementId, ObligationId, OrgId, PaperSignatureId,
     ParticipantId, ProposalId, ReceiptId, RequestId, SessionId, TokenId, VerificationId, WorkspaceId,
 };
 use crate::domain::movement::evidence::EvidenceKey;
@@ -386,6 +386,12 @@ pub fn proposal(org: OrgId, proposal: ProposalId) -> Key {
     Key::alone(of(org, format_args!("PROPOSAL#{proposal}")))
 }
 
+/// An obligation.
+#[must_use]
+pub fn obligation(org: OrgId, obligation: ObligationId) -> Key {
+    Key::alone(of(org, format_args!("OBLIGATION#{obligation}")))
+}
+
 /// The snapshot of what was proposed.
 pub(super) fn proposed(org: OrgId, proposal: ProposalId) -> Key {
     Key::alone(of(org, format_args!("PROPOSED#{proposal}")))
@@ -583,6 +589,8 @@ text_enum! {
         Proposals = "PROPOSALS",
         /// Rows of movements.
         Movements = "MOVEMENTS",
+        /// Rows of obligations.
+        Obligations = "OBLIGATIONS",
     }
 }
 

@@ -36,6 +36,7 @@ pub(crate) mod link_codes;
 pub mod list;
 pub(crate) mod members;
 pub mod movements;
+pub mod obligations;
 pub mod operator;
 pub(crate) mod organizations;
 pub(crate) mod paper_signatures;

@@ -100,6 +100,8 @@ fn fields_of(agreement: &Agreement, part: Part, zone: &TimeZone) -> Fields {
         Part::Stage(id) => agreement.stage(id).map(step::fields_of),
         Part::Gate(id) => agreement.gate(id).map(|found| condition::fields_of(&found.rule, zone)),
         Part::Question(gate, id) => agreement.question(gate, id).map(condition::question_fields),
+        // Promises have no form yet.
+        Part::Promise(_) | Part::PromiseOrder => None,
         Part::SignatureBlock(_) | Part::StageOrder | Part::GateOrder(_) | Part::QuestionOrder(_) => None,
     };
     found.unwrap_or_default()
@@ -200,6 +202,7 @@ fn list_of(part: Part) -> Option<&'static str> {
         Part::StageOrder => Some("steps"),
         Part::GateOrder(_) => Some("conditions"),
         Part::QuestionOrder(_) => Some("questions"),
+        Part::PromiseOrder => Some("promises"),
         _ => None,
     }
 }
@@ -220,6 +223,8 @@ async fn changed_by(request: &Request, id: AgreementId, part: Part) -> Result<Op
         Part::GateOrder(_) => (&["move_condition", "add_condition", "remove_condition"], false),
         Part::Question(..) => (&["change_question"], false),
         Part::QuestionOrder(_) => (&["move_question", "add_question", "remove_question"], false),
+        Part::Promise(_) => (&["change_promise"], false),
+        Part::PromiseOrder => (&["move_promise", "add_promise", "remove_promise"], true),
     };
     let (acts, _) = audit::acts(request.signed_in()?.scope(), id).await?;
     let mut actors = acts.into_iter().filter(|act| operations.contains(&act.operation.as_str())).map(|act| act.actor);

@@ -4,7 +4,7 @@ use askama::Template;
 use shared::domain::agreement::Agreement;
 use shared::domain::ids::{ParticipantId, ReceiptId};
 use shared::domain::movement::claim::TransferReference;
-use shared::domain::participant::receipt::{Receipt, ReceiptAct, Signature};
+use shared::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Signature};
 use shared::domain::sentences::movements;
 use shared::error::Error;
 use shared::service::participants::ParticipantView;
@@ -97,6 +97,15 @@ pub(crate) fn receipt_title_of(agreement: &Agreement, receipt: &Receipt, who: Op
         ReceiptAct::Answered { gate_id, .. } => format!("answered “{}”", step(*gate_id)),
         ReceiptAct::ReportedSent { .. } => "reported money as sent".to_owned(),
         ReceiptAct::FiledEvidence { .. } => "filed evidence of a payment".to_owned(),
+        ReceiptAct::ActedOnObligation { obligation, did, .. } => {
+            let did = match did {
+                ObligationAct::DeclaredTrigger { .. } => "declared a trigger of",
+                ObligationAct::Satisfied { .. } => "said that it is done:",
+                ObligationAct::Confirmed { .. } => "confirmed",
+                ObligationAct::Verified { .. } => "verified",
+            };
+            format!("{did} “{}”", obligation.as_str())
+        }
         ReceiptAct::Declined { document: Some(document), .. } => format!("declined to sign “{}”", document.as_str()),
         ReceiptAct::Declined { gate_ids, .. } => {
             format!("declined “{}”", gate_ids.first().map_or("", |gate| step(*gate)))
@@ -124,7 +133,9 @@ pub(crate) fn receipt_facts(receipt: &Receipt) -> Vec<(&'static str, String)> {
             facts.push(("Statement", statement.clone()));
             facts.push(("Method", signature.to_string()));
         }
-        ReceiptAct::Approved { statement, .. } => facts.push(("Statement", statement.clone())),
+        ReceiptAct::Approved { statement, .. } | ReceiptAct::ActedOnObligation { statement, .. } => {
+            facts.push(("Statement", statement.clone()));
+        }
         ReceiptAct::Uploaded { file_name, content, .. } => {
             facts.push(("File", format!("{}, {}", file_name.as_str(), size(content.size_bytes))));
             facts.push(("SHA-256 of the file", content.sha256.clone()));

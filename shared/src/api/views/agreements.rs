@@ -5,6 +5,7 @@ use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api::operation::Output;
+use crate::api::views::obligations::PromiseView;
 use crate::domain::agreement::blockers::Blocker;
 use crate::domain::agreement::gate::{Gate, GateRule, GateState, GateStatus, GateType, InformationField};
 use crate::domain::agreement::{
@@ -30,8 +31,8 @@ pub struct AgreementPath {
     pub agreement_id: AgreementId,
 }
 
-/// An agreement. In lists `stages`, `documents`, `participants`, `terms`, `publishable` and `publish_blockers` are
-/// `null`.
+/// An agreement. In lists `stages`, `documents`, `participants`, `terms`, `promises`, `publishable` and
+/// `publish_blockers` are `null`.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Agreement, example = json!({
     "id": "01980a52-90bd-7f6a-8e21-c4d2b7035a18",
@@ -75,6 +76,7 @@ pub struct AgreementPath {
         "roles": ["signer", "investor"],
     }],
     "terms": null,
+    "promises": [],
     "publishable": false,
     "publish_blockers": [{
         "code": "document_missing",
@@ -118,6 +120,9 @@ pub struct AgreementView {
     /// The terms, of a SAFE.
     #[schema(required = true)]
     pub terms: Option<SafeTerms>,
+    /// What its participants promise each other beyond its steps, in order.
+    #[schema(required = true)]
+    pub promises: Option<Vec<PromiseView>>,
     /// Of a draft that was fetched by itself: whether nothing at all is in the way of publication.
     #[schema(required = true)]
     pub publishable: Option<bool>,
@@ -318,6 +323,7 @@ impl AgreementView {
             documents: None,
             participants: None,
             terms: None,
+            promises: None,
             publishable: None,
             publish_blockers: None,
             proposal_ready,
@@ -360,6 +366,7 @@ impl AgreementView {
             documents: Some(agreement.documents.iter().map(DocumentView::from).collect()),
             participants: Some(participants.collect()),
             terms: agreement.terms.clone(),
+            promises: Some(agreement.promises.iter().map(|promise| PromiseView::new(promise, agreement)).collect()),
             publishable: is_draft.then_some(blockers.is_empty()),
             publish_blockers: is_draft
                 .then(|| blockers.iter().map(|blocker| BlockerView::new(blocker, url.clone())).collect()),

@@ -6,5 +6,6 @@ pub mod contacts;
 pub mod identity;
 pub mod information;
 pub mod movements;
+pub mod obligations;
 pub mod proposals;
 pub mod workspaces;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::edit::without_questions;
 use super::gate::{Gate, GateType, InformationField};
+use super::promise::Promise;
 use super::{Agreement, Document, Label, SignatureBlock, Stage};
 use crate::domain::actor::Actor;
 use crate::domain::event::EventType;
@@ -70,6 +71,11 @@ pub enum EditedPart {
         /// The question.
         label: Label,
     },
+    /// A promise.
+    Promise {
+        /// Its name.
+        name: Label,
+    },
 }
 
 impl EditedPart {
@@ -131,6 +137,7 @@ impl<'a> Parts<'a> {
         let stage = || came_or_went(&was.stages, &is.stages, |stage| stage.id);
         let gate = || came_or_went(&self.gates, &after.gates, |(_, gate)| gate.id);
         let question = || came_or_went(&self.questions, &after.questions, |question| question.id);
+        let promise = || came_or_went(&was.promises, &is.promises, |promise| promise.id);
         participant()
             .map(|found| EditedPart::Participant { contact_id: found.contact_id })
             .or_else(|| document().map(of_document))
@@ -138,6 +145,7 @@ impl<'a> Parts<'a> {
             .or_else(|| stage().map(of_stage))
             .or_else(|| gate().map(of_gate))
             .or_else(|| question().copied().map(of_question))
+            .or_else(|| promise().map(of_promise))
     }
 
     fn changed(&self, after: &Self) -> Option<EditedPart> {
@@ -159,12 +167,14 @@ impl<'a> Parts<'a> {
             let is_other = |was: &Stage, found: &Stage| was.name != found.name || was.actions != found.actions;
             is.stages.iter().find(|found| was.stage(found.id).is_some_and(|was| is_other(was, found)))
         };
+        let promise = || is.promises.iter().find(|found| was.promise(found.id).is_some_and(|was| was != *found));
         roles
             .map(|found| EditedPart::Participant { contact_id: found.contact_id })
             .or_else(|| question().copied().map(of_question))
             .or_else(|| gate().map(of_gate))
             .or_else(|| document().map(of_document))
             .or_else(|| stage().map(of_stage))
+            .or_else(|| promise().map(of_promise))
     }
 
     fn moved(&self, after: &Self) -> Option<EditedPart> {
@@ -172,6 +182,9 @@ impl<'a> Parts<'a> {
             .map(of_stage)
             .or_else(|| moved(&self.gates, &after.gates, |(_, gate)| gate.id).map(of_gate))
             .or_else(|| moved(&self.questions, &after.questions, |question| question.id).copied().map(of_question))
+            .or_else(|| {
+                moved(&self.agreement.promises, &after.agreement.promises, |promise| promise.id).map(of_promise)
+            })
     }
 }
 
@@ -189,6 +202,10 @@ fn of_gate((stage, gate): &(&Stage, &Gate)) -> EditedPart {
 
 fn of_question(question: &InformationField) -> EditedPart {
     EditedPart::Question { label: question.label.clone() }
+}
+
+fn of_promise(promise: &Promise) -> EditedPart {
+    EditedPart::Promise { name: promise.name.clone() }
 }
 
 /// The first that is new, or else the first that is gone.
@@ -209,7 +226,7 @@ fn moved<'a, T, I: PartialEq>(before: &'a [T], after: &'a [T], id: impl Fn(&T) -
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::super::fixtures::{Deal, contact, label, noon, part, question, waiting};
+    use super::super::fixtures::{Deal, contact, label, noon, part, promise as promise_of, question, waiting};
     use super::super::gate::GateRule;
     use super::super::{ParticipantRole, Roles};
     use super::*;
@@ -282,5 +299,14 @@ mod tests {
         let approval = EditedPart::Condition { gate: GateType::ParticipantApproval, step: label("Step 0") };
         assert_eq!(told(&draft, &gates), approval);
         assert_eq!(EditedPart::of_edit(&draft, &draft.set_expiry(None, noon()).unwrap()), None, "no part");
+
+        let promise = |name: &str| EditedPart::Promise { name: label(name) };
+        let (first, second) = (promise_of(&draft, "Insurance"), promise_of(&draft, "Books open"));
+        let one = draft.put_promise(first.clone(), noon()).unwrap();
+        let two = one.put_promise(second, noon()).unwrap();
+        assert_eq!((told(&draft, &one), told(&one, &two)), (promise("Insurance"), promise("Books open")));
+        assert_eq!(told(&two, &two.move_promise(first.id, 1, noon()).unwrap()), promise("Books open"));
+        let changed = two.change_promise(Promise { name: label("Cover"), ..first }, noon()).unwrap();
+        assert_eq!(told(&two, &changed), promise("Cover"));
     }
 }

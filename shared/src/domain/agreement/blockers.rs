@@ -152,8 +152,8 @@ pub fn blockers(draft: &Agreement, context: &DraftContext<'_>) -> Vec<Blocker> {
     found
 }
 
-/// The participants who must act and have no email address: those that a gate or a signature block names, and the
-/// senders of payments.
+/// The participants who must act and have no email address: those that a gate or a signature block names, the senders of
+/// payments, and those who promise something.
 fn without_email(draft: &Agreement, context: &DraftContext<'_>) -> Vec<Blocker> {
     let emails: BTreeMap<ContactId, bool> =
         context.contacts.iter().map(|contact| (contact.id, contact.email.is_some())).collect();
@@ -161,6 +161,7 @@ fn without_email(draft: &Agreement, context: &DraftContext<'_>) -> Vec<Blocker> 
     let mut acting: std::collections::BTreeSet<ParticipantId> = gates.flat_map(|gate| gate.rule.named(draft)).collect();
     acting.extend(draft.documents.iter().flat_map(|document| &document.blocks).map(|block| block.participant_id));
     acting.extend(context.payments.iter().filter_map(|payment| payment.sender));
+    acting.extend(draft.promises.iter().flat_map(|promise| promise.parties.promisors()));
     let silent = draft.participants.iter().filter(|participant| {
         acting.contains(&participant.id) && !emails.get(&participant.contact_id).copied().unwrap_or_default()
     });
@@ -279,7 +280,8 @@ impl Blocker {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixtures::{Deal, draft, noon, question};
+    use super::super::fixtures::{Deal, draft, noon, promise, question};
+    use super::super::promise::{Parties, Promise};
     use super::*;
     use crate::domain::ids::MovementId;
 
@@ -293,6 +295,13 @@ mod tests {
         &mut deal.draft.stages[stage].gates[gate]
     }
 
+    fn promised(deal: &mut Deal, promisor: usize, promisee: usize) {
+        let id = |n: usize| deal.draft.participants[n].id;
+        let parties = Parties::new([id(promisor)].into(), [id(promisee)].into()).unwrap();
+        let made = promise(&deal.draft, "Insurance");
+        deal.draft.promises.push(Promise { parties, ..made });
+    }
+
     /// Each thing that can be amiss, and all that is said of it.
     const CASES: &[Case] = &[
         (&[], |_| {}),
@@ -300,6 +309,15 @@ mod tests {
         (&[FieldCode::ParticipantEmailMissing], |deal| deal.contacts[1].email = None),
         // An observer needs no email address.
         (&[], |deal| deal.contacts[2].email = None),
+        (&[FieldCode::ParticipantEmailMissing], |deal| {
+            deal.contacts[2].email = None;
+            promised(deal, 2, 0);
+        }),
+        // A member can say that a promise was kept.
+        (&[], |deal| {
+            deal.contacts[2].email = None;
+            promised(deal, 0, 2);
+        }),
         (&[FieldCode::NoStages], |deal| deal.draft.stages.clear()),
         (&[FieldCode::StageEmpty], |deal| deal.draft.stages[1].gates.clear()),
         (&[FieldCode::GateIncomplete], |deal| {

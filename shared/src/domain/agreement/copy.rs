@@ -4,13 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::Facts;
 use super::gate::{Countdown, Gate, GateRule, GateState, InformationField};
+use super::promise::Promise;
 use super::{Agreement, AgreementName, Document, DocumentState, Life, Participant, SignatureBlock, Stage, StageState};
 use crate::domain::actor::Actor;
-use crate::domain::ids::{AgreementId, DocumentId, FieldId, GateId, ParticipantId, SignatureBlockId, StageId};
+use crate::domain::ids::{
+    AgreementId, DocumentId, FieldId, GateId, ParticipantId, PromiseId, SignatureBlockId, StageId,
+};
 use crate::domain::time::Timestamp;
 
 impl Agreement {
-    /// A new draft with the participants, documents, steps and terms of this agreement, whatever its state. Each part gets
+    /// A new draft with the participants, documents, steps, promises and terms of this agreement, whatever its state. Each part gets
     /// an id of its own, and what has happened is not copied: no signature, no answer, no cleared gate. Payments and
     /// funding items belong to one agreement, so their gates come without them; a date that has passed is left open.
     #[must_use]
@@ -43,6 +46,10 @@ impl Agreement {
             id: ids.participants.get(&participant.id).copied().unwrap_or_else(ParticipantId::new),
             ..participant.clone()
         };
+        let promise = |promise: &Promise| {
+            let parties = promise.parties.renamed(|id| ids.participants.get(&id).copied())?;
+            Some(Promise { id: PromiseId::new(), parties, ..promise.clone() })
+        };
         Self {
             id,
             workspace_id: self.workspace_id,
@@ -53,6 +60,7 @@ impl Agreement {
             documents: self.documents.iter().map(document).collect(),
             stages: self.stages.iter().map(stage).collect(),
             terms: self.terms.clone(),
+            promises: self.promises.iter().filter_map(promise).collect(),
             expires_at: self.expires_at.filter(|at| *at > now),
             funding_item_ids: Vec::new(),
             created_by,
@@ -60,6 +68,7 @@ impl Agreement {
             updated_at: now,
             facts: Facts::none(),
             pending_papers: BTreeMap::new(),
+            zone: None,
         }
     }
 }
@@ -113,7 +122,7 @@ fn new_ids<'a, T: 'a, Id: Ord + From<uuid::Uuid>>(
 #[cfg(test)]
 mod tests {
     use super::super::Lifecycle;
-    use super::super::fixtures::{Deal, after, label, noon, published, until};
+    use super::super::fixtures::{Deal, after, label, noon, promise, published, until};
     use super::*;
 
     fn copy(of: &Agreement, now: Timestamp) -> Agreement {
@@ -122,7 +131,8 @@ mod tests {
 
     #[test]
     fn a_copy_has_everything_but_the_past() {
-        let deal = Deal::complete();
+        let mut deal = Deal::complete();
+        deal.draft = deal.draft.put_promise(promise(&deal.draft, "Insurance"), noon()).unwrap();
         let live = published(&deal.draft);
         for original in [&deal.draft, &live] {
             let copy = copy(original, noon());
@@ -148,9 +158,14 @@ mod tests {
             );
             assert_eq!(copy.documents[0].content, original.documents[0].content);
             assert_eq!(copy.documents[0].state, DocumentState::Draft);
+            let [promise] = &copy.promises[..] else { panic!("one promise") };
+            assert_eq!((&promise.name, &promise.terms), (&original.promises[0].name, &original.promises[0].terms));
+            let mut parties = promise.parties.promisors().iter().chain(promise.parties.promisees());
+            assert!(parties.all(|id| copy.participant(*id).is_some()));
             let (old, new) = (serde_json::to_string(original).unwrap(), serde_json::to_string(&copy).unwrap());
             let mut ids = original.participants.iter().map(|one| one.id.to_string()).collect::<Vec<_>>();
             ids.extend(original.documents.iter().map(|one| one.id.to_string()));
+            ids.extend(original.promises.iter().map(|one| one.id.to_string()));
             ids.extend(original.stages.iter().map(|one| one.id.to_string()));
             assert!(ids.iter().all(|id| old.contains(id) && !new.contains(id)), "no id is shared");
         }

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use super::blockers::{Blocker, DraftContext, DraftPayment, blockers};
 use super::facts::Facts;
 use super::gate::{Countdown, FieldType, GateRule, InformationField};
+use super::promise::{Parties, Promise, PromiseTerms};
 use super::{
     Agreement, AgreementKind, AgreementName, ConversionTiming, DocumentContent, Label, NewAgreement, NewParticipant,
     ParticipantRole, Roles, SafeTerms,
 };
 use crate::domain::actor::Actor;
 use crate::domain::contact::{Contact, ContactKind, DisplayName, Email};
-use crate::domain::ids::{ContactId, FieldId, FundingItemId, MovementId, ParticipantId, WorkspaceId};
+use crate::domain::ids::{ContactId, FieldId, FundingItemId, MovementId, ParticipantId, PromiseId, WorkspaceId};
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 use crate::wire::input::OrDefault;
@@ -29,6 +30,13 @@ pub(crate) fn after(hours: i64) -> Timestamp {
 /// The default time scale.
 pub(crate) fn time_scale() -> TimeScale {
     TimeScale::default()
+}
+
+/// A standing promise of a draft's second participant to the first.
+pub(crate) fn promise(draft: &Agreement, name: &str) -> Promise {
+    let [ada, ben] = [draft.participants[0].id, draft.participants[1].id];
+    let parties = Parties::new([ben].into(), [ada].into()).unwrap();
+    Promise { id: PromiseId::new(), name: label(name), terms: PromiseTerms::standing(90).unwrap(), parties }
 }
 
 /// A countdown of a number of hours.

@@ -3,7 +3,7 @@
 //! The types are here. [`acts`] has what a history shows, [`facts`] what has been recorded for gates, [`gate`] the nine
 //! types of gates, [`blockers`] the blockers of publication, [`edit`] the editing of drafts, [`draft`] the drafts that may be
 //! written without a member, [`papers`] the signatures on paper that wait for a second member, [`participants`] joining an agreement, `payments` the steps that payments wait for, [`pdf`] what may be a document, [`progress`] how an active agreement advances,
-//! [`template`] what a draft can begin with, [`verification`] the verified identities of participants.
+//! [`promise`] what outlives its steps, [`template`] what a draft can begin with, [`verification`] the verified identities of participants.
 
 pub mod acts;
 pub mod blockers;
@@ -19,6 +19,7 @@ pub mod participants;
 mod payments;
 pub mod pdf;
 pub mod progress;
+pub mod promise;
 pub mod tasks;
 pub mod template;
 pub mod verification;
@@ -36,6 +37,7 @@ use super::ids::{
 };
 use super::movement::state::MovementState;
 use super::time::Timestamp;
+use super::time_zone::TimeZone;
 use crate::limits;
 use crate::wire::enums::text_enum;
 use crate::wire::fields::FieldErrors;
@@ -43,6 +45,7 @@ use crate::wire::input::{OrDefault, texts};
 use facts::Facts;
 use gate::{Gate, GateState};
 use papers::PendingPaper;
+use promise::Promise;
 
 texts! {
     /// The name of an agreement.
@@ -308,6 +311,9 @@ pub struct Agreement {
     pub stages: Vec<Stage>,
     /// The terms, if it is a SAFE.
     pub terms: Option<SafeTerms>,
+    /// What participants promise each other beyond its steps, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub promises: Vec<Promise>,
     /// When it expires, unless it is completed by then.
     pub expires_at: Option<Timestamp>,
     /// The funding items that it papers.
@@ -324,6 +330,10 @@ pub struct Agreement {
     /// The signatures on paper that wait for a second member: private to the domain, which records and decides them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) pending_papers: BTreeMap<PaperSignatureId, PendingPaper>,
+    /// The zone in which the days of its promises are, once it is published: private to the domain, whose publication sets
+    /// it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) zone: Option<TimeZone>,
 }
 
 /// An agreement to be drafted.
@@ -405,6 +415,7 @@ impl Agreement {
             documents: Vec::new(),
             stages: Vec::new(),
             terms: (kind == AgreementKind::Safe).then(SafeTerms::default),
+            promises: Vec::new(),
             expires_at: None,
             funding_item_ids: Vec::new(),
             created_by,
@@ -412,6 +423,7 @@ impl Agreement {
             updated_at: now,
             facts: Facts::none(),
             pending_papers: BTreeMap::new(),
+            zone: None,
         }
     }
 

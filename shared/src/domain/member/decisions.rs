@@ -9,6 +9,7 @@ use crate::domain::moment::Moment;
 use crate::domain::proposal::{self, Decision, MemberDecision, Note, Proposal, ProposalAction, ProposalState};
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
+use crate::domain::time_zone::TimeZone;
 use crate::domain::workspace::Workspace;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
@@ -73,6 +74,8 @@ pub struct DecisionContext<'a> {
     pub facts: &'a Facts,
     /// The scale of waits and expiries.
     pub time_scale: TimeScale,
+    /// The zone of the organization.
+    pub zone: &'a TimeZone,
 }
 
 /// Confirms a proposal and executes its effect in one transaction (contract, section 3). A publication also activates
@@ -108,7 +111,7 @@ pub fn confirm(
                 authorization: Authorization::Proposal,
             }));
             let data = AgreementData { agreement_id: agreement.id(), name: agreement.name.clone() };
-            let published = agreement.published(context.facts, context.time_scale, now);
+            let published = agreement.in_zone(context.zone).published(context.facts, context.time_scale, now);
             let events = [event, EventKind::AgreementPublished(data)].into_iter().chain(published.completion());
             Ok(Outcome {
                 proposal: confirmed,

@@ -4,11 +4,13 @@
 //!
 //! `answers` accepts and returns what participants answered, `decisions` confirms, declines and activates, [`movements`] has what they do about money, `removal` removes
 //! members, `roles` changes their roles, `reopening` opens declined conditions again, `verification` records the identities
-//! that they verified, `paper_signature` the signatures that participants gave on paper.
+//! that they verified, `paper_signature` the signatures that participants gave on paper, `obligations` what they say about
+//! obligations.
 
 mod answers;
 mod decisions;
 pub mod movements;
+mod obligations;
 mod paper_signature;
 mod removal;
 mod reopening;
@@ -19,6 +21,9 @@ use std::ops::Deref;
 
 pub use answers::{Judged, Judgment, NotJudged, judge_answers};
 pub use decisions::{Changed, DecisionContext, Outcome, Refusal, activate, confirm, decline};
+pub use obligations::{
+    ObligationChange, cancel_obligation, confirm_satisfaction, declare_trigger, record_satisfaction, verify_standing,
+};
 pub use paper_signature::{
     Counting, NotDecided, NotRecorded, PaperChange, PaperDecision, decide_paper_signature, obstacle,
     record_paper_signature,

@@ -2,7 +2,7 @@
 //! member hands them opens a session for this participant of this agreement, and for nothing else.
 //!
 //! Every act takes an [`ActingParticipant`], which only a checked session makes, and gives a [`ByParticipant`], without
-//! which the store records no act. `acts` has the acts, `answers` those on information requests, `movements` those about payments, `receipt` what each leaves behind, `consent` what comes first.
+//! which the store records no act. `acts` has the acts, `answers` those on information requests, [`movements`] those about payments, [`obligations`] those on obligations, `receipt` what each leaves behind, `consent` what comes first.
 
 mod acts;
 mod answers;
@@ -10,6 +10,7 @@ pub mod consent;
 pub mod link;
 pub mod link_code;
 pub mod movements;
+pub mod obligations;
 pub mod receipt;
 pub mod session;
 

@@ -10,7 +10,8 @@ use crate::domain::agreement::{DocumentContent, Label};
 use crate::domain::contact::DisplayName;
 use crate::domain::day::Day;
 use crate::domain::ids::{
-    DocumentId, EvidenceId, GateId, MovementId, ParticipantId, ReceiptId, SignatureBlockId, SubmissionId,
+    DocumentId, EvidenceId, GateId, MovementId, ObligationId, OccurrenceId, ParticipantId, ReceiptId, SignatureBlockId,
+    SubmissionId, TriggerId,
 };
 use crate::domain::money::Money;
 use crate::domain::movement::claim::ClaimedTransfer;
@@ -151,6 +152,45 @@ pub enum ReceiptAct {
         document: Option<Label>,
         /// The reason.
         reason: Note,
+    },
+    /// Said something about an obligation.
+    ActedOnObligation {
+        /// The obligation.
+        obligation_id: ObligationId,
+        /// Its name.
+        obligation: Label,
+        /// What they said.
+        did: ObligationAct,
+        /// The sentence above the button.
+        statement: String,
+        /// The receipt of the consent in force.
+        consent: ReceiptId,
+    },
+}
+
+/// What a participant said about an obligation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "did", rename_all = "snake_case")]
+pub enum ObligationAct {
+    /// That a trigger happened.
+    DeclaredTrigger {
+        /// The trigger.
+        trigger_id: TriggerId,
+    },
+    /// That they have done what they promised: a claim.
+    Satisfied {
+        /// The occurrence.
+        occurrence_id: OccurrenceId,
+    },
+    /// That the other side has done what it promised.
+    Confirmed {
+        /// The occurrence.
+        occurrence_id: OccurrenceId,
+    },
+    /// That they have verified what the other side promised.
+    Verified {
+        /// The occurrence.
+        occurrence_id: OccurrenceId,
     },
 }
 

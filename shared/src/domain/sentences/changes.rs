@@ -25,6 +25,7 @@ pub fn changes_since(proposed: &ProposalSnapshot, after: &Agreement, contacts: &
     changes.extend(people_changes(&proposed.people, contacts));
     changes.extend(stage_changes(before, after));
     changes.extend(document_changes(before, after));
+    changes.extend(promise_changes(before, after));
     if before.terms != after.terms {
         let shown = |agreement: &Agreement| agreement.terms.as_ref().map(terms).unwrap_or_default();
         let (old, new) = (shown(before), shown(after));
@@ -163,6 +164,30 @@ fn document_changes(before: &Agreement, after: &Agreement) -> Vec<String> {
     }
     let gone = before.documents.iter().filter(|was| after.document(was.id).is_none());
     changes.extend(gone.map(|was| format!("The document “{}” was removed.", was.name.as_str())));
+    changes
+}
+
+fn promise_changes(before: &Agreement, after: &Agreement) -> Vec<String> {
+    let mut changes = Vec::new();
+    for promise in &after.promises {
+        let name = promise.name.as_str();
+        match before.promise(promise.id) {
+            None => changes.push(format!("The promise “{name}” was added.")),
+            Some(was) => {
+                if was.name != promise.name {
+                    changes.push(format!("The promise “{name}” was called “{}”.", was.name.as_str()));
+                }
+                if was.terms != promise.terms {
+                    changes.push(format!("When the promise “{name}” is due was changed."));
+                }
+                if was.parties != promise.parties {
+                    changes.push(format!("Who owes the promise “{name}”, and to whom, was changed."));
+                }
+            }
+        }
+    }
+    let gone = before.promises.iter().filter(|was| after.promise(was.id).is_none());
+    changes.extend(gone.map(|was| format!("The promise “{}” was removed.", was.name.as_str())));
     changes
 }
 

@@ -2,12 +2,13 @@
 //! enums.
 //!
 //! `status` has an agreement's `status` and a gate's `waiting_on`; `review` the `_sentence` fields, the requirements of
-//! gates and the effects of decisions; `changes` the changes since a proposal was made; [`movements`] payments; `terms` roles and the
-//! terms of a SAFE; `operations` what calls did, for the audit log and for histories. When an event is sent is declared with the event, in [`event`](super::event).
+//! gates and the effects of decisions; `changes` the changes since a proposal was made; [`movements`] payments; `obligations`
+//! promises and obligations; `terms` roles and the terms of a SAFE; `operations` what calls did, for the audit log and for histories. When an event is sent is declared with the event, in [`event`](super::event).
 
 mod changes;
 pub mod movements;
 mod names;
+mod obligations;
 mod operations;
 mod review;
 mod status;
@@ -15,6 +16,7 @@ mod terms;
 
 pub use changes::changes_since;
 pub use names::condition;
+pub use obligations::{obligation_state, occurrence, promise, promise_terms, standing_state};
 pub use operations::{OperationWords, act, changes_a_record, operation, operations};
 pub use review::{effects, proposal_summary, requirement, size, stage_action, time_left};
 pub use status::{CurrentWait, agreement_status, current_wait, waiting_on};

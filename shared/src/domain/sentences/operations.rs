@@ -5,7 +5,9 @@ use std::borrow::Cow;
 
 use super::names::condition;
 use crate::domain::agreement::acts::{Act, EditedPart};
-use crate::domain::audit::ObjectKind::{self, Agreement, Contact, Endpoint, Member, Part, Proposal, Token, Workspace};
+use crate::domain::audit::ObjectKind::{
+    self, Agreement, Contact, Endpoint, Member, Obligation, Part, Proposal, Token, Workspace,
+};
 use crate::domain::event::EventType;
 use crate::domain::ids::ContactId;
 use crate::domain::proposal::ProposalAction;
@@ -106,6 +108,9 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("decline_proposal", "Declined a proposal", &[Proposal, Agreement]),
     ("decide_proposal", "Sent a decision that could not be read", &[Proposal]),
     ("expire_proposal", "Recorded that a proposal expired", &[Proposal, Agreement]),
+    // Obligations
+    ("list_obligations", "Listed obligations", &[]),
+    ("get_obligation", "Read an obligation", &[Obligation]),
     // Contacts and workspaces
     ("list_contacts", "Listed contacts", &[]),
     ("get_contact", "Read a contact", &[Contact]),
@@ -263,6 +268,7 @@ fn edited<'a>(operation: &str, part: &EditedPart, name_of: impl Fn(ContactId) ->
             format!("{verb} the condition “{}” {where_to} the step “{}”", condition(*gate), step.as_str())
         }
         (EditedPart::Question { label }, "question") => format!("{verb} the question “{}”", label.as_str()),
+        (EditedPart::Promise { name }, "promise") => format!("{verb} the promise “{}”", name.as_str()),
         _ => return None,
     })
 }
@@ -340,6 +346,8 @@ mod tests {
         assert_eq!(said("add_condition", condition), "Added the condition “Approval” to the step “Closing”");
         let question = EditedPart::Question { label: label("Your address?") };
         assert_eq!(said("change_question", question), "Changed the question “Your address?”");
+        let promise = EditedPart::Promise { name: label("Insurance") };
+        assert_eq!(said("remove_promise", promise), "Removed the promise “Insurance”");
         // What an operation changes besides is not what it is about.
         assert_eq!(said("set_terms", participant(ada)), "Changed the terms");
     }

@@ -3,9 +3,10 @@
 use super::names::{all_names, counted};
 use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::gate::{Countdown, GateRule, GateState};
-use crate::domain::agreement::{Agreement, Lifecycle, StageAction, StageState};
+use crate::domain::agreement::{Agreement, Lifecycle, Stage, StageAction, StageState};
 use crate::domain::contact::Contact;
 use crate::domain::ids::ParticipantId;
+use crate::domain::obligation::projected_at;
 use crate::domain::proposal::{Proposal, ProposalAction, Subject};
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
@@ -85,10 +86,16 @@ pub fn effects(
     (facts, time_scale, now): (&Facts, TimeScale, Timestamp),
 ) -> Vec<String> {
     match action {
-        ProposalAction::CancelAgreement => vec![
-            "The agreement is permanently cancelled.".to_owned(),
-            "Its steps stop. No one is asked for anything anymore.".to_owned(),
-        ],
+        ProposalAction::CancelAgreement => {
+            let mut effects = vec![
+                "The agreement is permanently cancelled.".to_owned(),
+                "Its steps stop. No one is asked for anything anymore.".to_owned(),
+            ];
+            if !agreement.promises.is_empty() && projected_at(agreement).is_some() {
+                effects.push("Its obligations that are not confirmed are cancelled.".to_owned());
+            }
+            effects
+        }
         ProposalAction::PublishAgreement => {
             let mut effects = Vec::new();
             if workspace.activated_at.is_none() {
@@ -115,9 +122,25 @@ pub fn effects(
             if published.lifecycle() == Lifecycle::Completed {
                 effects.push("Nothing is left to wait for: the agreement is completed.".to_owned());
             }
+            effects.extend(promises(agreement));
             effects.push("Countersign sends no email: tell the participants yourself.".to_owned());
             effects
         }
+    }
+}
+
+/// When the promises of an agreement become obligations; none if it has none.
+fn promises(agreement: &Agreement) -> Option<String> {
+    let projects = |stage: &Stage| stage.actions.contains(&StageAction::ProjectObligations);
+    let stage = agreement.stages.iter().enumerate().find(|(_, stage)| projects(stage));
+    let when = match stage {
+        Some((index, stage)) => format!("step {}, {}, is done", index + 1, stage.name.as_str()),
+        None => "the agreement is completed".to_owned(),
+    };
+    match agreement.promises.len() {
+        0 => None,
+        1 => Some(format!("1 promise becomes an obligation when {when}.")),
+        many => Some(format!("{many} promises become obligations when {when}.")),
     }
 }
 
@@ -137,9 +160,11 @@ pub fn time_left(now: Timestamp, until: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::agreement::fixtures::{contact, draft, label, noon, part};
+    use crate::domain::agreement::fixtures::{contact, draft, label, noon, part, published};
+    use crate::domain::agreement::promise::PromiseTerms;
     use crate::domain::agreement::{AgreementKind, ParticipantRole};
     use crate::domain::contact::DisplayName;
+    use crate::domain::obligation::fixtures::draft as promising;
     use crate::domain::workspace::{NewWorkspace, WorkspaceName, WorkspaceNumber};
 
     #[test]
@@ -176,6 +201,28 @@ mod tests {
         let moment = (&Facts::none(), TimeScale::default(), now);
         let effects = effects(ProposalAction::PublishAgreement, &one, &workspace, &[northwind], moment);
         assert_eq!(effects[2], "Step 1, Terms, opens. It asks for: Approval by Northwind, Inc.");
+    }
+
+    #[test]
+    fn promises_are_named_with_what_becomes_of_them() {
+        let workspace = Workspace::create(
+            NewWorkspace { name: WorkspaceName::parse("Harbor").unwrap() },
+            WorkspaceNumber(1),
+            noon(),
+        );
+        let standing = || PromiseTerms::standing(90).unwrap();
+        let says = |action, agreement: &Agreement| {
+            effects(action, agreement, &workspace, &[], (&Facts::none(), TimeScale::default(), noon()))
+        };
+        let publish = |draft: &Agreement| says(ProposalAction::PublishAgreement, draft);
+        let one = promising(vec![standing()], &[StageAction::ProjectObligations]);
+        assert!(publish(&one).contains(&"1 promise becomes an obligation when step 1, Step, is done.".to_owned()));
+        let two = promising(vec![standing(), standing()], &[]);
+        let at_the_end = "2 promises become obligations when the agreement is completed.".to_owned();
+        assert!(publish(&two).contains(&at_the_end));
+        let cancelled = "Its obligations that are not confirmed are cancelled.".to_owned();
+        let cancel = |agreement: &Agreement| says(ProposalAction::CancelAgreement, agreement).contains(&cancelled);
+        assert!(cancel(&published(&one)) && !cancel(&published(&two)) && !cancel(&one), "only if there are any");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Editing a draft: stages, gates, documents, signature blocks, payments, terms, expiry. Each function is pure and returns the
+//! Editing a draft: stages, gates, documents, signature blocks, payments, promises, terms, expiry. Each function is pure and returns the
 //! whole draft after the edit. A missing value is not an error here but a blocker. Errors name the fields of the forms.
 //!
 //! A part of the draft that another part refers to can't be removed, so that an edit in one place never weakens a
@@ -7,6 +7,7 @@
 mod documents;
 mod part;
 mod payments;
+mod promises;
 mod questions;
 #[cfg(test)]
 mod sequences;
@@ -57,8 +58,8 @@ impl Agreement {
     /// Removes a participant. Their contact stays among the workspace's people.
     ///
     /// # Errors
-    /// `wrong_state` when it is no draft, or a gate or a signature block names them, with an entry for each; `not_found`
-    /// when it has no such participant.
+    /// `wrong_state` when it is no draft, or a gate, a signature block or a promise names them, with an entry for each;
+    /// `not_found` when it has no such participant.
     pub fn remove_participant(&self, participant: ParticipantId, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         if self.participant(participant).is_none() {
@@ -74,6 +75,10 @@ impl Agreement {
                 let message = format!("signs “{}”; remove that signature block first", document.name.as_str());
                 errors.extend(FieldErrors::one("participant_id", FieldCode::WrongState, message));
             }
+        }
+        for promise in self.promises_naming(participant) {
+            let message = format!("is a party of the promise “{}”; change that first", promise.name.as_str());
+            errors.extend(FieldErrors::one("participant_id", FieldCode::WrongState, message));
         }
         if !errors.is_empty() {
             return Err(errors);

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::crypto;
 use crate::domain::agreement::gate::{Gate, GateRule, InformationField};
 use crate::domain::agreement::{Agreement, Stage};
-use crate::domain::ids::{DocumentId, FieldId, GateId, ParticipantId, SignatureBlockId, StageId};
+use crate::domain::ids::{DocumentId, FieldId, GateId, ParticipantId, PromiseId, SignatureBlockId, StageId};
 use crate::domain::movement::terms::PaymentTerms;
 
 /// A part of a draft that a form edits.
@@ -39,6 +39,10 @@ pub enum Part {
     Question(GateId, FieldId),
     /// The order of the questions of an information request.
     QuestionOrder(GateId),
+    /// A promise's name, terms and parties.
+    Promise(PromiseId),
+    /// The order of the promises.
+    PromiseOrder,
 }
 
 /// A fingerprint of a part as a form showed it.
@@ -128,6 +132,8 @@ impl Agreement {
             Part::QuestionOrder(gate) => {
                 Seen::of(&self.questions(gate)?.iter().map(|question| question.id).collect::<Vec<_>>())
             }
+            Part::Promise(id) => Seen::of(self.promise(id)?),
+            Part::PromiseOrder => Seen::of(&self.promises.iter().map(|promise| promise.id).collect::<Vec<_>>()),
         })
     }
 }
@@ -144,12 +150,14 @@ pub(in crate::domain::agreement) fn without_questions(rule: &GateRule) -> GateRu
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::fixtures::{Deal, label, noon, question};
+    use super::super::super::fixtures::{Deal, label, noon, promise, question};
+    use super::super::super::promise::Promise;
     use super::*;
 
     /// All parts of a draft.
     fn parts(draft: &Agreement) -> Vec<Part> {
-        let mut parts = vec![Part::Description, Part::Expiry, Part::Terms, Part::StageOrder];
+        let mut parts = vec![Part::Description, Part::Expiry, Part::Terms, Part::StageOrder, Part::PromiseOrder];
+        parts.extend(draft.promises.iter().map(|promise| Part::Promise(promise.id)));
         parts.extend(draft.participants.iter().map(|participant| Part::Participant(participant.id)));
         for document in &draft.documents {
             parts.push(Part::Document(document.id));
@@ -191,6 +199,12 @@ mod tests {
         assert_eq!(changed(&draft, &reworded), [Part::Question(gate, question_id)]);
         let unexpiring = draft.set_expiry(None, noon()).unwrap();
         assert_eq!(changed(&draft, &unexpiring), [Part::Expiry]);
+        let made = promise(&draft, "Insurance");
+        let promised = draft.put_promise(made.clone(), noon()).unwrap();
+        assert_eq!(changed(&draft, &promised), [Part::PromiseOrder]);
+        let reworded = Promise { name: label("Cover"), ..made.clone() };
+        let reworded = promised.change_promise(reworded, noon()).unwrap();
+        assert_eq!(changed(&promised, &reworded), [Part::Promise(made.id)]);
         assert_eq!(draft.seen(Part::Gate(GateId::new())), None);
     }
 }

@@ -6,8 +6,9 @@ use proptest::prelude::*;
 
 use super::super::fixtures::{Deal, after, contact, label, part, question};
 use super::super::gate::{Countdown, GateRule, InformationField};
+use super::super::promise::{Parties, Promise, PromiseTerms};
 use super::super::{Agreement, AgreementKind, AgreementName, DocumentContent, Lifecycle, ParticipantRole, Roles};
-use crate::domain::ids::{DocumentId, FieldId, GateId, ParticipantId, SignatureBlockId, StageId};
+use crate::domain::ids::{DocumentId, FieldId, GateId, ParticipantId, PromiseId, SignatureBlockId, StageId};
 use crate::domain::time::Timestamp;
 use crate::wire::fields::FieldErrors;
 
@@ -34,6 +35,10 @@ enum Edit {
     AddQuestion(usize),
     MoveQuestion(usize, usize),
     RemoveQuestion(usize),
+    AddPromise(usize, usize),
+    ChangePromise(usize, usize, usize),
+    MovePromise(usize, usize),
+    RemovePromise(usize),
 }
 
 fn edits() -> impl Strategy<Value = Vec<Edit>> {
@@ -59,6 +64,10 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
         n().prop_map(Edit::AddQuestion),
         (n(), n()).prop_map(|(gate, to)| Edit::MoveQuestion(gate, to)),
         n().prop_map(Edit::RemoveQuestion),
+        (n(), n()).prop_map(|(promisor, promisee)| Edit::AddPromise(promisor, promisee)),
+        (n(), n(), n()).prop_map(|(n, promisor, promisee)| Edit::ChangePromise(n, promisor, promisee)),
+        (n(), n()).prop_map(|(n, to)| Edit::MovePromise(n, to)),
+        n().prop_map(Edit::RemovePromise),
     ];
     proptest::collection::vec(edit, 0..40)
 }
@@ -75,6 +84,7 @@ struct Parts {
     blocks: Vec<SignatureBlockId>,
     stages: Vec<StageId>,
     gates: Vec<GateId>,
+    promises: Vec<PromiseId>,
 }
 
 impl Parts {
@@ -85,7 +95,14 @@ impl Parts {
             blocks: draft.documents.iter().flat_map(|document| &document.blocks).map(|part| part.id).collect(),
             stages: draft.stages.iter().map(|part| part.id).collect(),
             gates: draft.stages.iter().flat_map(|stage| &stage.gates).map(|part| part.id).collect(),
+            promises: draft.promises.iter().map(|part| part.id).collect(),
         }
+    }
+
+    fn promise(&self, id: PromiseId, promisor: usize, promisee: usize) -> Result<Promise, FieldErrors> {
+        let side = |n| [pick(&self.participants, n, ParticipantId::new())].into();
+        let parties = Parties::new(side(promisor), side(promisee))?;
+        Ok(Promise { id, name: label("Insurance"), terms: PromiseTerms::standing(90)?, parties })
     }
 
     fn rule(&self, kind: u8, what: usize) -> GateRule {
@@ -111,6 +128,7 @@ fn apply(draft: &Agreement, edit: &Edit, now: Timestamp) -> Result<Agreement, Fi
     let gate = |n| pick(&parts.gates, n, GateId::new());
     let document = |n| pick(&parts.documents, n, DocumentId::new());
     let participant = |n| pick(&parts.participants, n, ParticipantId::new());
+    let promise = |n| pick(&parts.promises, n, PromiseId::new());
     let asked =
         |gate: GateId| draft.questions(gate).and_then(|questions| questions.first()).map(|question| question.id);
     match edit {
@@ -148,6 +166,14 @@ fn apply(draft: &Agreement, edit: &Edit, now: Timestamp) -> Result<Agreement, Fi
             let gate = gate(*n);
             draft.remove_question(gate, asked(gate).unwrap_or_else(FieldId::new), now)
         }
+        Edit::AddPromise(promisor, promisee) => {
+            draft.put_promise(parts.promise(PromiseId::new(), *promisor, *promisee)?, now)
+        }
+        Edit::ChangePromise(n, promisor, promisee) => {
+            draft.change_promise(parts.promise(promise(*n), *promisor, *promisee)?, now)
+        }
+        Edit::MovePromise(n, to) => draft.move_promise(promise(*n), *to, now),
+        Edit::RemovePromise(n) => draft.remove_promise(promise(*n), now),
     }
 }
 
@@ -159,7 +185,12 @@ fn unique<Id: Ord>(ids: &[Id]) -> bool {
 fn check_sound(draft: &Agreement) {
     let parts = Parts::of(draft);
     assert!(unique(&parts.participants) && unique(&parts.documents) && unique(&parts.blocks));
-    assert!(unique(&parts.stages) && unique(&parts.gates));
+    assert!(unique(&parts.stages) && unique(&parts.gates) && unique(&parts.promises));
+    for promise in &draft.promises {
+        let (promisors, promisees) = (promise.parties.promisors(), promise.parties.promisees());
+        assert!(!promisors.is_empty() && !promisees.is_empty() && promisors.is_disjoint(promisees));
+        assert!(promisors.union(promisees).all(|id| parts.participants.contains(id)), "a promise without its party");
+    }
     for block in draft.documents.iter().flat_map(|document| &document.blocks) {
         assert!(parts.participants.contains(&block.participant_id), "a block without its signer");
     }
@@ -211,6 +242,7 @@ proptest! {
         let (own, copied) = (Parts::of(&draft), Parts::of(&copy));
         prop_assert!(own.gates.iter().all(|gate| !copied.gates.contains(gate)));
         prop_assert_eq!(own.gates.len(), copied.gates.len());
+        prop_assert_eq!(own.promises.len(), copied.promises.len());
         prop_assert!(own.participants.iter().all(|participant| !copied.participants.contains(participant)));
     }
 }

@@ -31,6 +31,7 @@ use crate::domain::ids::{GateId, ParticipantId};
 use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
+use crate::domain::time_zone::TimeZone;
 
 /// An agreement advanced by its own rules: the only change of an active agreement that needs no member.
 ///
@@ -111,6 +112,12 @@ impl Agreement {
         agreement.open(0, time_scale, now);
         agreement.advance_to(facts, time_scale, now);
         agreement
+    }
+
+    /// The draft with the zone of its organization, which the days of its promises keep. A draft without promises needs none.
+    #[must_use]
+    pub(in crate::domain) fn in_zone(&self, zone: &TimeZone) -> Self {
+        Self { zone: (!self.promises.is_empty()).then(|| zone.clone()), ..self.clone() }
     }
 
     /// The agreement with one more fact, recorded now: if it is active, advanced to this moment without the fact, then with

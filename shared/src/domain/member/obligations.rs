@@ -1,0 +1,394 @@
+//! What members do about obligations: on their own behalf, or on record for a participant who has told them.
+//!
+//! Decision: a member may do what either side may: declare a trigger, record that an occurrence is done, confirm it, verify
+//! a standing promise. That they don't confirm what they recorded themselves keeps claim and confirmation apart. Only
+//! members cancel.
+
+use super::{ByMember, Counting, Member};
+use crate::domain::event::EventKind;
+use crate::domain::ids::{OccurrenceId, TriggerId};
+use crate::domain::obligation::{Ground, Obligation, OwnClaim, Refused};
+use crate::domain::proposal::Note;
+
+/// An obligation as a member's act changed it.
+///
+/// Every act takes a member, and no other caller:
+///
+/// ```
+/// use shared::domain::ids::{OccurrenceId, TriggerId};
+/// use shared::domain::member::{self, Counting, Member, ObligationChange};
+/// use shared::domain::obligation::{Ground, Refused};
+/// use shared::domain::proposal::Note;
+///
+/// type Done = Result<ObligationChange, Refused>;
+///
+/// fn acts(by: &Member, ground: Ground<'_>, trigger: TriggerId, occurrence: OccurrenceId, reason: Note) -> [Done; 5] {
+///     [
+///         member::declare_trigger(by, ground, trigger),
+///         member::record_satisfaction(by, ground, occurrence),
+///         member::confirm_satisfaction(by, ground, occurrence, Counting::Confirmed),
+///         member::verify_standing(by, ground, occurrence),
+///         member::cancel_obligation(by, ground, reason),
+///     ]
+/// }
+/// ```
+///
+/// ```compile_fail
+/// use shared::api::caller::WriteCaller;
+/// use shared::domain::ids::TriggerId;
+/// use shared::domain::member::{self, ObligationChange};
+/// use shared::domain::obligation::{Ground, Refused};
+///
+/// fn declare(by: &WriteCaller, ground: Ground<'_>, trigger: TriggerId) -> Result<ObligationChange, Refused> {
+///     member::declare_trigger(by, ground, trigger)
+/// }
+/// ```
+///
+/// ```compile_fail
+/// use shared::api::caller::WriteCaller;
+/// use shared::domain::ids::OccurrenceId;
+/// use shared::domain::member::{self, ObligationChange};
+/// use shared::domain::obligation::{Ground, Refused};
+///
+/// fn satisfy(by: &WriteCaller, ground: Ground<'_>, occurrence: OccurrenceId) -> Result<ObligationChange, Refused> {
+///     member::record_satisfaction(by, ground, occurrence)
+/// }
+/// ```
+///
+/// ```compile_fail
+/// use shared::api::caller::WriteCaller;
+/// use shared::domain::ids::OccurrenceId;
+/// use shared::domain::member::{self, Counting, ObligationChange};
+/// use shared::domain::obligation::{Ground, Refused};
+///
+/// fn confirm(by: &WriteCaller, ground: Ground<'_>, occurrence: OccurrenceId) -> Result<ObligationChange, Refused> {
+///     member::confirm_satisfaction(by, ground, occurrence, Counting::Confirmed)
+/// }
+/// ```
+///
+/// ```compile_fail
+/// use shared::api::caller::WriteCaller;
+/// use shared::domain::ids::OccurrenceId;
+/// use shared::domain::member::{self, ObligationChange};
+/// use shared::domain::obligation::{Ground, Refused};
+///
+/// fn verify(by: &WriteCaller, ground: Ground<'_>, occurrence: OccurrenceId) -> Result<ObligationChange, Refused> {
+///     member::verify_standing(by, ground, occurrence)
+/// }
+/// ```
+///
+/// ```compile_fail
+/// use shared::api::caller::WriteCaller;
+/// use shared::domain::member::{self, ObligationChange};
+/// use shared::domain::obligation::{Ground, Refused};
+/// use shared::domain::proposal::Note;
+///
+/// fn cancel(by: &WriteCaller, ground: Ground<'_>, reason: Note) -> Result<ObligationChange, Refused> {
+///     member::cancel_obligation(by, ground, reason)
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObligationChange {
+    /// The obligation.
+    pub obligation: ByMember<Obligation>,
+    /// The events to emit.
+    pub events: Vec<EventKind>,
+}
+
+/// Declares that a trigger happened.
+///
+/// # Errors
+/// [`Refused`]: `Done` when it was declared before.
+pub fn declare_trigger(by: &Member, ground: Ground<'_>, trigger: TriggerId) -> Result<ObligationChange, Refused> {
+    let after = ground.declared(by.actor(), trigger)?;
+    let event = EventKind::ObligationTriggered(after.event_data());
+    Ok(changed(by, ground, after, Some(event)))
+}
+
+/// Records the claim that an occurrence is done, which the promisor told the member.
+///
+/// # Errors
+/// [`Refused`].
+pub fn record_satisfaction(
+    by: &Member,
+    ground: Ground<'_>,
+    occurrence: OccurrenceId,
+) -> Result<ObligationChange, Refused> {
+    let after = ground.satisfied(by.actor(), occurrence)?;
+    let event = EventKind::ObligationSatisfied(after.event_data());
+    Ok(changed(by, ground, after, Some(event)))
+}
+
+/// Confirms the claim that an occurrence is done. `counting` says whether another member is there, who alone may confirm
+/// what this one recorded.
+///
+/// # Errors
+/// [`Refused`].
+pub fn confirm_satisfaction(
+    by: &Member,
+    ground: Ground<'_>,
+    occurrence: OccurrenceId,
+    counting: Counting,
+) -> Result<ObligationChange, Refused> {
+    let own = match counting {
+        Counting::Confirmed => OwnClaim::Refused,
+        Counting::Alone => OwnClaim::Allowed,
+    };
+    let after = ground.confirmed(by.actor(), occurrence, own)?;
+    let event = EventKind::ObligationConfirmed(after.event_data());
+    Ok(changed(by, ground, after, Some(event)))
+}
+
+/// Records that a standing promise was verified.
+///
+/// # Errors
+/// [`Refused`].
+pub fn verify_standing(by: &Member, ground: Ground<'_>, occurrence: OccurrenceId) -> Result<ObligationChange, Refused> {
+    let after = ground.verified(by.actor(), occurrence)?;
+    let event = EventKind::ObligationConfirmed(after.event_data());
+    Ok(changed(by, ground, after, Some(event)))
+}
+
+/// Cancels an obligation that is not confirmed. No event: the specification has none for it.
+///
+/// # Errors
+/// [`Refused`].
+pub fn cancel_obligation(by: &Member, ground: Ground<'_>, reason: Note) -> Result<ObligationChange, Refused> {
+    let after = ground.cancelled(by.actor(), reason)?;
+    Ok(changed(by, ground, after, None))
+}
+
+fn changed(by: &Member, ground: Ground<'_>, after: Obligation, event: Option<EventKind>) -> ObligationChange {
+    ObligationChange { obligation: ByMember::new(after, by, ground.moment), events: event.into_iter().collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::agreement::Lifecycle;
+    use crate::domain::agreement::promise::PromiseTerms;
+    use crate::domain::event::EventType;
+    use crate::domain::obligation::fixtures::{World, at, every, member, on, triggered, zone};
+    use crate::domain::obligation::{ObligationState, OccurrenceState, StandingState};
+    use crate::domain::recurrence::{RecurrenceEnd, RecurrenceUnit};
+    use crate::domain::time::Timestamp;
+    use crate::limits;
+
+    const NOW: &str = "2026-06-20T09:00:00Z";
+
+    fn reason() -> Note {
+        Note::parse("It was waived.").unwrap()
+    }
+
+    fn occurrence(world: &World, n: usize) -> OccurrenceId {
+        world.obligation.occurrences(at(NOW))[n].id
+    }
+
+    fn went_on(world: &World, done: Result<ObligationChange, Refused>, event: EventType) -> World {
+        let done = done.unwrap();
+        assert_eq!(done.events.iter().map(EventKind::event_type).collect::<Vec<_>>(), [event]);
+        world.with(&done.obligation)
+    }
+
+    fn said(world: &World, by: &Member, n: usize, now: Timestamp) -> World {
+        let satisfied = record_satisfaction(by, world.ground(now), occurrence(world, n));
+        went_on(world, satisfied, EventType::ObligationSatisfied)
+    }
+
+    #[test]
+    fn a_claim_is_confirmed_by_another_member_and_only_once() {
+        let (maren, noah, now) = (member("Maren Holt"), member("Noah Reyes"), at(NOW));
+        let world = World::of(on(&["2026-06-30"]), &zone("UTC"));
+        let first = occurrence(&world, 0);
+        let confirm =
+            |world: &World, by: &Member| confirm_satisfaction(by, world.ground(now), first, Counting::Confirmed);
+        assert_eq!(confirm(&world, &noah), Err(Refused::NotSatisfied), "there is no claim yet");
+        let claimed = said(&world, &maren, 0, now);
+        assert_eq!(claimed.obligation.state(), ObligationState::Satisfied);
+        assert_eq!(record_satisfaction(&noah, claimed.ground(now), first), Err(Refused::Done));
+        assert_eq!(confirm(&claimed, &maren), Err(Refused::Own));
+        let confirmed = went_on(&claimed, confirm(&claimed, &noah), EventType::ObligationConfirmed);
+        assert_eq!(confirmed.obligation.state(), ObligationState::Confirmed);
+        assert_eq!(confirm(&confirmed, &member("Third")), Err(Refused::Done), "two at once: the second is told");
+        let [shown] = &confirmed.obligation.occurrences(now)[..] else { panic!("one occurrence") };
+        let who = |word: &Option<crate::domain::obligation::Word>| word.as_ref().unwrap().by.clone();
+        assert_eq!((who(&shown.satisfied), who(&shown.confirmed)), (maren.actor(), noah.actor()));
+        assert_eq!(cancel_obligation(&maren, confirmed.ground(now), reason()), Err(Refused::Confirmed));
+    }
+
+    #[test]
+    fn the_only_member_confirms_what_they_recorded_but_as_an_act_of_its_own() {
+        let (maren, now) = (member("Maren Holt"), at(NOW));
+        let world = said(&World::of(on(&["2026-06-30"]), &zone("UTC")), &maren, 0, now);
+        assert_eq!(world.obligation.state(), ObligationState::Satisfied, "a claim does not confirm itself");
+        let confirmed = confirm_satisfaction(&maren, world.ground(now), occurrence(&world, 0), Counting::Alone);
+        let confirmed = went_on(&world, confirmed, EventType::ObligationConfirmed);
+        assert_eq!(confirmed.obligation.state(), ObligationState::Confirmed);
+    }
+
+    #[test]
+    fn a_trigger_is_declared_once_and_starts_its_own_days() {
+        let (maren, now) = (member("Maren Holt"), at(NOW));
+        let world = World::of(triggered(&[90, 0]), &zone("America/New_York"));
+        let [slow, quick] = [0, 1].map(|n: usize| world.obligation.triggers()[n].id);
+        assert_eq!((world.obligation.state(), world.obligation.next_due_at()), (ObligationState::Dormant, None));
+        assert_eq!(declare_trigger(&maren, world.ground(now), TriggerId::new()), Err(Refused::Unknown));
+        let one = declare_trigger(&maren, world.ground(now), slow);
+        let one = went_on(&world, one, EventType::ObligationTriggered);
+        assert_eq!(declare_trigger(&maren, one.ground(now), slow), Err(Refused::Done));
+        assert_eq!(
+            (one.obligation.state(), one.obligation.next_due_at()),
+            (ObligationState::Open, Some(at("2026-09-19T03:59:59.999Z")))
+        );
+        // Once that is confirmed, it waits for the other trigger.
+        let one = said(&one, &maren, 0, now);
+        assert_eq!(one.obligation.state(), ObligationState::Open);
+        let noah = member("Noah Reyes");
+        let confirmed = confirm_satisfaction(&noah, one.ground(now), occurrence(&one, 0), Counting::Confirmed);
+        let rests = went_on(&one, confirmed, EventType::ObligationConfirmed);
+        assert_eq!(rests.obligation.state(), ObligationState::Dormant);
+        let both = went_on(&rests, declare_trigger(&maren, rests.ground(now), quick), EventType::ObligationTriggered);
+        assert_eq!(both.obligation.next_due_at(), Some(at("2026-06-21T03:59:59.999Z")), "the same day");
+        let sequences: Vec<u32> = both.obligation.occurrences(now).iter().map(|found| found.sequence).collect();
+        assert_eq!(sequences, [1, 2], "in the order of the declarations");
+        assert_eq!(both.obligation.triggers()[0].declared.as_ref().unwrap().by, maren.actor());
+    }
+
+    #[test]
+    fn nothing_is_done_before_its_turn() {
+        let (maren, now) = (member("Maren Holt"), at(NOW));
+        let monthly = every(RecurrenceUnit::Month, "2026-06-30", RecurrenceEnd::Never);
+        let world = World::of(monthly, &zone("UTC"));
+        let later = record_satisfaction(&maren, world.ground(now), occurrence(&world, 1));
+        assert_eq!(later, Err(Refused::NotYet(at("2026-07-01T00:00:00Z"))));
+        assert_eq!(record_satisfaction(&maren, world.ground(now), OccurrenceId::new()), Err(Refused::Unknown));
+        let confirm = confirm_satisfaction(&maren, world.ground(now), OccurrenceId::new(), Counting::Alone);
+        assert_eq!(confirm, Err(Refused::Unknown));
+    }
+
+    #[test]
+    fn a_standing_promise_is_verified_and_lapses() {
+        let (maren, noah) = (member("Maren Holt"), member("Noah Reyes"));
+        let world = World::of(PromiseTerms::standing(40).unwrap(), &zone("UTC"));
+        let now = at("2026-04-01T09:00:00Z");
+        let first = world.obligation.occurrences(now)[0].id;
+        assert_eq!(record_satisfaction(&maren, world.ground(now), first), Err(Refused::Unknown), "it asks for no act");
+        let confirmed = confirm_satisfaction(&maren, world.ground(now), first, Counting::Alone);
+        assert_eq!(confirmed, Err(Refused::Unknown));
+        let holds = verify_standing(&maren, world.ground(now), first);
+        let holds = went_on(&world, holds, EventType::ObligationConfirmed);
+        assert_eq!(verify_standing(&noah, holds.ground(now), first), Err(Refused::Done), "by someone else meanwhile");
+        let state = |now: &str| holds.obligation.standing(at(now)).unwrap().state;
+        // 40 days after April 1 is May 11; a quarter of that is 10 days.
+        assert_eq!(state("2026-04-30T23:59:59Z"), StandingState::Holding);
+        assert_eq!(state("2026-05-01T00:00:00Z"), StandingState::ReverifyDue);
+        assert_eq!(state("2026-05-11T23:59:59.999Z"), StandingState::ReverifyDue);
+        assert_eq!(state("2026-05-12T00:00:00Z"), StandingState::Lapsed);
+        let states: Vec<OccurrenceState> =
+            holds.obligation.occurrences(at("2026-05-12T00:00:00Z")).iter().map(|found| found.state).collect();
+        assert_eq!(states, [OccurrenceState::Confirmed, OccurrenceState::Overdue]);
+        assert_eq!(holds.obligation.state(), ObligationState::Open);
+        let scheduled = World::of(on(&["2026-06-30"]), &zone("UTC"));
+        let verified = verify_standing(&maren, scheduled.ground(now), occurrence(&scheduled, 0));
+        assert_eq!(verified, Err(Refused::Unknown));
+    }
+
+    #[test]
+    fn what_was_cancelled_stays_as_it_was() {
+        let (maren, now) = (member("Maren Holt"), at(NOW));
+        let world = said(&World::of(on(&["2026-06-10", "2026-06-30"]), &zone("UTC")), &maren, 0, now);
+        let done = cancel_obligation(&maren, world.ground(now), reason()).unwrap();
+        assert_eq!(done.events, [], "the specification has no event for it");
+        let cancelled = world.with(&done.obligation);
+        let shown = cancelled.obligation.occurrences(at("2030-01-01T00:00:00Z"));
+        let states: Vec<OccurrenceState> = shown.iter().map(|found| found.state).collect();
+        assert_eq!(states, [OccurrenceState::Satisfied, OccurrenceState::Due], "as on the day of the cancellation");
+        assert_eq!(cancelled.obligation.next_due_at(), None);
+        let first = occurrence(&world, 0);
+        for refused in [
+            record_satisfaction(&maren, cancelled.ground(now), occurrence(&world, 1)),
+            confirm_satisfaction(&maren, cancelled.ground(now), first, Counting::Alone),
+            cancel_obligation(&maren, cancelled.ground(now), reason()),
+        ] {
+            assert_eq!(refused, Err(Refused::Cancelled));
+        }
+    }
+
+    #[test]
+    fn an_agreement_that_ended_takes_its_obligations_along_before_that_is_recorded() {
+        let (maren, now) = (member("Maren Holt"), at(NOW));
+        let mut world = World::of(on(&["2026-06-30"]), &zone("UTC"));
+        let act = |world: &World| record_satisfaction(&maren, world.ground(now), occurrence(world, 0)).map(|_| ());
+        assert_eq!(act(&world), Ok(()));
+        let live = world.agreement.clone();
+        world.agreement = live.cancelled(at("2026-06-19T00:00:00Z"));
+        assert_eq!(act(&world), Err(Refused::AgreementEnded(Lifecycle::Cancelled)));
+        world.agreement = live.clone();
+        world.agreement.expires_at = Some(at("2026-06-19T00:00:00Z"));
+        assert_eq!(act(&world), Err(Refused::AgreementEnded(Lifecycle::Expired)), "the clock has not recorded it yet");
+        world.agreement = World::of(on(&["2026-06-30"]), &zone("UTC")).agreement;
+        assert_eq!(act(&world), Err(Refused::Unknown), "another agreement");
+        let (gate, approver) = (live.stages[1].gates[0].id, live.participants[2].id);
+        let facts = world.facts();
+        world.agreement = live.recorded(&facts, crate::domain::time_scale::TimeScale::default(), now, |facts| {
+            facts.approved.insert((gate, approver));
+        });
+        assert_eq!((world.agreement.lifecycle(), act(&world)), (Lifecycle::Completed, Ok(())), "they outlive it");
+    }
+
+    #[test]
+    fn a_record_stays_small_for_decades_and_forgets_nothing_that_is_open() {
+        let (maren, noah) = (member("Maren Holt"), member("Noah Reyes"));
+        let weekly = every(RecurrenceUnit::Week, "2026-03-20", RecurrenceEnd::Never);
+        let mut world = World::of(weekly, &zone("Europe/Berlin"));
+        let late = at("2046-03-20T12:00:00Z");
+        let all = world.obligation.occurrences(late);
+        // The third is never done; all others of twenty years are.
+        for (n, due) in all.iter().filter(|found| found.state == OccurrenceState::Overdue).enumerate() {
+            if n == 2 {
+                continue;
+            }
+            let claimed = record_satisfaction(&maren, world.ground(late), due.id).unwrap();
+            world = world.with(&claimed.obligation);
+            let confirmed = confirm_satisfaction(&noah, world.ground(late), due.id, Counting::Confirmed).unwrap();
+            world = world.with(&confirmed.obligation);
+        }
+        let bytes = serde_json::to_string(&world.obligation).unwrap().len();
+        assert!(bytes < 40_000, "{bytes} bytes");
+        let open: Vec<u32> = world
+            .obligation
+            .occurrences(late)
+            .iter()
+            .filter(|found| found.confirmed.is_none())
+            .map(|found| found.sequence)
+            .collect();
+        assert_eq!(open[..2], [3, 1045], "the one that was missed, and then the next");
+        assert_eq!(world.obligation.next_due_at(), Some(all[2].due_at));
+        assert_eq!(world.obligation.confirmed_before(), 1043 - u32::try_from(limits::OCCURRENCES_KEPT_MAX).unwrap());
+        let again = record_satisfaction(&maren, world.ground(late), all[0].id);
+        assert_eq!(again, Err(Refused::Done), "what is no longer kept in full counts");
+        let again = confirm_satisfaction(&maren, world.ground(late), all[0].id, Counting::Alone);
+        assert_eq!(again, Err(Refused::Done));
+        let third =
+            went_on(&world, record_satisfaction(&maren, world.ground(late), all[2].id), EventType::ObligationSatisfied);
+        assert_eq!(third.obligation.next_due_at(), Some(all[1044].due_at));
+    }
+
+    #[test]
+    fn so_many_claims_wait_at_most() {
+        let maren = member("Maren Holt");
+        let weekly = every(RecurrenceUnit::Week, "2026-03-20", RecurrenceEnd::Never);
+        let mut world = World::of(weekly, &zone("UTC"));
+        let late = at("2028-03-20T12:00:00Z");
+        let all = world.obligation.occurrences(late);
+        for due in &all[..limits::OCCURRENCES_WAITING_MAX] {
+            let claimed = record_satisfaction(&maren, world.ground(late), due.id).unwrap();
+            world = world.with(&claimed.obligation);
+        }
+        let next = all[limits::OCCURRENCES_WAITING_MAX].id;
+        assert_eq!(record_satisfaction(&maren, world.ground(late), next), Err(Refused::TooManyWait));
+        let confirmed = confirm_satisfaction(&maren, world.ground(late), all[7].id, Counting::Alone).unwrap();
+        let world = world.with(&confirmed.obligation);
+        assert!(record_satisfaction(&maren, world.ground(late), next).is_ok());
+    }
+}

@@ -1,0 +1,237 @@
+//! What people do about an obligation. Each act is a pure function of the obligation, its agreement and the moment;
+//! [`member`](crate::domain::member) and [`participant`](crate::domain::participant) say who may do which.
+//!
+//! Decision: an act names the occurrence that its page showed, so that of two people who confirm at once the second learns
+//! that it is done, and nobody confirms a claim that they have not seen.
+
+use super::{CancelCause, Cancellation, Obligation, Said, SaidOf, Terms, Word};
+use crate::domain::actor::Actor;
+use crate::domain::agreement::facts::Facts;
+use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::ids::{OccurrenceId, TriggerId};
+use crate::domain::moment::Moment;
+use crate::domain::proposal::Note;
+use crate::domain::time::Timestamp;
+use crate::domain::time_scale::TimeScale;
+use crate::limits;
+
+/// The obligation that an act is about, with what its rules need.
+#[derive(Debug, Clone, Copy)]
+pub struct Ground<'a> {
+    /// The obligation.
+    pub obligation: &'a Obligation,
+    /// Its agreement.
+    pub agreement: &'a Agreement,
+    /// What has been recorded for the agreement.
+    pub facts: &'a Facts,
+    /// How fast time passes.
+    pub time_scale: TimeScale,
+    /// When, and in which call.
+    pub moment: Moment,
+}
+
+/// Why an act was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// The agreement was cancelled or has expired, whether or not that has reached the obligation yet.
+    AgreementEnded(Lifecycle),
+    /// The obligation was cancelled.
+    Cancelled,
+    /// All of it is confirmed: nothing is left to cancel.
+    Confirmed,
+    /// The obligation has no such trigger or occurrence, or is of another kind.
+    Unknown,
+    /// It was done already: the trigger declared, the occurrence satisfied, confirmed or verified.
+    Done,
+    /// The turn of the occurrence comes then.
+    NotYet(Timestamp),
+    /// Nobody has said that it is done, so there is nothing to confirm.
+    NotSatisfied,
+    /// The member recorded the claim, and another member is there to confirm it.
+    Own,
+    /// [`limits::OCCURRENCES_WAITING_MAX`] claims wait for confirmation.
+    TooManyWait,
+}
+
+/// Whether a member may confirm what they recorded themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnClaim {
+    /// No: another member is there.
+    Refused,
+    /// Yes: the organization has one member only.
+    Allowed,
+}
+
+impl<'a> Ground<'a> {
+    /// The obligation, if people may still act on it.
+    fn live(self) -> Result<&'a Obligation, Refused> {
+        let Self { obligation, agreement, facts, time_scale, moment } = self;
+        if obligation.cancellation.is_some() {
+            return Err(Refused::Cancelled);
+        }
+        if obligation.agreement_id != agreement.id() {
+            return Err(Refused::Unknown);
+        }
+        match agreement.as_of(facts, time_scale, moment.at()).lifecycle() {
+            Lifecycle::Active | Lifecycle::Completed => Ok(obligation),
+            ended @ (Lifecycle::Draft | Lifecycle::Cancelled | Lifecycle::Expired) => {
+                Err(Refused::AgreementEnded(ended))
+            }
+        }
+    }
+
+    /// Declares that a trigger happened: the obligation is due some days later. Each trigger is declared once.
+    pub(in crate::domain) fn declared(self, by: Actor, trigger: TriggerId) -> Result<Obligation, Refused> {
+        let mut after = self.live()?.changed(self.moment);
+        let Terms::Triggered { triggers } = &mut after.terms else { return Err(Refused::Unknown) };
+        let before = triggers.iter().filter(|trigger| trigger.declared.is_some()).count();
+        let found = triggers.iter_mut().find(|found| found.id == trigger).ok_or(Refused::Unknown)?;
+        if found.declared.is_some() {
+            return Err(Refused::Done);
+        }
+        // The clock of this call may be behind that of the call that projected it.
+        found.declared = Some(Word { at: self.moment.at().max(after.created_at), by });
+        found.sequence = Some(u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1));
+        Ok(after)
+    }
+
+    /// Records the promisor's claim that an occurrence is done.
+    pub(in crate::domain) fn satisfied(self, by: Actor, occurrence: OccurrenceId) -> Result<Obligation, Refused> {
+        let obligation = self.live()?;
+        // A standing promise asks for no act: it is verified.
+        if matches!(obligation.terms, Terms::Standing { .. }) {
+            return Err(Refused::Unknown);
+        }
+        let now = self.moment.at();
+        obligation.check_unsaid(occurrence)?;
+        let due = |open: &super::occurrences::Open| now >= open.due_from;
+        let mut upcoming = 0;
+        let mut open = obligation.open().take_while(|open| {
+            upcoming += usize::from(!due(open));
+            upcoming <= limits::UPCOMING_SHOWN_MAX
+        });
+        let open = open.find(|open| obligation.occurrence_id(open.sequence) == occurrence).ok_or(Refused::Unknown)?;
+        if !due(&open) {
+            return Err(Refused::NotYet(open.due_from));
+        }
+        if obligation.said.iter().filter(|said| said.said.is_claim()).count() >= limits::OCCURRENCES_WAITING_MAX {
+            return Err(Refused::TooManyWait);
+        }
+        let said = Said::Satisfied { claim: Word { at: now, by } };
+        let mut after = obligation.changed(self.moment);
+        after.say(SaidOf { sequence: open.sequence, due_at: open.due_at, said });
+        Ok(after)
+    }
+
+    /// Confirms the claim that an occurrence is done. Nobody confirms their own claim, unless they are alone.
+    pub(in crate::domain) fn confirmed(
+        self,
+        by: Actor,
+        occurrence: OccurrenceId,
+        own: OwnClaim,
+    ) -> Result<Obligation, Refused> {
+        let obligation = self.live()?;
+        let waiting = obligation.said.iter().find(|said| obligation.occurrence_id(said.sequence) == occurrence);
+        let claim = match waiting.map(|found| &found.said) {
+            Some(Said::Satisfied { claim }) => claim.clone(),
+            Some(Said::Confirmed { .. } | Said::Verified { .. }) => return Err(Refused::Done),
+            None => return Err(obligation.why_nothing_waits(occurrence, self.moment.at())),
+        };
+        if is_same(&claim.by, &by) && own == OwnClaim::Refused {
+            return Err(Refused::Own);
+        }
+        let mut after = obligation.changed(self.moment);
+        // The clock of this call may be behind that of the call that recorded the claim.
+        let confirmation = Word { at: self.moment.at().max(claim.at), by };
+        for said in &mut after.said {
+            if obligation.occurrence_id(said.sequence) == occurrence {
+                said.said = Said::Confirmed { claim: claim.clone(), confirmation: confirmation.clone() };
+            }
+        }
+        after.fold();
+        Ok(after)
+    }
+
+    /// Records that a standing promise was verified. `occurrence` is the verification that was asked for, which may be
+    /// ahead of its time: the next interval begins now.
+    pub(in crate::domain) fn verified(self, by: Actor, occurrence: OccurrenceId) -> Result<Obligation, Refused> {
+        let obligation = self.live()?;
+        let mut after = obligation.changed(self.moment);
+        let Terms::Standing { verified_at, .. } = &mut after.terms else { return Err(Refused::Unknown) };
+        obligation.check_unsaid(occurrence)?;
+        let mut open = obligation.open();
+        let open = open.find(|open| obligation.occurrence_id(open.sequence) == occurrence).ok_or(Refused::Unknown)?;
+        // The clock of this call may be behind that of the call before.
+        let at = self.moment.at().max(verified_at.unwrap_or(obligation.created_at));
+        *verified_at = Some(at);
+        let said = Said::Verified { verification: Word { at, by } };
+        after.say(SaidOf { sequence: open.sequence, due_at: open.due_at, said });
+        after.fold();
+        Ok(after)
+    }
+
+    /// Cancels the obligation. What was said about it stays on record.
+    pub(in crate::domain) fn cancelled(self, by: Actor, reason: Note) -> Result<Obligation, Refused> {
+        let obligation = self.live()?;
+        if obligation.is_done() {
+            return Err(Refused::Confirmed);
+        }
+        Ok(obligation.with_cancellation(CancelCause::Member { by, reason }, self.moment))
+    }
+}
+
+impl Obligation {
+    /// The obligation as of an act, which is yet to change it.
+    pub(super) fn changed(&self, moment: Moment) -> Self {
+        Self { updated_at: moment.at().max(self.updated_at), ..self.clone() }
+    }
+
+    pub(super) fn with_cancellation(&self, cause: CancelCause, moment: Moment) -> Self {
+        let mut after = self.changed(moment);
+        // The clock of this call may be behind those of the calls before, whose acts stand.
+        after.cancellation = Some(Cancellation { at: after.updated_at, cause });
+        after
+    }
+
+    /// Refuses when something was said about an occurrence.
+    fn check_unsaid(&self, occurrence: OccurrenceId) -> Result<(), Refused> {
+        let said = self.said.iter().map(|said| said.sequence).chain(self.confirmed_before.iter());
+        let mut said = said.map(|sequence| self.occurrence_id(sequence));
+        if said.any(|id| id == occurrence) { Err(Refused::Done) } else { Ok(()) }
+    }
+
+    /// Why an occurrence can't be confirmed about which the record says nothing.
+    fn why_nothing_waits(&self, occurrence: OccurrenceId, now: Timestamp) -> Refused {
+        if self.check_unsaid(occurrence).is_err() {
+            return Refused::Done;
+        }
+        let is_standing = matches!(self.terms, Terms::Standing { .. });
+        let is_there = self.occurrences(now).iter().any(|found| found.id == occurrence);
+        if is_there && !is_standing { Refused::NotSatisfied } else { Refused::Unknown }
+    }
+
+    fn say(&mut self, said: SaidOf) {
+        let at = self.said.partition_point(|other| other.sequence < said.sequence);
+        self.said.insert(at, said);
+    }
+
+    /// Keeps the latest confirmed occurrences in full, and of the others their numbers.
+    fn fold(&mut self) {
+        let confirmed = self.said.iter().filter(|said| !said.said.is_claim()).count();
+        let mut too_many = confirmed.saturating_sub(limits::OCCURRENCES_KEPT_MAX);
+        let Self { said, confirmed_before, .. } = self;
+        said.retain(|said| {
+            let goes = too_many > 0 && !said.said.is_claim();
+            if goes {
+                too_many -= 1;
+                confirmed_before.insert(said.sequence);
+            }
+            !goes
+        });
+    }
+}
+
+/// Whether two actors are one person, whatever they were called.
+fn is_same(one: &Actor, other: &Actor) -> bool {
+    other.id.is_some_and(|id| one.is(other.actor_type, id))
+}

@@ -1,0 +1,58 @@
+//! What becomes of an obligation when its agreement ends before it is completed.
+//!
+//! Decision: cancelling or expiring an agreement cancels every obligation that is not confirmed, also one of which the
+//! promisor says that it is done: what waits for confirmation would wait for good. The claims stay on record.
+
+use std::ops::Deref;
+
+use super::{CancelCause, Obligation};
+use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::moment::Moment;
+
+/// An obligation that the end of its agreement cancelled: the only cancellation that needs no member.
+///
+/// ```compile_fail
+/// use shared::domain::moment::Moment;
+/// use shared::domain::obligation::{EndedObligation, Obligation};
+///
+/// fn cancel(obligation: Obligation, moment: Moment) -> EndedObligation {
+///     EndedObligation { obligation, moment }
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndedObligation {
+    obligation: Obligation,
+    moment: Moment,
+}
+
+impl Deref for EndedObligation {
+    type Target = Obligation;
+
+    fn deref(&self) -> &Obligation {
+        &self.obligation
+    }
+}
+
+impl EndedObligation {
+    /// The call that cancels it, with its time.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        self.moment
+    }
+}
+
+impl Obligation {
+    /// The obligation after its agreement was cancelled or has expired (contract, section 3). None when that changes
+    /// nothing: the agreement lives on or is completed, which leaves obligations alive, or the obligation is done.
+    #[must_use]
+    pub fn ended(&self, agreement: &Agreement, moment: Moment) -> Option<EndedObligation> {
+        let cause = match agreement.lifecycle() {
+            Lifecycle::Cancelled => CancelCause::AgreementCancelled,
+            Lifecycle::Expired => CancelCause::AgreementExpired,
+            Lifecycle::Draft | Lifecycle::Active | Lifecycle::Completed => return None,
+        };
+        let is_of_it = self.agreement_id == agreement.id();
+        (is_of_it && !self.is_done())
+            .then(|| EndedObligation { obligation: self.with_cancellation(cause, moment), moment })
+    }
+}

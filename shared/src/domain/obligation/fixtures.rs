@@ -1,0 +1,116 @@
+//! Obligations of a small agreement, and people who act on them, for tests.
+
+use super::{Ground, Obligation, project};
+use crate::domain::agreement::facts::Facts;
+use crate::domain::agreement::fixtures::{Deal, label, noon, promise, published, time_scale, until};
+use crate::domain::agreement::gate::GateRule;
+use crate::domain::agreement::promise::{Promise, PromiseTerms, Trigger, Triggers};
+use crate::domain::agreement::{Agreement, StageAction};
+use crate::domain::contact::{DisplayName, Email};
+use crate::domain::day::Day;
+use crate::domain::ids::{MemberId, OrgId, ParticipantId, ReceiptId, TriggerId};
+use crate::domain::member::Member;
+use crate::domain::moment::Moment;
+use crate::domain::organization::{MemberRecord, Role};
+use crate::domain::participant::{Access, ActingParticipant};
+use crate::domain::recurrence::{Days, Recurrence, RecurrenceEnd, RecurrenceUnit, Schedule};
+use crate::domain::time::Timestamp;
+use crate::domain::time_zone::TimeZone;
+
+/// An agreement, with its obligations and the people around it.
+#[derive(Debug, Clone)]
+pub(in crate::domain) struct World {
+    /// Active, without an expiry: its last step waits for an approval.
+    pub(in crate::domain) agreement: Agreement,
+    /// The first obligation: Ben owes it to Ada. Eve is no party.
+    pub(in crate::domain) obligation: Obligation,
+}
+
+pub(in crate::domain) fn zone(name: &str) -> TimeZone {
+    TimeZone::parse(name).unwrap()
+}
+
+pub(in crate::domain) fn day(text: &str) -> Day {
+    Day::parse(text).unwrap()
+}
+
+pub(in crate::domain) fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+pub(in crate::domain) fn every(unit: RecurrenceUnit, first: &str, end: RecurrenceEnd) -> PromiseTerms {
+    let schedule = Schedule::Recurrence(Recurrence::new(1, unit, day(first), end).unwrap());
+    PromiseTerms::Scheduled { schedule }
+}
+
+pub(in crate::domain) fn on(days: &[&str]) -> PromiseTerms {
+    let days = Days::new(days.iter().map(|text| day(text)).collect()).unwrap();
+    PromiseTerms::Scheduled { schedule: Schedule::Days(days) }
+}
+
+pub(in crate::domain) fn triggered(due_after_days: &[u16]) -> PromiseTerms {
+    let trigger = |days: &u16| Trigger { id: TriggerId::new(), description: label("A round"), due_after_days: *days };
+    PromiseTerms::Triggered { triggers: Triggers::new(due_after_days.iter().map(trigger).collect()).unwrap() }
+}
+
+/// A draft whose first step, with the action, is done at noon, and whose second waits for an approval.
+pub(in crate::domain) fn draft(terms: Vec<PromiseTerms>, actions: &[StageAction]) -> Agreement {
+    let mut draft = Deal::complete().draft;
+    (draft.stages, draft.expires_at) = (Vec::new(), None);
+    let approval = GateRule::ParticipantApproval { participant_ids: [draft.participants[2].id].into() };
+    for (actions, rule) in [(actions, until(noon())), (&[][..], approval)] {
+        let (more, stage) = draft.add_stage(label("Step"), actions.iter().copied().collect(), noon()).unwrap();
+        draft = more.add_gate(stage, rule, noon()).unwrap().0;
+    }
+    for terms in terms {
+        let made = promise(&draft, "Quarterly report");
+        draft = draft.put_promise(Promise { terms, ..made }, noon()).unwrap();
+    }
+    draft
+}
+
+impl World {
+    /// A world with one obligation, projected at noon.
+    pub(in crate::domain) fn of(terms: PromiseTerms, zone: &TimeZone) -> Self {
+        let agreement = published(&draft(vec![terms], &[StageAction::ProjectObligations]).in_zone(zone));
+        let obligation = project(&agreement).remove(0);
+        Self { agreement, obligation }
+    }
+
+    pub(in crate::domain) fn ground(&self, now: Timestamp) -> Ground<'_> {
+        Ground {
+            obligation: &self.obligation,
+            agreement: &self.agreement,
+            facts: self.agreement.facts(),
+            time_scale: time_scale(),
+            moment: Moment::test(now),
+        }
+    }
+
+    /// Ada 0, Ben 1 and Eve 2, with their consent.
+    pub(in crate::domain) fn participant(&self, n: usize) -> ActingParticipant {
+        self.participant_with(n, Some(ReceiptId::new()))
+    }
+
+    pub(in crate::domain) fn participant_with(&self, n: usize, consent: Option<ReceiptId>) -> ActingParticipant {
+        let id: ParticipantId = self.agreement.participants[n].id;
+        let named = (id, DisplayName::parse(["Ada", "Ben", "Eve"][n]).unwrap());
+        let access = Access { consent, ..Access::default() };
+        ActingParticipant::of_session(OrgId::new(), self.agreement.id(), named, access)
+    }
+
+    /// The same world after an act.
+    pub(in crate::domain) fn with(&self, obligation: &Obligation) -> Self {
+        Self { obligation: obligation.clone(), ..self.clone() }
+    }
+
+    pub(in crate::domain) fn facts(&self) -> Facts {
+        self.agreement.facts().clone()
+    }
+}
+
+pub(in crate::domain) fn member(name: &str) -> Member {
+    let (name, email) = (DisplayName::parse(name).unwrap(), Email::parse("maren@example.org").unwrap());
+    let record = MemberRecord { id: MemberId::new(), name, email, role: Role::Member, created_at: noon() };
+    Member::of_session(OrgId::new(), &record)
+}

@@ -1,0 +1,270 @@
+//! What the parties of an obligation do about it, through their links.
+//!
+//! Decision: either side may declare a trigger: it is an event that both can see, and the declaration names who made it.
+//! Only a promisor says that an occurrence is done, and only a promisee confirms it or verifies a standing promise.
+
+use super::acts::{NotActed, Occasion, consent_of};
+use super::receipt::{ObligationAct, Receipt, ReceiptAct};
+use super::{ActingParticipant, ByParticipant};
+use crate::domain::agreement::promise::Side;
+use crate::domain::event::EventKind;
+use crate::domain::ids::{OccurrenceId, TriggerId};
+use crate::domain::obligation::{Ground, Obligation, OwnClaim, Refused};
+
+/// An act on an obligation. Only the session of a participant makes one, and no token:
+///
+/// ```
+/// use shared::domain::ids::OccurrenceId;
+/// use shared::domain::obligation::Ground;
+/// use shared::domain::participant::obligations::{ObligationOutcome, record_satisfaction};
+/// use shared::domain::participant::{ActingParticipant, Occasion};
+///
+/// fn act(by: &ActingParticipant, ground: Ground<'_>, form: Occasion, said: (OccurrenceId, String)) -> ObligationOutcome {
+///     record_satisfaction(by, ground, form, said)
+/// }
+/// ```
+///
+/// ```compile_fail
+/// use shared::api::caller::WriteCaller;
+/// use shared::domain::ids::OccurrenceId;
+/// use shared::domain::obligation::Ground;
+/// use shared::domain::participant::obligations::{ObligationOutcome, record_satisfaction};
+/// use shared::domain::participant::Occasion;
+///
+/// fn act(by: &WriteCaller, ground: Ground<'_>, form: Occasion, said: (OccurrenceId, String)) -> ObligationOutcome {
+///     record_satisfaction(by, ground, form, said)
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActedOnObligation {
+    /// What the act leaves behind.
+    pub receipt: Receipt,
+    /// The obligation.
+    pub obligation: ByParticipant<Obligation>,
+    /// The events to emit.
+    pub events: Vec<EventKind>,
+}
+
+/// Why an act on an obligation was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotActedOnObligation {
+    /// For a reason that has to do with the participant: [`NotActed::NoConsent`] or [`NotActed::NotAsked`].
+    Participant(NotActed),
+    /// For a reason that has to do with the obligation.
+    Obligation(Refused),
+}
+
+impl From<NotActed> for NotActedOnObligation {
+    fn from(reason: NotActed) -> Self {
+        Self::Participant(reason)
+    }
+}
+
+impl From<Refused> for NotActedOnObligation {
+    fn from(reason: Refused) -> Self {
+        Self::Obligation(reason)
+    }
+}
+
+/// The outcome of an act on an obligation.
+pub type ObligationOutcome = Result<ActedOnObligation, NotActedOnObligation>;
+
+/// Declares that a trigger happened. `statement` is the sentence above the button, here and below.
+///
+/// # Errors
+/// [`NotActedOnObligation`].
+pub fn declare_trigger(
+    by: &ActingParticipant,
+    ground: Ground<'_>,
+    occasion: Occasion,
+    (trigger_id, statement): (TriggerId, String),
+) -> ObligationOutcome {
+    check(by, ground, &[Side::Promisor, Side::Promisee])?;
+    let after = ground.declared(by.actor(), trigger_id)?;
+    let event = EventKind::ObligationTriggered(after.event_data());
+    acted(by, ground, occasion, after, (ObligationAct::DeclaredTrigger { trigger_id }, statement, event))
+}
+
+/// Records the promisor's own claim that an occurrence is done.
+///
+/// # Errors
+/// [`NotActedOnObligation`].
+pub fn record_satisfaction(
+    by: &ActingParticipant,
+    ground: Ground<'_>,
+    occasion: Occasion,
+    (occurrence_id, statement): (OccurrenceId, String),
+) -> ObligationOutcome {
+    check(by, ground, &[Side::Promisor])?;
+    let after = ground.satisfied(by.actor(), occurrence_id)?;
+    let event = EventKind::ObligationSatisfied(after.event_data());
+    acted(by, ground, occasion, after, (ObligationAct::Satisfied { occurrence_id }, statement, event))
+}
+
+/// Confirms the promisor's claim that an occurrence is done: the other side's word.
+///
+/// # Errors
+/// [`NotActedOnObligation`].
+pub fn confirm_satisfaction(
+    by: &ActingParticipant,
+    ground: Ground<'_>,
+    occasion: Occasion,
+    (occurrence_id, statement): (OccurrenceId, String),
+) -> ObligationOutcome {
+    check(by, ground, &[Side::Promisee])?;
+    let after = ground.confirmed(by.actor(), occurrence_id, OwnClaim::Refused)?;
+    let event = EventKind::ObligationConfirmed(after.event_data());
+    acted(by, ground, occasion, after, (ObligationAct::Confirmed { occurrence_id }, statement, event))
+}
+
+/// Records that the other side has verified a standing promise.
+///
+/// # Errors
+/// [`NotActedOnObligation`].
+pub fn verify_standing(
+    by: &ActingParticipant,
+    ground: Ground<'_>,
+    occasion: Occasion,
+    (occurrence_id, statement): (OccurrenceId, String),
+) -> ObligationOutcome {
+    check(by, ground, &[Side::Promisee])?;
+    let after = ground.verified(by.actor(), occurrence_id)?;
+    let event = EventKind::ObligationConfirmed(after.event_data());
+    acted(by, ground, occasion, after, (ObligationAct::Verified { occurrence_id }, statement, event))
+}
+
+/// Refuses who is on none of these sides, or has not consented to electronic records.
+fn check(by: &ActingParticipant, ground: Ground<'_>, sides: &[Side]) -> Result<(), NotActed> {
+    let obligation = ground.obligation;
+    let side = obligation.parties().side(by.id()).filter(|_| obligation.agreement_id() == by.agreement_id());
+    if side.is_none_or(|side| !sides.contains(&side)) {
+        return Err(NotActed::NotAsked);
+    }
+    consent_of(by).map(|_| ())
+}
+
+fn acted(
+    by: &ActingParticipant,
+    ground: Ground<'_>,
+    Occasion { id, origin }: Occasion,
+    after: Obligation,
+    (did, statement, event): (ObligationAct, String, EventKind),
+) -> ObligationOutcome {
+    let act = ReceiptAct::ActedOnObligation {
+        obligation_id: after.id(),
+        obligation: after.name().clone(),
+        did,
+        statement,
+        consent: consent_of(by)?,
+    };
+    let at = ground.moment.at();
+    let receipt = Receipt { id, participant_id: by.id(), name: by.name().clone(), at, origin, act };
+    Ok(ActedOnObligation { receipt, obligation: ByParticipant::new(after, by, ground.moment), events: vec![event] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::receipt::Origin;
+    use super::*;
+    use crate::domain::agreement::promise::PromiseTerms;
+    use crate::domain::event::EventType;
+    use crate::domain::ids::ReceiptId;
+    use crate::domain::obligation::fixtures::{World, at, on, triggered, zone};
+    use crate::domain::obligation::{ObligationState, StandingState};
+
+    const ADA: usize = 0;
+    const BEN: usize = 1;
+    const EVE: usize = 2;
+    const NOW: &str = "2026-06-20T09:00:00Z";
+
+    fn occasion() -> Occasion {
+        Occasion { id: ReceiptId::new(), origin: Origin::default() }
+    }
+
+    fn said(text: &str) -> String {
+        text.to_owned()
+    }
+
+    fn not_asked(outcome: &ObligationOutcome) {
+        assert_eq!(*outcome, Err(NotActedOnObligation::Participant(NotActed::NotAsked)));
+    }
+
+    #[test]
+    fn the_promisor_says_that_it_is_done_and_the_other_side_confirms() {
+        let world = World::of(on(&["2026-06-30"]), &zone("UTC"));
+        let now = at(NOW);
+        let occurrence = world.obligation.occurrences(now)[0].id;
+        let satisfy = |world: &World, n: usize| {
+            let statement = (occurrence, said("I have done it."));
+            record_satisfaction(&world.participant(n), world.ground(now), occasion(), statement)
+        };
+        let confirm = |world: &World, n: usize| {
+            let statement = (occurrence, said("I confirm."));
+            confirm_satisfaction(&world.participant(n), world.ground(now), occasion(), statement)
+        };
+        not_asked(&satisfy(&world, ADA));
+        not_asked(&satisfy(&world, EVE));
+        assert_eq!(confirm(&world, ADA), Err(NotActedOnObligation::Obligation(Refused::NotSatisfied)));
+        let claim = satisfy(&world, BEN).unwrap();
+        assert_eq!(
+            claim.events.iter().map(EventKind::event_type).collect::<Vec<_>>(),
+            [EventType::ObligationSatisfied]
+        );
+        let ReceiptAct::ActedOnObligation { did, statement, .. } = &claim.receipt.act else { panic!("of the act") };
+        assert_eq!(
+            (*did, statement.as_str()),
+            (ObligationAct::Satisfied { occurrence_id: occurrence }, "I have done it.")
+        );
+        let stored: Receipt = serde_json::from_str(&serde_json::to_string(&claim.receipt).unwrap()).unwrap();
+        assert_eq!(stored, claim.receipt);
+        let world = world.with(&claim.obligation);
+        not_asked(&confirm(&world, BEN));
+        not_asked(&confirm(&world, EVE));
+        let done = confirm(&world, ADA).unwrap();
+        assert_eq!(done.events.iter().map(EventKind::event_type).collect::<Vec<_>>(), [EventType::ObligationConfirmed]);
+        assert_eq!(done.obligation.state(), ObligationState::Confirmed);
+        let again = confirm(&world.with(&done.obligation), ADA);
+        assert_eq!(again, Err(NotActedOnObligation::Obligation(Refused::Done)));
+    }
+
+    #[test]
+    fn either_side_declares_and_only_the_other_side_verifies() {
+        let now = at(NOW);
+        let world = World::of(triggered(&[7]), &zone("UTC"));
+        let trigger = world.obligation.triggers()[0].id;
+        for (n, is_party) in [(ADA, true), (BEN, true), (EVE, false)] {
+            let statement = (trigger, said("It happened."));
+            let declared = declare_trigger(&world.participant(n), world.ground(now), occasion(), statement);
+            match declared {
+                Ok(done) => assert!(is_party && done.obligation.state() == ObligationState::Open),
+                refused => {
+                    assert!(!is_party);
+                    not_asked(&refused);
+                }
+            }
+        }
+        let world = World::of(PromiseTerms::standing(90).unwrap(), &zone("UTC"));
+        let occurrence = world.obligation.occurrences(now)[0].id;
+        let verify = |n: usize| {
+            let statement = (occurrence, said("I have verified it."));
+            verify_standing(&world.participant(n), world.ground(now), occasion(), statement)
+        };
+        not_asked(&verify(BEN));
+        not_asked(&verify(EVE));
+        let verified = verify(ADA).unwrap().obligation;
+        assert_eq!(verified.standing(now).unwrap().state, StandingState::Holding);
+    }
+
+    #[test]
+    fn it_takes_the_consent_to_electronic_records_and_a_session_of_this_agreement() {
+        let now = at(NOW);
+        let world = World::of(on(&["2026-06-30"]), &zone("UTC"));
+        let occurrence = world.obligation.occurrences(now)[0].id;
+        let without = world.participant_with(BEN, None);
+        let statement = (occurrence, said("I have done it."));
+        let refused = record_satisfaction(&without, world.ground(now), occasion(), statement.clone());
+        assert_eq!(refused, Err(NotActedOnObligation::Participant(NotActed::NoConsent)));
+        let elsewhere = World::of(on(&["2026-06-30"]), &zone("UTC")).participant(BEN);
+        not_asked(&record_satisfaction(&elsewhere, world.ground(now), occasion(), statement));
+    }
+}

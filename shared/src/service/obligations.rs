@@ -1,0 +1,276 @@
+//! Obligations: reading them, what members and participants do about them, and their end with that of their agreement.
+//!
+//! Promises are parts of a draft, and edited as the others are ([`drafts::edit`](super::drafts::edit)). What brings them into
+//! force writes the obligations.
+//!
+//! Decision: an act checks the version of its agreement in its transaction. So nobody acts on an obligation after its
+//! agreement was cancelled, although the obligation itself follows later.
+
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+
+use crate::domain::actor::Actor;
+use crate::domain::agreement::Agreement;
+use crate::domain::contact::Contact;
+use crate::domain::ids::{AgreementId, ObligationId, OccurrenceId, ReceiptId, TriggerId};
+use crate::domain::member::{self, Member, ObligationChange};
+use crate::domain::obligation::{CancelCause, Ground, Obligation, Refused, Word};
+use crate::domain::participant::obligations::{self as participant, NotActedOnObligation, ObligationOutcome};
+use crate::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct};
+use crate::domain::participant::{ActingParticipant, NotActed, Occasion};
+use crate::domain::proposal::Note;
+use crate::error::Error;
+use crate::limits;
+use crate::service::agreements;
+use crate::service::loaded_agreement::{AgreementWithContacts, AgreementWithFacts, participants_of};
+use crate::service::paper_signatures::counting;
+use crate::service::participants::standing;
+use crate::service::scope::{Plan, Scope, Writer};
+use crate::service::system::SystemContext;
+use crate::store::{Versioned, obligations as stored};
+use crate::wire::page::Page;
+
+pub use crate::store::obligations::ObligationQuery;
+
+/// An obligation, with what its sentences need.
+#[derive(Debug)]
+pub struct ObligationInFull {
+    /// The obligation.
+    pub obligation: Obligation,
+    /// Its agreement.
+    pub agreement: Agreement,
+    /// The contacts of the agreement's participants.
+    pub contacts: Vec<Contact>,
+}
+
+/// An obligation.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn get(scope: &Scope, id: ObligationId) -> Result<ObligationInFull, Error> {
+    let obligation = found(scope, id).await?;
+    let agreement = agreement_of(scope, &obligation).await?;
+    let (agreement, contacts) = AgreementWithContacts::load(scope, agreement).await?.into_parts();
+    Ok(ObligationInFull { obligation: obligation.into_inner(), agreement, contacts })
+}
+
+/// A page of obligations, with what their sentences need.
+#[derive(Debug)]
+pub struct ObligationPage {
+    /// The obligations.
+    pub page: Page<Obligation>,
+    /// Their agreements.
+    pub agreements: BTreeMap<AgreementId, Agreement>,
+    /// The contacts of the agreements' participants.
+    pub contacts: Vec<Contact>,
+}
+
+/// A page of the obligations that a query asks for.
+pub async fn list(scope: &Scope, query: &ObligationQuery) -> Result<ObligationPage, Error> {
+    let page = scope.store().list_obligations(query).await?;
+    let mut ids: Vec<AgreementId> = page.data.iter().map(Obligation::agreement_id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let agreements = scope.store().agreements(ids).await?.into_iter().map(Versioned::into_inner);
+    let agreements: BTreeMap<_, _> = agreements.map(|agreement| (agreement.id(), agreement)).collect();
+    let contacts = scope.store().contacts(participants_of(agreements.values())).await?;
+    let contacts = contacts.into_iter().map(Versioned::into_inner).collect();
+    Ok(ObligationPage { page, agreements, contacts })
+}
+
+async fn found(scope: &Scope, id: ObligationId) -> Result<Versioned<Obligation>, Error> {
+    scope.store().obligation(id).await?.ok_or_else(Error::not_found)
+}
+
+async fn agreement_of(scope: &Scope, obligation: &Obligation) -> Result<Versioned<Agreement>, Error> {
+    let agreement = scope.store().agreement(obligation.agreement_id()).await?;
+    agreement.ok_or_else(|| Error::Internal("an obligation without its agreement".to_owned()))
+}
+
+/// An obligation with all that an act on it needs.
+struct LoadedObligation {
+    obligation: Versioned<Obligation>,
+    loaded: AgreementWithFacts,
+}
+
+impl LoadedObligation {
+    async fn load(scope: &Scope, id: ObligationId) -> Result<Self, Error> {
+        let obligation = found(scope, id).await?;
+        let agreement = agreement_of(scope, &obligation).await?;
+        Ok(Self { loaded: AgreementWithFacts::of(agreement), obligation })
+    }
+
+    fn ground(&self, scope: &Scope) -> Ground<'_> {
+        Ground {
+            obligation: &self.obligation,
+            agreement: self.loaded.agreement(),
+            facts: self.loaded.facts(),
+            time_scale: scope.time_scale(),
+            moment: scope.moment(),
+        }
+    }
+
+    fn shown(&self) -> [Uuid; 2] {
+        [self.obligation.id().uuid(), self.obligation.agreement_id().uuid()]
+    }
+}
+
+/// What a member does about an obligation.
+#[derive(Debug, Clone)]
+pub enum Doing {
+    /// Declares that a trigger happened.
+    DeclareTrigger(TriggerId),
+    /// Records the claim that an occurrence is done, which the promisor told them.
+    RecordSatisfaction(OccurrenceId),
+    /// Confirms such a claim. Nobody confirms their own, unless the organization has no other member.
+    Confirm(OccurrenceId),
+    /// Records that a standing promise was verified.
+    Verify(OccurrenceId),
+    /// Cancels the obligation, for a reason.
+    Cancel(Note),
+}
+
+/// Does what a member's form asks for. A form that is sent twice does it once.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such obligation.
+pub async fn act(
+    scope: &Scope,
+    by: &Member,
+    id: ObligationId,
+    doing: Doing,
+) -> Result<Plan<Result<(), Refused>>, Error> {
+    let found = LoadedObligation::load(scope, id).await?;
+    let plan = |output| Plan::new(scope, output).showing(found.shown());
+    if is_done(scope, &found.obligation, &doing) {
+        return Ok(plan(Ok(())));
+    }
+    let ground = found.ground(scope);
+    let decided = match doing {
+        Doing::DeclareTrigger(trigger) => member::declare_trigger(by, ground, trigger),
+        Doing::RecordSatisfaction(occurrence) => member::record_satisfaction(by, ground, occurrence),
+        Doing::Confirm(occurrence) => {
+            let members = scope.store().members().await?;
+            member::confirm_satisfaction(by, ground, occurrence, counting(members.len()))
+        }
+        Doing::Verify(occurrence) => member::verify_standing(by, ground, occurrence),
+        Doing::Cancel(reason) => member::cancel_obligation(by, ground, reason),
+    };
+    Ok(match decided {
+        Ok(ObligationChange { obligation, events }) => {
+            let changes = stored::act(scope.call(), (found.loaded.agreement(), &found.obligation), &obligation)?;
+            plan(Ok(())).change(changes).emit(events)
+        }
+        Err(refused) => plan(Err(refused)),
+    })
+}
+
+/// Whether an obligation is as the caller's form wants it, by an act of the caller: the form was sent before.
+fn is_done(scope: &Scope, obligation: &Obligation, doing: &Doing) -> bool {
+    let is_own = |by: &Actor| by.id.is_some_and(|id| scope.actor().is(by.actor_type, id));
+    let own = |word: Option<&Word>| word.is_some_and(|word| is_own(&word.by));
+    let occurrence = |id: &OccurrenceId| obligation.occurrences(scope.now()).into_iter().find(|found| found.id == *id);
+    match doing {
+        Doing::DeclareTrigger(id) => {
+            let trigger = obligation.triggers().iter().find(|trigger| trigger.id == *id);
+            own(trigger.and_then(|trigger| trigger.declared.as_ref()))
+        }
+        Doing::RecordSatisfaction(id) => occurrence(id).is_some_and(|found| own(found.satisfied.as_ref())),
+        Doing::Confirm(id) | Doing::Verify(id) => occurrence(id).is_some_and(|found| own(found.confirmed.as_ref())),
+        Doing::Cancel(_) => match obligation.cancellation().map(|cancellation| &cancellation.cause) {
+            Some(CancelCause::Member { by, .. }) => is_own(by),
+            _ => false,
+        },
+    }
+}
+
+/// Does what a participant's form asks for, under the sentence above its button. A form that is sent twice, also at once,
+/// does it once.
+///
+/// # Errors
+/// [`Error::Unauthenticated`] when the link was reissued meanwhile, [`Error::NotFound`] when the agreement of the session
+/// has no such obligation.
+pub async fn act_as_participant(
+    scope: &Scope,
+    by: &ActingParticipant,
+    occasion: Occasion,
+    (id, doing, statement): (ObligationId, ObligationAct, String),
+) -> Result<Plan<Result<(), NotActedOnObligation>>, Error> {
+    let (found, (by, receipts)) = tokio::try_join!(LoadedObligation::load(scope, id), standing(scope, by))?;
+    if found.obligation.agreement_id() != by.agreement_id() {
+        return Err(Error::not_found());
+    }
+    let shown = [id.uuid(), by.agreement_id().uuid(), by.id().uuid()];
+    let plan = |output| Plan::new(scope, output).showing(shown);
+    let form = occasion.id;
+    if let Some(done) = receipt_of(&receipts, form, (id, &doing)) {
+        return Ok(plan(done));
+    }
+    if receipts.len() >= limits::RECEIPTS_PER_PARTICIPANT_MAX {
+        return Ok(plan(Err(NotActed::TooOften.into())));
+    }
+    let decided = decide(&by, found.ground(scope), occasion, (&doing, statement));
+    Ok(match decided {
+        Ok(acted) => {
+            let changes = stored::record_act(scope.call(), (found.loaded.agreement(), &found.obligation), &acted)?;
+            plan(Ok(())).change(changes).emit(acted.events)
+        }
+        Err(refused) => {
+            // The same form, sent at the same moment, may have been done between the two reads.
+            let receipts = scope.store().receipts_of(by.agreement_id(), by.id()).await?;
+            plan(receipt_of(&receipts, form, (id, &doing)).unwrap_or(Err(refused)))
+        }
+    })
+}
+
+fn decide(
+    by: &ActingParticipant,
+    ground: Ground<'_>,
+    occasion: Occasion,
+    (doing, statement): (&ObligationAct, String),
+) -> ObligationOutcome {
+    match *doing {
+        ObligationAct::DeclaredTrigger { trigger_id } => {
+            participant::declare_trigger(by, ground, occasion, (trigger_id, statement))
+        }
+        ObligationAct::Satisfied { occurrence_id } => {
+            participant::record_satisfaction(by, ground, occasion, (occurrence_id, statement))
+        }
+        ObligationAct::Confirmed { occurrence_id } => {
+            participant::confirm_satisfaction(by, ground, occasion, (occurrence_id, statement))
+        }
+        ObligationAct::Verified { occurrence_id } => {
+            participant::verify_standing(by, ground, occasion, (occurrence_id, statement))
+        }
+    }
+}
+
+/// What the receipt with a form's id says about the form: that it was done, if it is of the same act. None without one.
+fn receipt_of(
+    receipts: &[Receipt],
+    form: ReceiptId,
+    (obligation, doing): (ObligationId, &ObligationAct),
+) -> Option<Result<(), NotActedOnObligation>> {
+    let receipt = receipts.iter().find(|receipt| receipt.id == form)?;
+    let is_same = matches!(&receipt.act, ReceiptAct::ActedOnObligation { obligation_id, did, .. }
+        if *obligation_id == obligation && did == doing);
+    Some(if is_same { Ok(()) } else { Err(NotActed::Done.into()) })
+}
+
+/// Ends an obligation whose agreement was cancelled or has expired. Nothing changes if it was not, or if there is no such
+/// obligation, or nothing is left of it to end: so it may be done again, however often.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such agreement.
+pub async fn end(system: &SystemContext, agreement: AgreementId, id: ObligationId) -> Result<Plan<()>, Error> {
+    let scope = system.scope();
+    let plan = Plan::new(scope, ()).showing([id.uuid(), agreement.uuid()]);
+    // Its end was recorded before, and is for good.
+    let agreement = agreements::found(scope, agreement).await?;
+    let Some(before) = scope.store().obligation(id).await? else { return Ok(plan) };
+    Ok(match before.ended(&agreement, scope.moment()) {
+        Some(ended) => plan.change([stored::end(scope.call(), &before, &ended)?]),
+        None => plan,
+    })
+}
