@@ -10,9 +10,9 @@ use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 
 use crate::client::{Client, Request};
-use crate::drafts;
 use crate::org::Org;
 use crate::spec::{self, Operation};
+use crate::{drafts, obligations};
 
 /// Ids of records, by the names that ids have in paths and bodies.
 pub type Ids = BTreeMap<String, String>;
@@ -40,11 +40,15 @@ impl Fixture {
         let other = drafts::write(&org, drafts::ready(&workspace, "Side letter", &contact)).await;
         let in_an_hour = Timestamp::now().plus_seconds(3600);
         let proposal = drafts::propose_due(&org, &other.agreement, ProposalAction::PublishAgreement, in_an_hour).await;
+        let terms = (vec![obligations::monthly(-40)], obligations::days_ago(45));
+        let parties = [&contact, &org.person("Ben").await];
+        let (_, owed) = obligations::in_force(&org, &workspace, parties, terms).await;
         let id = |record: &Value| record["id"].as_str().expect("an id").to_owned();
         let ids = BTreeMap::from([
             ("contact_id".to_owned(), id(&contact)),
             ("workspace_id".to_owned(), id(&workspace)),
             ("agreement_id".to_owned(), agreement.id()),
+            ("obligation_id".to_owned(), owed[0].to_string()),
             ("proposal_id".to_owned(), proposal.id().to_string()),
         ]);
         Self { org, ids, operations: spec::all() }
@@ -103,11 +107,20 @@ impl Fixture {
         operation.example_body().map(|example| with_ids(&example, &self.ids))
     }
 
-    /// A call that adds a record to a list: of the operation that posts to the path of the list.
+    /// A call that adds a record to a list: of the operation that posts to the path of the list. Obligations are added past
+    /// the API, which has none that adds them.
     ///
     /// # Panics
     /// When nothing posts there.
     pub async fn add_to(&self, list: &Operation) -> Value {
+        if list.id == "list_obligations" {
+            let record = |name: &str| json!({"id": self.ids[name]});
+            let (contact, terms) = (record("contact_id"), vec![obligations::standing(90)]);
+            let parties = [&contact, &self.org.contact("Cleo").await];
+            let force = (terms, Timestamp::now());
+            let (_, owed) = obligations::in_force(&self.org, &record("workspace_id"), parties, force).await;
+            return self.org.get(format!("/api/v1/obligations/{}", owed[0])).send().await.ok(200);
+        }
         let create = self.writes().find(|operation| operation.path == list.path && operation.method == "POST");
         let create = create.unwrap_or_else(|| panic!("{} has no operation that adds to it", list.id));
         let mut body = self.body(create).expect("a body");

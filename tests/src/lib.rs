@@ -29,6 +29,7 @@ pub mod figures;
 pub mod fixture;
 pub mod log;
 pub mod memory;
+pub mod obligations;
 pub mod org;
 pub mod outbox;
 pub mod pages;

@@ -102,8 +102,8 @@ pub(crate) fn act(
     (agreement, before): (&Versioned<Agreement>, &Versioned<Obligation>),
     after: &ByMember<Obligation>,
 ) -> Result<[Changes; 2], StoreError> {
-    let changed = Changes::decided_by_member(call, after, record::replace(call.org(), before, after)?);
-    Ok([changed.about(after.agreement_id(), None), agreements::check(call, agreement)])
+    let acted = Changes::decided_by_member(call, after, record::replace(call.org(), before, after)?);
+    Ok([acted.about(after.agreement_id(), None), agreements::check(call, agreement)])
 }
 
 /// The changes with which a participant acts on an obligation, with the receipt. The agreement and the participant's link
@@ -117,8 +117,8 @@ pub(crate) fn record_act(
     let mut changes = record::replace(call.org(), before, after)?;
     changes.push(Change::Create(to_item(keys::receipt(part_of(after.by()), receipt.id), receipt)?));
     changes.push(stands(after.by()));
-    let changed = Changes::by_participant(call, after, changes);
-    Ok([changed.about(after.agreement_id(), None), agreements::check(call, agreement)])
+    let acted = Changes::by_participant(call, after, changes).about(after.agreement_id(), None);
+    Ok([acted, agreements::check(call, agreement)])
 }
 
 /// The changes with which the end of its agreement ends an obligation.

@@ -37,7 +37,7 @@ fn blockers(agreement: &Value) -> Vec<&str> {
 /// An agreement as lists show it.
 fn in_list(agreement: &Value) -> Value {
     let mut agreement = agreement.clone();
-    for field in ["stages", "documents", "participants", "terms", "publishable", "publish_blockers"] {
+    for field in ["stages", "documents", "participants", "terms", "promises", "publishable", "publish_blockers"] {
         agreement[field] = Value::Null;
     }
     agreement
@@ -62,6 +62,7 @@ async fn an_agreement_begins_as_an_empty_draft() {
         "lifecycle",
         "name",
         "participants",
+        "promises",
         "proposal_ready",
         "publish_blockers",
         "publishable",
@@ -82,6 +83,7 @@ async fn an_agreement_begins_as_an_empty_draft() {
         ("documents", json!([])),
         ("participants", json!([])),
         ("terms", Value::Null),
+        ("promises", json!([])),
         ("publishable", json!(false)),
         ("proposal_ready", json!(false)),
         ("expires_at", Value::Null),

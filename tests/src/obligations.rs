@@ -1,0 +1,256 @@
+//! Promises and obligations: agreements whose promises came into force, and people who act on them through the service's
+//! use cases, which the app's forms call too.
+
+use std::sync::Arc;
+
+use local::PublicOrLoopback;
+use serde_json::Value;
+use shared::AppState;
+use shared::domain::agreement::gate::{Countdown, GateRule, GateState};
+use shared::domain::agreement::promise::{Parties, Promise, PromiseTerms, Trigger, Triggers};
+use shared::domain::agreement::{
+    Agreement, Label, Life, NewParticipant, ParticipantRole, Roles, StageAction, StageState,
+};
+use shared::domain::contact::Email;
+use shared::domain::day::Day;
+use shared::domain::ids::{AgreementId, ObligationId, ParticipantId, PromiseId, ReceiptId, TriggerId};
+use shared::domain::obligation::{self, Refused};
+use shared::domain::participant::obligations::NotActedOnObligation;
+use shared::domain::participant::receipt::{ObligationAct, Origin};
+use shared::domain::participant::session::Part;
+use shared::domain::participant::{Occasion, ParticipantLink};
+use shared::domain::recurrence::{Days, Recurrence, RecurrenceEnd, RecurrenceUnit, Schedule};
+use shared::domain::time::Timestamp;
+use shared::domain::time_scale::TimeScale;
+use shared::domain::time_zone::TimeZone;
+use shared::error::Error;
+use shared::platform::app_state::Webhooks;
+use shared::platform::config::BaseUrl;
+use shared::platform::secrets::FixedKeys;
+use shared::platform::telemetry::Log;
+use shared::retry::{Budget, retry_on_conflict};
+use shared::service::obligations::{Doing, act, act_as_participant};
+use shared::service::{agreements, participants};
+use shared::store::due::DueEntry;
+use shared::store::keys::{self, Due};
+use shared::web::member_call::MemberCall;
+use shared::web::participant_link::ParticipantCall;
+use shared::webhook::resolve::SystemResolver;
+
+use crate::app::Person;
+use crate::drafts::{self, Drafted};
+use crate::org::Org;
+
+/// Due on given days, counted from today in UTC.
+#[must_use]
+pub fn on(days_from_today: &[i32]) -> PromiseTerms {
+    let days = days_from_today.iter().map(|days| day(*days)).collect();
+    PromiseTerms::Scheduled { schedule: Schedule::Days(Days::new(days).expect("days")) }
+}
+
+/// Due every month without end, from a day counted from today in UTC.
+#[must_use]
+pub fn monthly(first: i32) -> PromiseTerms {
+    let recurrence = Recurrence::new(1, RecurrenceUnit::Month, day(first), RecurrenceEnd::Never).expect("a recurrence");
+    PromiseTerms::Scheduled { schedule: Schedule::Recurrence(recurrence) }
+}
+
+/// Due so many days after each of these triggers.
+#[must_use]
+pub fn triggered(due_after_days: &[u16]) -> PromiseTerms {
+    let description = label("The company raises a priced round");
+    let trigger =
+        |days: &u16| Trigger { id: TriggerId::new(), description: description.clone(), due_after_days: *days };
+    PromiseTerms::Triggered { triggers: Triggers::new(due_after_days.iter().map(trigger).collect()).expect("triggers") }
+}
+
+/// Holds at all times.
+#[must_use]
+pub fn standing(reverify_every_days: u16) -> PromiseTerms {
+    PromiseTerms::standing(reverify_every_days).expect("an interval")
+}
+
+/// A day in UTC, counted from today.
+#[must_use]
+pub fn day(from_today: i32) -> Day {
+    TimeZone::default().day_of(Timestamp::now()).plus_days(from_today)
+}
+
+/// A moment some days ago.
+#[must_use]
+pub fn days_ago(days: i64) -> Timestamp {
+    Timestamp::now().plus_seconds(-days * 86_400)
+}
+
+fn label(text: &str) -> Label {
+    Label::parse(text).expect("a label")
+}
+
+/// A promise of the second participant to the first.
+#[must_use]
+pub fn promise(draft: &Agreement, name: &str, terms: PromiseTerms) -> Promise {
+    let [promisee, promisor] = [0, 1].map(|n| [draft.participants[n].id].into());
+    let parties = Parties::new(promisor, promisee).expect("parties");
+    Promise { id: PromiseId::new(), name: label(name), terms, parties }
+}
+
+/// Adds promises of the second participant to the first, named after their numbers.
+#[must_use]
+pub fn with_promises(draft: &Agreement, terms: Vec<PromiseTerms>) -> Agreement {
+    let mut draft = draft.clone();
+    for (number, terms) in (1..).zip(terms) {
+        let promise = promise(&draft, &format!("Promise {number}"), terms);
+        draft = draft.put_promise(promise, Timestamp::now()).expect("a draft");
+    }
+    draft
+}
+
+/// An agreement with these promises between two contacts, published some time ago without anybody's decision. Its step,
+/// which brings the promises into force, waits for a countdown that has passed; another one waits for an approval.
+///
+/// # Panics
+/// When it can't be made.
+pub async fn waiting(
+    org: &Org,
+    workspace: &Value,
+    contacts: [&Value; 2],
+    (terms, at): (Vec<PromiseTerms>, Timestamp),
+) -> Drafted {
+    let mut draft = drafts::empty(workspace, "Lease");
+    for contact in contacts {
+        let contact_id = contact["id"].as_str().expect("an id").parse().expect("an id");
+        let participant = NewParticipant { contact_id, roles: Roles([ParticipantRole::Approver].into()) };
+        draft = draft.add_participant(participant, at).expect("a participant").agreement;
+    }
+    let approver = draft.participants[0].id;
+    for (action, rule) in [
+        (Some(StageAction::ProjectObligations), GateRule::Countdown { until: Some(Countdown::At(at)) }),
+        (None, GateRule::ParticipantApproval { participant_ids: [approver].into() }),
+    ] {
+        let (more, stage) = draft.add_stage(label("Step"), action.into_iter().collect(), at).expect("a step");
+        draft = more.add_gate(stage, rule, at).expect("a gate").0;
+    }
+    draft = with_promises(&draft, terms);
+    draft.stages[0].state = StageState::Current;
+    draft.stages[0].gates[0].state = GateState::Open { opened_at: at, due_at: Some(at) };
+    drafts::write(org, drafts::with_life(&draft, Life::Active { published_at: at })).await
+}
+
+/// Records, as the clock does, how far time has advanced an agreement.
+///
+/// # Errors
+/// When the call fails: another one came first.
+///
+/// # Panics
+/// When an entry of the due index can't be made.
+pub async fn advance(org: &Org, agreement: &Drafted) -> Result<(), Error> {
+    let (system, at) = (org.system(), agreement.agreement.created_at);
+    let entry = DueEntry::of(keys::due(at, Due::Agreement, org.id, agreement.agreement.id().uuid()));
+    let plan = agreements::advance(&system, &entry.expect("an entry")).await?;
+    system.commit(plan).await.map(|_| ())
+}
+
+/// Ends an obligation whose agreement has ended, as what follows the end of an agreement will.
+///
+/// # Panics
+/// When it can't be ended.
+pub async fn end(org: &Org, agreement: AgreementId, id: ObligationId) {
+    let system = org.system();
+    let plan = shared::service::obligations::end(&system, agreement, id).await.expect("a plan");
+    system.commit(plan).await.expect("nothing else changes it");
+}
+
+/// An agreement with its promises in force, and the ids of their obligations.
+///
+/// # Panics
+/// When it can't be made.
+pub async fn in_force(
+    org: &Org,
+    workspace: &Value,
+    contacts: [&Value; 2],
+    (terms, at): (Vec<PromiseTerms>, Timestamp),
+) -> (Drafted, Vec<ObligationId>) {
+    let agreement = waiting(org, workspace, contacts, (terms, at)).await;
+    advance(org, &agreement).await.expect("nothing else changes it");
+    let agreement = Drafted::of(org, &agreement.id()).await;
+    let ids = ids(&agreement.agreement);
+    (agreement, ids)
+}
+
+/// The ids of an agreement's obligations, in the order of its promises.
+///
+/// # Panics
+/// When its promises are not in force.
+#[must_use]
+pub fn ids(agreement: &Agreement) -> Vec<ObligationId> {
+    let of = |promise: &Promise| obligation::id_of(agreement, promise.id).expect("an obligation");
+    agreement.promises.iter().map(of).collect()
+}
+
+impl Org {
+    fn app(&self) -> AppState {
+        let stack = self.stack();
+        let (log, base_url) = (Log::file(stack.log_file()), BaseUrl::parse(&stack.base_url));
+        let keys = FixedKeys::new(stack.keyring().clone());
+        let webhooks = Webhooks { keys, guard: Arc::new(PublicOrLoopback), resolver: Arc::new(SystemResolver::new()) };
+        let (log, base_url) = (log.expect("the log"), base_url.expect("an origin"));
+        AppState::new(self.store().clone(), base_url, log, TimeScale::default()).with_webhooks(webhooks)
+    }
+
+    /// What a member's form about an obligation will do, as the app's pages retry it.
+    ///
+    /// # Errors
+    /// When the call fails.
+    ///
+    /// # Panics
+    /// When the member can't sign in.
+    pub async fn act_on(&self, by: &Person, id: ObligationId, doing: Doing) -> Result<Result<(), Refused>, Error> {
+        let email = Email::parse(&by.email).expect("an address");
+        let call = MemberCall::begin(&self.app(), "fixture", &email, &by.password).await?.expect("signed in");
+        retry_on_conflict(Budget::attempts(10), || async {
+            call.commit(act(call.scope(), call.member(), id, doing.clone()).await?).await
+        })
+        .await
+    }
+
+    /// What a participant's form about an obligation will do.
+    ///
+    /// # Errors
+    /// When the call fails.
+    ///
+    /// # Panics
+    /// When the participant's link does not open.
+    pub async fn act_as(
+        &self,
+        (agreement, participant): (&Agreement, ParticipantId),
+        form: ReceiptId,
+        (id, doing): (ObligationId, ObligationAct),
+    ) -> Result<Result<(), NotActedOnObligation>, Error> {
+        let call = self.participant_call(agreement, participant).await;
+        retry_on_conflict(Budget::attempts(10), || async {
+            let said = (id, doing, "I say so.".to_owned());
+            call.commit(act_as_participant(call.scope(), call.participant(), occasion(form), said).await?).await
+        })
+        .await
+    }
+
+    /// Gives a participant's consent to electronic records.
+    ///
+    /// # Panics
+    /// When it is refused.
+    pub async fn consent(&self, agreement: &Agreement, participant: ParticipantId) {
+        let call = self.participant_call(agreement, participant).await;
+        let given = participants::change_consent(call.scope(), call.participant(), occasion(ReceiptId::new()), true);
+        call.commit(given.await.expect("a plan")).await.expect("a commit").expect("consent");
+    }
+
+    async fn participant_call(&self, agreement: &Agreement, participant: ParticipantId) -> ParticipantCall {
+        let part = Part { organization_id: self.id, agreement_id: agreement.id(), participant_id: participant };
+        let link = ParticipantLink::new(self.stack().keyring(), part, 0).expect("a link");
+        ParticipantCall::begin(&self.app(), "fixture", &link).await.expect("the table answers").expect("the link opens")
+    }
+}
+
+fn occasion(id: ReceiptId) -> Occasion {
+    Occasion { id, origin: Origin::default() }
+}

@@ -1,0 +1,461 @@
+//! Obligations: what the API shows of them, and what people's acts make of them. The acts go through the service's use
+//! cases, which the app's forms call.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use shared::domain::agreement::StageAction;
+use shared::domain::agreement::gate::{Countdown, GateRule};
+use shared::domain::ids::{ObligationId, OccurrenceId, ParticipantId, ReceiptId, TriggerId};
+use shared::domain::obligation::Refused;
+use shared::domain::participant::NotActed;
+use shared::domain::participant::obligations::NotActedOnObligation;
+use shared::domain::participant::receipt::ObligationAct;
+use shared::domain::proposal::Note;
+use shared::domain::time::Timestamp;
+use shared::limits;
+use shared::service::obligations::Doing;
+use tests::app::Browser;
+use tests::drafts::Drafted;
+use tests::obligations::{self, day, days_ago, monthly, on, standing, triggered, with_promises};
+use tests::{Org, rows};
+
+use crate::{assert_moment, members, unknown_id};
+
+const OBLIGATIONS: &str = "/api/v1/obligations";
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("no text: {value}"))
+}
+
+/// The id of a part that the API shows.
+fn id<T: std::str::FromStr<Err: std::fmt::Debug>>(part: &Value) -> T {
+    text(&part["id"]).parse().expect("an id")
+}
+
+/// An organization with agreements whose promises Ben made to Ada.
+struct Desk {
+    org: Org,
+    workspace: Value,
+    people: [Value; 2],
+}
+
+impl Desk {
+    async fn new() -> Self {
+        let org = Org::new().await;
+        let people = [org.person("Ada").await, org.person("Ben").await];
+        Self { workspace: org.workspace("Harbor").await, people, org }
+    }
+
+    /// An agreement whose promises came into force some days ago.
+    async fn owed(&self, terms: Vec<shared::domain::agreement::promise::PromiseTerms>, days: i64) -> Owed {
+        let [ada, ben] = &self.people;
+        let force = (terms, days_ago(days));
+        let (agreement, ids) = obligations::in_force(&self.org, &self.workspace, [ada, ben], force).await;
+        Owed { agreement, ids }
+    }
+
+    async fn get(&self, id: ObligationId) -> Value {
+        self.org.get(format!("{OBLIGATIONS}/{id}")).send().await.ok(200)
+    }
+
+    async fn occurrence(&self, id: ObligationId, number: usize) -> OccurrenceId {
+        self::id(&self.get(id).await["occurrences"][number])
+    }
+
+    async fn listed(&self, filters: &[(&str, &str)]) -> Vec<String> {
+        let request =
+            filters.iter().fold(self.org.get(OBLIGATIONS), |request, (name, value)| request.query(name, value));
+        let page = request.send().await.ok(200);
+        let rows = page["data"].as_array().expect("a page");
+        assert_eq!(page["pagination"]["total"], rows.len(), "{filters:?}");
+        rows.iter().map(|row| text(&row["id"]).to_owned()).collect()
+    }
+
+    /// The emitted events of obligations: the type and the data of each.
+    async fn told(&self) -> Vec<(String, Value)> {
+        let events = self.org.events().await.into_iter();
+        let of_obligations = events.filter(|event| text(&event["type"]).starts_with("obligation."));
+        of_obligations.map(|event| (text(&event["type"]).to_owned(), event["data"].clone())).collect()
+    }
+}
+
+struct Owed {
+    agreement: Drafted,
+    ids: Vec<ObligationId>,
+}
+
+impl Owed {
+    /// Ada, to whom all is owed, and Ben, who owes it.
+    fn participants(&self) -> [ParticipantId; 2] {
+        [0, 1].map(|n| self.agreement.agreement.participants[n].id)
+    }
+}
+
+#[tokio::test]
+async fn an_obligation_shows_when_it_is_due_and_what_was_said() {
+    let desk = Desk::new().await;
+    let owed = desk.owed(vec![on(&[-3, 10, 400]), triggered(&[30, 0]), standing(90)], 40).await;
+    let [ada, ben] = owed.participants();
+    let [scheduled, on_trigger, holds] = [0, 1, 2].map(|n| owed.ids[n]);
+
+    let shown = desk.get(scheduled).await;
+    let fields = [
+        "agreement_id",
+        "created_at",
+        "id",
+        "kind",
+        "name",
+        "next_due_at",
+        "occurrences",
+        "promisee_participant_ids",
+        "promisor_participant_ids",
+        "standing",
+        "state",
+        "state_sentence",
+        "triggers",
+        "updated_at",
+        "workspace_id",
+    ];
+    assert_eq!(members(&shown), fields);
+    let due = day(-3).to_string();
+    for (field, value) in [
+        ("id", json!(scheduled)),
+        ("workspace_id", desk.workspace["id"].clone()),
+        ("agreement_id", json!(owed.agreement.id())),
+        ("name", json!("Promise 1")),
+        ("kind", json!("scheduled")),
+        ("state", json!("open")),
+        ("promisor_participant_ids", json!([ben])),
+        ("promisee_participant_ids", json!([ada])),
+        ("next_due_at", json!(format!("{due}T23:59:59.999Z"))),
+        ("triggers", json!([])),
+        ("standing", Value::Null),
+    ] {
+        assert_eq!(shown[field], value, "{field}");
+    }
+    assert!(text(&shown["state_sentence"]).starts_with("Overdue since "), "{shown}");
+    for moment in ["created_at", "updated_at"] {
+        assert_moment(&shown[moment]);
+    }
+    let occurrences = shown["occurrences"].as_array().expect("occurrences");
+    let states: Vec<&str> = occurrences.iter().map(|found| text(&found["state"])).collect();
+    assert_eq!(states, ["overdue", "due", "upcoming"], "decided when it is read");
+    for (number, occurrence) in (1..).zip(occurrences) {
+        assert_eq!(
+            members(occurrence),
+            ["confirmed_at", "due_at", "id", "origin", "satisfied_at", "sequence", "state"]
+        );
+        assert_eq!((&occurrence["sequence"], &occurrence["origin"]), (&json!(number), &json!("schedule")));
+        assert_eq!((&occurrence["satisfied_at"], &occurrence["confirmed_at"]), (&Value::Null, &Value::Null));
+        assert_moment(&occurrence["due_at"]);
+    }
+    assert_eq!(desk.get(scheduled).await["occurrences"], shown["occurrences"], "the same ids each time");
+
+    let shown = desk.get(on_trigger).await;
+    assert_eq!((&shown["state"], &shown["next_due_at"]), (&json!("dormant"), &Value::Null));
+    assert_eq!(shown["occurrences"], json!([]));
+    let triggers = shown["triggers"].as_array().expect("triggers");
+    assert_eq!(triggers.len(), 2);
+    assert_eq!(members(&triggers[0]), ["declared_at", "description", "due_after_days", "id"]);
+    assert_eq!((&triggers[0]["due_after_days"], &triggers[0]["declared_at"]), (&json!(30), &Value::Null));
+
+    let shown = desk.get(holds).await;
+    assert_eq!(shown["state"], "open");
+    let standing = &shown["standing"];
+    assert_eq!(members(standing), ["next_reverify_at", "reverify_every_days", "state", "verified_at"]);
+    assert_eq!((&standing["state"], &standing["verified_at"]), (&json!("unverified"), &Value::Null));
+    assert_eq!((&standing["reverify_every_days"], &standing["next_reverify_at"]), (&json!(90), &shown["next_due_at"]));
+
+    // The agreement shows the promises, and what each has become.
+    let agreement = desk.org.get(owed.agreement.path()).send().await.ok(200);
+    let promises = agreement["promises"].as_array().expect("promises");
+    let ids: Vec<&Value> = promises.iter().map(|promise| &promise["obligation_id"]).collect();
+    assert_eq!(json!(ids), json!(owed.ids));
+    let kinds: Vec<&str> = promises.iter().map(|promise| text(&promise["kind"])).collect();
+    assert_eq!(kinds, ["scheduled", "triggered", "standing"]);
+    assert_eq!(promises[0]["days"], json!([day(-3).to_string(), day(10).to_string(), day(400).to_string()]));
+    assert_eq!(promises[1]["triggers"].as_array().map(Vec::len), Some(2));
+    assert_eq!(promises[2]["reverify_every_days"], 90);
+
+    let unknown = desk.org.get(format!("{OBLIGATIONS}/{}", unknown_id())).send().await;
+    unknown.refused(404);
+    let foreign = Org::new().await.get(format!("{OBLIGATIONS}/{scheduled}")).send().await;
+    assert_eq!(foreign.without_request_id(), unknown.without_request_id(), "another organization's does not exist");
+}
+
+#[tokio::test]
+async fn obligations_are_listed_by_workspace_agreement_and_state() {
+    let desk = Desk::new().await;
+    let one = desk.owed(vec![on(&[10]), triggered(&[5]), on(&[20])], 1).await;
+    let elsewhere = Desk { workspace: desk.org.workspace("Pine").await, ..desk };
+    let other = elsewhere.owed(vec![triggered(&[7])], 1).await;
+    let desk = elsewhere;
+    let text_of = |ids: &[ObligationId]| ids.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let (ones, others) = (text_of(&one.ids), text_of(&other.ids));
+    let mut all = [ones.clone(), others.clone()].concat();
+    all.sort_unstable();
+
+    assert_eq!(desk.listed(&[]).await, all);
+    assert_eq!(desk.listed(&[("state", "")]).await, all);
+    assert_eq!(desk.listed(&[("agreement_id", &one.agreement.id())]).await, ones);
+    assert_eq!(desk.listed(&[("workspace_id", text(&desk.workspace["id"]))]).await, others);
+    assert_eq!(desk.listed(&[("state", "open"), ("agreement_id", &one.agreement.id())]).await, [&*ones[0], &*ones[2]]);
+    let mut dormant = vec![ones[1].clone(), others[0].clone()];
+    dormant.sort_unstable();
+    assert_eq!(desk.listed(&[("state", "dormant")]).await, dormant);
+    assert_eq!(desk.listed(&[("state", "confirmed")]).await, Vec::<String>::new());
+    assert_eq!(desk.listed(&[("agreement_id", &unknown_id())]).await, Vec::<String>::new());
+    for (name, value, code) in [
+        ("state", "overdue", "invalid_value"),
+        ("workspace_id", "", "invalid_format"),
+        ("search", "x", "unknown_parameter"),
+    ] {
+        desk.org.get(OBLIGATIONS).query(name, value).send().await.refused_for(422, &[(name, code)]);
+    }
+
+    let page = desk.org.get(OBLIGATIONS).query("limit", 2).query("offset", 1).send().await.ok(200);
+    assert_eq!(page["pagination"], json!({"total": 4, "has_more": true, "limit": 2, "offset": 1}));
+    for (row, id) in page["data"].as_array().expect("a page").iter().zip(&all[1..]) {
+        let mut single = desk.get(id.parse().expect("an id")).await;
+        assert!(single["occurrences"].is_array());
+        single["occurrences"] = Value::Null;
+        assert_eq!(*row, single, "what takes long to read is left out");
+    }
+    let theirs = Org::new().await.get(OBLIGATIONS).send().await.ok(200);
+    assert_eq!(theirs["pagination"]["total"], 0, "another organization's do not exist");
+}
+
+#[tokio::test]
+async fn nothing_of_the_api_writes_obligations() {
+    let desk = Desk::new().await;
+    let owed = desk.owed(vec![on(&[-3]), triggered(&[5])], 10).await;
+    let before = desk.org.state().await;
+    let one = format!("{OBLIGATIONS}/{}", owed.ids[0]);
+    for path in [OBLIGATIONS, &one, &format!("{one}/confirm"), &format!("{one}/satisfy"), &format!("{one}/triggers")] {
+        for method in ["POST", "PUT", "PATCH", "DELETE"] {
+            let request = desk.org.call(method.parse().expect("a method"), path);
+            let answer = request.json(&json!({"state": "confirmed"})).send().await;
+            let is_known = path == OBLIGATIONS || path == one;
+            answer.refused(if is_known { 405 } else { 404 });
+            if is_known {
+                assert_eq!(answer.header("allow"), "GET, HEAD", "{method} {path}");
+            }
+        }
+    }
+    assert_eq!(desk.org.state().await, before);
+}
+
+/// Each act takes effect once, however often its form is sent, and a subscriber hears of it once.
+#[tokio::test]
+async fn members_act_once_and_a_subscriber_hears_of_it() {
+    let desk = Desk::new().await;
+    let org = &desk.org;
+    let types = ["obligation.triggered", "obligation.satisfied", "obligation.confirmed"];
+    let subscriber = org.subscriber_of(&types).await;
+    let (maren, noah) = (org.member("Maren Holt").await, org.member("Noah Reyes").await);
+    let owed = desk.owed(vec![triggered(&[30, 0]), standing(60), on(&[5])], 20).await;
+    let [on_trigger, holds, cancelled] = [0, 1, 2].map(|n| owed.ids[n]);
+
+    let trigger: TriggerId = id(&desk.get(on_trigger).await["triggers"][0]);
+    let declare = || org.act_on(&maren, on_trigger, Doing::DeclareTrigger(trigger));
+    for sent in join_all([declare(), declare()]).await {
+        assert_eq!(sent.expect("an answer"), Ok(()));
+    }
+    let again = org.act_on(&noah, on_trigger, Doing::DeclareTrigger(trigger)).await.expect("an answer");
+    assert_eq!(again, Err(Refused::Done), "another member learns that it is declared");
+    let shown = desk.get(on_trigger).await;
+    assert_eq!((&shown["state"], &shown["occurrences"][0]["origin"]), (&json!("open"), &json!("trigger")));
+    assert_moment(&shown["triggers"][0]["declared_at"]);
+
+    let occurrence = desk.occurrence(on_trigger, 0).await;
+    let early = org.act_on(&noah, on_trigger, Doing::Confirm(occurrence)).await.expect("an answer");
+    assert_eq!(early, Err(Refused::NotSatisfied), "nothing is confirmed that nobody claims");
+    for _ in 0..2 {
+        let claim = Doing::RecordSatisfaction(occurrence);
+        assert_eq!(org.act_on(&maren, on_trigger, claim).await.expect("an answer"), Ok(()));
+    }
+    let shown = desk.get(on_trigger).await;
+    let claimed = &shown["occurrences"][0];
+    assert_eq!((&claimed["state"], &claimed["confirmed_at"]), (&json!("satisfied"), &Value::Null));
+    assert!(text(&shown["state_sentence"]).contains("Not confirmed yet"), "{shown}");
+    let own = org.act_on(&maren, on_trigger, Doing::Confirm(occurrence)).await.expect("an answer");
+    assert_eq!(own, Err(Refused::Own), "who recorded it can't confirm it");
+    for _ in 0..2 {
+        let confirm = Doing::Confirm(occurrence);
+        assert_eq!(org.act_on(&noah, on_trigger, confirm).await.expect("an answer"), Ok(()));
+    }
+    let shown = desk.get(on_trigger).await;
+    assert_eq!(shown["occurrences"][0]["state"], "confirmed");
+    assert_eq!(shown["state"], "dormant", "the other trigger may still happen");
+
+    let verification = desk.occurrence(holds, 0).await;
+    for _ in 0..2 {
+        let verify = Doing::Verify(verification);
+        assert_eq!(org.act_on(&maren, holds, verify).await.expect("an answer"), Ok(()));
+    }
+    assert_eq!(desk.get(holds).await["standing"]["state"], "holding");
+
+    let reason = Note::parse("Waived.").expect("a note");
+    for _ in 0..2 {
+        let cancel = Doing::Cancel(reason.clone());
+        assert_eq!(org.act_on(&noah, cancelled, cancel).await.expect("an answer"), Ok(()));
+    }
+    let shown = desk.get(cancelled).await;
+    assert_eq!((&shown["state"], &shown["next_due_at"]), (&json!("cancelled"), &Value::Null));
+    let due = desk.occurrence(cancelled, 0).await;
+    let late = org.act_on(&maren, cancelled, Doing::RecordSatisfaction(due)).await.expect("an answer");
+    assert_eq!(late, Err(Refused::Cancelled));
+
+    let of = |event: &str, id: ObligationId, name: &str| (event.to_owned(), json!({"obligation_id": id, "name": name}));
+    let expected = [
+        of("obligation.triggered", on_trigger, "Promise 1"),
+        of("obligation.satisfied", on_trigger, "Promise 1"),
+        of("obligation.confirmed", on_trigger, "Promise 1"),
+        of("obligation.confirmed", holds, "Promise 2"),
+    ];
+    assert_eq!(desk.told().await, expected);
+    let arrivals = subscriber.receiver.wait_for(expected.len()).await;
+    let mut heard: Vec<_> =
+        arrivals.iter().map(|arrival| (arrival.event_type(), arrival.json()["data"].clone())).collect();
+    let sorted = |heard: &mut Vec<(String, Value)>| heard.sort_by_key(|(event, data)| format!("{event} {data}"));
+    let mut expected = expected.to_vec();
+    sorted(&mut heard);
+    sorted(&mut expected);
+    assert_eq!(heard, expected);
+}
+
+#[tokio::test]
+async fn who_is_alone_confirms_what_they_recorded() {
+    let desk = Desk::new().await;
+    let maren = desk.org.member("Maren Holt").await;
+    let owed = desk.owed(vec![on(&[-1])], 3).await;
+    let occurrence = desk.occurrence(owed.ids[0], 0).await;
+    for doing in [Doing::RecordSatisfaction(occurrence), Doing::Confirm(occurrence)] {
+        assert_eq!(desk.org.act_on(&maren, owed.ids[0], doing).await.expect("an answer"), Ok(()));
+    }
+    assert_eq!(desk.get(owed.ids[0]).await["state"], "confirmed");
+    let reason = Note::parse("Too late.").expect("a note");
+    let late = desk.org.act_on(&maren, owed.ids[0], Doing::Cancel(reason)).await.expect("an answer");
+    assert_eq!(late, Err(Refused::Confirmed), "nothing is left to cancel");
+}
+
+#[tokio::test]
+async fn a_participants_promise_is_confirmed_by_the_other_side() {
+    let desk = Desk::new().await;
+    let org = &desk.org;
+    let owed = desk.owed(vec![monthly(-5)], 10).await;
+    let ([ada, ben], agreement) = (owed.participants(), &owed.agreement.agreement);
+    let id = owed.ids[0];
+    let occurrence_id = desk.occurrence(id, 0).await;
+    let satisfied = (id, ObligationAct::Satisfied { occurrence_id });
+    let confirmed = (id, ObligationAct::Confirmed { occurrence_id });
+    let form = ReceiptId::new();
+
+    let without = org.act_as((agreement, ben), form, satisfied).await.expect("an answer");
+    assert_eq!(without, Err(NotActedOnObligation::Participant(NotActed::NoConsent)));
+    for participant in [ada, ben] {
+        org.consent(agreement, participant).await;
+    }
+    let wrong_side = org.act_as((agreement, ada), ReceiptId::new(), satisfied).await.expect("an answer");
+    assert_eq!(wrong_side, Err(NotActedOnObligation::Participant(NotActed::NotAsked)));
+    let send = || org.act_as((agreement, ben), form, satisfied);
+    for sent in join_all([send(), send()]).await {
+        assert_eq!(sent.expect("an answer"), Ok(()), "a form that is sent twice, also at once, does it once");
+    }
+    let own = org.act_as((agreement, ben), ReceiptId::new(), confirmed).await.expect("an answer");
+    assert_eq!(own, Err(NotActedOnObligation::Participant(NotActed::NotAsked)), "nobody confirms their own word");
+    let reused = org.act_as((agreement, ben), form, confirmed).await.expect("an answer");
+    assert!(reused.is_err(), "a form is of one act");
+    assert_eq!(desk.get(id).await["occurrences"][0]["state"], "satisfied");
+    let done = org.act_as((agreement, ada), ReceiptId::new(), confirmed).await.expect("an answer");
+    assert_eq!(done, Ok(()));
+    let shown = desk.get(id).await;
+    assert_eq!((&shown["occurrences"][0]["state"], &shown["state"]), (&json!("confirmed"), &json!("open")));
+    assert!(shown["occurrences"].as_array().is_some_and(|all| all.len() > limits::UPCOMING_SHOWN_MAX), "{shown}");
+
+    let events: Vec<String> = desk.told().await.into_iter().map(|(event, _)| event).collect();
+    assert_eq!(events, ["obligation.satisfied", "obligation.confirmed"]);
+    let receipts = |participant: ParticipantId| {
+        let prefix = format!("RECEIPT#{participant}#");
+        async move {
+            let mut rows = rows::of_organization(org.stack().table(), org.id).await;
+            rows.retain(|row| text(&row["sk"]).starts_with(&prefix) && row["act"]["act"] == "acted_on_obligation");
+            rows.len()
+        }
+    };
+    assert_eq!((receipts(ben).await, receipts(ada).await), (1, 1));
+}
+
+/// Whatever brings the promises into force, and however many do at once, each becomes an obligation once.
+#[tokio::test]
+async fn a_projection_that_is_raced_for_happens_once() {
+    let desk = Desk::new().await;
+    let [ada, ben] = &desk.people;
+    let terms = || (vec![on(&[3]), triggered(&[1])], days_ago(2));
+    let waiting = obligations::waiting(&desk.org, &desk.workspace, [ada, ben], terms()).await;
+    assert_eq!(desk.listed(&[]).await, Vec::<String>::new(), "they wait for the step");
+    let agreement = desk.org.get(waiting.path()).send().await.ok(200);
+    assert!(agreement["promises"].as_array().expect("promises").iter().all(|one| one["obligation_id"].is_null()));
+
+    let raced = join_all((0..6).map(|_| obligations::advance(&desk.org, &waiting))).await;
+    assert!(raced.iter().any(Result::is_ok), "{raced:?}");
+    let ids = obligations::ids(&Drafted::of(&desk.org, &waiting.id()).await.agreement);
+    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+    assert_eq!(desk.listed(&[]).await, ids);
+    let versions = desk.org.state().await.into_iter().filter(|row| text(&row["pk"]).contains("#OBLIGATION#"));
+    assert!(versions.map(|row| row["version"].clone()).eq([json!("1"), json!("1")]), "written once");
+
+    // An act on one of them, and another record of how far time has come, change nothing about that.
+    let maren = desk.org.member("Maren Holt").await;
+    let due = desk.occurrence(ids[0].parse().expect("an id"), 0).await;
+    let claim = Doing::RecordSatisfaction(due);
+    assert_eq!(desk.org.act_on(&maren, ids[0].parse().expect("an id"), claim).await.expect("an answer"), Ok(()));
+    obligations::advance(&desk.org, &waiting).await.expect("nothing is left to record");
+    assert_eq!(desk.get(ids[0].parse().expect("an id")).await["state"], "satisfied");
+}
+
+/// The largest transaction: a member publishes an agreement whose first step is done at once, and with it come all the
+/// obligations that an agreement may have.
+#[tokio::test]
+async fn a_publication_may_bring_all_promises_into_force_at_once_and_a_cancellation_ends_them() {
+    let desk = Desk::new().await;
+    let org = &desk.org;
+    let maren = org.member("Maren Holt").await;
+    let browser = Browser::of(org, &maren).await;
+    let past = Countdown::At(Timestamp::now().plus_seconds(-60));
+    let many = vec![on(&[30]); limits::AGREEMENT_PROMISES_MAX];
+    let draft = org
+        .ready_draft("Lease", |draft| {
+            draft.stages.truncate(2);
+            draft.stages[0].gates[0].rule = GateRule::Countdown { until: Some(past) };
+            draft.stages[0].actions = [StageAction::ProjectObligations].into();
+            *draft = with_promises(draft, many);
+        })
+        .await;
+    let publication = org.propose("publish_agreement", &draft).await;
+    let path = format!("/app/proposals/{}", text(&publication["id"]));
+    assert_eq!(browser.decide(&path, "confirm", "").await.status, 303);
+    let id = draft.id().to_string();
+    let ids = desk.listed(&[("agreement_id", &id)]).await;
+    assert_eq!(ids.len(), limits::AGREEMENT_PROMISES_MAX);
+    let ids: Vec<ObligationId> = ids.iter().map(|id| id.parse().expect("an id")).collect();
+    let names: Vec<Value> =
+        join_all(ids.iter().map(|id| desk.get(*id))).await.into_iter().map(|one| one["name"].clone()).collect();
+    assert!(names.into_iter().eq((1..=ids.len()).map(|n| json!(format!("Promise {n}")))), "in the promises' order");
+
+    let occurrence = desk.occurrence(ids[0], 0).await;
+    let cancellation = org.propose("cancel_agreement", &draft).await;
+    let path = format!("/app/proposals/{}", text(&cancellation["id"]));
+    assert_eq!(browser.decide(&path, "confirm", "").await.status, 303);
+    let refused = org.act_on(&maren, ids[0], Doing::RecordSatisfaction(occurrence)).await.expect("an answer");
+    assert!(matches!(refused, Err(Refused::AgreementEnded(_))), "at once: {refused:?}");
+    for _ in 0..2 {
+        obligations::end(org, draft.id(), ids[0]).await;
+        let shown = desk.get(ids[0]).await;
+        assert_eq!((&shown["state"], &shown["next_due_at"]), (&json!("cancelled"), &Value::Null));
+    }
+    assert_eq!(desk.get(ids[1]).await["state"], "open", "each in a transaction of its own");
+    let ends: Vec<Value> =
+        org.audit().await.into_iter().filter(|row| rows::objects(row) == [ids[0].to_string(), id.clone()]).collect();
+    assert_eq!(ends.iter().filter(|row| row["operation"] == "fixture").count(), 1, "once: {ends:?}");
+}
