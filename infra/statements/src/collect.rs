@@ -33,7 +33,7 @@ impl Collector {
     pub fn add(&mut self, entry: Entry) -> Result<(), Refusal> {
         self.count += 1;
         if self.count > limits::ENTRIES_MAX {
-            return Err(Refusal::TooManyEntries);
+            return Err(Refusal::TOO_MANY_ENTRIES);
         }
         if entry.amount_minor <= 0 {
             self.entries_of_zero += 1;

@@ -7,6 +7,12 @@ pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// more only if they are nearly empty.
 pub const ENTRIES_MAX: usize = 50_000;
 
+/// Most statements of a file: one for each day of nearly three years.
+pub const STATEMENTS_MAX: usize = 1000;
+
+/// Most lines of an MT940 file, eight for each of [`ENTRIES_MAX`]: the entry and its seven lines of details.
+pub const MT_LINES_MAX: usize = 8 * ENTRIES_MAX;
+
 /// Most references of an entry; further ones are left out. Only an entry that stands for many payments has more, and one of
 /// their references says nothing about its amount.
 pub const REFERENCES_PER_ENTRY_MAX: usize = 40;

@@ -69,9 +69,14 @@ pub enum Refusal {
     /// It has no statement.
     #[error("has no statement in it")]
     NoStatement,
-    /// It has more than [`limits::ENTRIES_MAX`].
-    #[error("has more than {} entries. Export a shorter period", limits::ENTRIES_MAX)]
-    TooManyEntries,
+    /// It has more than [`limits::ENTRIES_MAX`], [`limits::STATEMENTS_MAX`] or [`limits::MT_LINES_MAX`].
+    #[error("has more than {most} {what}. Export a shorter period")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// The limit.
+        most: usize,
+    },
     /// The entries of a statement don't lead from its opening to its closing balance.
     #[error(
         "doesn't add up: opening balance and entries of the statement at line {line} come to {}, but its closing balance is \
@@ -97,6 +102,12 @@ pub enum Refusal {
     /// Rows of it are wrong.
     #[error("{}", rows(.0))]
     Rows(RowProblems),
+}
+
+impl Refusal {
+    pub(crate) const TOO_MANY_ENTRIES: Self = Self::TooMany { what: "entries", most: limits::ENTRIES_MAX };
+    pub(crate) const TOO_MANY_STATEMENTS: Self = Self::TooMany { what: "statements", most: limits::STATEMENTS_MAX };
+    pub(crate) const TOO_MANY_LINES: Self = Self::TooMany { what: "lines", most: limits::MT_LINES_MAX };
 }
 
 /// What a file is that is no text.

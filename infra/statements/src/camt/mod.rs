@@ -14,6 +14,7 @@ use crate::balance;
 use crate::collect::Collector;
 use crate::currency::{Currency, minor_units};
 use crate::dates;
+use crate::limits;
 use crate::model::{Balance, Format, Side, Statement};
 use crate::problem::Problem;
 use crate::refusal::Refusal;
@@ -41,6 +42,9 @@ pub(crate) fn read(text: &str) -> Result<Vec<Statement>, Refusal> {
     let mut collector = Collector::default();
     let mut statements = Vec::new();
     for element in root.needed(body)?.all(part) {
+        if statements.len() == limits::STATEMENTS_MAX {
+            return Err(Refusal::TOO_MANY_STATEMENTS);
+        }
         statements.push(statement(element, format, &mut collector)?);
     }
     if statements.is_empty() { Err(Refusal::NoStatement) } else { Ok(statements) }

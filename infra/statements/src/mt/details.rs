@@ -118,7 +118,7 @@ fn joined<'a>(pieces: impl Iterator<Item = &'a str>, width: usize) -> String {
             text.push(' ');
         }
         text.push_str(piece);
-        is_full = piece.chars().count() >= width;
+        is_full = piece.chars().count() == width;
     }
     text
 }

@@ -1,5 +1,6 @@
 //! MT940 and MT942 as messages of fields.
 
+use crate::limits;
 use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::text::quoted;
@@ -50,6 +51,9 @@ pub(super) fn messages(text: &str) -> Result<Vec<Message<'_>>, Refusal> {
     let mut messages: Vec<Message<'_>> = Vec::new();
     let (mut is_inside, mut headers) = (false, 0);
     for (number, line) in (1..).zip(text.lines()) {
+        if number > limits::MT_LINES_MAX {
+            return Err(Refusal::TOO_MANY_LINES);
+        }
         let is_end = line.trim_end() == "-" || line.starts_with("-}");
         if is_inside && is_end {
             is_inside = false;
@@ -60,6 +64,9 @@ pub(super) fn messages(text: &str) -> Result<Vec<Message<'_>>, Refusal> {
         let line = if is_inside { line } else { line.rsplit_once("{4:").map_or(line, |(_, rest)| rest) };
         match (tagged(line), is_inside) {
             (Some(("20", value)), _) => {
+                if messages.len() == limits::STATEMENTS_MAX {
+                    return Err(Refusal::TOO_MANY_STATEMENTS);
+                }
                 is_inside = true;
                 let field = Field { tag: "20", line: number, lines: vec![value] };
                 messages.push(Message { line: number, fields: vec![field] });

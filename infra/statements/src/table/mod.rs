@@ -25,6 +25,7 @@ use jiff::civil::Date;
 
 use crate::collect::Collector;
 use crate::currency::Currency;
+use crate::limits;
 use crate::model::{Entry, Format, Position, ReferenceKind, Side, Statement};
 use crate::problem::{Problem, RowProblems};
 use crate::refusal::{MappingProblem, Refusal};
@@ -51,13 +52,21 @@ pub(crate) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Refusal> 
     };
     let columns = Columns::find(mapping, &header)?;
     let mut problems = RowProblems::default();
-    let rows: Vec<Row> = first.into_iter().chain(rows).filter(|row| header.check(row, &mut problems)).collect();
+    let mut kept: Vec<Row> = Vec::new();
+    for row in first.into_iter().chain(rows) {
+        if kept.len() + problems.count >= limits::ENTRIES_MAX {
+            return Err(Refusal::TOO_MANY_ENTRIES);
+        }
+        if header.check(&row, &mut problems) {
+            kept.push(row);
+        }
+    }
     let order = match mapping.date_order {
         Some(order) => order,
-        None => detected_order(&rows, &columns)?,
+        None => detected_order(&kept, &columns)?,
     };
     let mut collector = Collector::default();
-    for row in &rows {
+    for row in &kept {
         let reader = Cells { row, columns: &columns, mapping, order };
         match reader.entry(&collector) {
             Ok(entry) => collector.add(entry)?,

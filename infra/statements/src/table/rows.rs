@@ -31,9 +31,9 @@ impl Row {
         self.record.get(at).unwrap_or_default().trim()
     }
 
-    /// All cells.
+    /// The cells without blanks around them, as many as are read.
     pub fn cells(&self) -> impl Iterator<Item = &str> {
-        self.record.iter().map(str::trim)
+        self.record.iter().take(limits::CSV_COLUMNS_MAX).map(str::trim)
     }
 
     /// The columns up to the last one that is not blank.
@@ -175,7 +175,7 @@ impl Header {
         } else if row.len() > limits::CSV_COLUMNS_MAX {
             problems.add(row.number, None, Problem::Columns { found: row.len(), expected: limits::CSV_COLUMNS_MAX });
         }
-        for (at, cell) in row.cells().enumerate().take(limits::CSV_COLUMNS_MAX) {
+        for (at, cell) in row.cells().enumerate() {
             if cell.len() > limits::CSV_CELL_CHARS_MAX && cell.chars().count() > limits::CSV_CELL_CHARS_MAX {
                 problems.add(row.number, Some(self.name(at)), Problem::TooLong { most: limits::CSV_CELL_CHARS_MAX });
             }
