@@ -79,7 +79,8 @@ fn many_entries_are_compared_with_many_movements() {
 
 #[test]
 fn what_would_grow_by_the_square_does_not() {
-    let size = limits::FILE_BYTES_MAX - 200;
+    // Without optimization a smaller file shows it too.
+    let size = if cfg!(debug_assertions) { limits::FILE_BYTES_MAX / 16 } else { limits::FILE_BYTES_MAX - 200 };
     let long = |before: &str, part: &str| format!("{before}{}", part.repeat((size - before.len()) / part.len()));
     let open = ":20:X\n:25:1\n:60F:C260101EUR0,\n:61:260101C1,NTRFA\n";
     for (name, mut text) in [
@@ -100,12 +101,13 @@ fn what_would_grow_by_the_square_does_not() {
         ("delimiters", long("", ";")),
         ("rows", long("", "a,b\n")),
     ] {
-        if text.starts_with(open) {
+        let is_statement = text.starts_with(open);
+        if is_statement {
             text.push_str("\n:62F:C260101EUR1,\n");
-            let is_long = text.lines().count() > limits::MT_LINES_MAX;
-            assert_eq!(read(name, &text, None).is_err(), is_long, "{name}");
         }
-        let _ = read(name, &text, Some(&table::bare()));
+        let is_too_long = text.lines().count() > limits::MT_LINES_MAX;
+        let read = read(name, &text, Some(&table::bare()));
+        assert!(!is_statement || read.is_err() == is_too_long, "{name}");
         let start = Instant::now();
         let _ = statements::suggest(text.as_bytes());
         assert!(start.elapsed() < TOO_SLOW, "{name}");

@@ -148,9 +148,9 @@ fn csv(code: &str, bookings: &[Booking]) -> String {
     for booking in bookings {
         let quoted = |part: &Option<String>| format!("\"{}\"", part.clone().unwrap_or_default().replace('"', "\"\""));
         let sign = if booking.is_credit { "" } else { "-" };
-        let _ = write!(
+        let _ = writeln!(
             text,
-            "{};{};{sign}{};{code};{};{};{}\n",
+            "{};{};{sign}{};{code};{};{};{}",
             booking.booked_on.strftime("%d.%m.%Y"),
             booking.value_on.strftime("%d.%m.%Y"),
             amount(booking.amount_minor, code, ","),
