@@ -7,10 +7,9 @@
 //!
 //! Decision: a file is read completely or not at all. Entries that were left out would be payments that nobody sees.
 //!
-//! Decision: the readers are written here. `camt053` (0.4) knows two of the twelve versions, one country's guidelines and no
-//! camt.054, and `mt940` (1.1) refuses letters that banks do send and fields with subfields of its own making; both take any
-//! size of input, read what they don't know without a word, and bring `chrono` (which `deny.toml` refuses) and
-//! `rust_decimal` along, `camt053` also zip archives. `swift-mt-message` reads payment messages, with `chrono` and a rule
+//! Decision: the readers are written here. `camt053` (0.4) knows two of the twelve versions, by one country's guidelines, and
+//! no camt.054; the grammar of `mt940` (1.1) has no letter beyond SWIFT's own, which banks don't keep to. Both bring `chrono`,
+//! which `deny.toml` refuses, and `rust_decimal`; `camt053` zip archives too. `swift-mt-message` brings `chrono` and a rule
 //! engine. What is taken from crates is what is hard to get right: XML (`quick-xml`, which needs nothing but `memchr` and
 //! resolves no entities), CSV (`csv`), encodings (`encoding_rs`), currencies (`iso_currency`), check digits of IBANs
 //! (`iban_validate`), similar names (`strsim`).

@@ -3,8 +3,10 @@
 /// Most bytes of a file, 4 MiB: what a request to a function can carry (6 MB as base64), less the rest of its form.
 pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Most entries of a file. A busy account of a business has some thousand a month; a file of [`FILE_BYTES_MAX`] has room for
-/// more only if they are nearly empty.
+/// Most entries of a file. Measured on two busy cores in a release build, reading so many takes 0.1 to 0.4 s, and comparing
+/// them with 1,000 open movements 0.9 s. A camt entry with all its parts takes about a kilobyte, so that an XML file of
+/// [`FILE_BYTES_MAX`] has some 4,000 unless they are a batch. A busy account of a business has some thousand a month; a file
+/// has room for more only if they are nearly empty.
 pub const ENTRIES_MAX: usize = 50_000;
 
 /// Most statements of a file: one for each day of nearly three years.

@@ -152,8 +152,10 @@ pub enum ReferenceKind {
     EndToEndId,
     /// The unique end-to-end transaction reference of SWIFT.
     Uetr,
-    /// The receiving bank's reference of the entry (`AcctSvcrRef`): no two of its entries have the same.
+    /// The receiving bank's reference of the entry (`AcctSvcrRef`).
     AccountServicerReference,
+    /// The receiving bank's reference of the batch that a transaction is part of: all of its transactions have the same.
+    BatchReference,
     /// The first bank's id of the transaction (`TxId`).
     TransactionId,
     /// The bank's reference (`:61:` after `//`), or that of a column.

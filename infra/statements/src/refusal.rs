@@ -34,8 +34,8 @@ pub enum Refusal {
     /// It is none of the formats.
     #[error("is not a bank statement in camt.053, camt.054, MT940, MT942 or CSV with columns")]
     UnknownFormat,
-    /// It is XML, but another message.
-    #[error("is {found}, not a camt.053 or camt.054 bank statement")]
+    /// It is another message.
+    #[error("is {found}, not a bank statement in camt.053, camt.054, MT940 or MT942")]
     OtherMessage {
         /// What it says it is.
         found: String,

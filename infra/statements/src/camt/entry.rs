@@ -60,7 +60,7 @@ pub(super) fn read(element: &Element, collector: &mut Collector) -> Result<(), R
             (part.amount_minor, part.side) = (minor, side);
             part.position = Position::Line(transaction.element.line);
             describe(&mut part, transaction.element, collector)?;
-            add_entry_level(&mut part, element, collector)?;
+            add_entry_level(&mut part, element, ReferenceKind::BatchReference, collector)?;
             collector.add(part)?;
         }
         return Ok(());
@@ -72,7 +72,7 @@ pub(super) fn read(element: &Element, collector: &mut Collector) -> Result<(), R
         // Those of the first transaction alone would be wrong for the rest.
         (whole.counterparty, whole.text) = (None, None);
     }
-    add_entry_level(&mut whole, element, collector)?;
+    add_entry_level(&mut whole, element, ReferenceKind::AccountServicerReference, collector)?;
     collector.add(whole)
 }
 
@@ -159,10 +159,13 @@ fn party<'a>(parties: &'a Element, name: &'static str) -> Option<&'a str> {
 }
 
 /// What stands at the entry itself. It comes after what its transactions say, and fills what they leave open.
-fn add_entry_level(found: &mut Entry, entry: &Element, collector: &Collector) -> Result<(), Refusal> {
-    for (name, kind) in
-        [("AcctSvcrRef", ReferenceKind::AccountServicerReference), ("NtryRef", ReferenceKind::EntryReference)]
-    {
+fn add_entry_level(
+    found: &mut Entry,
+    entry: &Element,
+    own: ReferenceKind,
+    collector: &Collector,
+) -> Result<(), Refusal> {
+    for (name, kind) in [("AcctSvcrRef", own), ("NtryRef", ReferenceKind::EntryReference)] {
         if let Some(value) = entry.one(name)? {
             collector.reference(found, kind, value.value()).map_err(|problem| value.refused(problem))?;
         }

@@ -55,6 +55,8 @@ pub(super) fn messages(text: &str) -> Result<Vec<Message<'_>>, Refusal> {
             return Err(Refusal::TOO_MANY_LINES);
         }
         let is_end = line.trim_end() == "-" || line.starts_with("-}");
+        // The headers of the next message end this one too.
+        is_inside &= !line.starts_with("{1:");
         if is_inside && is_end {
             is_inside = false;
             headers = 0;

@@ -154,10 +154,15 @@ fn a_batch_is_split_where_its_transactions_add_up() {
             ("<Amt Ccy=\"EUR\">20.0</Amt>", "DBIT"),
         ],
     );
+    let content = content.replacen("<Sts>", "<AcctSvcrRef>B-1</AcctSvcrRef><Sts>", 1);
     let entries = one(&camt053(&content), None).entries;
     let amounts: Vec<_> = entries.iter().map(|entry| (entry.side, entry.amount_minor)).collect();
     assert_eq!(amounts, [(Side::Credit, 6_000), (Side::Credit, 5_000), (Side::Debit, 2_000)]);
-    assert!(entries.iter().all(|entry| entry.references.len() == 1 && entry.is_booked));
+    assert!(
+        entries
+            .iter()
+            .all(|entry| references(entry)[1..] == [(ReferenceKind::BatchReference, "B-1")] && entry.is_booked)
+    );
 }
 
 #[test]

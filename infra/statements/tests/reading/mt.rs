@@ -63,6 +63,21 @@ fn with(lines: &str, closing: &str) -> String {
 }
 
 #[test]
+fn a_message_on_the_line_of_its_headers_is_not_lost() {
+    let second = GERMAN.replacen(":20:", "{1:F01X}{2:O940X}{4::20:", 1);
+    let text = [GERMAN.trim_end().trim_end_matches('-'), &second].concat();
+    assert_eq!(statements::read(text.as_bytes(), None).unwrap().len(), 2);
+}
+
+#[test]
+fn full_subfields_go_on_in_the_next() {
+    let lines = ":61:260105C1,NTRFNONREF\n:86:166?20EREF+ABCDEFGHIJKLMNOPQRSTUV?21WXYZ-1?22SVWZ+Deposit?23Unit 4B";
+    let entry = one(&with(lines, "C260105EUR1,"), None).entries.remove(0);
+    assert_eq!(references(&entry), [(ReferenceKind::EndToEndId, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-1")]);
+    assert_eq!(entry.text.as_deref(), Some("Deposit Unit 4B"));
+}
+
+#[test]
 fn code_words_are_read() {
     let lines = ":61:260105C1250,5NTRFNONREF\n\
         :86:/TRTP/SEPA OVERBOEKING/IBAN/GB82WEST12345698765432/BIC/WESTGB2L/NAME/NORTHWIND VENT\n\
