@@ -1,0 +1,134 @@
+//! camt.053 and camt.054 (ISO 20022), the statements and notifications of banks in XML.
+//!
+//! Versions 02 to 13 are told apart by nothing but the namespace, and so are later ones: what is read here moved twice (status
+//! and parties in version 08, amounts of transactions in 03), and both places are looked at.
+//!
+//! Decision: opening balance and booked entries have to lead to the closing balance here too, where a statement has both and
+//! is not one page of several: a side or an amount that was misread shows at once.
+
+mod entry;
+
+use jiff::civil::Date;
+
+use crate::balance;
+use crate::collect::Collector;
+use crate::currency::{Currency, minor_units};
+use crate::dates;
+use crate::limits;
+use crate::model::{Balance, Format, Side, Statement};
+use crate::problem::Problem;
+use crate::refusal::Refusal;
+use crate::text::{account_ending, quoted};
+use crate::xml::{self, Element};
+
+/// Reads a file.
+pub(crate) fn read(text: &str) -> Result<Vec<Statement>, Refusal> {
+    let document = xml::parse(text)?;
+    let message =
+        ["camt.053", "camt.054"].into_iter().find(|name| document.namespace.contains(&format!(":{name}.001.")));
+    let (format, body, part) = match message {
+        Some("camt.053") => (Format::Camt053, "BkToCstmrStmt", "Stmt"),
+        Some(_) => (Format::Camt054, "BkToCstmrDbtCdtNtfctn", "Ntfctn"),
+        None => {
+            let namespace = document.namespace.rsplit([':', '/']).next().unwrap_or_default();
+            let found = if namespace.is_empty() { format!("<{}>", document.name) } else { namespace.to_owned() };
+            return Err(Refusal::OtherMessage { found: quoted(&found) });
+        }
+    };
+    let root = Element { name: "Document", line: 1, currency: None, text: String::new(), children: document.children };
+    if document.name != root.name {
+        return Err(Refusal::OtherMessage { found: quoted(&format!("<{}>", document.name)) });
+    }
+    let mut collector = Collector::default();
+    let mut statements = Vec::new();
+    for element in root.needed(body)?.all(part) {
+        if statements.len() == limits::STATEMENTS_MAX {
+            return Err(Refusal::TOO_MANY_STATEMENTS);
+        }
+        statements.push(statement(element, format, &mut collector)?);
+    }
+    if statements.is_empty() { Err(Refusal::NoStatement) } else { Ok(statements) }
+}
+
+fn statement(element: &Element, format: Format, collector: &mut Collector) -> Result<Statement, Refusal> {
+    let id = element.first(&["Acct", "Id"]);
+    let number = id.and_then(|id| id.first(&["IBAN"]).or_else(|| id.first(&["Othr", "Id"]))).map(Element::value);
+    collector.begin(number);
+    for entry in element.all("Ntry") {
+        entry::read(entry, collector)?;
+    }
+    let (entries, entries_of_zero) = collector.take();
+    let opening = balance_of(element, &["OPBD", "PRCD"])?;
+    let closing = balance_of(element, &["CLBD"])?;
+    if format == Format::Camt053 && is_whole(element)? {
+        balance::check(element.line, opening, closing, &entries)?;
+    }
+    let account_ending = number.and_then(account_ending);
+    Ok(Statement { format, account_ending, opening, closing, entries, entries_of_zero })
+}
+
+/// Whether a statement is not one page of several.
+fn is_whole(element: &Element) -> Result<bool, Refusal> {
+    let Some(page) = element.one("StmtPgntn")? else { return Ok(true) };
+    let number = page.first(&["PgNb"]).map_or("1", Element::value).trim_start_matches('0');
+    let last = page.one("LastPgInd")?.map(flag).transpose()?.unwrap_or(true);
+    Ok(number == "1" && last)
+}
+
+/// The balance of the first of these types that the statement has.
+fn balance_of(element: &Element, types: &[&str]) -> Result<Option<Balance>, Refusal> {
+    for wanted in types {
+        let kind =
+            |balance: &&Element| balance.first(&["Tp", "CdOrPrtry", "Cd"]).is_some_and(|code| code.value() == *wanted);
+        let mut found = element.all("Bal").filter(kind);
+        let Some(balance) = found.next() else { continue };
+        // A second one is in another currency, or interim: neither can be told from the other.
+        if found.next().is_some() {
+            return Ok(None);
+        }
+        let (amount, currency) = amount(balance.needed("Amt")?)?;
+        let amount_minor = match side(balance.needed("CdtDbtInd")?)? {
+            Side::Credit => amount,
+            Side::Debit => -amount,
+        };
+        return Ok(Some(Balance { amount_minor, currency, on: day(balance.one("Dt")?)? }));
+    }
+    Ok(None)
+}
+
+/// The amount of an element with its currency: never negative.
+fn amount(element: &Element) -> Result<(i64, Currency), Refusal> {
+    let code = element.currency.as_deref().unwrap_or_default();
+    let currency =
+        Currency::parse(code).ok_or_else(|| element.refused(Problem::NotACurrency { value: quoted(code) }))?;
+    let minor = minor_units(element.value(), '.', currency).map_err(|problem| element.refused(problem))?;
+    Ok((minor, currency))
+}
+
+fn side(element: &Element) -> Result<Side, Refusal> {
+    match element.value() {
+        "CRDT" => Ok(Side::Credit),
+        "DBIT" => Ok(Side::Debit),
+        other => Err(element.refused(Problem::NotASide { value: quoted(other), expected: "CRDT or DBIT" })),
+    }
+}
+
+fn flag(element: &Element) -> Result<bool, Refusal> {
+    match element.value() {
+        "true" | "1" => Ok(true),
+        "false" | "0" => Ok(false),
+        other => Err(element.refused(Problem::NotAFlag { value: quoted(other) })),
+    }
+}
+
+/// The day of an element that has a date, or a date with a time. The day is that of the bank, as written.
+fn day(element: Option<&Element>) -> Result<Option<Date>, Refusal> {
+    let Some(element) = element else { return Ok(None) };
+    let value = match (element.one("Dt")?, element.one("DtTm")?) {
+        (Some(date), _) => date,
+        (None, Some(moment)) => moment,
+        (None, None) => return Err(element.refused(Problem::Missing)),
+    };
+    let problem = || value.refused(Problem::NotADate { value: quoted(value.value()), example: "2026-01-31" });
+    dates::iso(value.value()).map(Some).ok_or_else(problem)
+}

@@ -1,0 +1,87 @@
+//! Bank statements: files that members upload on the receiving side, as entries, and the open movements that an entry may
+//! belong to.
+//!
+//! Bytes in, statements or a clear refusal out: no I/O, no clock, no name of a file. [`read`] recognizes camt.053, camt.054,
+//! MT940, MT942 and CSV by their content. CSV needs a [`Mapping`], for which [`suggest`] says what a file looks like.
+//! [`OpenMovements`] finds what an entry may belong to and says why; it accepts nothing.
+//!
+//! Decision: a file is read completely or not at all. Entries that were left out would be payments that nobody sees.
+//!
+//! Decision: the readers are written here. `camt053` (0.4) knows two of the twelve versions, by one country's guidelines, and
+//! no camt.054; the grammar of `mt940` (1.1) has no letter beyond SWIFT's own, which banks don't keep to. Both bring `chrono`,
+//! which `deny.toml` refuses, and `rust_decimal`; `camt053` zip archives too. `swift-mt-message` brings `chrono` and a rule
+//! engine. What is taken from crates is what is hard to get right: XML (`quick-xml`, which needs nothing but `memchr` and
+//! resolves no entities), CSV (`csv`), encodings (`encoding_rs`), currencies (`iso_currency`), check digits of IBANs
+//! (`iban_validate`), similar names (`strsim`).
+
+mod balance;
+mod camt;
+mod collect;
+mod currency;
+mod dates;
+mod encoding;
+pub mod limits;
+mod matching;
+mod model;
+mod mt;
+mod problem;
+mod refusal;
+mod table;
+mod text;
+mod xml;
+
+pub use currency::Currency;
+pub use matching::{Match, Open, OpenMovements, Place, Reason, Strength};
+pub use model::{Balance, Entry, Format, Position, Reference, ReferenceKind, Side, Statement};
+pub use problem::{Problem, RowProblem, RowProblems};
+pub use refusal::{MappingProblem, NotText, Refusal, XmlProblem};
+pub use table::{
+    Amount, Column, CurrencySource, DateOrder, DecimalMark, Delimiter, Mapping, ReferenceColumn, SIDE_WORDS,
+    STATUS_WORDS, Suggested, Suggestion,
+};
+
+/// Reads a file: its statements, at least one. `mapping` is for CSV only, and not looked at for other formats.
+///
+/// # Errors
+/// Why the file is not read. It is read completely or not at all.
+pub fn read(bytes: &[u8], mapping: Option<&Mapping>) -> Result<Vec<Statement>, Refusal> {
+    let text = encoding::decode(bytes)?;
+    match shape(&text) {
+        Shape::Xml => camt::read(&text),
+        Shape::Mt => mt::read(&text),
+        Shape::Table => table::read(&text, mapping.ok_or(Refusal::MappingNeeded)?).map(|statement| vec![statement]),
+        Shape::Other => Err(Refusal::UnknownFormat),
+    }
+}
+
+/// Says what a CSV file looks like, for the page on which a member says which column is which.
+///
+/// # Errors
+/// The file can't be decoded, or is no CSV: then [`read`] reads it without a mapping, or says why not.
+pub fn suggest(bytes: &[u8]) -> Result<Suggestion, Refusal> {
+    let text = encoding::decode(bytes)?;
+    match shape(&text) {
+        Shape::Table => table::suggest(&text),
+        Shape::Xml | Shape::Mt | Shape::Other => Err(Refusal::UnknownFormat),
+    }
+}
+
+/// What a text looks like.
+enum Shape {
+    Xml,
+    Mt,
+    Table,
+    Other,
+}
+
+fn shape(text: &str) -> Shape {
+    if text.trim_start().starts_with('<') {
+        Shape::Xml
+    } else if mt::is_mt(text) {
+        Shape::Mt
+    } else if table::is_table(text) {
+        Shape::Table
+    } else {
+        Shape::Other
+    }
+}

@@ -1,0 +1,183 @@
+//! Statements and their entries, as every format gives them.
+
+use std::fmt;
+
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+
+use crate::currency::Currency;
+
+/// The format of a file, recognized by its content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Bank to customer statement (ISO 20022).
+    Camt053,
+    /// Bank to customer debit credit notification (ISO 20022).
+    Camt054,
+    /// Customer statement message (SWIFT).
+    Mt940,
+    /// Interim transaction report (SWIFT). Its entries are not final, so none is booked.
+    Mt942,
+    /// Text in columns, read with a [`Mapping`](crate::Mapping).
+    Csv,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Camt053 => "camt.053",
+            Self::Camt054 => "camt.054",
+            Self::Mt940 => "MT940",
+            Self::Mt942 => "MT942",
+            Self::Csv => "CSV",
+        })
+    }
+}
+
+/// One statement of one account. A file may have several, of several days or accounts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    /// The format of the file.
+    pub format: Format,
+    /// The last four characters of the account number, if the file has it. The whole number is nowhere in the result.
+    pub account_ending: Option<String>,
+    /// The balance before the entries.
+    pub opening: Option<Balance>,
+    /// The balance after the entries.
+    pub closing: Option<Balance>,
+    /// The entries in the order of the file.
+    pub entries: Vec<Entry>,
+    /// Entries of amount 0, which are not among the entries. Banks write them to say something; no money moved.
+    pub entries_of_zero: usize,
+}
+
+/// A balance of an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Balance {
+    /// The amount in minor units; negative if the account is overdrawn.
+    pub amount_minor: i64,
+    /// The currency.
+    pub currency: Currency,
+    /// The day.
+    pub on: Option<Date>,
+}
+
+/// Where an entry stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Position {
+    /// The line at which the entry begins, from 1.
+    Line(usize),
+    /// The row as spreadsheets number them, from 1, with blank rows and the header.
+    Row(usize),
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Row(row) => write!(f, "row {row}"),
+        }
+    }
+}
+
+/// What an entry does to the account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// Money came in.
+    Credit,
+    /// Money went out.
+    Debit,
+}
+
+/// One entry: money that came in or went out, or is going to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Where it stands. Several transactions of a batch may begin on one line.
+    pub position: Position,
+    /// What it does to the account. A reversal has the side of what it does, not of what it reverses.
+    pub side: Side,
+    /// Whether it reverses an earlier entry or returns an earlier payment.
+    pub is_reversal: bool,
+    /// Whether it is final. Pending and expected entries and those that only inform are not.
+    pub is_booked: bool,
+    /// The amount in minor units, above 0.
+    pub amount_minor: i64,
+    /// The currency.
+    pub currency: Currency,
+    /// The day on which the bank booked it.
+    pub booked_on: Option<Date>,
+    /// The day from which on it counts.
+    pub value_on: Option<Date>,
+    /// The references, in the order of the file, none twice and none that says "not provided".
+    pub references: Vec<Reference>,
+    /// Who paid or was paid.
+    pub counterparty: Option<String>,
+    /// What the payer or the bank wrote about it, on one line.
+    pub text: Option<String>,
+}
+
+impl Entry {
+    /// A booked entry of which nothing else is known yet.
+    pub(crate) fn new(position: Position, side: Side, amount_minor: i64, currency: Currency) -> Self {
+        Self {
+            position,
+            side,
+            is_reversal: false,
+            is_booked: true,
+            amount_minor,
+            currency,
+            booked_on: None,
+            value_on: None,
+            references: Vec::new(),
+            counterparty: None,
+            text: None,
+        }
+    }
+}
+
+/// A reference of an entry.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Reference {
+    /// What it is.
+    pub kind: ReferenceKind,
+    /// The reference as the file has it, on one line.
+    pub value: String,
+}
+
+/// What a reference is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReferenceKind {
+    /// The payer's reference, which travels to the receiver (`EndToEndId`, `EREF`).
+    EndToEndId,
+    /// The unique end-to-end transaction reference of SWIFT.
+    Uetr,
+    /// The receiving bank's reference of the entry (`AcctSvcrRef`).
+    AccountServicerReference,
+    /// The receiving bank's reference of the batch that a transaction is part of: all of its transactions have the same.
+    BatchReference,
+    /// The first bank's id of the transaction (`TxId`).
+    TransactionId,
+    /// The bank's reference (`:61:` after `//`), or that of a column.
+    BankReference,
+    /// The customer's reference (`:61:`, `KREF`).
+    CustomerReference,
+    /// The id of the instruction (`InstrId`).
+    InstructionId,
+    /// The id of the payment order (`PmtInfId`).
+    PaymentInformationId,
+    /// The id of the message (`MsgId`).
+    MessageId,
+    /// The clearing system's reference (`ClrSysRef`): the IMAD of Fedwire, the trace number of ACH.
+    ClearingSystemReference,
+    /// The id of the mandate (`MndtId`, `MREF`).
+    MandateId,
+    /// The number of the check.
+    CheckNumber,
+    /// The receiver's structured reference (`CdtrRefInf`), such as one that begins with `RF`.
+    CreditorReference,
+    /// The bank's number of the entry within the statement (`NtryRef`).
+    EntryReference,
+    /// Another one.
+    Other,
+}

@@ -1,0 +1,115 @@
+//! MT940 and MT942 as messages of fields.
+
+use crate::limits;
+use crate::problem::Problem;
+use crate::refusal::Refusal;
+use crate::text::quoted;
+
+/// The fields of statements and interim reports.
+const FIELDS: [&str; 19] = [
+    "13", "13D", "20", "21", "25", "25P", "28", "28C", "34F", "60F", "60M", "61", "62F", "62M", "64", "65", "86",
+    "90C", "90D",
+];
+/// The lines before a message or between two messages: headers of blocks, of networks, of programs.
+const HEADER_LINES_MAX: usize = 10;
+
+/// A message: from `:20:` to `-` or to the next `:20:`.
+#[derive(Debug)]
+pub(super) struct Message<'a> {
+    /// The line of its `:20:`.
+    pub line: usize,
+    /// Its fields in their order.
+    pub fields: Vec<Field<'a>>,
+}
+
+/// A field.
+#[derive(Debug)]
+pub(super) struct Field<'a> {
+    /// What stands between the colons: `60F`.
+    pub tag: &'a str,
+    /// The line at which it begins.
+    pub line: usize,
+    /// Its lines without the tag: at least one, which may be empty.
+    pub lines: Vec<&'a str>,
+}
+
+impl Field<'_> {
+    /// Its first line without blanks around it.
+    pub fn value(&self) -> &str {
+        self.lines.first().map_or("", |line| line.trim())
+    }
+}
+
+/// Whether a text is made of such messages.
+pub(crate) fn is_mt(text: &str) -> bool {
+    text.trim_start().starts_with("{1:")
+        || text.lines().take(HEADER_LINES_MAX + 1).any(|line| matches!(tagged(line), Some(("20", _))))
+}
+
+/// The messages of a file.
+pub(super) fn messages(text: &str) -> Result<Vec<Message<'_>>, Refusal> {
+    let mut messages: Vec<Message<'_>> = Vec::new();
+    let (mut is_inside, mut headers) = (false, 0);
+    for (number, line) in (1..).zip(text.lines()) {
+        if number > limits::MT_LINES_MAX {
+            return Err(Refusal::TOO_MANY_LINES);
+        }
+        let is_end = line.trim_end() == "-" || line.starts_with("-}");
+        // The headers of the next message end this one too.
+        is_inside &= !line.starts_with("{1:");
+        if is_inside && is_end {
+            is_inside = false;
+            headers = 0;
+            continue;
+        }
+        // After the headers of blocks, the first field may stand on the same line.
+        let line = if is_inside { line } else { line.rsplit_once("{4:").map_or(line, |(_, rest)| rest) };
+        match (tagged(line), is_inside) {
+            (Some(("20", value)), _) => {
+                if messages.len() == limits::STATEMENTS_MAX {
+                    return Err(Refusal::TOO_MANY_STATEMENTS);
+                }
+                is_inside = true;
+                let field = Field { tag: "20", line: number, lines: vec![value] };
+                messages.push(Message { line: number, fields: vec![field] });
+            }
+            (Some((tag, value)), true) => {
+                if !FIELDS.contains(&tag) {
+                    return Err(Refusal::OtherMessage { found: format!("a SWIFT message with the field :{tag}:") });
+                }
+                let Some(message) = messages.last_mut() else { continue };
+                message.fields.push(Field { tag, line: number, lines: vec![value] });
+            }
+            (Some(_), false) => return Err(missing_start(number)),
+            (None, true) => {
+                if let Some(field) = messages.last_mut().and_then(|message| message.fields.last_mut()) {
+                    field.lines.push(line);
+                }
+            }
+            (None, false) => {
+                headers += usize::from(!line.trim().is_empty());
+                if headers > HEADER_LINES_MAX {
+                    let expected = "the beginning of a statement (:20:)";
+                    let problem = Problem::Malformed { value: quoted(line), expected };
+                    return Err(Refusal::Field { line: number, field: "The line", problem });
+                }
+            }
+        }
+    }
+    if messages.is_empty() { Err(Refusal::NoStatement) } else { Ok(messages) }
+}
+
+fn missing_start(line: usize) -> Refusal {
+    Refusal::Field { line, field: ":20:", problem: Problem::Missing }
+}
+
+/// The tag with which a line begins, and what follows it.
+fn tagged(line: &str) -> Option<(&str, &str)> {
+    let (tag, value) = line.strip_prefix(':')?.split_once(':')?;
+    let mut bytes = tag.bytes();
+    let is_tag = bytes.next()?.is_ascii_digit()
+        && bytes.next()?.is_ascii_digit()
+        && bytes.next().is_none_or(|letter| letter.is_ascii_uppercase())
+        && bytes.next().is_none();
+    is_tag.then_some((tag, value))
+}

@@ -1,0 +1,215 @@
+//! Why a file is not read.
+
+use crate::currency::Currency;
+use crate::limits;
+use crate::problem::{Problem, RowProblems};
+
+/// Why a file is not read, in whole: a file is read completely or not at all. Displayed, it completes "The file …" and ends
+/// without a period.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// There is nothing in it.
+    #[error("is empty")]
+    Empty,
+    /// It has more than [`limits::FILE_BYTES_MAX`].
+    #[error("is larger than {} MiB. Export a shorter period", limits::FILE_BYTES_MAX / 1024 / 1024)]
+    TooLarge,
+    /// It is no text.
+    #[error("{0}")]
+    NotText(NotText),
+    /// It is in an encoding that is not read.
+    #[error("is in the encoding {name}, or says so. Export it as UTF-8")]
+    Encoding {
+        /// The encoding that it declares.
+        name: String,
+    },
+    /// It is not in the encoding that it declares.
+    #[error("says that it is in {name}, but line {line} is not. Export it again")]
+    BrokenEncoding {
+        /// The declared encoding.
+        name: &'static str,
+        /// The first line that is not in it.
+        line: usize,
+    },
+    /// It is none of the formats.
+    #[error("is not a bank statement in camt.053, camt.054, MT940, MT942 or CSV with columns")]
+    UnknownFormat,
+    /// It is another message.
+    #[error("is {found}, not a bank statement in camt.053, camt.054, MT940 or MT942")]
+    OtherMessage {
+        /// What it says it is.
+        found: String,
+    },
+    /// It is XML that is not read.
+    #[error("can't be read at line {line}: {problem}")]
+    Xml {
+        /// The line.
+        line: usize,
+        /// What is wrong.
+        problem: XmlProblem,
+    },
+    /// A field of it is wrong or missing.
+    #[error("can't be read at line {line}: {field} {problem}")]
+    Field {
+        /// The line at which the field, or what should have it, begins.
+        line: usize,
+        /// The field as the format calls it: `Amt`, `:61:`.
+        field: &'static str,
+        /// What is wrong.
+        problem: Problem,
+    },
+    /// It ends before a statement of it does.
+    #[error("ends before the statement that begins at line {line} does: it has no {missing}. Export it again")]
+    CutOff {
+        /// The line at which the statement begins.
+        line: usize,
+        /// What is missing.
+        missing: &'static str,
+    },
+    /// It has no statement.
+    #[error("has no statement in it")]
+    NoStatement,
+    /// It has more than [`limits::ENTRIES_MAX`], [`limits::STATEMENTS_MAX`] or [`limits::MT_LINES_MAX`].
+    #[error("has more than {most} {what}. Export a shorter period")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// The limit.
+        most: usize,
+    },
+    /// The entries of a statement don't lead from its opening to its closing balance.
+    #[error(
+        "doesn't add up: opening balance and entries of the statement at line {line} come to {}, but its closing balance is \
+         {}, a difference of {}",
+        currency.written(*expected), currency.written(*found), currency.written(found - expected)
+    )]
+    Balance {
+        /// The line at which the statement begins.
+        line: usize,
+        /// Opening balance and entries, in minor units.
+        expected: i128,
+        /// The closing balance, in minor units.
+        found: i128,
+        /// The currency of both.
+        currency: Currency,
+    },
+    /// It is CSV, which is read only with a mapping.
+    #[error("is a CSV file. Say which column is which")]
+    MappingNeeded,
+    /// The mapping doesn't fit it.
+    #[error("{0}")]
+    Mapping(#[from] MappingProblem),
+    /// Rows of it are wrong.
+    #[error("{}", rows(.0))]
+    Rows(RowProblems),
+}
+
+impl Refusal {
+    pub(crate) const TOO_MANY_ENTRIES: Self = Self::TooMany { what: "entries", most: limits::ENTRIES_MAX };
+    pub(crate) const TOO_MANY_STATEMENTS: Self = Self::TooMany { what: "statements", most: limits::STATEMENTS_MAX };
+    pub(crate) const TOO_MANY_LINES: Self = Self::TooMany { what: "lines", most: limits::MT_LINES_MAX };
+}
+
+/// What a file is that is no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotText {
+    /// A PDF.
+    #[error("is a PDF. Export the statement as camt.053, MT940 or CSV")]
+    Pdf,
+    /// A zip archive, which spreadsheets are too.
+    #[error("is a zip archive or a spreadsheet. Upload the files in it one by one, or save the spreadsheet as CSV")]
+    Zip,
+    /// An old spreadsheet.
+    #[error("is a spreadsheet. Save it as CSV")]
+    Spreadsheet,
+    /// Something else.
+    #[error("is not text: line {line} has characters that no statement has")]
+    Binary {
+        /// The first such line.
+        line: usize,
+    },
+}
+
+/// What is wrong with XML.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum XmlProblem {
+    /// It has a document type definition, with which entities could be defined.
+    #[error("it has a DOCTYPE, which no bank statement needs. Export it again without one")]
+    Doctype,
+    /// It refers to something that XML itself doesn't have.
+    #[error("&{name}; means nothing in a bank statement")]
+    Entity {
+        /// The name.
+        name: String,
+    },
+    /// An element or a comment is not closed, or something else is not as XML has to be.
+    #[error("the XML is broken ({detail}). Export it again")]
+    Broken {
+        /// What the parser says.
+        detail: String,
+    },
+    /// It ends early.
+    #[error("the file is cut off. Export it again")]
+    CutOff,
+    /// Nested deeper than [`limits::XML_DEPTH_MAX`].
+    #[error("elements are nested deeper than {} levels", limits::XML_DEPTH_MAX)]
+    TooDeep,
+    /// More than [`limits::XML_ELEMENTS_MAX`].
+    #[error("the file has more than {} elements", limits::XML_ELEMENTS_MAX)]
+    TooManyElements,
+    /// More than [`limits::XML_ATTRIBUTES_BYTES_MAX`].
+    #[error("an element has more than {} bytes of attributes", limits::XML_ATTRIBUTES_BYTES_MAX)]
+    TooManyAttributes,
+}
+
+/// Why a mapping doesn't fit a file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MappingProblem {
+    /// No row among the first has all columns that the mapping names.
+    #[error(
+        "has no row with all the column names of the mapping among its first {}: {} is missing",
+        limits::CSV_PREAMBLE_ROWS_MAX,
+        column
+    )]
+    HeaderMissing {
+        /// The first named column that the most similar row doesn't have.
+        column: String,
+    },
+    /// Two columns have a name by which the mapping finds one.
+    #[error("has two columns with the name {column}. Choose the column by its number")]
+    HeaderTwice {
+        /// The name.
+        column: String,
+    },
+    /// The mapping has a column by a number that the file doesn't have.
+    #[error("has {columns} columns, but the mapping uses column {column}")]
+    NoSuchColumn {
+        /// The number, from 1.
+        column: usize,
+        /// The columns of the file.
+        columns: usize,
+    },
+    /// The mapping has a column by its name, but says that there is no header.
+    #[error("is read without a header row, so the mapping can't use the column name {column}. Use its number")]
+    NameWithoutHeader {
+        /// The name.
+        column: String,
+    },
+    /// All dates can be read in more than one order, or no order fits all of them.
+    #[error("has dates such as {example}, which don't say whether the day or the month comes first. Choose the order")]
+    DateOrderUnclear {
+        /// The first date.
+        example: String,
+    },
+    /// The delimiter is not given, and no delimiter makes columns.
+    #[error("has no columns: no row is separated by commas, semicolons or tabs")]
+    NoColumns,
+}
+
+fn rows(problems: &RowProblems) -> String {
+    let first = problems.first.first().map_or_else(String::new, ToString::to_string);
+    match problems.count {
+        0 | 1 => format!("has a row that can't be read. {first}"),
+        count => format!("has {count} values that can't be read. {first}"),
+    }
+}

@@ -1,0 +1,233 @@
+//! Which column of a CSV file is what, as members choose it once and callers remember it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::currency::Currency;
+use crate::model::ReferenceKind;
+
+/// Which column is what. Callers keep it as JSON for the next file of the same bank.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mapping {
+    /// What separates the columns; none if it is to be found out each time.
+    #[serde(default)]
+    pub delimiter: Option<Delimiter>,
+    /// Whether the file has a header row. It is the first row with all columns that the mapping has by name; rows before it
+    /// (bank, account, period) are left out. Without one, each row is an entry.
+    pub has_header: bool,
+    /// The day of booking.
+    pub booked_on: Column,
+    /// The order of day, month and year; none if it is to be found out, which only works if all dates leave no doubt.
+    #[serde(default)]
+    pub date_order: Option<DateOrder>,
+    /// The value date.
+    #[serde(default)]
+    pub value_on: Option<Column>,
+    /// The amount and its side.
+    pub amount: Amount,
+    /// What stands before the decimals.
+    pub decimal_mark: DecimalMark,
+    /// The currency.
+    pub currency: CurrencySource,
+    /// References, each with what it is.
+    #[serde(default)]
+    pub references: Vec<ReferenceColumn>,
+    /// Who paid or was paid.
+    #[serde(default)]
+    pub counterparty: Option<Column>,
+    /// What the payer or the bank wrote; several columns are joined.
+    #[serde(default)]
+    pub text: Vec<Column>,
+    /// Whether an entry is booked or pending. Without it, all are booked.
+    #[serde(default)]
+    pub status: Option<Column>,
+}
+
+/// A column.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Column {
+    /// By its name in the header row, in capitals or not: it may move from file to file.
+    Named(String),
+    /// By its number, from 1: where there is no header, or where two columns have one name.
+    Numbered(usize),
+}
+
+/// Where amount and side are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Amount {
+    /// In one column; what goes out has a minus.
+    Signed(Column),
+    /// In two columns. In that of debits a minus changes nothing; in that of credits it is refused.
+    CreditAndDebit {
+        /// What came in.
+        credit: Column,
+        /// What went out.
+        debit: Column,
+    },
+    /// The amount in one column and a word for the side in another.
+    WithSide {
+        /// The amount. A minus is allowed with a debit only.
+        amount: Column,
+        /// `C`, `D`, `CR`, `DR`, `Credit`, `Haben`, `Soll`, … (see [`SIDE_WORDS`]).
+        side: Column,
+    },
+}
+
+/// Where the currency is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CurrencySource {
+    /// In a column.
+    Column(Column),
+    /// The same for all entries.
+    Fixed(Currency),
+}
+
+/// A column of references.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReferenceColumn {
+    /// What they are.
+    pub kind: ReferenceKind,
+    /// The column.
+    pub column: Column,
+}
+
+/// The order of day, month and year.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DateOrder {
+    /// `31.01.2026`, `31/01/26`, `31 Jan 2026`.
+    DayMonthYear,
+    /// `01/31/2026`, `Jan 31, 2026`.
+    MonthDayYear,
+    /// `2026-01-31`, `20260131`.
+    YearMonthDay,
+}
+
+/// What stands before the decimals. The other one, apostrophes and blanks may separate groups of three digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DecimalMark {
+    /// `1250,50`
+    Comma,
+    /// `1250.50`
+    Period,
+}
+
+impl DecimalMark {
+    pub(crate) fn letter(self) -> char {
+        match self {
+            Self::Comma => ',',
+            Self::Period => '.',
+        }
+    }
+}
+
+/// What separates columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delimiter {
+    /// `,`
+    Comma,
+    /// `;`
+    Semicolon,
+    /// A tab.
+    Tab,
+}
+
+impl Delimiter {
+    /// All of them. Where two fit equally well, the first is taken.
+    pub(crate) const ALL: [Self; 3] = [Self::Semicolon, Self::Tab, Self::Comma];
+
+    pub(crate) fn byte(self) -> u8 {
+        match self {
+            Self::Comma => b',',
+            Self::Semicolon => b';',
+            Self::Tab => b'\t',
+        }
+    }
+}
+
+/// The words for credit and those for debit, in small letters: English, German, French, Dutch, Italian, Spanish.
+pub const SIDE_WORDS: [&[&str]; 2] = [
+    &[
+        "c",
+        "cr",
+        "crdt",
+        "credit",
+        "in",
+        "incoming",
+        "deposit",
+        "h",
+        "haben",
+        "gutschrift",
+        "crédit",
+        "bij",
+        "bijschrijving",
+        "avere",
+        "abono",
+        "haber",
+        "+",
+    ],
+    &[
+        "d",
+        "dr",
+        "dbit",
+        "debit",
+        "out",
+        "outgoing",
+        "withdrawal",
+        "s",
+        "soll",
+        "lastschrift",
+        "belastung",
+        "débit",
+        "af",
+        "afschrijving",
+        "dare",
+        "cargo",
+        "debe",
+        "-",
+    ],
+];
+
+/// The words for booked and those for anything that is not, in small letters.
+pub const STATUS_WORDS: [&[&str]; 2] = [
+    &[
+        "booked",
+        "book",
+        "posted",
+        "completed",
+        "complete",
+        "settled",
+        "cleared",
+        "executed",
+        "gebucht",
+        "umsatz gebucht",
+        "verbucht",
+        "comptabilisé",
+        "comptabilisée",
+        "exécuté",
+    ],
+    &[
+        "pending",
+        "pdng",
+        "info",
+        "processing",
+        "authorized",
+        "authorised",
+        "scheduled",
+        "declined",
+        "failed",
+        "cancelled",
+        "canceled",
+        "reverted",
+        "vorgemerkt",
+        "umsatz vorgemerkt",
+        "en attente",
+        "en cours",
+    ],
+];

@@ -1,0 +1,185 @@
+//! The rows of a CSV file: delimiter, header, cells.
+
+use csv::{ReaderBuilder, StringRecord};
+
+use crate::limits;
+use crate::problem::{Problem, RowProblems};
+use crate::refusal::{MappingProblem, Refusal};
+use crate::text::{clean, quoted};
+
+use super::mapping::{Column, Delimiter};
+
+/// The rows that decide which delimiter a file has.
+const SNIFFED_ROWS: usize = 60;
+
+/// A row that is not blank.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// Its number as spreadsheets count: from 1, with blank rows.
+    pub number: usize,
+    record: StringRecord,
+}
+
+impl Row {
+    /// The number of its columns.
+    pub fn len(&self) -> usize {
+        self.record.len()
+    }
+
+    /// A cell without blanks around it; empty if the row is too short.
+    pub fn cell(&self, at: usize) -> &str {
+        self.record.get(at).unwrap_or_default().trim()
+    }
+
+    /// The cells without blanks around them, as many as are read.
+    pub fn cells(&self) -> impl Iterator<Item = &str> {
+        self.record.iter().take(limits::CSV_COLUMNS_MAX).map(str::trim)
+    }
+
+    /// The columns up to the last one that is not blank.
+    fn used(&self) -> usize {
+        self.record
+            .iter()
+            .enumerate()
+            .filter(|(_, cell)| !cell.trim().is_empty())
+            .map(|(at, _)| at + 1)
+            .last()
+            .unwrap_or(0)
+    }
+}
+
+/// The rows of a text, lazily. Each line of the text ends in `\n`, the last one too.
+pub(super) struct Rows<'a> {
+    reader: csv::Reader<&'a [u8]>,
+    /// The line breaks in cells so far: lines that are no rows.
+    inner_lines: usize,
+}
+
+impl<'a> Rows<'a> {
+    pub fn new(text: &'a str, delimiter: Delimiter) -> Self {
+        let mut builder = ReaderBuilder::new();
+        let reader = builder.delimiter(delimiter.byte()).has_headers(false).flexible(true).from_reader(text.as_bytes());
+        Self { reader, inner_lines: 0 }
+    }
+}
+
+impl Iterator for Rows<'_> {
+    type Item = Row;
+
+    fn next(&mut self) -> Option<Row> {
+        loop {
+            let mut record = StringRecord::new();
+            // The text is UTF-8 and rows may have any length: reading can't fail.
+            if !self.reader.read_record(&mut record).unwrap_or(false) {
+                return None;
+            }
+            let inner: usize = record.iter().map(|cell| cell.matches('\n').count()).sum();
+            // The reader stands at the next line. Where the row itself begins it can't say: it counts blank lines to it.
+            let next = usize::try_from(self.reader.position().line()).unwrap_or(usize::MAX);
+            self.inner_lines += inner;
+            let number = next.saturating_sub(1 + self.inner_lines);
+            let row = Row { number, record };
+            if row.used() > 0 {
+                return Some(row);
+            }
+        }
+    }
+}
+
+/// The delimiter that makes the most rows of one and the same number of columns, of at least two.
+pub(super) fn sniff(text: &str) -> Result<Delimiter, Refusal> {
+    let score = |delimiter: Delimiter| {
+        let lengths: Vec<usize> = Rows::new(text, delimiter).take(SNIFFED_ROWS).map(|row| row.len()).collect();
+        let rows = |length: usize| lengths.iter().filter(|other| **other == length).count();
+        lengths.iter().filter(|length| **length > 1).map(|length| (rows(*length), *length)).max()
+    };
+    // Of equal ones, the first.
+    let best = Delimiter::ALL.into_iter().rev().filter_map(|delimiter| Some((score(delimiter)?, delimiter)));
+    let best = best.max_by_key(|(score, _)| *score).map(|(_, delimiter)| delimiter);
+    best.ok_or(Refusal::Mapping(MappingProblem::NoColumns))
+}
+
+/// A name of a column as it is compared.
+pub(super) fn normalized(name: &str) -> String {
+    clean(name).to_lowercase()
+}
+
+/// Finds columns in a header, or in the first row where there is none.
+pub(super) struct Header {
+    /// The names as the file has them; empty without a header.
+    names: Vec<String>,
+    /// The columns without blank ones at the end, which a row has to have.
+    columns: usize,
+    /// The columns with them, beyond which a row must have nothing.
+    most: usize,
+}
+
+impl Header {
+    /// The header of a file: the first row with all of these names. Without any name it is the first row.
+    pub fn find(rows: &mut Rows<'_>, named: &[&str]) -> Result<Self, Refusal> {
+        let mut most: Option<(usize, &str)> = None;
+        for row in rows.take(limits::CSV_PREAMBLE_ROWS_MAX) {
+            let cells: Vec<String> = row.cells().map(normalized).collect();
+            let missing: Vec<&str> = named.iter().copied().filter(|name| !cells.contains(&normalized(name))).collect();
+            let Some(first) = missing.first() else {
+                return Ok(Self { names: row.cells().map(clean).collect(), columns: row.used(), most: row.len() });
+            };
+            if most.is_none_or(|(count, _)| missing.len() < count) {
+                most = Some((missing.len(), first));
+            }
+        }
+        let column = most.map_or("", |(_, name)| name);
+        Err(MappingProblem::HeaderMissing { column: quoted(column) }.into())
+    }
+
+    /// What stands for a header where there is none.
+    pub fn none(first: &Row) -> Self {
+        Self { names: Vec::new(), columns: first.len(), most: first.len() }
+    }
+
+    /// Where a column is.
+    pub fn at(&self, column: &Column) -> Result<usize, Refusal> {
+        match column {
+            Column::Numbered(number) => {
+                let at = number.checked_sub(1).filter(|at| *at < self.columns);
+                at.ok_or(MappingProblem::NoSuchColumn { column: *number, columns: self.columns }.into())
+            }
+            Column::Named(name) if self.names.is_empty() => {
+                Err(MappingProblem::NameWithoutHeader { column: quoted(name) }.into())
+            }
+            Column::Named(name) => {
+                let wanted = normalized(name);
+                let mut found = self.names.iter().enumerate().filter(|(_, name)| normalized(name) == wanted);
+                match (found.next(), found.next()) {
+                    (Some((at, _)), None) => Ok(at),
+                    (Some(_), Some(_)) => Err(MappingProblem::HeaderTwice { column: quoted(name) }.into()),
+                    (None, _) => Err(MappingProblem::HeaderMissing { column: quoted(name) }.into()),
+                }
+            }
+        }
+    }
+
+    /// A column as messages call it.
+    pub fn name(&self, at: usize) -> String {
+        match self.names.get(at).filter(|name| !name.is_empty()) {
+            Some(name) => quoted(name),
+            None => format!("Column {}", at + 1),
+        }
+    }
+
+    /// Whether a row has the columns of the header. Blank ones at the end may be missing or too many.
+    pub fn check(&self, row: &Row, problems: &mut RowProblems) -> bool {
+        let before = problems.count;
+        if row.used() > self.most || row.len() < self.columns {
+            problems.add(row.number, None, Problem::Columns { found: row.len(), expected: self.columns });
+        } else if row.len() > limits::CSV_COLUMNS_MAX {
+            problems.add(row.number, None, Problem::Columns { found: row.len(), expected: limits::CSV_COLUMNS_MAX });
+        }
+        for (at, cell) in row.cells().enumerate() {
+            if cell.len() > limits::CSV_CELL_CHARS_MAX && cell.chars().count() > limits::CSV_CELL_CHARS_MAX {
+                problems.add(row.number, Some(self.name(at)), Problem::TooLong { most: limits::CSV_CELL_CHARS_MAX });
+            }
+        }
+        problems.count == before
+    }
+}

@@ -1,0 +1,117 @@
+//! As many entries as a file may have.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use statements::{Mapping, Open, OpenMovements, Refusal, Statement, limits};
+
+use super::{camt, currency, table};
+
+/// Far more than a release build needs, for a debug build on a busy machine: it shows what grows by the square.
+const TOO_SLOW: Duration = Duration::from_mins(1);
+
+fn read(name: &str, text: &str, mapping: Option<&Mapping>) -> Result<Statement, Refusal> {
+    let start = Instant::now();
+    let read = statements::read(text.as_bytes(), mapping);
+    println!("{name}: {} bytes in {:?}", text.len(), start.elapsed());
+    assert!(start.elapsed() < TOO_SLOW, "{name}");
+    read.map(|mut statements| statements.remove(0))
+}
+
+fn mt940(count: usize) -> String {
+    let mut text = ":20:X\n:25:123456789\n:28C:1\n:60F:C260101EUR0,\n".to_owned();
+    for at in 0..count {
+        writeln!(text, ":61:2601310131C1,50NTRFINV-{at}//B{at}\n:86:Deposit for INV-{at}").unwrap();
+    }
+    let cents = count * 150;
+    text + &format!(":62F:C260131EUR{},{:02}\n-\n", cents / 100, cents % 100)
+}
+
+fn csv(count: usize) -> String {
+    let mut text = String::new();
+    for at in 0..count {
+        writeln!(text, "2026-01-31,1.50,INV-{at},\"Northwind, Ventures {at}\",Deposit").unwrap();
+    }
+    text
+}
+
+fn batch(count: usize) -> String {
+    let transaction = "<TxDtls><Amt Ccy=\"EUR\">1.50</Amt><CdtDbtInd>CRDT</CdtDbtInd></TxDtls>";
+    let cents = count * 150;
+    let content = format!(
+        "<Ntry><Amt Ccy=\"EUR\">{}.{:02}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><NtryDtls>{}</NtryDtls></Ntry>",
+        cents / 100,
+        cents % 100,
+        transaction.repeat(count)
+    );
+    camt::camt("camt.053.001.08", "BkToCstmrStmt", "Stmt", &content)
+}
+
+#[test]
+fn as_many_entries_as_may_be_are_read_and_no_more() {
+    let most = limits::ENTRIES_MAX;
+    for (name, write) in [("MT940", mt940 as fn(usize) -> String), ("CSV", csv), ("camt.053", batch)] {
+        let mapping = Mapping { text: vec![statements::Column::Numbered(4)], ..table::bare() };
+        let text = write(most);
+        assert!(text.len() <= limits::FILE_BYTES_MAX, "{name}: {}", text.len());
+        assert_eq!(read(name, &text, Some(&mapping)).unwrap().entries.len(), most);
+        assert_eq!(read(name, &write(most + 1), Some(&mapping)), Err(Refusal::TooMany { what: "entries", most }));
+    }
+}
+
+#[test]
+fn many_entries_are_compared_with_many_movements() {
+    let statement = read("MT940", &mt940(limits::ENTRIES_MAX), None).unwrap();
+    let open = |id: usize| Open {
+        id,
+        amount_minor: if id.is_multiple_of(2) { 150 } else { 200 },
+        currency: currency("EUR"),
+        references: vec![format!("INV-{}", id * 40)],
+        due_on: Some(jiff::civil::date(2026, 1, 1)),
+        counterparty_names: vec!["Northwind Ventures LLC".to_owned()],
+    };
+    let start = Instant::now();
+    let open = OpenMovements::new((0..1000).map(open).collect());
+    // Without optimization, one of ten.
+    let entries = || statement.entries.iter().step_by(if cfg!(debug_assertions) { 10 } else { 1 });
+    let found: usize = entries().map(|entry| open.matches(entry).len()).sum();
+    println!("{found} matches in {:?}", start.elapsed());
+    assert!(found > entries().count() * limits::CANDIDATES_MAX && start.elapsed() < TOO_SLOW);
+}
+
+#[test]
+fn what_would_grow_by_the_square_does_not() {
+    // Without optimization a smaller file shows it too.
+    let size = if cfg!(debug_assertions) { limits::FILE_BYTES_MAX / 16 } else { limits::FILE_BYTES_MAX - 200 };
+    let long = |before: &str, part: &str| format!("{before}{}", part.repeat((size - before.len()) / part.len()));
+    let open = ":20:X\n:25:1\n:60F:C260101EUR0,\n:61:260101C1,NTRFA\n";
+    for (name, mut text) in [
+        ("slashes", long(&format!("{open}:86:/EREF/"), "/EREF/a")),
+        ("marks", long(&format!("{open}:86:166?20"), " EREF+")),
+        ("subfields", long(&format!("{open}:86:166"), "?20abc")),
+        ("IBANs", long(&format!("{open}:86:"), "GB82 WEST 1234 ")),
+        ("words", long(&format!("{open}:86:"), "a ")),
+        ("details", long(open, ":86:abcdefghi\n")),
+        ("fields", long(":20:X\n", ":28C:1\n")),
+        ("lines", long(open, "continued\n")),
+        ("messages", long("", ":20:X\n")),
+        ("elements", long(&camt::camt("camt.053.001.08", "BkToCstmrStmt", "Stmt", "<Ntry>"), "<a/>")),
+        ("prefixes", long("<a", " xmlns:b=\"c\"")),
+        ("comment", long("<a><!--", "-")),
+        ("references", long("<a>", "&amp;")),
+        ("quotes", long("", "\"")),
+        ("delimiters", long("", ";")),
+        ("rows", long("", "a,b\n")),
+    ] {
+        let is_statement = text.starts_with(open);
+        if is_statement {
+            text.push_str("\n:62F:C260101EUR1,\n");
+        }
+        let is_too_long = text.lines().count() > limits::MT_LINES_MAX;
+        let read = read(name, &text, Some(&table::bare()));
+        assert!(!is_statement || read.is_err() == is_too_long, "{name}");
+        let start = Instant::now();
+        let _ = statements::suggest(text.as_bytes());
+        assert!(start.elapsed() < TOO_SLOW, "{name}");
+    }
+}
