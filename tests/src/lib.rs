@@ -32,6 +32,7 @@ pub mod memory;
 pub mod org;
 pub mod outbox;
 pub mod pages;
+pub mod payments;
 pub mod pdf;
 pub mod process;
 pub mod raw;

@@ -11,6 +11,7 @@ mod incomplete;
 mod input;
 mod large_pages;
 mod lists;
+mod movements;
 mod openapi;
 mod progress;
 mod proposals;
