@@ -106,6 +106,8 @@ pub const CLAIMS_PER_MOVEMENT_MAX: usize = 20;
 pub const EVIDENCE_PER_MOVEMENT_MAX: u32 = 50;
 /// Changes of the instructions of one movement. More than a few mean that something is wrong.
 pub const INSTRUCTIONS_CHANGES_MAX: usize = 50;
+/// The time for which the page of a cancellation ends the agreement's movements itself. The clock ends the rest.
+pub const ENDING_AT_ONCE: Duration = Duration::from_secs(2);
 /// Instructions in free form, in characters.
 pub const INSTRUCTIONS_CHARS_MAX: usize = 2000;
 /// Stages of one agreement (contract, section 2).

@@ -6,13 +6,15 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use shared::domain::ids::AgreementId;
+use shared::domain::movement::terms::PaymentTerms;
 use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 
 use crate::client::{Client, Request};
 use crate::org::Org;
 use crate::spec::{self, Operation};
-use crate::{drafts, obligations};
+use crate::{drafts, obligations, payments};
 
 /// Ids of records, by the names that ids have in paths and bodies.
 pub type Ids = BTreeMap<String, String>;
@@ -24,6 +26,8 @@ pub struct Fixture {
     pub org: Org,
     /// The records that paths and bodies name. Of the agreement a publication can be proposed.
     pub ids: Ids,
+    /// The draft that payments are added to.
+    with_payments: AgreementId,
     operations: Vec<Operation>,
 }
 
@@ -38,6 +42,9 @@ impl Fixture {
         let (contact, workspace) = (org.person("Ada").await, org.workspace("Harbor").await);
         let agreement = drafts::write(&org, drafts::ready(&workspace, "Seed", &contact)).await;
         let other = drafts::write(&org, drafts::ready(&workspace, "Side letter", &contact)).await;
+        let with_payments = other.agreement.id();
+        let movement = org.payment(with_payments, payments::terms(&other.agreement, "Rent", "R-1")).await;
+        let other = drafts::Drafted::of(&org, &other.id()).await;
         let in_an_hour = Timestamp::now().plus_seconds(3600);
         let proposal = drafts::propose_due(&org, &other.agreement, ProposalAction::PublishAgreement, in_an_hour).await;
         let terms = (vec![obligations::monthly(-40)], obligations::days_ago(45));
@@ -50,8 +57,9 @@ impl Fixture {
             ("agreement_id".to_owned(), agreement.id()),
             ("obligation_id".to_owned(), owed[0].to_string()),
             ("proposal_id".to_owned(), proposal.id().to_string()),
+            ("movement_id".to_owned(), movement.to_string()),
         ]);
-        Self { org, ids, operations: spec::all() }
+        Self { org, ids, with_payments, operations: spec::all() }
     }
 
     /// All operations.
@@ -107,8 +115,8 @@ impl Fixture {
         operation.example_body().map(|example| with_ids(&example, &self.ids))
     }
 
-    /// A call that adds a record to a list: of the operation that posts to the path of the list. Obligations are added past
-    /// the API, which has none that adds them.
+    /// A call that adds a record to a list: of the operation that posts to the path of the list. Payments and obligations are
+    /// added past the API, which has no operation that adds them.
     ///
     /// # Panics
     /// When nothing posts there.
@@ -120,6 +128,10 @@ impl Fixture {
             let force = (terms, Timestamp::now());
             let (_, owed) = obligations::in_force(&self.org, &record("workspace_id"), parties, force).await;
             return self.org.get(format!("/api/v1/obligations/{}", owed[0])).send().await.ok(200);
+        }
+        if list.id == "list_movements" {
+            let id = self.org.payment(self.with_payments, PaymentTerms::default()).await;
+            return self.org.get(format!("{}/{id}", list.path)).send().await.ok(200);
         }
         let create = self.writes().find(|operation| operation.path == list.path && operation.method == "POST");
         let create = create.unwrap_or_else(|| panic!("{} has no operation that adds to it", list.id));

@@ -33,6 +33,7 @@ pub mod obligations;
 pub mod org;
 pub mod outbox;
 pub mod pages;
+pub mod payments;
 pub mod pdf;
 pub mod process;
 pub mod raw;

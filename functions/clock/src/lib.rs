@@ -13,10 +13,11 @@ use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::limits;
 use shared::platform::call_record::{log_failure, log_system_call};
+use shared::platform::endings::end_with_agreement;
 use shared::platform::telemetry::{Metric, metrics};
 use shared::service::due::Settlement;
 use shared::service::system::SystemContext;
-use shared::service::{agreements, endings, proposals};
+use shared::service::{agreements, proposals};
 use shared::store::due::DueEntry;
 use shared::store::keys::{DUE_SHARDS, Due};
 use shared::webhook::relay::Relay;
@@ -189,9 +190,17 @@ impl Sweep<'_> {
             if deadline <= Instant::now() {
                 return;
             }
-            match end_with_agreement(self.app, entry, deadline).await {
-                Ok(ended) => report.ended += ended,
-                Err(()) => report.failed += 1,
+            let Ok(ended) = end_with_agreement(self.app, entry.org, entry.id.into(), deadline).await else {
+                report.failed += 1;
+                continue;
+            };
+            report.ended += ended.movements;
+            if !ended.is_complete {
+                continue;
+            }
+            if let Err(error) = self.app.store.delete_due_entry(entry).await {
+                log_failure(&self.app.log, "tick", &error.into());
+                report.failed += 1;
             }
         }
     }
@@ -218,39 +227,6 @@ impl Sweep<'_> {
         }
         applied
     }
-}
-
-/// Ends the movements that are left of an agreement that has ended, and then removes its entry. Gives how many it ended.
-/// A failure is in the log and leaves the entry, and so does a deadline: the next tick goes on with what is left then.
-async fn end_with_agreement(app: &AppState, entry: DueEntry, deadline: Instant) -> Result<u32, ()> {
-    let begin = || SystemContext::begin(&app.store, entry.org, endings::END_MOVEMENT, app.time_scale);
-    let failed = |error: Error| log_failure(&app.log, "tick", &error);
-    let mut ended = 0;
-    let Some((agreement, left)) = endings::left_to_end(&begin(), entry.id.into()).await.map_err(failed)? else {
-        app.store.delete_due_entry(entry).await.map_err(|error| failed(error.into()))?;
-        return Ok(ended);
-    };
-    for id in left {
-        if deadline <= Instant::now() {
-            return Ok(ended);
-        }
-        let system = begin();
-        let result =
-            system.run(limits::SWEEP_ATTEMPTS_MAX, || endings::end_movement(&system, &agreement, id)).await;
-        match &result {
-            Ok(Settlement::Settled) => {
-                log_system_call(app, &system, Ok(()));
-                ended += 1;
-            }
-            Ok(Settlement::Stale | Settlement::Early) => {}
-            Err(error) => {
-                log_system_call(app, &system, Err(error));
-                return Err(());
-            }
-        }
-    }
-    app.store.delete_due_entry(entry).await.map_err(|error| failed(error.into()))?;
-    Ok(ended)
 }
 
 /// A transition that time causes.

@@ -9,8 +9,9 @@ use shared::domain::member::{Changed, Refusal};
 use shared::domain::proposal::{Decision, MemberDecision, Note, Proposal, ProposalAction, ProposalState};
 use shared::domain::sentences;
 use shared::error::Error;
+use shared::platform::endings::end_at_once;
 use shared::service::proposals::{self, Choice, ProposalReview, ReviewFingerprint};
-use shared::web::{Flash, Form, Request};
+use shared::web::{Flash, Form, Request, SubmittedForm};
 
 use crate::Handler;
 use crate::agreement::agreement_url;
@@ -170,7 +171,12 @@ impl Handler for Decide {
         // The page after the redirect knows what the decision did, and what is next.
         let redirect = redirect_with_notice(&submitted, proposal_url(id), "Decided", "").await;
         match submitted.run(|| proposals::decide(scope, member, id, choice, note.clone(), shown)).await {
-            Ok(Ok(())) => Ok(redirect.into()),
+            Ok(Ok(())) => {
+                if choice == Choice::Confirm {
+                    end_what_is_cancelled(&submitted, id).await;
+                }
+                Ok(redirect.into())
+            }
             Err(Error::Unauthenticated) => session_ended(request).await,
             Err(error) => Err(error),
             Ok(Err(refusal)) => {
@@ -180,6 +186,16 @@ impl Handler for Decide {
                 Ok(proposal_page(request, &review, content)?.refused(status, code))
             }
         }
+    }
+}
+
+/// Ends what ends with an agreement, if that was what was confirmed. A failure leaves it to the clock.
+async fn end_what_is_cancelled(submitted: &SubmittedForm<'_>, id: ProposalId) {
+    let scope = submitted.scope();
+    if let Ok(proposal) = proposals::get(scope, id).await
+        && proposal.action == ProposalAction::CancelAgreement
+    {
+        end_at_once(submitted.app(), scope.org(), proposal.agreement_id).await;
     }
 }
 

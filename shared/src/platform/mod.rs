@@ -12,6 +12,7 @@ pub mod app_state;
 pub mod aws;
 pub mod call_record;
 pub mod config;
+pub mod endings;
 pub mod files;
 pub mod secrets;
 #[cfg(feature = "lambda")]

@@ -232,9 +232,7 @@ async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result
     let drafts: Vec<&Agreement> = drafts
         .filter(|draft| blockers(draft, &[], &presumed(draft)).iter().all(Blocker::is_of_another_record))
         .collect();
-    let contacts = async {
-        scope.store().contacts(participants_of(drafts.iter().copied())).await.map_err(Error::from)
-    };
+    let contacts = async { scope.store().contacts(participants_of(drafts.iter().copied())).await.map_err(Error::from) };
     let payments = Payments::load(scope, drafts.iter().copied());
     let proposed = async {
         let drafts = drafts.iter().map(|draft| draft.id());

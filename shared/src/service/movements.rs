@@ -27,8 +27,8 @@ use crate::error::Error;
 use crate::service::agreements::found as found_agreement;
 use crate::service::paper_signatures::counting;
 use crate::service::scope::{Plan, Scope};
-use crate::store::movements::{self as stored, Read};
 use crate::store::Versioned;
+use crate::store::movements::{self as stored, Read};
 use crate::wire::page::Page;
 
 pub use crate::store::movements::{EvidenceHolder, MovementQuery};
@@ -64,9 +64,7 @@ async fn in_full(scope: &Scope, movements: Vec<Movement>) -> Result<Vec<Movement
     let agreements: BTreeSet<AgreementId> = movements.iter().map(Movement::agreement_id).collect();
     let agreements = async { scope.store().agreements(agreements).await.map_err(Error::from) };
     let has_day = movements.iter().any(|movement| movement.terms().due_on.is_some());
-    let zone = async {
-        Ok(if has_day { Some(scope.store().organization().await?.time_zone) } else { None })
-    };
+    let zone = async { Ok(if has_day { Some(scope.store().organization().await?.time_zone) } else { None }) };
     let (agreements, zone) = tokio::try_join!(agreements, zone)?;
     let agreements: HashMap<AgreementId, Versioned<Agreement>> =
         agreements.into_iter().map(|agreement| (agreement.id(), agreement)).collect();
@@ -161,10 +159,8 @@ pub async fn act(
     if is_done(&records.movement, by, &act) {
         return Ok(records.plan(scope, Ok(())));
     }
-    let needs_a_second =
-        matches!(act, MovementAct::VerifyInstructions(..) | MovementAct::ReleaseInstructions(_));
-    let counting =
-        if needs_a_second { counting(scope.store().members().await?.len()) } else { Counting::Confirmed };
+    let needs_a_second = matches!(act, MovementAct::VerifyInstructions(..) | MovementAct::ReleaseInstructions(_));
+    let counting = if needs_a_second { counting(scope.store().members().await?.len()) } else { Counting::Confirmed };
     Ok(match decide(by, records.ground(scope), &records.movement, (act, counting)) {
         Ok(change) => {
             let changes = stored::act(scope.call(), records.read(), &change)?;

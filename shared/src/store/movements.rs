@@ -121,8 +121,7 @@ impl OrgStore {
             Some(needle) => self.agreements_named(needle).await?,
             None => HashSet::new(),
         };
-        let mut rows =
-            RowFilter::default().equal(&STATE, query.state.get()).equal(&AGREEMENT, query.agreement_id);
+        let mut rows = RowFilter::default().equal(&STATE, query.state.get()).equal(&AGREEMENT, query.agreement_id);
         if let Some(needle) = needle {
             let is_found = move |row: &Item| {
                 text(row, TEXT).is_some_and(|own| own.contains(needle))
@@ -143,11 +142,7 @@ impl OrgStore {
     }
 
     /// Evidence of a movement.
-    pub(crate) async fn evidence(
-        &self,
-        movement: MovementId,
-        id: EvidenceId,
-    ) -> Result<Option<Evidence>, StoreError> {
+    pub(crate) async fn evidence(&self, movement: MovementId, id: EvidenceId) -> Result<Option<Evidence>, StoreError> {
         self.store.get(keys::evidence(self.org, movement, id)).await?.map(from_item).transpose()
     }
 
@@ -329,4 +324,101 @@ fn key_changes(org: OrgId, movement: &Movement, keys: &KeyChange) -> impl Iterat
     let free = move |key: &EvidenceKey| Change::Delete(keys::evidence_key(org, key));
     let changes: Vec<Change> = keys.claimed.iter().map(claim).chain(keys.released.iter().map(free)).collect();
     changes.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::domain::actor::Actor;
+    use crate::domain::ids::RequestId;
+    use crate::domain::time::Timestamp;
+
+    fn evidence(source: &str, amount_minor: i64) -> Evidence {
+        let actor = Actor::system();
+        serde_json::from_value(json!({
+            "id": EvidenceId::new(),
+            "movement_id": MovementId::new(),
+            "source": source,
+            "money": {"amount_minor": amount_minor, "currency": "USD"},
+            "value_day": "2026-03-16",
+            "reference": "BANKREF 7741",
+            "file": {"name": "a.pdf", "content": {"sha256": "5f".repeat(32), "size_bytes": 7}},
+            "filed_by": actor,
+            "filed_at": Timestamp::now(),
+            "state": {"state": "accepted", "at": Timestamp::now(), "by": actor},
+        }))
+        .unwrap()
+    }
+
+    fn movement() -> Movement {
+        let (now, stamp) = (Timestamp::now(), json!({"at": Timestamp::now(), "by": Actor::system()}));
+        serde_json::from_value(json!({
+            "id": MovementId::new(),
+            "agreement_id": AgreementId::new(),
+            "workspace_id": WorkspaceId::from(uuid::Uuid::now_v7()),
+            "terms": {
+                "purpose": "Straße",
+                "reference": "INV-7",
+                "money": {"amount_minor": i64::MAX, "currency": "JPY"},
+                "direction": "incoming",
+                "method": "wire",
+                "due_on": "2026-03-20",
+            },
+            "status": {"state": "reconciled", "confirmed_at": now, "confirmed_by": Actor::system(),
+                "basis": "recipient_confirmation"},
+            "authorized": stamp,
+            "receipts": {EvidenceId::new().to_string(): {
+                "source": "recipient_confirmation",
+                "money": {"amount_minor": i64::MAX, "currency": "JPY"},
+                "is_accepted": true,
+            }},
+            "keys": {EvidenceId::new().to_string(): ["reference:QX7"]},
+            "evidence_filed": 3,
+            "created_by": Actor::system(),
+            "created_at": now,
+            "updated_at": now,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn records_are_read_as_they_were_written_to_the_last_minor_unit() {
+        let movement = movement();
+        assert_eq!(Movement::decode(movement.encode().unwrap()).unwrap(), movement);
+        for source in ["sender_bank_document", "recipient_confirmation"] {
+            let evidence = evidence(source, i64::MAX - 1);
+            let item = evidence_item(OrgId::new(), &evidence).unwrap();
+            assert_eq!(from_item::<Evidence>(item).unwrap(), evidence);
+        }
+    }
+
+    #[test]
+    fn a_row_has_ids_and_the_folded_texts_of_the_payment() {
+        let movement = movement();
+        let (org, call) = (OrgId::new(), RequestId::new());
+        let call = CallContext::new(call, "test", Timestamp::now(), Actor::system(), org, Vec::new());
+        let created = Changes::of(&call, record::create(org, &movement).unwrap()).into_list();
+        let [_, Change::Put(row)] = &created[..] else { panic!("{created:?}") };
+        assert_eq!(text(row, TEXT), Some("strasse\ninv-7"));
+        assert_eq!(text(row, STATE.name), Some("reconciled"));
+        assert_eq!(text(row, AGREEMENT.name), Some(movement.agreement_id().to_string().as_str()));
+        assert_eq!(text(row, DUE.name), Some("2026-03-20"));
+    }
+
+    #[test]
+    fn a_claim_holds_for_one_movement_and_no_key_has_the_reference() {
+        let movement = movement();
+        let keys = evidence("recipient_confirmation", 7).keys();
+        assert_eq!(keys.len(), 2);
+        let change = KeyChange { claimed: vec![keys[0].clone()], released: vec![keys[1].clone()] };
+        let changes: Vec<Change> = key_changes(OrgId::new(), &movement, &change).collect();
+        let [Change::Update(claimed), Change::Delete(_)] = &changes[..] else { panic!("{changes:?}") };
+        assert_eq!(claimed.condition, "attribute_not_exists(#pk) OR #movement = :movement");
+        let of = AttributeValue::S(movement.id().to_string());
+        assert!(claimed.values.contains(&(":movement", of)));
+        let said = format!("{changes:?}");
+        assert!(!said.contains("BANKREF") && !said.contains(&"5f".repeat(32)), "{said}");
+    }
 }

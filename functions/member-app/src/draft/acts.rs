@@ -8,6 +8,7 @@ use shared::domain::ids::AgreementId;
 use shared::domain::member::{Changed, Refusal};
 use shared::domain::proposal::{NewProposal, Note, ProposalAction};
 use shared::error::Error;
+use shared::platform::endings::end_at_once;
 use shared::service::agreements::AgreementInFull;
 use shared::service::proposals::{self, ActRefused, ActReview, ReviewFingerprint};
 use shared::service::{agreements, drafts};
@@ -148,7 +149,12 @@ async fn act(request: &Request, action: ProposalAction) -> Result<PageResponse, 
     let new = NewProposal { action, agreement_id: id, note: None };
     let (scope, member) = (submitted.scope(), submitted.submitter());
     match submitted.run(|| proposals::propose_and_confirm(scope, member, new.clone(), &shown)).await? {
-        Ok(()) => Ok(redirect.into()),
+        Ok(()) => {
+            if action == ProposalAction::CancelAgreement {
+                end_at_once(submitted.app(), scope.org(), id).await;
+            }
+            Ok(redirect.into())
+        }
         Err(ActRefused::Proposed(proposal)) => {
             let title = "A proposal needs your decision first";
             let line = "This was proposed already. Confirm or decline it here.";

@@ -12,6 +12,7 @@ mod input;
 mod large_pages;
 mod lists;
 mod obligations;
+mod movements;
 mod openapi;
 mod progress;
 mod proposals;

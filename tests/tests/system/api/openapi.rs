@@ -179,9 +179,11 @@ fn the_description_has_no_inner_words() {
 /// A filter takes the values of the field that it compares, by the same enumeration, and the empty text.
 #[test]
 fn filters_take_the_values_of_their_fields() {
-    for (list, filter, enumeration) in
-        [("list_agreements", "lifecycle", "Lifecycle"), ("list_proposals", "state", "ProposalState")]
-    {
+    for (list, filter, enumeration) in [
+        ("list_agreements", "lifecycle", "Lifecycle"),
+        ("list_proposals", "state", "ProposalState"),
+        ("list_movements", "state", "MovementState"),
+    ] {
         let operation = spec::all().into_iter().find(|operation| operation.id == list).expect("a list");
         let parameters = operation.about["parameters"].as_array().expect("parameters");
         let schema = &parameters.iter().find(|parameter| parameter["name"] == filter).expect("a filter")["schema"];

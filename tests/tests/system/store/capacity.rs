@@ -8,11 +8,12 @@ use std::path::PathBuf;
 use serde_json::{Map, Value, json};
 use shared::domain::agreement::Label;
 use shared::domain::agreement::gate::GateRule;
+use shared::domain::movement::terms::PaymentTerms;
 use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 use shared::limits;
 use tests::client::Request;
-use tests::{Client, Faults, Org, Stack, log, spec};
+use tests::{Client, Faults, Org, Stack, log, payments, spec};
 
 use crate::unknown_id;
 
@@ -20,6 +21,7 @@ const CONTACTS: &str = "/api/v1/contacts";
 const WORKSPACES: &str = "/api/v1/workspaces";
 const AGREEMENTS: &str = "/api/v1/agreements";
 const PROPOSALS: &str = "/api/v1/proposals";
+const MOVEMENTS: &str = "/api/v1/movements";
 
 const FIGURES: [&str; 3] = ["read_units", "write_units", "round_trips"];
 
@@ -178,6 +180,8 @@ async fn measure_all(meter: &mut Meter<'_>, org: &Org, client: &Client) {
     meter.measure("list_contacts: by reference, of 253", 200, by_reference("crm-4711")).await;
     meter.measure("list_contacts: by a reference that none of 253 has", 200, by_reference("crm-0")).await;
 
+    measure_movements(meter, org, client).await;
+
     meter.measure("refused input", 422, client.get(CONTACTS).query("limit", 0)).await;
     meter.measure("refused scope", 403, client.with_token(&org.read_only_token.value).post(CONTACTS, &plain)).await;
     meter.measure("no such route", 404, client.get("/api/v1/nowhere")).await;
@@ -235,6 +239,22 @@ async fn measure_agreements(meter: &mut Meter<'_>, org: &Org, client: &Client, b
     let live = tests::drafts::write(org, tests::drafts::active(&live)).await;
     let to = format!("{}/participants", live.path());
     meter.measure("add_agreement_participant: no draft", 422, client.post(to, &part)).await;
+}
+
+async fn measure_movements(meter: &mut Meter<'_>, org: &Org, client: &Client) {
+    meter.measure("list_movements: none", 200, client.get(MOVEMENTS)).await;
+    let (workspace, ada) = (org.workspace("Elm").await, org.person("Ada").await);
+    let draft = tests::drafts::write(org, tests::drafts::ready(&workspace, "Paid", &ada)).await;
+    let terms = |purpose: &str| payments::terms(&draft.agreement, purpose, "R-1");
+    let without_day = PaymentTerms { due_on: None, ..terms("Deposit") };
+    let deposit = org.payment(draft.agreement.id(), without_day).await;
+    meter.measure("get_movement: without a due day", 200, client.get(format!("{MOVEMENTS}/{deposit}"))).await;
+    let balance = org.payment(draft.agreement.id(), terms("Balance")).await;
+    meter.measure("get_movement", 200, client.get(format!("{MOVEMENTS}/{balance}"))).await;
+    meter.measure("get_movement: unknown", 404, client.get(format!("{MOVEMENTS}/{}", unknown_id()))).await;
+    meter.measure("list_movements: two of one agreement", 200, client.get(MOVEMENTS)).await;
+    meter.measure("list_movements: search finds one", 200, client.get(MOVEMENTS).query("search", "balance")).await;
+    meter.measure("get_agreement: a draft with two payments", 200, client.get(draft.path())).await;
 }
 
 /// Holds figures to the golden file.

@@ -1,0 +1,176 @@
+//! Payments of agreements, and what members do about them, through the service's use cases.
+
+use shared::AppState;
+use shared::domain::agreement::Agreement;
+use shared::domain::agreement::DocumentContent;
+use shared::domain::contact::Email;
+use shared::domain::day::Day;
+use shared::domain::ids::{AgreementId, EvidenceId, MovementId};
+use shared::domain::money::{Currency, Money};
+use shared::domain::movement::evidence::{BankReference, EvidenceFacts, EvidenceFile, NewEvidence};
+use shared::domain::movement::instructions::{BankInstructions, InstructionsKind, VerificationMethod};
+use shared::domain::movement::safe_text::SafeLine;
+use shared::domain::movement::source::ChosenSource;
+use shared::domain::movement::terms::PaymentTerms;
+use shared::domain::participant::receipt::FileType;
+use shared::domain::proposal::{NewProposal, ProposalAction};
+use shared::domain::time_scale::TimeScale;
+use shared::platform::config::BaseUrl;
+use shared::platform::telemetry::Log;
+use shared::service::movements::{self, MovementAct};
+use shared::service::scope::Plan;
+use shared::service::{payments, proposals};
+use shared::web::member_call::MemberCall;
+
+use crate::app::Person;
+use crate::org::Org;
+
+/// The number of the account in [`instructions`].
+pub const IBAN: &str = "DE89370400440532013000";
+
+/// The terms of a payment of 250,000.00 US dollars from the first participant to the second.
+///
+/// # Panics
+/// When a text may not be shown.
+#[must_use]
+pub fn terms(agreement: &Agreement, purpose: &str, reference: &str) -> PaymentTerms {
+    let line = |text: &str| Some(SafeLine::parse(text).expect("a line"));
+    PaymentTerms {
+        purpose: line(purpose),
+        reference: line(reference),
+        money: Some(dollars(25_000_000)),
+        sender: agreement.participants.first().map(|participant| participant.id),
+        receiver: agreement.participants.get(1).map(|participant| participant.id),
+        due_on: Day::parse("2026-03-20"),
+        ..PaymentTerms::default()
+    }
+}
+
+/// So many cents of a US dollar.
+///
+/// # Panics
+/// When it is no amount.
+#[must_use]
+pub fn dollars(minor: i64) -> Money {
+    Money::new(minor, Currency::parse("USD").expect("a currency")).expect("an amount")
+}
+
+/// Instructions with [`IBAN`].
+///
+/// # Panics
+/// When they are none.
+#[must_use]
+pub fn instructions() -> BankInstructions {
+    let typed = |part: &str| match part {
+        "holder" => "Northwind Robotics".to_owned(),
+        "bank" => "Test Bank".to_owned(),
+        "number" => IBAN.to_owned(),
+        _ => String::new(),
+    };
+    BankInstructions::read(InstructionsKind::Iban, typed).expect("instructions")
+}
+
+/// Evidence of a source with a file whose hash is this letter, 64 times.
+///
+/// # Panics
+/// When it is none.
+#[must_use]
+pub fn evidence(source: &str, money: Money, file: char) -> NewEvidence {
+    let content = DocumentContent { sha256: file.to_string().repeat(64), size_bytes: 1024 };
+    let name = SafeLine::parse("statement.pdf").expect("a name");
+    let facts = EvidenceFacts {
+        money,
+        value_day: Day::parse("2026-03-16").expect("a day"),
+        reference: Some(BankReference::parse(&format!("BANKREF {file} 7741")).expect("a reference")),
+        file: Some(EvidenceFile { name, content, file_type: Some(FileType::Pdf) }),
+    };
+    NewEvidence::typed(EvidenceId::new(), ChosenSource::parse(source).expect("a source"), facts).expect("evidence")
+}
+
+impl Org {
+    /// A new payment of a draft.
+    ///
+    /// # Panics
+    /// When the draft does not take it.
+    pub async fn payment(&self, agreement: AgreementId, terms: PaymentTerms) -> MovementId {
+        let (system, id) = (self.system(), MovementId::new());
+        let added = system.run(5, || payments::add(&system, (agreement, id), terms.clone())).await;
+        added.expect("the table answers").expect("the draft takes it");
+        id
+    }
+
+    /// A call of a member.
+    ///
+    /// # Panics
+    /// When their password is wrong.
+    pub async fn member_call(&self, person: &Person, operation: &'static str) -> MemberCall {
+        let base_url = BaseUrl::parse(self.base_url()).expect("a URL");
+        let app = AppState::without_https(self.store().clone(), base_url, Log::stdout(), TimeScale::default());
+        let email = Email::parse(&person.email).expect("an address");
+        let call = MemberCall::begin(&app, operation, &email, &person.password).await;
+        call.expect("the table answers").expect("a member")
+    }
+
+    /// What a use case decides for a member, committed.
+    ///
+    /// # Errors
+    /// The refusal of the rules.
+    ///
+    /// # Panics
+    /// When the table does not take it.
+    pub async fn as_member<T, R>(
+        &self,
+        person: &Person,
+        operation: &'static str,
+        decide: impl AsyncFnOnce(&MemberCall) -> Result<Plan<Result<T, R>>, shared::error::Error>,
+    ) -> Result<T, R> {
+        let call = self.member_call(person, operation).await;
+        let plan = decide(&call).await.expect("the use case decides").accepted()?;
+        Ok(call.commit(plan).await.expect("the table takes it"))
+    }
+
+    /// Publishes or cancels an agreement in one act of a member.
+    ///
+    /// # Panics
+    /// When that is refused.
+    pub async fn decide_at_once(&self, person: &Person, agreement_id: AgreementId, action: ProposalAction) {
+        let new = || NewProposal { action, agreement_id, note: None };
+        let done = self
+            .as_member(person, "publish_agreement", async |call| {
+                let review = proposals::review_act(call.scope(), agreement_id, action).await?;
+                proposals::propose_and_confirm(call.scope(), call.member(), new(), &review.fingerprint).await
+            })
+            .await;
+        done.expect("nothing is in the way");
+    }
+
+    /// What a member does about a movement.
+    ///
+    /// # Panics
+    /// When that is refused.
+    pub async fn act_on(&self, person: &Person, id: MovementId, act: MovementAct) {
+        let done = self
+            .as_member(person, "authorize_movement", async |call| {
+                movements::act(call.scope(), call.member(), id, act).await
+            })
+            .await;
+        done.expect("the rules allow it");
+    }
+
+    /// Lets a movement of an active agreement be paid: one member enters instructions, the other verifies and releases them.
+    ///
+    /// # Panics
+    /// When that is refused.
+    pub async fn open_movement(&self, [first, second]: [&Person; 2], id: MovementId) {
+        self.act_on(first, id, MovementAct::Authorize).await;
+        let keys = self.stack().keyring();
+        let entered = self
+            .as_member(first, "enter_instructions", async |call| {
+                movements::enter_instructions(call.scope(), call.member(), keys, id, (0, &instructions())).await
+            })
+            .await;
+        entered.expect("the rules allow it");
+        self.act_on(second, id, MovementAct::VerifyInstructions(1, VerificationMethod::CallBack)).await;
+        self.act_on(second, id, MovementAct::ReleaseInstructions(1)).await;
+    }
+}
