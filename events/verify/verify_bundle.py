@@ -37,7 +37,8 @@ def verify(bundle, keys):
     """Verifies the bytes of a bundle. Returns the manifest if it is proven, the paths of the files that are as it says,
     and all problems, each as its kind, the path (None for the whole bundle) and a detail.
 
-    `keys` are the public keys in hexadecimal, by their ids: what the bundle says about its key is not relied on."""
+    `keys` are those of the key document by their ids, as `read_keys` reads them: what the bundle says about its key is not
+    relied on."""
     if len(bundle) > BUNDLE_BYTES_MAX:
         return None, [], [("not a bundle", None, "it is larger than any bundle")]
     entries, end = read_entries(bundle)
@@ -150,14 +151,18 @@ def check_manifest(entry, signature, keys):
         return None, [("manifest changed", path, "it is not as the service writes it")]
     problems = []
     key = manifest["signing_key"]
-    is_known = keys.get(key["id"]) == key["public_key"]
+    known = keys.get(key["id"])
+    is_known = known is not None and known["public_key"] == key["public_key"]
     if not is_known:
         problems.append(("unknown key", path, "the key document does not have the key that it names"))
+    elif known["since"]:
+        problems.append(("compromised key", path, f"others may have had the key that it names since {known['since']},"
+                                                  " and could have made this bundle"))
     if signature is None:
         return manifest, problems + [("missing", "manifest.sig", "")]
     is_whole = has_its_crc(entry) and has_its_crc(signature)
     # With a key that we do not know there is nothing to verify.
-    if not is_whole or is_known and not is_signed(content, bytes(signature["content"]), keys[key["id"]]):
+    if not is_whole or is_known and not is_signed(content, bytes(signature["content"]), key["public_key"]):
         problems.append(("manifest changed", path, "manifest.sig is not its signature"))
     return manifest, problems
 
@@ -265,16 +270,24 @@ def is_unchanged(entry, file):
 
 
 def read_keys(path):
-    """The service's public keys in hexadecimal, by their ids."""
+    """The service's public keys by their ids, each with `public_key` in hexadecimal and, if others may have had it, the
+    time `since` when; else None."""
     with open(path, encoding="utf-8") as file:
         document = json.load(file)
+    trusted, compromised = document["keys"], document.get("compromised_keys", [])
+    if not isinstance(trusted, list) or not isinstance(compromised, list):
+        raise ValueError("its keys are no list")
     keys = {}
-    for key in document["keys"]:
-        key = {"id": key["id"], "public_key": key["public_key"]}
-        if not is_key(key) or key["id"] in keys:
-            raise ValueError(f"not a key, or a second one of this id: {key}")
-        keys[key["id"]] = key["public_key"]
+    for entry, is_trusted in [(entry, True) for entry in trusted] + [(entry, False) for entry in compromised]:
+        key = {"id": entry["id"], "public_key": entry["public_key"]}
+        if not is_key(key) or key["id"] in keys or not is_trusted and not is_time(entry["since"]):
+            raise ValueError(f"not a key, or a second one of this id: {entry}")
+        keys[key["id"]] = {"public_key": key["public_key"], "since": None if is_trusted else entry["since"]}
     return keys
+
+
+def is_time(text):
+    return re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z", text) is not None
 
 
 def report(manifest, matching, problems):

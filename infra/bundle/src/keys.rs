@@ -1,5 +1,6 @@
 //! Keys: the service's own, which signs, and the public ones, which verifiers trust.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use ed25519_dalek::{Signature, Signer, VerifyingKey};
@@ -22,6 +23,9 @@ pub enum KeyError {
     /// Two keys of a document have the same id.
     #[error("the key document has two keys with the id {0}")]
     SameId(String),
+    /// The time since when a key is compromised is spelled otherwise.
+    #[error("a compromised key has the time since when it is, such as 2026-11-23T06:33:17.000Z")]
+    Since,
     /// The text is no key document.
     #[error("this is no key document: {0}")]
     Document(String),
@@ -90,6 +94,65 @@ impl PublicKey {
     }
 }
 
+/// A public key whose secret half others than the service may have had: its signatures prove nothing, whatever time stands
+/// in what they sign. As JSON, a public key with a further member, `"since": "2026-11-23T06:33:17.000Z"`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "SpelledCompromised", into = "SpelledCompromised")]
+pub struct CompromisedKey {
+    key: PublicKey,
+    since: String,
+}
+
+/// A compromised key as JSON has it.
+#[derive(Serialize, Deserialize)]
+struct SpelledCompromised {
+    id: String,
+    public_key: String,
+    since: String,
+}
+
+impl TryFrom<SpelledCompromised> for CompromisedKey {
+    type Error = KeyError;
+
+    fn try_from(SpelledCompromised { id, public_key, since }: SpelledCompromised) -> Result<Self, KeyError> {
+        Self::new(Spelled { id, public_key }.try_into()?, since)
+    }
+}
+
+impl From<CompromisedKey> for SpelledCompromised {
+    fn from(CompromisedKey { key, since }: CompromisedKey) -> Self {
+        let Spelled { id, public_key } = key.into();
+        Self { id, public_key, since }
+    }
+}
+
+impl CompromisedKey {
+    /// A key that others may have had since a time: RFC 3339 in UTC, with milliseconds.
+    ///
+    /// # Errors
+    /// [`KeyError::Since`].
+    pub fn new(key: PublicKey, since: impl Into<String>) -> Result<Self, KeyError> {
+        let since = since.into();
+        let shape = since.chars().map(|letter| if letter.is_ascii_digit() { '0' } else { letter });
+        let is_time = shape.eq("0000-00-00T00:00:00.000Z".chars());
+        if is_time { Ok(Self { key, since }) } else { Err(KeyError::Since) }
+    }
+}
+
+/// What a key is to a key document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing<'a> {
+    /// Its signatures count.
+    Trusted,
+    /// Others may have had it.
+    Compromised {
+        /// Since when.
+        since: &'a str,
+    },
+    /// The document does not have it under its id.
+    Unknown,
+}
+
 /// The key with which the service signs bundles. It is wiped from memory when dropped.
 pub struct SigningKey {
     id: String,
@@ -135,9 +198,14 @@ fn signed_text(manifest: &[u8]) -> Vec<u8> {
 /// The public keys whose signatures count, as the service publishes them: `{"keys": [{"id": …, "public_key": …}, …]}`. Keys
 /// stay in it as long as bundles that they signed are to verify. Other members are ignored, so that later documents may
 /// say more about a key.
+///
+/// Decision: a compromised key is not among them but in a list of its own, `compromised_keys`, which is not there as long as
+/// it is empty. A verifier that does not know that list takes the key for an unknown one, and not for one that counts.
 #[derive(Debug, Clone, Serialize)]
 pub struct KeyDocument {
     keys: Vec<PublicKey>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    compromised_keys: Vec<CompromisedKey>,
 }
 
 impl KeyDocument {
@@ -146,12 +214,24 @@ impl KeyDocument {
     /// # Errors
     /// [`KeyError::SameId`].
     pub fn new(keys: Vec<PublicKey>) -> Result<Self, KeyError> {
-        for (at, key) in keys.iter().enumerate() {
-            if keys.iter().skip(at + 1).any(|other| other.id == key.id) {
-                return Err(KeyError::SameId(key.id.clone()));
-            }
+        Self { keys, compromised_keys: Vec::new() }.checked()
+    }
+
+    /// The document with these compromised keys.
+    ///
+    /// # Errors
+    /// [`KeyError::SameId`], also if one of them is among the keys that count.
+    pub fn with_compromised(self, compromised_keys: Vec<CompromisedKey>) -> Result<Self, KeyError> {
+        Self { compromised_keys, ..self }.checked()
+    }
+
+    fn checked(self) -> Result<Self, KeyError> {
+        let mut ids = HashSet::new();
+        let compromised = self.compromised_keys.iter().map(|compromised| &compromised.key);
+        match self.keys.iter().chain(compromised).find(|key| !ids.insert(key.id.as_str())) {
+            Some(key) => Err(KeyError::SameId(key.id.clone())),
+            None => Ok(self),
         }
-        Ok(Self { keys })
     }
 
     /// Reads the document.
@@ -162,14 +242,20 @@ impl KeyDocument {
         #[derive(Deserialize)]
         struct Document {
             keys: Vec<PublicKey>,
+            #[serde(default)]
+            compromised_keys: Vec<CompromisedKey>,
         }
         let document: Document = serde_json::from_slice(json).map_err(|error| KeyError::Document(error.to_string()))?;
-        Self::new(document.keys)
+        Self::new(document.keys)?.with_compromised(document.compromised_keys)
     }
 
-    /// Whether the document has this key under this id.
-    pub(crate) fn has(&self, key: &PublicKey) -> bool {
-        self.keys.contains(key)
+    /// What this key is, under its id.
+    pub(crate) fn standing(&self, key: &PublicKey) -> Standing<'_> {
+        if self.keys.contains(key) {
+            return Standing::Trusted;
+        }
+        let compromised = self.compromised_keys.iter().find(|compromised| compromised.key == *key);
+        compromised.map_or(Standing::Unknown, |CompromisedKey { since, .. }| Standing::Compromised { since })
     }
 }
 
@@ -217,16 +303,38 @@ mod tests {
         let one = |id: &str| format!(r#"{{"id":"{id}","public_key":"{public_key}"}}"#);
         assert_eq!(json, format!(r#"{{"keys":[{},{}]}}"#, one("2026-11"), one("2026-12")));
         let read = KeyDocument::parse(json.as_bytes()).unwrap();
-        assert!(read.has(&key("2026-12")) && !read.has(&key("2026-10")));
+        let standing = |document: &KeyDocument, id: &str| format!("{:?}", document.standing(&key(id)));
+        assert_eq!((standing(&read, "2026-12").as_str(), standing(&read, "2026-10").as_str()), ("Trusted", "Unknown"));
         let later = json.replace("{\"id\"", "{\"from\":\"2026-11-01\",\"id\"");
-        assert!(KeyDocument::parse(later.as_bytes()).unwrap().has(&key("2026-11")));
+        assert_eq!(standing(&KeyDocument::parse(later.as_bytes()).unwrap(), "2026-11"), "Trusted");
+
+        let compromised = CompromisedKey::new(key("2026-10"), "2026-11-23T06:33:17.000Z").unwrap();
+        let document = document.with_compromised(vec![compromised]).unwrap();
+        let json = serde_json::to_string(&document).unwrap();
+        let leaked = one("2026-10").replace('}', r#","since":"2026-11-23T06:33:17.000Z"}"#);
+        let expected = format!(r#"{{"keys":[{},{}],"compromised_keys":[{leaked}]}}"#, one("2026-11"), one("2026-12"));
+        assert_eq!(json, expected);
+        let read = KeyDocument::parse(json.as_bytes()).unwrap();
+        assert_eq!(standing(&read, "2026-10"), "Compromised { since: \"2026-11-23T06:33:17.000Z\" }");
+        assert_eq!(standing(&read, "2026-11"), "Trusted");
+        let other = SigningKey::new("2026-10", &[8; 32]).unwrap().public();
+        assert_eq!(read.standing(&other), Standing::Unknown, "another key under the same id");
     }
 
     #[test]
     fn other_documents_are_refused() {
         let two = serde_json::json!({ "keys": [key("a"), key("a")] }).to_string();
         assert!(matches!(KeyDocument::parse(two.as_bytes()), Err(KeyError::SameId(id)) if id == "a"));
+        let leaked =
+            serde_json::json!({ "id": "a", "public_key": "0".repeat(64), "since": "2026-11-23T06:33:17.000Z" });
+        let both = serde_json::json!({ "keys": [key("a")], "compromised_keys": [leaked] }).to_string();
+        assert!(matches!(KeyDocument::parse(both.as_bytes()), Err(KeyError::SameId(id)) if id == "a"));
+        for since in ["", "2026-11-23", "2026-11-23T06:33:17Z", "2026-11-23T06:33:17.000+00:00", "x"] {
+            assert!(matches!(CompromisedKey::new(key("a"), since), Err(KeyError::Since)), "{since}");
+        }
         for (json, why) in [
+            (r#"{"keys":[],"compromised_keys":null}"#, "expected a sequence"),
+            (r#"{"keys":[],"compromised_keys":[{"id":"a","public_key":"00"}]}"#, "missing field `since`"),
             ("", "no key document"),
             ("{}", "missing field `keys`"),
             (r#"{"keys":{}}"#, "expected a sequence"),

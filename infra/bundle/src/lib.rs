@@ -24,7 +24,7 @@ mod report;
 mod verify;
 mod write;
 
-pub use keys::{KeyDocument, KeyError, PublicKey, SigningKey};
+pub use keys::{CompromisedKey, KeyDocument, KeyError, PublicKey, SigningKey};
 pub use manifest::{Manifest, ManifestFile};
 pub use path::is_safe_path;
 pub use report::{Problem, ProblemKind, Report};

@@ -1,5 +1,6 @@
 //! What a verification found.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::manifest::Manifest;
@@ -18,6 +19,8 @@ pub enum ProblemKind {
     ManifestChanged,
     /// The key document does not have the key that signed the manifest, or has another under its id.
     UnknownKey,
+    /// Others than the service may have had the key that signed the manifest.
+    CompromisedKey,
     /// The file is no bundle, or something in it is not as it is in every bundle.
     NotABundle,
 }
@@ -30,6 +33,7 @@ impl fmt::Display for ProblemKind {
             Self::Missing => "missing",
             Self::ManifestChanged => "manifest changed",
             Self::UnknownKey => "unknown key",
+            Self::CompromisedKey => "compromised key",
             Self::NotABundle => "not a bundle",
         })
     }
@@ -44,14 +48,14 @@ pub struct Problem {
     /// it may be anything, and a displayed [`Report`] escapes it.
     pub path: Option<String>,
     /// What was found, where the kind does not say all. A sentence for people, without its period; may be empty.
-    pub detail: &'static str,
+    pub detail: Cow<'static, str>,
 }
 
 /// What a verification found: all problems, not only the first. Displayed, it has a line for each file and the verdict.
 #[derive(Debug, Default)]
 #[must_use]
 pub struct Report {
-    /// The manifest, if a key of the key document signed it. None else, so that nobody relies on what is not proven.
+    /// The manifest, if a key of the key document signed it that nobody else had. None else, so that nobody relies on what is not proven.
     pub manifest: Option<Manifest>,
     /// The paths of the files that are as the manifest says, in its order. Without [`Report::manifest`] that proves nothing.
     pub matching: Vec<String>,
@@ -66,8 +70,8 @@ impl Report {
         self.manifest.is_some() && self.problems.is_empty()
     }
 
-    pub(crate) fn add(&mut self, kind: ProblemKind, path: Option<&str>, detail: &'static str) {
-        self.problems.push(Problem { kind, path: path.map(str::to_owned), detail });
+    pub(crate) fn add(&mut self, kind: ProblemKind, path: Option<&str>, detail: impl Into<Cow<'static, str>>) {
+        self.problems.push(Problem { kind, path: path.map(str::to_owned), detail: detail.into() });
     }
 }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::container::{self, Entry, Walked};
-use crate::keys::KeyDocument;
+use crate::keys::{KeyDocument, Standing};
 use crate::manifest::{self, Manifest, ManifestFile};
-use crate::report::{Problem, ProblemKind, Report};
+use crate::report::{ProblemKind, Report};
 use crate::{BUNDLE_BYTES_MAX, MANIFEST_PATH, SIGNATURE_PATH};
 
 /// Verifies the bytes of a bundle. Only keys of the key document count; the bundle's own word on its key is compared with
@@ -73,20 +73,29 @@ fn check_manifest(
         return None;
     };
     let key = &manifest.signing_key;
-    let is_known = keys.has(key);
-    if !is_known {
-        report.add(ProblemKind::UnknownKey, PATH, "the key document does not have the key that it names");
+    let standing = keys.standing(key);
+    match standing {
+        Standing::Trusted => {}
+        Standing::Compromised { since } => {
+            let detail =
+                format!("others may have had the key that it names since {since}, and could have made this bundle");
+            report.add(ProblemKind::CompromisedKey, PATH, detail);
+        }
+        Standing::Unknown => {
+            report.add(ProblemKind::UnknownKey, PATH, "the key document does not have the key that it names");
+        }
     }
     let Some(signature) = signature else {
         report.add(ProblemKind::Missing, Some(SIGNATURE_PATH), "");
         return Some((manifest, false));
     };
     let is_whole = json.has_its_crc() && signature.has_its_crc();
-    let is_signed = is_whole && (!is_known || key.verifies(json.content, signature.content));
+    let is_signed = is_whole && (standing == Standing::Unknown || key.verifies(json.content, signature.content));
     if !is_signed {
         report.add(ProblemKind::ManifestChanged, PATH, "manifest.sig is not its signature");
     }
-    Some((manifest, is_known && is_signed))
+    let is_proven = is_signed && standing == Standing::Trusted;
+    Some((manifest, is_proven))
 }
 
 /// Compares the files with the manifest, each by size and SHA-256.
@@ -110,11 +119,11 @@ fn check_files(report: &mut Report, walked: &Walked<'_>, files: &[ManifestFile])
                 continue;
             }
         };
-        problems.push(Problem { kind, path: Some(file.path.clone()), detail: "" });
+        problems.push((kind, file.path.as_str()));
     }
-    let added =
-        entries.into_keys().map(|name| Problem { kind: ProblemKind::Added, path: Some(name.to_owned()), detail: "" });
-    problems.extend(added);
-    problems.sort_by(|one, next| one.path.cmp(&next.path));
-    report.problems.extend(problems);
+    problems.extend(entries.into_keys().map(|name| (ProblemKind::Added, name)));
+    problems.sort_by_key(|(_, path)| *path);
+    for (kind, path) in problems {
+        report.add(kind, Some(path), "");
+    }
 }

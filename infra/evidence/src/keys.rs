@@ -4,9 +4,9 @@
 //! Decision: the id of a key is the beginning of the SHA-256 of its public half. It tells nothing of the keyring, not even
 //! what its keys are called, and two keys never share one.
 
-use bundle::{KeyDocument, PublicKey, SigningKey};
+use bundle::{CompromisedKey, KeyDocument, PublicKey, SigningKey};
 use shared::crypto;
-use shared::crypto::keyring::Keyring;
+use shared::crypto::keyring::{Keyring, Retired};
 
 use crate::EvidenceError;
 
@@ -24,20 +24,48 @@ pub fn signing_key(keyring: &Keyring) -> Result<SigningKey, EvidenceError> {
     key(&secret)
 }
 
-/// The public keys of all keys of the keyring: bundles verify as long as the keyring has the key with which they were
-/// signed.
+/// The public keys of all keys that the keyring has or had: bundles stay checkable for good. Those that have leaked are told
+/// apart, because whoever has one can sign bundles in the service's name.
 ///
 /// # Errors
 /// [`EvidenceError`], to which no keyring leads.
 pub fn key_document(keyring: &Keyring) -> Result<KeyDocument, EvidenceError> {
     let keys = keyring.derive_with_each(PLACE);
-    let public: Result<Vec<PublicKey>, EvidenceError> =
-        keys.iter().map(|secret| key(secret).map(|key| key.public())).collect();
-    Ok(KeyDocument::new(public?)?)
+    let mut public = Vec::new();
+    for secret in keys {
+        public.push(key(&secret)?.public());
+    }
+    let mut compromised = Vec::new();
+    for Retired { evidence_key, compromised_since } in keyring.all_retired() {
+        let key = PublicKey::new(id(evidence_key), *evidence_key)?;
+        match compromised_since {
+            Some(since) => compromised.push(CompromisedKey::new(key, since.clone())?),
+            None => public.push(key),
+        }
+    }
+    Ok(KeyDocument::new(public)?.with_compromised(compromised)?)
+}
+
+/// The public key that follows from the key with a name, which stays known when that key is retired.
+///
+/// # Errors
+/// [`EvidenceError::Keyring`] if the keyring does not have that key, or not anymore.
+pub fn public_key(keyring: &Keyring, name: &str) -> Result<PublicKey, EvidenceError> {
+    let secret = match keyring.retired(name) {
+        Some(Retired { evidence_key, .. }) => return Ok(PublicKey::new(id(evidence_key), *evidence_key)?),
+        None => keyring.derive_with(name, PLACE)?,
+    };
+    Ok(key(&secret)?.public())
 }
 
 fn key(secret: &[u8; 32]) -> Result<SigningKey, EvidenceError> {
     let unnamed = SigningKey::new("unnamed", secret)?.public();
-    let digest = crypto::sha256_hex(unnamed.bytes());
-    Ok(SigningKey::new(&digest[..ID_CHARS], secret)?)
+    Ok(SigningKey::new(id(unnamed.bytes()), secret)?)
+}
+
+/// The id of a public key.
+fn id(public_key: &[u8; 32]) -> String {
+    let mut digest = crypto::sha256_hex(public_key);
+    digest.truncate(ID_CHARS);
+    digest
 }

@@ -17,7 +17,7 @@ use shared::crypto::keyring::SealError;
 
 pub use bundling::{Files, bundle};
 pub use certifying::certificate;
-pub use keys::{key_document, signing_key};
+pub use keys::{key_document, public_key, signing_key};
 
 /// Why no file could be written. The causes are for the log: none of them follows from what people did.
 #[derive(Debug, thiserror::Error)]

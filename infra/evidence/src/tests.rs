@@ -3,7 +3,8 @@
 use bundle::{KeyDocument, verify};
 use bytes::Bytes;
 use serde_json::{Value, json};
-use shared::crypto::{self, keyring::Keyring};
+use shared::crypto;
+use shared::crypto::keyring::{Keyring, Retired};
 use shared::domain::actor::Actor;
 use shared::domain::agreement::acts::Act;
 use shared::domain::agreement::{Agreement, AgreementKind, AgreementName, NewAgreement};
@@ -17,7 +18,7 @@ use shared::domain::time::Timestamp;
 use shared::platform::config::BaseUrl;
 use shared::wire::input::OrDefault;
 
-use crate::{EvidenceError, Files, bundle, certificate, key_document, signing_key};
+use crate::{EvidenceError, Files, bundle, certificate, key_document, public_key, signing_key};
 
 pub(crate) const PAPER: &[u8] = b"%PDF-1.7 a deed";
 /// The whole service in ten scripts, and a name that would turn a line around.
@@ -129,6 +130,25 @@ fn the_keys_of_a_keyring_never_change() {
         assert!(document["keys"].as_array().unwrap().contains(&key), "{current}");
         let (id, public_key) = (key["id"].as_str().unwrap(), key["public_key"].as_str().unwrap());
         assert!(id.len() == 16 && !public_key.contains(id) && !id.contains("202"), "{key}");
+    }
+}
+
+/// A retired key stays in the document under the id that it always had, and a leaked one apart from those that count.
+#[test]
+fn retired_keys_stay_known() {
+    let before = keyring("2027");
+    let public = public_key(&before, "2026").unwrap();
+    for (since, list) in [(None, "keys"), (Some("2026-11-20T09:00:00.000Z"), "compromised_keys")] {
+        let retired = Retired { evidence_key: *public.bytes(), compromised_since: since.map(str::to_owned) };
+        let keyring = before.clone().retire("2026", retired, false).unwrap();
+        assert_eq!(public_key(&keyring, "2026").unwrap(), public);
+        let document = serde_json::to_value(key_document(&keyring).unwrap()).unwrap();
+        let mut expected = json!({"id": "cb6c51288103da96", "public_key": "1d37e32960351490c473a5989abba94c3ff33dc88a64d4deb85ca45d92c0e27e"});
+        if let Some(since) = since {
+            expected["since"] = json!(since);
+        }
+        assert!(document[list].as_array().unwrap().contains(&expected), "{document}");
+        assert_eq!(document["keys"].as_array().unwrap().len(), if since.is_none() { 2 } else { 1 });
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use shared::domain::time::Timestamp;
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -22,6 +23,37 @@ pub(crate) enum Command {
     ResetSecondFactor(ResetSecondFactor),
     /// Verify an evidence bundle, offline: print what became of each file, and succeed only if all is as it was signed
     VerifyBundle(VerifyBundle),
+    /// Make, rotate or trim the keyring: it is read from standard input and written to standard output, never to a terminal
+    #[command(subcommand)]
+    Keyring(KeyringCommand),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyringCommand {
+    /// Write a new keyring with one key
+    New,
+    /// Add a new key as the current one; the others stay
+    Rotate,
+    /// End what an old key makes: participants' links and codes, and signatures of bundles. Bundles that it signed before
+    /// stay checkable
+    Retire(Retire),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Retire {
+    /// Name of the key, not the current one
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+
+    /// Since when others may have had the key, such as 2026-11-20T09:00:00Z: no bundle that it signed verifies anymore, and
+    /// verifiers say why
+    #[arg(long, value_name = "TIME")]
+    pub(crate) compromised_since: Option<Timestamp>,
+
+    /// Also drop the key itself, without which nobody can ever open what it sealed: signing secrets of endpoints, secrets
+    /// of second factors, bank details in answers and unsent answers. Else it stays, to open those and nothing more
+    #[arg(long)]
+    pub(crate) lose_sealed: bool,
 }
 
 #[derive(Debug, Args)]
@@ -150,6 +182,22 @@ mod tests {
     }
 
     #[test]
+    fn a_key_is_retired_by_its_name() {
+        let Command::Keyring(KeyringCommand::Retire(Retire { name, compromised_since, lose_sealed })) =
+            parse("ops keyring retire 2026-11 --compromised-since 2026-11-20T09:00:00Z").unwrap()
+        else {
+            panic!("another command")
+        };
+        let since = compromised_since.map(|since| since.to_string());
+        assert_eq!(
+            (name.as_str(), since.as_deref(), lose_sealed),
+            ("2026-11", Some("2026-11-20T09:00:00.000Z"), false)
+        );
+        let line = "ops keyring retire 2026-11 --lose-sealed";
+        assert!(matches!(parse(line), Ok(Command::Keyring(KeyringCommand::Retire(Retire { lose_sealed: true, .. })))));
+    }
+
+    #[test]
     fn a_name_and_an_address_are_required() {
         for line in [
             "ops",
@@ -159,6 +207,9 @@ mod tests {
             "ops create-organization --name x",
             "ops verify-bundle bundle.zip",
             "ops remove",
+            "ops keyring",
+            "ops keyring retire",
+            "ops keyring retire 2026-11 --compromised-since yesterday",
         ] {
             assert_eq!(parse(line).expect_err(line).exit_code(), 2, "{line}");
         }

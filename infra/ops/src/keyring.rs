@@ -4,7 +4,7 @@
 //! have the secret's name or ARN in `KEYRING_SECRET`. An operator creates it once, before the first deployment:
 //!
 //! ```sh
-//! cargo run -q -p ops --example keyring -- new |
+//! cargo run -q -p ops -- keyring new |
 //!   aws secretsmanager create-secret --name countersign/keyring --secret-string file:///dev/stdin
 //! ```
 //!
@@ -12,7 +12,7 @@
 //!
 //! ```sh
 //! aws secretsmanager get-secret-value --secret-id countersign/keyring --query SecretString --output text |
-//!   cargo run -q -p ops --example keyring -- rotate > keyring.json
+//!   cargo run -q -p ops -- keyring rotate > keyring.json
 //! aws secretsmanager put-secret-value --secret-id countersign/keyring --secret-string file://keyring.json
 //! shred -u keyring.json
 //! ```
@@ -20,14 +20,87 @@
 //! The new key seals from then on. Functions reload the keyring after [`limits::KEYS_KEPT`] at the latest, and at once
 //! when a record names a key that they do not have. Old keys stay, because they open what they have sealed: an endpoint's
 //! signing secret is sealed with the new key only when its organization rotates that secret, which it must do if the old
-//! key has leaked, and the secret of a second factor only when its owner turns it off and sets it up again. Remove a key
-//! only when no record names it.
+//! key has leaked, and the secret of a second factor only when its owner turns it off and sets it up again.
+//!
+//! An old key also goes on making what counts: links of participants and signatures of bundles. [`retire`] ends that, in
+//! the same pipe with `keyring retire NAME` in the place of `keyring rotate`.
 
-use shared::crypto::keyring::{Keyring, SealError};
+use bundle::PublicKey;
+use evidence::EvidenceError;
+use shared::crypto::keyring::{Keyring, NotRetired, Retired, SealError};
 use shared::domain::time::Timestamp;
 
 #[cfg(doc)]
 use shared::limits;
+
+/// Why a key was not retired.
+#[derive(Debug, thiserror::Error)]
+pub enum RetireError {
+    /// The text is no keyring.
+    #[error("{0}")]
+    NoKeyring(#[from] SealError),
+    /// The key is the current one.
+    #[error("{0} is the current key: rotate the keyring first, so that there is another")]
+    Current(String),
+    /// The keyring never had the key.
+    #[error("the keyring has no key {name}; it has {known}")]
+    Unknown {
+        /// The name that was asked for.
+        name: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// The evidence key can't be made.
+    #[error("{0}")]
+    Evidence(#[from] EvidenceError),
+}
+
+/// How a key is retired.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Retirement {
+    /// Since when others may have had it, if they may.
+    pub compromised_since: Option<Timestamp>,
+    /// Whether the key itself is dropped, and with it all that it sealed.
+    pub loses_sealed: bool,
+}
+
+/// A keyring in which a key is retired.
+#[derive(Debug)]
+pub struct RetiredKey {
+    /// The keyring.
+    pub keyring: Keyring,
+    /// The key with which it signed bundles.
+    pub evidence_key: PublicKey,
+    /// Since when others may have had it, as verifiers say it.
+    pub compromised_since: Option<String>,
+    /// Whether it still opens what it sealed.
+    pub opens: bool,
+}
+
+/// Retires a key of the keyring with this value. Nothing that it makes counts from then on. To retire it again changes
+/// nothing, unless more is known: that it has leaked, or earlier than was said.
+///
+/// # Errors
+/// [`RetireError`].
+pub fn retire(value: &str, name: &str, how: Retirement) -> Result<RetiredKey, RetireError> {
+    let keyring = Keyring::parse(value.trim())?;
+    if !keyring.has(name) {
+        let known = keyring.names().into_iter().collect::<Vec<_>>().join(", ");
+        return Err(RetireError::Unknown { name: name.to_owned(), known });
+    }
+    let evidence_key = evidence::public_key(&keyring, name)?;
+    let known = keyring.retired(name).and_then(|retired| retired.compromised_since.clone());
+    // Times are written so that the earlier one comes first. What has leaked once has leaked for good.
+    let told = how.compromised_since.map(|since| since.to_string());
+    let compromised_since = known.into_iter().chain(told).min();
+    let opens = keyring.opens(name) && !how.loses_sealed;
+    let retired = Retired { evidence_key: *evidence_key.bytes(), compromised_since: compromised_since.clone() };
+    let keyring = keyring.retire(name, retired, opens).map_err(|refused| match refused {
+        NotRetired::Current => RetireError::Current(name.to_owned()),
+        NotRetired::Unknown => RetireError::Unknown { name: name.to_owned(), known: String::new() },
+    })?;
+    Ok(RetiredKey { keyring, evidence_key, compromised_since, opens })
+}
 
 /// Creates the keyring of a new installation, with one key named after the day. [`Keyring::reveal`] is the secret's value.
 ///
@@ -75,6 +148,70 @@ mod tests {
             assert!(!keyring.is_current(sealed));
         }
         assert!(keyring.is_current(&keyring.seal("another", "a place").unwrap()));
+    }
+
+    /// A bundle that the current key of a keyring signs.
+    fn signed(keyring: &Keyring) -> Vec<u8> {
+        let about = bundle::About { service: "s", organization_id: "o", agreement_id: "a", created_at: "t" };
+        bundle::write(&about, &[], &evidence::signing_key(keyring).unwrap()).unwrap()
+    }
+
+    fn verdict(bundle: &[u8], keyring: &Keyring) -> String {
+        bundle::verify(bundle, &evidence::key_document(keyring).unwrap()).to_string()
+    }
+
+    #[test]
+    fn bundles_of_a_retired_key_stay_checkable_and_those_of_a_leaked_one_say_so() {
+        let now = Timestamp::now();
+        let first = create(now).unwrap();
+        let (name, sealed, old) = (now.day(), first.seal("secret", "a place").unwrap(), signed(&first));
+        let rotated = rotate(&first.reveal(), now).unwrap().reveal();
+        let since = |text: &str| Some(text.parse::<Timestamp>().unwrap());
+        for loses_sealed in [false, true] {
+            let how = Retirement { loses_sealed, ..Retirement::default() };
+            let retired = retire(&rotated, &name, how).unwrap();
+            assert!(verdict(&old, &retired.keyring).starts_with("VERIFIED: "));
+            assert!(verdict(&old, &retired.keyring).contains(retired.evidence_key.id()));
+            assert_eq!(retired.keyring.open(&sealed, "a place").is_ok(), !loses_sealed);
+            assert!(verdict(&signed(&retired.keyring), &retired.keyring).starts_with("VERIFIED: "));
+            // Again, by one who forgot the option: nothing changes.
+            let again = retire(&retired.keyring.reveal(), &name, Retirement::default()).unwrap();
+            assert_eq!((again.keyring.reveal(), again.opens), (retired.keyring.reveal(), !loses_sealed));
+            // It turns out later that it leaked, and when.
+            let leaked = Retirement { compromised_since: since("2026-11-20T09:00:00Z"), loses_sealed };
+            let leaked = retire(&retired.keyring.reveal(), &name, leaked).unwrap().keyring.reveal();
+            for (told, said) in [
+                (None, "2026-11-20T09:00:00.000Z"),
+                (since("2026-11-21T09:00:00Z"), "2026-11-20T09:00:00.000Z"),
+                (since("2026-11-19T09:00:00Z"), "2026-11-19T09:00:00.000Z"),
+            ] {
+                let how = Retirement { compromised_since: told, loses_sealed: false };
+                let again = retire(&leaked, &name, how).unwrap();
+                assert_eq!(again.compromised_since.as_deref(), Some(said));
+                let verdict = verdict(&old, &again.keyring);
+                assert!(
+                    verdict.contains(&format!(
+                        "compromised key   manifest.json: others may have had the key that it names since {said}"
+                    )),
+                    "{verdict}"
+                );
+                assert!(verdict.ends_with("NOT VERIFIED: 1 problem"), "{verdict}");
+            }
+            let next = rotate(&leaked, now).unwrap();
+            assert_eq!(next.names().len(), 3, "the name of a retired key is not used again");
+        }
+    }
+
+    #[test]
+    fn the_current_key_is_not_retired_and_so_never_the_last_one() {
+        let now = Timestamp::now();
+        let only = create(now).unwrap().reveal();
+        let refused = |value: &str, name: &str| retire(value, name, Retirement::default()).unwrap_err().to_string();
+        assert!(refused(&only, &now.day()).contains("rotate the keyring first"));
+        let rotated = rotate(&only, now).unwrap().reveal();
+        assert!(refused(&rotated, &format!("{}-2", now.day())).contains("is the current key"));
+        assert!(refused(&rotated, "2020-01-01").ends_with(&format!("it has {0}, {0}-2", now.day())));
+        assert!(refused("{}", "2020-01-01").contains("a keyring is"));
     }
 
     #[test]

@@ -4,16 +4,20 @@
 
 mod cli;
 
+use std::io::{self, IsTerminal, Read, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
 use ops::create_organization_with_invitation;
+use ops::keyring::{RetiredKey, Retirement};
+use shared::domain::time::Timestamp;
 use shared::platform::aws::{self, AwsSettings};
 use shared::platform::config::BaseUrl;
 use shared::store::Store;
 
 use cli::{
-    Cli, Command, CreateOrganization, CreatePasswordLink, LinkOptions, ResetSecondFactor, StoreOptions, VerifyBundle,
+    Cli, Command, CreateOrganization, CreatePasswordLink, KeyringCommand, LinkOptions, ResetSecondFactor, Retire,
+    StoreOptions, VerifyBundle,
 };
 
 /// The table of the local stack.
@@ -26,6 +30,7 @@ async fn main() -> ExitCode {
         Command::CreatePasswordLink(options) => create_password_link(&options).await,
         Command::ResetSecondFactor(options) => reset_second_factor(&options).await,
         Command::VerifyBundle(options) => verify_bundle(&options),
+        Command::Keyring(command) => change_keyring(&command),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -72,6 +77,51 @@ fn verify_bundle(options: &VerifyBundle) -> Result<(), String> {
     let report = ops::bundles::verify(&options.bundle, &options.keys).map_err(|error| error.to_string())?;
     println!("{report}");
     if report.is_verified() { Ok(()) } else { Err("the bundle is not verified".to_owned()) }
+}
+
+/// Writes the keyring on standard output, which is a pipe or a file: it has secret keys.
+fn change_keyring(command: &KeyringCommand) -> Result<(), String> {
+    if io::stdout().is_terminal() {
+        return Err("the output has secret keys: send it to a pipe or a file, not to a terminal".to_owned());
+    }
+    let keyring = match command {
+        KeyringCommand::New => ops::keyring::create(Timestamp::now()).map_err(|error| error.to_string())?,
+        KeyringCommand::Rotate => {
+            ops::keyring::rotate(&standard_input()?, Timestamp::now()).map_err(|error| error.to_string())?
+        }
+        KeyringCommand::Retire(Retire { name, compromised_since, lose_sealed }) => {
+            let how = Retirement { compromised_since: *compromised_since, loses_sealed: *lose_sealed };
+            let retired = ops::keyring::retire(&standard_input()?, name, how).map_err(|error| error.to_string())?;
+            tell(name, &retired);
+            retired.keyring
+        }
+    };
+    writeln!(io::stdout(), "{}", keyring.reveal()).map_err(|error| error.to_string())
+}
+
+fn standard_input() -> Result<String, String> {
+    let mut text = String::new();
+    io::stdin().read_to_string(&mut text).map_err(|error| format!("standard input can't be read: {error}"))?;
+    Ok(text)
+}
+
+/// Says what became of a key, and what is lost.
+fn tell(name: &str, RetiredKey { evidence_key, compromised_since, opens, .. }: &RetiredKey) {
+    eprintln!("The key {name} is retired. Participants' links and codes that it made no longer work: copy new links.");
+    let key = evidence_key.id();
+    match compromised_since {
+        None => eprintln!("Bundles that it signed (key {key}) still verify."),
+        Some(since) => eprintln!(
+            "Bundles that it signed (key {key}) no longer verify: verifiers say that others may have had it since {since}. \
+             Export those agreements again."
+        ),
+    }
+    let sealed = "signing secrets of endpoints, secrets of second factors, bank details in answers and unsent answers";
+    if *opens {
+        eprintln!("It stays in the keyring only to open what it sealed: {sealed}.");
+    } else {
+        eprintln!("The key itself is gone. What it sealed and nothing sealed anew since is lost: {sealed}.");
+    }
 }
 
 fn base_url(options: &LinkOptions) -> Result<BaseUrl, String> {

@@ -1,7 +1,12 @@
 //! Encryption of stored values that must not be readable from the table, such as signing secrets. A sealed value names
 //! its key, so that keys can be rotated.
+//!
+//! Decision: a key that is not the current one can be retired. Nothing that it derives counts from then on, so that whoever
+//! has a leaked key makes nothing that the service takes for its own; but it opens what it sealed, so that nothing is lost.
+//! What is left of it for good is the public half of the evidence key that it made: earlier bundles stay checkable, also
+//! after the key itself is dropped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use base64::Engine;
@@ -43,13 +48,44 @@ pub struct Sealed {
 pub struct Keyring {
     current: String,
     keys: BTreeMap<String, [u8; Self::KEY_BYTES]>,
+    /// Those that derive nothing anymore, never the current one. Not each of them has its key in `keys` still.
+    retired: BTreeMap<String, Retired>,
 }
 
-/// A keyring as it is stored: `{"current": "2026-11", "keys": {"2026-11": "base64 of 32 bytes"}}`.
+/// What is known of a retired key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retired {
+    /// The public half of the evidence key that it made.
+    pub evidence_key: [u8; 32],
+    /// Since when others may have had it, as a timestamp is written. None if it has not leaked, as far as anyone knows.
+    pub compromised_since: Option<String>,
+}
+
+/// Why a key was not retired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotRetired {
+    /// It is the current one, and so perhaps the last.
+    Current,
+    /// The keyring has no such key, and never retired one.
+    Unknown,
+}
+
+/// A keyring as it is stored: `{"current": "2026-11", "keys": {"2026-11": "base64 of 32 bytes"}, "retired": {"2026-10":
+/// {"evidence_key": "base64 of 32 bytes", "compromised_since": "2026-11-23T06:33:17.000Z"}}}`. Without retired keys, and
+/// without a time, these members are not there.
 #[derive(Serialize, Deserialize)]
 struct Written {
     current: String,
     keys: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    retired: BTreeMap<String, WrittenRetired>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WrittenRetired {
+    evidence_key: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    compromised_since: Option<String>,
 }
 
 impl Keyring {
@@ -58,7 +94,7 @@ impl Keyring {
 
     /// A keyring with one new key.
     pub fn new(name: &str) -> Result<Self, SealError> {
-        let empty = Self { current: String::new(), keys: BTreeMap::new() };
+        let empty = Self { current: String::new(), keys: BTreeMap::new(), retired: BTreeMap::new() };
         empty.with_new_key(name)
     }
 
@@ -78,19 +114,57 @@ impl Keyring {
         let wrong =
             || SealError::NoKeys("a keyring is {\"current\": name, \"keys\": {name: base64 of 32 bytes}}".into());
         let written: Written = serde_json::from_str(text).map_err(|_| wrong())?;
-        let mut keys = BTreeMap::new();
+        let (mut keys, mut retired) = (BTreeMap::new(), BTreeMap::new());
         for (name, key) in written.keys {
-            let key = STANDARD.decode(key).ok().and_then(|bytes| bytes.try_into().ok()).ok_or_else(wrong)?;
-            keys.insert(name, key);
+            keys.insert(name, decode(&key).ok_or_else(wrong)?);
         }
-        if keys.contains_key(&written.current) { Ok(Self { current: written.current, keys }) } else { Err(wrong()) }
+        for (name, WrittenRetired { evidence_key, compromised_since }) in written.retired {
+            let evidence_key = decode(&evidence_key).ok_or_else(wrong)?;
+            retired.insert(name, Retired { evidence_key, compromised_since });
+        }
+        let has_current = keys.contains_key(&written.current) && !retired.contains_key(&written.current);
+        if has_current { Ok(Self { current: written.current, keys, retired }) } else { Err(wrong()) }
+    }
+
+    /// The keyring with a key retired: it derives nothing anymore. If it still `opens`, it stays to open what it sealed;
+    /// else it is dropped, and nobody opens that again. A key that was dropped before stays so.
+    ///
+    /// # Errors
+    /// [`NotRetired`].
+    pub fn retire(mut self, name: &str, retired: Retired, opens: bool) -> Result<Self, NotRetired> {
+        if name == self.current {
+            return Err(NotRetired::Current);
+        }
+        if !self.has(name) {
+            return Err(NotRetired::Unknown);
+        }
+        if !opens {
+            self.keys.remove(name);
+        }
+        self.retired.insert(name.to_owned(), retired);
+        Ok(self)
+    }
+
+    /// What is known of a key, if it is retired.
+    #[must_use]
+    pub fn retired(&self, name: &str) -> Option<&Retired> {
+        self.retired.get(name)
+    }
+
+    /// What is known of all retired keys.
+    pub fn all_retired(&self) -> impl Iterator<Item = &Retired> {
+        self.retired.values()
     }
 
     /// The keyring with its secret keys in clear, for the place where keys are stored, and for no other.
     #[must_use]
     pub fn reveal(&self) -> String {
         let keys = self.keys.iter().map(|(name, key)| (name.clone(), STANDARD.encode(key))).collect();
-        serde_json::json!(Written { current: self.current.clone(), keys }).to_string()
+        let retired = self.retired.iter().map(|(name, Retired { evidence_key, compromised_since })| {
+            let evidence_key = STANDARD.encode(evidence_key);
+            (name.clone(), WrittenRetired { evidence_key, compromised_since: compromised_since.clone() })
+        });
+        serde_json::json!(Written { current: self.current.clone(), keys, retired: retired.collect() }).to_string()
     }
 
     /// Seals a text for a place, the only one where it opens.
@@ -122,20 +196,41 @@ impl Keyring {
     /// # Errors
     /// Never for up to 8,160 bytes, the most that HKDF gives.
     pub fn derive<const N: usize>(&self, place: &str) -> Result<[u8; N], SealError> {
-        let key = self.keys.get(&self.current).ok_or_else(|| SealError::NoSuchKey(self.current.clone()))?;
+        self.derive_with(&self.current, place)
+    }
+
+    /// The secret bytes for a place that the key with a name makes, also a retired one.
+    ///
+    /// # Errors
+    /// [`SealError::NoSuchKey`], and as [`Self::derive`].
+    pub fn derive_with<const N: usize>(&self, name: &str, place: &str) -> Result<[u8; N], SealError> {
+        let key = self.keys.get(name).ok_or_else(|| SealError::NoSuchKey(name.to_owned()))?;
         derive_with(key, place).ok_or(SealError::Broken)
     }
 
-    /// The secret bytes for a place that each of the keys makes, for what was made before a rotation.
+    /// The secret bytes for a place that each of the keys makes, for what was made before a rotation. Without retired keys.
     #[must_use]
     pub fn derive_with_each<const N: usize>(&self, place: &str) -> Vec<[u8; N]> {
-        self.keys.values().filter_map(|key| derive_with(key, place)).collect()
+        let counting = self.keys.iter().filter(|(name, _)| !self.retired.contains_key(*name));
+        counting.filter_map(|(_, key)| derive_with(key, place)).collect()
     }
 
-    /// Whether the keyring has a key with this name.
+    /// Whether the keyring has a key with this name, or had one: a name is never used twice.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
+        self.keys.contains_key(name) || self.retired.contains_key(name)
+    }
+
+    /// Whether the keyring can open what the key with this name sealed.
+    #[must_use]
+    pub fn opens(&self, name: &str) -> bool {
         self.keys.contains_key(name)
+    }
+
+    /// The names of the keys that it has or had.
+    #[must_use]
+    pub fn names(&self) -> BTreeSet<&str> {
+        self.keys.keys().chain(self.retired.keys()).map(String::as_str).collect()
     }
 
     /// Whether a value is sealed with the current key.
@@ -148,6 +243,11 @@ impl Keyring {
         let key = self.keys.get(name).ok_or_else(|| SealError::NoSuchKey(name.to_owned()))?;
         Ok(XChaCha20Poly1305::new(&Key::from(*key)))
     }
+}
+
+/// The bytes of a key in base64. None if they are others or more.
+fn decode(key: &str) -> Option<[u8; Keyring::KEY_BYTES]> {
+    STANDARD.decode(key).ok()?.try_into().ok()
 }
 
 /// Bytes for a place, made from a key. None for more bytes than HKDF gives.
@@ -200,6 +300,34 @@ mod tests {
         assert_ne!(bytes[..32], bytes[32..64], "no block is repeated");
         let rotated = keys.with_new_key("two").unwrap();
         assert_ne!(rotated.derive("codes of one form").unwrap(), bytes);
+    }
+
+    #[test]
+    fn a_retired_key_derives_nothing_and_opens_what_it_sealed_until_it_is_dropped() {
+        let old = Keyring::new("one").unwrap();
+        let sealed = old.seal("text", "place").unwrap();
+        let derived: [u8; 20] = old.derive("link").unwrap();
+        let rotated = old.with_new_key("two").unwrap();
+        assert!(rotated.derive_with_each("link").contains(&derived));
+        let since = |at: &str| Retired { evidence_key: [7; 32], compromised_since: Some(at.to_owned()) };
+        let retire = |keyring: &Keyring, opens| keyring.clone().retire("one", since("yesterday"), opens).unwrap();
+        let (retired, dropped) = (retire(&rotated, true), retire(&rotated, false));
+        for keyring in [&retired, &dropped] {
+            let keyring = Keyring::parse(&keyring.reveal()).unwrap();
+            assert_eq!(keyring.derive_with_each("link"), [keyring.derive::<20>("link").unwrap()]);
+            assert_eq!(keyring.retired("one"), Some(&since("yesterday")));
+            assert!(keyring.has("one") && !keyring.is_current(&sealed), "its name is not used again");
+        }
+        assert_eq!((retired.open(&sealed, "place").unwrap().as_str(), retired.opens("one")), ("text", true));
+        assert!(matches!(dropped.open(&sealed, "place"), Err(SealError::NoSuchKey(name)) if name == "one"));
+        assert!(!retire(&dropped, true).opens("one"), "what was dropped does not come back");
+        for keyring in [&rotated, &retired, &dropped] {
+            let refused = |name: &str| keyring.clone().retire(name, since("now"), false).map(|_| ());
+            assert_eq!((refused("two"), refused("three")), (Err(NotRetired::Current), Err(NotRetired::Unknown)));
+        }
+        let current = retired.reveal().replace("\"current\":\"two\"", "\"current\":\"one\"");
+        assert!(Keyring::parse(&current).is_err(), "a retired key is never the current one");
+        assert!(!rotated.reveal().contains("retired"), "as before, as long as none is");
     }
 
     #[test]

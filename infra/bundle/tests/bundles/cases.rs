@@ -72,6 +72,7 @@ fn there_are_enough_of_each_kind() {
         ("missing ", 20),
         ("manifest changed ", 20),
         ("unknown key ", 5),
+        ("compromised key ", 5),
         ("not a bundle ", 50),
     ] {
         let has = |case: &&Case| case.expected.iter().any(|problem| problem.starts_with(kind));

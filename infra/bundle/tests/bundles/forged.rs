@@ -9,6 +9,7 @@ use crate::{ABOUT, FILES, SECRETS, good, key};
 
 const CHANGED: &str = "manifest changed manifest.json";
 const UNKNOWN: &str = "unknown key manifest.json";
+const LEAKED: &str = "compromised key manifest.json";
 const OTHER_FORMAT: &str = "not a bundle manifest.json";
 
 fn manifest() -> String {
@@ -50,8 +51,34 @@ fn public_key(id: &str) -> String {
 
 /// All of them.
 pub(crate) fn cases() -> Vec<Case> {
-    let groups = [edited(), unreadable(), signatures(), keys(), not_as_written(), signed_but_other()];
+    let groups = [edited(), unreadable(), signatures(), keys(), leaked(), not_as_written(), signed_but_other()];
     groups.into_iter().flatten().collect()
+}
+
+/// Bundles that a key signed which others may have had: they prove nothing, and all else that is wrong is said as well.
+fn leaked() -> Vec<Case> {
+    let text = manifest().replace("\"2026-11\"", "\"leaked\"").replace(&public_key("2026-11"), &public_key("leaked"));
+    let whole = signed("leaked", text.as_bytes());
+    let with = |change: fn(&mut Zip)| {
+        let mut zip = Zip::read(&whole);
+        change(&mut zip);
+        zip.write()
+    };
+    let early = text.replace("2026-11-23", "2020-01-01");
+    let changed = with(|zip| {
+        zip.entries[3].content.push(b'x');
+        zip.entries[3].settle();
+    });
+    let unsigned = with(|zip| drop(zip.entries.remove(1)));
+    let under_another_id = text.replace("\"leaked\"", "\"2026-11\"");
+    vec![
+        Case::new("by a leaked key", whole, &[LEAKED]),
+        Case::new("by a leaked key, with an earlier time", signed("leaked", early.as_bytes()), &[LEAKED]),
+        Case::new("by a leaked key, and changed later", changed, &[LEAKED, "changed certificate.pdf"]),
+        Case::new("by a leaked key, without the signature", unsigned, &[LEAKED, "missing manifest.sig"]),
+        Case::new("in a leaked key's name", signed("mallory", text.as_bytes()), &[LEAKED, CHANGED]),
+        Case::new("by a leaked key under another id", signed("leaked", under_another_id.as_bytes()), &[UNKNOWN]),
+    ]
 }
 
 /// Parts of the manifest replaced. It can be read still, and its files are compared.

@@ -13,7 +13,7 @@ mod properties;
 mod verifiers;
 mod zip;
 
-use bundle::{About, File, KeyDocument, Problem, SigningKey, verify, write};
+use bundle::{About, CompromisedKey, File, KeyDocument, Problem, SigningKey, verify, write};
 
 /// What the bundles of the tests are about.
 const ABOUT: About<'static> = About {
@@ -33,8 +33,9 @@ const FILES: [File<'static>; 6] = [
     File { path: "timeline.json", content: b"{\"events\": []}\n" },
 ];
 
-/// The keys of the service, by id; `mallory` is nobody's.
-const SECRETS: [(&str, [u8; 32]); 3] = [("2026-10", [10; 32]), ("2026-11", [11; 32]), ("mallory", [66; 32])];
+/// The keys of the service, by id, one of which has leaked; `mallory` is nobody's.
+const SECRETS: [(&str, [u8; 32]); 4] =
+    [("2026-10", [10; 32]), ("2026-11", [11; 32]), ("leaked", [12; 32]), ("mallory", [66; 32])];
 
 fn key(id: &str) -> SigningKey {
     let (id, secret) = SECRETS.iter().find(|(name, _)| *name == id).expect("a key");
@@ -43,7 +44,9 @@ fn key(id: &str) -> SigningKey {
 
 /// The key document of the service.
 fn keys() -> KeyDocument {
-    KeyDocument::new(vec![key("2026-10").public(), key("2026-11").public()]).expect("keys")
+    let leaked = CompromisedKey::new(key("leaked").public(), "2026-11-20T09:00:00.000Z").expect("a time");
+    let keys = KeyDocument::new(vec![key("2026-10").public(), key("2026-11").public()]).expect("keys");
+    keys.with_compromised(vec![leaked]).expect("keys")
 }
 
 /// A bundle with files, as the service makes it.

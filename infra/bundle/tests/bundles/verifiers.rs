@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use bundle::{File, verify};
+use bundle::{File, KeyDocument, verify, write};
 use tempfile::TempDir;
 
-use crate::{FILES, bundle_of, cases, good, keys};
+use crate::{ABOUT, FILES, bundle_of, cases, good, key as key_of, keys};
 
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../events/verify/verify_bundle.py");
 /// Python with the package that the verifier needs, as `scripts/tools evidence` installs it.
@@ -141,6 +141,33 @@ fn the_exit_status_tells_the_verdict() {
     assert_eq!(status(&["2.zip", "--keys", "keys.json"]), Some(2));
     assert_eq!(status(&["0.zip", "--keys", "no-keys.json"]), Some(2));
     assert_eq!(status(&["0.zip", "--keys", "0.zip"]), Some(2));
+    // What is no key document to one is none to the other.
+    let key = "\"id\": \"a\", \"public_key\": \"00000000000000000000000000000000000000000000000000000000000000aa\"";
+    let time = "\"since\": \"2026-11-20T09:00:00.000Z\"";
+    for (document, is_one) in [
+        (format!("{{\"keys\": [{{{key}}}]}}"), true),
+        (format!("{{\"keys\": [], \"compromised_keys\": [{{{key}, {time}}}]}}"), true),
+        (format!("{{\"keys\": [], \"compromised_keys\": []}}"), true),
+        (format!("{{\"keys\": [{{{key}}}], \"compromised_keys\": [{{{key}, {time}}}]}}"), false),
+        (format!("{{\"keys\": [], \"compromised_keys\": [{{{key}}}]}}"), false),
+        (format!("{{\"keys\": [], \"compromised_keys\": [{{{key}, \"since\": null}}]}}"), false),
+        (format!("{{\"keys\": [], \"compromised_keys\": [{{{key}, \"since\": \"2026-11-20\"}}]}}"), false),
+        (format!("{{\"keys\": [], \"compromised_keys\": null}}"), false),
+        (format!("{{\"keys\": {{}}}}"), false),
+    ] {
+        std::fs::write(folder.folder.path().join("other.json"), &document).expect("a file");
+        assert_eq!(KeyDocument::parse(document.as_bytes()).is_ok(), is_one, "{document}");
+        let expected = if is_one { Some(1) } else { Some(2) };
+        assert_eq!(status(&["0.zip", "--keys", "other.json"]), expected, "{document}");
+    }
+    // A leaked key's bundle is not verified, and both say since when others may have had it.
+    let leaked = write(&ABOUT, &FILES, &key_of("leaked")).expect("a bundle");
+    std::fs::write(folder.folder.path().join("leaked.zip"), &leaked).expect("a file");
+    let output = folder.run(&python, &["leaked.zip", "--keys", "keys.json"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!((output.status.code(), &said), (Some(1), &format!("{}\n", verify(&leaked, &keys()))));
+    assert!(said.contains("since 2026-11-20T09:00:00.000Z") && said.contains("\nNOT VERIFIED: 1 problem"), "{said}");
+    assert!(!said.contains("ok  ") && said.contains("not proven"), "{said}");
     // One bundle alone is not named.
     let said = folder.run(&python, &["0.zip", "--keys", "keys.json"]).stdout;
     assert_eq!(String::from_utf8_lossy(&said), format!("{}\n", verify(&good, &keys())));
