@@ -14,6 +14,8 @@ const TABS_MAX = 60;
 const STEP_MS = 60_000;
 const HAS_MS = 5_000;
 const AXE_MS = 180_000;
+// Where the next thing to do must be in reach without scrolling.
+const NARROW_MAX = 390;
 
 // The ways in which every page is looked at. Light and dark differ in style sheets only, which no script has a part in:
 // what the pages are without the app's script is looked at in one scheme, on a desktop, a phone and the narrowest screen.
@@ -104,6 +106,16 @@ async function overflow(page) {
   return wide;
 }
 
+// Whether one of these is in sight, with nothing above it, on the first screen of the page.
+function isReached(elements) {
+  scrollTo(0, 0);
+  return elements.some((element) => {
+    const { left, top, right, bottom } = element.getBoundingClientRect();
+    const isInside = top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth && bottom > top;
+    return isInside && element.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2));
+  });
+}
+
 // What is wrong with the page that is shown, in a list.
 export async function faults({ page, complaints, status, view }, expected) {
   // An act returns when its page has begun to arrive: what is measured before its stylesheet is there says nothing.
@@ -122,6 +134,9 @@ export async function faults({ page, complaints, status, view }, expected) {
     // A field takes the focus when the page is first drawn, which on a busy machine is after it has loaded.
     const there = page.locator(selector).first().waitFor({ state: 'attached', timeout: HAS_MS });
     if (await there.then(() => false, () => true)) found.push(`has no ${selector}`);
+  }
+  for (const selector of view.width <= NARROW_MAX ? [expected.reach ?? []].flat() : []) {
+    if (!await page.locator(selector).evaluateAll(isReached)) found.push(`${selector} is out of reach`);
   }
   for (const selector of [expected.lacks ?? []].flat()) {
     if (await page.locator(selector).count() > 0) found.push(`has ${selector}`);

@@ -4,16 +4,19 @@
 //   path      where it is; a function gets what `prepare` has made
 //   as        who looks: `admin` (the default), `member`, `colleague` (an admin of another organization), `late` (an
 //             admin on the stack on which everything expires at once), `guarded` (a member with a second factor),
-//             `signer`, `approver`, `household`, `finished` and `newcomer` (participants, the last without consent), or `nobody`
+//             `nobody`, or a participant: `signer`, `approver`, `household`, `recipient`, `finished`, `answerer`, `answered`,
+//             `beginner` and `returner` (who have signed none and one of two documents), and `newcomer` (without consent)
 //   act       what is done on the page to get to the state, in every view: something that can be repeated
 //   before, after   what is changed for the scene, and changed back
 //   status    the status of the page, if not 200
 //   says      what must be on it
 //   isFailedForm   whether the title says so, if that does not follow from the status
 //   isCounted      whether it uses up something that the app counts (wrong codes, replaced secrets): not all views may, see `VIEWS`
+//   reach     selector of what must be in sight on the first screen without scrolling, on a phone
 //   has, lacks   selectors of what must be on it, and of what must not
 import { createHmac } from 'node:crypto';
 import { fillRecoveryCode, fillSignIn } from './browser.mjs';
+import { drawTwice } from './walks.mjs';
 
 // How long what happens by itself may take.
 const SOON_MS = 120_000;
@@ -240,13 +243,55 @@ export async function recordPaper({ page, base }, participant, agreement) {
   await press('Record paper signature')(page);
 }
 
+// An agreement of which both parties sign two documents, set up as a copy of one with one document. The first party has
+// signed none of them, the second the first.
+export async function twoDocuments({ page, context, base }, { confidential }) {
+  const link = (name) => page.getByRole('link', { name, exact: true }).first().click();
+  await page.goto(`${base}/app/agreements/${confidential.id}`);
+  await press('Duplicate')(page);
+  const draft = page.url();
+  await page.getByText('Add a document', { exact: true }).click();
+  const blank = await context.newPage();
+  const buffer = await blank.pdf();
+  await blank.close();
+  await page.getByLabel('File', { exact: true }).setInputFiles({ name: 'schedule.pdf', mimeType: 'application/pdf', buffer });
+  await page.getByLabel('Document name', { exact: true }).fill('Schedule of contacts');
+  await press('Upload document')(page);
+  for (const { display_name: name } of confidential.participants) {
+    await page.goto(draft);
+    await link('Schedule of contacts');
+    await page.getByLabel('Signer', { exact: true }).selectOption({ label: name });
+    await press('Add signature block')(page);
+  }
+  await page.goto(draft);
+  await link('Signing');
+  await link('Signed document');
+  await page.getByLabel('Document', { exact: true }).selectOption({ label: 'Schedule of contacts' });
+  await press('Add condition')(page);
+  await page.goto(draft);
+  await link('Publish');
+  await press('Publish')(page);
+  return draft.split('/').at(-1);
+}
+
+// Signs the first document that waits for a participant, with a typed name.
+export async function signFirst(tab, participant) {
+  await attend(tab, participant, true);
+  await tab.page.getByRole('link', { name: /^Review and sign/ }).first().click();
+  await tab.page.getByLabel('Type your name', { exact: true }).fill('Priya Raman');
+  await press('Sign')(tab.page);
+  await tab.page.getByText('You signed “').first().waitFor();
+}
+
 // Opens the reason for a rejection, and sends it empty.
 const rejectWithoutReason = async (page) => { await page.locator('summary', { hasText: 'Reject…' }).click(); await press('Reject')(page); };
 
-// Confirms a signature on paper that another member recorded.
+// Confirms a signature on paper that another member recorded, unless that has been done.
 async function confirmPaper(_, { admin: { page, base }, signer }) {
   await page.goto(base + signer.access);
-  await page.getByRole('button', { name: /^Confirm paper signature/ }).click();
+  const confirm = page.getByRole('button', { name: /^Confirm paper signature/ });
+  if (await confirm.count() === 0) return;
+  await confirm.click();
   await page.getByText('Paper signature confirmed').waitFor();
 }
 
@@ -336,22 +381,27 @@ const sendWrongAnswer = async (page) => {
 };
 const answersOf = (made, participant) => `${agreement(made)}${toAnswer({ questionnaire: made })}/answers/${participant}`;
 const approved = ({ stages: [{ gates: [{ id }] }] }) => `/conditions/${id}`;
+const ofTwo = (who) => (n) => (made) => `/app/parts/${made[who].participant}/documents/${made.two.documents[n].id}`;
+const toUpload = ({ recipient: { participant }, grant: { stages } }) => `/app/parts/${participant}/conditions/${stages[2].gates[0].id}`;
+// Draws a signature where there is a field for it, which the app's script shows.
+const drawIt = async (page) => { if (await page.locator('[data-pad]').isVisible()) await drawTwice(page); };
 const decline = async (page) => { await page.locator('summary', { hasText: 'Decline' }).click(); await press('Decline')(page); };
 
 export const SCENES = [
   { name: 'Participant, link', as: 'nobody', path: ({ signer }) => signer.link, says: ['invites you to', 'Grant agreement: Riverside Makers', 'Priya Raman'], has: 'button:text-is("Continue")' },
   { name: 'Participant, link that does not work', as: 'nobody', path: '/app/links/nothing', status: 404, isFailedForm: true, says: 'This link no longer works' },
   { name: 'Participant, session ended', as: 'nobody', path: part(''), status: 401, says: 'Open your link again' },
-  { name: 'Participant, consent', as: 'newcomer', path: ({ newcomer }) => `/app/parts/${newcomer.participant}`, says: ['Do you agree to act electronically?', 'You can withdraw your consent'], has: '.act-bar button:text-is("I agree")' },
+  { name: 'Participant, consent', as: 'newcomer', path: ({ newcomer }) => `/app/parts/${newcomer.participant}`, says: ['Do you agree to act electronically?', 'You can withdraw your consent'], has: '.act-bar button:text-is("I agree")', reach: '.act-bar button' },
   { name: 'Participant, tasks', as: 'signer', path: part(''), says: ['What waits for you', 'Sign “Grant agreement”', 'Who else has to act', 'Riverside Makers Foundation', 'Withdraw consent…'], has: '.task .primary' },
-  { name: 'Participant, document to sign', as: 'signer', path: part(toSign), says: ['Your signature', 'Who signs where', 'You sign here now'], has: ['img[alt^="Page 1 of"]', '#signature'] },
+  { name: 'Participant, document to sign', as: 'signer', path: part(toSign), says: ['Your signature', 'Who signs where', 'You sign here now'], has: ['img[alt^="Page 1 of"]', '#signature'], reach: '#sign button.primary, .to-sign a' },
+  { name: 'Participant, signature drawn', as: 'signer', path: part(toSign), act: drawIt, has: '.pad path' },
   { name: 'Participant, signature refused', as: 'signer', path: part(toSign), act: press('Sign'), status: 422, has: '#signature[aria-invalid=true]' },
   { name: 'Participant, decline refused', as: 'signer', path: part(toSign), act: decline, status: 422, has: '#reason[aria-invalid=true]' },
   { name: 'Participant, receipt', as: 'signer', path: part(''), act: (page) => page.getByRole('link', { name: 'You agreed to electronic records' }).first().click(), says: ['Receipt', 'Next: Sign “Grant agreement”', 'SHA-256 of the text'] },
   { name: 'Participant, approved already', as: 'approver', path: ({ approver, grant }) => `/app/parts/${approver.participant}${approved(grant)}`, says: ['Nothing waits for you here', 'Back to the agreement'] },
   { name: 'Participant, nothing there', as: 'signer', path: part('/documents/none'), status: 404, says: 'Go to your agreement' },
-  { name: 'Participant, to approve', as: 'household', path: ({ household, letter }) => `/app/parts/${household.participant}${approved(letter)}`, says: ['asks for your approval', 'Your approval'], has: '.act-bar button:text-is("Approve")' },
-  { name: 'Participant, to answer', as: 'answerer', path: (made) => `/app/parts/${made.answerer.participant}${toAnswer(made)}`, says: ['asks for information', '0 of 10 answered', 'What is your full legal name?', 'Street and number', 'It is encrypted, and no page shows it again'], has: ['.act-bar button:text-is("Save draft")', '.act-bar button:text-is("Send")'] },
+  { name: 'Participant, to approve', as: 'household', path: ({ household, letter }) => `/app/parts/${household.participant}${approved(letter)}`, says: ['asks for your approval', 'Your approval'], has: '.act-bar button:text-is("Approve")', reach: '.act-bar button:text-is("Approve")' },
+  { name: 'Participant, to answer', as: 'answerer', path: (made) => `/app/parts/${made.answerer.participant}${toAnswer(made)}`, says: ['asks for information', '0 of 10 answered', 'What is your full legal name?', 'Street and number', 'It is encrypted, and no page shows it again'], has: ['.act-bar button:text-is("Save draft")', '.act-bar button:text-is("Send")'], reach: '.act-bar button:text-is("Send")' },
   { name: 'Participant, answers refused', as: 'answerer', path: (made) => `/app/parts/${made.answerer.participant}${toAnswer(made)}`, act: sendWrongAnswer, status: 422, says: ['Some answers need another look', 'must be a date', 'Your answer is missing'], has: 'input[value=soon][aria-invalid=true]' },
   { name: 'Participant, answers declined without a reason', as: 'answerer', path: (made) => `/app/parts/${made.answerer.participant}${toAnswer(made)}`, act: decline, status: 422, has: '#reason[aria-invalid=true]' },
   { name: 'Participant, answers sent', as: 'answered', path: (made) => `/app/parts/${made.answered.participant}${toAnswer(made)}`, says: ['Nothing waits for you here', 'What you sent', 'Waiting to be read', 'Account ending in 6789'] },
@@ -359,6 +409,11 @@ export const SCENES = [
   { name: 'Answers, none yet', path: ({ questionnaire, answerer: { participant } }) => answersOf(questionnaire, participant), says: 'has not sent answers yet' },
   { name: 'Answers, returned without a reason', path: ({ questionnaire, answered: { participant } }) => answersOf(questionnaire, participant), act: async (page) => { await page.locator('summary', { hasText: 'Return…' }).click(); await press('Return')(page); }, status: 422, has: '#reason[aria-invalid=true]' },
   { name: 'Agreement, answers to read', path: ({ questionnaire }) => agreement(questionnaire), says: ['A member to read the answers of Tomás Álvarez', 'Read answers of Tomás Álvarez', 'What is your full legal name?'] },
+  { name: 'Participant, two documents', as: 'beginner', path: ({ beginner }) => `/app/parts/${beginner.participant}`, says: ['Sign “Confidentiality agreement”', 'Sign “Schedule of contacts”'], reach: '.task .primary' },
+  { name: 'Participant, first of two documents', as: 'beginner', path: ofTwo('beginner')(0), says: 'Document 1 of 2 to sign', reach: '#sign button.primary, .to-sign a' },
+  { name: 'Participant, first of two documents signed', as: 'returner', path: ofTwo('returner')(0), says: ['You signed this document', 'Next: Sign “Schedule of contacts”'], lacks: '#sign' },
+  { name: 'Participant, receipt of the first of two', as: 'returner', path: ({ returner }) => `/app/parts/${returner.participant}`, act: (page) => page.getByRole('link', { name: 'You signed “Confidentiality agreement”' }).first().click(), says: ['Receipt', 'Next: Sign “Schedule of contacts”'], reach: '.button.primary' },
+  { name: 'Participant, second of two documents', as: 'returner', path: ofTwo('returner')(1), says: 'Document 2 of 2 to sign', reach: '#sign button.primary, .to-sign a' },
   { name: 'Participant, completed with evidence', as: 'finished', path: ({ finished }) => `/app/parts/${finished.participant}`, says: ['Finished documents', 'Certificate of completion', 'Signed by you'], has: 'a[href$="/certificate"]' },
   { name: 'Participant, for members', path: ({ signer }) => signer.access, says: ['Personal link', 'Reissue link…', 'Last visit', 'Sign “Grant agreement”'], has: 'a[href^="mailto:"]' },
   { name: 'Paper signature, to confirm', path: ({ signer }) => signer.access, says: ['Signatures on paper', 'Download scan', 'Confirming signs “Grant agreement” for Priya Raman', 'Reject…'], has: '.badge:text-is("To confirm")' },
@@ -567,6 +622,9 @@ export const SCENES = [
   { name: 'Paper signature, counts, on the agreement', path: ({ grant }) => agreement(grant), says: 'Priya Raman signed on paper on 20 Nov 2026' },
   { name: 'Paper signature, to its participant', as: 'signer', path: part(''), says: ['Signed on paper', 'You signed “Grant agreement” on paper on 20 Nov 2026'] },
   { name: 'Paper signature, its document', as: 'signer', path: part(toSign), says: ['You signed this document on paper', 'Download the scan'], lacks: '#signature' },
+  { name: 'Participant, to upload', as: 'recipient', before: confirmPaper, path: toUpload, says: ['asks for a file', 'Your file', 'Decline…'], reach: 'button:text-is("Upload")' },
+  { name: 'Participant, upload refused', as: 'recipient', before: confirmPaper, path: toUpload, act: press('Upload'), status: 422, has: '#file[aria-invalid=true]', reach: 'button:text-is("Upload")' },
+  { name: 'Participant, upload declined without a reason', as: 'recipient', before: confirmPaper, path: toUpload, act: decline, status: 422, has: '#reason[aria-invalid=true]' },
   { name: 'Organization, codes asked for', before: askForCodes, path: '/app/organization', says: 'Ask participants for a code', has: '#asks_for_codes:checked' },
   { name: 'Code, none yet', path: ({ household }) => household.access, says: ['only with a code, which you read out by phone'], has: 'button.primary:text-is("Create code")' },
   { name: 'Code, made in another session', before: makeCode, path: ({ household }) => household.access, says: ['5 tries left', 'Creating a new code cancels the previous one'], lacks: '#code' },

@@ -8,9 +8,9 @@
 import fs from 'node:fs';
 import { VIEWS, chromium, expect, faults, open, screenshot, signIn } from './browser.mjs';
 import { Receiver } from './receiver.mjs';
-import { SCENES, attend, deliveries, guard, links, participantLink, prepare, recordPaper, subscribe } from './scenes.mjs';
+import { SCENES, attend, deliveries, guard, links, participantLink, prepare, recordPaper, signFirst, subscribe, twoDocuments } from './scenes.mjs';
 import { Stack } from './stack.mjs';
-import { walkCompletion, walkFirstDeal, walkReadme } from './walks.mjs';
+import { walkCompletion, walkDrawing, walkFirstDeal, walkReadme } from './walks.mjs';
 
 const [program, wanted = ''] = process.argv.slice(2);
 // Proposals expire after about three seconds.
@@ -91,15 +91,27 @@ async function signedIn({ base }, { members: [person] }) {
   return Object.assign(tab, { base });
 }
 
+const secondsSince = (began) => Math.round((Date.now() - began) / 1000);
+
+// The README's deal, on to its end.
+async function complete(demo, hasScript) {
+  const { count, seconds } = await walkCompletion(chrome, demo, hasScript, found);
+  console.log(`From active to completed, ${hasScript ? 'with' : 'without'} JavaScript: done, ${count} pages passed, ${seconds} s`);
+  return count;
+}
+
 // The newcomers' walks, each from the beginning: with the demo, and in organizations that have nothing.
 async function walks(demo, empty) {
+  const started = Date.now();
   let count = await walkReadme(chrome, demo, found);
-  console.log('From a token to an active agreement with the README, by keyboard: done');
+  console.log(`From a token to an active agreement with the README, by keyboard: done, ${secondsSince(started)} s`);
+  count += await complete(demo, false);
+  console.log(`From a token to a completed agreement: ${secondsSince(started)} s`);
   for (const [n, hasScript] of [true, false].entries()) {
     count += await walkFirstDeal(chrome, empty, empty.organizations[n].members[0], hasScript, found);
     console.log(`From nothing to an active agreement in the browser, ${hasScript ? 'with' : 'without'} JavaScript: done`);
   }
-  console.log(`${count} pages passed on the way, ${Math.round((Date.now() - began) / 1000)} s`);
+  console.log(`${count} pages passed on the way, ${secondsSince(began)} s`);
 }
 
 async function main(stacks, receiver) {
@@ -121,6 +133,7 @@ async function main(stacks, receiver) {
   await decide(stack, made);
   await refreshes(stack, made);
   const { decided_by: maren } = await stack.call(`/api/v1/proposals/${made.declined.id}`);
+  made.two = await stack.call(`/api/v1/agreements/${await twoDocuments(admin, made)}`);
   const guardedTab = Object.assign(await open(chrome), { base: stack.base });
   Object.assign(made, await deliveries(admin, made), {
     maren: maren.id,
@@ -131,12 +144,18 @@ async function main(stacks, receiver) {
     guardedTab,
     signer: await participantLink(admin, made.grant, 'Priya Raman'),
     approver: await participantLink(admin, made.grant, 'Tomás Álvarez'),
+    recipient: await participantLink(admin, made.grant, 'Riverside Makers Foundation'),
+    beginner: await participantLink(admin, made.two, 'Riverside Makers Foundation'),
+    returner: await participantLink(admin, made.two, 'Priya Raman'),
     household: await participantLink(admin, made.letter, 'The Ellery Household'),
     finished: await participantLink(admin, made.confidential, made.confidential.participants[0].display_name),
     newcomer: await participantLink(admin, made.letter, 'Ellery Family Trust'),
     answerer: await participantLink(admin, made.questionnaire, 'Riverside Makers Foundation'),
     answered: await participantLink(admin, made.questionnaire, 'Tomás Álvarez'),
   });
+  const returnerTab = Object.assign(await open(chrome), { base: stack.base });
+  await signFirst(returnerTab, made.returner);
+  await returnerTab.context.close();
   const secondTab = Object.assign(await open(chrome), { base: stack.base });
   await signIn(secondTab, stack.base, stack.organizations[0].members[1]);
   await recordPaper(secondTab, made.signer, made.grant);
@@ -156,6 +175,9 @@ async function main(stacks, receiver) {
     guarded: [stack, made.guarded],
     signer: [stack, made.signer],
     approver: [stack, made.approver],
+    recipient: [stack, made.recipient],
+    beginner: [stack, made.beginner],
+    returner: [stack, made.returner],
     household: [stack, made.household],
     finished: [stack, made.finished],
     newcomer: [stack, made.newcomer],
@@ -182,10 +204,9 @@ async function main(stacks, receiver) {
   }
   const fresh = await Stack.start(program, '--seed', 'demo');
   stacks.push(fresh);
-  for (const [demo, hasScript] of [[fresh, true], [late, false]]) {
-    const count = await walkCompletion(chrome, demo, hasScript, found);
-    console.log(`From half-way to completed, ${hasScript ? 'with' : 'without'} JavaScript: done, ${count} pages passed`);
-  }
+  await complete(fresh, true);
+  await walkDrawing(chrome, fresh, found);
+  console.log('A signature drawn with a finger: done');
   return scenes.length;
 }
 
@@ -198,7 +219,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 }
 try {
   const count = await main(stacks, receiver);
-  console.log(`${count} pages and states looked at in ${VIEWS.length} views, ${Math.round((Date.now() - began) / 1000)} s`);
+  console.log(`${count} pages and states looked at in ${VIEWS.length} views, ${secondsSince(began)} s`);
 } catch (error) {
   problems.push(error.stack);
 } finally {

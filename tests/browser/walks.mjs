@@ -1,10 +1,11 @@
 // The ways of a newcomer to a first active agreement, as the pages for newcomers describe them: with a token made in the
 // app and the README's calls, and in the browser alone. What a page says is done as it stands there.
 import fs from 'node:fs';
-import { VIEWS, enter, expect, faults, open, signIn, tabTo } from './browser.mjs';
+import { VIEWS, enter, expect, faults, open, screenshot, signIn, tabTo } from './browser.mjs';
 import { Terminal } from './terminal.mjs';
 
 const README = new URL('../../README.md', import.meta.url);
+const COMPLETION = new URL('../../docs/draft-to-completion.md', import.meta.url);
 
 // The blocks of the README's first deal: they ask for the token, propose, and look at the outcome.
 function blocks() {
@@ -206,16 +207,78 @@ export async function walkFirstDeal(chrome, { base }, person, hasScript, found) 
   return views.count;
 }
 
-// docs/draft-to-completion.md, “Complete”: the demo's grant agreement from half-way to completed, by its participants and
-// a member, each in a browser of their own, and with the names of that page.
+// What docs/draft-to-completion.md says: how a terminal comes to know the stack, the names that one presses to complete the
+// first deal, and the call that looks at it.
+function completion() {
+  const page = fs.readFileSync(COMPLETION, 'utf8');
+  const blocks = page.split('```sh\n').slice(1).map((block) => block.split('```')[0]);
+  const known = blocks[0].split('\n').filter((line) => /^(BASE|TOKEN)=/.test(line)).join('\n');
+  const steps = page.split('\n## Complete\n')[1].split('\n').filter((line) => /^\d\. /.test(line));
+  const names = steps.flatMap((step) => [...step.matchAll(/\*\*(.+?)\*\*/g)].map(([, name]) => name));
+  expect(steps.length === 5 && names.length > 15, `the page has ${steps.length} steps with ${names.length} names`);
+  return { known, names, outcome: blocks[1] };
+}
+
+// Draws in the field for a signature as a person does: two lines and a dot. With a finger where the screen knows fingers.
+export async function draw(page) {
+  const svg = page.locator('[data-pad] svg');
+  await svg.scrollIntoViewIfNeeded();
+  const { x, y, width, height } = await svg.boundingBox();
+  const hasTouch = await page.evaluate(() => navigator.maxTouchPoints > 0);
+  const client = hasTouch && await page.context().newCDPSession(page);
+  const touch = (type, points) => client.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y]) => ({ x, y })) });
+  const [down, move, up] = hasTouch
+    ? [(...at) => touch('touchStart', [at]), (...at) => touch('touchMove', [at]), () => touch('touchEnd', [])]
+    : [async (...at) => { await page.mouse.move(...at); await page.mouse.down(); }, (...at) => page.mouse.move(...at), () => page.mouse.up()];
+  const before = await page.evaluate(() => scrollY);
+  for (const line of [[[.1, .7], [.2, .2], [.3, .75], [.4, .3], [.5, .7]], [[.55, .8], [.75, .4], [.9, .75]], [[.6, .2]]]) {
+    const at = ([right, below]) => [x + right * width, y + below * height];
+    await down(...at(line[0]));
+    for (const point of line.slice(1)) await move(...at(point));
+    await up();
+  }
+  expect(await page.evaluate(() => scrollY) === before, 'drawing scrolls the page');
+}
+
+// Draws, clears and draws again, and answers what is drawn.
+export async function drawTwice(page) {
+  const drawn = async () => {
+    const [path, sent] = await Promise.all([page.locator('[data-pad] path').getAttribute('d'), page.locator('#drawing').inputValue()]);
+    expect(path === sent, `shown is ${path}, sent would be ${sent}`);
+    return sent;
+  };
+  await draw(page);
+  const first = await drawn();
+  expect((first.match(/M/g) ?? []).length === 3 && (first.match(/L/g) ?? []).length >= 7, `two lines and a dot are ${first}`);
+  await page.getByRole('button', { name: 'Clear the drawing', exact: true }).click();
+  expect(await drawn() === '', 'it is not cleared');
+  await draw(page);
+  const second = await drawn();
+  expect(second === first, `drawn again it is ${second}, not ${first}`);
+  return second;
+}
+
+// Whether the page shows a drawn signature, as it was drawn.
+export async function showsDrawing(page, path) {
+  const shown = page.locator('svg.signature path');
+  const { width } = await page.locator('svg.signature').boundingBox();
+  expect(await shown.getAttribute('d') === path && width > 200, `the receipt shows ${await shown.getAttribute('d')}, ${width} px wide`);
+}
+
+// docs/draft-to-completion.md, “Complete”: the README's first deal from active to completed, by its participants and a
+// member, each in a browser of their own. What the page says to press is pressed, and its call looks at the outcome. Where
+// nobody has published the deal yet, the member does first.
 export async function walkCompletion(chrome, stack, hasScript, found) {
+  const began = Date.now();
+  const page = completion();
   const view = VIEWS.find((view) => view.hasScript === hasScript && (view.width > 390) === hasScript);
   const others = VIEWS.filter((other) => other.hasScript === hasScript && !(hasScript && other === view));
   const all = [];
+  const pressed = [];
   // A person's browser, with what they do in it.
   const begin = async () => {
     const tab = Object.assign(await open(chrome, { view, javaScriptEnabled: hasScript }), { hasJavaScript: hasScript });
-    const walk = `From half-way to completed, ${hasScript ? 'with' : 'without'} the script`;
+    const walk = `From active to completed, ${hasScript ? 'with' : 'without'} the script`;
     const views = await lookers(chrome, others, walk, tab, found);
     all.push({ tab, views });
     const { page } = tab;
@@ -224,11 +287,16 @@ export async function walkCompletion(chrome, stack, hasScript, found) {
       tab,
       look: (says) => views.look(says),
       fill: (label, text) => page.getByLabel(label, { exact: true }).fill(text),
-      async press(role, name) {
-        await page.getByRole(role, { name, exact: true }).first().click();
+      async press(role, name, within = page) {
+        pressed.push(name);
+        await within.getByRole(role, { name, exact: true }).first().click();
         await page.waitForLoadState('load');
         expect(tab.status < 400, `“${name}” leads to ${tab.status} ${page.url()}`);
         await views.look();
+      },
+      async unfold(name) {
+        pressed.push(name);
+        await page.locator('summary', { hasText: name }).click();
       },
       async says(text) {
         expect(await page.getByText(text).count() > 0, `${page.url()} does not say “${text}”`);
@@ -237,61 +305,92 @@ export async function walkCompletion(chrome, stack, hasScript, found) {
   };
   const member = await begin();
   await signIn(member.tab, stack.base, stack.organizations[0].members[0]);
-  const { id } = await stack.find('agreements', 'Grant agreement');
-  const grant = `${stack.base}/app/agreements/${id}`;
+  const { id, lifecycle: before } = await stack.find('agreements', 'Cobalt Angels');
+  const toDeal = async () => {
+    await member.page.goto(`${stack.base}/app`);
+    // A phone has the pages in a menu.
+    const menu = member.page.getByText('Menu', { exact: true });
+    if (await menu.isVisible()) await menu.click();
+    await member.press('link', 'Agreements', member.page.getByRole('navigation', { name: 'Pages', exact: true }));
+    await member.press('link', 'SAFE: Cobalt Angels');
+  };
+  await toDeal();
+  if (before === 'draft') {
+    await member.press('link', 'Publish');
+    await member.press('button', 'Publish');
+  }
+  const deal = member.page.url();
   // Whoever has no script takes the link from the participant's page.
+  const linkOf = async (name) => {
+    await member.page.goto(deal);
+    if (!hasScript) {
+      await member.press('link', `Link and record of ${name}`);
+      return member.page.getByLabel('Personal link', { exact: true }).inputValue();
+    }
+    await member.tab.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await member.press('button', `Copy link of ${name}`);
+    return member.page.evaluate(() => navigator.clipboard.readText());
+  };
   const attending = async (name) => {
-    await member.page.goto(grant);
-    await member.press('link', `Link and record of ${name}`);
-    const link = await member.page.getByLabel('Personal link', { exact: true }).inputValue();
+    const link = await linkOf(name);
     const participant = await begin();
     await participant.page.goto(link);
     await participant.press('button', 'Continue');
-    if (await participant.page.getByRole('button', { name: 'I agree', exact: true }).count() > 0) await participant.press('button', 'I agree');
+    await participant.press('button', 'I agree');
     return participant;
   };
 
+  const northwind = await attending('Northwind Robotics, Inc.');
+  await northwind.press('link', 'Review and approve: Give your approval');
+  await northwind.press('button', 'Approve');
+  await northwind.says('You approved “Terms”');
+
   const priya = await attending('Priya Raman');
-  await priya.press('link', 'Review and sign: Sign “Grant agreement”');
+  await priya.press('link', 'Review and sign: Sign “SAFE”');
   await priya.fill('Type your name', 'Priya Raman');
   await priya.press('button', 'Sign');
-  await priya.says('You signed “Grant agreement”');
+  await priya.says('You signed “SAFE”');
 
-  const riverside = await attending('Riverside Makers Foundation');
-  await riverside.press('link', 'Choose a file: Upload a file');
-  const blank = await riverside.tab.context.newPage();
+  const cobalt = await attending('Cobalt Angels LLC');
+  await cobalt.press('link', 'Review and sign: Sign “SAFE”');
+  if (hasScript) {
+    const drawing = await drawTwice(cobalt.page);
+    await cobalt.press('button', 'Sign');
+    await showsDrawing(cobalt.page, drawing);
+  } else {
+    await cobalt.fill('Type your name', 'Cobalt Angels');
+    await cobalt.press('button', 'Sign');
+  }
+  await cobalt.press('link', 'Next: Answer questions');
+  await cobalt.page.getByLabel('No', { exact: true }).check();
+  await cobalt.press('button', 'Save draft');
+  await cobalt.says('Draft saved');
+  await cobalt.press('button', 'Send');
+  await cobalt.says('You sent your answers');
+  await cobalt.press('link', 'Next: Upload a file');
+  const blank = await cobalt.tab.context.newPage();
   const buffer = await blank.pdf();
   await blank.close();
-  await riverside.page.getByLabel('File', { exact: true }).setInputFiles({ name: 'report.pdf', mimeType: 'application/pdf', buffer });
-  await riverside.press('button', 'Upload');
-  await riverside.press('link', 'Next: Answer questions');
-  await riverside.fill('How many students took part?', '48');
-  await riverside.press('button', 'Save draft');
-  await riverside.says('Draft saved');
-  await riverside.fill('When did the workshops end?', 'June 12, 2026');
-  await riverside.fill('Account holder', 'Riverside Makers Foundation');
-  await riverside.fill('Bank', 'First Bank of Albany');
-  await riverside.fill('IBAN or account number', 'DE89 3704 0044 0532 0130 00');
-  await riverside.press('button', 'Send');
-  await riverside.says('You sent your answers');
+  await cobalt.page.getByLabel('File', { exact: true }).setInputFiles({ name: 'identity.pdf', mimeType: 'application/pdf', buffer });
+  await cobalt.press('button', 'Upload');
 
   const readAnswers = async () => {
     await member.page.goto(`${stack.base}/app`);
-    await member.press('link', 'Grant agreement: Riverside Makers');
-    await member.press('link', 'Read answers of Riverside Makers Foundation');
+    await member.says('Answers to read');
+    await member.press('link', 'SAFE: Cobalt Angels');
+    await member.press('link', 'Read answers of Cobalt Angels LLC');
   };
   await readAnswers();
-  await member.says('IBAN ending in 3000');
-  await member.page.locator('summary', { hasText: 'Return…' }).click();
-  await member.fill('Reason', 'Please count the helpers too.');
+  await member.unfold('Return…');
+  await member.fill('Reason', 'Please ask your counsel again.');
   await member.press('button', 'Return');
   await member.says('Answers returned');
 
-  await riverside.press('link', 'Grant agreement: Riverside Makers');
-  await riverside.press('link', 'Answer: Answer questions');
-  await riverside.says('Please count the helpers too.');
-  await riverside.fill('How many students took part?', '53');
-  await riverside.press('button', 'Send');
+  await cobalt.press('link', 'SAFE: Cobalt Angels');
+  await cobalt.press('link', 'Answer: Answer questions');
+  await cobalt.says('Please ask your counsel again.');
+  await cobalt.page.getByLabel('Yes', { exact: true }).check();
+  await cobalt.press('button', 'Send');
 
   await readAnswers();
   await member.says('1 answer changed since revision 1');
@@ -299,12 +398,52 @@ export async function walkCompletion(chrome, stack, hasScript, found) {
   await member.says('Answers accepted');
   await member.press('link', 'Back to the agreement');
   await member.says('Completed');
+  const terminal = new Terminal(stack.folder);
+  try {
+    const outcome = await terminal.paste(`${page.known}\n${page.outcome}`);
+    expect(outcome === '"lifecycle":"completed"', `the last call prints ${outcome}`);
+  } finally {
+    terminal.close();
+  }
   const { lifecycle } = await stack.call(`/api/v1/agreements/${id}`);
   expect(lifecycle === 'completed', `the agreement is ${lifecycle}`);
-  await riverside.press('link', 'Grant agreement: Riverside Makers');
-  await riverside.says('This agreement is completed');
+  await cobalt.press('link', 'SAFE: Cobalt Angels');
+  await cobalt.says('This agreement is completed');
+  // Without the script there is nothing to copy with.
+  const missing = page.names.filter((name) => !pressed.some((own) => own.startsWith(name)) && (hasScript || name !== 'Copy link'));
+  expect(missing.length === 0, `the page says to press ${missing.join(', ')}`);
   const complaints = all.flatMap(({ tab }) => tab.complaints);
   expect(complaints.length === 0, complaints.join('; '));
   await Promise.all(all.flatMap(({ tab, views }) => [tab.context.close(), views.close()]));
-  return all.reduce((count, { views }) => count + views.count, 0);
+  const count = all.reduce((count, { views }) => count + views.count, 0);
+  return { count, seconds: Math.round((Date.now() - began) / 1000) };
+}
+
+// Somebody signs on a phone with a finger: the demo's grant agreement waits for her.
+export async function walkDrawing(chrome, stack, found) {
+  const view = VIEWS.find(({ width, hasScript }) => width === 390 && hasScript);
+  const touched = { ...view, options: { ...view.options, hasTouch: true } };
+  const member = await open(chrome);
+  await signIn(member, stack.base, stack.organizations[0].members[0]);
+  const grant = await stack.call(`/api/v1/agreements/${(await stack.find('agreements', 'Grant agreement')).id}`);
+  const priya = grant.participants.find((participant) => participant.display_name === 'Priya Raman');
+  await member.page.goto(`${stack.base}/app/agreements/${grant.id}/participants/${priya.id}/access`);
+  const tab = await open(chrome, { view: touched, javaScriptEnabled: true });
+  const { page } = tab;
+  const press = async (role, name) => {
+    await page.getByRole(role, { name, exact: true }).tap();
+    await page.waitForLoadState('load');
+    for (const fault of await faults(tab, {})) found(`A signature drawn on a phone, ${new URL(page.url()).pathname}: ${fault}`);
+  };
+  await page.goto(await member.page.getByLabel('Personal link', { exact: true }).inputValue());
+  await press('button', 'Continue');
+  await press('button', 'I agree');
+  await press('link', 'Review and sign: Sign “Grant agreement”');
+  await press('link', 'Go to your signature');
+  const drawing = await drawTwice(page);
+  await screenshot(tab, 'Participant, drawing with a finger');
+  await press('button', 'Sign');
+  await showsDrawing(page, drawing);
+  await screenshot(tab, 'Participant, receipt of a drawing');
+  await Promise.all([tab.context.close(), member.context.close()]);
 }

@@ -164,8 +164,16 @@ pub async fn visit_once(org: &Org, browser: &Browser, path: &str, from: &str) ->
 /// # Panics
 /// When one of them is an error.
 pub async fn crawl(org: &Org, browser: &Browser) -> Vec<Visit> {
-    let mut queue = vec![("/app".to_owned(), "the start".to_owned())];
-    let mut known: BTreeSet<String> = BTreeSet::from(["/app".to_owned()]);
+    crawl_from(org, browser, "/app").await
+}
+
+/// The same from another page than Home, such as a participant's.
+///
+/// # Panics
+/// When one of them is an error.
+pub async fn crawl_from(org: &Org, browser: &Browser, start: &str) -> Vec<Visit> {
+    let mut queue = vec![(start.to_owned(), "the start".to_owned())];
+    let mut known: BTreeSet<String> = BTreeSet::from([start.to_owned()]);
     let mut visits: BTreeMap<String, usize> = BTreeMap::new();
     let mut visited = Vec::new();
     while let Some((path, from)) = queue.pop() {

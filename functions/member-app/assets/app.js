@@ -108,13 +108,19 @@
       set(`${value.value}${command}${point.join(' ')}`);
     };
     svg.addEventListener('pointerdown', (event) => {
+      // Neither a second finger nor another button of the mouse draws.
+      if (!event.isPrimary || event.button !== 0) return;
       svg.setPointerCapture(event.pointerId);
       add(event, 'M');
+      // A dot is a line to where it began: else nothing shows.
+      set(`${value.value}L${last.join(' ')}`);
     });
     svg.addEventListener('pointermove', (event) => {
       if (svg.hasPointerCapture(event.pointerId)) add(event, 'L');
     });
     pad.querySelector('button').addEventListener('click', () => set(''));
+    // A browser that comes back brings the field, but not the drawing of it.
+    addEventListener('pageshow', () => set(value.value));
     pad.hidden = false;
   }
 

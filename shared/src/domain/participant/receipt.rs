@@ -319,6 +319,7 @@ impl Drawing {
             return Err(NotADrawing::Empty);
         }
         let (mut drawing, mut points, mut has_line) = (String::new(), 0, false);
+        let mut last = None;
         let mut rest = text;
         while let Some(command) = rest.chars().next() {
             let body = rest.strip_prefix(['M', 'L']).ok_or(NotADrawing::Unreadable)?;
@@ -330,7 +331,9 @@ impl Drawing {
             if points == 0 && command != 'M' {
                 return Err(NotADrawing::Unreadable);
             }
-            has_line |= command == 'L';
+            // A dot is a line that ends where it began.
+            has_line |= command == 'L' && last != Some((x, y));
+            last = Some((x, y));
             points += 1;
             if points > limits::DRAWING_POINTS_MAX {
                 return Err(NotADrawing::TooLong);
@@ -366,7 +369,8 @@ mod tests {
     fn a_drawing_is_lines_of_points_in_its_field() {
         let read = |text: &str| Drawing::parse(text).map(|drawing| drawing.path().to_owned());
         assert_eq!(read(" M0 0L1000 300M5 6 L7 8\n").as_deref(), Ok("M0 0L1000 300M5 6L7 8"));
-        for empty in ["", "  ", "M1 2", "M1 2M3 4"] {
+        assert_eq!(read("M1 2L1 2M3 4L5 6").as_deref(), Ok("M1 2L1 2M3 4L5 6"), "dots are a part of it");
+        for empty in ["", "  ", "M1 2", "M1 2M3 4", "M1 2L1 2M3 4L3 4"] {
             assert_eq!(read(empty), Err(NotADrawing::Empty), "{empty}");
         }
         let hostile = "M0 0L1 1\"/><script>";

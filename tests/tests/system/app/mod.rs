@@ -27,6 +27,7 @@ mod rare_states;
 mod reference;
 mod search;
 mod second_factor;
+mod several_documents;
 mod sign_in;
 mod strangers;
 mod tokens;

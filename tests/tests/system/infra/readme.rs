@@ -133,12 +133,14 @@ async fn first_session(folder: &Path) {
 
 async fn draft_to_completion(folder: &Path) {
     let blocks = blocks("docs/draft-to-completion.md", "sh");
-    let [draft, complete] = &blocks[..] else { panic!("two blocks: {blocks:?}") };
-    let said = paste(folder, &[draft]).await;
+    let [draft, look, complete] = &blocks[..] else { panic!("three blocks: {blocks:?}") };
+    let said = paste(folder, &[draft, look]).await;
     let answers = json_lines(&said);
     let [participant, refused] = &answers[..] else { panic!("two answers: {said}") };
     assert_eq!(participant["roles"], serde_json::json!(["signer"]));
     assert_eq!(refused["error"]["errors"][0]["code"], "no_stages", "{refused}");
+    // The first deal waits for its people. The browser test plays them, as the page says.
+    assert!(said.ends_with("\"lifecycle\":\"active\"\n"), "{said}");
 
     // The page starts a faster stack in another folder. This one keeps true time, so the agreement is active still; the
     // browser test sees it complete.

@@ -79,7 +79,7 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
                 kind: "safe",
                 participants: &[ISSUER, ISSUERS_SIGNER, ("CRM-1006", &["signer", "investor"])],
                 document: Some(SAFE),
-                edit: |draft, file, now| drafts::safe(draft, 25_000_000, file, now),
+                edit: drafts::safe_of_newcomers,
                 proposal_note: None,
                 confirmation_note: None,
                 acts: &[],

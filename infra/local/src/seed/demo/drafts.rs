@@ -6,7 +6,7 @@ use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, Informatio
 use shared::domain::agreement::{
     Agreement, ConversionTiming, DocumentContent, Label, ParticipantRole, SafeTerms, StageAction,
 };
-use shared::domain::ids::{AgreementId, DocumentId, FieldId, OrgId, ParticipantId, SignatureBlockId};
+use shared::domain::ids::{AgreementId, DocumentId, FieldId, OrgId, ParticipantId, SignatureBlockId, StageId};
 use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;
 use shared::error::Error;
@@ -38,6 +38,29 @@ pub(crate) fn safe(
     file: Option<DocumentContent>,
     now: Timestamp,
 ) -> Result<Agreement, FieldErrors> {
+    let (draft, closing, _) = safe_to_closing(draft, investment_amount_minor, file, now)?;
+    let until = Some(Countdown::AfterHours(24));
+    Ok(draft.add_gate(closing, GateRule::Countdown { until }, now)?.0)
+}
+
+/// The same, but the investor uploads a file too, and nothing waits for the calendar: newcomers take it from its
+/// publication to its completion, with every kind of thing that participants do.
+pub(crate) fn safe_of_newcomers(
+    draft: &Agreement,
+    file: Option<DocumentContent>,
+    now: Timestamp,
+) -> Result<Agreement, FieldErrors> {
+    let (draft, closing, investors) = safe_to_closing(draft, 25_000_000, file, now)?;
+    Ok(draft.add_gate(closing, GateRule::FileUpload { participant_ids: investors }, now)?.0)
+}
+
+/// A SAFE up to its last step, in which the investors answer a question: with that step, and with them.
+fn safe_to_closing(
+    draft: &Agreement,
+    investment_amount_minor: i64,
+    file: Option<DocumentContent>,
+    now: Timestamp,
+) -> Result<(Agreement, StageId, BTreeSet<ParticipantId>), FieldErrors> {
     const SIXTY_DAYS_S: i64 = 60 * 24 * 3600;
     let terms = SafeTerms {
         investment_amount_minor: Some(investment_amount_minor),
@@ -58,12 +81,11 @@ pub(crate) fn safe(
     let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::new(), now)?;
     let (draft, _) = draft.add_gate(signing, GateRule::SignatureBlocks { block_ids }, now)?;
     let fields = vec![question("Are you an accredited investor?", FieldType::Boolean, &[])?];
-    let participant_ids = participants_with(&draft, ParticipantRole::Investor);
+    let investors = participants_with(&draft, ParticipantRole::Investor);
     let (draft, closing) =
         draft.add_stage(label("Closing")?, BTreeSet::from([StageAction::ProjectObligations]), now)?;
-    let (draft, _) = draft.add_gate(closing, GateRule::InformationRequest { participant_ids, fields }, now)?;
-    let until = Some(Countdown::AfterHours(24));
-    Ok(draft.add_gate(closing, GateRule::Countdown { until }, now)?.0)
+    let rule = GateRule::InformationRequest { participant_ids: investors.clone(), fields };
+    Ok((draft.add_gate(closing, rule, now)?.0, closing, investors))
 }
 
 /// An incomplete draft: its document has no file, and its last stage no gates.

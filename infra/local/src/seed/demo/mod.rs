@@ -23,7 +23,7 @@ use serde_json::json;
 use shared::domain::contact::Email;
 use shared::domain::ids::ProposalId;
 use shared::domain::member::Refusal;
-use shared::domain::proposal::Note;
+use shared::domain::proposal::{Note, ProposalState};
 use shared::error::Error;
 use shared::service::proposals::{self, Choice};
 use shared::store::Store;
@@ -34,6 +34,9 @@ use crate::error::in_one_line;
 use crate::functions::Functions;
 use crate::seed::demo::api_client::ApiClient;
 use crate::seed::demo::deals::{CONTACTS, NewAgreement, NewWorkspace, WORKSPACES};
+
+/// How often the demo proposes to publish an agreement.
+const PROPOSALS_MAX: usize = 10;
 
 /// The ids of the contacts, by external reference.
 type ContactIds = HashMap<&'static str, String>;
@@ -55,16 +58,16 @@ pub(crate) async fn create(
         for new in workspace.agreements {
             let agreement_id = create_agreement(&api, new, &workspace_id, &contact_ids).await?;
             edit_draft(store, files, organization, new, &agreement_id).await?;
-            if let Some(note) = new.proposal_note {
-                let proposal_id = propose_publication(&api, &agreement_id, note).await?;
-                if let Some(note) = new.confirmation_note {
-                    confirm_proposal(functions, organization, &proposal_id, note).await?;
-                    let id = agreement_id.parse().map_err(|error| in_one_line(&error))?;
-                    for act in new.acts {
-                        let acted = participants::act(functions, (organization.id, id), *act).await;
-                        acted.map_err(|error| in_one_line(&error))?;
-                    }
-                }
+            let Some(note) = new.proposal_note else { continue };
+            let Some(confirmation) = new.confirmation_note else {
+                propose_publication(&api, &agreement_id, note).await?;
+                continue;
+            };
+            publish(functions, organization, (&api, &agreement_id), (note, confirmation)).await?;
+            let id = agreement_id.parse().map_err(|error| in_one_line(&error))?;
+            for act in new.acts {
+                let acted = participants::act(functions, (organization.id, id), *act).await;
+                acted.map_err(|error| in_one_line(&error))?;
             }
         }
     }
@@ -129,18 +132,38 @@ async fn propose_publication(api: &ApiClient<'_>, agreement_id: &str, note: &str
     api.create("/api/v1/proposals", &proposal).await
 }
 
-/// Confirms a proposal as the organization's first member, who has reviewed it.
+/// Proposes to publish an agreement and confirms it. At a fast pace, on a busy machine, a proposal may expire in between.
+async fn publish(
+    functions: &Functions,
+    organization: &OrganizationCredentials,
+    (api, agreement_id): (&ApiClient<'_>, &str),
+    (note, confirmation): (&str, &str),
+) -> Result<(), String> {
+    for _ in 0..PROPOSALS_MAX {
+        let proposal_id = propose_publication(api, agreement_id, note).await?;
+        if confirm_proposal(functions, organization, &proposal_id, confirmation).await? {
+            return Ok(());
+        }
+    }
+    Err("the demo's proposals expire before they are confirmed".to_owned())
+}
+
+/// Confirms a proposal as the organization's first member, who has reviewed it. False if it has expired.
 async fn confirm_proposal(
     functions: &Functions,
     organization: &OrganizationCredentials,
     proposal_id: &str,
     note: &str,
-) -> Result<(), String> {
-    let Some(member) = organization.members.first() else { return Ok(()) };
+) -> Result<bool, String> {
+    let Some(member) = organization.members.first() else { return Ok(true) };
     let id: ProposalId = proposal_id.parse().map_err(|error| in_one_line(&error))?;
     let note = Note::parse(note).map_err(|(_, why)| format!("a note that {why}"))?;
     let decided = decide(functions, member, id, note).await.map_err(|error| in_one_line(&error))?;
-    decided.map_err(|refusal| format!("the demo's proposal was not confirmed: {refusal:?}"))
+    match decided {
+        Ok(()) => Ok(true),
+        Err(Refusal::NotPending(ProposalState::Expired)) => Ok(false),
+        Err(refusal) => Err(format!("the demo's proposal was not confirmed: {refusal:?}")),
+    }
 }
 
 async fn decide(
