@@ -148,7 +148,7 @@ impl Org {
     ///
     /// # Panics
     /// When that is refused.
-    pub async fn act_on(&self, person: &Person, id: MovementId, act: MovementAct) {
+    pub async fn act_on_movement(&self, person: &Person, id: MovementId, act: MovementAct) {
         let done = self
             .as_member(person, "authorize_movement", async |call| {
                 movements::act(call.scope(), call.member(), id, act).await
@@ -162,7 +162,7 @@ impl Org {
     /// # Panics
     /// When that is refused.
     pub async fn open_movement(&self, [first, second]: [&Person; 2], id: MovementId) {
-        self.act_on(first, id, MovementAct::Authorize).await;
+        self.act_on_movement(first, id, MovementAct::Authorize).await;
         let keys = self.stack().keyring();
         let entered = self
             .as_member(first, "enter_instructions", async |call| {
@@ -170,7 +170,7 @@ impl Org {
             })
             .await;
         entered.expect("the rules allow it");
-        self.act_on(second, id, MovementAct::VerifyInstructions(1, VerificationMethod::CallBack)).await;
-        self.act_on(second, id, MovementAct::ReleaseInstructions(1)).await;
+        self.act_on_movement(second, id, MovementAct::VerifyInstructions(1, VerificationMethod::CallBack)).await;
+        self.act_on_movement(second, id, MovementAct::ReleaseInstructions(1)).await;
     }
 }

@@ -225,7 +225,7 @@ impl Example for MovementData {
 pub struct MovementExceptionData {
     /// Which.
     pub movement_id: MovementId,
-    /// Why.
+    /// Why it needs attention.
     pub reason: ExceptionReason,
 }
 

@@ -16,6 +16,7 @@ use crate::domain::information::bank_details::BankDetails;
 use crate::domain::information::{Answer, Verdict, place as answer_place};
 use crate::domain::member::movements::{self as acts, EvidenceChange, Ground, MovementChange};
 use crate::domain::member::{Counting, Member};
+use crate::domain::moment::Moment;
 use crate::domain::movement::claim::NewClaim;
 use crate::domain::movement::evidence::{Evidence, EvidenceKey, EvidenceState, NewEvidence, Sided};
 use crate::domain::movement::instructions::{BankInstructions, VerificationMethod, place};
@@ -88,7 +89,7 @@ pub(super) async fn found(scope: &Scope, id: MovementId) -> Result<Versioned<Mov
 /// # Errors
 /// [`Error::NotFound`] when there is no such movement.
 pub async fn record(scope: &Scope, id: MovementId) -> Result<(Movement, Agreement, Vec<Evidence>), Error> {
-    let Records { agreement, movement } = Records::load(scope, id).await?;
+    let Records { agreement, movement, .. } = Records::load(scope, id).await?;
     let evidence = scope.store().evidence_of(id).await?;
     let now = agreement.as_of(agreement.facts(), scope.time_scale(), scope.now()).into_owned();
     Ok((movement.into_inner(), now, evidence))
@@ -98,6 +99,8 @@ pub async fn record(scope: &Scope, id: MovementId) -> Result<(Movement, Agreemen
 pub(super) struct Records {
     pub agreement: Versioned<Agreement>,
     pub movement: Versioned<Movement>,
+    /// When this attempt decides.
+    pub moment: Moment,
 }
 
 impl Records {
@@ -108,11 +111,12 @@ impl Records {
 
     pub(super) async fn of(scope: &Scope, movement: Versioned<Movement>) -> Result<Self, Error> {
         let agreement = found_agreement(scope, movement.agreement_id()).await?;
-        Ok(Self { agreement, movement })
+        let moment = scope.moment_after(agreement.updated_at);
+        Ok(Self { agreement, movement, moment })
     }
 
     pub(super) fn ground(&self, scope: &Scope) -> Ground<'_> {
-        (&self.agreement, scope.time_scale(), scope.moment())
+        (&self.agreement, scope.time_scale(), self.moment)
     }
 
     pub(super) fn read(&self) -> Read<'_> {
@@ -120,7 +124,8 @@ impl Records {
     }
 
     fn plan<T>(&self, scope: &Scope, output: T) -> Plan<T> {
-        Plan::new(scope, output).showing([self.agreement.id().uuid(), self.movement.id().uuid()])
+        let shown = [self.agreement.id().uuid(), self.movement.id().uuid()];
+        Plan::new(scope, output).decided_at(self.moment).showing(shown)
     }
 }
 

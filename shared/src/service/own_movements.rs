@@ -102,7 +102,7 @@ pub async fn act(
     // After the movement: a form that was done by then has left its receipt.
     let (records, (by, receipts)) = tokio::try_join!(Records::of(scope, movement), standing(scope, by))?;
     let shown = [by.agreement_id().uuid(), by.id().uuid(), id.uuid()];
-    let plan = |output| Plan::new(scope, output).showing(shown);
+    let plan = |output| Plan::new(scope, output).decided_at(records.moment).showing(shown);
     let refused = |reason| Ok(plan(Err(NotFiled::Refused(reason))));
     if let Some(receipt) = receipts.iter().find(|receipt| receipt.id == occasion.id) {
         return if is_of(receipt, id, &act) { Ok(plan(Ok(()))) } else { refused(NotMoved::FiledAlready) };

@@ -8,7 +8,7 @@ use super::item::{Item, from_item, ids, number, text};
 use super::keys::{self, Due, Key, Rows};
 use super::list::{Attribute, Order, RowFilter, TEXT};
 use super::record::{self, Record, Row};
-use super::{OrgStore, StoreError, Versioned, obligations};
+use super::{OrgStore, StoreError, Versioned};
 use crate::domain::agreement::acts::EditedPart;
 use crate::domain::agreement::draft::Draft;
 use crate::domain::agreement::progress::AdvancedAgreement;
@@ -16,6 +16,7 @@ use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{AgreementId, ContactId, MemberId, OrgId, ParticipantId, WorkspaceId};
 use crate::domain::member::ByMember;
+use crate::domain::obligation;
 use crate::domain::participant::ByParticipant;
 use crate::domain::time::Timestamp;
 use crate::limits;
@@ -331,7 +332,9 @@ fn next_version(
     let org = call.org();
     let mut changes = record::replace(org, before, after)?;
     changes.extend(change_documents_row(org, Some(before), after));
-    changes.extend(obligations::begun(org, before, after)?);
+    for obligation in obligation::begun(before, after) {
+        changes.extend(record::create(org, &obligation)?);
+    }
     let (was_due, is_due) = (before.next_due(), after.next_due());
     if was_due != is_due {
         changes.extend(was_due.map(|at| Change::Delete(due(org, after.id(), at))));

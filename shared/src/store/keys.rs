@@ -47,8 +47,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::{Email, ExternalReference};
 use crate::domain::ids::{
-    AgreementId, ContactId, EndpointId, EventId, EvidenceId, GateId, MemberId, MovementId, ObligationId, OrgId, PaperSignatureId,
-    ParticipantId, ProposalId, ReceiptId, RequestId, SessionId, TokenId, VerificationId, WorkspaceId,
+    AgreementId, ContactId, EndpointId, EventId, EvidenceId, GateId, MemberId, MovementId, ObligationId, OrgId,
+    PaperSignatureId, ParticipantId, ProposalId, ReceiptId, RequestId, SessionId, TokenId, VerificationId, WorkspaceId,
 };
 use crate::domain::movement::evidence::EvidenceKey;
 use crate::domain::participant::session::Part;

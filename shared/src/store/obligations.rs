@@ -15,7 +15,7 @@ use crate::domain::agreement::Agreement;
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{AgreementId, ObligationId, OrgId, WorkspaceId};
 use crate::domain::member::ByMember;
-use crate::domain::obligation::{self, EndedObligation, Obligation, ObligationState};
+use crate::domain::obligation::{EndedObligation, Obligation, ObligationState};
 use crate::domain::participant::obligations::ActedOnObligation;
 use crate::domain::time::Timestamp;
 use crate::wire::page::{Filter, Page, list_query};
@@ -87,13 +87,6 @@ impl OrgStore {
             .equal(&STATE, query.state.get());
         self.list(Order::OldestFirst, &rows, query.page()).await
     }
-}
-
-/// The changes that create the obligations that begin with the next version of an agreement: none, with nearly every one.
-pub(super) fn begun(org: OrgId, before: &Agreement, after: &Agreement) -> Result<Vec<Change>, StoreError> {
-    let begun = obligation::begun(before, after);
-    let created = begun.iter().map(|obligation| record::create(org, obligation));
-    Ok(created.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
 /// The changes with which a member acts on an obligation. Its agreement must be as it was when they did.

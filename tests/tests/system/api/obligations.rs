@@ -238,7 +238,7 @@ async fn nothing_of_the_api_writes_obligations() {
             let is_known = path == OBLIGATIONS || path == one;
             answer.refused(if is_known { 405 } else { 404 });
             if is_known {
-                assert_eq!(answer.header("allow"), "GET, HEAD", "{method} {path}");
+                assert_eq!(answer.header("allow"), "GET", "{method} {path}");
             }
         }
     }
@@ -403,7 +403,8 @@ async fn a_projection_that_is_raced_for_happens_once() {
     let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
     assert_eq!(desk.listed(&[]).await, ids);
     let versions = desk.org.state().await.into_iter().filter(|row| text(&row["pk"]).contains("#OBLIGATION#"));
-    assert!(versions.map(|row| row["version"].clone()).eq([json!("1"), json!("1")]), "written once");
+    let versions: Vec<Value> = versions.map(|row| row["version"].clone()).collect();
+    assert_eq!(versions, ["1", "1"], "written once");
 
     // An act on one of them, and another record of how far time has come, change nothing about that.
     let maren = desk.org.member("Maren Holt").await;

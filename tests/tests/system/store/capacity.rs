@@ -13,7 +13,7 @@ use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 use shared::limits;
 use tests::client::Request;
-use tests::{Client, Faults, Org, Stack, log, payments, spec};
+use tests::{Client, Faults, Org, Stack, log, obligations, payments, spec};
 
 use crate::unknown_id;
 
@@ -22,6 +22,7 @@ const WORKSPACES: &str = "/api/v1/workspaces";
 const AGREEMENTS: &str = "/api/v1/agreements";
 const PROPOSALS: &str = "/api/v1/proposals";
 const MOVEMENTS: &str = "/api/v1/movements";
+const OBLIGATIONS: &str = "/api/v1/obligations";
 
 const FIGURES: [&str; 3] = ["read_units", "write_units", "round_trips"];
 
@@ -239,6 +240,13 @@ async fn measure_agreements(meter: &mut Meter<'_>, org: &Org, client: &Client, b
     let live = tests::drafts::write(org, tests::drafts::active(&live)).await;
     let to = format!("{}/participants", live.path());
     meter.measure("add_agreement_participant: no draft", 422, client.post(to, &part)).await;
+
+    meter.measure("list_obligations: none", 200, client.get(OBLIGATIONS)).await;
+    let ben_record = json!({"id": ben});
+    let force = (vec![obligations::on(&[10])], obligations::days_ago(1));
+    let (_, owed) = obligations::in_force(org, &workspace, [&ada, &ben_record], force).await;
+    meter.measure("list_obligations: one", 200, client.get(OBLIGATIONS)).await;
+    meter.measure("get_obligation", 200, client.get(format!("{OBLIGATIONS}/{}", owed[0]))).await;
 }
 
 async fn measure_movements(meter: &mut Meter<'_>, org: &Org, client: &Client) {
