@@ -403,7 +403,7 @@ async fn a_projection_that_is_raced_for_happens_once() {
     let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
     assert_eq!(desk.listed(&[]).await, ids);
     let versions = desk.org.state().await.into_iter().filter(|row| text(&row["pk"]).contains("#OBLIGATION#"));
-    let versions: Vec<Value> = versions.map(|row| row["version"].clone()).collect();
+    let versions: Vec<Value> = versions.map(|row| row["v"].clone()).collect();
     assert_eq!(versions, ["1", "1"], "written once");
 
     // An act on one of them, and another record of how far time has come, change nothing about that.
