@@ -25,6 +25,7 @@ use crate::domain::ids::{AgreementId, EvidenceId, MovementId, OrgId, WorkspaceId
 use crate::domain::member::movements::{EvidenceChange, InstructionsEntered, MovementChange, Resolved};
 use crate::domain::movement::evidence::{Evidence, EvidenceKey, KeyChange};
 use crate::domain::movement::instructions::SealedInstructions;
+use crate::domain::movement::safe_text::SafeLine;
 use crate::domain::movement::state::MovementState;
 use crate::domain::movement::{EndedMovement, Movement};
 use crate::domain::participant::movements::MovementActed;
@@ -71,7 +72,7 @@ impl Record for Movement {
 
     fn row(&self) -> Row {
         let terms = self.terms();
-        let texts = [&terms.purpose, &terms.reference].into_iter().flatten().map(|line| line.as_str());
+        let texts = [&terms.purpose, &terms.reference].into_iter().flatten().map(SafeLine::as_str);
         let row = Row::searched_by(Folded::join(texts))
             .with(&STATE, &self.state())
             .with(&AGREEMENT, &self.agreement_id())

@@ -101,8 +101,12 @@ fn fields_of(agreement: &Agreement, part: Part, zone: &TimeZone) -> Fields {
         Part::Gate(id) => agreement.gate(id).map(|found| condition::fields_of(&found.rule, zone)),
         Part::Question(gate, id) => agreement.question(gate, id).map(condition::question_fields),
         // Promises have no form yet.
-        Part::Promise(_) | Part::PromiseOrder => None,
-        Part::SignatureBlock(_) | Part::StageOrder | Part::GateOrder(_) | Part::QuestionOrder(_) => None,
+        Part::Promise(_)
+        | Part::PromiseOrder
+        | Part::SignatureBlock(_)
+        | Part::StageOrder
+        | Part::GateOrder(_)
+        | Part::QuestionOrder(_) => None,
     };
     found.unwrap_or_default()
 }

@@ -131,7 +131,7 @@ async fn act(request: &Request, submitted: &PartForm<'_>, (doing, title): (Doing
     let redirect = redirect_with(submitted, url, &Notice::good(title, "")).await;
     let occasion = Occasion { id, origin: origin(request) };
     let run = || participants::act(submitted.scope(), by, occasion.clone(), doing.clone());
-    match submitted.run(run).await? {
+    match Box::pin(submitted.run(run)).await? {
         Ok(()) => Ok(Ok(redirect.into())),
         Err(refused) => {
             let fields = Fields::submitted(submitted.form(), FieldErrors::default());

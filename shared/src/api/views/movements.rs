@@ -13,6 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::api::operation::Output;
 use crate::domain::actor::Actor;
 use crate::domain::ids::{AgreementId, MovementId, ParticipantId, StageId, WorkspaceId};
+use crate::domain::money::Money;
 use crate::domain::movement::claim::{Claim, ReferenceType, TransferReference};
 use crate::domain::movement::safe_text::SafeLine;
 use crate::domain::movement::source::{Assurance, ConfirmationBasis};
@@ -206,9 +207,9 @@ impl From<MovementInFull> for MovementView {
             state_sentence: movement_sentence(&movement),
             purpose: text(&terms.purpose),
             reference: text(&terms.reference),
-            amount_minor: terms.money.map(|money| money.amount_minor()),
+            amount_minor: terms.money.map(Money::amount_minor),
             currency: terms.money.map(|money| money.currency().code().to_owned()),
-            amount_display: terms.money.map(|money| money.amount_display()),
+            amount_display: terms.money.map(Money::amount_display),
             direction: terms.direction,
             method: terms.method,
             sender_participant_id: terms.sender,

@@ -299,7 +299,8 @@ async fn what_a_payment_lacks_is_in_the_way_of_publication() {
     let expected = [json!(["payment_incomplete", id]), json!(["payment_parties_missing", id])];
     assert_eq!(blockers().await, expected);
     let system = org.system();
-    let shown = shared::domain::agreement::edit::Seen::of_payment(&Default::default());
+    let shown =
+        shared::domain::agreement::edit::Seen::of_payment(&shared::domain::movement::terms::PaymentTerms::default());
     let ids = (draft.id(), id);
     let right = terms(&draft, "Investment", "INV-1");
     let changed = system.run(3, || shared::service::payments::change(&system, ids, &shown, right.clone())).await;
