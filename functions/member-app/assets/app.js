@@ -67,11 +67,15 @@
   document.getElementById('main').append(status);
   const say = (button, text) => {
     button.dataset.label ??= button.textContent;
+    const show = (shown) => {
+      button.ariaLabel = button.ariaLabel?.replace(button.textContent, shown) ?? null;
+      button.textContent = shown;
+    };
     status.textContent = text;
-    button.textContent = text;
+    show(text);
     clearTimeout(button.timer);
     button.timer = setTimeout(() => {
-      button.textContent = button.dataset.label;
+      show(button.dataset.label);
       status.textContent = '';
     }, 2000);
   };
@@ -83,7 +87,6 @@
       await navigator.clipboard.writeText(button.dataset.copyText ?? source.value ?? source.textContent);
       say(button, 'Copied');
     } catch {
-      // Without permission the text is selected, for the reader to copy.
       if (!source) return say(button, 'Not copied');
       if (source.select) source.select();
       else getSelection().selectAllChildren(source);
