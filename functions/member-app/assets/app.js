@@ -67,9 +67,9 @@
   document.getElementById('main').append(status);
   const say = (button, text) => {
     button.dataset.label ??= button.textContent;
-    const show = (shown) => {
-      button.ariaLabel = button.ariaLabel?.replace(button.textContent, shown) ?? null;
-      button.textContent = shown;
+    const show = (to) => {
+      button.ariaLabel = button.ariaLabel?.replace(button.textContent, to) ?? null;
+      button.textContent = to;
     };
     status.textContent = text;
     show(text);
