@@ -68,7 +68,7 @@ impl Scope {
     }
 
     /// The moment of an attempt that begins now, after an earlier change of the same record. What it decides says so to its
-    /// plan ([`Plan::decided_at`]).
+    /// plan (`Plan::decided_at`).
     #[must_use]
     pub fn moment_after(&self, earlier: Timestamp) -> Moment {
         self.call.moment_after(earlier)

@@ -1,7 +1,7 @@
 //! Obligations: one versioned record each, and a row in the list with ids and no names.
 //!
 //! Decision: obligations are created with the version of their agreement in which its promises came into force
-//! ([`agreements`](super::agreements)), in one transaction. The version guards them: of two acts that bring it about, one is
+//! ([`agreements`]), in one transaction. The version guards them: of two acts that bring it about, one is
 //! recorded and creates them, and the other is decided again. Their ids follow from the agreement, and each must be free.
 
 use super::change::{Change, Changes};

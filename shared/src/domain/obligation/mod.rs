@@ -1,6 +1,6 @@
 //! Obligations: what participants owe each other once their promises came into force (specification, "Obligation").
 //!
-//! `projection` makes them from the promises of an agreement, once. [`occurrences`] says when they are due, `acts` has what
+//! `projection` makes them from the promises of an agreement, once. `occurrences` says when they are due, `acts` has what
 //! people do about them, `ending` what becomes of them when their agreement is cancelled or expires.
 //!
 //! Two facts are kept apart in every occurrence: *satisfied* is the promisor's claim that it is done, *confirmed* is the
