@@ -87,7 +87,7 @@ trait Handler: 'static {
 /// Decision: on Lambda three functions share them, each with one of the routers below. One function with all pages would
 /// zip to more than 4 MB, and a page would wait for code that it does not use.
 pub fn router(app: Arc<AppState>) -> Router {
-    let of_members = member_routes().merge(agreement_routes()).merge(organization_routes());
+    let of_members = member_routes().merge(agreement_routes()).merge(money_routes()).merge(organization_routes());
     let all = of_members.merge(participant_routes());
     #[cfg(feature = "pictures")]
     let all = all.merge(picture_routes());
@@ -121,6 +121,11 @@ pub fn agreements(app: Arc<AppState>) -> Router {
 /// The pages of the function `organization-app`: those under `/app/organization`, `/app/developers` and `/app/audit`.
 pub fn organization(app: Arc<AppState>) -> Router {
     complete(organization_routes(), app)
+}
+
+/// The pages of the function `money-app`: those under `/app/money` and `/app/obligations`.
+pub fn money(app: Arc<AppState>) -> Router {
+    complete(money_routes(), app)
 }
 
 /// The pages of the function `member-app`: all others.
@@ -254,6 +259,11 @@ fn agreement_routes() -> Router<Arc<AppState>> {
         .route(&at("/publish"), page_with_action::<acts::Review, acts::Publish>())
         .route(&at("/discard"), action::<acts::Discard>())
         .route(&at("/propose"), action::<acts::Propose>())
+}
+
+/// The routes of the money that moves, and of what is owed: the ledger, movements, statements and obligations.
+fn money_routes() -> Router<Arc<AppState>> {
+    Router::new()
 }
 
 /// The routes of participants, who have no account: their link, and the pages that it opens.
@@ -463,6 +473,7 @@ mod tests {
         };
         for (function, router) in [
             ("agreement-app", "agreement_routes"),
+            ("money-app", "money_routes"),
             ("organization-app", "organization_routes"),
             ("picture-app", "picture_routes"),
             ("evidence-app", "evidence_routes"),
