@@ -10,36 +10,49 @@ const STOP_MS = 60_000;
 export class Stack {
   // The data are in a temporary folder, which goes with the stack, where `make run` has them in the folder it is run in.
   static async start(program, ...options) {
-    const stack = new Stack();
-    stack.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'countersign-browser-'));
-    const data = path.join(stack.folder, '.local');
+    const stack = Object.assign(new Stack(), { program, folder: fs.mkdtempSync(path.join(os.tmpdir(), 'countersign-browser-')) });
+    await stack.serve('--port', '0', ...options);
+    return stack;
+  }
+
+  // The same data at the same address, with other options.
+  async restart(...options) {
+    await this.end();
+    await this.serve('--port', new URL(this.base).port, ...options);
+  }
+
+  async serve(...options) {
+    const data = path.join(this.folder, '.local');
     const ready = path.join(data, 'ready.json');
-    const serve = ['serve', '--port', '0', '--data-dir', data];
-    stack.process = spawn(program, [...serve, ...options], { stdio: ['ignore', 'ignore', 'pipe'] });
-    stack.said = '';
-    stack.process.stderr.on('data', (text) => { stack.said += text; });
-    stack.process.on('error', (error) => { stack.said += error.message; });
+    fs.rmSync(ready, { force: true });
+    this.process = spawn(this.program, ['serve', '--data-dir', data, ...options], { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.said = '';
+    this.process.stderr.on('data', (text) => { this.said += text; });
+    this.process.on('error', (error) => { this.said += error.message; });
     for (const started = Date.now(); !fs.existsSync(ready);) {
-      const hasEnded = stack.process.exitCode !== null || stack.process.pid === undefined;
+      const hasEnded = this.process.exitCode !== null || this.process.pid === undefined;
       if (hasEnded || Date.now() - started > START_MS) {
-        await stack.stop();
-        throw new Error(`the stack did not start: ${stack.said}`);
+        await this.stop();
+        throw new Error(`the stack did not start: ${this.said}`);
       }
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     const { base_url: base, organizations } = JSON.parse(fs.readFileSync(ready, 'utf8'));
-    return Object.assign(stack, { base, organizations });
+    Object.assign(this, { base, organizations });
+  }
+
+  async end() {
+    const { process } = this;
+    if (process.pid === undefined || process.exitCode !== null) return;
+    const ended = new Promise((resolve) => process.once('exit', resolve));
+    process.kill('SIGINT');
+    const patience = setTimeout(() => process.kill('SIGKILL'), STOP_MS);
+    await ended;
+    clearTimeout(patience);
   }
 
   async stop() {
-    const { process } = this;
-    if (process.pid !== undefined && process.exitCode === null) {
-      const ended = new Promise((resolve) => process.once('exit', resolve));
-      process.kill('SIGINT');
-      const patience = setTimeout(() => process.kill('SIGKILL'), STOP_MS);
-      await ended;
-      clearTimeout(patience);
-    }
+    await this.end();
     fs.rmSync(this.folder, { recursive: true, force: true });
   }
 

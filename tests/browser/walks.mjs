@@ -431,7 +431,8 @@ export async function walkDrawing(chrome, stack, found) {
   const tab = await open(chrome, { view: touched, javaScriptEnabled: true });
   const { page } = tab;
   const press = async (role, name) => {
-    await page.getByRole(role, { name, exact: true }).tap();
+    // A tap, unlike a click, does not wait for the page that it leads to.
+    await Promise.all([page.waitForEvent('framenavigated'), page.getByRole(role, { name, exact: true }).tap()]);
     await page.waitForLoadState('load');
     for (const fault of await faults(tab, {})) found(`A signature drawn on a phone, ${new URL(page.url()).pathname}: ${fault}`);
   };

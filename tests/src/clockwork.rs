@@ -97,6 +97,12 @@ impl Clockwork {
         Sender::new(self.app.store.clone(), self.queue.clone(), keys, client, self.app.time_scale, self.app.log.clone())
     }
 
+    /// What it works on.
+    #[must_use]
+    pub fn app(&self) -> &AppState {
+        &self.app
+    }
+
     /// Its relay.
     #[must_use]
     pub fn relay(&self) -> &Relay {

@@ -2,9 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use reqwest::Url;
+use serde_json::json;
+use shared::domain::agreement::gate::{FieldType, GateRule, InformationField};
+use shared::domain::agreement::{Agreement, AgreementName, Label};
+use shared::domain::ids::{FieldId, ParticipantId};
+use shared::domain::time::Timestamp;
 use tests::Org;
-use tests::app::Page;
-use tests::pages::{Form, Furnished, crawl, furnish, visit};
+use tests::app::{Browser, Page, unescaped};
+use tests::attending::{Attendee, Live};
+use tests::pages::{Form, Furnished, crawl, crawl_from, furnish, visit};
+use tests::pdf::pdf;
 
 const MARKUP: &str = "<script>alert(1)</script>\"'&{{7*7}}<img src=x onerror=alert(2)>";
 /// A name that would be read as another, such as a file's.
@@ -13,7 +21,10 @@ const RIGHT_TO_LEFT: &str = "Seed round \u{202E}fdp.exe";
 const WIDE: char = '\u{FDFD}';
 
 fn has_only_text(page: &Page) -> bool {
-    page.has_only_own_script() && !page.body.contains("<img") && !page.body.contains("\"'&{{")
+    // The pages of a document are pictures of the app's own.
+    let mut pictures = page.body.split("<img").skip(1);
+    let has_own_pictures = pictures.all(|rest| rest.starts_with(" src=\"/app/"));
+    page.has_only_own_script() && has_own_pictures && !page.body.contains("\"'&{{")
 }
 
 #[tokio::test]
@@ -48,5 +59,139 @@ async fn text_is_refused_or_shown_as_text_wherever_it_is_typed() {
         let page = admin.get(&visit.path).await;
         assert!(has_only_text(&page), "{}: {}", visit.path, page.body);
         assert!(!page.body.contains('\u{202E}'), "{}: {}", visit.path, page.body);
+    }
+}
+
+/// One step with everything that a participant does, in which all that has a name is called the same.
+fn name_everything(draft: &mut Agreement, name: &str) {
+    let label = Label::parse(name).expect("a label");
+    draft.name = AgreementName::parse(name).expect("a name");
+    draft.stages.drain(..1);
+    draft.stages.truncate(1);
+    draft.stages[0].name = label.clone();
+    draft.stages[0].gates.truncate(1);
+    draft.documents[0].name = label.clone();
+    for block in &mut draft.documents[0].blocks {
+        block.label = label.clone();
+    }
+    let participant_ids: BTreeSet<ParticipantId> = [draft.participants[0].id].into();
+    let field = |field_type, options| InformationField {
+        id: FieldId::new(),
+        label: label.clone(),
+        field_type,
+        required: false,
+        options,
+    };
+    let fields = vec![
+        field(FieldType::Text, Vec::new()),
+        field(FieldType::Choice, vec![name.to_owned(), "Other".to_owned()]),
+        field(FieldType::Address, Vec::new()),
+    ];
+    let (stage, now) = (draft.stages[0].id, Timestamp::now());
+    for rule in [
+        GateRule::ParticipantApproval { participant_ids: participant_ids.clone() },
+        GateRule::FileUpload { participant_ids: participant_ids.clone() },
+        GateRule::InformationRequest { participant_ids, fields },
+    ] {
+        *draft = draft.add_gate(stage, rule, now).expect("a condition").0;
+    }
+}
+
+/// An active agreement in which all that has a name is called the same: organization, contacts and member too.
+async fn named(name: &str) -> Live {
+    let org = Org::new().await;
+    let admin = org.subscriber().await.admin;
+    let token = admin.get("/app").await.hidden("form_token");
+    let settings = [("form_token", token.as_str()), ("name", name), ("time_zone", "UTC")];
+    assert_eq!(admin.post("/app/organization", &settings).await.status, 303);
+    let member = Browser::of(&org, &org.member(name).await).await;
+    let draft = org.ready_draft("Lease", |draft| name_everything(draft, name)).await;
+    for participant in &draft.participants {
+        let path = format!("/api/v1/contacts/{}", participant.contact_id);
+        org.patch(&path, &json!({"display_name": name})).send().await.ok(200);
+    }
+    Live::publish(org, member, draft).await
+}
+
+fn assert_only_text(page: &Page, at: &str) {
+    assert!(page.status < 500, "{at}: {}", page.status);
+    assert!(page.body.is_empty() || has_only_text(page), "{at}: {}", page.body);
+    // What is refused stays in its field, to be changed.
+    assert!(page.status == 422 || !page.body.contains('\u{202E}'), "{at}: {}", page.body);
+}
+
+/// Opens all pages of a participant, and gives their forms into which people type.
+async fn look_at_part(live: &Live, attendee: &Attendee) -> BTreeSet<Form> {
+    let (mut forms, mut operations) = (BTreeSet::new(), BTreeSet::new());
+    for visit in crawl_from(&live.org, &attendee.browser, &attendee.at("")).await {
+        assert_only_text(&attendee.browser.get(&visit.path).await, &visit.path);
+        forms.extend(visit.forms.into_iter().filter(|form| !form.texts.is_empty()));
+        operations.insert(visit.operation);
+    }
+    assert!(operations.len() >= 3, "{operations:?}");
+    forms
+}
+
+/// The `mailto:` of a page is an address with a subject and a text, and nothing that a name has put there.
+fn check_mail(page: &Page, name: &str) {
+    let link = page.body.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let mail = link.into_iter().find(|link| link.starts_with("mailto:")).expect("a message");
+    let mail = Url::parse(&unescaped(mail)).expect("an address");
+    assert_eq!(mail.path(), "ada%40okafor.example");
+    assert_eq!(mail.fragment(), None);
+    let parts: Vec<_> = mail.query_pairs().collect();
+    let [(subject, subject_text), (body, text)] = &parts[..] else { panic!("two parts: {parts:?}") };
+    assert_eq!((subject.as_ref(), body.as_ref()), ("subject", "body"));
+    assert_eq!(subject_text.as_ref(), format!("{name}: your part"));
+    assert_eq!(text.matches(name).count(), 3, "participant, organization and agreement: {text}");
+}
+
+#[tokio::test]
+async fn participants_are_shown_names_and_what_they_type_as_text() {
+    let wide = WIDE.to_string().repeat(200);
+    for name in [MARKUP, "Lease&bcc=eve@members.example?cc=x#y %0D%0ABcc:eve+z", &wide] {
+        let live = named(name).await;
+        let [ada, _] = live.ids();
+        let access = format!("{}/participants/{ada}/access", live.path());
+        for path in [live.path(), access] {
+            let page = live.member.get(&path).await;
+            assert_only_text(&page, &path);
+            check_mail(&page, name);
+        }
+
+        // The link, before anyone has a session, and what it leads to, before and after the consent.
+        let link = live.link(ada).await;
+        let invited = Browser::new(live.org.base_url()).get(&link).await;
+        assert!(invited.status == 200 && invited.says("invites you to"), "{}", invited.body);
+        assert_only_text(&invited, "the link");
+        let attendee = live.open(ada).await;
+        let consent = attendee.get("").await;
+        assert!(consent.says("I agree"), "{}", consent.body);
+        assert_only_text(&consent, "the consent");
+        assert_eq!(attendee.submit("", "/consent", &[]).await.status, 303);
+
+        // What is typed is refused, or kept as text. Declining comes last, as nothing else can be done after it.
+        let forms = look_at_part(&live, &attendee).await;
+        assert!(forms.len() >= 5, "to sign, to answer, and to decline: {forms:?}");
+        let (declining, forms): (Vec<Form>, Vec<Form>) =
+            forms.into_iter().partition(|form| form.action.ends_with("/decline"));
+        let token = attendee.get("").await.hidden("form_token");
+        let upload = format!("/conditions/{}", live.agreement.stages[0].gates[2].id);
+        let file = (format!("{}.pdf", &name[..name.len().min(120)]), pdf("a file", ""));
+        let uploaded = attendee.upload(&upload, &format!("{upload}/upload"), (&file.0, &file.1)).await;
+        assert_only_text(&uploaded, "the upload");
+        let mut kept = 0;
+        let each =
+            [RIGHT_TO_LEFT, &wide, MARKUP].into_iter().flat_map(|text| forms.iter().map(move |form| (text, form)));
+        for (text, form) in each.chain(declining.iter().map(|form| (MARKUP, form))) {
+            let answer = form.typed(text).send(&attendee.browser, &token).await;
+            assert_only_text(&answer, &format!("{text} in {form:?}"));
+            kept += usize::from(answer.status == 303);
+        }
+        assert!(kept >= 3, "{kept} of the forms keep what was typed");
+        look_at_part(&live, &attendee).await;
+        for path in [live.path(), format!("{}/participants/{ada}/access", live.path()), "/app".to_owned()] {
+            assert_only_text(&live.member.get(&path).await, &path);
+        }
     }
 }

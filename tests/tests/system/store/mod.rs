@@ -2,6 +2,7 @@
 
 mod capacity;
 mod concurrency;
+mod endings;
 pub(crate) mod faults;
 mod histories;
 mod races;
