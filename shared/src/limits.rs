@@ -127,8 +127,11 @@ pub const COUNTDOWN_HOURS_MAX: u32 = 10 * 366 * 24;
 /// An agreement as it is stored, in bytes: DynamoDB's items end at 400 KB (contract, section 2).
 pub const AGREEMENT_BYTES_MAX: usize = 300 * 1024;
 /// The snapshot of an agreement with a proposal, in bytes of JSON before compression: the agreement, and the names and
-/// addresses of a hundred people. It bounds decompression, and is larger than any snapshot.
+/// addresses of a hundred people, and the amounts of a thousand payments. It bounds decompression, and is larger than any
+/// snapshot.
 pub const PROPOSED_BYTES_MAX: usize = 1024 * 1024;
+/// How much of a payment's purpose the snapshot of a proposal keeps, in characters: enough to know the payment by.
+pub const PROPOSED_PURPOSE_CHARS_MAX: usize = 60;
 
 /// How long a proposal waits for a decision, in seconds: 72 hours (specification, "Limits").
 pub const PROPOSAL_LIFETIME_S: i64 = 72 * 3600;

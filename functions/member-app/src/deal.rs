@@ -2,10 +2,12 @@
 //! key terms, its state, the deadline, and the documents.
 
 use shared::domain::agreement::{Agreement, Lifecycle, ParticipantRole};
+use shared::domain::movement::Movement;
 use shared::domain::sentences;
 use shared::domain::workspace::Workspace;
 
 use crate::agreement_summary::AgreementSummary;
+use crate::draft::payments::name;
 use crate::labels::{Badge, DisplayTime};
 use crate::layout::Link;
 use crate::workspaces::workspace_url;
@@ -28,6 +30,9 @@ pub(crate) struct Deal {
     pub more_parties: usize,
     /// How much money it is about, if it says so.
     pub amount: Option<String>,
+    /// Its payments: what for, and how much.
+    pub payments: Vec<(String, String)>,
+    pub more_payments: usize,
     pub terms: Vec<(&'static str, String)>,
     /// By when what happens.
     pub deadlines: Vec<Deadline>,
@@ -89,6 +94,8 @@ impl Deal {
             parties: parties.take(SHOWN_MAX).collect(),
             more_parties: summary.participants.len().saturating_sub(SHOWN_MAX),
             amount: amount.map(|(_, amount)| amount.clone()),
+            payments: Vec::new(),
+            more_payments: 0,
             terms: terms.collect(),
             deadlines: expiry
                 .map(|at| Deadline { name: "Agreement expires", at: at.into(), left: None })
@@ -97,5 +104,14 @@ impl Deal {
             documents: documents.take(SHOWN_MAX).collect(),
             more_documents: summary.documents.len().saturating_sub(SHOWN_MAX),
         }
+    }
+
+    /// The header with the agreement's payments that have an amount.
+    pub fn with_payments(self, payments: &[Movement]) -> Self {
+        let with_amount = payments.iter().filter_map(|payment| Some((payment, payment.terms().money?)));
+        let rows = with_amount.map(|(payment, money)| (name(payment).to_owned(), money.for_people()));
+        let rows: Vec<_> = rows.collect();
+        let more_payments = rows.len().saturating_sub(SHOWN_MAX);
+        Self { payments: rows.into_iter().take(SHOWN_MAX).collect(), more_payments, ..self }
     }
 }

@@ -305,7 +305,7 @@ impl Item {
 
     /// A draft with what is left to do before it can be published, and how much that is.
     fn of_unpublished(queued: &QueuedAgreement, contacts: &[Contact]) -> (Self, usize) {
-        let mut blockers = blocker_rows(&queued.agreement, contacts, &queued.blockers);
+        let mut blockers = blocker_rows(&queued.agreement, (contacts, &[]), &queued.blockers);
         let total = blockers.len();
         blockers.truncate(BLOCKERS_MAX);
         let detail = if total == 0 { "Everything is in place." } else { "" };

@@ -213,7 +213,7 @@ fn organization_routes() -> Router<Arc<AppState>> {
 
 /// The routes under `/app/agreements`: the list, the page of each, and the pages on which its draft is set up.
 fn agreement_routes() -> Router<Arc<AppState>> {
-    use draft::{acts, condition, details, documents, participants, step, terms};
+    use draft::{acts, condition, details, documents, participants, payments, promises, step, terms};
     // Not nested: a nested router would take the beginning off the path, which pages and the way through sign-in need.
     let at = |path: &str| format!("/app/agreements/{{id}}{path}");
     Router::new()
@@ -251,6 +251,10 @@ fn agreement_routes() -> Router<Arc<AppState>> {
         .route(&at("/documents/{document}"), page_with_action::<documents::Show, documents::Save>())
         .route(&at("/documents/{document}/view"), page::<documents::View>())
         .route(&at("/documents/{document}/download"), page::<documents::Download>())
+        .route(&at("/payments"), page_with_action::<payments::List, payments::Add>())
+        .route(&at("/payments/{payment}"), page_with_action::<payments::Show, payments::Save>())
+        .route(&at("/promises"), page_with_action::<promises::New, promises::Change>())
+        .route(&at("/promises/{promise}"), page_with_action::<promises::Show, promises::Save>())
         .route(&at("/steps"), action::<step::Change>())
         .route(&at("/steps/{step}"), page_with_action::<step::Show, step::Save>())
         .route(&at("/steps/{step}/conditions"), page_with_action::<condition::New, condition::Add>())

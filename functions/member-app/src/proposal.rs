@@ -19,6 +19,7 @@ use crate::agreement_summary::AgreementSummary;
 use crate::deal::{Deadline, Deal};
 use crate::done::{notice_of_act, redirect_with_notice};
 use crate::draft::blockers::{BlockerRow, blocker_rows};
+use crate::draft::payments::PaymentList;
 use crate::labels::{Badge, DisplayTime, action_verb, actor_label, lifecycle_badge, proposal_badge};
 use crate::layout::{Layout, Link, Notice, encode_query_value};
 use crate::response::{PageResponse, to_sign_in};
@@ -44,6 +45,8 @@ struct ProposalPage {
     changes: Vec<String>,
     blockers: Vec<BlockerRow>,
     agreement_summary: AgreementSummary,
+    /// The payments of the draft that it would publish.
+    payments: PaymentList,
     /// Whether the proposal can be decided.
     is_pending: bool,
     /// Whether it can never be confirmed any more.
@@ -319,7 +322,7 @@ fn blockers(review: &ProposalReview) -> Vec<BlockerRow> {
         let text = too_late(review.current.lifecycle()).to_owned();
         return vec![BlockerRow { url: agreement_url(review.current.id()), text }];
     }
-    blocker_rows(&review.current, &review.contacts, &review.blockers)
+    blocker_rows(&review.current, (&review.contacts, &review.payments), &review.blockers)
 }
 
 /// What a decision did, and what is next.
@@ -377,7 +380,8 @@ fn deal(review: &ProposalReview, summary: &AgreementSummary) -> Deal {
         ProposalAction::CancelAgreement => "Proposal to cancel",
     };
     let badge = proposal_badge(review.state());
-    let mut deal = Deal::new((over, title), badge, &review.workspace, agreement, summary);
+    let deal = Deal::new((over, title), badge, &review.workspace, agreement, summary);
+    let mut deal = deal.with_payments(&review.payments);
     if review.is_pending {
         let left = sentences::time_left(review.at, proposal.expires_at);
         let decide = Deadline { name: "Decide by", at: proposal.expires_at.into(), left: Some(left) };
@@ -410,6 +414,7 @@ fn proposal_page(request: &Request, review: &ProposalReview, submitted: Submitte
         agreement_badge: lifecycle_badge(review.current.lifecycle()),
         blockers: blockers(review),
         agreement_summary: summary,
+        payments: PaymentList::new(&review.payments, &review.current, &review.contacts),
         is_pending: review.is_pending,
         is_too_late: review.is_too_late,
         shows_snapshot: review.as_proposed.is_some(),

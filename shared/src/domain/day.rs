@@ -71,6 +71,12 @@ impl Day {
 }
 
 impl Day {
+    /// The day as a form shows it, which [`Day::read`] reads: `Mar 14, 2026`.
+    #[must_use]
+    pub fn write(self) -> String {
+        self.0.strftime("%b %-d, %Y").to_string()
+    }
+
     /// The day for people, such as `14 Mar 2026`.
     #[must_use]
     pub fn for_people(self) -> String {
@@ -93,6 +99,7 @@ mod tests {
         let day = Day::parse("2026-02-27").unwrap();
         assert_eq!((day.to_string().as_str(), day.plus_days(2).to_string().as_str()), ("2026-02-27", "2026-03-01"));
         assert_eq!(day.plus_days(-58).to_string(), "2025-12-31");
+        assert_eq!((day.write().as_str(), Day::read(&day.write())), ("Feb 27, 2026", Ok(day)));
         for text in [
             "",
             "2026-3-14",

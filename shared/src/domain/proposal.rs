@@ -8,10 +8,11 @@ use utoipa::ToSchema;
 
 use super::actor::Actor;
 use super::agreement::blockers::Blocker;
-use super::agreement::{Agreement, AgreementName, Lifecycle};
+use super::agreement::{Agreement, AgreementName, Label, Lifecycle};
 use super::contact::{Contact, DisplayName, Email};
-use super::ids::{AgreementId, ContactId, ProposalId};
+use super::ids::{AgreementId, ContactId, MovementId, ProposalId};
 use super::moment::Moment;
+use super::money::Money;
 use super::time::Timestamp;
 use crate::limits;
 use crate::wire::enums::text_enum;
@@ -164,6 +165,25 @@ pub struct ProposalSnapshot {
     pub agreement: Agreement,
     /// Its participants' contacts as they were: the agreement only refers to them.
     pub people: Vec<SnapshotPerson>,
+    /// The payments of a draft as they were. None of a proposal that does not publish one, and of one from before they were
+    /// kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payments: Option<Vec<SnapshotPayment>>,
+}
+
+/// A payment of a draft in a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotPayment {
+    /// The payment.
+    pub id: MovementId,
+    /// What it was for: the first [`limits::PROPOSED_PURPOSE_CHARS_MAX`] characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<Label>,
+    /// How much it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub money: Option<Money>,
+    /// A fingerprint of all its terms.
+    pub fingerprint: String,
 }
 
 /// A participant's contact in a snapshot.
@@ -239,6 +259,13 @@ impl CreatedProposal {
         &self.snapshot
     }
 
+    /// The same with the payments of the draft, which are records of their own.
+    #[must_use]
+    pub fn with_payments(mut self, payments: Vec<SnapshotPayment>) -> Self {
+        self.snapshot.payments = Some(payments);
+        self
+    }
+
     /// The proposal, once the snapshot is written.
     #[must_use]
     pub fn into_proposal(self) -> Proposal {
@@ -276,7 +303,8 @@ pub fn propose(
         decision: Decision::Pending,
     };
     let people = people.iter().map(SnapshotPerson::new).collect();
-    Ok(CreatedProposal { proposal, snapshot: ProposalSnapshot { agreement: agreement.clone(), people }, moment })
+    let snapshot = ProposalSnapshot { agreement: agreement.clone(), people, payments: None };
+    Ok(CreatedProposal { proposal, snapshot, moment })
 }
 
 /// Checks that the agreement's state allows an action.

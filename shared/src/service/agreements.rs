@@ -13,6 +13,7 @@ use crate::domain::agreement::verification::Verification;
 use crate::domain::agreement::{Agreement, Lifecycle, NewAgreement, NewParticipant, Participant};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId, GateId, MovementId, ParticipantId, WorkspaceId};
+use crate::domain::movement::Movement;
 use crate::domain::paper_signature::PaperSignature;
 use crate::domain::participant::Access;
 use crate::domain::participant::receipt::ReceiptAct;
@@ -70,6 +71,8 @@ pub async fn get(scope: &Scope, id: AgreementId) -> Result<AgreementInFull, Erro
 pub struct AgreementReview {
     /// The agreement in full.
     pub in_full: AgreementInFull,
+    /// Its payments, if it is a draft, in the order of their ids.
+    pub payments: Vec<Movement>,
     /// Its workspace.
     pub workspace: Workspace,
     /// Its pending proposals.
@@ -119,9 +122,11 @@ pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, E
     let is_draft = loaded.agreement().lifecycle() == Lifecycle::Draft;
     let fingerprint = ReviewFingerprint::of(&loaded);
     let publishes = |proposal: &Proposal| proposal.action == ProposalAction::PublishAgreement;
+    let payments = loaded.payments().to_vec();
     let (in_full, workspace) = in_full(loaded, is_draft && pending.iter().any(publishes), scope.now());
     Ok(AgreementReview {
         in_full,
+        payments,
         workspace,
         pending,
         fingerprint,

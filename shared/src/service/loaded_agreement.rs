@@ -18,6 +18,7 @@ use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId, MovementId};
 use crate::domain::moment::Moment;
+use crate::domain::movement::Movement;
 use crate::domain::time::Timestamp;
 use crate::domain::time_zone::TimeZone;
 use crate::domain::workspace::Workspace;
@@ -134,6 +135,12 @@ impl LoadedAgreement {
         &self.workspace
     }
 
+    /// The payments of a draft, in the order of their ids; none of an agreement that was published.
+    #[must_use]
+    pub fn payments(&self) -> &[Movement] {
+        self.payments.movements_of(self.agreement())
+    }
+
     /// The blockers of its publication at a moment. None if it is not a draft.
     #[must_use]
     pub fn blockers(&self, now: Timestamp) -> Vec<Blocker> {
@@ -166,9 +173,9 @@ pub(super) fn participants_of<'a>(agreements: impl IntoIterator<Item = &'a Agree
     participants.map(|participant| participant.contact_id).collect()
 }
 
-/// The payments of drafts, as far as publication depends on them.
+/// The payments of drafts, in full and as far as publication depends on them.
 #[derive(Debug, Default)]
-pub(super) struct Payments(HashMap<AgreementId, Vec<DraftPayment>>);
+pub(super) struct Payments(HashMap<AgreementId, (Vec<Movement>, Vec<DraftPayment>)>);
 
 impl Payments {
     /// Reads the payments of those agreements that are drafts, all at once. Nothing is read where there are none.
@@ -178,16 +185,23 @@ impl Payments {
     ) -> Result<Self, Error> {
         let drafts = agreements.into_iter().filter(|agreement| agreement.lifecycle() == Lifecycle::Draft);
         let ids: Vec<MovementId> = drafts.flat_map(|draft| draft.movements().keys().copied()).collect();
-        let mut payments: HashMap<AgreementId, Vec<DraftPayment>> = HashMap::new();
+        let mut payments = Self::default();
         for movement in scope.store().movements(ids).await? {
-            payments.entry(movement.agreement_id()).or_default().push(DraftPayment::from(&*movement));
+            let (movements, needed) = payments.0.entry(movement.agreement_id()).or_default();
+            needed.push(DraftPayment::from(&*movement));
+            movements.push(movement.into_inner());
         }
-        Ok(Self(payments))
+        Ok(payments)
     }
 
     /// The payments of one of the drafts, in the order of their ids.
     pub(super) fn of(&self, draft: &Agreement) -> &[DraftPayment] {
-        self.0.get(&draft.id()).map_or(&[], Vec::as_slice)
+        self.0.get(&draft.id()).map_or(&[], |(_, needed)| needed)
+    }
+
+    /// The same in full.
+    fn movements_of(&self, draft: &Agreement) -> &[Movement] {
+        self.0.get(&draft.id()).map_or(&[], |(movements, _)| movements)
     }
 }
 

@@ -6,26 +6,39 @@
 use crate::domain::agreement::draft::Draft;
 use crate::domain::agreement::edit::Seen;
 use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, MovementId};
 use crate::domain::movement::Movement;
 use crate::domain::movement::terms::PaymentTerms;
 use crate::error::Error;
 use crate::service::agreements::found;
 use crate::service::drafts::EditRefused;
+use crate::service::loaded_agreement::participants_of;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::{Versioned, movements as stored};
+use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// The movements of an agreement, in the order of their ids, and the agreement.
+/// An agreement with the contacts of its participants and, if they are wanted, its movements, for the pages on which a draft
+/// is set up.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is no such agreement.
-pub async fn of_agreement(scope: &Scope, id: AgreementId) -> Result<(Agreement, Vec<Movement>), Error> {
+pub async fn load(
+    scope: &Scope,
+    id: AgreementId,
+    are_wanted: impl FnOnce(&Agreement) -> bool,
+) -> Result<(Agreement, Vec<Contact>, Vec<Movement>), Error> {
     let agreement = found(scope, id).await?;
-    let movements = scope.store().movements(agreement.movements().keys().copied()).await?;
-    Ok((agreement.into_inner(), movements.into_iter().map(Versioned::into_inner).collect()))
+    let wanted = if are_wanted(&agreement) { agreement.movements().keys().copied().collect() } else { Vec::new() };
+    let contacts = scope.store().contacts(participants_of([&*agreement]));
+    let (contacts, movements) = tokio::try_join!(contacts, scope.store().movements(wanted))?;
+    let contacts = contacts.into_iter().map(Versioned::into_inner).collect();
+    let movements = movements.into_iter().map(Versioned::into_inner).collect();
+    Ok((agreement.into_inner(), contacts, movements))
 }
 
-/// Adds a payment to a draft, with the id that its form carries: a form that is sent twice adds one.
+/// Adds a payment to a draft, with the id that its form carries: a form that is sent twice adds one. An id that another
+/// agreement's payment has is refused.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is no such agreement.
@@ -45,6 +58,15 @@ pub async fn add(
         }
         Err(errors) => return Ok(plan(Err(EditRefused::Invalid(errors)))),
     };
+    match scope.store().movement(id).await? {
+        None => {}
+        // It was added since the draft was read.
+        Some(other) if other.agreement_id() == agreement => return Err(Error::Conflict),
+        Some(_) => {
+            let message = "is the id of a payment of another agreement; open the form again";
+            return Ok(plan(Err(EditRefused::Invalid(FieldErrors::one("id", FieldCode::Taken, message)))));
+        }
+    }
     Ok(match as_draft(&after) {
         Ok(draft) => plan(Ok(())).change(stored::add(scope.call(), &before, (&draft, &movement))?),
         Err(refused) => plan(Err(refused)),

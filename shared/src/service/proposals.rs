@@ -1,17 +1,23 @@
 //! Proposals: creating, reviewing, deciding, and expiry.
 
-use crate::domain::agreement::Agreement;
 use crate::domain::agreement::blockers::Blocker;
+use crate::domain::agreement::edit::Seen;
+use crate::domain::agreement::{Agreement, Label};
 use crate::domain::contact::Contact;
 use crate::domain::event::{EventKind, ProposalData};
 use crate::domain::ids::{AgreementId, ProposalId};
 use crate::domain::member::{self, DecisionContext, Member, Refusal};
 use crate::domain::moment::Moment;
-use crate::domain::proposal::{self, Decision, NewProposal, Note, Proposal, ProposalAction, ProposalState};
+use crate::domain::movement::Movement;
+use crate::domain::movement::safe_text::SafeLine;
+use crate::domain::proposal::{
+    self, Decision, NewProposal, Note, Proposal, ProposalAction, ProposalState, SnapshotPayment,
+};
 use crate::domain::sentences;
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
+use crate::limits;
 use crate::service::agreements as agreements_service;
 use crate::service::due::Settlement;
 use crate::service::loaded_agreement::{AgreementWithContacts, LoadedAgreement, participants_of, zone_of_promises};
@@ -35,13 +41,14 @@ pub async fn create(by: &impl Writer, new: NewProposal) -> Result<Plan<Proposal>
     let agreement = scope.store().agreement(new.agreement_id).await?.ok_or_else(unknown)?;
     let claim_holder = scope.store().claim_holder(new.agreement_id, new.action).await?;
     let now = scope.now();
-    let (loaded, blockers) = match new.action {
+    let (loaded, blockers, payments) = match new.action {
         ProposalAction::PublishAgreement => {
             let loaded = LoadedAgreement::load(scope, agreement).await?;
             let blockers = loaded.blockers(now);
-            (loaded.into_parts().0, blockers)
+            let payments = Some(snapshot_payments(loaded.payments()));
+            (loaded.into_parts().0, blockers, payments)
         }
-        ProposalAction::CancelAgreement => (AgreementWithContacts::load(scope, agreement).await?, Vec::new()),
+        ProposalAction::CancelAgreement => (AgreementWithContacts::load(scope, agreement).await?, Vec::new(), None),
     };
     let current = loaded.as_of(scope, now);
     let expires_at = scope.time_scale().proposal_expiry(now);
@@ -55,6 +62,10 @@ pub async fn create(by: &impl Writer, new: NewProposal) -> Result<Plan<Proposal>
         expires_at,
     )
     .map_err(Error::Invalid)?;
+    let made = match payments {
+        Some(payments) => made.with_payments(payments),
+        None => made,
+    };
 
     let mut changes = vec![agreements::check(scope.call(), loaded.agreement())];
     let mut events = Vec::new();
@@ -69,6 +80,21 @@ pub async fn create(by: &impl Writer, new: NewProposal) -> Result<Plan<Proposal>
     events.push(EventKind::ProposalCreated(ProposalData::from(&made)));
     let id = made.id().uuid();
     Ok(Plan::new(scope, made).change(changes).emit(events).showing([id]))
+}
+
+/// The payments of a draft as a snapshot has them.
+fn snapshot_payments(payments: &[Movement]) -> Vec<SnapshotPayment> {
+    let begins = |purpose: &SafeLine| {
+        let begins: String = purpose.as_str().chars().take(limits::PROPOSED_PURPOSE_CHARS_MAX).collect();
+        Label::parse(&begins).ok()
+    };
+    let snapshot = |payment: &Movement| SnapshotPayment {
+        id: payment.id(),
+        purpose: payment.terms().purpose.as_ref().and_then(begins),
+        money: payment.terms().money,
+        fingerprint: Seen::of_payment(payment.terms()).as_str().to_owned(),
+    };
+    payments.iter().map(snapshot).collect()
 }
 
 /// A proposal with all that a decision needs.
@@ -130,6 +156,8 @@ pub struct ProposalReview {
     pub as_proposed: Option<Agreement>,
     /// The contacts of its participants, and of those who were participants when it was proposed.
     pub contacts: Vec<Contact>,
+    /// The payments of the draft that the review shows; none if it shows no draft as it is now.
+    pub payments: Vec<Movement>,
     /// The workspace of the agreement.
     pub workspace: Workspace,
     /// Whether the proposal can be decided.
@@ -188,7 +216,13 @@ pub async fn review(scope: &Scope, id: ProposalId) -> Result<ProposalReview, Err
     let current = loaded.as_of(scope, at).into_owned();
     let is_too_late = is_pending && proposal::check_state(action, &current).is_err();
     let (changes, as_proposed) = match snapshot {
-        Some(snapshot) if is_pending => (sentences::changes_since(&snapshot, &current, &contacts), None),
+        Some(snapshot) if is_pending => {
+            let mut changes = sentences::changes_since(&snapshot, &current, &contacts);
+            if let Some(before) = &snapshot.payments {
+                changes.extend(sentences::payment_changes(before, &snapshot_payments(loaded.payments())));
+            }
+            (changes, None)
+        }
         Some(snapshot) => (Vec::new(), Some(snapshot.agreement)),
         None => (Vec::new(), None),
     };
@@ -201,6 +235,7 @@ pub async fn review(scope: &Scope, id: ProposalId) -> Result<ProposalReview, Err
         }
     }
     let fingerprint = ReviewFingerprint::of(&loaded);
+    let payments = if as_proposed.is_none() { loaded.payments().to_vec() } else { Vec::new() };
     let (proposal, workspace) = (proposal.into_inner(), loaded.into_parts().1);
     Ok(ProposalReview {
         proposal,
@@ -208,6 +243,7 @@ pub async fn review(scope: &Scope, id: ProposalId) -> Result<ProposalReview, Err
         current,
         as_proposed,
         contacts,
+        payments,
         workspace,
         is_pending,
         is_too_late,
@@ -295,6 +331,8 @@ pub struct ActReview {
     pub agreement: Agreement,
     /// The contacts of its participants.
     pub contacts: Vec<Contact>,
+    /// Its payments, if it is a draft.
+    pub payments: Vec<Movement>,
     /// The workspace of the agreement.
     pub workspace: Workspace,
     /// The pending proposal of the same action, which is to be decided instead.
@@ -331,9 +369,11 @@ pub async fn review_act(scope: &Scope, id: AgreementId, action: ProposalAction) 
         }
     }
     let fingerprint = ReviewFingerprint::of(&loaded);
+    let payments = loaded.payments().to_vec();
     let (with_contacts, workspace) = loaded.into_parts();
     let contacts = with_contacts.into_parts().1;
-    Ok(ActReview { agreement: current, contacts, workspace, pending, is_possible, effects, blockers, fingerprint })
+    let agreement = current;
+    Ok(ActReview { agreement, contacts, payments, workspace, pending, is_possible, effects, blockers, fingerprint })
 }
 
 /// Why a member's act was refused.

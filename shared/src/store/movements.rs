@@ -18,6 +18,7 @@ use super::list::{Attribute, Order, RowFilter, TEXT};
 use super::record::{self, Record, Row};
 use super::{OrgStore, StoreError, Versioned, agreements, participants};
 use crate::domain::agreement::Agreement;
+use crate::domain::agreement::acts::EditedPart;
 use crate::domain::agreement::draft::Draft;
 use crate::domain::call_context::CallContext;
 use crate::domain::day::Day;
@@ -182,7 +183,7 @@ pub(crate) fn add(
     (draft, movement): (&Draft, &Movement),
 ) -> Result<[Changes; 2], StoreError> {
     check_is_draft(draft, movement)?;
-    Ok([agreements::edit(call, before, draft)?, Changes::of(call, record::create(call.org(), movement)?)])
+    Ok([edit(call, before, (draft, movement))?, Changes::of(call, record::create(call.org(), movement)?)])
 }
 
 /// The changes that give a payment of a draft other terms.
@@ -196,7 +197,7 @@ pub(crate) fn change(
 ) -> Result<[Changes; 2], StoreError> {
     check_is_draft(draft, movement)?;
     check_is_draft(draft, after)?;
-    Ok([agreements::edit(call, before, draft)?, Changes::of(call, record::replace(call.org(), movement, after)?)])
+    Ok([edit(call, before, (draft, after))?, Changes::of(call, record::replace(call.org(), movement, after)?)])
 }
 
 /// The changes that remove a payment of a draft.
@@ -209,7 +210,17 @@ pub(crate) fn remove(
     draft: &Draft,
 ) -> Result<[Changes; 2], StoreError> {
     check_is_draft(before, movement)?;
-    Ok([agreements::edit(call, before, draft)?, Changes::of(call, record::delete(call.org(), movement))])
+    Ok([edit(call, before, (draft, movement))?, Changes::of(call, record::delete(call.org(), movement))])
+}
+
+/// The edit of a draft of which a payment is added, changed or removed. The draft's history names the payment.
+fn edit(
+    call: &CallContext,
+    before: &Versioned<Agreement>,
+    (draft, movement): (&Draft, &Movement),
+) -> Result<Changes, StoreError> {
+    let part = EditedPart::Payment { purpose: movement.terms().purpose.clone() };
+    Ok(agreements::edit(call, before, draft)?.about_part(draft.id(), Some(part)))
 }
 
 /// A payment of a draft is not set up, and of no other agreement.

@@ -15,6 +15,7 @@ use shared::service::{agreements, drafts};
 use shared::web::Request;
 
 use super::blockers;
+use super::payments::PaymentList;
 use crate::Handler;
 use crate::agreement::agreement_url;
 use crate::agreement_summary::AgreementSummary;
@@ -40,7 +41,12 @@ impl Handler for Duplicate {
         // A form without an id makes a copy each time.
         let copy: AgreementId = submitted.form().get("id").parse().unwrap_or_else(|_| AgreementId::new());
         let title = "A copy was made";
-        let line = "This is the copy, a draft of its own. Give it a name.";
+        // Names are read before the act: the redirect carries the notice.
+        let has_payments = !drafts::agreement(submitted.scope(), id).await?.movements().is_empty();
+        let line = match has_payments {
+            true => "This is the copy, a draft of its own. Give it a name. Payments are not copied: add its own.",
+            false => "This is the copy, a draft of its own. Give it a name.",
+        };
         let redirect = redirect_with_notice(&submitted, agreement_url(copy), title, line).await;
         submitted.run(|| drafts::duplicate(&submitted, id, copy)).await?;
         Ok(redirect.into())
@@ -59,6 +65,7 @@ struct PublishPage {
     blockers: Vec<blockers::BlockerRow>,
     pending: Option<String>,
     agreement_summary: AgreementSummary,
+    payments: PaymentList,
     fingerprint: String,
 }
 
@@ -79,18 +86,20 @@ async fn publish_page(request: &Request, notice: Option<Notice>) -> Result<PageR
     let id: AgreementId = request.path_id("id")?;
     let scope = request.signed_in()?.scope();
     let review = proposals::review_act(scope, id, ProposalAction::PublishAgreement).await?;
-    let ActReview { agreement, contacts, workspace, pending, is_possible, effects, blockers, fingerprint } = review;
+    let ActReview { agreement, contacts, payments, workspace, pending, is_possible, effects, blockers, fingerprint } =
+        review;
     if !is_possible {
         return Ok(PageResponse::see_other(agreement_url(id)));
     }
-    let rows = blockers::blocker_rows(&agreement, &contacts, &blockers);
+    let rows = blockers::blocker_rows(&agreement, (&contacts, &payments), &blockers);
     let in_full = AgreementInFull { agreement, contacts, blockers, is_proposed: pending.is_some() };
     let view = AgreementView::of(&in_full, &request.app().base_url);
     let summary = AgreementSummary::new(&in_full.agreement, &view, &in_full.contacts);
     let title = ("Review before publication", format!("Publish “{}”?", in_full.agreement.name.as_str()));
     let badge = lifecycle_badge(in_full.agreement.lifecycle());
     let page = PublishPage {
-        deal: Deal::new(title, badge, &workspace, &in_full.agreement, &summary),
+        payments: PaymentList::new(&payments, &in_full.agreement, &in_full.contacts),
+        deal: Deal::new(title, badge, &workspace, &in_full.agreement, &summary).with_payments(&payments),
         layout: Layout::new(request),
         notice,
         agreement: super::agreement_link(&in_full.agreement),

@@ -1,16 +1,19 @@
 //! The blockers of a draft as a checklist: each names what is missing, and where, and links to the place that has it.
 
-use shared::domain::agreement::blockers::{self, Blocker, DraftContext};
+use shared::domain::agreement::blockers::{self, Blocker, DraftContext, DraftPayment};
 use shared::domain::agreement::gate::GateRule;
 use shared::domain::agreement::{Agreement, ParticipantRole};
 use shared::domain::contact::Contact;
-use shared::domain::ids::{GateId, StageId};
+use shared::domain::ids::{AgreementId, GateId, MovementId, StageId};
+use shared::domain::movement::Movement;
+use shared::domain::movement::terms::PaymentTerms;
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 
 use super::condition::condition_url;
 use super::documents::document_url;
 use super::participant_name;
+use super::payments::{lacking as lacking_terms, name, payment_url, payments_url};
 use super::step::step_url;
 use crate::agreement::agreement_url;
 use crate::contacts::contact_url;
@@ -23,12 +26,21 @@ pub(crate) struct BlockerRow {
 }
 
 /// The blockers of a draft as a checklist. The activation of the workspace is none: publishing does it.
-pub(crate) fn blocker_rows(agreement: &Agreement, contacts: &[Contact], blockers: &[Blocker]) -> Vec<BlockerRow> {
+/// Without its payments, those are told without their names.
+pub(crate) fn blocker_rows(
+    agreement: &Agreement,
+    (contacts, payments): (&[Contact], &[Movement]),
+    blockers: &[Blocker],
+) -> Vec<BlockerRow> {
     let blockers = blockers.iter().filter(|blocker| !blocker.allows_proposal());
-    blockers.map(|blocker| blocker_row(agreement, contacts, blocker)).collect()
+    blockers.map(|blocker| blocker_row(agreement, (contacts, payments), blocker)).collect()
 }
 
-fn blocker_row(agreement: &Agreement, contacts: &[Contact], blocker: &Blocker) -> BlockerRow {
+fn blocker_row(
+    agreement: &Agreement,
+    (contacts, payments): (&[Contact], &[Movement]),
+    blocker: &Blocker,
+) -> BlockerRow {
     let id = agreement.id();
     let own = agreement_url(id);
     let step_name = |stage: StageId| agreement.stage(stage).map_or("", |stage| stage.name.as_str());
@@ -59,11 +71,40 @@ fn blocker_row(agreement: &Agreement, contacts: &[Contact], blocker: &Blocker) -
         }
         Blocker::SafePartiesMissing => (format!("{own}#participants"), missing_parties(agreement)),
         Blocker::ExpiryInPast => (format!("{own}/details#expires_at"), "Choose an expiry in the future".to_owned()),
-        Blocker::PaymentIncomplete { .. } | Blocker::PaymentPartiesMissing { .. } | Blocker::FundingItemChanged => {
-            (own, blocker.message().to_owned())
+        Blocker::PaymentIncomplete { movement_id } => {
+            let (url, found) = payment(id, *movement_id, payments);
+            let lacks = found.map(|found| lacking_of(found.terms(), agreement, &["purpose", "amount"]));
+            let text = match (found, lacks) {
+                (Some(found), Some(lacks)) => format!("Complete the payment “{}”: {lacks}", name(found)),
+                _ => "Complete a payment: purpose and amount".to_owned(),
+            };
+            (url, text)
         }
+        Blocker::PaymentPartiesMissing { movement_id } => {
+            let (url, found) = payment(id, *movement_id, payments);
+            let text = match found {
+                Some(found) => {
+                    let lacks = lacking_of(found.terms(), agreement, &["payer", "payee"]);
+                    format!("Choose who takes part in the payment “{}”: {lacks}", name(found))
+                }
+                None => "Choose the payer and the payee of a payment".to_owned(),
+            };
+            (url, text)
+        }
+        Blocker::FundingItemChanged => (own, blocker.message().to_owned()),
     };
     BlockerRow { url, text }
+}
+
+/// A payment's page, and the payment if it is known.
+fn payment(agreement: AgreementId, id: MovementId, payments: &[Movement]) -> (String, Option<&Movement>) {
+    (payment_url(agreement, id), payments.iter().find(|payment| payment.id() == id))
+}
+
+/// What a payment lacks of these.
+fn lacking_of(terms: &PaymentTerms, agreement: &Agreement, these: &[&str]) -> String {
+    let lacks = lacking_terms(terms, agreement).into_iter().filter(|name| these.contains(name));
+    lacks.collect::<Vec<_>>().join(" and ")
 }
 
 /// Where an incomplete condition gets what it lacks, and what that is.
@@ -85,6 +126,11 @@ fn incomplete(agreement: &Agreement, stage: StageId, gate: GateId) -> (String, S
         Some(GateRule::Countdown { .. }) => (own, format!("Set the waiting period of {place}")),
         Some(GateRule::InformationRequest { .. }) => {
             (format!("{own}#add-question"), format!("Add questions to {place}"))
+        }
+        Some(GateRule::MovementAuthorized { .. } | GateRule::MovementReconciled { .. })
+            if agreement.movements().is_empty() =>
+        {
+            (payments_url(id), format!("Add a payment, for {place}"))
         }
         Some(GateRule::MovementAuthorized { .. } | GateRule::MovementReconciled { .. }) => {
             (own, format!("Choose the payment of {place}"))
@@ -122,14 +168,17 @@ fn missing_parties(agreement: &Agreement) -> String {
 
 /// What a condition still lacks, as sentences.
 pub(super) fn lacking(agreement: &Agreement, gate: GateId, now: Timestamp) -> Vec<String> {
-    // What a condition lacks depends on the draft alone: its payments are set up elsewhere.
-    let context = DraftContext { workspace_activated: true, contacts: &[], payments: &[], changed_items: &[], now };
+    // What a condition lacks depends on the draft alone: what its payments lack is said of them.
+    let payment = |id: &MovementId| DraftPayment { id: *id, is_complete: true, sender: None, receiver: None };
+    let payments: Vec<DraftPayment> = agreement.movements().keys().map(payment).collect();
+    let context =
+        DraftContext { workspace_activated: true, contacts: &[], payments: &payments, changed_items: &[], now };
     let found = blockers::blockers(agreement, &context);
     let own = found.iter().filter(|blocker| match blocker {
         Blocker::GateIncomplete { gate_id, .. } | Blocker::GateParticipantMissing { gate_id, .. } => *gate_id == gate,
         _ => false,
     });
-    own.map(|blocker| format!("Still to do: {}.", lowercase_first(&blocker_row(agreement, &[], blocker).text)))
+    own.map(|blocker| format!("Still to do: {}.", lowercase_first(&blocker_row(agreement, (&[], &[]), blocker).text)))
         .collect()
 }
 

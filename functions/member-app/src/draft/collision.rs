@@ -8,8 +8,11 @@ use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::gate::FieldType;
 use shared::domain::agreement::{Agreement, AgreementKind, ParticipantRole, StageAction};
 use shared::domain::contact::Contact;
+use shared::domain::day::Day;
 use shared::domain::ids::AgreementId;
 use shared::domain::money::{in_form, read_minor};
+use shared::domain::movement::Movement;
+use shared::domain::movement::terms::{Direction, Method};
 use shared::domain::sentences;
 use shared::domain::time_zone::TimeZone;
 use shared::domain::typed_values::{read_percentage, write_percentage};
@@ -17,25 +20,40 @@ use shared::error::Error;
 use shared::service::audit;
 use shared::web::Request;
 
-use super::{condition, details, documents, participant_name, participants, step, terms};
+use super::{Subject, condition, details, documents, participant_name, participants, payments, promises, step, terms};
 use crate::fields::Fields;
 use crate::labels::actor_label;
 use crate::layout::Notice;
 
 /// The fields with one value, in the order of their forms, each with its label.
-const TEXTS: [(&str, &str); 20] = [
+const TEXTS: [(&str, &str); 35] = [
     ("name", "Name"),
     ("kind", "Kind"),
     ("expires_at", "Expires"),
     ("step_name", "Step name"),
     ("document_name", "Document name"),
+    ("purpose", "Purpose"),
+    ("reference", "Reference"),
+    ("amount", "Amount"),
     ("investment", "Investment amount"),
     ("currency", "Currency"),
+    ("payer", "Payer"),
+    ("payee", "Payee"),
+    ("direction", "Direction"),
+    ("method", "Method"),
+    ("due", "Due"),
     ("cap", "Valuation cap"),
     ("discount", "Discount"),
     ("timing", "Conversion"),
     ("law", "Governing law"),
     ("document_id", "Document"),
+    ("movement_id", "Payment"),
+    ("dates", "Dates"),
+    ("first", "First due date"),
+    ("every", "Repeats every"),
+    ("last", "Last due date"),
+    ("times", "Times"),
+    ("days", "Verify every"),
     ("wait", "Duration"),
     ("until", "Until"),
     ("question", "Question"),
@@ -47,9 +65,11 @@ const TEXTS: [(&str, &str); 20] = [
 ];
 
 /// The groups of boxes.
-const GROUPS: [(&str, &str); 4] = [
+const GROUPS: [(&str, &str); 6] = [
     ("role.", "Roles"),
     ("participant.", "Who must act"),
+    ("promisor.", "Who owes it"),
+    ("promisee.", "To whom"),
     ("block.", "Signature blocks"),
     ("action.", "When the step is done"),
 ];
@@ -71,27 +91,39 @@ pub(super) struct Difference {
 struct Meaning<'a> {
     agreement: &'a Agreement,
     contacts: &'a [Contact],
+    payments: &'a [Movement],
     zone: &'a TimeZone,
 }
 
-/// The values that a form typed and that differ from what its part has now, or from nothing if it edits no part that is
+/// The values that a form typed and that differ from what its subject has now, or from nothing if it edits nothing that is
 /// there.
-pub(super) fn differences(
-    (agreement, contacts): (&Agreement, &[Contact]),
-    zone: &TimeZone,
-    part: Option<Part>,
+pub(super) async fn differences(
+    request: &Request,
+    id: AgreementId,
+    subject: Option<Subject>,
     typed: &Fields,
-) -> Vec<Difference> {
-    let meaning = Meaning { agreement, contacts, zone };
-    let now = part.map(|part| fields_of(agreement, part, zone)).unwrap_or_default();
-    let pairs = meaning.texts(typed).into_iter().zip(meaning.texts(&now));
+) -> Result<Vec<Difference>, Error> {
+    let signed_in = request.signed_in()?;
+    let are_payments_named = matches!(subject, Some(Subject::Payment(_))) || !typed.value("movement_id").is_empty();
+    let loaded = shared::service::payments::load(signed_in.scope(), id, |_| are_payments_named).await?;
+    let (agreement, contacts, payments) = &loaded;
+    let zone = &signed_in.organization().time_zone;
+    let now = match subject {
+        Some(Subject::Part(part)) => fields_of(agreement, part, zone),
+        Some(Subject::Payment(id)) => {
+            payments.iter().find(|found| found.id() == id).map(|found| payments::fields_of(found.terms()))
+        }
+        None => None,
+    };
+    let meaning = Meaning { agreement, contacts, payments, zone };
+    let pairs = meaning.texts(typed).into_iter().zip(meaning.texts(&now.unwrap_or_default()));
     let pairs = pairs.map(|((label, typed), (_, now))| Difference { label, typed, now });
-    pairs.filter(|pair| pair.typed != pair.now).collect()
+    Ok(pairs.filter(|pair| pair.typed != pair.now).collect())
 }
 
 /// The fields of a part's form as the draft has them. The order of a list has none.
-fn fields_of(agreement: &Agreement, part: Part, zone: &TimeZone) -> Fields {
-    let found = match part {
+fn fields_of(agreement: &Agreement, part: Part, zone: &TimeZone) -> Option<Fields> {
+    match part {
         Part::Description => Some(details::description_fields(agreement)),
         Part::Expiry => Some(details::expiry_fields(agreement, zone)),
         Part::Terms => agreement.terms.as_ref().map(terms::fields_of),
@@ -100,15 +132,13 @@ fn fields_of(agreement: &Agreement, part: Part, zone: &TimeZone) -> Fields {
         Part::Stage(id) => agreement.stage(id).map(step::fields_of),
         Part::Gate(id) => agreement.gate(id).map(|found| condition::fields_of(&found.rule, zone)),
         Part::Question(gate, id) => agreement.question(gate, id).map(condition::question_fields),
-        // Promises have no form yet.
-        Part::Promise(_)
-        | Part::PromiseOrder
+        Part::Promise(id) => agreement.promise(id).map(promises::fields_of),
+        Part::PromiseOrder
         | Part::SignatureBlock(_)
         | Part::StageOrder
         | Part::GateOrder(_)
         | Part::QuestionOrder(_) => None,
-    };
-    found.unwrap_or_default()
+    }
 }
 
 impl Meaning<'_> {
@@ -122,7 +152,8 @@ impl Meaning<'_> {
         let boxes = BOXES
             .into_iter()
             .map(|(name, label)| (label, if fields.is_checked(name) { "Yes".to_owned() } else { String::new() }));
-        texts.chain(groups).chain(boxes).collect()
+        let triggers = ("Triggers", promises::triggers_text(fields));
+        texts.chain(groups).chain(boxes).chain([triggers]).collect()
     }
 
     /// The value of a field as people read it; as it was typed, if it can't be read.
@@ -137,6 +168,20 @@ impl Meaning<'_> {
             "expires_at" | "until" => self.zone.read_local(value).ok().map(|at| self.zone.for_people(at)),
             "investment" | "cap" => read_minor(value, &currency).ok().map(|minor| in_form(minor, &currency)),
             "currency" => Some(currency),
+            "amount" => read_minor(value, &currency).ok().map(|minor| in_form(minor, &currency)),
+            "payer" | "payee" => value.parse().ok().map(|id| participant_name(self.agreement, self.contacts, id)),
+            "direction" => {
+                Direction::parse(value).map(|direction| sentences::movements::direction(direction).to_owned())
+            }
+            "method" => Method::parse(value).map(|method| sentences::movements::method(method).to_owned()),
+            "due" | "first" | "last" => Day::read(value).ok().map(Day::for_people),
+            "dates" => Some(value.lines().map(day_text).collect::<Vec<_>>().join("; ")),
+            "every" => Some(format!("{value} {}", promises::unit_text(fields.value("unit")))),
+            "days" => Some(format!("{value} days")),
+            "movement_id" => {
+                let payment = value.parse().ok().and_then(|id| self.payments.iter().find(|found| found.id() == id));
+                payment.map(|payment| payments::name(payment).to_owned())
+            }
             "discount" => read_percentage(value).map(|rate| write_percentage(&rate)),
             "timing" => terms::timings().into_iter().find(|choice| choice.value == value).map(|choice| choice.text),
             "document_id" => {
@@ -155,7 +200,9 @@ impl Meaning<'_> {
     fn of_group(&self, group: &str, name: &str) -> String {
         let found = match group {
             "role." => ParticipantRole::parse(name).map(|role| sentences::role(role).to_owned()),
-            "participant." => name.parse().ok().map(|id| participant_name(self.agreement, self.contacts, id)),
+            "participant." | "promisor." | "promisee." => {
+                name.parse().ok().map(|id| participant_name(self.agreement, self.contacts, id))
+            }
             "action." => StageAction::parse(name).map(step::action_label),
             "block." => name.parse().ok().and_then(|id| {
                 let mut documents = self.agreement.documents.iter();
@@ -170,18 +217,22 @@ impl Meaning<'_> {
     }
 }
 
-/// The notice for a member whose form showed a part that has changed since.
+/// A day that was typed in a line, as people read it; as it was typed, if it can't be read.
+fn day_text(line: &str) -> String {
+    Day::read(line).map_or_else(|_| line.trim().to_owned(), Day::for_people)
+}
+
+/// The notice for a member whose form showed something that has changed since.
 pub(super) async fn notice(
     request: &Request,
-    (agreement, contacts): (&Agreement, &[Contact]),
-    part: Part,
+    id: AgreementId,
+    subject: Subject,
     typed: &Fields,
 ) -> Result<Notice, Error> {
-    let signed_in = request.signed_in()?;
-    let by = changed_by(request, agreement.id(), part).await?;
-    let is_own = by.as_ref().is_some_and(|by| by.is_member(signed_in.member().id()));
+    let by = changed_by(request, id, subject).await?;
+    let is_own = by.as_ref().is_some_and(|by| request.signed_in().is_ok_and(|own| by.is_member(own.member().id())));
     let by = by.as_ref().map(actor_label);
-    if let Some(list) = list_of(part) {
+    if let Some(list) = list_of(subject) {
         let by = if is_own { "you, in another window".to_owned() } else { by.unwrap_or("another member".to_owned()) };
         let line = "The page shows the current order; move it again if you still want to.";
         return Ok(Notice::warn(format!("The {list} were reordered by {by}"), line));
@@ -190,9 +241,8 @@ pub(super) async fn notice(
         Some(_) if is_own => "You changed this in another window".to_owned(),
         by => format!("{} changed this while you were typing", by.unwrap_or("Another member".to_owned())),
     };
-    let zone = &signed_in.organization().time_zone;
     let said = |text: &str| if text.is_empty() { "empty".to_owned() } else { format!("“{text}”") };
-    let differences = differences((agreement, contacts), zone, Some(part), typed);
+    let differences = differences(request, id, Some(subject), typed).await?;
     let lines = differences
         .iter()
         .map(|found| format!("{}: now {}; you typed {}.", found.label, said(&found.now), said(&found.typed)));
@@ -201,20 +251,33 @@ pub(super) async fn notice(
 }
 
 /// What a part is the order of.
-fn list_of(part: Part) -> Option<&'static str> {
-    match part {
-        Part::StageOrder => Some("steps"),
-        Part::GateOrder(_) => Some("conditions"),
-        Part::QuestionOrder(_) => Some("questions"),
-        Part::PromiseOrder => Some("promises"),
+fn list_of(subject: Subject) -> Option<&'static str> {
+    match subject {
+        Subject::Part(Part::StageOrder) => Some("steps"),
+        Subject::Part(Part::GateOrder(_)) => Some("conditions"),
+        Subject::Part(Part::QuestionOrder(_)) => Some("questions"),
+        Subject::Part(Part::PromiseOrder) => Some("promises"),
         _ => None,
     }
 }
 
-/// Who changed a part last, if the newest acts tell: of several parts of a kind they have names, which two may share, and
+/// Who changed something last, if the newest acts tell: of several parts of a kind they have names, which two may share, and
 /// no ids.
-async fn changed_by(request: &Request, id: AgreementId, part: Part) -> Result<Option<Actor>, Error> {
-    let (operations, is_only_one): (&[&str], bool) = match part {
+async fn changed_by(request: &Request, id: AgreementId, subject: Subject) -> Result<Option<Actor>, Error> {
+    let (operations, is_only_one): (&[&str], bool) = match subject {
+        Subject::Payment(_) => (&["change_payment"], false),
+        Subject::Part(part) => operations_of(part),
+    };
+    let (acts, _) = audit::acts(request.signed_in()?.scope(), id).await?;
+    let mut actors = acts.into_iter().filter(|act| operations.contains(&act.operation.as_str())).map(|act| act.actor);
+    let Some(newest) = actors.next() else { return Ok(None) };
+    let is_known = is_only_one || actors.all(|other| other.id == newest.id);
+    Ok(is_known.then_some(newest))
+}
+
+/// The operations that change a part, and whether there is only one such part.
+fn operations_of(part: Part) -> (&'static [&'static str], bool) {
+    match part {
         Part::Description => (&["describe_agreement"], true),
         Part::Expiry => (&["set_expiry"], true),
         Part::Terms => (&["set_terms", "describe_agreement"], true),
@@ -229,10 +292,5 @@ async fn changed_by(request: &Request, id: AgreementId, part: Part) -> Result<Op
         Part::QuestionOrder(_) => (&["move_question", "add_question", "remove_question"], false),
         Part::Promise(_) => (&["change_promise"], false),
         Part::PromiseOrder => (&["move_promise", "add_promise", "remove_promise"], true),
-    };
-    let (acts, _) = audit::acts(request.signed_in()?.scope(), id).await?;
-    let mut actors = acts.into_iter().filter(|act| operations.contains(&act.operation.as_str())).map(|act| act.actor);
-    let Some(newest) = actors.next() else { return Ok(None) };
-    let is_known = is_only_one || actors.all(|other| other.id == newest.id);
-    Ok(is_known.then_some(newest))
+    }
 }

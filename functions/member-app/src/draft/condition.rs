@@ -8,18 +8,19 @@ use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, GateType, 
 use shared::domain::agreement::{Agreement, Document, SignatureBlock};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{AgreementId, DocumentId, FieldId, GateId, ParticipantId, SignatureBlockId, StageId};
+use shared::domain::movement::Movement;
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
-use shared::service::drafts;
+use shared::service::payments as service;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use super::blockers::lacking;
 use super::step::{editable, label, place, step_url};
-use super::{Choice, Edit, Problem, moved, participant_name, seen, submit};
+use super::{Choice, Edit, Problem, moved, participant_name, payments, seen, submit};
 use crate::Handler;
 use crate::agreement::agreement_url;
 use crate::done::notice_of_act;
@@ -32,13 +33,6 @@ pub(crate) fn condition_url(agreement: AgreementId, gate: GateId) -> String {
     format!("{}/conditions/{gate}", agreement_url(agreement))
 }
 
-/// The types of conditions that a draft's pages offer: those that wait for a payment are set on the payment's page.
-pub(super) fn types_offered() -> impl Iterator<Item = GateType> {
-    GateType::ALL
-        .into_iter()
-        .filter(|gate_type| !matches!(gate_type, GateType::MovementAuthorized | GateType::MovementReconciled))
-}
-
 /// What a type of condition waits for, in a sentence.
 fn type_hint(gate_type: GateType) -> &'static str {
     match gate_type {
@@ -47,8 +41,10 @@ fn type_hint(gate_type: GateType) -> &'static str {
         GateType::ParticipantApproval => "Met when everyone chosen has approved.",
         GateType::FileUpload => "Met when everyone chosen has uploaded a file.",
         GateType::Countdown => "Met when the time has passed.",
-        GateType::MovementAuthorized => "Met when the payment is authorized.",
-        GateType::MovementReconciled => "Met when the receiving side has confirmed the payment.",
+        GateType::MovementAuthorized => "Met when a member has authorized the payment.",
+        GateType::MovementReconciled => {
+            "Met when proof from the receiving side that the payment arrived is accepted. That the sender says so never meets it."
+        }
         GateType::InformationRequest => "Met when a member has accepted the answers of everyone chosen.",
         GateType::IdentityVerified => "Met when the identity of everyone chosen is verified.",
     }
@@ -78,11 +74,18 @@ struct Settings {
     blocks: Option<Vec<Choice>>,
     /// The documents.
     documents: Option<Vec<Choice>>,
+    /// The payments.
+    payments: Option<Vec<Choice>>,
     is_countdown: bool,
 }
 
+/// Whether conditions of a type wait for a payment.
+fn waits_for_payment(gate_type: GateType) -> bool {
+    matches!(gate_type, GateType::MovementAuthorized | GateType::MovementReconciled)
+}
+
 impl Settings {
-    fn new(gate_type: GateType, agreement: &Agreement, contacts: &[Contact]) -> Self {
+    fn new(gate_type: GateType, agreement: &Agreement, (contacts, payments): (&[Contact], &[Movement])) -> Self {
         let names_people = matches!(
             gate_type,
             GateType::ParticipantApproval
@@ -99,6 +102,9 @@ impl Settings {
                 Choice::new(format!("block.{}", block.id), block_text(agreement, contacts, document, block))
             })
         });
+        let payments =
+            payments.iter().map(|payment| Choice::new(payment.id().to_string(), payments::name_with_amount(payment)));
+        let no_payment = Choice::new("", "Choose a payment");
         let none = Choice::new("", "Choose a document");
         let documents = agreement.documents.iter();
         let documents = documents.map(|document| Choice::new(document.id.to_string(), document.name.as_str()));
@@ -107,6 +113,7 @@ impl Settings {
             blocks: (gate_type == GateType::SignatureBlocks).then(|| blocks.collect()),
             documents: (gate_type == GateType::DocumentSigned)
                 .then(|| std::iter::once(none).chain(documents).collect()),
+            payments: waits_for_payment(gate_type).then(|| std::iter::once(no_payment).chain(payments).collect()),
             is_countdown: gate_type == GateType::Countdown,
         }
     }
@@ -147,9 +154,10 @@ pub(super) fn fields_of(rule: &GateRule, zone: &TimeZone) -> Fields {
             vec![("wait".to_owned(), count.to_string()), ("unit".to_owned(), unit.to_owned())]
         }
         GateRule::Countdown { until: Some(Countdown::At(at)) } => vec![("until".to_owned(), zone.write_local(*at))],
-        GateRule::Countdown { until: None }
-        | GateRule::MovementAuthorized { .. }
-        | GateRule::MovementReconciled { .. } => Vec::new(),
+        GateRule::Countdown { until: None } => Vec::new(),
+        GateRule::MovementAuthorized { movement_id } | GateRule::MovementReconciled { movement_id } => {
+            movement_id.iter().map(|id| ("movement_id".to_owned(), id.to_string())).collect()
+        }
     };
     Fields::of(values)
 }
@@ -175,9 +183,11 @@ fn read_rule(gate_type: GateType, form: &Form, zone: &TimeZone) -> Result<GateRu
             GateRule::InformationRequest { participant_ids: participant_ids(), fields: Vec::new() }
         }
         GateType::Countdown => GateRule::Countdown { until: read_countdown(form, zone)? },
-        GateType::MovementAuthorized | GateType::MovementReconciled => {
-            let message = "is set up with its payment";
-            return Err(FieldErrors::one("type", FieldCode::InvalidValue, message));
+        GateType::MovementAuthorized => {
+            GateRule::MovementAuthorized { movement_id: form.get("movement_id").parse().ok() }
+        }
+        GateType::MovementReconciled => {
+            GateRule::MovementReconciled { movement_id: form.get("movement_id").parse().ok() }
         }
     })
 }
@@ -331,7 +341,8 @@ async fn new_page(
 ) -> Result<PageResponse, Error> {
     let (id, stage): (AgreementId, StageId) = (request.path_id("id")?, request.path_id("step")?);
     let signed_in = request.signed_in()?;
-    let (agreement, contacts) = drafts::load(signed_in.scope(), id).await?;
+    let (agreement, contacts, payments) =
+        service::load(signed_in.scope(), id, |_| waits_for_payment(gate_type)).await?;
     let Some(found) = agreement.stage(stage).filter(|_| editable(&agreement)) else {
         return Ok(PageResponse::see_other(agreement_url(id)));
     };
@@ -347,7 +358,7 @@ async fn new_page(
         new_id: Some(gate),
         gate_type,
         seen: String::new(),
-        settings: Settings::new(gate_type, &agreement, &contacts),
+        settings: Settings::new(gate_type, &agreement, (&contacts, &payments)),
         units: units(),
         until_hint: until_hint(&signed_in.organization().time_zone),
         fields,
@@ -436,7 +447,9 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
     let (id, gate): (AgreementId, GateId) = (request.path_id("id")?, request.path_id("condition")?);
     let signed_in = request.signed_in()?;
     let zone = &signed_in.organization().time_zone;
-    let (agreement, contacts) = drafts::load(signed_in.scope(), id).await?;
+    let waits =
+        |agreement: &Agreement| agreement.gate(gate).is_some_and(|found| waits_for_payment(found.rule.gate_type()));
+    let (agreement, contacts, payments) = service::load(signed_in.scope(), id, waits).await?;
     let stage = agreement.stages.iter().find(|stage| stage.gates.iter().any(|found| found.id == gate));
     let (Some(stage), Some(found), true) = (stage, agreement.gate(gate), editable(&agreement)) else {
         return Ok(PageResponse::see_other(agreement_url(id)));
@@ -454,12 +467,12 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
         step: Link { url: step_url(id, stage.id), text: stage.name.as_str().to_owned() },
         path: condition_url(id, gate),
         title: sentences::condition(gate_type).to_owned(),
-        requirement: Some(sentences::requirement(&found.rule, &agreement, &contacts)),
+        requirement: Some(payments::requirement(&found.rule, &agreement, (&contacts, &payments))),
         hint: type_hint(gate_type),
         new_id: None,
         gate_type,
         seen: seen(&agreement, Part::Gate(gate)),
-        settings: Settings::new(gate_type, &agreement, &contacts),
+        settings: Settings::new(gate_type, &agreement, (&contacts, &payments)),
         units: units(),
         until_hint: until_hint(zone),
         fields: settings_fields.unwrap_or_else(|| fields_of(&found.rule, zone)),

@@ -13,6 +13,8 @@ pub(crate) mod details;
 pub(crate) mod documents;
 pub(crate) mod overview;
 pub(crate) mod participants;
+pub(crate) mod payments;
+pub(crate) mod promises;
 pub(crate) mod step;
 pub(crate) mod terms;
 
@@ -23,7 +25,7 @@ use http::StatusCode;
 use shared::domain::agreement::edit::{Part, Seen};
 use shared::domain::agreement::{Agreement, Lifecycle, ParticipantRole};
 use shared::domain::contact::Contact;
-use shared::domain::ids::{AgreementId, ParticipantId};
+use shared::domain::ids::{AgreementId, MovementId, ParticipantId};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
@@ -43,6 +45,15 @@ type Rule<'a> = Box<dyn Fn(&Agreement, Timestamp) -> Result<Agreement, FieldErro
 
 /// What is said after an edit, of the draft before it and after it.
 type Says<'a> = Box<dyn Fn(&Agreement, &Agreement) -> Notice + Send + Sync + 'a>;
+
+/// What a form edits.
+#[derive(Debug, Clone, Copy)]
+enum Subject {
+    /// A part of the draft.
+    Part(Part),
+    /// A payment, which has a record of its own.
+    Payment(MovementId),
+}
 
 /// An edit that a form asks for.
 struct Edit<'a> {
@@ -139,29 +150,41 @@ async fn submit<'a>(
     match done {
         Ok(()) => Ok(redirect.into()),
         Err(refused) if edit.removes && refused.is_already_removed() => Ok(redirect.into()),
-        Err(EditRefused::NotADraft(lifecycle)) => {
+        Err(reason) => refused(request, submitted, (id, edit.part.map(Subject::Part)), reason, again).await,
+    }
+}
+
+/// The response to a form whose edit was refused.
+async fn refused<'a>(
+    request: &'a Request,
+    submitted: &SubmittedForm<'a>,
+    (id, subject): (AgreementId, Option<Subject>),
+    reason: EditRefused,
+    again: impl AsyncFnOnce(Problem) -> Result<PageResponse, Error>,
+) -> Result<PageResponse, Error> {
+    match reason {
+        EditRefused::NotADraft(lifecycle) => {
             let what = match lifecycle {
                 Lifecycle::Cancelled => "This draft was discarded while you were typing",
                 _ => "This agreement was published while you were typing",
             };
-            not_saved(request, id, submitted.form(), edit.part, what).await
+            not_saved(request, id, submitted.form(), subject, what).await
         }
-        Err(EditRefused::Gone) => {
+        EditRefused::Gone => {
             let what = "What you were editing was removed by another member";
             not_saved(request, id, submitted.form(), None, what).await
         }
-        Err(EditRefused::Changed) => {
-            let notice = match edit.part {
-                Some(part) => {
-                    let (agreement, contacts) = drafts::load(submitted.scope(), id).await?;
+        EditRefused::Changed => {
+            let notice = match subject {
+                Some(subject) => {
                     let typed = Fields::of(submitted.form().typed());
-                    collision::notice(request, (&agreement, &contacts), part, &typed).await?
+                    collision::notice(request, id, subject, &typed).await?
                 }
                 None => Notice::warn("Another member changed this while you were typing", "Nothing was saved."),
             };
             again(Problem { notice, errors: FieldErrors::default(), status: StatusCode::CONFLICT }).await
         }
-        Err(EditRefused::Invalid(errors)) => {
+        EditRefused::Invalid(errors) => {
             let lines = errors.clone().into_list().into_iter().map(|error| readable(&error.message));
             let notice = Notice::new("bad", "Not saved".to_owned(), lines);
             again(Problem { notice, errors, status: StatusCode::UNPROCESSABLE_ENTITY }).await
@@ -192,17 +215,14 @@ async fn not_saved(
     request: &Request,
     id: AgreementId,
     form: &Form,
-    part: Option<Part>,
+    subject: Option<Subject>,
     title: &'static str,
 ) -> Result<PageResponse, Error> {
-    let signed_in = request.signed_in()?;
-    let (agreement, contacts) = drafts::load(signed_in.scope(), id).await?;
-    let zone = &signed_in.organization().time_zone;
     let page = NotSavedPage {
         layout: Layout::new(request),
         title,
         agreement_url: agreement_url(id),
-        typed: collision::differences((&agreement, &contacts), zone, part, &Fields::of(form.typed())),
+        typed: collision::differences(request, id, subject, &Fields::of(form.typed())).await?,
     };
     Ok(PageResponse::render(&page)?.refused(StatusCode::CONFLICT, "conflict").showing([id.uuid()]))
 }

@@ -7,6 +7,7 @@ use shared::domain::agreement::gate::Gate;
 use shared::domain::agreement::{Agreement, AgreementKind, Document, Participant, Stage};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{AgreementId, DocumentId, StageId};
+use shared::domain::movement::Movement;
 use shared::domain::proposal::ProposalAction;
 use shared::domain::sentences;
 use shared::error::Error;
@@ -19,8 +20,10 @@ use super::condition::condition_url;
 use super::details::kind_label;
 use super::documents::document_url;
 use super::participants::participant_url;
+use super::payments::{PaymentList, requirement};
+use super::promises::{PromiseRow, in_force_text, promise_rows};
 use super::step::step_url;
-use super::{participant_name, seen};
+use super::{participant_name, promises, seen};
 use crate::acts::Acts;
 use crate::agreement::{PendingProposal, agreement_url};
 use crate::agreement_summary::AgreementSummary;
@@ -32,7 +35,7 @@ use crate::response::PageResponse;
 use crate::workspaces::workspace_url;
 
 /// The sections that have notices of their own.
-const SECTIONS: [&str; 4] = ["participants", "terms", "documents", "steps"];
+const SECTIONS: [&str; 6] = ["participants", "terms", "documents", "payments", "promises", "steps"];
 
 #[derive(Template)]
 #[template(path = "draft.html")]
@@ -51,6 +54,12 @@ struct DraftPage {
     created_at: DisplayTime,
     participants: Vec<ParticipantRow>,
     documents: Vec<DocumentRow>,
+    payments: PaymentList,
+    promises: Vec<PromiseRow>,
+    /// When the promises become obligations.
+    in_force: String,
+    promise_kinds: Vec<Link>,
+    promise_order: String,
     steps: Vec<StepRow>,
     order: String,
     /// The terms that are set, if it is a SAFE.
@@ -104,17 +113,18 @@ pub(crate) fn of_review(
 }
 
 fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notice: Option<Notice>) -> DraftPage {
-    let AgreementReview { in_full, workspace, pending, fingerprint, .. } = review;
+    let AgreementReview { in_full, payments, workspace, pending, fingerprint, .. } = review;
     let (agreement, contacts) = (&in_full.agreement, &in_full.contacts);
     let (id, path) = (agreement.id(), agreement_url(agreement.id()));
     let view = AgreementView::of(in_full, &request.app().base_url);
     let summary = AgreementSummary::new(agreement, &view, contacts);
-    let blockers = blocker_rows(agreement, contacts, &in_full.blockers);
+    let blockers = blocker_rows(agreement, (contacts, payments), &in_full.blockers);
     let is_of_section = |notice: &Notice| !shows_notice(Some(notice), &SECTIONS, "");
     let (section_notice, notice) =
         if notice.as_ref().is_some_and(is_of_section) { (notice, None) } else { (None, notice) };
     let title = (kind_label(agreement.kind), agreement.name.as_str().to_owned());
-    let deal = Deal::new(title, lifecycle_badge(agreement.lifecycle()), workspace, agreement, &summary);
+    let deal = Deal::new(title, lifecycle_badge(agreement.lifecycle()), workspace, agreement, &summary)
+        .with_payments(payments);
     let edit = Link { url: format!("{path}/details"), text: "Edit name, kind and expiry".to_owned() };
     DraftPage {
         layout: Layout::new(request),
@@ -128,7 +138,12 @@ fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notic
         created_at: agreement.created_at.into(),
         participants: participant_rows(agreement, summary.participants),
         documents: document_rows(agreement, contacts, summary.documents),
-        steps: step_rows(agreement, contacts),
+        payments: PaymentList::new(payments, agreement, contacts),
+        promises: promise_rows(agreement, contacts),
+        in_force: in_force_text(agreement),
+        promise_kinds: promises::kinds(id),
+        promise_order: seen(agreement, Part::PromiseOrder),
+        steps: step_rows(agreement, (contacts, payments)),
         order: seen(agreement, Part::StageOrder),
         terms: (agreement.kind == AgreementKind::Safe).then_some(summary.terms),
         activates: workspace.activated_at().is_none(),
@@ -173,12 +188,12 @@ fn document_rows(
     agreement.documents.iter().zip(rows).map(row).collect()
 }
 
-fn step_rows(agreement: &Agreement, contacts: &[Contact]) -> Vec<StepRow> {
+fn step_rows(agreement: &Agreement, (contacts, payments): (&[Contact], &[Movement])) -> Vec<StepRow> {
     let id = agreement.id();
     let last = agreement.stages.len().saturating_sub(1);
     let condition = |gate: &Gate| Link {
         url: condition_url(id, gate.id),
-        text: sentences::requirement(&gate.rule, agreement, contacts),
+        text: requirement(&gate.rule, agreement, (contacts, payments)),
     };
     let row = |(n, stage): (usize, &Stage)| StepRow {
         id: stage.id,
@@ -205,6 +220,10 @@ impl DraftPage {
 
     fn can_add_steps(&self) -> bool {
         self.steps.len() < limits::AGREEMENT_STAGES_MAX
+    }
+
+    fn can_add_promises(&self) -> bool {
+        self.promises.len() < limits::AGREEMENT_PROMISES_MAX
     }
 
     fn can_add_documents(&self) -> bool {

@@ -17,6 +17,7 @@ use shared::wire::input;
 
 use super::condition::condition_url;
 use super::documents::document_url;
+use super::promises::promise_url;
 use super::step::editable;
 use super::{Choice, Edit, Problem, participant_name, role_boxes, seen, submit};
 use crate::Handler;
@@ -238,7 +239,12 @@ fn named_in(draft: &Agreement, participant: ParticipantId) -> Vec<Link> {
         url: format!("{}#blocks", document_url(draft.id(), document.id)),
         text: format!("Open “{}”", document.name.as_str()),
     });
-    conditions.chain(documents).collect()
+    let promised = draft.promises.iter().filter(|promise| promise.parties.side(participant).is_some());
+    let promises = promised.map(|promise| Link {
+        url: promise_url(draft.id(), promise.id),
+        text: format!("Open “{}”", promise.name.as_str()),
+    });
+    conditions.chain(documents).chain(promises).collect()
 }
 
 /// Saves a participant's roles, or removes the participant.

@@ -8,12 +8,12 @@ use shared::domain::ids::{AgreementId, GateId, StageId};
 use shared::domain::sentences;
 use shared::error::Error;
 use shared::limits;
-use shared::service::drafts;
+use shared::service::payments as service;
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 
-use super::condition::{condition_name, condition_url, types_offered};
-use super::{Edit, Problem, moved, seen, submit};
+use super::condition::{condition_name, condition_url};
+use super::{Edit, Problem, moved, payments, seen, submit};
 use crate::Handler;
 use crate::agreement::agreement_url;
 use crate::done::notice_of_act;
@@ -151,7 +151,11 @@ impl Handler for Show {
 
 async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let (id, stage): (AgreementId, StageId) = (request.path_id("id")?, request.path_id("step")?);
-    let (agreement, contacts) = drafts::load(request.signed_in()?.scope(), id).await?;
+    let waits = |agreement: &Agreement| {
+        let gates = agreement.stage(stage).into_iter().flat_map(|found| &found.gates);
+        gates.into_iter().any(|gate| payments::movement_of(&gate.rule).is_some())
+    };
+    let (agreement, contacts, payments) = service::load(request.signed_in()?.scope(), id, waits).await?;
     let Some((index, found)) = editable(&agreement)
         .then(|| agreement.stages.iter().enumerate().find(|(_, found)| found.id == stage))
         .flatten()
@@ -162,12 +166,19 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
     let conditions = found.gates.iter().enumerate().map(|(n, gate)| ConditionRow {
         id: gate.id,
         url: condition_url(id, gate.id),
-        requirement: sentences::requirement(&gate.rule, &agreement, &contacts),
+        requirement: payments::requirement(&gate.rule, &agreement, (&contacts, &payments)),
         up: n.checked_sub(1),
         down: (n < last).then_some(n + 1),
     });
-    // Payments and obligations have actions of their own, which their pages set.
-    let actions = [StageAction::OpenSigning, StageAction::ProjectObligations];
+    // What is about payments or promises is offered where there are some.
+    let actions = StageAction::ALL.into_iter().filter(|action| {
+        let is_of_use = match action {
+            StageAction::OpenSigning => true,
+            StageAction::OpenMovement | StageAction::ReleaseInstructions => !agreement.movements().is_empty(),
+            StageAction::ProjectObligations => !agreement.promises.is_empty(),
+        };
+        is_of_use || found.actions.contains(action)
+    });
     let page = StepPage {
         fields: fields.unwrap_or_else(|| fields_of(found)),
         seen: seen(&agreement, Part::Stage(stage)),
@@ -175,15 +186,15 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
         path: step_url(id, stage),
         position: index + 1,
         name: found.name.as_str().to_owned(),
-        actions: actions.map(|action| super::Choice::new(action_name(action), action_label(action))).into(),
+        actions: actions.map(|action| super::Choice::new(action_name(action), action_label(action))).collect(),
         is_full: found.gates.len() >= limits::STAGE_GATES_MAX,
         conditions: conditions.collect(),
-        types: types_offered()
-            .map(|gate_type: GateType| Link {
+        types: GateType::ALL
+            .map(|gate_type| Link {
                 url: format!("{}/conditions?type={}", step_url(id, stage), gate_type.as_str()),
                 text: sentences::condition(gate_type).to_owned(),
             })
-            .collect(),
+            .into(),
         layout: Layout::new(request),
         notice,
         agreement: super::agreement_link(&agreement),
@@ -251,14 +262,8 @@ impl Handler for Save {
                 let says = move |_: &Agreement, after: &Agreement| {
                     Notice::good(format!("The step “{}” was saved", step_name(after, stage)), "")
                 };
-                Edit::new(url, says, move |draft, now| {
-                    let kept = draft.stage(stage).map(|found| found.actions.clone()).unwrap_or_default();
-                    let kept = kept
-                        .into_iter()
-                        .filter(|action| !matches!(action, StageAction::OpenSigning | StageAction::ProjectObligations));
-                    draft.change_stage(stage, name.clone(), kept.chain(chosen.iter().copied()).collect(), now)
-                })
-                .of(Part::Stage(stage))
+                Edit::new(url, says, move |draft, now| draft.change_stage(stage, name.clone(), chosen.clone(), now))
+                    .of(Part::Stage(stage))
             }
         };
         submit(request, &submitted, id, edit, again).await

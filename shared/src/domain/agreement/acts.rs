@@ -9,6 +9,7 @@ use super::{Agreement, Document, Label, SignatureBlock, Stage};
 use crate::domain::actor::Actor;
 use crate::domain::event::EventType;
 use crate::domain::ids::ContactId;
+use crate::domain::movement::safe_text::SafeLine;
 use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
 
@@ -70,6 +71,12 @@ pub enum EditedPart {
     Question {
         /// The question.
         label: Label,
+    },
+    /// A payment, whose terms are in a record of their own.
+    Payment {
+        /// What it is for, if it says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        purpose: Option<SafeLine>,
     },
     /// A promise.
     Promise {

@@ -6,7 +6,8 @@ use super::names::names;
 use super::terms::{role, terms};
 use crate::domain::agreement::{Agreement, DocumentState, Lifecycle, ParticipantRole, Stage, StageState};
 use crate::domain::contact::{Contact, Email};
-use crate::domain::proposal::{ProposalSnapshot, SnapshotPerson};
+use crate::domain::money::Money;
+use crate::domain::proposal::{ProposalSnapshot, SnapshotPayment, SnapshotPerson};
 use crate::domain::time::Timestamp;
 
 /// The differences between an agreement and the snapshot of its proposal, participants included, one sentence each.
@@ -43,6 +44,32 @@ pub fn changes_since(proposed: &ProposalSnapshot, after: &Agreement, contacts: &
         let day = |moment: Option<Timestamp>| moment.map_or_else(|| "never".to_owned(), Timestamp::for_people);
         changes.push(format!("It expires: {}; it was {}.", day(after.expires_at), day(before.expires_at)));
     }
+    changes
+}
+
+/// The differences between the payments of a draft when it was proposed and now, one sentence each.
+#[must_use]
+pub fn payment_changes(before: &[SnapshotPayment], after: &[SnapshotPayment]) -> Vec<String> {
+    let called = |payment: &SnapshotPayment| match &payment.purpose {
+        Some(purpose) => format!("The payment “{}”", purpose.as_str()),
+        None => "A payment without a purpose".to_owned(),
+    };
+    let amount = |payment: &SnapshotPayment| payment.money.map_or_else(|| "nothing".to_owned(), Money::for_people);
+    let mut changes = Vec::new();
+    for payment in after {
+        match before.iter().find(|was| was.id == payment.id) {
+            None => changes.push(format!("{} was added: {}.", called(payment), amount(payment))),
+            Some(was) if was.money != payment.money => {
+                changes.push(format!("{} is {} now; it was {}.", called(payment), amount(payment), amount(was)));
+            }
+            Some(was) if was.fingerprint != payment.fingerprint => {
+                changes.push(format!("{} was changed.", called(payment)));
+            }
+            Some(_) => {}
+        }
+    }
+    let gone = before.iter().filter(|was| after.iter().all(|payment| payment.id != was.id));
+    changes.extend(gone.map(|was| format!("{} was removed; it was {}.", called(was), amount(was))));
     changes
 }
 
@@ -194,14 +221,41 @@ fn promise_changes(before: &Agreement, after: &Agreement) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::agreement::Label;
     use crate::domain::agreement::fixtures::{Deal, noon, published};
     use crate::domain::agreement::gate::GateState;
+    use crate::domain::ids::MovementId;
+    use crate::domain::money::Currency;
+
+    #[test]
+    fn each_change_of_a_payment_is_told() {
+        let dollars = |minor| Money::new(minor, Currency::parse("USD").unwrap()).ok();
+        let payment = |purpose, minor, fingerprint: &str| SnapshotPayment {
+            id: MovementId::new(),
+            purpose: Label::parse(purpose).ok(),
+            money: dollars(minor),
+            fingerprint: fingerprint.to_owned(),
+        };
+        let [same, raised, moved, gone] = ["Deposit", "Closing", "Fee", "Bonus"].map(|name| payment(name, 100, "a"));
+        let added = payment("", 700, "b");
+        let before = [same.clone(), raised.clone(), moved.clone(), gone];
+        let raised = SnapshotPayment { money: dollars(250), fingerprint: "c".to_owned(), ..raised };
+        let after = [same, raised, SnapshotPayment { fingerprint: "d".to_owned(), ..moved }, added];
+        let sentences = [
+            "The payment “Closing” is $2.50 USD now; it was $1.00 USD.",
+            "The payment “Fee” was changed.",
+            "A payment without a purpose was added: $7.00 USD.",
+            "The payment “Bonus” was removed; it was $1.00 USD.",
+        ];
+        assert_eq!(payment_changes(&before, &after), sentences);
+        assert_eq!(payment_changes(&before, &before), Vec::<String>::new());
+    }
 
     #[test]
     fn what_time_and_people_did_since_is_told() {
         let deal = Deal::complete();
         let live = published(&deal.draft.set_expiry(None, noon()).unwrap());
-        let proposed = ProposalSnapshot { agreement: live.clone(), people: Vec::new() };
+        let proposed = ProposalSnapshot { agreement: live.clone(), people: Vec::new(), payments: None };
         let told = |after: &Agreement| changes_since(&proposed, after, &[]);
         assert_eq!(told(&live), Vec::<String>::new());
         let mut one_met = live.clone();

@@ -14,7 +14,7 @@ mod review;
 mod status;
 mod terms;
 
-pub use changes::changes_since;
+pub use changes::{changes_since, payment_changes};
 pub use names::condition;
 pub use obligations::{obligation_state, occurrence, promise, promise_terms, standing_state};
 pub use operations::{OperationWords, act, changes_a_record, operation, operations};

@@ -55,6 +55,13 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("change_question", "Changed a question", &[Agreement, Part]),
     ("move_question", "Moved a question", &[Agreement, Part]),
     ("remove_question", "Removed a question", &[Agreement, Part]),
+    ("add_payment", "Added a payment", &[Agreement, Part]),
+    ("change_payment", "Changed a payment", &[Agreement, Part]),
+    ("remove_payment", "Removed a payment", &[Agreement, Part]),
+    ("add_promise", "Added a promise", &[Agreement]),
+    ("change_promise", "Changed a promise", &[Agreement, Part]),
+    ("move_promise", "Moved a promise", &[Agreement]),
+    ("remove_promise", "Removed a promise", &[Agreement, Part]),
     ("record_verification", "Recorded a verified identity", &[Agreement, Part, Contact]),
     ("record_paper_signature", "Recorded a signature on paper", &[Agreement, Part, Part, Part, Contact]),
     ("confirm_paper_signature", "Confirmed a signature on paper", &[Agreement, Part, Part, Part]),
@@ -268,6 +275,7 @@ fn edited<'a>(operation: &str, part: &EditedPart, name_of: impl Fn(ContactId) ->
             format!("{verb} the condition “{}” {where_to} the step “{}”", condition(*gate), step.as_str())
         }
         (EditedPart::Question { label }, "question") => format!("{verb} the question “{}”", label.as_str()),
+        (EditedPart::Payment { purpose }, "payment") => format!("{verb} the payment “{}”", purpose.as_ref()?.as_str()),
         (EditedPart::Promise { name }, "promise") => format!("{verb} the promise “{}”", name.as_str()),
         _ => return None,
     })
@@ -281,6 +289,7 @@ mod tests {
     use crate::domain::actor::Actor;
     use crate::domain::agreement::Label;
     use crate::domain::agreement::gate::GateType;
+    use crate::domain::movement::safe_text::SafeLine;
     use crate::domain::time::Timestamp;
 
     #[test]
@@ -348,6 +357,10 @@ mod tests {
         assert_eq!(said("change_question", question), "Changed the question “Your address?”");
         let promise = EditedPart::Promise { name: label("Insurance") };
         assert_eq!(said("remove_promise", promise), "Removed the promise “Insurance”");
+        let payment = |purpose| EditedPart::Payment { purpose };
+        let purpose = SafeLine::parse("Closing payment").ok();
+        assert_eq!(said("add_payment", payment(purpose)), "Added the payment “Closing payment”");
+        assert_eq!(said("change_payment", payment(None)), "Changed a payment");
         // What an operation changes besides is not what it is about.
         assert_eq!(said("set_terms", participant(ada)), "Changed the terms");
     }

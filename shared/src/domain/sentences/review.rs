@@ -70,8 +70,8 @@ fn period(hours: u32) -> String {
 pub fn stage_action(action: StageAction) -> &'static str {
     match action {
         StageAction::OpenSigning => "opens documents for signing",
-        StageAction::OpenMovement => "opens a payment",
-        StageAction::ReleaseInstructions => "releases payment instructions to the sender",
+        StageAction::OpenMovement => "lets members authorize payments",
+        StageAction::ReleaseInstructions => "lets members release payment instructions",
         StageAction::ProjectObligations => "records the obligations",
     }
 }

@@ -185,6 +185,12 @@ impl Agreement {
             GateRule::DocumentSigned { document_id: Some(id) } if self.document(*id).is_none() => {
                 return Err(unknown("document_id", "document"));
             }
+            GateRule::MovementAuthorized { movement_id: Some(id) }
+            | GateRule::MovementReconciled { movement_id: Some(id) }
+                if !self.facts.movements.contains_key(id) =>
+            {
+                return Err(unknown("movement_id", "payment"));
+            }
             GateRule::Countdown { until: Some(Countdown::AfterHours(hours)) }
                 if !(1..=limits::COUNTDOWN_HOURS_MAX).contains(hours) =>
             {

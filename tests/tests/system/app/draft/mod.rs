@@ -3,6 +3,8 @@
 mod conditions;
 mod documents;
 mod edits;
+mod payments;
+mod promises;
 
 use serde_json::{Value, json};
 use tests::Org;
