@@ -22,12 +22,14 @@ pub(crate) struct Deal {
     /// What there is to say about the state besides the badge.
     pub status: Option<String>,
     pub workspace: Link,
+    /// The agreement, on the page of one of its payments.
+    pub agreement: Option<Link>,
     /// Where what the header says is edited, if it can be.
     pub edit: Option<Link>,
     pub parties: Vec<Party>,
     pub more_parties: usize,
-    /// How much money it is about, if it says so.
-    pub amount: Option<String>,
+    /// How much money it is about, if it says so, with what that is.
+    pub amount: Option<(&'static str, String)>,
     pub terms: Vec<(&'static str, String)>,
     /// By when what happens.
     pub deadlines: Vec<Deadline>,
@@ -85,10 +87,11 @@ impl Deal {
             badge,
             status: None,
             workspace: Link { url: workspace_url(workspace.id()), text: workspace.name.as_str().to_owned() },
+            agreement: None,
             edit: None,
             parties: parties.take(SHOWN_MAX).collect(),
             more_parties: summary.participants.len().saturating_sub(SHOWN_MAX),
-            amount: amount.map(|(_, amount)| amount.clone()),
+            amount: amount.cloned(),
             terms: terms.collect(),
             deadlines: expiry
                 .map(|at| Deadline { name: "Agreement expires", at: at.into(), left: None })
