@@ -98,6 +98,10 @@ pub const PAPER_SIGNATURES_PENDING_MAX: usize = 50;
 pub const VERIFICATIONS_PER_PARTICIPANT_MAX: usize = 10;
 /// Movements of one agreement. The agreement's item names each with its state, in some 60 bytes.
 pub const AGREEMENT_MOVEMENTS_MAX: usize = 1000;
+/// Payments that an agreement's page shows at once. Each takes some 1.2 KB of its 60.
+pub const AGREEMENT_PAYMENTS_SHOWN: usize = 12;
+/// Payments that an agreement's page reads because its conditions name them: as many as one read gives.
+pub const AGREEMENT_PAYMENTS_NAMED_MAX: usize = 88;
 /// References of one claim.
 pub const CLAIM_REFERENCES_MAX: usize = 5;
 /// Claims of one movement: each attempt at sending the money after the first follows an exception.
@@ -183,6 +187,8 @@ pub const IDEMPOTENCY_KEY_LIFETIME_S: i64 = 7 * 24 * 3600;
 
 /// Proposals in the work queue of Home, those that expire first.
 pub const HOME_PROPOSALS_MAX: usize = 10;
+/// Payments in the work queue of Home, the most urgent first.
+pub const HOME_PAYMENTS_MAX: usize = 10;
 /// Agreements in each of the other sections of Home's work queue. Home reads them in full, and the contacts that take part.
 pub const HOME_AGREEMENTS_MAX: usize = 5;
 /// Tokens that end soon, and endpoints that fail, on Home. If all fail, they usually have one cause.

@@ -97,7 +97,8 @@ pub(crate) async fn page(
     fields: Fields,
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
-    let review = agreements::review(request.signed_in()?.scope(), id).await?;
+    let payments_from = request.query("payments").and_then(|text| text.parse().ok()).unwrap_or(0);
+    let review = agreements::review_from(request.signed_in()?.scope(), id, payments_from).await?;
     let page = if review.in_full.agreement.lifecycle() == Lifecycle::Draft {
         overview::of_review(request, &review, fields, notice)?
     } else {
@@ -120,6 +121,8 @@ fn agreement_page(
     let summary =
         AgreementSummary::new(agreement, &view, &in_full.contacts).with_verifications(agreement, &review.verifications);
     let summary = summary.with_papers(agreement, &review.papers);
+    let today = request.signed_in()?.organization().time_zone.day_of(request.now());
+    let summary = summary.with_movements(review, today);
     let summary = summary.with_accesses(review, request.signed_in()?.organization(), links);
     // The notice of a publication has no line yet.
     let notice = notice.map(|mut notice| {

@@ -19,6 +19,7 @@ use crate::answers::answers_url;
 use crate::draft::documents::document_url;
 use crate::labels::{Badge, DisplayTime, actor_label};
 use crate::layout::Link;
+use crate::movement::payments::Payments;
 use crate::paper_signature::paper_line;
 use crate::verification::verification_url;
 
@@ -33,6 +34,8 @@ pub(crate) struct AgreementSummary {
     pub is_draft: bool,
     /// What the current step of an active agreement waits for first, such as `Ada Okafor to approve`.
     pub next: Option<String>,
+    /// Its payments, once it was published.
+    pub payments: Option<Payments>,
 }
 
 pub(crate) struct ParticipantRow {
@@ -125,6 +128,7 @@ impl AgreementSummary {
             terms: agreement.terms.as_ref().map(sentences::terms).unwrap_or_default(),
             is_safe: agreement.kind == AgreementKind::Safe,
             is_draft: source.is_draft,
+            payments: None,
         }
     }
 }

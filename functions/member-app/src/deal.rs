@@ -24,12 +24,14 @@ pub(crate) struct Deal {
     /// What there is to say about the state besides the badge.
     pub status: Option<String>,
     pub workspace: Link,
+    /// The agreement, on the page of one of its payments.
+    pub agreement: Option<Link>,
     /// Where what the header says is edited, if it can be.
     pub edit: Option<Link>,
     pub parties: Vec<Party>,
     pub more_parties: usize,
-    /// How much money it is about, if it says so.
-    pub amount: Option<String>,
+    /// How much money it is about, if it says so, with what that is.
+    pub amount: Option<(&'static str, String)>,
     /// Its payments: what for, and how much.
     pub payments: Vec<(String, String)>,
     pub more_payments: usize,
@@ -90,10 +92,11 @@ impl Deal {
             badge,
             status: None,
             workspace: Link { url: workspace_url(workspace.id()), text: workspace.name.as_str().to_owned() },
+            agreement: None,
             edit: None,
             parties: parties.take(SHOWN_MAX).collect(),
             more_parties: summary.participants.len().saturating_sub(SHOWN_MAX),
-            amount: amount.map(|(_, amount)| amount.clone()),
+            amount: amount.cloned(),
             payments: Vec::new(),
             more_payments: 0,
             terms: terms.collect(),

@@ -7,16 +7,20 @@ use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::audit::{AuditRow, ObjectKind};
 use shared::domain::contact::Contact;
 use shared::domain::ids::ContactId;
+use shared::domain::money::Money;
 use shared::domain::organization::Organization;
 use shared::domain::proposal::{Decision, Proposal, ProposalState};
 use shared::domain::sentences;
+use shared::domain::sentences::movements::exception;
 use shared::domain::time::Timestamp;
 use shared::domain::token::Token;
 use shared::error::Error;
 use shared::limits;
 use shared::service::audit::{self, Names};
 use shared::service::endpoints::EndpointState;
-use shared::service::home::{self, Home, PaperToConfirm, QueuedAgreement, Shortlist, WorkQueue};
+use shared::service::home::{
+    self, Home, PaperToConfirm, PaymentToSee, PaymentWait, QueuedAgreement, Shortlist, WorkQueue,
+};
 use shared::web::Request;
 use uuid::Uuid;
 
@@ -29,6 +33,7 @@ use crate::draft::begin;
 use crate::draft::blockers::{BlockerRow, blocker_rows};
 use crate::labels::{Badge, DisplayTime, action_verb, actor_label, proposal_badge};
 use crate::layout::{Layout, Notice};
+use crate::movement::{movement_url, purpose_of};
 use crate::response::PageResponse;
 use crate::tokens;
 
@@ -153,7 +158,9 @@ fn shown(found: &Home) -> Vec<Uuid> {
     let proposals = proposals.shown.iter().map(|proposal| proposal.id().uuid());
     let tokens = found.tokens.shown.iter().map(|token| token.id.uuid());
     let endpoints = found.endpoints.shown.iter().map(|state| state.endpoint.id().uuid());
-    proposals.chain(agreements.map(|queued| queued.agreement.id().uuid())).chain(tokens).chain(endpoints).collect()
+    let payments = found.queue.payments.shown.iter().map(|payment| payment.movement.id().uuid());
+    let agreements = agreements.map(|queued| queued.agreement.id().uuid());
+    proposals.chain(payments).chain(agreements).chain(tokens).chain(endpoints).collect()
 }
 
 fn lead(found: &Home) -> String {
@@ -168,9 +175,10 @@ fn lead(found: &Home) -> String {
 
 /// Whether the member has nothing to do.
 fn is_idle(Home { queue, tokens, endpoints, .. }: &Home) -> bool {
-    let WorkQueue { proposals, papers, drafts, attention, closing, .. } = queue;
+    let WorkQueue { proposals, papers, payments, drafts, attention, closing, .. } = queue;
     let agreements = [drafts, attention, closing].map(|section| section.total);
-    let mut counts = agreements.into_iter().chain([proposals.total, papers.total, tokens.total, endpoints.total]);
+    let others = [proposals.total, papers.total, payments.total, tokens.total, endpoints.total];
+    let mut counts = agreements.into_iter().chain(others);
     counts.all(|count| count == 0)
 }
 
@@ -191,8 +199,8 @@ fn rest(found: &Home) -> Option<Rest> {
 }
 
 fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Section> {
-    let WorkQueue { proposals, papers, drafts, waiting, closing, contacts, drafts_total, active_total, .. } =
-        &found.queue;
+    let WorkQueue { proposals, papers, payments, drafts, waiting, closing, contacts, .. } = &found.queue;
+    let WorkQueue { drafts_total, active_total, .. } = &found.queue;
     let queue = Queue { contacts, own, now };
     let agreements = |list: &Shortlist<QueuedAgreement>, item: fn(&QueuedAgreement, &Queue<'_>) -> Item| {
         list.shown.iter().map(|queued| item(queued, &queue)).collect()
@@ -203,6 +211,12 @@ fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Sect
             title: "Needs your decision",
             items: proposals.shown.iter().map(|proposal| Item::of_proposal(proposal, now)).collect(),
             more: more(proposals, format!("Show all {}", proposals.total), "/app/proposals?state=pending"),
+        },
+        Section {
+            id: "payments",
+            title: "Payments",
+            items: payments.shown.iter().map(Item::of_payment).collect(),
+            more: more(payments, format!("{} more payments", payments.more()), "/app/money"),
         },
         Section {
             id: "papers",
@@ -339,6 +353,37 @@ impl Item {
             when: Some(("recorded", paper.recorded_at.into())),
             looked: None,
             badge: Some(("To confirm".to_owned(), "blue")),
+        }
+    }
+
+    /// A payment that a member should look at: exceptions and changed instructions in red, since money may be lost.
+    fn of_payment(payment: &PaymentToSee) -> Self {
+        let movement = &payment.movement;
+        let (badge, class) = match payment.wait {
+            PaymentWait::InstructionsChanged => ("Instructions changed", "red"),
+            PaymentWait::Exception => ("Exception", "red"),
+            PaymentWait::Evidence => ("Evidence to review", "blue"),
+            PaymentWait::Verification => ("Instructions to verify", "amber"),
+        };
+        let why = match (payment.wait, movement.exception_reason(), movement.instructions()) {
+            (PaymentWait::Exception, Some(reason), _) => Some(exception(reason).to_owned()),
+            (PaymentWait::InstructionsChanged, _, Some(instructions)) => {
+                instructions.changes.last().map(|change| format!("changed by {}", actor_label(&change.by)))
+            }
+            _ => None,
+        };
+        let amount = movement.terms().money.map(Money::for_people);
+        let agreement = Some(payment.agreement.as_str().to_owned());
+        let detail: Vec<String> = [amount, agreement, why].into_iter().flatten().collect();
+        Self {
+            url: movement_url(movement.id()),
+            title: purpose_of(movement),
+            detail: detail.join(" · "),
+            blockers: Vec::new(),
+            more_blockers: 0,
+            when: Some(("since", payment.since.into())),
+            looked: None,
+            badge: Some((badge.to_owned(), class)),
         }
     }
 

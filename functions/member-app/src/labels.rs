@@ -7,7 +7,9 @@ use shared::domain::agreement::Lifecycle;
 use shared::domain::contact::ContactKind;
 use shared::domain::delivery::DeliveryState;
 use shared::domain::endpoint::Subscription;
+use shared::domain::movement::state::MovementState;
 use shared::domain::proposal::{ProposalAction, ProposalState};
+use shared::domain::sentences::movements::movement_state;
 use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
 use shared::domain::workspace::Workspace;
@@ -130,6 +132,18 @@ pub(crate) fn proposal_badge(state: ProposalState) -> Badge {
         ProposalState::Declined => Badge { text: "Declined", class: "red" },
         ProposalState::Expired => Badge { text: "Expired", class: "quiet" },
     }
+}
+
+/// The badge of a payment. Only what is proven is green: a claim never is.
+pub(crate) fn movement_badge(state: MovementState) -> Badge {
+    let class = match state {
+        MovementState::Draft | MovementState::Cancelled => "quiet",
+        MovementState::Authorized | MovementState::InstructionsReady | MovementState::Processing => "blue",
+        MovementState::SenderReported | MovementState::ReceiptPending => "amber",
+        MovementState::Reconciled => "green",
+        MovementState::Exception | MovementState::Returned => "red",
+    };
+    Badge { text: movement_state(state), class }
 }
 
 pub(crate) fn delivery_badge(state: DeliveryState) -> Badge {

@@ -34,6 +34,7 @@ mod invitations;
 mod labels;
 mod layout;
 mod members;
+mod movement;
 mod organization;
 mod own_contacts;
 mod pager;
@@ -267,7 +268,24 @@ fn agreement_routes() -> Router<Arc<AppState>> {
 
 /// The routes of the money that moves, and of what is owed: the ledger, movements, statements and obligations.
 fn money_routes() -> Router<Arc<AppState>> {
+    let at = |path: &str| format!("/app/money/movements/{{id}}{path}");
     Router::new()
+        .route(&at(""), page::<movement::Show>())
+        .route(&at("/authorize"), action::<movement::Authorize>())
+        .route(&at("/instructions"), page_with_action::<movement::ShowForm, movement::Enter>())
+        .route(&at("/instructions/verify"), action::<movement::Verify>())
+        .route(&at("/instructions/release"), action::<movement::Release>())
+        .route(&at("/claim"), action::<movement::RecordClaim>())
+        .route(&at("/ask-for-proof"), action::<movement::AskForProof>())
+        .route(&at("/evidence"), action::<movement::File>())
+        .route(&at("/evidence/{evidence}/accept"), page_with_action::<movement::ShowAcceptance, movement::Accept>())
+        .route(&at("/evidence/{evidence}/reject"), action::<movement::Reject>())
+        .route(&at("/evidence/{evidence}/withdraw"), action::<movement::Withdraw>())
+        .route(&at("/evidence/{evidence}/file"), page::<movement::Download>())
+        .route(&at("/exception"), action::<movement::Flag>())
+        .route(&at("/resolve"), action::<movement::Resolve>())
+        .route(&at("/return"), action::<movement::RecordReturn>())
+        .route(&at("/cancel"), action::<movement::Cancel>())
 }
 
 /// The routes of participants, who have no account: their link, and the pages that it opens.

@@ -41,6 +41,12 @@ impl Actor {
         Self { actor_type: ActorType::System, id: None, display_name: "Countersign".to_owned() }
     }
 
+    /// The member, if it is one.
+    #[must_use]
+    pub fn member(&self) -> Option<MemberId> {
+        self.id.filter(|_| self.actor_type == ActorType::Member).map(MemberId::from)
+    }
+
     /// Whether it is this member.
     #[must_use]
     pub fn is_member(&self, id: MemberId) -> bool {

@@ -14,6 +14,7 @@ use crate::domain::agreement::{Agreement, Lifecycle, NewAgreement, NewParticipan
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId, GateId, MovementId, ParticipantId, WorkspaceId};
 use crate::domain::movement::Movement;
+use crate::domain::movement::state::MovementState;
 use crate::domain::paper_signature::PaperSignature;
 use crate::domain::participant::Access;
 use crate::domain::participant::receipt::ReceiptAct;
@@ -21,6 +22,7 @@ use crate::domain::proposal::{Note, Proposal, ProposalAction};
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
+use crate::limits;
 use crate::service::audit;
 use crate::service::due::Settlement;
 use crate::service::loaded_agreement::{
@@ -93,6 +95,40 @@ pub struct AgreementReview {
     pub accesses: BTreeMap<ParticipantId, Access>,
     /// Why participants declined, of the conditions that are declined now.
     pub decline_reasons: BTreeMap<GateId, Note>,
+    /// The payments of a published agreement that its page shows.
+    pub movements: ShownMovements,
+}
+
+/// The payments of a published agreement that its page shows: those that its conditions name, and a part of all.
+#[derive(Debug, Default)]
+pub struct ShownMovements {
+    /// The payments by their ids.
+    pub by_id: BTreeMap<MovementId, Movement>,
+    /// Those on the page, the most urgent first.
+    pub on_page: Vec<MovementId>,
+    /// How many are before them.
+    pub offset: usize,
+    /// How many there are in all.
+    pub total: usize,
+}
+
+impl ShownMovements {
+    async fn load(scope: &Scope, agreement: &Agreement, offset: usize) -> Result<Self, Error> {
+        if !agreement.was_published() {
+            return Ok(Self::default());
+        }
+        let mut all: Vec<(MovementId, MovementState)> =
+            agreement.movements().iter().map(|(id, state)| (*id, *state)).collect();
+        all.sort_by_key(|(_, state)| state.urgency());
+        let (total, shown) = (all.len(), limits::AGREEMENT_PAYMENTS_SHOWN);
+        let on_page: Vec<MovementId> = all.into_iter().map(|(id, _)| id).skip(offset).take(shown).collect();
+        let gates = agreement.stages.iter().flat_map(|stage| &stage.gates);
+        let named = gates.filter_map(|gate| gate.rule.movement()).take(limits::AGREEMENT_PAYMENTS_NAMED_MAX);
+        let wanted: BTreeSet<MovementId> = named.chain(on_page.iter().copied()).collect();
+        let movements = scope.store().movements(wanted).await?;
+        let by_id = movements.into_iter().map(|movement| (movement.id(), movement.into_inner())).collect();
+        Ok(Self { by_id, on_page, offset, total })
+    }
 }
 
 /// An agreement as its page shows it.
@@ -100,6 +136,14 @@ pub struct AgreementReview {
 /// # Errors
 /// [`Error::NotFound`] when there is none.
 pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, Error> {
+    review_from(scope, id, 0).await
+}
+
+/// The same, with the payments after so many others.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn review_from(scope: &Scope, id: AgreementId, payments_from: usize) -> Result<AgreementReview, Error> {
     let verifications = async { scope.store().verifications(id).await.map_err(Error::from) };
     let accesses = async { scope.store().accesses(id).await.map_err(Error::from) };
     let papers = async { scope.store().paper_signatures(id).await.map_err(Error::from) };
@@ -116,8 +160,10 @@ pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, E
     };
     let declined = Agreement::clone(&agreement);
     let reasons = decline_reasons(scope, &declined);
+    let movements = ShownMovements::load(scope, &declined, payments_from);
     let loaded = LoadedAgreement::load(scope, agreement);
-    let (loaded, pending, former, decline_reasons) = tokio::try_join!(loaded, pending, former, reasons)?;
+    let (loaded, pending, former, decline_reasons, movements) =
+        tokio::try_join!(loaded, pending, former, reasons, movements)?;
     let former = former.into_iter().map(Versioned::into_inner).collect();
     let is_draft = loaded.agreement().lifecycle() == Lifecycle::Draft;
     let fingerprint = ReviewFingerprint::of(&loaded);
@@ -137,6 +183,7 @@ pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, E
         papers,
         accesses: accesses.into_iter().collect(),
         decline_reasons,
+        movements,
     })
 }
 

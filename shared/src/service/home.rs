@@ -13,8 +13,10 @@ use crate::domain::agreement::gate::GateStatus;
 use crate::domain::agreement::{Agreement, AgreementName, Document, Label, Lifecycle};
 use crate::domain::audit::AuditRow;
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, ContactId, MemberId, ParticipantId, ProposalId};
+use crate::domain::ids::{AgreementId, ContactId, MemberId, MovementId, ParticipantId, ProposalId};
 use crate::domain::member::{Counting, Member};
+use crate::domain::movement::Movement;
+use crate::domain::movement::state::MovementState;
 use crate::domain::proposal::{Proposal, ProposalAction};
 use crate::domain::time::Timestamp;
 use crate::domain::token::Token;
@@ -27,6 +29,7 @@ use crate::service::paper_signatures::counting;
 use crate::service::scope::Scope;
 use crate::service::tokens;
 use crate::store::agreements::{OpenAgreement, OpenAgreements};
+use crate::store::movements::WaitingMovement;
 use crate::store::proposals::{PendingProposal, PendingProposals};
 use crate::store::{StoreError, Versioned};
 
@@ -82,6 +85,32 @@ pub struct PaperToConfirm {
     pub recorded_at: Timestamp,
 }
 
+/// Why a member should look at a payment, the most urgent first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PaymentWait {
+    /// Its instructions were changed, and no one has verified them since.
+    InstructionsChanged,
+    /// It is an exception.
+    Exception,
+    /// Evidence of the receiving side is to be accepted or rejected.
+    Evidence,
+    /// Its instructions are to be verified by the member.
+    Verification,
+}
+
+/// A payment that a member should look at.
+#[derive(Debug, Clone)]
+pub struct PaymentToSee {
+    /// The payment.
+    pub movement: Movement,
+    /// The name of its agreement.
+    pub agreement: AgreementName,
+    /// Why.
+    pub wait: PaymentWait,
+    /// Since when.
+    pub since: Timestamp,
+}
+
 /// What an organization has to do, and what it waits for. Each agreement is in one section: where it closes soon, there.
 /// Signatures on paper are listed beside.
 #[derive(Debug)]
@@ -91,6 +120,8 @@ pub struct WorkQueue {
     /// The signatures on paper that the member may confirm, the oldest first: those that other members recorded, and their
     /// own where they are the only member by now.
     pub papers: Shortlist<PaperToConfirm>,
+    /// The payments that the member should look at, the most urgent first, and of one urgency those that wait longest.
+    pub payments: Shortlist<PaymentToSee>,
     /// The drafts whose publication is not proposed yet: ready ones first, then those that were changed last.
     pub drafts: Shortlist<QueuedAgreement>,
     /// The active agreements that wait for others, those that wait longest first.
@@ -202,17 +233,40 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// The member for whom signatures on paper that they recorded wait for another member. None for the only member, who confirms
-/// their own.
-async fn waiting_recorder(
+/// The rows of the payments that a member should look at, the most urgent first. `but_of` entered instructions that another
+/// member has to verify; none if they may do it themselves.
+fn payments_to_see(waiting: &[WaitingMovement], but_of: Option<MemberId>) -> Shortlist<(WaitingMovement, PaymentWait)> {
+    let wait = |row: &WaitingMovement| match (row.state, row.unverified) {
+        (_, Some((_, true))) => Some(PaymentWait::InstructionsChanged),
+        (MovementState::Exception, _) => Some(PaymentWait::Exception),
+        (MovementState::Processing, _) => Some(PaymentWait::Evidence),
+        (_, Some((by, false))) if Some(by) != but_of => Some(PaymentWait::Verification),
+        _ => None,
+    };
+    let mut found: Vec<_> = waiting.iter().filter_map(|row| Some((*row, wait(row)?))).collect();
+    found.sort_by_key(|(row, wait)| (*wait, row.since_ms));
+    Shortlist::of(found, limits::HOME_PAYMENTS_MAX)
+}
+
+/// The payments of rows. Of an agreement that has ended, the movement's own record may not say so yet.
+fn seen_payments(
     scope: &Scope,
-    open: &OpenAgreements,
-    member: MemberId,
-) -> Result<Option<MemberId>, StoreError> {
-    // Members are read only for who has recorded one that waits.
-    let has_recorded = open.open.iter().any(|open| open.papers.contains(&member));
-    let is_alone = has_recorded && counting(scope.store().members().await?.len()) == Counting::Alone;
-    Ok((!is_alone).then_some(member))
+    rows: &Shortlist<(WaitingMovement, PaymentWait)>,
+    movements: Vec<Versioned<Movement>>,
+    agreements: &[Versioned<Agreement>],
+) -> Shortlist<PaymentToSee> {
+    let mut movements: HashMap<MovementId, Movement> =
+        movements.into_iter().map(|movement| (movement.id(), movement.into_inner())).collect();
+    let see = |(row, wait): &(WaitingMovement, PaymentWait)| {
+        let movement = movements.remove(&row.id)?;
+        let agreement = agreements.iter().find(|agreement| agreement.id() == row.agreement_id)?;
+        let current = agreement.as_of(agreement.facts(), scope.time_scale(), scope.now());
+        let since = Timestamp::from_unix_ms(row.since_ms).ok()?;
+        let goes_on = movement.ended_with(&current, scope.moment()).is_none();
+        goes_on.then(|| PaymentToSee { movement, agreement: agreement.name.clone(), wait: *wait, since })
+    };
+    let shown: Vec<_> = rows.shown.iter().filter_map(see).collect();
+    Shortlist { total: rows.total.saturating_sub(rows.shown.len() - shown.len()), shown }
 }
 
 /// The first agreements with signatures on paper that a member may confirm, all but those of this recorder; and how many such
@@ -246,33 +300,45 @@ fn papers_of(agreement: &Agreement, but_of: Option<MemberId>) -> impl Iterator<I
 
 async fn queue(scope: &Scope, member: &Member, own: &BTreeSet<ContactId>) -> Result<WorkQueue, Error> {
     let (store, now) = (scope.store(), scope.now());
-    let (open, pending) = tokio::try_join!(store.open_agreements(), store.all_pending_proposals(now))?;
-    let recorder = waiting_recorder(scope, &open, member.id()).await?;
+    let (open, pending, waiting, members) = tokio::try_join!(
+        store.open_agreements(),
+        store.all_pending_proposals(now),
+        store.waiting_movements(),
+        store.members(),
+    )?;
+    // What they recorded or entered waits for another member; the only member confirms and verifies their own.
+    let recorder = (counting(members.len()) == Counting::Confirmed).then_some(member.id());
+    let payments = payments_to_see(&waiting, recorder);
     let chosen = Chosen::of(&open, &pending, (recorder, own), now);
     let people: BTreeSet<ContactId> = chosen.agreements().flat_map(|open| &open.contacts).copied().collect();
     let accesses = try_join_all(chosen.agreements().filter(|open| open.is_active).map(async |open| {
         let accesses: BTreeMap<_, _> = store.accesses(open.id).await?.into_iter().collect();
         Ok::<_, StoreError>((open.id, accesses))
     }));
-    let (proposals, agreements, contacts, accesses) = tokio::try_join!(
+    let listed: BTreeSet<AgreementId> = chosen.agreements().map(|open| open.id).collect();
+    let of_payments: BTreeSet<AgreementId> = payments.shown.iter().map(|(row, _)| row.agreement_id).collect();
+    let (proposals, agreements, contacts, accesses, movements) = tokio::try_join!(
         store.proposals(chosen.proposals.shown.iter().copied()),
-        store.agreements(chosen.agreements().map(|open| open.id)),
+        store.agreements(listed.union(&of_payments).copied()),
         store.contacts(people.iter().copied()),
         accesses,
+        store.movements(payments.shown.iter().map(|(row, _)| row.id)),
     )?;
+    let to_see = seen_payments(scope, &payments, movements, &agreements);
+    let agreements: Vec<_> = agreements.into_iter().filter(|agreement| listed.contains(&agreement.id())).collect();
     let accesses: HashMap<AgreementId, _> = accesses.into_iter().collect();
     // Someone may have joined between the two reads. Old rows do not name who takes part.
     let joined = participants_of(agreements.iter().map(|agreement| &**agreement));
     let joined = store.contacts(joined.difference(&people).copied()).await?;
     let contacts: Vec<Contact> = contacts.into_iter().chain(joined).map(Versioned::into_inner).collect();
 
-    let payments = Payments::load(scope, agreements.iter().map(|agreement| &**agreement)).await?;
+    let drafted = Payments::load(scope, agreements.iter().map(|agreement| &**agreement)).await?;
     let mut found = HashMap::new();
     for agreement in agreements {
         let loaded = AgreementWithFacts::of(agreement);
         let agreement = loaded.as_of(scope, now).into_owned();
         let blockers = match agreement.lifecycle() {
-            Lifecycle::Draft => blockers_of(&agreement, true, (&contacts, payments.of(&agreement)), now),
+            Lifecycle::Draft => blockers_of(&agreement, true, (&contacts, drafted.of(&agreement)), now),
             _ => Vec::new(),
         };
         let seen_at = |id: ParticipantId| accesses.get(&agreement.id())?.get(&id)?.seen_at;
@@ -295,6 +361,7 @@ async fn queue(scope: &Scope, member: &Member, own: &BTreeSet<ContactId>) -> Res
             total: chosen.proposals.total,
         },
         papers: Shortlist { shown: papers, total },
+        payments: to_see,
         drafts,
         waiting: found_of(&mut found, &chosen.waiting),
         attention: found_of(&mut found, &chosen.attention),

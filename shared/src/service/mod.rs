@@ -39,6 +39,7 @@ pub mod invitations;
 pub mod link_codes;
 pub mod loaded_agreement;
 pub mod members;
+pub mod movement_review;
 pub mod movements;
 pub mod obligations;
 pub mod organizations;

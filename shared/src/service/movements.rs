@@ -21,7 +21,7 @@ use crate::domain::movement::claim::NewClaim;
 use crate::domain::movement::evidence::{Evidence, EvidenceKey, EvidenceState, NewEvidence, Sided};
 use crate::domain::movement::instructions::{BankInstructions, VerificationMethod, place};
 use crate::domain::movement::safe_text::SafeNote;
-use crate::domain::movement::state::ExceptionReason;
+use crate::domain::movement::state::{ExceptionReason, MovementState};
 use crate::domain::movement::{Movement, NotMoved, Resolution, Status};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
@@ -324,12 +324,57 @@ pub enum EvidenceDecision {
 pub async fn judge_evidence(
     scope: &Scope,
     by: &Member,
-    (id, evidence): (MovementId, EvidenceId),
+    ids: (MovementId, EvidenceId),
     decision: EvidenceDecision,
 ) -> Result<Plan<Result<(), NotMoved>>, Error> {
+    let (records, evidence) = to_judge(scope, ids).await?;
+    judged(scope, by, &records, (evidence, decision))
+}
+
+/// Why evidence was not accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotAccepted {
+    /// The rules refuse it.
+    Refused(NotMoved),
+    /// Other evidence was accepted or withdrawn after the page was shown, so accepting it would mean something else.
+    Changed,
+}
+
+/// Accepts evidence, given what had been accepted before as the page said, in minor units. A form that is sent twice accepts
+/// it once.
+///
+/// # Errors
+/// Those of [`judge_evidence`].
+pub async fn accept_evidence(
+    scope: &Scope,
+    by: &Member,
+    ids: (MovementId, EvidenceId),
+    shown: i64,
+) -> Result<Plan<Result<(), NotAccepted>>, Error> {
+    let (records, evidence) = to_judge(scope, ids).await?;
+    let is_shown = records.movement.receipt().map_or(0, |receipt| receipt.received_minor) == shown;
+    let is_open = evidence.is_undecided() && records.movement.state() == MovementState::Processing;
+    let plan = judged(scope, by, &records, (evidence, EvidenceDecision::Accept))?;
+    if is_open && !is_shown {
+        return Ok(records.plan(scope, Err(NotAccepted::Changed)));
+    }
+    let output = (*plan.output()).map_err(NotAccepted::Refused);
+    Ok(plan.with_output(output))
+}
+
+async fn to_judge(scope: &Scope, (id, evidence): (MovementId, EvidenceId)) -> Result<(Records, Evidence), Error> {
     let records = Records::load(scope, id).await?;
     // After the movement, whose version guards it.
     let evidence = scope.store().evidence(id, evidence).await?.ok_or_else(Error::not_found)?;
+    Ok((records, evidence))
+}
+
+fn judged(
+    scope: &Scope,
+    by: &Member,
+    records: &Records,
+    (evidence, decision): (Evidence, EvidenceDecision),
+) -> Result<Plan<Result<(), NotMoved>>, Error> {
     let evidence_id = evidence.id().uuid();
     let plan = |output| records.plan(scope, output).showing([evidence_id]);
     if is_decided(&evidence, by, &decision) {

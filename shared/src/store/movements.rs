@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::change::{Change, Changes, Update};
-use super::item::{Item, from_item, text, to_item};
+use super::item::{Item, from_item, number, text, to_item};
 use super::keys::{self, EVIDENCE, Key, Rows};
 use super::list::{Attribute, Order, RowFilter, TEXT};
 use super::record::{self, Record, Row};
@@ -22,10 +22,10 @@ use crate::domain::agreement::acts::EditedPart;
 use crate::domain::agreement::draft::Draft;
 use crate::domain::call_context::CallContext;
 use crate::domain::day::Day;
-use crate::domain::ids::{AgreementId, EvidenceId, MovementId, OrgId, WorkspaceId};
+use crate::domain::ids::{AgreementId, EvidenceId, MemberId, MovementId, OrgId, WorkspaceId};
 use crate::domain::member::movements::{EvidenceChange, InstructionsEntered, MovementChange, Resolved};
 use crate::domain::movement::evidence::{Evidence, EvidenceKey, KeyChange};
-use crate::domain::movement::instructions::SealedInstructions;
+use crate::domain::movement::instructions::{InstructionsStatus, SealedInstructions};
 use crate::domain::movement::safe_text::SafeLine;
 use crate::domain::movement::state::MovementState;
 use crate::domain::movement::{EndedMovement, Movement};
@@ -54,6 +54,12 @@ const AGREEMENT: Attribute<AgreementId> = Attribute::named("a");
 const WORKSPACE: Attribute<WorkspaceId> = Attribute::named("w");
 /// The attribute of a row that holds the day by which the movement is due, if there is one.
 const DUE: Attribute<Day> = Attribute::named("d");
+/// The attribute of a row that holds who entered instructions that no other member has verified, while the movement goes on.
+const UNVERIFIED: Attribute<MemberId> = Attribute::named("u");
+/// The attribute of a row that says that such instructions were changed.
+const CHANGED: &str = "c";
+/// The attribute of a row that holds since when a member should look at the movement, in milliseconds since 1970.
+const SINCE: &str = "t";
 /// The attribute of a unique item that holds the movement for which the document counts.
 const HELD_BY: &str = "movement_id";
 /// The attribute of a unique item that holds the agreement of that movement.
@@ -78,10 +84,17 @@ impl Record for Movement {
             .with(&STATE, &self.state())
             .with(&AGREEMENT, &self.agreement_id())
             .with(&WORKSPACE, &self.workspace_id());
-        match &terms.due_on {
+        let row = match &terms.due_on {
             Some(day) => row.with(&DUE, day),
             None => row,
-        }
+        };
+        let unverified = self.instructions().filter(|_| !self.state().is_done()).and_then(unverified_by);
+        let waits = matches!(self.state(), MovementState::Processing | MovementState::Exception);
+        let Some((by, is_changed)) = unverified else {
+            return row.with_number(SINCE, waits.then(|| self.updated_at().unix_ms()));
+        };
+        let row = row.with(&UNVERIFIED, &by).with_number(CHANGED, is_changed.then_some(1));
+        row.with_number(SINCE, Some(self.updated_at().unix_ms()))
     }
 
     fn encode(&self) -> Result<Item, StoreError> {
@@ -91,6 +104,39 @@ impl Record for Movement {
     fn decode(item: Item) -> Result<Self, StoreError> {
         from_item(item)
     }
+}
+
+/// The member who entered instructions that no one has verified, and whether they were changed.
+fn unverified_by(instructions: &InstructionsStatus) -> Option<(MemberId, bool)> {
+    let by = instructions.entered_by.member().filter(|_| instructions.verification.is_none())?;
+    Some((by, !instructions.changes.is_empty()))
+}
+
+/// A movement that a member should look at, or that has yet to be paid, as its row has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WaitingMovement {
+    /// The movement.
+    pub id: MovementId,
+    /// Its agreement.
+    pub agreement_id: AgreementId,
+    /// Where it is.
+    pub state: MovementState,
+    /// Who entered instructions that no one has verified, and whether they were changed.
+    pub unverified: Option<(MemberId, bool)>,
+    /// Since when, in milliseconds since 1970.
+    pub since_ms: i64,
+}
+
+fn waiting_movement(row: &Item) -> Option<WaitingMovement> {
+    Some(WaitingMovement {
+        id: text(row, keys::SORT)?.parse().ok()?,
+        agreement_id: text(row, AGREEMENT.name)?.parse().ok()?,
+        state: MovementState::parse(text(row, STATE.name)?)?,
+        unverified: text(row, UNVERIFIED.name)
+            .and_then(|by| by.parse().ok())
+            .map(|by| (by, number::<i64>(row, CHANGED).is_some())),
+        since_ms: number(row, SINCE)?,
+    })
 }
 
 /// The movement for which a document counts.
@@ -132,6 +178,16 @@ impl OrgStore {
             rows = rows.matching(&[TEXT, AGREEMENT.name], is_found);
         }
         self.list(Order::OldestFirst, &rows, query.page()).await
+    }
+
+    /// The movements with evidence to review, with exceptions, or with instructions to verify, from one pass over the rows.
+    pub(crate) async fn waiting_movements(&self) -> Result<Vec<WaitingMovement>, StoreError> {
+        let mut found = Vec::new();
+        let attributes = [keys::SORT, AGREEMENT.name, STATE.name, UNVERIFIED.name, CHANGED, SINCE];
+        let partition = keys::rows(self.org, Rows::Movements);
+        let visit = |row: Item| found.extend(waiting_movement(&row));
+        self.store.scan_partition(&partition, Order::OldestFirst, &attributes, visit).await?;
+        Ok(found)
     }
 
     /// All evidence that was ever filed for a movement, the oldest first.

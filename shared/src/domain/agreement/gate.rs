@@ -216,6 +216,15 @@ text_enum! {
 }
 
 impl GateRule {
+    /// The movement that the rule names.
+    #[must_use]
+    pub fn movement(&self) -> Option<MovementId> {
+        match self {
+            Self::MovementAuthorized { movement_id } | Self::MovementReconciled { movement_id } => *movement_id,
+            _ => None,
+        }
+    }
+
     /// The type, as clients see it.
     #[must_use]
     pub fn gate_type(&self) -> GateType {

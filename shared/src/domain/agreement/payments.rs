@@ -42,7 +42,5 @@ impl Agreement {
 
 /// Whether a rule names a movement.
 fn names(rule: &GateRule, movement: MovementId) -> bool {
-    matches!(rule,
-        GateRule::MovementAuthorized { movement_id } | GateRule::MovementReconciled { movement_id }
-            if *movement_id == Some(movement))
+    rule.movement() == Some(movement)
 }

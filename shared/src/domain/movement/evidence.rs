@@ -48,6 +48,14 @@ impl BankReference {
         self.0.as_str()
     }
 
+    /// Whether another text names the same reference, however it is written.
+    #[must_use]
+    pub fn is_same_as(&self, other: &str) -> bool {
+        let others: String =
+            other.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_uppercase).collect();
+        self.normalized() == Some(others)
+    }
+
     /// The reference without what people write differently; none if it is only the word that banks use for none.
     fn normalized(&self) -> Option<String> {
         const NONE: [&str; 6] = ["NOTPROVIDED", "NONREF", "NONE", "NA", "UNKNOWN", "NOREFERENCE"];
@@ -402,5 +410,8 @@ mod tests {
         assert_eq!(keys(entry), ["entry:e1"], "the file has other entries");
         assert_eq!(BankReference::parse("DE89370400440532013000").unwrap_err().0, FieldCode::SensitiveValue);
         assert!(BankReference::parse("004829301847").is_ok());
+        let read = |text: &str| BankReference::parse(text).unwrap();
+        assert!(read("trn 12-ab").is_same_as("TRN12AB") && !read("TRN12AB").is_same_as("TRN12AC"));
+        assert!(!read("none").is_same_as("NONE"), "two that are missing are not the same");
     }
 }

@@ -32,15 +32,7 @@ impl Movement {
     pub(in crate::domain) fn file(&self, new: NewEvidence, stamp: Stamp) -> Judged {
         let evidence = new.filed(self.id, stamp.by, stamp.at);
         let side = evidence.source().side();
-        self.expect(match side {
-            Side::Sender => &[MovementState::SenderReported, MovementState::ReceiptPending, MovementState::Processing],
-            Side::Receiver => &[
-                MovementState::InstructionsReady,
-                MovementState::SenderReported,
-                MovementState::ReceiptPending,
-                MovementState::Processing,
-            ],
-        })?;
+        self.expect_that(|state| state.takes_evidence_of(side))?;
         self.amount()?;
         if self.evidence_filed >= limits::EVIDENCE_PER_MOVEMENT_MAX {
             return Err(NotMoved::Full);
@@ -87,7 +79,7 @@ impl Movement {
         if !evidence.evidence().is_undecided() {
             return Err(NotMoved::Decided);
         }
-        self.expect(&[MovementState::Processing])?;
+        self.expect(MovementState::Processing)?;
         let amount = self.amount()?;
         if money.currency() != amount.currency() {
             return Err(NotMoved::WrongCurrency);

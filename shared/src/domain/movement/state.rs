@@ -1,5 +1,6 @@
 //! The states of a movement and the reasons of an exception, as clients branch on them.
 
+use super::source::Side;
 use crate::wire::enums::text_enum;
 
 text_enum! {
@@ -47,12 +48,60 @@ impl MovementState {
         matches!(self, Self::SenderReported | Self::ReceiptPending | Self::Processing)
     }
 
+    /// How soon a member should look at it, the soonest first: what needs attention, what waits for a member, what is on its
+    /// way, what waits to begin, and what is done.
+    #[must_use]
+    pub fn urgency(self) -> u8 {
+        match self {
+            Self::Exception => 0,
+            Self::Processing => 1,
+            Self::SenderReported => 2,
+            Self::ReceiptPending => 3,
+            Self::Draft => 4,
+            Self::Authorized => 5,
+            Self::InstructionsReady => 6,
+            Self::Returned => 7,
+            Self::Reconciled => 8,
+            Self::Cancelled => 9,
+        }
+    }
+
     /// Whether it ends with its agreement: nobody has said that money was sent.
     ///
     /// Decision: an exception does not. Its money may be anywhere, so a member settles it, also after the agreement.
     #[must_use]
     pub fn ends_with_agreement(self) -> bool {
         matches!(self, Self::Draft | Self::Authorized | Self::InstructionsReady)
+    }
+
+    /// Whether a claim of the sender is recorded: once the sender has the instructions, and once only.
+    #[must_use]
+    pub fn takes_claim(self) -> bool {
+        self == Self::InstructionsReady
+    }
+
+    /// Whether evidence of a side is filed: of the sender's side, once there is a claim that it belongs to.
+    #[must_use]
+    pub fn takes_evidence_of(self, side: Side) -> bool {
+        self.is_in_flight() || (side == Side::Receiver && self == Self::InstructionsReady)
+    }
+
+    /// Whether a member may flag an exception.
+    #[must_use]
+    pub fn can_be_flagged(self) -> bool {
+        matches!(self, Self::InstructionsReady | Self::Reconciled) || self.is_in_flight()
+    }
+
+    /// Whether a member may record that the money came back.
+    #[must_use]
+    pub fn can_be_returned(self) -> bool {
+        matches!(self, Self::Reconciled | Self::Exception) || self.is_in_flight()
+    }
+
+    /// Whether a member may cancel it: nothing is in flight, and nothing has arrived.
+    #[must_use]
+    pub fn can_be_cancelled(self) -> bool {
+        matches!(self, Self::Draft | Self::Authorized | Self::InstructionsReady | Self::Exception)
     }
 
     /// Whether nothing more happens to it, unless accepted evidence is withdrawn or the money comes back.

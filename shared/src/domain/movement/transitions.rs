@@ -37,7 +37,7 @@ type Moved = Result<Movement, NotMoved>;
 impl Movement {
     /// `draft` → `authorized`.
     pub(in crate::domain) fn authorize(&self, stamp: Stamp) -> Moved {
-        self.expect(&[MovementState::Draft])?;
+        self.expect(MovementState::Draft)?;
         self.amount()?;
         self.sender()?;
         self.terms.receiver.ok_or(NotMoved::Incomplete)?;
@@ -119,7 +119,7 @@ impl Movement {
 
     /// `authorized` → `instructions_ready`.
     pub(in crate::domain) fn release_instructions(&self, revision: u32, is_alone: bool, stamp: Stamp) -> Moved {
-        self.expect(&[MovementState::Authorized])?;
+        self.expect(MovementState::Authorized)?;
         let instructions = self.instructions_of(revision)?;
         let basis = match (instructions.is_verified_by_another(), is_alone) {
             (true, _) => ReleaseBasis::Verified,
@@ -133,7 +133,7 @@ impl Movement {
 
     /// `instructions_ready` → `sender_reported`.
     pub(in crate::domain) fn report(&self, new: NewClaim, stamp: Stamp) -> Moved {
-        self.expect(&[MovementState::InstructionsReady])?;
+        self.expect_that(MovementState::takes_claim)?;
         let participant_id = self.sender()?;
         let NewClaim { sent_on, references } = new;
         let claim = Claim { reported_at: stamp.at, participant_id, by: stamp.by, sent_on, references };
@@ -142,7 +142,7 @@ impl Movement {
 
     /// `sender_reported` → `receipt_pending`.
     pub(in crate::domain) fn ask_for_proof(&self, at: Timestamp) -> Moved {
-        self.expect(&[MovementState::SenderReported])?;
+        self.expect(MovementState::SenderReported)?;
         Ok(self.to(Status::ReceiptPending, at))
     }
 
@@ -151,13 +151,7 @@ impl Movement {
         if !reason.can_be_flagged() {
             return Err(NotMoved::WrongReason);
         }
-        self.expect(&[
-            MovementState::InstructionsReady,
-            MovementState::SenderReported,
-            MovementState::ReceiptPending,
-            MovementState::Processing,
-            MovementState::Reconciled,
-        ])?;
+        self.expect_that(MovementState::can_be_flagged)?;
         Ok(self.to(Status::Exception(Exception { reason, note, at: stamp.at, by: stamp.by }), stamp.at))
     }
 
@@ -169,7 +163,7 @@ impl Movement {
         resolution: Resolution,
         stamp: Stamp,
     ) -> Result<(Self, Vec<Evidence>), NotMoved> {
-        self.expect(&[MovementState::Exception])?;
+        self.expect(MovementState::Exception)?;
         let has_arrived = self.accepted_minor() >= i128::from(self.amount()?.amount_minor());
         match resolution {
             Resolution::SendAgain => {
@@ -209,30 +203,23 @@ impl Movement {
 
     /// `sender_reported` … `reconciled`, `exception` → `returned`.
     pub(in crate::domain) fn record_return(&self, reason: SafeNote, stamp: Stamp) -> Moved {
-        self.expect(&[
-            MovementState::SenderReported,
-            MovementState::ReceiptPending,
-            MovementState::Processing,
-            MovementState::Reconciled,
-            MovementState::Exception,
-        ])?;
+        self.expect_that(MovementState::can_be_returned)?;
         Ok(self.to(Status::Returned(Ending { at: stamp.at, by: stamp.by, reason: Some(reason) }), stamp.at))
     }
 
     /// `draft`, `authorized`, `instructions_ready`, `exception` → `cancelled`.
     pub(in crate::domain) fn cancel(&self, reason: SafeNote, stamp: Stamp) -> Moved {
-        self.expect(&[
-            MovementState::Draft,
-            MovementState::Authorized,
-            MovementState::InstructionsReady,
-            MovementState::Exception,
-        ])?;
+        self.expect_that(MovementState::can_be_cancelled)?;
         let ending = Ending { at: stamp.at, by: stamp.by, reason: Some(reason) };
         Ok(Self { released: None, ..self.to(Status::Cancelled(ending), stamp.at) })
     }
 
-    pub(super) fn expect(&self, states: &[MovementState]) -> Result<(), NotMoved> {
-        if states.contains(&self.state()) { Ok(()) } else { Err(NotMoved::NotNow(self.state())) }
+    pub(super) fn expect(&self, state: MovementState) -> Result<(), NotMoved> {
+        self.expect_that(|own| own == state)
+    }
+
+    pub(super) fn expect_that(&self, is_right: impl FnOnce(MovementState) -> bool) -> Result<(), NotMoved> {
+        if is_right(self.state()) { Ok(()) } else { Err(NotMoved::NotNow(self.state())) }
     }
 
     pub(super) fn amount(&self) -> Result<Money, NotMoved> {

@@ -15,6 +15,7 @@ mod information;
 mod invitations;
 mod link_codes;
 mod members;
+mod movements;
 mod organization;
 mod pages;
 mod paper_signatures;

@@ -1,0 +1,460 @@
+//! Evidence that members file, accept, reject and withdraw.
+
+use askama::Template;
+use http::StatusCode;
+use shared::domain::agreement::gate::{GateRule, GateStatus};
+use shared::domain::ids::{EvidenceId, MovementId};
+use shared::domain::information::account_numbers::has_account_number;
+use shared::domain::money::{Currency, Money, in_app};
+use shared::domain::movement::NotMoved;
+use shared::domain::movement::evidence::{BankReference, Evidence, EvidenceFacts, EvidenceFile, NewEvidence};
+use shared::domain::movement::safe_text::SafeLine;
+use shared::domain::movement::source::{ChosenSource, Origin, Side};
+use shared::domain::movement::state::MovementState;
+use shared::domain::sentences;
+use shared::domain::sentences::movements::{assurance, evidence_source};
+use shared::error::Error;
+use shared::service::movement_review::{self, MovementReview};
+use shared::service::movements::{self, EvidenceDecision, EvidenceHolder, NotAccepted, NotFiled};
+use shared::web::{Form, Request, SubmittedForm};
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+use super::acts::{not_chosen, read_day, read_reason, wrong};
+use super::form::{ActForm, Typed};
+use super::refusal::{line, refusal};
+use super::tracks::{Entry, differences};
+use super::{Shown, agreement_link, evidence_url, ids, movement_url, name_of, page, purpose_of};
+use crate::Handler;
+use crate::done::redirect_with;
+use crate::labels::actor_label;
+use crate::layout::{Layout, Link, Notice};
+use crate::part::condition::keep_file;
+use crate::response::PageResponse;
+
+/// Files evidence.
+pub(crate) struct File;
+
+impl Handler for File {
+    fn operation(_: &Request) -> &'static str {
+        "file_evidence"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
+        let again = async |errors: FieldErrors| wrong(request, FORM, form, errors).await;
+        let (source, mut facts) = match read(form) {
+            Ok(read) => read,
+            Err(errors) => return again(errors).await,
+        };
+        let evidence = form.get("id").parse().unwrap_or_else(|_| EvidenceId::new());
+        // No file is stored for a form that files nothing.
+        if let Some(refused) = not_taken(&submitted, (id, evidence), source).await? {
+            return not_filed(request, &submitted, refusal(refused)).await;
+        }
+        if let Some(file) = form.file("file") {
+            match keep_file(&submitted, Some(file), "file").await? {
+                Ok((name, content, file_type)) => match safe_name(name.as_str()) {
+                    Ok(name) => facts.file = Some(EvidenceFile { name, content, file_type: Some(file_type) }),
+                    Err(errors) => return again(errors).await,
+                },
+                Err(errors) => return again(errors).await,
+            }
+        }
+        let new = match NewEvidence::typed(evidence, source, facts) {
+            Ok(new) => new,
+            Err(errors) => return again(errors).await,
+        };
+        let url = format!("{}#notice", movement_url(id));
+        let redirect = redirect_with(&submitted, url, &filed(source)).await;
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        match submitted.run(|| movements::file_evidence(scope, by, id, new.clone())).await? {
+            Ok(()) => Ok(redirect.into()),
+            Err(NotFiled::Refused(refused)) => not_filed(request, &submitted, refusal(refused)).await,
+            Err(NotFiled::Elsewhere(holder)) => {
+                let notice = elsewhere(request, holder).await?;
+                not_filed(request, &submitted, notice).await
+            }
+        }
+    }
+}
+
+/// The name of the form that files evidence.
+const FORM: &str = "evidence";
+
+/// Reads the form, but for the content of the file. All that is wrong is reported at once.
+fn read(form: &Form) -> Result<(ChosenSource, EvidenceFacts), FieldErrors> {
+    let source = ChosenSource::parse(form.get("source")).ok_or_else(|| not_chosen("source"));
+    let currency = Currency::read(form.get("currency"))
+        .map_err(|error| FieldErrors::one("currency", FieldCode::InvalidValue, error.to_string()));
+    let code = currency.as_ref().map_or("", |currency| currency.code());
+    let wrong_amount =
+        |error: shared::domain::money::NotAnAmount| FieldErrors::one("amount", error.code(), error.message(code));
+    let money = match &currency {
+        Ok(currency) => Money::read(form.get("amount"), *currency).map(Some).map_err(wrong_amount),
+        // Its decimals depend on the currency, which is told first.
+        Err(_) => Ok(None),
+    };
+    let reference = match form.get("bank_reference") {
+        blank if blank.trim().is_empty() => Ok(None),
+        text => BankReference::parse(text)
+            .map(Some)
+            .map_err(|(code, message)| FieldErrors::one("bank_reference", code, message)),
+    };
+    let file = match (form.file("file"), &source) {
+        (Some(file), _) => safe_name(&file.name).map(drop),
+        (None, Ok(chosen)) if chosen.source().needs_file() => {
+            let message = "is missing. A document of a bank counts only with its file";
+            Err(FieldErrors::one("file", FieldCode::Required, message))
+        }
+        _ => Ok(()),
+    };
+    match (source, money, currency, read_day(form, "value_date"), reference, file) {
+        (Ok(source), Ok(Some(money)), Ok(_), Ok(value_day), Ok(reference), Ok(())) => {
+            Ok((source, EvidenceFacts { money, value_day, reference, file: None }))
+        }
+        (source, money, currency, day, reference, file) => {
+            let mut errors = source.err().unwrap_or_default();
+            errors.extend(money.err().unwrap_or_default());
+            errors.extend(currency.err().unwrap_or_default());
+            errors.extend(day.err().unwrap_or_default());
+            errors.extend(reference.err().unwrap_or_default());
+            errors.extend(file.err().unwrap_or_default());
+            Err(errors)
+        }
+    }
+}
+
+/// The name of a file, in which no account number may be: pages and the audit log's readers see it.
+fn safe_name(name: &str) -> Result<SafeLine, FieldErrors> {
+    if has_account_number(name) {
+        let message = "has a name with an account or card number. Rename it, then choose it again";
+        return Err(FieldErrors::one("file", FieldCode::SensitiveValue, message));
+    }
+    SafeLine::parse(name)
+        .or_else(|_| SafeLine::parse("File"))
+        .map_err(|(code, message)| FieldErrors::one("file", code, message))
+}
+
+/// Why a payment takes no evidence of a source now, if so, unless this form has filed it before.
+async fn not_taken(
+    submitted: &SubmittedForm<'_>,
+    (id, evidence): (MovementId, EvidenceId),
+    source: ChosenSource,
+) -> Result<Option<NotMoved>, Error> {
+    let state = movements::get(submitted.scope(), id).await?.movement.state();
+    if state.takes_evidence_of(source.source().side()) {
+        return Ok(None);
+    }
+    match movements::evidence(submitted.scope(), (id, evidence)).await {
+        Ok(_) => Ok(None),
+        Err(Error::NotFound(_)) => Ok(Some(NotMoved::NotNow(state))),
+        Err(error) => Err(error),
+    }
+}
+
+/// What is said after evidence was filed.
+fn filed(source: ChosenSource) -> Notice {
+    match source.source().side() {
+        Side::Sender => Notice::good("Evidence filed with the claim", assurance(source.source().assurance())),
+        Side::Receiver => Notice::good("Evidence filed", "Next: review it, then accept or reject it."),
+    }
+}
+
+async fn not_filed(request: &Request, submitted: &SubmittedForm<'_>, notice: Notice) -> Result<PageResponse, Error> {
+    let typed = Typed::new(FORM, submitted.form(), FieldErrors::default());
+    Ok(page(request, typed, Some(notice)).await?.conflicting())
+}
+
+/// The notice that says where a document or a reference stands already.
+async fn elsewhere(request: &Request, holder: EvidenceHolder) -> Result<Notice, Error> {
+    let other = movements::get(request.signed_in()?.scope(), holder.movement_id).await?.movement;
+    let amount = other.terms().money.map(|money| format!(", {}", money.for_people())).unwrap_or_default();
+    let line = "Each document and each bank reference counts once. If it was filed there by mistake, reject or withdraw it there first.";
+    let title = "This document or bank reference is filed for another payment";
+    let link = Link { url: movement_url(holder.movement_id), text: format!("{}{amount}", purpose_of(&other)) };
+    Ok(Notice { links: vec![link], ..Notice::bad(title, line) })
+}
+
+#[derive(Template)]
+#[template(path = "movement_accept.html")]
+struct AcceptPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    agreement: Link,
+    movement: Link,
+    entry: Entry,
+    /// What will be believed, and what follows from it.
+    believed: Vec<String>,
+    /// What to look at first.
+    cautions: Vec<String>,
+    /// The form; none if it can't be accepted, and why.
+    form: Result<ActForm, String>,
+}
+
+/// Shows what accepting evidence means.
+pub(crate) struct ShowAcceptance;
+
+impl Handler for ShowAcceptance {
+    fn operation(_: &Request) -> &'static str {
+        "view_evidence"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        acceptance(request, None).await
+    }
+}
+
+fn path_ids(request: &Request) -> Result<(MovementId, EvidenceId), Error> {
+    Ok((request.path_id("id")?, request.path_id("evidence")?))
+}
+
+async fn acceptance(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let ((id, evidence), signed_in) = (path_ids(request)?, request.signed_in()?);
+    let review = movement_review::get(signed_in.scope(), id).await?;
+    let found = review.evidence.iter().find(|found| found.id() == evidence).ok_or_else(Error::not_found)?;
+    let typed = Typed::default();
+    let shown = Shown { review: &review, by: signed_in.member(), typed: &typed, form_token: signed_in.form_token() };
+    let form = match obstacle(&review, found) {
+        Some(obstacle) => Err(obstacle),
+        None => Ok(ActForm {
+            hidden: vec![("received", received(&review).to_string())],
+            text: "Once accepted, this counts until it is withdrawn.".to_owned(),
+            ..shown.form("accept", format!("{}/accept", evidence_url(id, evidence)), "Accept evidence")
+        }),
+    };
+    let page = AcceptPage {
+        layout: Layout::new(request),
+        notice,
+        agreement: agreement_link(&review.agreement),
+        movement: Link { url: movement_url(id), text: purpose_of(&review.movement) },
+        entry: Entry { accept: None, acts: Vec::new(), ..shown.evidence(found) },
+        believed: believed(&review, found),
+        cautions: cautions(&shown, found),
+        form,
+    };
+    Ok(PageResponse::render(&page)?.showing(ids(&review)))
+}
+
+/// What was accepted so far, in minor units.
+fn received(review: &MovementReview) -> i64 {
+    review.movement.receipt().map_or(0, |receipt| receipt.received_minor)
+}
+
+/// Why evidence can't be accepted, in words.
+fn obstacle(MovementReview { movement, .. }: &MovementReview, evidence: &Evidence) -> Option<String> {
+    let due = movement.terms().money;
+    let refused = match movement.state() {
+        _ if evidence.source().side() == Side::Sender => NotMoved::SendersSide,
+        _ if !evidence.is_undecided() => NotMoved::Decided,
+        MovementState::Processing if due.is_some_and(|due| due.currency() != evidence.facts().money.currency()) => {
+            NotMoved::WrongCurrency
+        }
+        MovementState::Processing => return None,
+        other => NotMoved::NotNow(other),
+    };
+    Some(line(refused))
+}
+
+/// What accepting evidence makes of a payment.
+enum Outcome {
+    /// So much is still missing, in minor units.
+    Missing(i64),
+    Reconciled,
+    /// So much more than the amount, in minor units.
+    Over(i64),
+}
+
+fn outcome(review: &MovementReview, evidence: &Evidence) -> Option<Outcome> {
+    let due = review.movement.terms().money?;
+    let total = received(review).saturating_add(evidence.facts().money.amount_minor());
+    Some(match due.amount_minor().saturating_sub(total) {
+        0 => Outcome::Reconciled,
+        missing @ 1.. => Outcome::Missing(missing),
+        over => Outcome::Over(over.saturating_neg()),
+    })
+}
+
+/// What will be believed, on what basis, and what follows from it, a sentence each.
+fn believed(review: &MovementReview, evidence: &Evidence) -> Vec<String> {
+    let MovementReview { movement, agreement, contacts, .. } = review;
+    let facts = evidence.facts();
+    let payee = name_of(agreement, contacts, movement.terms().receiver);
+    let code = facts.money.currency().code();
+    let mut said = vec![
+        format!("{payee} received {} on {}.", facts.money.for_people(), facts.value_day.for_people()),
+        format!(
+            "The basis is: {}. {}",
+            lowered(evidence_source(evidence.source())),
+            assurance(evidence.source().assurance())
+        ),
+    ];
+    match outcome(review, evidence) {
+        Some(Outcome::Reconciled) => {
+            said.push("That makes the amount: the payment is confirmed received.".to_owned());
+            said.extend(cleared(review));
+        }
+        Some(Outcome::Missing(missing)) => {
+            said.push(format!("{} is still missing, so the payment is not confirmed yet.", in_app(missing, code)))
+        }
+        Some(Outcome::Over(over)) => said.push(format!(
+            "That is {} more than the amount, so the payment becomes an exception and is not confirmed.",
+            in_app(over, code)
+        )),
+        None => {}
+    }
+    said
+}
+
+/// The conditions that a confirmed payment meets.
+fn cleared(MovementReview { movement, agreement, .. }: &MovementReview) -> Vec<String> {
+    let waits = |rule: &GateRule| matches!(rule, GateRule::MovementReconciled { movement_id } if *movement_id == Some(movement.id()));
+    let stages = agreement
+        .stages
+        .iter()
+        .filter(|stage| stage.gates.iter().any(|gate| waits(&gate.rule) && gate.state.status() == GateStatus::Open));
+    let said = |stage: &shared::domain::agreement::Stage| {
+        let what = sentences::condition(shared::domain::agreement::gate::GateType::MovementReconciled);
+        format!("The condition “{what}” of the step “{}” is met.", stage.name.as_str())
+    };
+    stages.map(said).collect()
+}
+
+/// A text within a sentence.
+fn lowered(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// What to look at before evidence is accepted.
+fn cautions(shown: &Shown<'_>, evidence: &Evidence) -> Vec<String> {
+    let mut cautions = differences(&shown.review.movement, evidence);
+    if evidence.source().origin() == Origin::Typed {
+        let where_from =
+            if evidence.facts().file.is_some() { "Compare them with the file." } else { "There is no file." };
+        cautions.push(format!("{} typed these facts. {where_from}", actor_label(evidence.filed_by())));
+    }
+    if evidence.filed_by().is_member(shown.by.id()) {
+        cautions.push("You filed this evidence yourself.".to_owned());
+    }
+    cautions
+}
+
+/// Accepts evidence.
+pub(crate) struct Accept;
+
+impl Handler for Accept {
+    fn operation(_: &Request) -> &'static str {
+        "accept_evidence"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, evidence) = path_ids(request)?;
+        let review = movement_review::get(submitted.scope(), id).await?;
+        let found = review.evidence.iter().find(|found| found.id() == evidence).ok_or_else(Error::not_found)?;
+        let done = accepted(&review, found);
+        let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &done).await;
+        let shown = submitted.form().get("received").parse().unwrap_or(-1);
+        let (scope, by) = (submitted.scope(), submitted.submitter());
+        let run = || movements::accept_evidence(scope, by, (id, evidence), shown);
+        let notice = match submitted.run(run).await? {
+            Ok(()) => return Ok(redirect.into()),
+            Err(NotAccepted::Refused(refused)) => refusal(refused),
+            Err(NotAccepted::Changed) => Notice::warn(
+                "Nothing was accepted",
+                "Other evidence was accepted or withdrawn since this page was shown. Read again what accepting this means now.",
+            ),
+        };
+        Ok(acceptance(request, Some(notice)).await?.refused(StatusCode::CONFLICT, "conflict"))
+    }
+}
+
+/// What is said after evidence was accepted, given the payment before.
+fn accepted(review: &MovementReview, evidence: &Evidence) -> Notice {
+    let code = evidence.facts().money.currency().code();
+    match outcome(review, evidence).filter(|_| evidence.is_undecided()) {
+        Some(Outcome::Reconciled) => Notice::good("Payment confirmed received", cleared(review).join(" ")),
+        Some(Outcome::Missing(missing)) => {
+            Notice::good("Evidence accepted", format!("{} is still missing.", in_app(missing, code)))
+        }
+        Some(Outcome::Over(_)) => {
+            Notice::warn("Evidence accepted", "More than the amount arrived, so the payment needs attention.")
+        }
+        None => Notice::good("Evidence accepted", ""),
+    }
+}
+
+/// Rejects evidence.
+pub(crate) struct Reject;
+
+impl Handler for Reject {
+    fn operation(_: &Request) -> &'static str {
+        "reject_evidence"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let done = Notice::good("Evidence rejected", "It does not count.");
+        decide(request, "reject", EvidenceDecision::Reject, done).await
+    }
+}
+
+/// Withdraws evidence.
+pub(crate) struct Withdraw;
+
+impl Handler for Withdraw {
+    fn operation(_: &Request) -> &'static str {
+        "withdraw_evidence"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let done = Notice::good("Evidence withdrawn", "It does not count anymore.");
+        decide(request, "withdraw", EvidenceDecision::Withdraw, done).await
+    }
+}
+
+async fn decide(
+    request: &Request,
+    act: &str,
+    decision: fn(shared::domain::movement::safe_text::SafeNote) -> EvidenceDecision,
+    done: Notice,
+) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let (id, evidence) = path_ids(request)?;
+    let name = format!("{act}-{evidence}");
+    let decision = match read_reason(submitted.form()) {
+        Ok(reason) => decision(reason),
+        Err(errors) => return wrong(request, &name, submitted.form(), errors).await,
+    };
+    let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &done).await;
+    let (scope, by) = (submitted.scope(), submitted.submitter());
+    let run = || movements::judge_evidence(scope, by, (id, evidence), decision.clone());
+    match submitted.run(run).await? {
+        Ok(()) => Ok(redirect.into()),
+        Err(refused) => {
+            let typed = Typed::new(name, submitted.form(), FieldErrors::default());
+            Ok(page(request, typed, Some(refusal(refused))).await?.conflicting())
+        }
+    }
+}
+
+/// Downloads the file of evidence.
+pub(crate) struct Download;
+
+impl Handler for Download {
+    fn operation(_: &Request) -> &'static str {
+        "download_evidence_file"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (id, evidence) = path_ids(request)?;
+        let scope = request.signed_in()?.scope();
+        let found = movements::evidence(scope, (id, evidence)).await?;
+        let EvidenceFile { name, content, file_type } = found.facts().file.as_ref().ok_or_else(Error::not_found)?;
+        let file = request.app().files()?.get(scope.org(), content).await?;
+        // Never shown in the browser: it comes from outside, and only its form was checked.
+        let media_type = file_type.map_or("application/octet-stream", |file_type| file_type.media_type());
+        let page = PageResponse::file(file, media_type, "attachment", name.as_str());
+        Ok(page.showing([id.uuid(), evidence.uuid()]))
+    }
+}

@@ -1,0 +1,121 @@
+//! The forms of acts on a payment, each rendered the same way wherever its page has it: as the next step, in a disclosure
+//! among the other acts, or beside the evidence that it is about.
+//!
+//! Decision: what was typed is shown again after a refusal, but nothing that is or looks like an account number: not even
+//! whoever typed one sees it again.
+
+use askama::Template;
+use askama::filters::HtmlSafe;
+use shared::domain::information::account_numbers::has_account_number;
+use shared::web::Form;
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+use crate::fields::Fields;
+
+/// A choice of a `select`, or a radio button with what it means.
+#[derive(Debug, Clone)]
+pub(super) struct Choice {
+    pub value: &'static str,
+    pub text: String,
+    /// What it means. Empty where its text says so.
+    pub about: &'static str,
+}
+
+/// The fields of a form.
+#[derive(Debug, Clone)]
+pub(super) enum Inputs {
+    /// None.
+    Nothing,
+    /// A reason in words.
+    Reason(&'static str),
+    /// A choice in a `select`: its name, its label, and what there is to choose.
+    Select(&'static str, &'static str, Vec<Choice>),
+    /// A reason of a list, and a note.
+    Exception(Vec<Choice>),
+    /// Radio buttons: their name, what they are about, and what there is to choose.
+    Radios(&'static str, &'static str, Vec<Choice>),
+    /// What the sender says: the types of references.
+    Claim(Vec<Choice>),
+    /// What evidence says: its sources.
+    Evidence(Vec<Choice>),
+}
+
+/// The form of an act. In a template, `{{ form }}` is its element.
+#[derive(Template)]
+#[template(path = "movement_form.html")]
+pub(super) struct ActForm {
+    /// Its name on the page, which begins the ids of its fields.
+    pub name: String,
+    /// Where it is sent.
+    pub path: String,
+    pub form_token: String,
+    /// The label of its button.
+    pub label: &'static str,
+    /// What tells its button apart from those of other rows. Empty where there is one only.
+    pub about: String,
+    /// What the act does.
+    pub text: String,
+    /// Whether it can do harm.
+    pub is_harmful: bool,
+    /// What it showed, by the names of its hidden fields.
+    pub hidden: Vec<(&'static str, String)>,
+    pub inputs: Inputs,
+    pub fields: Fields,
+    /// Whether it was refused, so that it is open.
+    pub is_refused: bool,
+}
+
+// Its template escapes what it shows.
+impl HtmlSafe for ActForm {}
+
+impl ActForm {
+    fn id(&self, field: &str) -> String {
+        format!("{}-{field}", self.name)
+    }
+}
+
+/// A form that was refused: its name, and what was typed. No form, if none was.
+#[derive(Debug, Default)]
+pub(super) struct Typed {
+    name: String,
+    fields: Fields,
+}
+
+impl Typed {
+    /// What was typed in the form of a name, with what is wrong.
+    pub fn new(name: impl Into<String>, form: &Form, errors: FieldErrors) -> Self {
+        Self { name: name.into(), fields: without_numbers(form, errors, &[]) }
+    }
+
+    /// Whether it is the form of a name.
+    pub fn is(&self, name: &str) -> bool {
+        self.name == name
+    }
+
+    /// Whether any field is wrong.
+    pub fn has_errors(&self) -> bool {
+        self.fields.has_errors()
+    }
+
+    /// The fields of the form of a name: what was typed, or else what it begins with.
+    pub fn fields_of(&self, name: &str, beginning: &[(&str, &str)]) -> Fields {
+        if self.is(name) { self.fields.clone() } else { Fields::of(beginning.iter().copied()) }
+    }
+}
+
+/// The fields that hold references of banks or amounts, which may be long numbers. Those that look like an account number
+/// were refused by their own check.
+const MAY_BE_LONG: [&str; 4] = ["amount", "bank_reference", "id", "reference"];
+
+/// The fields of a form as they were typed, but for the secret ones and all that looks like an account number.
+pub(super) fn without_numbers(form: &Form, errors: FieldErrors, secret: &[&str]) -> Fields {
+    let refused = errors.clone().into_list();
+    let is_refused =
+        |name: &str| refused.iter().any(|error| error.field == name && error.code == FieldCode::SensitiveValue);
+    let is_left_out = |name: &str| {
+        secret.contains(&name)
+            || is_refused(name)
+            || (!MAY_BE_LONG.contains(&name) && has_account_number(form.get(name)))
+    };
+    Fields::submitted(form, errors).without(is_left_out)
+}

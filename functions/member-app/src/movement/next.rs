@@ -1,0 +1,344 @@
+//! The one next step of a payment, and the other acts that are possible.
+
+use shared::domain::agreement::Lifecycle;
+use shared::domain::agreement::gate::{GateRule, GateStatus};
+use shared::domain::ids::EvidenceId;
+use shared::domain::movement::claim::ReferenceType;
+use shared::domain::movement::instructions::VerificationMethod;
+use shared::domain::movement::source::{ChosenSource, Side};
+use shared::domain::movement::state::{ExceptionReason, MovementState};
+use shared::domain::movement::{NotMoved, Status};
+use shared::domain::sentences::movements as words;
+use shared::service::movement_review::MovementReview;
+
+use super::form::{ActForm, Choice, Inputs};
+use super::instructions::instructions_url;
+use super::{Shown, agreement_link, capitalized, evidence_url, link_of, refusal};
+use crate::layout::Link;
+
+/// The next step.
+pub(super) struct Next {
+    /// What it is, in a sentence.
+    pub text: String,
+    /// What it rests on, or why it matters.
+    pub lines: Vec<String>,
+    pub form: Option<ActForm>,
+    /// Where it is done, if not here.
+    pub link: Option<Link>,
+    /// Whether nothing is left to do.
+    pub is_done: bool,
+}
+
+/// An act besides the next step, in a disclosure.
+pub(super) struct Other {
+    /// What opens it.
+    pub summary: String,
+    pub form: ActForm,
+}
+
+impl Next {
+    fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), lines: Vec::new(), form: None, link: None, is_done: false }
+    }
+
+    fn of(form: ActForm) -> Self {
+        Self { form: Some(form), ..Self::text("") }
+    }
+
+    fn done(text: impl Into<String>) -> Self {
+        Self { is_done: true, ..Self::text(text) }
+    }
+}
+
+/// The next step, and the other acts.
+pub(super) fn acts(shown: &Shown<'_>) -> (Next, Vec<Other>) {
+    let mut next = next(shown);
+    let own = next.form.as_ref().map(|form| form.name.clone()).unwrap_or_default();
+    let mut others = others(shown);
+    // The form of the next step is not offered twice.
+    others.retain(|other| other.form.name != own);
+    if next.link.is_none() && next.form.is_none() && !next.is_done {
+        next.link = Some(agreement_link(&shown.review.agreement));
+    }
+    (next, others)
+}
+
+fn next(shown: &Shown<'_>) -> Next {
+    let MovementReview { movement, agreement, .. } = shown.review;
+    let is_active = agreement.lifecycle() == Lifecycle::Active;
+    match movement.status() {
+        Status::Draft if agreement.lifecycle() == Lifecycle::Draft => {
+            Next::text("This payment is part of a draft. It can be authorized once the agreement is published.")
+        }
+        Status::Draft if is_active => authorize(shown),
+        Status::Authorized if is_active => instruct(shown),
+        Status::Draft | Status::Authorized => Next::text(refusal::line(NotMoved::NotActive(agreement.lifecycle()))),
+        Status::InstructionsReady => {
+            let payer = shown.payer();
+            let text = format!(
+                "{payer} can see the instructions. Waiting for {payer} to send the money, and to say so on their page."
+            );
+            Next { link: link_of(shown, movement.terms().sender), ..Next::text(text) }
+        }
+        Status::SenderReported => {
+            let text = format!(
+                "{} says it was sent. That proves nothing about its arrival: ask {} for proof, or file what you have. Asking is recorded; tell them yourself.",
+                shown.payer(),
+                shown.payee()
+            );
+            Next::of(shown.act("ask-for-proof", "Ask for proof", text))
+        }
+        Status::ReceiptPending => Next {
+            text: format!("Waiting for proof that it arrived. File it once {} or their bank has it.", shown.payee()),
+            ..Next::of(file(shown))
+        },
+        Status::Processing => review(shown),
+        Status::Reconciled(confirmation) => {
+            let text = "Nothing is left to do: the arrival is confirmed.";
+            let lines = vec![format!("It rests on {}.", words::basis(confirmation.basis))];
+            Next { lines, ..Next::done(text) }
+        }
+        Status::Exception(exception) => {
+            let reason = capitalized(words::exception(exception.reason));
+            let lines = exception.note.iter().map(|note| format!("“{}”", note.as_str())).collect();
+            Next { text: format!("{reason}. Decide how it goes on."), lines, ..Next::of(resolve(shown)) }
+        }
+        Status::Returned(_) => Next::done("Nothing is left to do: the money came back."),
+        Status::Cancelled(_) => Next::done("Nothing is left to do: this payment was cancelled."),
+    }
+}
+
+fn authorize(shown: &Shown<'_>) -> Next {
+    let MovementReview { movement, agreement, .. } = shown.review;
+    if !agreement.lets_authorize(movement.id()) {
+        return Next::text(refusal::line(NotMoved::StepNotDone(shared::domain::agreement::StageAction::OpenMovement)));
+    }
+    let amount = movement.terms().money.map(shared::domain::money::Money::for_people).unwrap_or_default();
+    let text = format!(
+        "Authorizing says that {} may pay {amount} to {}. Countersign moves no money.",
+        shown.payer(),
+        shown.payee()
+    );
+    Next::of(shown.act("authorize", "Authorize", text))
+}
+
+/// What an authorized payment needs: instructions, their verification, their release.
+fn instruct(shown: &Shown<'_>) -> Next {
+    let movement = &shown.review.movement;
+    let Some(instructions) = movement.instructions() else {
+        let text = format!("Say where {} sends the money.", shown.payer());
+        let link = Link { url: instructions_url(movement.id()), text: "Enter instructions".to_owned() };
+        return Next { link: Some(link), ..Next::text(text) };
+    };
+    match (verify(shown), release(shown)) {
+        (Some(verify), _) if instructions.verification.is_none() => Next::of(verify),
+        (_, Some(release)) => Next::of(release),
+        (Some(verify), None) => Next::of(verify),
+        (None, None) if !instructions.is_verified_by_another() && !shown.review.is_alone => {
+            Next::text(refusal::line(NotMoved::Own))
+        }
+        (None, None) => Next::text(refusal::line(NotMoved::StepNotDone(
+            shared::domain::agreement::StageAction::ReleaseInstructions,
+        ))),
+    }
+}
+
+/// The evidence that waits for a member.
+fn review(shown: &Shown<'_>) -> Next {
+    let movement = &shown.review.movement;
+    let waiting: Vec<EvidenceId> =
+        movement.receipts().iter().filter(|(_, entry)| !entry.is_accepted).map(|(id, _)| *id).collect();
+    let text = match waiting.len() {
+        1 => "Proof from the receiving side is waiting for review. Accept it, or reject it.".to_owned(),
+        many => {
+            format!("{many} pieces of proof from the receiving side are waiting for review. Accept or reject each.")
+        }
+    };
+    let link = waiting.first().map(|id| Link {
+        url: format!("{}/accept", evidence_url(movement.id(), *id)),
+        text: "Review evidence".to_owned(),
+    });
+    Next { link, ..Next::text(text) }
+}
+
+/// The form that verifies instructions; none if the member can't, or they are verified.
+pub(super) fn verify(shown: &Shown<'_>) -> Option<ActForm> {
+    let MovementReview { movement, is_alone, .. } = shown.review;
+    let instructions = movement.instructions().filter(|_| !movement.state().is_done() && shown.is_published())?;
+    let is_done = instructions.verification.is_some() && (*is_alone || instructions.is_verified_by_another());
+    let is_own = instructions.entered_by.is_member(shown.by.id()) && !is_alone;
+    if is_done || is_own {
+        return None;
+    }
+    let alone = if instructions.entered_by.is_member(shown.by.id()) {
+        " You are the only member, so no one else can do it."
+    } else {
+        ""
+    };
+    let text = format!(
+        "Call {} at a number that you knew before, not one from a message, and have them read out the account. It has to end in {}.{alone}",
+        shown.payee(),
+        ending(&instructions.ending)
+    );
+    let choices = VerificationMethod::ALL.map(|method| Choice {
+        value: method.as_str(),
+        text: words::verification_method(method).to_owned(),
+        about: "",
+    });
+    let form = shown.act("instructions/verify", "Verify instructions", text);
+    Some(ActForm {
+        name: "verify".to_owned(),
+        fields: shown.typed.fields_of("verify", &[]),
+        is_refused: shown.typed.is("verify"),
+        hidden: vec![("revision", instructions.revision.to_string())],
+        inputs: Inputs::Select("method", "How", choices.to_vec()),
+        ..form
+    })
+}
+
+/// The form that releases instructions; none if that is not possible.
+pub(super) fn release(shown: &Shown<'_>) -> Option<ActForm> {
+    let MovementReview { movement, agreement, is_alone, .. } = shown.review;
+    let is_ready = movement.state() == MovementState::Authorized
+        && agreement.lifecycle() == Lifecycle::Active
+        && agreement.lets_release(movement.id());
+    let instructions = movement.instructions().filter(|_| is_ready)?;
+    if !is_alone && !instructions.is_verified_by_another() {
+        return None;
+    }
+    let caution = if instructions.is_verified_by_another() {
+        String::new()
+    } else {
+        " No second member has verified them: your organization has only one.".to_owned()
+    };
+    let text = format!(
+        "{} will see the account ending in {} in full, and can pay.{caution}",
+        shown.payer(),
+        ending(&instructions.ending)
+    );
+    let form = shown.act("instructions/release", "Release instructions", text);
+    Some(ActForm {
+        name: "release".to_owned(),
+        hidden: vec![("revision", instructions.revision.to_string())],
+        is_refused: shown.typed.is("release"),
+        ..form
+    })
+}
+
+/// The end of an account number for people.
+pub(super) fn ending(ending: &str) -> String {
+    if ending.is_empty() { "characters that can’t be shown".to_owned() } else { format!("…{ending}") }
+}
+
+fn file(shown: &Shown<'_>) -> ActForm {
+    let movement = &shown.review.movement;
+    let takes = |chosen: &ChosenSource| movement.state().takes_evidence_of(chosen.source().side());
+    let choices = ChosenSource::all().filter(takes).map(|chosen| Choice {
+        value: chosen.source().as_str(),
+        text: words::evidence_source(chosen.source()).to_owned(),
+        about: words::assurance(chosen.source().assurance()),
+    });
+    let currency = movement.terms().money.map(|money| money.currency().code()).unwrap_or_default();
+    let text = "What it can prove follows from its source. Filing proves nothing yet: a member has to accept it.";
+    ActForm {
+        hidden: vec![("id", EvidenceId::new().to_string())],
+        inputs: Inputs::Evidence(choices.collect()),
+        fields: shown.typed.fields_of("evidence", &[("currency", currency)]),
+        ..shown.act("evidence", "File evidence", text)
+    }
+}
+
+fn resolve(shown: &Shown<'_>) -> ActForm {
+    let choices = vec![
+        Choice {
+            value: "await_proof",
+            text: "Wait for proof".to_owned(),
+            about: "The money may have arrived, or be on its way. If the accepted evidence already makes the amount, all of it is reviewed again.",
+        },
+        Choice {
+            value: "send_again",
+            text: "Send again".to_owned(),
+            about: "The money has to be sent, or sent again. The payment is authorized again, and its instructions are released again.",
+        },
+    ];
+    ActForm {
+        inputs: Inputs::Radios("resolution", "How it goes on", choices),
+        ..shown.act("resolve", "Resolve", "Resolving never confirms an arrival.")
+    }
+}
+
+fn others(shown: &Shown<'_>) -> Vec<Other> {
+    let MovementReview { movement, .. } = shown.review;
+    let state = movement.state();
+    let mut found = Vec::new();
+    if !shown.is_published() {
+        return found;
+    }
+    let mut offer = |is_possible: bool, summary: &str, form: ActForm| {
+        if is_possible {
+            found.push(Other { summary: summary.to_owned(), form });
+        }
+    };
+    let takes_evidence = state.takes_evidence_of(Side::Sender) || state.takes_evidence_of(Side::Receiver);
+    offer(state.takes_claim(), "Record sender's claim…", claim(shown));
+    offer(takes_evidence, "File evidence…", file(shown));
+    let flag = shown.act("exception", "Flag exception", flag_text(shown));
+    let reasons = ExceptionReason::ALL.into_iter().filter(|reason| reason.can_be_flagged()).map(flagged);
+    offer(
+        state.can_be_flagged(),
+        "Flag exception…",
+        ActForm { is_harmful: true, inputs: Inputs::Exception(reasons.collect()), ..flag },
+    );
+    let reason = |act: &str, label, text: &str| ActForm {
+        is_harmful: true,
+        inputs: Inputs::Reason(""),
+        ..shown.act(act, label, text)
+    };
+    let text = "Record this when the money came back to the payer. This ends the payment, and can’t be undone.";
+    offer(state.can_be_returned(), "Record return…", reason("return", "Record return", text));
+    let text = "The payment will not take place. This can’t be undone.";
+    offer(state.can_be_cancelled(), "Cancel movement…", reason("cancel", "Cancel movement", text));
+    found
+}
+
+fn claim(shown: &Shown<'_>) -> ActForm {
+    let choices = ReferenceType::ALL.map(|reference| Choice {
+        value: reference.as_str(),
+        text: words::reference_type(reference).to_owned(),
+        about: "",
+    });
+    let text = format!("Record what {} told you. It proves nothing about the arrival.", shown.payer());
+    ActForm { inputs: Inputs::Claim(choices.to_vec()), ..shown.act("claim", "Record sender's claim", text) }
+}
+
+/// What flagging does: a condition that is met may open again.
+fn flag_text(shown: &Shown<'_>) -> String {
+    let MovementReview { movement, agreement, .. } = shown.review;
+    let text = "The payment stops until a member resolves it. Subscribers to webhooks are told the reason.";
+    let waits = agreement.stages.iter().flat_map(|stage| &stage.gates).any(|gate| {
+        matches!(gate.rule, GateRule::MovementReconciled { movement_id } if movement_id == Some(movement.id()))
+            && gate.state.status() == GateStatus::Cleared
+    });
+    if movement.state().is_reconciled() && waits {
+        return format!(
+            "{text} Its arrival no longer counts as confirmed: a condition that waited for it opens again while its step is current."
+        );
+    }
+    text.to_owned()
+}
+
+/// A reason to flag, as a choice.
+fn flagged(reason: ExceptionReason) -> Choice {
+    let text = match reason {
+        ExceptionReason::Other => "Another reason, in the note".to_owned(),
+        reason => capitalized(words::exception(reason)),
+    };
+    Choice { value: reason.as_str(), text, about: "" }
+}
+
+impl Shown<'_> {
+    /// Whether members act on the payment: its agreement was published.
+    pub fn is_published(&self) -> bool {
+        self.review.agreement.was_published()
+    }
+}

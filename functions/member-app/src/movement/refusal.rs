@@ -1,0 +1,56 @@
+//! Why an act on a payment was refused, in words.
+
+use shared::domain::agreement::{Lifecycle, StageAction};
+use shared::domain::movement::NotMoved;
+use shared::domain::sentences::movements::movement_state;
+
+use crate::layout::Notice;
+
+/// The notice of a refused act.
+pub(super) fn refusal(refused: NotMoved) -> Notice {
+    Notice::bad("Nothing was changed", line(refused))
+}
+
+/// Why an act was refused.
+pub(super) fn line(refused: NotMoved) -> String {
+    let line = match refused {
+        NotMoved::Unknown => "The agreement has no such payment, or the payment no such evidence.",
+        NotMoved::NotActive(Lifecycle::Draft) => "The agreement is a draft. Publish it first.",
+        NotMoved::NotActive(_) => "The agreement is no longer active.",
+        NotMoved::NotNow(state) => {
+            return format!("The payment’s state is “{}” by now, which doesn’t allow this.", movement_state(state));
+        }
+        NotMoved::StepNotDone(StageAction::ReleaseInstructions) => {
+            "An earlier step of the agreement has to be done before instructions are released."
+        }
+        NotMoved::StepNotDone(_) => {
+            "An earlier step of the agreement has to be done before this payment is authorized."
+        }
+        NotMoved::Incomplete => "The payment lacks an amount or a party.",
+        NotMoved::NotAsked | NotMoved::WrongSource => "This participant has no such part in the payment.",
+        NotMoved::NoConsent => "The participant has not agreed to electronic records.",
+        NotMoved::NoInstructions => "Enter the instructions first.",
+        NotMoved::InstructionsChanged => {
+            "The instructions have changed since this page was shown. Check what they are now first."
+        }
+        NotMoved::NotVerified => "Another member has to verify the instructions first.",
+        NotMoved::Verified => "The instructions are verified already.",
+        NotMoved::Own => "You entered these instructions, so another member has to verify them.",
+        NotMoved::Decided => "A member has decided about this evidence already.",
+        NotMoved::NotStanding => "This evidence was rejected or withdrawn before.",
+        NotMoved::WrongCurrency => {
+            "The evidence is in another currency than the payment. Reject it, or flag an exception."
+        }
+        NotMoved::FiledAlready => "The same document, or the same bank reference, is filed for this payment already.",
+        NotMoved::SendersSide => "It comes from the sender’s side, which never proves an arrival.",
+        NotMoved::Undecided => "Evidence is waiting for review. Accept or reject it first.",
+        NotMoved::Arrived => "The evidence that was accepted adds up to the amount, so nothing has to be sent again.",
+        NotMoved::WrongReason => {
+            "Choose another reason: returns and withdrawn evidence are recorded by acts of their own."
+        }
+        NotMoved::Full => {
+            "A limit is reached: this payment has the most claims, evidence or changes that can be recorded."
+        }
+    };
+    line.to_owned()
+}

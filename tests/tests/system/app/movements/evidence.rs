@@ -1,0 +1,259 @@
+//! Evidence: what the sending side files never proves anything, each document counts once, and of two who decide at once, one
+//! does.
+
+use futures_util::future::join_all;
+
+use super::{Deal, assert_says, claim_column, evidence, newest, path, publish, send, submit, text};
+
+#[tokio::test]
+async fn a_senders_document_never_reconciles() {
+    let deal = Deal::claimed().await;
+    let maren = &deal.maren;
+    for (source, note) in [("sender_bank_document", "MT103 A"), ("sender_statement", "WORD B")] {
+        let filed = deal.file(maren, source, "250,000.00", note).await;
+        let page = maren.get(&deal.path()).await;
+        assert!(claim_column(&page).contains(note) && claim_column(&page).contains("Never proof"), "{}", page.body);
+        assert!(!page.says(&format!("href=\"{filed}/accept\"")), "it is not offered");
+        let review = maren.get(&format!("{filed}/accept")).await;
+        assert_says(&review, &["It can’t be accepted", "never proves an arrival"]);
+        assert!(!review.says(">Accept evidence</button>"));
+        for received in ["0", "25000000"] {
+            let form_token = page.hidden("form_token");
+            let fields = [("form_token", form_token.as_str()), ("received", received)];
+            let refused = deal.kim.post(&format!("{filed}/accept"), &fields).await;
+            assert_eq!(refused.status, 403, "another session's form");
+            let refused = maren.post(&format!("{filed}/accept"), &fields).await;
+            assert_eq!(refused.status, 409, "{}", refused.body);
+            assert_says(&refused, &["It comes from the sender’s side, which never proves an arrival."]);
+        }
+    }
+    let read = deal.read().await;
+    assert_eq!((&read["state"], &read["receipt"]), (&"receipt_pending".into(), &serde_json::Value::Null));
+}
+
+#[tokio::test]
+async fn what_is_filed_is_read_by_field() {
+    let deal = Deal::claimed().await;
+    let maren = &deal.maren;
+    let before = deal.org.state().await;
+    let full = evidence("recipient_confirmation", "250,000.00", "TRN-1");
+    let with = |field: &'static str, value: &'static str| {
+        full.map(|(name, typed)| if name == field { (name, value) } else { (name, typed) })
+    };
+    for (typed, why) in [
+        (with("source", ""), "Source must be chosen"),
+        (with("source", "receiving_bank_feed"), "Source must be chosen"),
+        (with("amount", "0"), "Amount received must be more than zero"),
+        (with("amount", "-5"), "Amount received must be more than zero"),
+        (with("amount", "1.005"), "Amount received must have at most 2 decimals"),
+        (with("amount", "92233720368547758.08"), "Amount received is more than any bank moves"),
+        (with("currency", "XAU"), "Currency must be a currency of ISO 4217"),
+        (with("value_date", "2026-02-30"), "Value date must be a day that exists"),
+        (with("source", "receiving_bank_statement"), "File is missing. A document of a bank counts only with its file"),
+    ] {
+        let refused = deal.act(maren, "evidence", &typed).await;
+        assert_eq!(refused.status, 422, "{why}: {}", refused.body);
+        assert_says(&refused, &[why]);
+        assert!(refused.title().starts_with("Error: "), "{}", refused.title());
+        assert_eq!(refused.body.matches(" autofocus").count(), 1, "{}", refused.body);
+        let kept = typed.iter().filter(|(name, _)| ["amount", "value_date"].contains(name));
+        for (_, value) in kept {
+            assert_says(&refused, &[&format!("value=\"{value}\"")]);
+        }
+    }
+    let page = maren.get(&deal.path()).await;
+    let fields = [("form_token", page.hidden("form_token"))];
+    let own: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).chain(full).collect();
+    let action = format!("{}/evidence", deal.path());
+    let html = maren.upload(&action, &own, ("file", "proof.pdf", b"<html><script>alert(1)</script>")).await;
+    assert_eq!(html.status, 422, "{}", html.body);
+    assert_says(&html, &["File must be a PDF, JPEG or PNG file"]);
+    assert_eq!(deal.org.state().await, before);
+}
+
+#[tokio::test]
+async fn a_document_counts_once_and_the_page_says_where_it_stands() {
+    let deal = Deal::claimed().await;
+    let maren = &deal.maren;
+    deal.file(maren, "receiving_bank_statement", "250,000.00", "TRN 7741").await;
+    let again = evidence("receiving_bank_statement", "250,000.00", "OTHER");
+    let refused = deal.try_to_file(maren, &again, ("copy.pdf", "TRN 7741")).await;
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert_says(&refused, &["The same document, or the same bank reference, is filed for this payment already."]);
+
+    // The second payment of another agreement.
+    let (agreement, id) = publish(&deal.org, &deal.people[0], "Second deal", "Deposit").await;
+    let other = Deal { org: deal.org, people: deal.people, maren: deal.maren, kim: deal.kim, agreement, id };
+    other.done(&other.maren, "authorize", &[]).await;
+    other.enter(&other.maren, &super::IBAN).await;
+    other.done(&other.kim, "instructions/verify", &[("method", "call_back")]).await;
+    other.done(&other.kim, "instructions/release", &[]).await;
+    for (typed, file) in [
+        (evidence("receiving_bank_statement", "250,000.00", "OTHER"), ("copy.pdf", "TRN 7741")),
+        (evidence("receiving_bank_statement", "250,000.00", "trn-77 41"), ("another.pdf", "another")),
+    ] {
+        let refused = other.try_to_file(&other.maren, &typed, file).await;
+        assert_eq!(refused.status, 409, "{}", refused.body);
+        let link = format!("<a href=\"{}\">Closing payment, $250,000.00 USD</a>", path(deal.id));
+        assert_says(&refused, &["is filed for another payment", &link, "value=\"250,000.00\""]);
+    }
+    assert_eq!(other.state().await, "instructions_ready");
+}
+
+#[tokio::test]
+async fn evidence_accepted_by_two_members_at_once_counts_once() {
+    let deal = Deal::claimed().await;
+    let filed = deal.file(&deal.maren, "recipient_confirmation", "250,000.00", "R-1").await;
+    let at = format!("{filed}/accept");
+    let (one, other) = tokio::join!(deal.maren.get(&at), deal.kim.get(&at));
+    let (one, other) = tokio::join!(send(&deal.maren, &one, &at, &[]), send(&deal.kim, &other, &at, &[]));
+    let mut statuses = [one.status, other.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [303, 409], "{} {}", one.body, other.body);
+    let refused = if one.status == 409 { &one } else { &other };
+    assert_says(refused, &["A member has decided about this evidence already."]);
+    assert_eq!(deal.state().await, "reconciled");
+    let reconciled = |event: &&serde_json::Value| event["type"] == "movement.reconciled";
+    assert_eq!(deal.org.events().await.iter().filter(reconciled).count(), 1);
+}
+
+#[tokio::test]
+async fn accepting_while_another_member_withdraws_does_one_or_both_in_turn() {
+    for _ in 0..3 {
+        let deal = Deal::claimed().await;
+        let filed = deal.file(&deal.maren, "recipient_confirmation", "250,000.00", "R-1").await;
+        let (accept, withdraw) = (format!("{filed}/accept"), format!("{filed}/withdraw"));
+        let (one, other) = tokio::join!(deal.maren.get(&accept), deal.kim.get(&deal.path()));
+        let reason = [("reason", "Filed for the wrong payment")];
+        let (accepted, withdrawn) =
+            tokio::join!(send(&deal.maren, &one, &accept, &[]), send(&deal.kim, &other, &withdraw, &reason));
+        assert_eq!(withdrawn.status, 303, "it can be withdrawn before and after: {}", withdrawn.body);
+        let expected = if accepted.status == 303 { "exception" } else { "receipt_pending" };
+        assert_eq!(deal.state().await, expected, "{}", accepted.status);
+        assert_eq!(deal.read().await["reconciled"], false);
+        assert_says(&deal.maren.get(&deal.path()).await, &["Withdrawn by Kim Sato", "Filed for the wrong payment"]);
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_acceptance_holds_only_for_what_it_showed() {
+    let deal = Deal::claimed().await;
+    let first = deal.file(&deal.maren, "recipient_confirmation", "250,000.00", "R-1").await;
+    let second = deal.file(&deal.maren, "receiving_bank_statement", "250,000.00", "S-2").await;
+    let at = format!("{second}/accept");
+    let shown = deal.kim.get(&at).await;
+    assert_says(&shown, &["That makes the amount: the payment is confirmed received."]);
+    // Part of it would be believed twice: another member accepts the first meanwhile.
+    let part = deal.file(&deal.maren, "receiving_bank_notification", "50,000.00", "P-3").await;
+    deal.follow(&deal.maren, &deal.accept(&deal.maren, &part).await).await;
+    let refused = send(&deal.kim, &shown, &at, &[]).await;
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert_says(
+        &refused,
+        &[
+            "Other evidence was accepted or withdrawn since this page was shown.",
+            "That is $50,000.00 USD more than the amount, so the payment becomes an exception and is not confirmed.",
+        ],
+    );
+    assert_eq!(deal.state().await, "processing");
+    // Read again and accepted all the same, it is an exception.
+    let page = deal.follow(&deal.kim, &send(&deal.kim, &refused, &at, &[]).await).await;
+    assert_says(&page, &["Evidence accepted", "More than the amount arrived", "Needs attention"]);
+    let read = deal.read().await;
+    assert_eq!((&read["state"], &read["exception_reason"]), (&"exception".into(), &"amount_over".into()));
+    let refused = deal.kim.get(&format!("{first}/accept")).await;
+    assert_says(&refused, &["It can’t be accepted", "The payment’s state is “Needs attention” by now"]);
+}
+
+#[tokio::test]
+async fn receipts_add_up_to_one_minor_unit_less_exactly_and_one_more() {
+    for (last, state) in [("149,999.99", "receipt_pending"), ("150,000.00", "reconciled"), ("150,000.01", "exception")]
+    {
+        let deal = Deal::claimed().await;
+        for (amount, note) in [("100,000.00", "A-1"), (last, "A-2")] {
+            let filed = deal.file(&deal.maren, "recipient_confirmation", amount, note).await;
+            deal.follow(&deal.kim, &deal.accept(&deal.kim, &filed).await).await;
+        }
+        assert_eq!(deal.state().await, state, "{last}");
+    }
+}
+
+#[tokio::test]
+async fn withdrawing_after_completion_is_an_exception_and_the_agreement_stays_completed() {
+    let deal = Deal::claimed().await;
+    let filed = deal.file(&deal.maren, "receiving_bank_statement", "250,000.00", "S-1").await;
+    deal.follow(&deal.kim, &deal.accept(&deal.kim, &filed).await).await;
+    assert_eq!(deal.read_agreement().await["lifecycle"], "completed");
+    let done =
+        submit(&deal.maren, &deal.path(), &format!("{filed}/withdraw"), &[("reason", "A forged statement")]).await;
+    let page = deal.follow(&deal.maren, &done).await;
+    assert_says(&page, &["Accepted proof was withdrawn", "A forged statement", ">Resolve</button>"]);
+    assert_eq!(deal.read_agreement().await["lifecycle"], "completed");
+    // Sending it again needs an active agreement; waiting for proof does not.
+    let refused = deal.act(&deal.maren, "resolve", &[("resolution", "send_again")]).await;
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert_says(&refused, &["The agreement is no longer active."]);
+    deal.done(&deal.maren, "resolve", &[("resolution", "await_proof")]).await;
+    assert_eq!(deal.state().await, "receipt_pending");
+}
+
+#[tokio::test]
+async fn evidence_in_another_currency_is_marked_and_never_accepted() {
+    let deal = Deal::claimed().await;
+    let mut typed = evidence("recipient_confirmation", "250,000.00", "R-1");
+    typed[2] = ("currency", "EUR");
+    let page = deal.done(&deal.maren, "evidence", &typed).await;
+    assert_says(&page, &["€250,000.00 EUR", "Not in USD, the currency of the payment"]);
+    let filed = newest(&page, "R-1");
+    let review = deal.kim.get(&format!("{filed}/accept")).await;
+    assert_says(&review, &["It can’t be accepted", "another currency"]);
+    let refused = deal
+        .kim
+        .post(&format!("{filed}/accept"), &[("form_token", &review.hidden("form_token")), ("received", "0")])
+        .await;
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert_eq!(deal.state().await, "processing");
+}
+
+#[tokio::test]
+async fn the_file_of_evidence_is_a_download_for_members_alone() {
+    let deal = Deal::claimed().await;
+    let filed = deal.file(&deal.maren, "receiving_bank_statement", "250,000.00", "S-1").await;
+    let file = deal.kim.get(&format!("{filed}/file")).await;
+    assert_eq!(file.status, 200);
+    let header =
+        |name: &str| file.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+    assert!(header("content-disposition").starts_with("attachment; filename=\"advice.pdf\""), "{:?}", file.headers);
+    assert_eq!(
+        (header("content-type").as_str(), header("x-content-type-options").as_str()),
+        ("application/pdf", "nosniff")
+    );
+    let stranger = Deal::new().await;
+    assert_eq!(stranger.maren.get(&format!("{filed}/file")).await.status, 404);
+    assert_eq!(stranger.maren.get(&format!("{filed}/accept")).await.status, 404);
+    // The evidence of one payment is none of another.
+    let (_, id) = publish(&deal.org, &deal.people[0], "Second deal", "Deposit").await;
+    let (_, own) = filed.split_once("/evidence/").expect("an id");
+    assert_eq!(deal.maren.get(&format!("{}/evidence/{own}/file", path(id))).await.status, 404);
+    let audit = deal.org.audit().await;
+    assert_eq!(audit.iter().filter(|row| row["operation"] == "download_evidence_file").count(), 2, "{audit:?}");
+}
+
+#[tokio::test]
+async fn a_second_press_at_once_files_and_accepts_once() {
+    let deal = Deal::claimed().await;
+    let page = deal.maren.get(&deal.path()).await;
+    let action = format!("{}/evidence", deal.path());
+    let typed = evidence("recipient_confirmation", "250,000.00", "R-1");
+    for answer in join_all((0..3).map(|_| send(&deal.maren, &page, &action, &typed))).await {
+        assert_eq!(answer.status, 303, "{}", answer.body);
+    }
+    let page = deal.maren.get(&deal.path()).await;
+    assert_eq!(page.body.matches("<dd>R-1</dd>").count(), 1, "{}", text(&page));
+    let at = format!("{}/accept", newest(&page, "R-1"));
+    let page = deal.kim.get(&at).await;
+    for answer in join_all((0..3).map(|_| send(&deal.kim, &page, &at, &[]))).await {
+        assert_eq!(answer.status, 303, "{}", answer.body);
+    }
+    assert_eq!(deal.state().await, "reconciled");
+}
