@@ -32,15 +32,9 @@ impl Movement {
     pub(in crate::domain) fn file(&self, new: NewEvidence, stamp: Stamp) -> Judged {
         let evidence = new.filed(self.id, stamp.by, stamp.at);
         let side = evidence.source().side();
-        self.expect(match side {
-            Side::Sender => &[MovementState::SenderReported, MovementState::ReceiptPending, MovementState::Processing],
-            Side::Receiver => &[
-                MovementState::InstructionsReady,
-                MovementState::SenderReported,
-                MovementState::ReceiptPending,
-                MovementState::Processing,
-            ],
-        })?;
+        if !self.state().takes_evidence_of(side) {
+            return Err(NotMoved::NotNow(self.state()));
+        }
         self.amount()?;
         if self.evidence_filed >= limits::EVIDENCE_PER_MOVEMENT_MAX {
             return Err(NotMoved::Full);

@@ -1,5 +1,6 @@
 //! The states of a movement and the reasons of an exception, as clients branch on them.
 
+use super::source::Side;
 use crate::wire::enums::text_enum;
 
 text_enum! {
@@ -45,6 +46,13 @@ impl MovementState {
     #[must_use]
     pub fn is_in_flight(self) -> bool {
         matches!(self, Self::SenderReported | Self::ReceiptPending | Self::Processing)
+    }
+
+    /// Whether evidence of a side can be filed: of the sender's once money may be on its way, of the receiver's also before
+    /// the sender has said so.
+    #[must_use]
+    pub fn takes_evidence_of(self, side: Side) -> bool {
+        self.is_in_flight() || (side == Side::Receiver && self == Self::InstructionsReady)
     }
 
     /// Whether it ends with its agreement: nobody has said that money was sent.

@@ -16,6 +16,7 @@ mod invitations;
 mod link_codes;
 mod members;
 mod organization;
+mod own_payments;
 mod pages;
 mod paper_signatures;
 mod part_histories;
