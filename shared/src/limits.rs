@@ -104,6 +104,8 @@ pub const AGREEMENT_PAYMENTS_SHOWN: usize = 12;
 pub const AGREEMENT_PAYMENTS_NAMED_MAX: usize = 88;
 /// References of one claim.
 pub const CLAIM_REFERENCES_MAX: usize = 5;
+/// Payments that a participant's first page lists, those that wait for them first.
+pub const OWN_PAYMENTS_SHOWN_MAX: usize = 50;
 /// Claims of one movement: each attempt at sending the money after the first follows an exception.
 pub const CLAIMS_PER_MOVEMENT_MAX: usize = 20;
 /// Evidence that was ever filed for one movement. The movement's item names what counts or is undecided, in some 300 bytes.

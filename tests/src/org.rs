@@ -18,8 +18,8 @@ use crate::rows;
 use crate::stack::{Needs, Stack};
 
 /// An organization with a token for reading and writing, and one for reading only. It is its own caller: calls made
-/// on it carry the token that may write.
-#[derive(Debug)]
+/// on it carry the token that may write. A clone is the same organization.
+#[derive(Debug, Clone)]
 pub struct Org {
     client: Client,
     stack: Arc<Stack>,
@@ -29,9 +29,9 @@ pub struct Org {
     /// Its name.
     pub name: String,
     /// The token for reading and writing.
-    pub token: IssuedToken,
+    pub token: Arc<IssuedToken>,
     /// The token for reading only.
-    pub read_only_token: IssuedToken,
+    pub read_only_token: Arc<IssuedToken>,
 }
 
 /// The name of the token that a fixture writes with.
@@ -59,6 +59,7 @@ impl Org {
         let token = issue(&store, id, TOKEN_NAME, Scope::ReadWrite, Timestamp::now()).await;
         let read_only_token = issue(&store, id, "Reader", Scope::Read, Timestamp::now()).await;
         let client = Client::new(&stack.base_url).with_token(&token.value);
+        let (token, read_only_token) = (Arc::new(token), Arc::new(read_only_token));
         Self { client, stack, store, id, name, token, read_only_token }
     }
 

@@ -1,12 +1,15 @@
 //! Payments of agreements, and what members do about them, through the service's use cases.
 
+use serde_json::Value;
 use shared::AppState;
 use shared::domain::agreement::Agreement;
 use shared::domain::agreement::DocumentContent;
+use shared::domain::agreement::gate::GateRule;
 use shared::domain::contact::Email;
 use shared::domain::day::Day;
 use shared::domain::ids::{AgreementId, EvidenceId, MovementId};
 use shared::domain::money::{Currency, Money};
+use shared::domain::movement::NotMoved;
 use shared::domain::movement::evidence::{BankReference, EvidenceFacts, EvidenceFile, NewEvidence};
 use shared::domain::movement::instructions::{BankInstructions, InstructionsKind, VerificationMethod};
 use shared::domain::movement::safe_text::SafeLine;
@@ -17,16 +20,20 @@ use shared::domain::proposal::{NewProposal, ProposalAction};
 use shared::domain::time_scale::TimeScale;
 use shared::platform::config::BaseUrl;
 use shared::platform::telemetry::Log;
-use shared::service::movements::{self, MovementAct};
+use shared::service::movements::{self, EvidenceDecision, MovementAct};
 use shared::service::scope::Plan;
 use shared::service::{payments, proposals};
 use shared::web::member_call::MemberCall;
 
-use crate::app::Person;
+use crate::app::{Browser, Person};
+use crate::attending::Live;
+use crate::drafts::Drafted;
 use crate::org::Org;
 
 /// The number of the account in [`instructions`].
 pub const IBAN: &str = "DE89370400440532013000";
+/// The number of another account.
+pub const OTHER_IBAN: &str = "GB33BUKB20201555555555";
 
 /// The terms of a payment of 250,000.00 US dollars from the first participant to the second.
 ///
@@ -172,5 +179,117 @@ impl Org {
         entered.expect("the rules allow it");
         self.act_on_movement(second, id, MovementAct::VerifyInstructions(1, VerificationMethod::CallBack)).await;
         self.act_on_movement(second, id, MovementAct::ReleaseInstructions(1)).await;
+    }
+}
+
+/// A published agreement whose one step waits for the arrival of a payment of 250,000.00 US dollars, from its first
+/// participant, Ada Okafor, to its second, Northwind Robotics.
+#[derive(Debug)]
+pub struct Paying {
+    /// The agreement, and its organization.
+    pub live: Live,
+    /// Two members.
+    pub people: [Person; 2],
+    /// The payment.
+    pub id: MovementId,
+}
+
+impl Paying {
+    /// A new organization with such an agreement.
+    pub async fn new() -> Self {
+        let org = Org::new().await;
+        let people = [org.member("Maren Holt").await, org.member("Jonas Berg").await];
+        Self::within(org, people, "Lease").await
+    }
+
+    /// Such an agreement of an organization.
+    ///
+    /// # Panics
+    /// When it can't be published.
+    pub async fn within(org: Org, people: [Person; 2], name: &str) -> Self {
+        Self::set_up(org, people, name, |draft, id| {
+            draft.stages[0].gates[0].rule = GateRule::MovementReconciled { movement_id: Some(id) };
+        })
+        .await
+    }
+
+    /// A published agreement of one step, an approval of the first participant, and such a payment; what `change` makes of it.
+    ///
+    /// # Panics
+    /// When it can't be published.
+    pub async fn set_up(
+        org: Org,
+        people: [Person; 2],
+        name: &str,
+        change: impl FnOnce(&mut Agreement, MovementId),
+    ) -> Self {
+        let draft = org
+            .ready_draft(name, |draft| {
+                draft.documents.clear();
+                draft.stages.truncate(1);
+                draft.stages[0].actions.clear();
+            })
+            .await;
+        let id = org.payment(draft.id(), terms(&draft, "Closing payment", "INV-117")).await;
+        let mut draft = Drafted::of(&org, &draft.id().to_string()).await;
+        draft.change(&org, |draft| change(draft, id)).await;
+        let member = Browser::of(&org, &people[0]).await;
+        let live = Live::publish(org, member, draft.agreement).await;
+        Self { live, people, id }
+    }
+
+    /// The path of the payment's page, below that of a participant.
+    #[must_use]
+    pub fn path(&self) -> String {
+        format!("/payments/{}", self.id)
+    }
+
+    /// The movement as the API shows it.
+    pub async fn read(&self) -> Value {
+        self.live.org.get(format!("/api/v1/movements/{}", self.id)).send().await.ok(200)
+    }
+
+    /// Members release the instructions to the sender.
+    pub async fn open(&self) {
+        self.live.org.open_movement([&self.people[0], &self.people[1]], self.id).await;
+    }
+
+    /// A member changes the instructions, of which the revision is shown, to those of another account; then both release
+    /// them, if they are to.
+    ///
+    /// # Panics
+    /// When that is refused.
+    pub async fn change_instructions(&self, shown: u32, releases: bool) {
+        let org = &self.live.org;
+        let keys = org.stack().keyring();
+        let typed = |part: &str| match part {
+            "holder" => "Northwind Robotics".to_owned(),
+            "bank" => "Other Bank".to_owned(),
+            "number" => OTHER_IBAN.to_owned(),
+            _ => String::new(),
+        };
+        let other = BankInstructions::read(InstructionsKind::Iban, typed).expect("instructions");
+        let entered = org
+            .as_member(&self.people[0], "enter_instructions", async |call| {
+                movements::enter_instructions(call.scope(), call.member(), keys, self.id, (shown, &other)).await
+            })
+            .await;
+        entered.expect("the rules allow it");
+        if releases {
+            let verify = MovementAct::VerifyInstructions(shown + 1, VerificationMethod::CallBack);
+            org.act_on_movement(&self.people[1], self.id, verify).await;
+            org.act_on_movement(&self.people[1], self.id, MovementAct::ReleaseInstructions(shown + 1)).await;
+        }
+    }
+
+    /// What a member decides about evidence.
+    ///
+    /// # Errors
+    /// The refusal of the rules.
+    pub async fn judge(&self, evidence: EvidenceId, decision: EvidenceDecision) -> Result<(), NotMoved> {
+        let judged = self.live.org.as_member(&self.people[1], "accept_evidence", async |call| {
+            movements::judge_evidence(call.scope(), call.member(), (self.id, evidence), decision).await
+        });
+        judged.await
     }
 }

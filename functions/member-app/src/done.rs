@@ -59,7 +59,7 @@ pub(crate) async fn notice_of_act(request: &Request) -> (Option<Notice>, Option<
     let Some((text, cookie)) = Flash::Done.take(request).await.ok().flatten() else { return (None, None) };
     let mut parts = text.split('\n');
     let (class, section) = parts.next().and_then(|head| head.split_once(' ')).unwrap_or_default();
-    let class = ["bad", "warn"].into_iter().find(|known| *known == class).unwrap_or("good");
+    let class = ["bad", "plain", "warn"].into_iter().find(|known| *known == class).unwrap_or("good");
     let title = parts.next().unwrap_or_default().to_owned();
     request.set_outcome(&title);
     let notice = Notice {

@@ -130,7 +130,7 @@ fn trail_of(path: &str) -> String {
 /// A message at the top of a page.
 #[derive(Debug, Clone)]
 pub(crate) struct Notice {
-    /// The CSS class of its color: `bad`, `warn` or `good`.
+    /// The CSS class of its color: `bad`, `warn`, `good`, or `plain` for what is only claimed.
     pub class: &'static str,
     pub title: String,
     pub lines: Vec<String>,

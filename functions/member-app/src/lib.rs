@@ -290,7 +290,7 @@ fn money_routes() -> Router<Arc<AppState>> {
 
 /// The routes of participants, who have no account: their link, and the pages that it opens.
 fn participant_routes() -> Router<Arc<AppState>> {
-    use part::{answers, condition, consent, document, link, overview, receipt};
+    use part::{answers, condition, consent, document, link, overview, payment, payment_acts, receipt};
     let at = |path: &str| format!("/app/parts/{{participant}}{path}");
     Router::new()
         .route("/app/links/{secret}", page_with_action::<link::Show, link::Open>())
@@ -308,6 +308,12 @@ fn participant_routes() -> Router<Arc<AppState>> {
         .route(&at("/conditions/{condition}/answers/save"), part_action::<answers::Save>())
         .route(&at("/conditions/{condition}/answers/send"), part_action::<answers::Send>())
         .route(&at("/conditions/{condition}/decline"), part_action::<condition::Decline>())
+        .route(&at("/payments/{movement}"), part_page::<payment::Show>())
+        .route(&at("/payments/{movement}/sent"), part_action::<payment_acts::ReportSent>())
+        .route(&at("/payments/{movement}/document"), part_action::<payment_acts::HandIn>())
+        .route(&at("/payments/{movement}/arrived"), part_action::<payment_acts::ReportArrival>())
+        .route(&at("/payments/{movement}/evidence/{evidence}/file"), part_page::<payment::Download>())
+        .route(&at("/payments/{movement}/evidence/{evidence}/withdraw"), part_action::<payment_acts::Withdraw>())
         .route(&at("/receipts/{receipt}"), part_page::<receipt::Show>())
         .route(&at("/papers/{paper}/scan"), part_page::<document::DownloadScan>())
 }

@@ -198,6 +198,7 @@ fn what(receipt: &Receipt) -> Option<String> {
         ReceiptAct::FiledEvidence { source, money, .. } => {
             format!("Filed evidence of {}: {}", money.amount_display(), sentences::movements::evidence_source(*source))
         }
+        ReceiptAct::WithdrewEvidence { .. } => "Withdrew evidence of a payment".to_owned(),
         ReceiptAct::ActedOnObligation { statement, .. } => format!("Said about an obligation: “{statement}”"),
         ReceiptAct::Declined { document: Some(document), .. } => format!("Declined to sign “{}”", document.as_str()),
         ReceiptAct::Declined { .. } => "Declined".to_owned(),

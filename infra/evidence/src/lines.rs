@@ -155,6 +155,12 @@ enum ActFields<'a> {
         file_sha256: Option<&'a str>,
         consent: ReceiptId,
     },
+    WithdrewEvidence {
+        movement_id: MovementId,
+        evidence_id: EvidenceId,
+        reason: &'a str,
+        consent: ReceiptId,
+    },
     Declined {
         condition_ids: &'a BTreeSet<GateId>,
         document: Option<&'a str>,
@@ -242,6 +248,12 @@ impl<'a> ActFields<'a> {
                     consent: *consent,
                 }
             }
+            ReceiptAct::WithdrewEvidence { movement_id, evidence_id, reason, consent } => Self::WithdrewEvidence {
+                movement_id: *movement_id,
+                evidence_id: *evidence_id,
+                reason: reason.as_str(),
+                consent: *consent,
+            },
             ReceiptAct::Declined { gate_ids, document, reason } => Self::Declined {
                 condition_ids: gate_ids,
                 document: document.as_ref().map(Label::as_str),

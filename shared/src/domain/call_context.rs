@@ -96,6 +96,11 @@ impl CallContext {
         &self.actor
     }
 
+    /// Sets another operation, once it is known what the call does.
+    pub(crate) fn rename(&mut self, operation: &'static str) {
+        self.operation = operation;
+    }
+
     /// Adds records that the call names.
     pub(crate) fn name(&mut self, ids: &[Uuid]) {
         self.named.extend(ids.iter().flat_map(Uuid::as_bytes));

@@ -1,54 +1,86 @@
 //! What the parties of a payment see and do on their own pages: the sender says that they sent it, the receiver that it has
 //! arrived, which a member still has to accept.
+//!
+//! Decision: what a page shows is read beside what all pages of the participant read, and no step later: the sealed
+//! instructions too, which are opened only once the agreement says that the payment is still to be made.
 
-use crate::crypto::keyring::Keyring;
-use crate::domain::ids::MovementId;
+use crate::crypto::keyring::{Keyring, SealError};
+use crate::domain::ids::{EvidenceId, MovementId};
 use crate::domain::movement::claim::NewClaim;
-use crate::domain::movement::evidence::NewEvidence;
-use crate::domain::movement::instructions::BankInstructions;
+use crate::domain::movement::evidence::{Evidence, NewEvidence};
+use crate::domain::movement::instructions::{BankInstructions, SealedInstructions, place};
+use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::{Movement, NotMoved};
-use crate::domain::participant::movements::{self as acts, MovementActed};
+use crate::domain::participant::movements::{self as acts, MovementActed, is_filed_by};
 use crate::domain::participant::receipt::{Receipt, ReceiptAct};
 use crate::domain::participant::{ActingParticipant, Occasion};
 use crate::error::Error;
 use crate::limits;
-use crate::service::agreements::found as found_agreement;
-use crate::service::movements::{NotFiled, Records, found, holder_elsewhere, opened};
-use crate::service::participants::standing;
+use crate::service::movements::{NotFiled, Records, found, holder_elsewhere};
+use crate::service::participants::{self, ParticipantView, as_of, is_party, standing};
 use crate::service::scope::{Plan, Scope};
 use crate::store::Versioned;
 use crate::store::movements as stored;
 
-/// The movements of the participant's agreement in which they are the sender or the receiver, in the order of their ids.
-/// Nothing is read beyond the agreement if it has none.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement.
-pub async fn of_participant(scope: &Scope, by: &ActingParticipant) -> Result<Vec<Movement>, Error> {
-    let agreement = found_agreement(scope, by.agreement_id()).await?;
-    if !agreement.was_published() {
-        return Ok(Vec::new());
-    }
-    let movements = scope.store().movements(agreement.movements().keys().copied()).await?;
-    let is_party = |movement: &Movement| {
-        let terms = movement.terms();
-        [terms.sender, terms.receiver].contains(&Some(by.id()))
-    };
-    Ok(movements.into_iter().map(Versioned::into_inner).filter(is_party).collect())
+/// What the page of a payment shows to one of its parties.
+#[derive(Debug)]
+pub struct OwnPayment {
+    /// What all pages of the participant show.
+    pub view: ParticipantView,
+    /// The payment, as of now.
+    pub movement: Movement,
+    /// The evidence that the participant filed, the oldest first. What others filed is not theirs to see.
+    pub evidence: Vec<Evidence>,
+    /// The instructions, if the participant may see them now.
+    pub instructions: Option<OwnInstructions>,
 }
 
-/// A movement in which the participant is a party.
+/// The instructions that the sender may see now. They are sealed until the page opens them.
+#[derive(Debug)]
+pub struct OwnInstructions(SealedInstructions);
+
+impl OwnInstructions {
+    /// Their revision.
+    #[must_use]
+    pub fn revision(&self) -> u32 {
+        self.0.revision
+    }
+
+    /// The instructions in full, for the sender's own page. That page records the view.
+    ///
+    /// # Errors
+    /// [`SealError`] when their key is gone, or the keys can't be read now.
+    pub fn open(&self, keys: &Keyring) -> Result<BankInstructions, SealError> {
+        let SealedInstructions { movement_id, revision, sealed } = &self.0;
+        let text = keys.open(sealed, &place(*movement_id, *revision))?;
+        BankInstructions::opened(&text).ok_or(SealError::Broken)
+    }
+}
+
+/// What the page of a payment shows to one of its parties.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is no such movement, also for those who are no party.
-pub async fn get(scope: &Scope, by: &ActingParticipant, id: MovementId) -> Result<Movement, Error> {
-    let movement = own(scope, by, id).await?;
-    let terms = movement.terms();
-    if [terms.sender, terms.receiver].contains(&Some(by.id())) {
-        Ok(movement.into_inner())
-    } else {
-        Err(Error::not_found())
+/// [`Error::NotFound`] when there is no such payment, also for those who are no party.
+pub async fn page(scope: &Scope, by: &ActingParticipant, id: MovementId) -> Result<OwnPayment, Error> {
+    let own = async {
+        let (movement, evidence) =
+            tokio::try_join!(own(scope, by, id), async { scope.store().evidence_of(id).await.map_err(Error::from) })?;
+        let sealed = match movement.instructions_shown_to(by.id()) {
+            Some(revision) => scope.store().sealed_instructions(id, revision).await?,
+            None => None,
+        };
+        Ok((movement, evidence, sealed))
+    };
+    let (view, (movement, mut evidence, sealed)) = tokio::try_join!(participants::view(scope, by), own)?;
+    if !view.agreement.was_published() || !is_party(&movement, by.id()) {
+        return Err(Error::not_found());
     }
+    evidence.retain(|found| is_filed_by(found, by));
+    // The agreement may have ended, and its payment not been written since.
+    let movement = as_of(scope, &view.agreement, movement.into_inner());
+    let shown = movement.instructions_shown_to(by.id());
+    let instructions = sealed.filter(|sealed| shown == Some(sealed.revision)).map(OwnInstructions);
+    Ok(OwnPayment { view, movement, evidence, instructions })
 }
 
 /// A movement of the participant's agreement.
@@ -57,41 +89,36 @@ async fn own(scope: &Scope, by: &ActingParticipant, id: MovementId) -> Result<Ve
     if movement.agreement_id() == by.agreement_id() { Ok(movement) } else { Err(Error::not_found()) }
 }
 
-/// The instructions in full, with their revision: for the sender, while they are released and nobody has said that the money
-/// was sent. None otherwise. The page's own audit row is the record of the view.
+/// The evidence that a participant filed for a payment, for its file.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is no such movement, and when the keys can't be read now.
-pub async fn instructions(
+/// [`Error::NotFound`] when there is no such payment, or it has no such evidence of theirs.
+pub async fn own_evidence(
     scope: &Scope,
     by: &ActingParticipant,
-    keys: &Keyring,
-    id: MovementId,
-) -> Result<Option<(u32, BankInstructions)>, Error> {
-    let movement = own(scope, by, id).await?;
-    let agreement = found_agreement(scope, by.agreement_id()).await?;
-    let current = agreement.as_of(agreement.facts(), scope.time_scale(), scope.now());
-    // Of an agreement that has ended, the movement's own record may not say so yet.
-    let is_live = current.movement_state(id) == Some(movement.state());
-    let Some(revision) = movement.instructions_shown_to(by.id()).filter(|_| is_live) else { return Ok(None) };
-    let shown = opened(scope, keys, (id, revision)).await?;
-    Ok(shown.map(|instructions| (revision, instructions)))
+    (movement, id): (MovementId, EvidenceId),
+) -> Result<Evidence, Error> {
+    let found = async { scope.store().evidence(movement, id).await.map_err(Error::from) };
+    let (_, found) = tokio::try_join!(own(scope, by, movement), found)?;
+    found.filter(|found| is_filed_by(found, by)).ok_or_else(Error::not_found)
 }
 
 /// What a party does about a payment.
 #[derive(Debug, Clone)]
 pub enum PartyAct {
-    /// The sender says that they sent it.
-    ReportSent(NewClaim),
+    /// The sender says that they sent it, by the revision of the instructions that the page showed.
+    ReportSent(u32, NewClaim),
     /// Files evidence: the sender their own word or their bank's document, the receiver that it has arrived.
     FileEvidence(NewEvidence),
+    /// Withdraws evidence that they filed.
+    WithdrawEvidence(EvidenceId, SafeNote),
 }
 
 /// Does what a party's form asks for. A form that is sent twice, also at once, does it once.
 ///
 /// # Errors
 /// [`Error::Unauthenticated`] when the link was reissued meanwhile, [`Error::NotFound`] when their agreement has no such
-/// movement.
+/// movement, or they are no party of it, or have filed no such evidence.
 pub async fn act(
     scope: &Scope,
     by: &ActingParticipant,
@@ -99,8 +126,18 @@ pub async fn act(
     (id, act): (MovementId, PartyAct),
 ) -> Result<Plan<Result<(), NotFiled>>, Error> {
     let movement = own(scope, by, id).await?;
-    // After the movement: a form that was done by then has left its receipt.
-    let (records, (by, receipts)) = tokio::try_join!(Records::of(scope, movement), standing(scope, by))?;
+    if !is_party(&movement, by.id()) {
+        return Err(Error::not_found());
+    }
+    // After the movement, whose version guards what is withdrawn: a form that was done by then has left its receipt.
+    let withdrawn = async {
+        match &act {
+            PartyAct::WithdrawEvidence(evidence, _) => own_evidence(scope, by, (id, *evidence)).await.map(Some),
+            PartyAct::ReportSent(..) | PartyAct::FileEvidence(_) => Ok(None),
+        }
+    };
+    let (records, (by, receipts), withdrawn) =
+        tokio::try_join!(Records::of(scope, movement), standing(scope, by), withdrawn)?;
     let shown = [by.agreement_id().uuid(), by.id().uuid(), id.uuid()];
     let plan = |output| Plan::new(scope, output).decided_at(records.moment).showing(shown);
     let refused = |reason| Ok(plan(Err(NotFiled::Refused(reason))));
@@ -110,37 +147,51 @@ pub async fn act(
     if receipts.len() >= limits::RECEIPTS_PER_PARTICIPANT_MAX {
         return refused(NotMoved::Full);
     }
-    let acted = match decide(scope, &by, &records, (occasion, act)) {
+    let acted = match decide(scope, &by, &records, (occasion, act, withdrawn.as_ref())) {
         Ok(acted) => acted,
         Err(reason) => return refused(reason),
     };
     if let Some(holder) = holder_elsewhere(scope, id, &acted.keys.claimed).await? {
         return Ok(plan(Err(NotFiled::Elsewhere(holder))));
     }
-    let filed = acted.evidence.as_ref().map(|evidence| evidence.id().uuid());
+    let evidence = acted.evidence.as_ref().map(|evidence| evidence.id().uuid());
     let changes = stored::act_of_participant(scope.call(), records.read(), &acted)?;
-    Ok(plan(Ok(())).showing(filed).change(changes).emit(acted.events))
+    Ok(plan(Ok(())).showing(evidence).change(changes).emit(acted.events))
 }
 
 fn decide(
     scope: &Scope,
     by: &ActingParticipant,
     records: &Records,
-    (occasion, act): (Occasion, PartyAct),
+    (occasion, act, evidence): (Occasion, PartyAct, Option<&Evidence>),
 ) -> Result<MovementActed, NotMoved> {
     let (ground, movement) = (records.ground(scope), &records.movement);
     match act {
-        PartyAct::ReportSent(claim) => acts::report_sent(by, ground, occasion, movement, claim),
+        PartyAct::ReportSent(shown, claim) => acts::report_sent(by, ground, occasion, movement, (shown, claim)),
         PartyAct::FileEvidence(new) => acts::file_own_evidence(by, ground, occasion, movement, new),
+        PartyAct::WithdrawEvidence(_, reason) => {
+            let evidence = evidence.ok_or(NotMoved::Unknown)?;
+            acts::withdraw_own_evidence(by, ground, occasion, movement, (evidence, reason))
+        }
     }
 }
 
-/// Whether a receipt is that of an act on a movement.
-fn is_of(receipt: &Receipt, id: MovementId, act: &PartyAct) -> bool {
+/// Whether a receipt is that of a form: of the same act on the same movement, with the same in it.
+#[must_use]
+pub fn is_of(receipt: &Receipt, id: MovementId, act: &PartyAct) -> bool {
     match (&receipt.act, act) {
-        (ReceiptAct::ReportedSent { movement_id, .. }, PartyAct::ReportSent(_)) => *movement_id == id,
-        (ReceiptAct::FiledEvidence { movement_id, evidence_id, .. }, PartyAct::FileEvidence(new)) => {
-            *movement_id == id && *evidence_id == new.id()
+        (ReceiptAct::ReportedSent { movement_id, claim, .. }, PartyAct::ReportSent(_, new)) => {
+            *movement_id == id && *claim == new.clone().into()
+        }
+        (ReceiptAct::FiledEvidence { movement_id, evidence_id, source, money, value_day, file, .. }, act) => {
+            let PartyAct::FileEvidence(new) = act else { return false };
+            let facts = new.facts();
+            (*movement_id, *evidence_id, *source) == (id, new.id(), new.source())
+                && (*money, *value_day) == (facts.money, facts.value_day)
+                && *file == facts.file.as_ref().map(|file| file.content.clone())
+        }
+        (ReceiptAct::WithdrewEvidence { movement_id, evidence_id, .. }, PartyAct::WithdrawEvidence(evidence, _)) => {
+            (*movement_id, evidence_id) == (id, evidence)
         }
         _ => false,
     }

@@ -3,9 +3,10 @@
 
 use crate::domain::agreement::{Agreement, Document, DocumentContent, Label};
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, DocumentId, GateId, ParticipantId, ReceiptId};
+use crate::domain::ids::{AgreementId, DocumentId, GateId, MovementId, ParticipantId, ReceiptId};
 use crate::domain::member::{Member, NotReopened, reopen_gate};
 use crate::domain::moment::Moment;
+use crate::domain::movement::Movement;
 use crate::domain::paper_signature::PaperSignature;
 use crate::domain::participant::link_code::StoredLinkCode;
 use crate::domain::participant::receipt::{FileType, Receipt, ReceiptAct};
@@ -19,6 +20,7 @@ use crate::limits;
 use crate::service::agreements::found;
 use crate::service::loaded_agreement::{AgreementWithContacts, AgreementWithFacts};
 use crate::service::scope::{Plan, Scope};
+use crate::store::Versioned;
 use crate::store::participants as stored;
 
 /// What a participant's pages show.
@@ -32,6 +34,14 @@ pub struct ParticipantView {
     pub receipts: Vec<Receipt>,
     /// The participant's own signatures on paper, the oldest first.
     pub papers: Vec<PaperSignature>,
+    /// The payments in which the participant is the sender or the receiver, as of now, in the order of their ids.
+    pub payments: Vec<Movement>,
+}
+
+/// Whether a participant sends or receives a payment. Nobody else sees it on their pages.
+pub(super) fn is_party(movement: &Movement, participant: ParticipantId) -> bool {
+    let terms = movement.terms();
+    [terms.sender, terms.receiver].contains(&Some(participant))
 }
 
 /// What a participant's pages show of the agreement of their session.
@@ -45,9 +55,22 @@ pub async fn view(scope: &Scope, by: &ActingParticipant) -> Result<ParticipantVi
     };
     let (agreement, (receipts, papers)) = tokio::try_join!(found(scope, id), own)?;
     agreement.participant(by.id()).ok_or_else(Error::not_found)?;
-    let loaded = AgreementWithContacts::load(scope, agreement).await?;
+    let ids: Vec<MovementId> =
+        if agreement.was_published() { agreement.movements().keys().copied().collect() } else { Vec::new() };
+    let payments = async { store.movements(ids).await.map_err(Error::from) };
+    let (loaded, payments) = tokio::try_join!(AgreementWithContacts::load(scope, agreement), payments)?;
     let agreement = loaded.as_of(scope, scope.now()).into_owned();
-    Ok(ParticipantView { agreement, contacts: loaded.contacts().to_vec(), receipts, papers })
+    let payments = payments.into_iter().map(Versioned::into_inner).filter(|payment| is_party(payment, by.id()));
+    let payments = payments.map(|payment| as_of(scope, &agreement, payment)).collect();
+    Ok(ParticipantView { agreement, contacts: loaded.contacts().to_vec(), receipts, papers, payments })
+}
+
+/// A payment as of now: of an agreement that was cancelled or has expired, its own record may not say so yet.
+pub(super) fn as_of(scope: &Scope, agreement: &Agreement, movement: Movement) -> Movement {
+    match movement.ended_with(agreement, scope.moment()) {
+        Some(ended) => Movement::clone(&ended),
+        None => movement,
+    }
 }
 
 /// A document of the agreement of a participant's session.

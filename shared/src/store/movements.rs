@@ -343,7 +343,7 @@ pub(crate) fn enter_instructions(
 }
 
 /// The changes of a participant's act on a movement: the receipt, the movement, the agreement, and the evidence if they filed
-/// any.
+/// or withdrew any.
 pub(crate) fn act_of_participant(
     call: &CallContext,
     (agreement, before): Read<'_>,
@@ -353,7 +353,9 @@ pub(crate) fn act_of_participant(
     let org = call.org();
     let mut moved = record::replace(org, before, &**movement)?;
     if let Some(evidence) = evidence {
-        moved.push(Change::Create(evidence_item(org, evidence)?));
+        let item = evidence_item(org, evidence)?;
+        // What was just filed is new. What was withdrawn is there, and the movement's version guards it.
+        moved.push(if evidence.is_undecided() { Change::Create(item) } else { Change::Put(item) });
     }
     moved.extend(key_changes(org, movement, keys));
     let mut changes = Vec::from(participants::leave(call, agreement, receipt, followed)?);

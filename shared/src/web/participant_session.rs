@@ -53,6 +53,10 @@ impl Attending {
         self.secret.form_token()
     }
 
+    pub(super) fn rename(&mut self, operation: &'static str) {
+        self.scope.call_mut().rename(operation);
+    }
+
     pub(super) fn session(&self) -> &ParticipantSession {
         &self.session
     }

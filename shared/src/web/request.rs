@@ -109,6 +109,15 @@ impl Request {
         self.attending.as_ref().ok_or(Error::Unauthenticated)
     }
 
+    /// Sets another operation for the audit row and the log of a participant's page, once it is known what it shows: a view
+    /// that is to be on record is another operation than a plain one.
+    pub fn rename_own_view(&mut self, operation: &'static str) {
+        self.record.rename(operation);
+        if let Some(attending) = &mut self.attending {
+            attending.rename(operation);
+        }
+    }
+
     /// Sets the participant, after their link has opened a session.
     pub(super) fn attend(&mut self, attending: Attending) {
         self.attending = Some(attending);

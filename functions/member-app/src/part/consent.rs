@@ -54,7 +54,7 @@ pub(super) fn page(
         version: consent::VERSION,
         sha256: consent::sha256(),
         was_withdrawn: !view.receipts.is_empty(),
-        tasks: view.agreement.tasks_of(by.id()).len(),
+        tasks: super::task_rows(view, by.id()).len(),
     };
     Ok(PageResponse::render(&page)?.showing([by.agreement_id().uuid(), by.id().uuid()]))
 }

@@ -7,6 +7,9 @@ pub(crate) mod consent;
 pub(crate) mod document;
 pub(crate) mod link;
 pub(crate) mod overview;
+pub(crate) mod payment;
+pub(crate) mod payment_acts;
+mod payments;
 #[cfg(feature = "pictures")]
 pub(crate) mod picture;
 pub(crate) mod receipt;
@@ -61,15 +64,17 @@ struct TaskRow {
     link: Link,
     /// What the button says.
     verb: &'static str,
-    /// The step to which it belongs.
-    step: String,
+    /// The step or the payment to which it belongs.
+    about: String,
     /// Whether the participant can do something about it. An identity is verified by a member.
     can_act: bool,
 }
 
-/// The participant's tasks, in order.
+/// The participant's tasks: those of the agreement's steps in order, then the payments that wait for them.
 fn task_rows(view: &ParticipantView, by: ParticipantId) -> Vec<TaskRow> {
-    rows_of(&view.agreement, by)
+    let mut rows = rows_of(&view.agreement, by);
+    rows.extend(payments::payment_tasks(view, by));
+    rows
 }
 
 fn rows_of(agreement: &Agreement, by: ParticipantId) -> Vec<TaskRow> {
@@ -88,7 +93,7 @@ fn rows_of(agreement: &Agreement, by: ParticipantId) -> Vec<TaskRow> {
             Task::Answer(id) => (at(id), "Answer questions".to_owned(), "Answer", gate_step(id)?),
             Task::BeVerified(id) => (String::new(), "Identity check".to_owned(), "", gate_step(id)?),
         };
-        Some(TaskRow { can_act: !url.is_empty(), link: Link { url, text }, verb, step })
+        Some(TaskRow { can_act: !url.is_empty(), link: Link { url, text }, verb, about: format!("Step: {step}") })
     };
     agreement.tasks_of(by).into_iter().filter_map(row).collect()
 }

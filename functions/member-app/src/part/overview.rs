@@ -10,6 +10,7 @@ use shared::error::Error;
 use shared::service::participants::ParticipantView;
 use shared::web::Request;
 
+use super::payments::{PaymentRow, payment_rows};
 use super::receipt::{receipt_title, receipt_url};
 use super::{TaskRow, consent, load, name_of, needs_consent, part_url, task_rows};
 use crate::Handler;
@@ -31,6 +32,9 @@ struct OverviewPage {
     deadline: Option<DisplayTime>,
     ended: Option<&'static str>,
     tasks: Vec<TaskRow>,
+    payments: Vec<PaymentRow>,
+    /// The payments that are not listed, because there are too many.
+    more_payments: usize,
     others: Vec<Other>,
     documents: Vec<DocumentRow>,
     /// Where the certificate of the completed agreement is.
@@ -78,6 +82,8 @@ impl Handler for Show {
         let by = attending.participant().id();
         let agreement = &view.agreement;
         let (badge, status) = (lifecycle_badge(agreement.lifecycle()), sentences::agreement_status(agreement, false));
+        let tasks = task_rows(&view, by);
+        let (payments, more_payments) = payment_rows(&view, by);
         let page = OverviewPage {
             layout: Layout::of_participant(request),
             notice,
@@ -94,11 +100,19 @@ impl Handler for Show {
                 Lifecycle::Completed => {
                     Some("This agreement is completed. Its documents and its certificate stay here for you.")
                 }
-                Lifecycle::Cancelled => Some("This agreement was cancelled. Nothing is asked of you anymore."),
-                Lifecycle::Expired => Some("This agreement has expired. Nothing is asked of you anymore."),
+                Lifecycle::Cancelled if tasks.is_empty() => {
+                    Some("This agreement was cancelled. Nothing is asked of you anymore.")
+                }
+                Lifecycle::Cancelled => Some("This agreement was cancelled."),
+                Lifecycle::Expired if tasks.is_empty() => {
+                    Some("This agreement has expired. Nothing is asked of you anymore.")
+                }
+                Lifecycle::Expired => Some("This agreement has expired."),
                 Lifecycle::Draft | Lifecycle::Active => None,
             },
-            tasks: task_rows(&view, by),
+            tasks,
+            payments,
+            more_payments,
             others: others(&view, by),
             documents: documents(&view, by),
             certificate: (agreement.lifecycle() == Lifecycle::Completed)

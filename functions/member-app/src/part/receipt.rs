@@ -4,6 +4,7 @@ use askama::Template;
 use shared::domain::agreement::Agreement;
 use shared::domain::ids::{ParticipantId, ReceiptId};
 use shared::domain::movement::claim::TransferReference;
+use shared::domain::movement::source::Side;
 use shared::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Signature};
 use shared::domain::sentences::movements;
 use shared::error::Error;
@@ -96,7 +97,11 @@ pub(crate) fn receipt_title_of(agreement: &Agreement, receipt: &Receipt, who: Op
         ReceiptAct::Uploaded { file_name, .. } => format!("uploaded “{}”", file_name.as_str()),
         ReceiptAct::Answered { gate_id, .. } => format!("answered “{}”", step(*gate_id)),
         ReceiptAct::ReportedSent { .. } => "reported money as sent".to_owned(),
-        ReceiptAct::FiledEvidence { .. } => "filed evidence of a payment".to_owned(),
+        ReceiptAct::FiledEvidence { source, .. } => match source.side() {
+            Side::Sender => "handed in a document of their bank".to_owned(),
+            Side::Receiver => "reported money as arrived".to_owned(),
+        },
+        ReceiptAct::WithdrewEvidence { .. } => "withdrew evidence of a payment".to_owned(),
         ReceiptAct::ActedOnObligation { obligation, did, .. } => {
             let did = match did {
                 ObligationAct::DeclaredTrigger { .. } => "declared a trigger of",
@@ -150,13 +155,16 @@ pub(crate) fn receipt_facts(receipt: &Receipt) -> Vec<(&'static str, String)> {
                 format!("{}: {}", movements::reference_type(found.reference_type()), found.value())
             };
             facts.extend(claim.references.iter().map(|found| ("Reference", reference(found))));
+            facts.push(("What it is", "A claim. It proves nothing about the arrival.".to_owned()));
         }
         ReceiptAct::FiledEvidence { source, money, value_day, file, .. } => {
             facts.push(("Source", movements::evidence_source(*source).to_owned()));
             facts.push(("Amount", money.for_people()));
             facts.push(("Value date", value_day.for_people()));
             facts.extend(file.iter().map(|file| ("SHA-256 of the file", file.sha256.clone())));
+            facts.push(("What it is", movements::assurance(source.assurance()).to_owned()));
         }
+        ReceiptAct::WithdrewEvidence { reason, .. } => facts.push(("Reason", reason.as_str().to_owned())),
         ReceiptAct::Declined { reason, .. } => facts.push(("Reason", reason.as_str().to_owned())),
     }
     facts.extend(receipt.origin.address.clone().map(|address| ("Network address", address)));

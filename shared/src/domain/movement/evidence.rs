@@ -165,6 +165,12 @@ impl NewEvidence {
         self.source
     }
 
+    /// What it says.
+    #[must_use]
+    pub fn facts(&self) -> &EvidenceFacts {
+        &self.facts
+    }
+
     pub(in crate::domain) fn filed(self, movement_id: MovementId, filed_by: Actor, filed_at: Timestamp) -> Evidence {
         let Self { id, source, facts, entry } = self;
         Evidence { id, movement_id, source, facts, entry, filed_by, filed_at, state: EvidenceState::Filed }
@@ -208,11 +214,11 @@ pub enum EvidenceState {
         /// Why.
         reason: SafeNote,
     },
-    /// A member took it back: it counts no longer.
+    /// A member took it back, or the party who had filed it did before a member decided: it counts no longer.
     Withdrawn {
         /// When.
         at: Timestamp,
-        /// The member.
+        /// The member, or the party.
         by: Actor,
         /// Why.
         reason: SafeNote,

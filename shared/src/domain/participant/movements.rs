@@ -1,15 +1,21 @@
 //! What the parties of a payment do on their own pages: the sender says that they sent it, and hands in what their bank
-//! says; the receiver says that it has arrived, which a member still has to accept.
+//! says; the receiver says that it has arrived, which a member still has to accept. Whoever filed evidence can withdraw it
+//! until a member decides about it.
+//!
+//! Decision: a report names the revision of the instructions that its page showed. Instructions may change, and be released
+//! again, while the page is open: whoever paid by the earlier ones has to hear of that before anything is recorded.
 
 use super::acts::Occasion;
 use super::receipt::{Receipt, ReceiptAct};
 use super::{ActingParticipant, ByParticipant};
+use crate::domain::actor::ActorType;
 use crate::domain::agreement::Agreement;
 use crate::domain::event::EventKind;
 use crate::domain::ids::ReceiptId;
 use crate::domain::member::movements::{Ground, check_published, follow};
 use crate::domain::movement::claim::NewClaim;
 use crate::domain::movement::evidence::{Evidence, EvidenceFacts, KeyChange, NewEvidence};
+use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::source::{ChosenSource, EvidenceSource, ReceiverSource};
 use crate::domain::movement::{Movement, NotMoved, Stamp};
 
@@ -22,15 +28,15 @@ pub struct MovementActed {
     pub movement: ByParticipant<Movement>,
     /// The agreement that follows it.
     pub agreement: ByParticipant<Agreement>,
-    /// The evidence that was filed, if any was.
+    /// The evidence that was filed or withdrawn, if any was.
     pub evidence: Option<ByParticipant<Evidence>>,
-    /// The unique keys that the transaction claims.
+    /// The unique keys that the transaction claims and gives free.
     pub keys: KeyChange,
     /// The events to emit.
     pub events: Vec<EventKind>,
 }
 
-/// Records that the sender says they sent the money: a claim.
+/// Records that the sender says they sent the money, by the revision of the instructions that the page showed: a claim.
 ///
 /// # Errors
 /// [`NotMoved`].
@@ -39,11 +45,15 @@ pub fn report_sent(
     ground: Ground<'_>,
     occasion: Occasion,
     movement: &Movement,
-    claim: NewClaim,
+    (shown, claim): (u32, NewClaim),
 ) -> Result<MovementActed, NotMoved> {
     check_published(ground, movement)?;
     if movement.sender()? != by.id() {
         return Err(NotMoved::NotAsked);
+    }
+    // Whatever the state: changed instructions withdraw the release, or are an exception.
+    if movement.instructions().is_some_and(|instructions| instructions.revision != shown) {
+        return Err(NotMoved::InstructionsChanged);
     }
     let consent = consent_of(by)?;
     let after = movement.report(claim.clone(), stamp(by, ground))?;
@@ -83,6 +93,36 @@ pub fn file_own_evidence(
         consent,
     };
     Ok(acted(by, ground, (occasion, act), movement, (after, Some((evidence, keys)))))
+}
+
+/// Withdraws evidence that the participant filed, until a member has decided about it: it never counted.
+///
+/// # Errors
+/// [`NotMoved`].
+pub fn withdraw_own_evidence(
+    by: &ActingParticipant,
+    ground: Ground<'_>,
+    occasion: Occasion,
+    movement: &Movement,
+    (evidence, reason): (&Evidence, SafeNote),
+) -> Result<MovementActed, NotMoved> {
+    check_published(ground, movement)?;
+    if !is_filed_by(evidence, by) {
+        return Err(NotMoved::NotAsked);
+    }
+    if !evidence.is_undecided() {
+        return Err(NotMoved::Decided);
+    }
+    let consent = consent_of(by)?;
+    let (after, withdrawn, keys) = movement.withdraw(evidence, reason.clone(), stamp(by, ground))?;
+    let act = ReceiptAct::WithdrewEvidence { movement_id: movement.id(), evidence_id: evidence.id(), reason, consent };
+    Ok(acted(by, ground, (occasion, act), movement, (after, Some((withdrawn, keys)))))
+}
+
+/// Whether a participant filed evidence.
+#[must_use]
+pub fn is_filed_by(evidence: &Evidence, by: &ActingParticipant) -> bool {
+    evidence.filed_by().is(ActorType::Participant, by.id().uuid())
 }
 
 /// The sources whose evidence a participant may file for a movement.

@@ -15,6 +15,7 @@ use crate::domain::ids::{
 };
 use crate::domain::money::Money;
 use crate::domain::movement::claim::ClaimedTransfer;
+use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::source::EvidenceSource;
 use crate::domain::proposal::Note;
 use crate::domain::time::Timestamp;
@@ -140,6 +141,17 @@ pub enum ReceiptAct {
         /// The file, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         file: Option<DocumentContent>,
+        /// The receipt of the consent in force.
+        consent: ReceiptId,
+    },
+    /// Withdrew evidence of a payment that they had filed, before a member decided about it.
+    WithdrewEvidence {
+        /// The payment.
+        movement_id: MovementId,
+        /// The evidence.
+        evidence_id: EvidenceId,
+        /// Why.
+        reason: SafeNote,
         /// The receipt of the consent in force.
         consent: ReceiptId,
     },

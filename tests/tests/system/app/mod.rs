@@ -17,6 +17,7 @@ mod link_codes;
 mod members;
 mod movements;
 mod organization;
+mod own_payments;
 mod pages;
 mod paper_signatures;
 mod part_histories;

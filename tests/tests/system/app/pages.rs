@@ -11,6 +11,7 @@ use shared::limits;
 use tests::app::Browser;
 use tests::attending::Live;
 use tests::pages::{BYTES_MAX, Furnished, Visit, WAITS_MAX, crawl, furnish, visit, visit_once};
+use tests::payments::Paying;
 use tests::{Org, rows};
 
 /// The names of the operations that show a page, as the sources have them.
@@ -91,6 +92,24 @@ async fn visits_of_answers() -> Vec<Visit> {
     vec![visited, visit(org, &ada.browser, &ada.at(&condition), &ada.at("")).await.1]
 }
 
+/// The page of a payment, of its sender without the instructions and with them, and of its receiver; with evidence, too.
+async fn visits_of_a_payment() -> Vec<Visit> {
+    let paying = Paying::new().await;
+    let (org, path) = (&paying.live.org, paying.path());
+    let [ada, northwind] = paying.live.ids();
+    let (ada, northwind) = (paying.live.attend(ada).await, paying.live.attend(northwind).await);
+    let mut visits = vec![visit(org, &ada.browser, &ada.at(&path), &ada.at("")).await.1];
+    paying.open().await;
+    visits.push(visit(org, &ada.browser, &ada.at(&path), &ada.at("")).await.1);
+    assert_eq!(visits[1].operation, "read_instructions");
+    let typed = [("amount", "1"), ("currency", "USD"), ("value_date", "3/16/2026"), ("bank_reference", "")];
+    assert_eq!(northwind.submit(&path, &format!("{path}/arrived"), &typed).await.status, 303);
+    for page in ["", &path] {
+        visits.push(visit(org, &northwind.browser, &northwind.at(page), "their link").await.1);
+    }
+    visits
+}
+
 #[tokio::test]
 async fn every_page_is_small_and_waits_for_the_store_five_times_at_most() {
     let org = Org::new().await;
@@ -112,6 +131,7 @@ async fn every_page_is_small_and_waits_for_the_store_five_times_at_most() {
 
     visits.extend(visits_of_a_participant().await);
     visits.extend(visits_of_answers().await);
+    visits.extend(visits_of_a_payment().await);
 
     let visited: BTreeSet<String> = visits.iter().map(|visit| visit.operation.clone()).collect();
     let missing: Vec<_> = views().difference(&visited).cloned().collect();

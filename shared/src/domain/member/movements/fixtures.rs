@@ -18,7 +18,7 @@ use crate::domain::movement::safe_text::SafeLine;
 use crate::domain::movement::source::{ChosenSource, EvidenceSource, ReceiverSource};
 use crate::domain::movement::terms::PaymentTerms;
 use crate::domain::organization::{MemberRecord, Role};
-use crate::domain::participant::movements::{MovementActed, file_own_evidence, report_sent};
+use crate::domain::participant::movements::{MovementActed, file_own_evidence, report_sent, withdraw_own_evidence};
 use crate::domain::participant::receipt::Origin;
 use crate::domain::participant::{Access, ActingParticipant, Occasion};
 
@@ -222,8 +222,13 @@ impl World {
     }
 
     pub(super) fn report(&mut self) -> Result<(), NotMoved> {
+        self.report_by(self.revision())
+    }
+
+    /// The sender's report from a page that showed a revision of the instructions.
+    pub(super) fn report_by(&mut self, shown: u32) -> Result<(), NotMoved> {
         let occasion = Occasion { id: ReceiptId::new(), origin: Origin::default() };
-        let acted = report_sent(&self.sender, self.ground(), occasion, &self.movement, claim());
+        let acted = report_sent(&self.sender, self.ground(), occasion, &self.movement, (shown, claim()));
         acted.map(|acted| self.take_acted(acted))
     }
 
@@ -272,6 +277,14 @@ impl World {
         let keys = withdrawn.keys.clone();
         self.take_evidence(withdrawn);
         Ok(keys)
+    }
+
+    /// Withdraws evidence as the participant who may have filed it.
+    pub(super) fn withdraw_as(&mut self, by: &ActingParticipant, id: EvidenceId) -> Result<(), NotMoved> {
+        let occasion = Occasion { id: ReceiptId::new(), origin: Origin::default() };
+        let what = (&self.found(id), note("The wrong file"));
+        let acted = withdraw_own_evidence(by, self.ground(), occasion, &self.movement, what);
+        acted.map(|acted| self.take_acted(acted))
     }
 
     pub(super) fn flag(&mut self, reason: ExceptionReason) -> Result<(), NotMoved> {

@@ -22,13 +22,16 @@ enum Try {
     Enter(usize),
     Verify(bool),
     Release,
-    Report,
+    /// The sender's report, from a page that shows the instructions as they are, or as they were before.
+    Report(bool),
     RecordClaim,
     Ask,
     /// A member files evidence of a source, an amount and perhaps another currency.
     File(usize, i64, bool),
     /// The sender or the receiver files evidence.
     FileOwn(bool, usize, i64),
+    /// The sender or the receiver withdraws evidence.
+    WithdrawOwn(bool, Index),
     Accept(Index),
     Reject(Index),
     Withdraw(Index),
@@ -57,11 +60,12 @@ fn amounts() -> impl Strategy<Value = i64> {
 /// What the sender's side can do: the sender, and members who record what the sender says.
 fn of_the_sender() -> impl Strategy<Value = Try> {
     prop_oneof![
-        3 => Just(Try::Report),
+        3 => proptest::bool::weighted(0.8).prop_map(Try::Report),
         2 => Just(Try::RecordClaim),
         2 => Just(Try::Ask),
         3 => (0..2_usize, amounts(), any::<bool>()).prop_map(|(source, amount, other)| Try::File(source, amount, other)),
         3 => (0..SOURCES.len(), amounts()).prop_map(|(source, amount)| Try::FileOwn(true, source, amount)),
+        1 => (any::<bool>(), any::<Index>()).prop_map(|(is_sender, which)| Try::WithdrawOwn(is_sender, which)),
         3 => any::<Index>().prop_map(Try::Accept),
         1 => any::<Index>().prop_map(Try::Reject),
         1 => any::<Index>().prop_map(Try::Withdraw),
@@ -108,7 +112,7 @@ impl World {
                 self.verify(&by)
             }
             Try::Release => self.release(),
-            Try::Report => self.report(),
+            Try::Report(is_current) => self.report_by(self.revision() - u32::from(!is_current)),
             Try::RecordClaim => self.record_claim(),
             Try::Ask => self.ask(),
             Try::File(source, amount, is_other) => self.file(new_evidence(*source, *amount, *is_other)).map(drop),
@@ -119,6 +123,10 @@ impl World {
             Try::Accept(which) => pick(self, which).map_or(Ok(()), |id| self.accept(id)),
             Try::Reject(which) => pick(self, which).map_or(Ok(()), |id| self.reject(id).map(drop)),
             Try::Withdraw(which) => pick(self, which).map_or(Ok(()), |id| self.withdraw(id).map(drop)),
+            Try::WithdrawOwn(is_sender, which) => {
+                let by = if *is_sender { self.sender.clone() } else { self.receiver.clone() };
+                pick(self, which).map_or(Ok(()), |id| self.withdraw_as(&by, id))
+            }
             Try::Flag(reason) => self.flag(*reason),
             Try::Resolve(again) => self.resolve(if *again { Resolution::SendAgain } else { Resolution::AwaitProof }),
             Try::Return => self.record_return(),

@@ -270,6 +270,12 @@ fn changed_instructions_end_the_verification_and_withdraw_the_release() {
     assert_eq!(world.movement.instructions_shown_to(world.sender.id()), None);
     assert_eq!(world.report(), Err(NotMoved::NotNow(Authorized)));
 
+    // Released again, while the page of the sender shows those before.
+    world.verify(&jonas(&world)).unwrap();
+    world.release().unwrap();
+    assert_eq!(world.report_by(world.revision() - 1), Err(NotMoved::InstructionsChanged));
+    world.report().unwrap();
+
     for state in [SenderReported, ReceiptPending, Processing] {
         let mut world = World::in_state(state);
         world.enter("000987654321").unwrap();
@@ -397,6 +403,35 @@ fn participants_do_their_own_part_only() {
     let mut ready = World::ready();
     ready.sender = ready.receiver.clone();
     assert_eq!(ready.report(), Err(NotMoved::NotAsked), "only the sender reports");
+}
+
+#[test]
+fn participants_withdraw_what_they_filed_until_a_member_decides() {
+    let confirmation = || evidence(EvidenceSource::Receiver(ReceiverSource::RecipientConfirmation), usd(AMOUNT));
+    let mut world = World::in_state(ReceiptPending);
+    let (sender, receiver) = (world.sender.clone(), world.receiver.clone());
+    world.file_as(&receiver, confirmation()).unwrap();
+    let own = world.evidence[0].id();
+    assert_eq!(world.withdraw_as(&sender, own), Err(NotMoved::NotAsked), "it is the other side's");
+    let unasked = ActingParticipant::of_session(
+        receiver.org(),
+        receiver.agreement_id(),
+        (receiver.id(), receiver.name().clone()),
+        Access::default(),
+    );
+    assert_eq!(world.withdraw_as(&unasked, own), Err(NotMoved::NoConsent));
+    world.withdraw_as(&receiver, own).unwrap();
+    assert_eq!((world.state(), world.movement.receipt()), (ReceiptPending, None));
+    assert_eq!(world.withdraw_as(&receiver, own), Err(NotMoved::Decided));
+
+    world.file_as(&receiver, confirmation()).unwrap();
+    let accepted = world.evidence[1].id();
+    world.accept(accepted).unwrap();
+    assert_eq!(world.withdraw_as(&receiver, accepted), Err(NotMoved::Decided), "a member accepted it");
+    assert_eq!(world.state(), Reconciled);
+    let filed_by_a_member = World::in_state(Processing);
+    let of_member = filed_by_a_member.evidence[0].id();
+    assert_eq!(filed_by_a_member.clone().withdraw_as(&receiver, of_member), Err(NotMoved::NotAsked));
 }
 
 #[test]

@@ -122,8 +122,8 @@ async fn accepting_while_another_member_withdraws_does_one_or_both_in_turn() {
     for _ in 0..3 {
         let deal = Deal::claimed().await;
         let filed = deal.file(&deal.maren, "recipient_confirmation", "250,000.00", "R-1").await;
-        let (accept, withdraw) = (format!("{filed}/accept"), format!("{filed}/withdraw"));
-        let (one, other) = tokio::join!(deal.maren.get(&accept), deal.kim.get(&deal.path()));
+        let (accept, withdraw, at) = (format!("{filed}/accept"), format!("{filed}/withdraw"), deal.path());
+        let (one, other) = tokio::join!(deal.maren.get(&accept), deal.kim.get(&at));
         let reason = [("reason", "Filed for the wrong payment")];
         let (accepted, withdrawn) =
             tokio::join!(send(&deal.maren, &one, &accept, &[]), send(&deal.kim, &other, &withdraw, &reason));
