@@ -122,8 +122,8 @@ async fn accepting_while_another_member_withdraws_does_one_or_both_in_turn() {
     for _ in 0..3 {
         let deal = Deal::claimed().await;
         let filed = deal.file(&deal.maren, "recipient_confirmation", "250,000.00", "R-1").await;
-        let (accept, withdraw) = (format!("{filed}/accept"), format!("{filed}/withdraw"));
-        let (one, other) = tokio::join!(deal.maren.get(&accept), deal.kim.get(&deal.path()));
+        let (accept, withdraw, at) = (format!("{filed}/accept"), format!("{filed}/withdraw"), deal.path());
+        let (one, other) = tokio::join!(deal.maren.get(&accept), deal.kim.get(&at));
         let reason = [("reason", "Filed for the wrong payment")];
         let (accepted, withdrawn) =
             tokio::join!(send(&deal.maren, &one, &accept, &[]), send(&deal.kim, &other, &withdraw, &reason));
@@ -163,6 +163,30 @@ async fn a_page_of_acceptance_holds_only_for_what_it_showed() {
     assert_eq!((&read["state"], &read["exception_reason"]), (&"exception".into(), &"amount_over".into()));
     let refused = deal.kim.get(&format!("{first}/accept")).await;
     assert_says(&refused, &["It can’t be accepted", "The payment’s state is “Needs attention” by now"]);
+}
+
+#[tokio::test]
+async fn two_parts_accepted_at_once_count_one_after_the_other() {
+    let deal = Deal::claimed().await;
+    let one = deal.file(&deal.maren, "recipient_confirmation", "100,000.00", "A-1").await;
+    let other = deal.file(&deal.maren, "receiving_bank_statement", "150,000.00", "A-2").await;
+    let (first, second) = (format!("{one}/accept"), format!("{other}/accept"));
+    let (shown, shown_to_kim) = tokio::join!(deal.maren.get(&first), deal.kim.get(&second));
+    let answers = tokio::join!(send(&deal.maren, &shown, &first, &[]), send(&deal.kim, &shown_to_kim, &second, &[]));
+    let answers = [answers.0, answers.1];
+    let mut statuses = answers.each_ref().map(|answer| answer.status);
+    statuses.sort_unstable();
+    assert_eq!(statuses, [303, 409], "what the second page said is no longer so");
+    let refused = answers.iter().find(|answer| answer.status == 409).expect("one is refused");
+    assert_says(refused, &["Other evidence was accepted or withdrawn", "That makes the amount"]);
+    let (by, at) = if answers[0].status == 409 { (&deal.maren, &first) } else { (&deal.kim, &second) };
+    deal.follow(by, &send(by, refused, at, &[]).await).await;
+    let read = deal.read().await;
+    assert_eq!((&read["state"], &read["confirmation_basis"]), (&"reconciled".into(), &"recipient_confirmation".into()));
+    // A claim changes nothing anymore.
+    let late = deal.act(&deal.maren, "claim", &super::CLAIM).await;
+    assert_eq!(late.status, 409, "{}", late.body);
+    assert_says(&late, &["The payment’s state is “Confirmed received” by now"]);
 }
 
 #[tokio::test]
