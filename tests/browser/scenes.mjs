@@ -283,6 +283,99 @@ export async function signFirst(tab, participant) {
   await tab.page.getByText('You signed “').first().waitFor();
 }
 
+// What the payments of an agreement are for, by what they are here for.
+const PAYMENTS = {
+  toAuthorize: 'Deposit', toVerify: 'First installment', changed: 'Second installment', ready: 'Third installment', claimed: 'Fourth installment', pending: 'Fifth installment',
+  toReview: 'Closing payment', exception: 'Broker fee', returned: 'Survey fee', cancelled: 'Parking fee', confirmed: 'Reservation fee',
+};
+
+const ACCOUNTS = [
+  { 'Account holder': 'Riverside Makers', Bank: 'First Bank of Albany', 'IBAN or account number': '000123456789', 'BIC or routing number': '021000021' },
+  { 'Account holder': 'Riverside Makers', Bank: 'Testbank', 'IBAN or account number': 'DE89 3704 0044 0532 0130 00' },
+];
+
+const movement = (id) => `/app/money/movements/${id}`;
+
+// Opens a payment, and does something there: opens the act's disclosure if it has one, fills in its form, and sends it.
+async function onPayment({ page, base }, id, label, typed = {}, { source, choice } = {}) {
+  await page.goto(base + movement(id));
+  const button = page.getByRole('button', { name: label, exact: true });
+  if (!await button.isVisible()) await page.locator('summary').getByText(`${label}…`, { exact: true }).click();
+  const form = page.locator('form', { has: button });
+  if (source) await form.getByLabel(source, { exact: true }).check();
+  for (const [name, option] of Object.entries(choice ?? {})) await form.getByLabel(name, { exact: true }).selectOption({ label: option });
+  for (const [name, text] of Object.entries(typed)) await form.getByLabel(name, { exact: true }).fill(text);
+  await button.click();
+}
+
+async function enterInstructions({ page, base }, id, kind, account) {
+  await page.goto(`${base}${movement(id)}/instructions`);
+  await page.getByLabel(kind, { exact: true }).check();
+  for (const [name, text] of Object.entries(account)) await page.getByLabel(name, { exact: true }).fill(text);
+  await press('Enter instructions')(page);
+}
+
+const US = 'US account (ABA routing number)';
+const claimIt = (tab, id) => onPayment(tab, id, "Record sender's claim", { 'Sent on': '3/14/2026', Reference: '20260314B1QGC08C000123' }, { choice: { 'Reference type': 'Fedwire IMAD' } });
+const prove = (tab, id, source, amount, reference) => onPayment(tab, id, 'File evidence', { 'Amount received': amount, 'Value date': '3/16/2026', 'Bank reference': reference }, { source });
+
+async function acceptFirst({ page, base }, id) {
+  await page.goto(base + movement(id));
+  await page.getByRole('link', { name: 'Review evidence', exact: true }).click();
+  await press('Accept evidence')(page);
+}
+
+// An active agreement with payments in every state: the payments by what they are here for, set up as a copy of another
+// agreement. Two members act in turn, as they have to.
+export async function payments(admin, second, stack, { confidential }) {
+  const { page, base } = admin;
+  await page.goto(`${base}/app/agreements/${confidential.id}`);
+  await press('Duplicate')(page);
+  const draft = page.url();
+  const [payer, payee] = confidential.participants.map((participant) => participant.display_name);
+  for (const purpose of Object.values(PAYMENTS)) {
+    await page.goto(`${draft}/payments`);
+    for (const [name, text] of Object.entries({ Purpose: purpose, Amount: '250,000', Currency: 'USD', Due: 'Mar 20, 2027', Reference: 'INV-117' })) await page.getByLabel(name, { exact: true }).fill(text);
+    await page.getByLabel('Payer', { exact: true }).selectOption({ label: payer });
+    await page.getByLabel('Payee', { exact: true }).selectOption({ label: payee });
+    await press('Add payment')(page);
+  }
+  await page.goto(`${draft}/publish`);
+  await press('Publish')(page);
+  const id = draft.split('/').at(-1);
+  const { data } = await stack.call(`/api/v1/movements?agreement_id=${id}`);
+  const made = { id, ...Object.fromEntries(Object.entries(PAYMENTS).map(([name, purpose]) => [name, data.find((found) => found.purpose === purpose).id])) };
+  for (const name of Object.keys(PAYMENTS).filter((found) => found !== 'toAuthorize' && found !== 'cancelled')) await onPayment(admin, made[name], 'Authorize');
+  for (const name of ['toVerify', 'changed', 'ready', 'claimed', 'pending', 'toReview', 'exception', 'returned', 'confirmed']) await enterInstructions(admin, made[name], US, ACCOUNTS[0]);
+  await enterInstructions(admin, made.changed, 'IBAN', ACCOUNTS[1]);
+  for (const name of ['ready', 'claimed', 'pending', 'toReview', 'exception', 'returned', 'confirmed']) {
+    await onPayment(second, made[name], 'Verify instructions', {}, { choice: { How: 'Call back to a known number' } });
+    await onPayment(second, made[name], 'Release instructions');
+    if (name !== 'ready') await claimIt(second, made[name]);
+  }
+  for (const name of ['pending', 'toReview', 'confirmed']) await onPayment(second, made[name], 'Ask for proof');
+  await onPayment(admin, made.exception, 'Flag exception', { Note: 'The payee says that the caller was someone else.' }, { choice: { Reason: 'Suspected fraud' } });
+  await onPayment(admin, made.returned, 'Record return', { Reason: 'The bank sent it back: account closed.' });
+  await onPayment(admin, made.cancelled, 'Cancel movement', { Reason: 'No parking space is needed.' });
+  await prove(admin, made.confirmed, 'The recipient’s own confirmation', '250,000.00', 'RC 1');
+  await acceptFirst(second, made.confirmed);
+  await prove(admin, made.toReview, 'The sender’s word', '250,000.00', 'SW 1');
+  await prove(admin, made.toReview, 'The recipient’s own confirmation', '100,000.00', 'RC 2');
+  await acceptFirst(second, made.toReview);
+  await prove(admin, made.toReview, 'The recipient’s own confirmation', '150,000.00', 'RC 3');
+  return made;
+}
+
+// Opens a payment's evidence that waits for review.
+const reviewIt = (page) => page.getByRole('link', { name: 'Review evidence', exact: true }).click();
+const ofPayment = (name) => (made) => movement(made.payments[name]);
+// Opens the disclosure of an act, and sends its form empty.
+const sendEmpty = (label) => async (page) => {
+  const button = page.getByRole('button', { name: label, exact: true });
+  if (!await button.isVisible()) await page.locator('summary').getByText(`${label}…`, { exact: true }).click();
+  await button.click();
+};
+
 // Opens the reason for a rejection, and sends it empty.
 const rejectWithoutReason = async (page) => { await page.locator('summary', { hasText: 'Reject…' }).click(); await press('Reject')(page); };
 
@@ -409,6 +502,30 @@ export const SCENES = [
   { name: 'Answers, none yet', path: ({ questionnaire, answerer: { participant } }) => answersOf(questionnaire, participant), says: 'has not sent answers yet' },
   { name: 'Answers, returned without a reason', path: ({ questionnaire, answered: { participant } }) => answersOf(questionnaire, participant), act: async (page) => { await page.locator('summary', { hasText: 'Return…' }).click(); await press('Return')(page); }, status: 422, has: '#reason[aria-invalid=true]' },
   { name: 'Agreement, answers to read', path: ({ questionnaire }) => agreement(questionnaire), says: ['A member to read the answers of Tomás Álvarez', 'Read answers of Tomás Álvarez', 'What is your full legal name?'] },
+  { name: 'Payment, to authorize', path: ofPayment('toAuthorize'), says: ['Deposit', 'Authorizing lets', 'No one has said that it was sent', 'Cancel movement…'], has: '.first button:text-is("Authorize")', reach: '.first button' },
+  { name: 'Payment, instructions of one’s own', path: ofPayment('toVerify'), says: ['another member has to verify them', '…6789', 'Change instructions…'], lacks: 'button:text-is("Verify instructions")' },
+  { name: 'Payment, instructions to verify', as: 'member', path: ofPayment('toVerify'), says: ['at a number that you knew before', 'Not verified'], has: '.first button:text-is("Verify instructions")' },
+  { name: 'Payment, verified without a method', as: 'member', path: ofPayment('toVerify'), act: press('Verify instructions'), status: 422, has: '#verify-method[aria-invalid=true]' },
+  { name: 'Payment, instructions changed', as: 'member', path: ofPayment('changed'), says: ['The instructions were changed', 'Changed instructions are how deals are robbed', '…6789', '…3000'], has: '.old-new' },
+  { name: 'Payment, instructions to enter', path: (made) => `${ofPayment('ready')(made)}/instructions`, says: ['Change instructions', 'for the account ending in …6789', 'takes them back from the payer'] },
+  { name: 'Payment, instructions refused', path: (made) => `${ofPayment('ready')(made)}/instructions`, act: press('Enter instructions'), status: 422, says: 'Account numbers are never shown again', has: '#holder[aria-invalid=true]' },
+  { name: 'Payment, waiting for the payer', path: ofPayment('ready'), says: ['can see the instructions', 'Verified by a second member', 'Flag exception…'] },
+  { name: 'Payment, claim refused', path: ofPayment('ready'), act: sendEmpty("Record sender's claim"), status: 422, has: '#claim-sent_on[aria-invalid=true]' },
+  { name: 'Payment, claimed', path: ofPayment('claimed'), says: ['says it was sent', '20260314B1QGC08C000123', 'It proves nothing about the arrival'], has: '.track.claim .badge.amber', lacks: '.track.claim .green' },
+  { name: 'Payment, waiting for proof', path: ofPayment('pending'), says: ['Waiting for proof', 'A bank’s document counts only with its file'], has: '#evidence[open] button:text-is("File evidence")' },
+  { name: 'Payment, evidence refused', path: ofPayment('pending'), act: sendEmpty('File evidence'), status: 422, says: 'Source must be chosen', has: '#evidence-amount[aria-invalid=true]' },
+  { name: 'Payment, evidence to review', path: ofPayment('toReview'), says: ['Proof under review', 'Never proof', '$100,000.00 USD of $250,000.00 USD accepted', 'Not the reference that the sender gave'], has: ['.track.proof .badge.green', 'a:text-is("Review evidence")'], lacks: '.track.claim .green' },
+  { name: 'Payment, evidence to accept', as: 'member', path: ofPayment('toReview'), act: reviewIt, says: ['What will be believed', 'That makes the amount: the payment is confirmed received.', 'There is no file.'], has: 'button:text-is("Accept evidence")' },
+  { name: 'Payment, rejected without a reason', path: ofPayment('toReview'), act: async (page) => { await page.locator('.track.proof summary', { hasText: 'Reject evidence…' }).click(); await page.locator('.track.proof button:text-is("Reject evidence")').click(); }, status: 422, has: 'textarea[aria-invalid=true]' },
+  { name: 'Payment, confirmed', path: ofPayment('confirmed'), says: ['Confirmed received', 'Nothing is left to do', 'It rests on the recipient’s own confirmation'], has: '.track.proof li.accepted', lacks: '.track.claim .green' },
+  { name: 'Payment, exception', path: ofPayment('exception'), says: ['Suspected fraud', 'Resolving never confirms an arrival', 'Record return…'], has: '.first button:text-is("Resolve")' },
+  { name: 'Payment, resolved without a choice', path: ofPayment('exception'), act: press('Resolve'), status: 422, says: 'How it goes on must be chosen' },
+  { name: 'Payment, returned', path: ofPayment('returned'), says: ['the money came back', 'account closed'] },
+  { name: 'Payment, cancelled', path: ofPayment('cancelled'), says: ['this payment was cancelled', 'No parking space is needed.'] },
+  { name: 'Payment, acted on too late', path: ofPayment('cancelled'), act: sendTo((made) => `${ofPayment('cancelled')(made)}/authorize`, {}), status: 409, says: 'Nothing was changed' },
+  { name: 'Payment, of another organization', as: 'colleague', path: ofPayment('ready'), status: 404, says: 'There is nothing here' },
+  { name: 'Agreement, payments', path: ({ payments: { id } }) => agreement({ id }), says: ['Payments', 'Broker fee', 'Says it was sent on 14 Mar 2026', '1 to review'], has: ['.payment .track.claim', '.payment .track.proof.confirmed'] },
+  { name: 'Home, payments', path: '/app', says: ['Instructions changed', 'Exception', 'Evidence to review', 'suspected fraud'] },
   { name: 'Participant, two documents', as: 'beginner', path: ({ beginner }) => `/app/parts/${beginner.participant}`, says: ['Sign “Confidentiality agreement”', 'Sign “Schedule of contacts”'], reach: '.task .primary' },
   { name: 'Participant, first of two documents', as: 'beginner', path: ofTwo('beginner')(0), says: 'Document 1 of 2 to sign', reach: '#sign button.primary, .to-sign a' },
   { name: 'Participant, first of two documents signed', as: 'returner', path: ofTwo('returner')(0), says: ['You signed this document', 'Next: Sign “Schedule of contacts”'], lacks: '#sign' },

@@ -8,7 +8,7 @@
 import fs from 'node:fs';
 import { VIEWS, chromium, expect, faults, open, screenshot, signIn } from './browser.mjs';
 import { Receiver } from './receiver.mjs';
-import { SCENES, attend, deliveries, guard, links, participantLink, prepare, recordPaper, signFirst, subscribe, twoDocuments } from './scenes.mjs';
+import { SCENES, attend, deliveries, guard, links, participantLink, payments, prepare, recordPaper, signFirst, subscribe, twoDocuments } from './scenes.mjs';
 import { Stack } from './stack.mjs';
 import { walkCompletion, walkDrawing, walkFirstDeal, walkReadme } from './walks.mjs';
 
@@ -159,6 +159,7 @@ async function main(stacks, receiver) {
   const secondTab = Object.assign(await open(chrome), { base: stack.base });
   await signIn(secondTab, stack.base, stack.organizations[0].members[1]);
   await recordPaper(secondTab, made.signer, made.grant);
+  made.payments = await payments(admin, Object.assign(secondTab, { base: stack.base }), stack, made);
   // Few recovery codes are left, with those of all views.
   while (made.guarded.recoveryCodes.length > 3 + VIEWS.length) {
     const { page, context } = await open(chrome);

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::app::{Browser, Page, unescaped};
+use crate::attending::hidden;
 use crate::log;
 use crate::org::Org;
+use crate::payments::terms;
 use crate::pdf::pdf;
 use crate::subscriber::Subscriber;
 
@@ -267,8 +269,29 @@ async fn deals(org: &Org, browser: &Browser) -> String {
     let declined = org.propose("publish_agreement", &org.ready_draft("Bridge round", |_| ()).await).await;
     browser.decide(&format!("/app/proposals/{}", declined["id"].as_str().expect("an id")), "decline", "").await;
     let published = org.ready_draft("Series A", |_| ()).await;
+    let payment = org.payment(published.id(), terms(&published, "Closing payment", "INV-117")).await;
     let proposal = org.propose("publish_agreement", &published).await;
     browser.decide(&format!("/app/proposals/{}", proposal["id"].as_str().expect("an id")), "confirm", "").await;
     org.propose("cancel_agreement", &published).await;
+    let members = [org.member("Ann Ray").await, org.member("Bo Lind").await];
+    org.open_movement([&members[0], &members[1]], payment).await;
+    prove(browser, &format!("/app/money/movements/{payment}")).await;
     path
+}
+
+/// Files evidence of a payment without a file, which a member has yet to accept.
+async fn prove(browser: &Browser, movement: &str) {
+    let page = browser.get(movement).await;
+    let action = format!("{movement}/evidence");
+    let own = hidden(&page, &action);
+    let typed = [
+        ("source", "recipient_confirmation"),
+        ("amount", "250,000.00"),
+        ("currency", "USD"),
+        ("value_date", "3/16/2026"),
+        ("bank_reference", "TRN 7741"),
+    ];
+    let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let filed = browser.post(&action, &own.chain(typed).collect::<Vec<_>>()).await;
+    assert_eq!(filed.status, 303, "{}", filed.body);
 }

@@ -166,6 +166,8 @@ fn shown(found: &Home) -> Vec<Uuid> {
 fn lead(found: &Home) -> String {
     match found.queue.proposals.total {
         0 if found.queue.is_new => "Welcome. Agreements, decisions and what they wait for appear here.".to_owned(),
+        0 if found.queue.payments.total == 1 => "One payment needs attention.".to_owned(),
+        0 if found.queue.payments.total > 1 => format!("{} payments need attention.", found.queue.payments.total),
         0 if is_idle(found) => "Nothing needs your decision.".to_owned(),
         0 => "No proposal needs your decision.".to_owned(),
         1 => "One proposal needs your decision.".to_owned(),

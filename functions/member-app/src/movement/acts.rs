@@ -2,6 +2,7 @@
 
 use shared::domain::day::Day;
 use shared::domain::ids::MovementId;
+use shared::domain::local_time::NotLocalTime;
 use shared::domain::movement::Resolution;
 use shared::domain::movement::claim::{NewClaim, ReferenceType, TransferReference};
 use shared::domain::movement::instructions::VerificationMethod;
@@ -61,7 +62,13 @@ pub(super) fn read_reason(form: &Form) -> Result<SafeNote, FieldErrors> {
 
 /// Reads a day as people type it.
 pub(super) fn read_day(form: &Form, field: &str) -> Result<Day, FieldErrors> {
-    Day::read(form.get(field)).map_err(|error| FieldErrors::one(field, FieldCode::InvalidFormat, error.to_string()))
+    Day::read(form.get(field)).map_err(|error| {
+        let message = match error {
+            NotLocalTime::Unreadable => "must be a date such as 3/16/2026".to_owned(),
+            other => other.to_string(),
+        };
+        FieldErrors::one(field, FieldCode::InvalidFormat, message)
+    })
 }
 
 /// What a choice that is missing or unknown is told.

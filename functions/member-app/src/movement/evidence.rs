@@ -21,8 +21,9 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 
 use super::acts::{not_chosen, read_day, read_reason, wrong};
 use super::form::{ActForm, Typed};
+use super::next::FILE;
 use super::refusal::{line, refusal};
-use super::tracks::{Entry, differences};
+use super::tracks::{Entry, differences_from_claim};
 use super::{Shown, agreement_link, evidence_url, ids, movement_url, name_of, page, purpose_of};
 use crate::Handler;
 use crate::done::redirect_with;
@@ -42,7 +43,7 @@ impl Handler for File {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.submitted_form()?;
         let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
-        let again = async |errors: FieldErrors| wrong(request, FORM, form, errors).await;
+        let again = async |errors: FieldErrors| wrong(request, FILE, form, errors).await;
         let (source, mut facts) = match read(form) {
             Ok(read) => read,
             Err(errors) => return again(errors).await,
@@ -78,9 +79,6 @@ impl Handler for File {
         }
     }
 }
-
-/// The name of the form that files evidence.
-const FORM: &str = "evidence";
 
 /// Reads the form, but for the content of the file. All that is wrong is reported at once.
 fn read(form: &Form) -> Result<(ChosenSource, EvidenceFacts), FieldErrors> {
@@ -162,7 +160,7 @@ fn filed(source: ChosenSource) -> Notice {
 }
 
 async fn not_filed(request: &Request, submitted: &SubmittedForm<'_>, notice: Notice) -> Result<PageResponse, Error> {
-    let typed = Typed::new(FORM, submitted.form(), FieldErrors::default());
+    let typed = Typed::new(FILE, submitted.form(), FieldErrors::default());
     Ok(page(request, typed, Some(notice)).await?.conflicting())
 }
 
@@ -172,8 +170,8 @@ async fn elsewhere(request: &Request, holder: EvidenceHolder) -> Result<Notice, 
     let amount = other.terms().money.map(|money| format!(", {}", money.for_people())).unwrap_or_default();
     let line = "Each document and each bank reference counts once. If it was filed there by mistake, reject or withdraw it there first.";
     let title = "This document or bank reference is filed for another payment";
-    let link = Link { url: movement_url(holder.movement_id), text: format!("{}{amount}", purpose_of(&other)) };
-    Ok(Notice { links: vec![link], ..Notice::bad(title, line) })
+    let payment = Link { url: movement_url(holder.movement_id), text: format!("{}{amount}", purpose_of(&other)) };
+    Ok(Notice { links: vec![payment], ..Notice::bad(title, line) })
 }
 
 #[derive(Template)]
@@ -228,7 +226,8 @@ async fn acceptance(request: &Request, notice: Option<Notice>) -> Result<PageRes
         notice,
         agreement: agreement_link(&review.agreement),
         movement: Link { url: movement_url(id), text: purpose_of(&review.movement) },
-        entry: Entry { accept: None, acts: Vec::new(), ..shown.evidence(found) },
+        // What differs is among the cautions.
+        entry: Entry { accept: None, acts: Vec::new(), differences: Vec::new(), ..shown.evidence(found) },
         believed: believed(&review, found),
         cautions: cautions(&shown, found),
         form,
@@ -295,7 +294,7 @@ fn believed(review: &MovementReview, evidence: &Evidence) -> Vec<String> {
             said.extend(cleared(review));
         }
         Some(Outcome::Missing(missing)) => {
-            said.push(format!("{} is still missing, so the payment is not confirmed yet.", in_app(missing, code)))
+            said.push(format!("{} is still missing, so the payment is not confirmed yet.", in_app(missing, code)));
         }
         Some(Outcome::Over(over)) => said.push(format!(
             "That is {} more than the amount, so the payment becomes an exception and is not confirmed.",
@@ -328,7 +327,8 @@ fn lowered(text: &str) -> String {
 
 /// What to look at before evidence is accepted.
 fn cautions(shown: &Shown<'_>, evidence: &Evidence) -> Vec<String> {
-    let mut cautions = differences(&shown.review.movement, evidence);
+    // What the amount means for the payment is said above.
+    let mut cautions = differences_from_claim(&shown.review.movement, evidence);
     if evidence.source().origin() == Origin::Typed {
         let where_from =
             if evidence.facts().file.is_some() { "Compare them with the file." } else { "There is no file." };

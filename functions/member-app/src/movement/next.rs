@@ -1,8 +1,9 @@
 //! The one next step of a payment, and the other acts that are possible.
 
-use shared::domain::agreement::Lifecycle;
 use shared::domain::agreement::gate::{GateRule, GateStatus};
+use shared::domain::agreement::{Lifecycle, StageAction};
 use shared::domain::ids::EvidenceId;
+use shared::domain::money::Money;
 use shared::domain::movement::claim::ReferenceType;
 use shared::domain::movement::instructions::VerificationMethod;
 use shared::domain::movement::source::{ChosenSource, Side};
@@ -13,7 +14,8 @@ use shared::service::movement_review::MovementReview;
 
 use super::form::{ActForm, Choice, Inputs};
 use super::instructions::instructions_url;
-use super::{Shown, agreement_link, capitalized, evidence_url, link_of, refusal};
+use super::{Shown, capitalized, evidence_url, link_of, refusal};
+use crate::agreement::agreement_url;
 use crate::layout::Link;
 
 /// The next step.
@@ -34,7 +36,12 @@ pub(super) struct Other {
     /// What opens it.
     pub summary: String,
     pub form: ActForm,
+    /// Whether it is open: it was refused, or is the next step.
+    pub is_open: bool,
 }
+
+/// The form that files evidence: its name, its place on the page, and the end of its URL.
+pub(super) const FILE: &str = "evidence";
 
 impl Next {
     fn text(text: impl Into<String>) -> Self {
@@ -52,27 +59,21 @@ impl Next {
 
 /// The next step, and the other acts.
 pub(super) fn acts(shown: &Shown<'_>) -> (Next, Vec<Other>) {
-    let mut next = next(shown);
-    let own = next.form.as_ref().map(|form| form.name.clone()).unwrap_or_default();
-    let mut others = others(shown);
-    // The form of the next step is not offered twice.
-    others.retain(|other| other.form.name != own);
-    if next.link.is_none() && next.form.is_none() && !next.is_done {
-        next.link = Some(agreement_link(&shown.review.agreement));
-    }
-    (next, others)
+    (next(shown), others(shown))
 }
 
 fn next(shown: &Shown<'_>) -> Next {
     let MovementReview { movement, agreement, .. } = shown.review;
     let is_active = agreement.lifecycle() == Lifecycle::Active;
     match movement.status() {
-        Status::Draft if agreement.lifecycle() == Lifecycle::Draft => {
-            Next::text("This payment is part of a draft. It can be authorized once the agreement is published.")
-        }
+        Status::Draft if agreement.lifecycle() == Lifecycle::Draft => shown.elsewhere(
+            "This payment is part of a draft. It can be authorized once the agreement is published.".to_owned(),
+        ),
         Status::Draft if is_active => authorize(shown),
         Status::Authorized if is_active => instruct(shown),
-        Status::Draft | Status::Authorized => Next::text(refusal::line(NotMoved::NotActive(agreement.lifecycle()))),
+        Status::Draft | Status::Authorized => {
+            shown.elsewhere(refusal::line(NotMoved::NotActive(agreement.lifecycle())))
+        }
         Status::InstructionsReady => {
             let payer = shown.payer();
             let text = format!(
@@ -88,10 +89,12 @@ fn next(shown: &Shown<'_>) -> Next {
             );
             Next::of(shown.act("ask-for-proof", "Ask for proof", text))
         }
-        Status::ReceiptPending => Next {
-            text: format!("Waiting for proof that it arrived. File it once {} or their bank has it.", shown.payee()),
-            ..Next::of(file(shown))
-        },
+        Status::ReceiptPending => {
+            let text =
+                format!("Waiting for proof that it arrived. File it once {} or their bank has it.", shown.payee());
+            let link = Link { url: format!("#{FILE}"), text: "File evidence".to_owned() };
+            Next { link: Some(link), ..Next::text(text) }
+        }
         Status::Processing => review(shown),
         Status::Reconciled(confirmation) => {
             let text = "Nothing is left to do: the arrival is confirmed.";
@@ -111,14 +114,11 @@ fn next(shown: &Shown<'_>) -> Next {
 fn authorize(shown: &Shown<'_>) -> Next {
     let MovementReview { movement, agreement, .. } = shown.review;
     if !agreement.lets_authorize(movement.id()) {
-        return Next::text(refusal::line(NotMoved::StepNotDone(shared::domain::agreement::StageAction::OpenMovement)));
+        return shown.elsewhere(refusal::line(NotMoved::StepNotDone(StageAction::OpenMovement)));
     }
-    let amount = movement.terms().money.map(shared::domain::money::Money::for_people).unwrap_or_default();
-    let text = format!(
-        "Authorizing says that {} may pay {amount} to {}. Countersign moves no money.",
-        shown.payer(),
-        shown.payee()
-    );
+    let amount = movement.terms().money.map(Money::for_people).unwrap_or_default();
+    let (payer, payee) = (shown.payer(), shown.payee());
+    let text = format!("Authorizing lets {payer} pay {payee} {amount}. Countersign moves no money.");
     Next::of(shown.act("authorize", "Authorize", text))
 }
 
@@ -137,9 +137,7 @@ fn instruct(shown: &Shown<'_>) -> Next {
         (None, None) if !instructions.is_verified_by_another() && !shown.review.is_alone => {
             Next::text(refusal::line(NotMoved::Own))
         }
-        (None, None) => Next::text(refusal::line(NotMoved::StepNotDone(
-            shared::domain::agreement::StageAction::ReleaseInstructions,
-        ))),
+        (None, None) => shown.elsewhere(refusal::line(NotMoved::StepNotDone(StageAction::ReleaseInstructions))),
     }
 }
 
@@ -243,8 +241,8 @@ fn file(shown: &Shown<'_>) -> ActForm {
     ActForm {
         hidden: vec![("id", EvidenceId::new().to_string())],
         inputs: Inputs::Evidence(choices.collect()),
-        fields: shown.typed.fields_of("evidence", &[("currency", currency)]),
-        ..shown.act("evidence", "File evidence", text)
+        fields: shown.typed.fields_of(FILE, &[("currency", currency)]),
+        ..shown.act(FILE, "File evidence", text)
     }
 }
 
@@ -276,7 +274,8 @@ fn others(shown: &Shown<'_>) -> Vec<Other> {
     }
     let mut offer = |is_possible: bool, summary: &str, form: ActForm| {
         if is_possible {
-            found.push(Other { summary: summary.to_owned(), form });
+            let is_open = form.is_refused || (form.name == FILE && state == MovementState::ReceiptPending);
+            found.push(Other { summary: summary.to_owned(), form, is_open });
         }
     };
     let takes_evidence = state.takes_evidence_of(Side::Sender) || state.takes_evidence_of(Side::Receiver);
@@ -337,6 +336,12 @@ fn flagged(reason: ExceptionReason) -> Choice {
 }
 
 impl Shown<'_> {
+    /// A next step that is done on the page of the agreement.
+    fn elsewhere(&self, text: String) -> Next {
+        let link = Link { url: agreement_url(self.review.agreement.id()), text: "Go to the agreement".to_owned() };
+        Next { link: Some(link), ..Next::text(text) }
+    }
+
     /// Whether members act on the payment: its agreement was published.
     pub fn is_published(&self) -> bool {
         self.review.agreement.was_published()

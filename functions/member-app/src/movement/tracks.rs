@@ -7,7 +7,7 @@ use shared::domain::money::{Money, in_app};
 use shared::domain::movement::Movement;
 use shared::domain::movement::claim::{Claim, TransferReference};
 use shared::domain::movement::evidence::{Evidence, EvidenceState};
-use shared::domain::movement::source::{Origin, Side};
+use shared::domain::movement::source::{EvidenceSource, Origin, Side};
 use shared::domain::movement::state::MovementState;
 use shared::domain::sentences::movements::{assurance, evidence_source, reference_type};
 use shared::service::movement_review::MovementReview;
@@ -110,11 +110,11 @@ impl Shown<'_> {
             ("Value date", evidence.facts().value_day.for_people()),
         ];
         facts.extend(evidence.facts().reference.as_ref().map(|text| ("Bank reference", text.as_str().to_owned())));
-        facts.push(("Facts", origin(source.origin()).to_owned()));
+        facts.push(("Origin", origin(source.origin()).to_owned()));
         let is_open = evidence.is_undecided() && !is_history(movement.state());
         Entry {
             anchor: anchor(evidence.id()),
-            title: evidence_source(source).to_owned(),
+            title: title(source).to_owned(),
             badge,
             class,
             facts,
@@ -136,7 +136,7 @@ impl Shown<'_> {
 
     fn acts_on(&self, evidence: &Evidence, is_open: bool) -> Vec<(&'static str, ActForm)> {
         let path = evidence_url(self.review.movement.id(), evidence.id());
-        let about = format!("{}, {}", evidence_source(evidence.source()), evidence.facts().money.for_people());
+        let about = format!("{}, {}", title(evidence.source()), evidence.facts().money.for_people());
         let act = |act: &str, label, text: &str| {
             let form = self.form(&format!("{act}-{}", evidence.id()), format!("{path}/{act}"), label);
             ActForm {
@@ -177,6 +177,12 @@ fn anchor(id: EvidenceId) -> String {
 
 fn filer(actor: &Actor) -> String {
     actor_label(actor)
+}
+
+/// Where evidence comes from, in short.
+fn title(source: EvidenceSource) -> &'static str {
+    let words = evidence_source(source);
+    words.split_once(',').map_or(words, |(short, _)| short)
 }
 
 /// How the facts of evidence came here. What was typed and what was read are told apart for all time.
@@ -220,10 +226,17 @@ fn state(evidence: &Evidence) -> State {
 }
 
 /// How evidence differs from what is due, and from what the sender claims.
-pub(super) fn differences(movement: &Movement, evidence: &Evidence) -> Vec<String> {
+fn differences(movement: &Movement, evidence: &Evidence) -> Vec<String> {
     let facts = evidence.facts();
-    let mut found = Vec::new();
-    found.extend(movement.terms().money.and_then(|due| difference(due, facts.money)));
+    let mut found: Vec<String> =
+        movement.terms().money.and_then(|due| difference(due, facts.money)).into_iter().collect();
+    found.extend(differences_from_claim(movement, evidence));
+    found
+}
+
+/// How evidence differs from what the sender claims.
+pub(super) fn differences_from_claim(movement: &Movement, evidence: &Evidence) -> Vec<String> {
+    let (facts, mut found) = (evidence.facts(), Vec::new());
     if evidence.source().side() == Side::Receiver
         && let Some(claim) = movement.claim()
     {

@@ -166,6 +166,30 @@ async fn a_page_of_acceptance_holds_only_for_what_it_showed() {
 }
 
 #[tokio::test]
+async fn two_parts_accepted_at_once_count_one_after_the_other() {
+    let deal = Deal::claimed().await;
+    let one = deal.file(&deal.maren, "recipient_confirmation", "100,000.00", "A-1").await;
+    let other = deal.file(&deal.maren, "receiving_bank_statement", "150,000.00", "A-2").await;
+    let (first, second) = (format!("{one}/accept"), format!("{other}/accept"));
+    let (shown, shown_to_kim) = tokio::join!(deal.maren.get(&first), deal.kim.get(&second));
+    let answers = tokio::join!(send(&deal.maren, &shown, &first, &[]), send(&deal.kim, &shown_to_kim, &second, &[]));
+    let answers = [answers.0, answers.1];
+    let mut statuses = answers.each_ref().map(|answer| answer.status);
+    statuses.sort_unstable();
+    assert_eq!(statuses, [303, 409], "what the second page said is no longer so");
+    let refused = answers.iter().find(|answer| answer.status == 409).expect("one is refused");
+    assert_says(refused, &["Other evidence was accepted or withdrawn", "That makes the amount"]);
+    let (by, at) = if answers[0].status == 409 { (&deal.maren, &first) } else { (&deal.kim, &second) };
+    deal.follow(by, &send(by, refused, at, &[]).await).await;
+    let read = deal.read().await;
+    assert_eq!((&read["state"], &read["confirmation_basis"]), (&"reconciled".into(), &"recipient_confirmation".into()));
+    // A claim changes nothing anymore.
+    let late = deal.act(&deal.maren, "claim", &super::CLAIM).await;
+    assert_eq!(late.status, 409, "{}", late.body);
+    assert_says(&late, &["The payment’s state is “Confirmed received” by now"]);
+}
+
+#[tokio::test]
 async fn receipts_add_up_to_one_minor_unit_less_exactly_and_one_more() {
     for (last, state) in [("149,999.99", "receipt_pending"), ("150,000.00", "reconciled"), ("150,000.01", "exception")]
     {

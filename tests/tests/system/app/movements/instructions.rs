@@ -229,6 +229,17 @@ async fn account_numbers_are_nowhere_but_where_they_were_typed() {
         assert_eq!(refused.status, 409, "{}", refused.body);
         seen.add(&refused);
     }
+    // A session that has ended keeps nothing of it, neither for signing in again nor in a cookie.
+    let late = Browser::new(deal.org.base_url());
+    for name in ["session", "owner"] {
+        if let Some(value) = maren.cookie(name) {
+            late.set_cookie(name, if name == "session" { "ended" } else { &value });
+        }
+    }
+    let unsent = late.post(&at, &ABA).await;
+    assert_eq!(unsent.status, 303, "{}", unsent.body);
+    assert!(!unsent.location().contains("ended=form"), "{}", unsent.location());
+    seen.add(&unsent);
     deal.done(kim, "instructions/verify", &[("method", "call_back")]).await;
     deal.done(kim, "instructions/release", &[]).await;
     let number = "000123456789";

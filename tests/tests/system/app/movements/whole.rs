@@ -19,7 +19,7 @@ async fn a_payment_goes_from_authorized_to_reconciled_and_completes_its_agreemen
             "20 Mar 2026",
             "Not set up yet",
             ">Harbor purchase</a>",
-            "Authorizing says that Ada Okafor may pay $250,000.00 USD to Northwind Robotics, Inc.",
+            "Authorizing lets Ada Okafor pay Northwind Robotics, Inc. $250,000.00 USD.",
             ">Authorize</button>",
             "No one has said that it was sent.",
             "Nothing shows that it arrived.",
