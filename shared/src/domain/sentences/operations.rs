@@ -100,6 +100,9 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("list_movements", "Listed movements", &[]),
     ("get_movement", "Read a movement", &[Part, Agreement]),
     ("end_movement", "Cancelled a movement with its agreement", &[Agreement, Part]),
+    // The ledger
+    ("list_ledger", "Listed the ledger", &[]),
+    ("export_ledger", "Exported the ledger", &[]),
     // Proposals
     ("list_proposals", "Listed proposals", &[]),
     ("get_proposal", "Read a proposal", &[Proposal]),
