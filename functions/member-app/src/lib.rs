@@ -33,6 +33,8 @@ mod invitation;
 mod invitations;
 mod labels;
 mod layout;
+mod ledger;
+mod ledger_export;
 mod members;
 mod organization;
 mod own_contacts;
@@ -264,6 +266,8 @@ fn agreement_routes() -> Router<Arc<AppState>> {
 /// The routes of the money that moves, and of what is owed: the ledger, movements, statements and obligations.
 fn money_routes() -> Router<Arc<AppState>> {
     Router::new()
+        .route(ledger::PATH, page::<ledger::Show>())
+        .route("/app/money/export", page::<ledger_export::Export>())
 }
 
 /// The routes of participants, who have no account: their link, and the pages that it opens.
