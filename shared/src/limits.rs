@@ -219,6 +219,12 @@ pub const AUDIT_EXPORT_ROWS_MAX: usize = 10_000;
 pub const AUDIT_EXPORT_QUERIES_MAX: u32 = 20;
 /// An exported file, in bytes. As text in JSON each byte takes up to two, and Lambda takes [`RESPONSE_BYTES_MAX`].
 pub const AUDIT_EXPORT_BYTES_MAX: usize = 3_000_000;
+/// Workspaces that the page of the ledger offers to filter by. Others are reached from their own pages.
+pub const LEDGER_WORKSPACES_MAX: usize = 50;
+/// Rows of the ledger that are read at a time for a file.
+pub const LEDGER_EXPORT_STEP: usize = 200;
+/// An exported file of the ledger, in bytes, as of [`AUDIT_EXPORT_BYTES_MAX`].
+pub const LEDGER_EXPORT_BYTES_MAX: usize = 3_000_000;
 /// Acts that the page of an agreement shows.
 pub const ACTS_SHOWN_MAX: usize = 20;
 

@@ -116,7 +116,7 @@ impl Fixture {
     }
 
     /// A call that adds a record to a list: of the operation that posts to the path of the list. Payments and obligations are
-    /// added past the API, which has no operation that adds them.
+    /// added past the API, which has no operation that adds them; each payment is a row of the ledger.
     ///
     /// # Panics
     /// When nothing posts there.
@@ -129,9 +129,9 @@ impl Fixture {
             let (_, owed) = obligations::in_force(&self.org, &record("workspace_id"), parties, force).await;
             return self.org.get(format!("/api/v1/obligations/{}", owed[0])).send().await.ok(200);
         }
-        if list.id == "list_movements" {
+        if ["list_movements", "list_ledger"].contains(&list.id.as_str()) {
             let id = self.org.payment(self.with_payments, PaymentTerms::default()).await;
-            return self.org.get(format!("{}/{id}", list.path)).send().await.ok(200);
+            return self.org.get(format!("/api/v1/movements/{id}")).send().await.ok(200);
         }
         let create = self.writes().find(|operation| operation.path == list.path && operation.method == "POST");
         let create = create.unwrap_or_else(|| panic!("{} has no operation that adds to it", list.id));

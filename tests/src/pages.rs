@@ -205,7 +205,8 @@ fn kind(path: &str) -> String {
 fn links(page: &Page) -> Vec<String> {
     let targets = page.body.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
     let is_page = |target: &&str| *target == "/app" || target.starts_with("/app/") || target.starts_with("/app?");
-    let assets = ["/app/fonts/", "/app/style.css", "/app/app.js", "/app/audit/export", "/app/evidence/"];
+    let assets =
+        ["/app/fonts/", "/app/style.css", "/app/app.js", "/app/audit/export", "/app/money/export", "/app/evidence/"];
     // The files of fixtures are not there: the one that is uploaded is visited on its own.
     let is_file = |target: &str| target.ends_with("/view") || target.ends_with("/download");
     targets

@@ -18,7 +18,7 @@ impl Csv {
 
     fn push_field(&mut self, field: &str) {
         // A spreadsheet runs what begins like this as a formula. The apostrophe makes it text.
-        let is_formula = field.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+        let is_formula = field.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
         let is_quoted = field.contains([',', '"', '\r', '\n']);
         if is_quoted {
             self.0.push('"');
@@ -41,6 +41,11 @@ impl Csv {
     pub fn into_string(self) -> String {
         self.0
     }
+
+    /// What was added since the last part of a file that is sent part by part.
+    pub fn take(&mut self) -> String {
+        std::mem::take(&mut self.0)
+    }
 }
 
 #[cfg(test)]
@@ -52,8 +57,9 @@ mod tests {
         let mut csv = Csv::default();
         csv.push(["plain", "", "a, b", "say \"hi\"", "two\r\nlines", "Zoë"]);
         csv.push(["=1+1", "+49", "-1", "@SUM(A1)", "=\"a\",b", "a=b"]);
+        csv.push(["＝1+1", "＠SUM(A1)"]);
         let expected = "plain,,\"a, b\",\"say \"\"hi\"\"\",\"two\r\nlines\",Zoë\r\n\
-                        '=1+1,'+49,'-1,'@SUM(A1),\"'=\"\"a\"\",b\",a=b\r\n";
+                        '=1+1,'+49,'-1,'@SUM(A1),\"'=\"\"a\"\",b\",a=b\r\n'＝1+1,'＠SUM(A1)\r\n";
         assert_eq!(csv.len(), expected.len());
         assert_eq!(csv.into_string(), expected);
     }

@@ -33,6 +33,8 @@ mod invitation;
 mod invitations;
 mod labels;
 mod layout;
+mod ledger;
+mod ledger_export;
 mod members;
 mod movement;
 mod organization;
@@ -270,6 +272,8 @@ fn agreement_routes() -> Router<Arc<AppState>> {
 fn money_routes() -> Router<Arc<AppState>> {
     let at = |path: &str| format!("/app/money/movements/{{id}}{path}");
     Router::new()
+        .route(ledger::PATH, page::<ledger::Show>())
+        .route("/app/money/export", page::<ledger_export::Export>())
         .route(&at(""), page::<movement::Show>())
         .route(&at("/authorize"), action::<movement::Authorize>())
         .route(&at("/instructions"), page_with_action::<movement::ShowForm, movement::Enter>())

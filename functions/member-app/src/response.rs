@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use askama::Template;
 use axum::body::{Body, Bytes};
 use axum::response::Response;
+use futures_util::Stream;
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use shared::api::pipeline::REQUEST_ID;
@@ -37,14 +38,28 @@ pub(crate) struct PageResponse {
 
 /// A file that is a response.
 struct File {
-    content: Bytes,
+    content: Body,
     content_type: &'static str,
     disposition: String,
 }
 
 impl PageResponse {
+    /// A file that the browser saves, which is sent part by part as it is read. When a part can't be read the response breaks
+    /// off, so that nobody takes what has arrived for the whole.
+    pub fn stream(
+        parts: impl Stream<Item = Result<String, Error>> + Send + 'static,
+        content_type: &'static str,
+        name: &str,
+    ) -> Self {
+        Self::file_of(Body::from_stream(parts), content_type, "attachment", name)
+    }
+
     /// A file, which the browser shows (`inline`) or saves (`attachment`).
     pub fn file(content: Bytes, content_type: &'static str, disposition: &'static str, name: &str) -> Self {
+        Self::file_of(Body::from(content), content_type, disposition, name)
+    }
+
+    fn file_of(content: Body, content_type: &'static str, disposition: &'static str, name: &str) -> Self {
         // RFC 6266: a name in plain ASCII for old readers, and the whole name, percent-encoded.
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " -_.()".contains(letter);
         let plain: String = name.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect();
@@ -310,7 +325,7 @@ const SECRET_ADDRESSES: [&str; 3] = ["/app/invitations/", "/app/links/", "/app/p
 
 fn into_http(request: &Request, page: PageResponse) -> Response {
     let (file, body) = match page.file {
-        Some(File { content, content_type, disposition }) => (Some((content_type, disposition)), Body::from(content)),
+        Some(File { content, content_type, disposition }) => (Some((content_type, disposition)), content),
         None => (None, Body::from(page.body)),
     };
     let mut response = Response::new(body);

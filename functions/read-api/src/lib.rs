@@ -4,6 +4,7 @@ mod agreements;
 mod contacts;
 mod identity;
 mod information;
+mod ledger;
 mod movements;
 mod obligations;
 mod workspaces;
@@ -22,6 +23,7 @@ pub fn operations(routes: &mut impl Register) {
     routes.read::<information::ListInformation>();
     routes.read::<movements::ListMovements>();
     routes.read::<movements::GetMovement>();
+    routes.read::<ledger::ListLedger>();
     routes.read::<obligations::ListObligations>();
     routes.read::<obligations::GetObligation>();
 }

@@ -168,6 +168,7 @@ impl Description {
                 {"name": "Workspaces", "description": "One deal or matter each."},
                 {"name": "Agreements", "description": "Drafted over the API; published and cancelled by people only."},
                 {"name": "Movements", "description": "Money that moves between real banks: a claim and its proof, apart. Read-only; people act in the app."},
+                {"name": "Ledger", "description": "One row for each thing owed or owing, across all workspaces. Read-only."},
                 {"name": "Obligations", "description": "What participants promised each other: when it is due, what is claimed, and what the other side confirmed. Read-only; people act in the app."},
                 {"name": "Proposals", "description": "Protected effects that wait for a member's decision."},
                 {"name": "Webhooks", "description": "What your endpoints are told. Members who are admins add endpoints in the app."},

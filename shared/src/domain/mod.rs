@@ -18,6 +18,7 @@ mod histories;
 pub mod ids;
 pub mod information;
 pub mod invitation;
+pub mod ledger;
 pub mod local_time;
 pub mod member;
 pub mod moment;

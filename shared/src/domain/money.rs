@@ -194,15 +194,16 @@ pub fn digits_of(code: &str) -> usize {
 
 /// An amount in minor units as the API shows it, such as `USD 1,250.00`.
 #[must_use]
-pub fn in_api(minor: i64, currency: &str) -> String {
+pub fn in_api(minor: impl Into<i128>, currency: &str) -> String {
     let (sign, figures) = figures(minor, currency);
     format!("{currency} {sign}{figures}").trim_start().to_owned()
 }
 
 /// An amount in minor units as the app shows it, such as `$1,250.00 USD`. The code stays, because several currencies share
-/// a symbol. Without a symbol it is written as in the API.
+/// a symbol. Without a symbol it is written as in the API. A sum of amounts may be larger than any of them.
 #[must_use]
-pub fn in_app(minor: i64, currency: &str) -> String {
+pub fn in_app(minor: impl Into<i128>, currency: &str) -> String {
+    let minor: i128 = minor.into();
     let (sign, figures) = figures(minor, currency);
     let symbol = match currency {
         "USD" | "CAD" | "AUD" | "NZD" | "HKD" | "SGD" | "MXN" => "$",
@@ -217,13 +218,20 @@ pub fn in_app(minor: i64, currency: &str) -> String {
 
 /// An amount without its currency, as a form shows it: `750,000.00`.
 #[must_use]
-pub fn in_form(minor: i64, currency: &str) -> String {
+pub fn in_form(minor: impl Into<i128>, currency: &str) -> String {
     let (sign, figures) = figures(minor, currency);
     format!("{sign}{figures}")
 }
 
+/// An amount without its currency and without separators, as programs read it: `750000.00`.
+#[must_use]
+pub fn in_file(minor: impl Into<i128>, currency: &str) -> String {
+    in_form(minor, currency).replace(',', "")
+}
+
 /// The sign of an amount, and its figures with the digits of its currency.
-fn figures(minor: i64, currency: &str) -> (&'static str, String) {
+fn figures(minor: impl Into<i128>, currency: &str) -> (&'static str, String) {
+    let minor: i128 = minor.into();
     let digits = digits_of(currency);
     let sign = if minor < 0 { "-" } else { "" };
     let text = format!("{:0>width$}", minor.unsigned_abs(), width = digits + 1);
@@ -318,6 +326,8 @@ mod tests {
         ] {
             assert_eq!((&*in_api(minor, currency), &*in_app(minor, currency)), (api, app));
         }
+        assert_eq!(in_app(i128::from(i64::MAX) * 2, "USD"), "$184,467,440,737,095,516.14 USD");
+        assert_eq!((&*in_file(125_000_000, "USD"), &*in_file(7, "KWD")), ("1250000.00", "0.007"));
         let money = Money::new(125_000, currency("USD")).unwrap();
         assert_eq!((&*money.amount_display(), &*money.for_people()), ("USD 1,250.00", "$1,250.00 USD"));
     }

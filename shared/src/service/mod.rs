@@ -36,6 +36,7 @@ pub mod evidence;
 pub mod home;
 pub mod information;
 pub mod invitations;
+pub mod ledger;
 pub mod link_codes;
 pub mod loaded_agreement;
 pub mod members;

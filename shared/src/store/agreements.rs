@@ -12,7 +12,7 @@ use super::{OrgStore, StoreError, Versioned};
 use crate::domain::agreement::acts::EditedPart;
 use crate::domain::agreement::draft::Draft;
 use crate::domain::agreement::progress::AdvancedAgreement;
-use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::agreement::{Agreement, AgreementKind, Lifecycle};
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{AgreementId, ContactId, MemberId, OrgId, ParticipantId, WorkspaceId};
 use crate::domain::member::ByMember;
@@ -36,11 +36,15 @@ list_query! {
 }
 
 /// The attribute of a row that holds the workspace.
-const WORKSPACE: Attribute<WorkspaceId> = Attribute::named("w");
+pub(super) const WORKSPACE: Attribute<WorkspaceId> = Attribute::named("w");
 /// The attribute of a row that holds the lifecycle.
-const LIFECYCLE: Attribute<Lifecycle> = Attribute::named("l");
+pub(super) const LIFECYCLE: Attribute<Lifecycle> = Attribute::named("l");
 /// The attribute of a row that holds the contacts that take part. Rows that were written before it was there lack it.
-const CONTACTS: &str = "p";
+pub(super) const CONTACTS: &str = "p";
+/// The attribute of a row that holds the kind. Rows that were written before it was there lack it.
+pub(super) const KIND: Attribute<AgreementKind> = Attribute::named("k");
+/// The attribute of a row that holds the participants, in the order of their contacts, if payments or promises name some.
+pub(super) const PARTICIPANTS: &str = "r";
 /// The attribute of a row that holds since when a draft is as it is, or an active agreement's step is open, in milliseconds
 /// since 1970.
 const SINCE: &str = "t";
@@ -53,7 +57,7 @@ const ANSWERS: &str = "n";
 /// The attribute of a row that holds who recorded the signatures on paper that wait for a second member, if there are any.
 const PAPERS: &str = "g";
 /// The attribute of a row that holds when the agreement expires, in milliseconds since 1970.
-const EXPIRES: &str = "x";
+pub(super) const EXPIRES: &str = "x";
 
 impl Record for Agreement {
     type Id = AgreementId;
@@ -71,12 +75,19 @@ impl Record for Agreement {
         let row = Row::searched_by(Folded::new(self.name.as_str()))
             .with(&WORKSPACE, &self.workspace_id)
             .with(&LIFECYCLE, &self.lifecycle())
+            .with(&KIND, &self.kind)
             .with_ids(CONTACTS, self.participants.iter().map(|participant| participant.contact_id.uuid()))
             .with_ids(WAITED_FOR, self.waited_for().into_iter().map(ContactId::uuid))
             .with_number(DECLINED, self.is_declined().then_some(1))
             .with_number(ANSWERS, i64::try_from(self.answers_waiting()).ok().filter(|count| *count > 0))
             .with_number(SINCE, self.open_since().map(Timestamp::unix_ms))
             .with_number(EXPIRES, self.expires_at.map(Timestamp::unix_ms));
+        let is_owed = !self.movements().is_empty() || !self.promises.is_empty();
+        let row = if is_owed {
+            row.with_ids(PARTICIPANTS, self.participants.iter().map(|participant| participant.id.uuid()))
+        } else {
+            row
+        };
         let mut papers = self.papers_to_confirm().map(|(_, paper)| paper.recorded_by.uuid()).peekable();
         if papers.peek().is_some() { row.with_ids(PAPERS, papers) } else { row }
     }

@@ -32,6 +32,7 @@ pub(crate) mod information;
 pub(crate) mod invitations;
 mod item;
 pub mod keys;
+pub mod ledger;
 pub(crate) mod link_codes;
 pub mod list;
 pub(crate) mod members;

@@ -22,8 +22,9 @@ use crate::domain::agreement::acts::EditedPart;
 use crate::domain::agreement::draft::Draft;
 use crate::domain::call_context::CallContext;
 use crate::domain::day::Day;
-use crate::domain::ids::{AgreementId, EvidenceId, MemberId, MovementId, OrgId, WorkspaceId};
+use crate::domain::ids::{AgreementId, EvidenceId, MemberId, MovementId, OrgId, ParticipantId, WorkspaceId};
 use crate::domain::member::movements::{EvidenceChange, InstructionsEntered, MovementChange, Resolved};
+use crate::domain::money::{Currency, Money};
 use crate::domain::movement::evidence::{Evidence, EvidenceKey, KeyChange};
 use crate::domain::movement::instructions::{InstructionsStatus, SealedInstructions};
 use crate::domain::movement::safe_text::SafeLine;
@@ -47,17 +48,29 @@ list_query! {
 }
 
 /// The attribute of a row that holds the state.
-const STATE: Attribute<MovementState> = Attribute::named("st");
+pub(super) const STATE: Attribute<MovementState> = Attribute::named("st");
 /// The attribute of a row that holds the agreement.
-const AGREEMENT: Attribute<AgreementId> = Attribute::named("a");
+pub(super) const AGREEMENT: Attribute<AgreementId> = Attribute::named("a");
 /// The attribute of a row that holds the workspace.
-const WORKSPACE: Attribute<WorkspaceId> = Attribute::named("w");
+pub(super) const WORKSPACE: Attribute<WorkspaceId> = Attribute::named("w");
 /// The attribute of a row that holds the day by which the movement is due, if there is one.
-const DUE: Attribute<Day> = Attribute::named("d");
+pub(super) const DUE: Attribute<Day> = Attribute::named("d");
+/// The attribute of a row that holds the payer, if there is one.
+pub(super) const SENDER: &str = "f";
+/// The attribute of a row that holds the payee, if there is one.
+pub(super) const RECEIVER: &str = "o";
+/// The attribute of a row that holds the amount, in minor units, if there is one.
+pub(super) const AMOUNT: &str = "m";
+/// The attribute of a row that holds the currency of the amount.
+pub(super) const CURRENCY: Attribute<Currency> = Attribute::named("c");
+/// The attribute of a row that is there, with any number, if the sender says that it was sent.
+pub(super) const CLAIMED: &str = "q";
+/// The attribute of a row that holds what accepted evidence shows, in minor units, if it shows any.
+pub(super) const PROVEN: &str = "y";
 /// The attribute of a row that holds who entered instructions that no other member has verified, while the movement goes on.
 const UNVERIFIED: Attribute<MemberId> = Attribute::named("u");
 /// The attribute of a row that says that such instructions were changed.
-const CHANGED: &str = "c";
+const CHANGED: &str = "g";
 /// The attribute of a row that holds since when a member should look at the movement, in milliseconds since 1970.
 const SINCE: &str = "t";
 /// The attribute of a unique item that holds the movement for which the document counts.
@@ -79,11 +92,23 @@ impl Record for Movement {
 
     fn row(&self) -> Row {
         let terms = self.terms();
-        let texts = [&terms.purpose, &terms.reference].into_iter().flatten().map(SafeLine::as_str);
-        let row = Row::searched_by(Folded::join(texts))
+        // The purpose is the first line, empty if there is none: the ledger searches that alone.
+        let purpose = terms.purpose.as_ref().map_or("", SafeLine::as_str);
+        let reference = terms.reference.as_ref().map(SafeLine::as_str);
+        let proven = self.receipt().map(|receipt| receipt.received_minor).filter(|received| *received > 0);
+        let row = Row::searched_by(Folded::join(std::iter::once(purpose).chain(reference)))
             .with(&STATE, &self.state())
             .with(&AGREEMENT, &self.agreement_id())
-            .with(&WORKSPACE, &self.workspace_id());
+            .with(&WORKSPACE, &self.workspace_id())
+            .with_id(SENDER, terms.sender.map(ParticipantId::uuid))
+            .with_id(RECEIVER, terms.receiver.map(ParticipantId::uuid))
+            .with_number(AMOUNT, terms.money.map(Money::amount_minor))
+            .with_number(CLAIMED, self.claim().map(|_| 1))
+            .with_number(PROVEN, proven);
+        let row = match terms.money {
+            Some(money) => row.with(&CURRENCY, &money.currency()),
+            None => row,
+        };
         let row = match &terms.due_on {
             Some(day) => row.with(&DUE, day),
             None => row,
@@ -475,6 +500,9 @@ mod tests {
         assert_eq!(text(row, STATE.name), Some("reconciled"));
         assert_eq!(text(row, AGREEMENT.name), Some(movement.agreement_id().to_string().as_str()));
         assert_eq!(text(row, DUE.name), Some("2026-03-20"));
+        let payment = crate::store::ledger::payment(row).unwrap();
+        assert_eq!((payment.money, payment.state), (movement.terms().money.unwrap(), MovementState::Reconciled));
+        assert_eq!((payment.proven_minor, payment.is_claimed), (i64::MAX, false));
     }
 
     #[test]

@@ -34,14 +34,18 @@ list_query! {
 }
 
 /// The attribute of a row that holds the workspace.
-const WORKSPACE: Attribute<WorkspaceId> = Attribute::named("w");
+pub(super) const WORKSPACE: Attribute<WorkspaceId> = Attribute::named("w");
 /// The attribute of a row that holds the agreement.
-const AGREEMENT: Attribute<AgreementId> = Attribute::named("a");
+pub(super) const AGREEMENT: Attribute<AgreementId> = Attribute::named("a");
 /// The attribute of a row that holds the state, which doesn't depend on the time.
-const STATE: Attribute<ObligationState> = Attribute::named("st");
+pub(super) const STATE: Attribute<ObligationState> = Attribute::named("st");
 /// The attribute of a row that holds when the first occurrence is due for which nobody has said that it is done, passed or
 /// not, in milliseconds since 1970.
-const NEXT_DUE: &str = "n";
+pub(super) const NEXT_DUE: &str = "n";
+/// The attribute of a row that holds who owes it.
+pub(super) const PROMISORS: &str = "f";
+/// The attribute of a row that holds to whom it is owed.
+pub(super) const PROMISEES: &str = "o";
 
 impl Record for Obligation {
     type Id = ObligationId;
@@ -56,12 +60,14 @@ impl Record for Obligation {
     }
 
     fn row(&self) -> Row {
-        // Nothing searches obligations.
-        Row::searched_by(Folded::new(""))
+        // The ledger searches names; the list of obligations has no search.
+        Row::searched_by(Folded::new(self.name().as_str()))
             .with(&WORKSPACE, &self.workspace_id())
             .with(&AGREEMENT, &self.agreement_id())
             .with(&STATE, &self.state())
             .with_number(NEXT_DUE, self.next_due_at().map(Timestamp::unix_ms))
+            .with_ids(PROMISORS, self.parties().promisors().iter().map(|id| id.uuid()))
+            .with_ids(PROMISEES, self.parties().promisees().iter().map(|id| id.uuid()))
     }
 
     fn encode(&self) -> Result<Item, StoreError> {
@@ -77,6 +83,14 @@ impl OrgStore {
     /// An obligation.
     pub async fn obligation(&self, id: ObligationId) -> Result<Option<Versioned<Obligation>>, StoreError> {
         self.find(id).await
+    }
+
+    /// The obligations with these ids. Missing ones are left out.
+    pub(crate) async fn obligations(
+        &self,
+        ids: impl IntoIterator<Item = ObligationId>,
+    ) -> Result<Vec<Versioned<Obligation>>, StoreError> {
+        self.find_all(ids).await
     }
 
     /// A page of the obligations that a query asks for.

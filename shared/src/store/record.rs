@@ -60,6 +60,11 @@ impl Row {
         self
     }
 
+    /// Adds an id that filters look at, in 16 bytes; nothing where there is none.
+    pub(super) fn with_id(self, name: &'static str, id: Option<Uuid>) -> Self {
+        if id.is_some() { self.with_ids(name, id) } else { self }
+    }
+
     /// Adds a number that filters look at; nothing where there is none.
     pub(super) fn with_number(mut self, name: &'static str, value: Option<i64>) -> Self {
         self.attributes.extend(value.map(|value| (name, AttributeValue::N(value.to_string()))));

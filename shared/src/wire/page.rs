@@ -161,6 +161,38 @@ impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Filter<T> {
     }
 }
 
+/// A choice between `true` and `false`, with what it is when it is left out. An empty one is refused, since it is neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flag<const DEFAULT: bool>(bool);
+
+impl<const DEFAULT: bool> Default for Flag<DEFAULT> {
+    fn default() -> Self {
+        Self(DEFAULT)
+    }
+}
+
+impl<const DEFAULT: bool> Flag<DEFAULT> {
+    /// The choice.
+    #[must_use]
+    pub fn get(self) -> bool {
+        self.0
+    }
+}
+
+impl<const DEFAULT: bool> Deserr<FieldErrors> for Flag<DEFAULT> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        match value {
+            Value::Boolean(choice) => Ok(Self(choice)),
+            Value::String(text) if text == "true" => Ok(Self(true)),
+            Value::String(text) if text == "false" => Ok(Self(false)),
+            _ => Err(FieldErrors::at(location, FieldCode::InvalidType, "must be true or false")),
+        }
+    }
+}
+
 /// A requested page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PageRequest {
@@ -222,6 +254,12 @@ impl<T: ToSchema> ListParameter for Filter<T> {
             .description(Some("No filter."))
             .extensions(Some(ExtensionsBuilder::new().add("x-enum-descriptions", json!(["No filter."])).build()));
         OneOfBuilder::new().item(Ref::from_schema_name(T::name())).item(none).default(Some(json!(""))).into()
+    }
+}
+
+impl<const DEFAULT: bool> ListParameter for Flag<DEFAULT> {
+    fn parameter_schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::Boolean).default(Some(json!(DEFAULT))).into()
     }
 }
 
@@ -404,6 +442,8 @@ mod tests {
             kind: Filter<FieldCode>,
             /// With this reference only.
             reference: Option<FieldCode>,
+            /// Whether finished ones are listed too.
+            finished: Flag<true>,
         }
     }
 
@@ -463,10 +503,20 @@ mod tests {
     }
 
     #[test]
+    fn a_choice_is_true_or_false_and_nothing_else() {
+        for (query, choice) in [("", true), ("finished=true", true), ("finished=false", false)] {
+            assert_eq!(read_query::<Query>(Some(query)).unwrap().finished.get(), choice, "{query}");
+        }
+        for query in ["finished=", "finished=False", "finished=0", "finished=no", "finished=%20true"] {
+            assert_eq!(code(query), FieldCode::InvalidType, "{query}");
+        }
+    }
+
+    #[test]
     fn a_query_describes_its_filters_then_the_page() {
         let parameters = <Query as utoipa::IntoParams>::into_params(|| Some(ParameterIn::Query));
         let names: Vec<&str> = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
-        assert_eq!(names, ["search", "kind", "reference", "limit", "offset"]);
+        assert_eq!(names, ["search", "kind", "reference", "finished", "limit", "offset"]);
         assert_eq!(parameters[0].description.as_deref(), Some("A part of the text."));
         assert!(parameters.iter().all(|parameter| parameter.required == Required::False));
     }

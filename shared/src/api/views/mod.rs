@@ -5,6 +5,7 @@ pub mod agreements;
 pub mod contacts;
 pub mod identity;
 pub mod information;
+pub mod ledger;
 pub mod movements;
 pub mod obligations;
 pub mod proposals;

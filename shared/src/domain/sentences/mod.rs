@@ -2,10 +2,11 @@
 //! enums.
 //!
 //! `status` has an agreement's `status` and a gate's `waiting_on`; `review` the `_sentence` fields, the requirements of
-//! gates and the effects of decisions; `changes` the changes since a proposal was made; [`movements`] payments; `obligations`
+//! gates and the effects of decisions; `changes` the changes since a proposal was made; [`movements`] payments; `ledger` its rows; `obligations`
 //! promises and obligations; `terms` roles and the terms of a SAFE; `operations` what calls did, for the audit log and for histories. When an event is sent is declared with the event, in [`event`](super::event).
 
 mod changes;
+mod ledger;
 pub mod movements;
 mod names;
 mod obligations;
@@ -15,6 +16,7 @@ mod status;
 mod terms;
 
 pub use changes::{changes_since, payment_changes};
+pub use ledger::{ledger_direction, ledger_product, ledger_row_type, payment_title};
 pub use names::condition;
 pub use obligations::{obligation_state, occurrence, promise, promise_terms, standing_state};
 pub use operations::{OperationWords, act, changes_a_record, operation, operations};

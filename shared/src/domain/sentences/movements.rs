@@ -8,6 +8,9 @@ use crate::domain::movement::state::{ExceptionReason, MovementState};
 use crate::domain::movement::terms::{Direction, Method};
 use crate::domain::movement::{Movement, ReleaseBasis};
 
+/// What a payment is called that has no purpose yet.
+pub const UNTITLED: &str = "Payment without a purpose";
+
 /// The label of a state (specification, "Enumerations").
 #[must_use]
 pub fn movement_state(state: MovementState) -> &'static str {

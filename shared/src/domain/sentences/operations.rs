@@ -129,6 +129,9 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("resolve_exception", "Resolved a payment’s exception", &[Part, Agreement]),
     ("record_return", "Recorded that a payment came back", &[Part, Agreement]),
     ("cancel_movement", "Cancelled a payment", &[Part, Agreement]),
+    // The ledger
+    ("list_ledger", "Listed the ledger", &[]),
+    ("export_ledger", "Exported the ledger", &[]),
     // Proposals
     ("list_proposals", "Listed proposals", &[]),
     ("get_proposal", "Read a proposal", &[Proposal]),

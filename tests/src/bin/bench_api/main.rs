@@ -40,13 +40,15 @@ async fn main() -> ExitCode {
     let stack = Stack::with(Needs::SHARED);
     let mut report = Report::default();
     eprintln!("Measuring the operations");
-    let operations = operations(&stack).await;
+    let mut operations = operations(&stack).await;
     let mut lists = Vec::new();
     for &size in sizes {
         eprintln!("Seeding {size} contacts");
         let org = Org::on(Arc::clone(&stack)).await;
         let contacts = Contacts::seed(&org, size).await;
         report.seedings.push(Seeding { contacts: size, seconds: contacts.seconds });
+        eprintln!("Measuring a ledger of {size} rows");
+        operations.extend(ledger_of(&stack, size).await);
         eprintln!("Measuring lists of {size} contacts");
         lists.extend(lists_of(&org, &contacts).await);
     }
@@ -187,6 +189,31 @@ async fn lists_of(org: &Org, contacts: &Contacts) -> Vec<ListRow<measure::Calls>
         })
         .await;
         rows.push(ListRow::new(contacts.ids.len(), &case, expected.total, calls));
+    }
+    rows
+}
+
+/// Pages of a ledger, nearly all of whose rows are payments: from its ends, by filter, and by needle.
+async fn ledger_of(stack: &Arc<Stack>, size: usize) -> Vec<OperationRow<measure::Calls>> {
+    let org = Org::on(Arc::clone(stack)).await;
+    let draft = org.ready_draft("Harbor purchase", |_| ()).await;
+    let payment = org.payment(draft.id(), tests::payments::terms(&draft, "Rent", "R-1")).await;
+    // The agreement and its own payment are two of the rows.
+    tests::ledger::copy_payment(&org, payment, size - 2).await;
+    let (offset, workspace) = ((size - seed::PAGE).to_string(), draft.workspace_id.to_string());
+    let cases: [(&str, Vec<(&str, &str)>, usize); 5] = [
+        ("first page", vec![], size),
+        ("last page", vec![("offset", &offset)], size),
+        ("open, of a workspace", vec![("include_done", "false"), ("workspace_id", &workspace)], size),
+        ("needle in counterparties", vec![("search", "okafor")], size),
+        ("needle, no hits", vec![("search", "zx")], 0),
+    ];
+    let mut rows = Vec::new();
+    for (name, query, total) in cases {
+        let call = query.iter().fold(org.get("/api/v1/ledger"), |call, (name, value)| call.query(name, value));
+        let shown = total.min(seed::PAGE);
+        let calls = measure("list_ledger", iter::repeat(call), |_, answer| is_page(answer, total, shown)).await;
+        rows.push(OperationRow::new("list_ledger", &format!("{size}, {name}"), calls));
     }
     rows
 }

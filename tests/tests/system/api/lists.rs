@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
-use tests::{Fixture, Needs, Org, Stack, spec};
+use shared::domain::movement::safe_text::SafeLine;
+use shared::domain::movement::terms::PaymentTerms;
+use tests::{Fixture, Needs, Org, Stack, drafts, payments, spec};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::{in_list, members};
@@ -269,5 +271,28 @@ fn workspaces_are_listed_as_the_model_lists_them() {
             rows.push((in_list(&workspace), vec![name, reference]));
         }
         compare(&org, WORKSPACES, &rows, &asks).await;
+    });
+}
+
+#[test]
+fn the_ledger_is_searched_by_what_its_rows_show() {
+    let thing = (name(), name(), prop::option::of(name()));
+    let case = (prop::collection::vec(thing, 0..8), prop::collection::vec(ask(), 1..8));
+    check(15, &case, async |(things, asks)| {
+        let org = Org::new().await;
+        let workspace = org.workspace("Harbor").await;
+        for (agreement, contact, purpose) in things {
+            let draft = drafts::ready(&workspace, &agreement, &org.contact(&contact).await);
+            let draft = drafts::write(&org, draft).await.agreement;
+            let purpose = purpose.map(|purpose| SafeLine::parse(&purpose).expect("a purpose"));
+            org.payment(draft.id(), PaymentTerms { purpose, ..payments::terms(&draft, "Rent", "R-1") }).await;
+        }
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        let texts = |row: &Value| {
+            let names = row["counterparties"].as_array().expect("counterparties").iter();
+            names.map(|named| text(&named["display_name"])).chain([text(&row["title"])]).collect()
+        };
+        let rows: Vec<_> = org.ledger(&[]).await.into_iter().map(|row| (row.clone(), texts(&row))).collect();
+        compare(&org, "/api/v1/ledger", &rows, &asks).await;
     });
 }

@@ -10,6 +10,7 @@ mod identity;
 mod incomplete;
 mod input;
 mod large_pages;
+mod ledger;
 mod lists;
 mod movements;
 mod obligations;

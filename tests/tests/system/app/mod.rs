@@ -13,6 +13,7 @@ mod home_endpoints;
 mod hostile_texts;
 mod information;
 mod invitations;
+mod ledger;
 mod link_codes;
 mod members;
 mod movements;

@@ -23,6 +23,7 @@ const AGREEMENTS: &str = "/api/v1/agreements";
 const PROPOSALS: &str = "/api/v1/proposals";
 const MOVEMENTS: &str = "/api/v1/movements";
 const OBLIGATIONS: &str = "/api/v1/obligations";
+const LEDGER: &str = "/api/v1/ledger";
 
 const FIGURES: [&str; 3] = ["read_units", "write_units", "round_trips"];
 
@@ -242,6 +243,9 @@ async fn measure_agreements(meter: &mut Meter<'_>, org: &Org, client: &Client, b
     meter.measure("add_agreement_participant: no draft", 422, client.post(to, &part)).await;
 
     meter.measure("list_obligations: none", 200, client.get(OBLIGATIONS)).await;
+    meter
+        .measure("list_ledger: none in a workspace", 200, client.get(LEDGER).query("workspace_id", unknown_id()))
+        .await;
     let ben_record = json!({"id": ben});
     let force = (vec![obligations::on(&[10])], obligations::days_ago(1));
     let (_, owed) = obligations::in_force(org, &workspace, [&ada, &ben_record], force).await;
@@ -263,6 +267,10 @@ async fn measure_movements(meter: &mut Meter<'_>, org: &Org, client: &Client) {
     meter.measure("list_movements: two of one agreement", 200, client.get(MOVEMENTS)).await;
     meter.measure("list_movements: search finds one", 200, client.get(MOVEMENTS).query("search", "balance")).await;
     meter.measure("get_agreement: a draft with two payments", 200, client.get(draft.path())).await;
+    let of_elm = || client.get(LEDGER).query("workspace_id", draft.agreement.workspace_id);
+    meter.measure("list_ledger: a draft with two payments", 200, of_elm()).await;
+    meter.measure("list_ledger: search finds one payment", 200, of_elm().query("search", "balance")).await;
+    meter.measure("list_ledger: of a product that it has none of", 200, of_elm().query("product", "safe")).await;
 }
 
 /// Holds figures to the golden file.

@@ -10,6 +10,7 @@ use super::*;
 use crate::domain::agreement::fixtures::time_scale;
 use crate::domain::agreement::gate::{GateRule, GateStatus};
 use crate::domain::agreement::{Agreement, StageState};
+use crate::domain::ledger::{LedgerFigures, LedgerPayment, LedgerState};
 use crate::domain::member::Counting;
 use crate::domain::money::{Currency, Money};
 use crate::domain::movement::evidence::NewEvidence;
@@ -173,6 +174,7 @@ impl World {
         }
         assert_eq!(self.movement.confirmation().is_some(), self.state() == MovementState::Reconciled);
         self.check_receipt(sum);
+        self.check_ledger(sum);
         self.check_events(before, done);
         self.check_agreement();
         if done.is_err() {
@@ -195,6 +197,22 @@ impl World {
         let waits = receipts.iter().any(|one| one.is_undecided());
         assert!(self.state() != MovementState::Processing || waits, "a member has something to judge");
         assert!(self.state() != MovementState::ReceiptPending || !waits);
+    }
+
+    /// The row of the ledger agrees with the movement, and its part of the totals with the records of evidence.
+    fn check_ledger(&self, sum: i128) {
+        let figures = LedgerPayment::of(&self.movement, &self.agreement).unwrap().figures();
+        let state = LedgerState::from(self.state());
+        assert_eq!(state == LedgerState::Reconciled, self.movement.confirmation().is_some());
+        if self.state() == MovementState::Returned {
+            return assert_eq!(figures, LedgerFigures::default(), "it came back");
+        }
+        assert_eq!(figures.proven, sum, "no claim is in it");
+        let holds = matches!(self.agreement.lifecycle(), Lifecycle::Active | Lifecycle::Completed);
+        let is_owed = !state.is_done() && (holds || !self.state().ends_with_agreement());
+        let owed = if !is_owed { 0 } else { (i128::from(AMOUNT) - sum).max(0) };
+        let claimed = if self.movement.claim().is_some() { owed } else { 0 };
+        assert_eq!((figures.owed, figures.claimed), (owed, claimed), "what is claimed stays owed");
     }
 
     /// Each event is of a change, and each change has its event.

@@ -1,0 +1,442 @@
+//! The ledger: one row for each thing owed or owing (specification, "Ledger row"), and what the rows add up to. A row is
+//! derived from its agreement, movement or obligation whenever it is read, so the two never disagree.
+//!
+//! Decision: drafts and their payments are rows too. The specification has "everything" in the ledger and leaves out what is
+//! finished, which a draft is not. The totals leave the payments of drafts out: nobody owes what nobody has agreed to. A
+//! payment of an agreement in force is owed from the publication on, also while its own state still is `draft`, because no
+//! member has authorized it.
+//!
+//! Decision: an agreement has no direction, because it binds all sides: `null`. That of a payment and of an obligation
+//! follows from who owes it and from the organization's own contacts ("us"), as they are when it is read. What one of our
+//! contacts owes another of them is owed by us, as a payment between them is outgoing.
+//!
+//! Decision: the totals add up payments that are agreed on, in one sum for each currency and direction, and keep three
+//! figures apart. *Owed* is what is not proven to have arrived. *Claimed* is the part of it that senders say they sent, and
+//! stays owed. *Proven* is what accepted evidence of the receiving side shows, also of a payment that arrived in part. Money
+//! that came back is in none of them, and what was cancelled is owed no more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::agreement::{Agreement, AgreementKind, Lifecycle};
+use super::ids::ContactId;
+use super::money::Money;
+use super::movement::Movement;
+use super::movement::state::MovementState;
+use super::obligation::ObligationState;
+use super::time::Timestamp;
+use crate::wire::enums::text_enum;
+
+text_enum! {
+    /// The product of a ledger row: that of its agreement.
+    pub enum LedgerProduct {
+        /// A SAFE, and what is owed under it.
+        Safe = "safe",
+        /// Any other agreement, and what is owed under it.
+        Agreement = "agreement",
+    }
+}
+
+impl From<AgreementKind> for LedgerProduct {
+    fn from(kind: AgreementKind) -> Self {
+        match kind {
+            AgreementKind::Safe => Self::Safe,
+            AgreementKind::General => Self::Agreement,
+        }
+    }
+}
+
+text_enum! {
+    /// What a ledger row is about.
+    pub enum LedgerRowType {
+        /// An agreement.
+        Agreement = "agreement",
+        /// A payment. Only these rows have amounts.
+        Movement = "movement",
+        /// An obligation.
+        Obligation = "obligation",
+    }
+}
+
+text_enum! {
+    /// Who owes it. "Us" are the organization's own contacts, a setting.
+    pub enum LedgerDirection {
+        /// Others owe it to one of our own contacts.
+        OwedToUs = "owed_to_us",
+        /// One of our own contacts owes it.
+        OwedByUs = "owed_by_us",
+        /// None of our own contacts owes it or is owed it.
+        BetweenOthers = "between_others",
+    }
+}
+
+text_enum! {
+    /// Where the thing of a ledger row is: the lifecycle of an agreement, or the state of a movement or of an obligation.
+    pub enum LedgerState {
+        /// An agreement that is being drafted, or a payment of one: not owed yet.
+        Draft = "draft",
+        /// An agreement in force.
+        Active = "active",
+        /// An agreement whose steps are all done.
+        Completed = "completed",
+        /// A movement that a member authorized.
+        Authorized = "authorized",
+        /// A movement whose sender has the instructions.
+        InstructionsReady = "instructions_ready",
+        /// A movement whose sender says it was sent: a claim, and no proof of anything.
+        SenderReported = "sender_reported",
+        /// A movement that waits for proof that it arrived.
+        ReceiptPending = "receipt_pending",
+        /// A movement with proof from the receiving side that is being looked at.
+        Processing = "processing",
+        /// A movement with accepted proof from the receiving side.
+        Reconciled = "reconciled",
+        /// A movement that needs attention.
+        Exception = "exception",
+        /// A movement whose money came back.
+        Returned = "returned",
+        /// An obligation that waits for a trigger.
+        Dormant = "dormant",
+        /// An obligation with something left to be done.
+        Open = "open",
+        /// An obligation that is done as its promisor says: a claim.
+        Satisfied = "satisfied",
+        /// An obligation that is done as the other side, or a member, has confirmed.
+        Confirmed = "confirmed",
+        /// Cancelled: it is owed no more.
+        Cancelled = "cancelled",
+        /// An agreement that expired.
+        Expired = "expired",
+    }
+}
+
+impl From<Lifecycle> for LedgerState {
+    fn from(lifecycle: Lifecycle) -> Self {
+        match lifecycle {
+            Lifecycle::Draft => Self::Draft,
+            Lifecycle::Active => Self::Active,
+            Lifecycle::Completed => Self::Completed,
+            Lifecycle::Cancelled => Self::Cancelled,
+            Lifecycle::Expired => Self::Expired,
+        }
+    }
+}
+
+impl From<MovementState> for LedgerState {
+    fn from(state: MovementState) -> Self {
+        match state {
+            MovementState::Draft => Self::Draft,
+            MovementState::Authorized => Self::Authorized,
+            MovementState::InstructionsReady => Self::InstructionsReady,
+            MovementState::SenderReported => Self::SenderReported,
+            MovementState::ReceiptPending => Self::ReceiptPending,
+            MovementState::Processing => Self::Processing,
+            MovementState::Reconciled => Self::Reconciled,
+            MovementState::Exception => Self::Exception,
+            MovementState::Returned => Self::Returned,
+            MovementState::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+impl From<ObligationState> for LedgerState {
+    fn from(state: ObligationState) -> Self {
+        match state {
+            ObligationState::Dormant => Self::Dormant,
+            ObligationState::Open => Self::Open,
+            ObligationState::Satisfied => Self::Satisfied,
+            ObligationState::Confirmed => Self::Confirmed,
+            ObligationState::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+impl LedgerState {
+    /// Whether it is finished (contract, section 2, "Ledger row"). A claim never finishes anything.
+    #[must_use]
+    pub fn is_done(self) -> bool {
+        match self {
+            Self::Completed | Self::Cancelled | Self::Expired | Self::Reconciled | Self::Returned | Self::Confirmed => {
+                true
+            }
+            Self::Draft
+            | Self::Active
+            | Self::Authorized
+            | Self::InstructionsReady
+            | Self::SenderReported
+            | Self::ReceiptPending
+            | Self::Processing
+            | Self::Exception
+            | Self::Dormant
+            | Self::Open
+            | Self::Satisfied => false,
+        }
+    }
+
+    /// Whether something in this state is overdue that was due at a moment: a payment that is not proven to have arrived, or
+    /// an obligation of which something is not done, of an agreement in force or completed (`is_agreed`). Agreements expire;
+    /// they are never overdue.
+    #[must_use]
+    pub fn is_overdue(self, is_agreed: bool, due_at: Option<Timestamp>, now: Timestamp) -> bool {
+        let can_be = !self.is_done() && !matches!(self, Self::Active | Self::Dormant | Self::Satisfied);
+        can_be && is_agreed && due_at.is_some_and(|due| due < now)
+    }
+}
+
+/// The contacts of a ledger row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LedgerParties {
+    /// Those who take part in an agreement, which binds all of them.
+    Mutual(Vec<ContactId>),
+    /// Those who owe it, and those to whom it is owed.
+    OneWay {
+        /// Who owes it.
+        by: Vec<ContactId>,
+        /// To whom it is owed.
+        to: Vec<ContactId>,
+    },
+}
+
+impl LedgerParties {
+    /// All of them, each once.
+    pub fn all(&self) -> impl Iterator<Item = ContactId> {
+        let (first, second): (&[ContactId], &[ContactId]) = match self {
+            Self::Mutual(all) => (all, &[]),
+            Self::OneWay { by, to } => (by, to),
+        };
+        first.iter().chain(second.iter().filter(|contact| !first.contains(contact))).copied()
+    }
+
+    /// All but the organization's own contacts.
+    pub fn counterparties(&self, own: &BTreeSet<ContactId>) -> impl Iterator<Item = ContactId> {
+        self.all().filter(|contact| !own.contains(contact))
+    }
+
+    /// Who owes it, with the organization's own contacts. None if it binds all.
+    #[must_use]
+    pub fn direction(&self, own: &BTreeSet<ContactId>) -> Option<LedgerDirection> {
+        let Self::OneWay { by, to } = self else { return None };
+        let is_ours = |side: &[ContactId]| side.iter().any(|contact| own.contains(contact));
+        Some(match (is_ours(by), is_ours(to)) {
+            (true, _) => LedgerDirection::OwedByUs,
+            (false, true) => LedgerDirection::OwedToUs,
+            (false, false) => LedgerDirection::BetweenOthers,
+        })
+    }
+}
+
+/// Whether what is in an agreement is agreed on, and still holds.
+#[must_use]
+pub fn is_agreed(lifecycle: Lifecycle) -> bool {
+    matches!(lifecycle, Lifecycle::Active | Lifecycle::Completed)
+}
+
+/// What the totals need of a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LedgerPayment {
+    /// How much is to be paid.
+    pub money: Money,
+    /// Where it is.
+    pub state: MovementState,
+    /// Whether its agreement is in force or completed. One that has ended otherwise ends what nobody says was sent.
+    pub is_agreed: bool,
+    /// Whether its sender says that it was sent.
+    pub is_claimed: bool,
+    /// What accepted evidence of the receiving side shows, in minor units.
+    pub proven_minor: i64,
+}
+
+impl LedgerPayment {
+    /// The payment of a movement of an agreement. None of a draft that has no amount yet.
+    #[must_use]
+    pub fn of(movement: &Movement, agreement: &Agreement) -> Option<Self> {
+        Some(Self {
+            money: movement.terms().money?,
+            state: movement.state(),
+            is_agreed: is_agreed(agreement.lifecycle()),
+            is_claimed: movement.claim().is_some(),
+            proven_minor: movement.receipt().map_or(0, |receipt| receipt.received_minor),
+        })
+    }
+
+    /// The part of each figure of the totals that it is.
+    #[must_use]
+    pub fn figures(self) -> LedgerFigures {
+        let (amount, proven) = (i128::from(self.money.amount_minor()), i128::from(self.proven_minor));
+        let missing = (amount - proven).max(0);
+        let owed = match self.state {
+            MovementState::Returned => return LedgerFigures::default(),
+            MovementState::Cancelled | MovementState::Reconciled => 0,
+            MovementState::Draft | MovementState::Authorized | MovementState::InstructionsReady if !self.is_agreed => 0,
+            MovementState::Draft
+            | MovementState::Authorized
+            | MovementState::InstructionsReady
+            | MovementState::SenderReported
+            | MovementState::ReceiptPending
+            | MovementState::Processing
+            | MovementState::Exception => missing,
+        };
+        LedgerFigures { owed, claimed: if self.is_claimed { owed } else { 0 }, proven }
+    }
+}
+
+/// What payments of one currency add up to, in its minor units. The sum of more payments than an organization can have
+/// fits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LedgerFigures {
+    /// What is not proven to have arrived.
+    pub owed: i128,
+    /// The part of it that senders say they sent. It proves nothing.
+    pub claimed: i128,
+    /// What accepted evidence of the receiving side shows.
+    pub proven: i128,
+}
+
+/// What payments add up to, by currency and direction.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LedgerTotals(BTreeMap<(&'static str, LedgerDirection), LedgerFigures>);
+
+impl LedgerTotals {
+    /// Adds a payment. One of a draft, which nobody owes yet, and one that came back add nothing.
+    pub fn add(&mut self, direction: LedgerDirection, payment: LedgerPayment) {
+        let LedgerFigures { owed, claimed, proven } = payment.figures();
+        if (owed, proven) == (0, 0) {
+            return;
+        }
+        let sums = self.0.entry((payment.money.currency().code(), direction)).or_default();
+        sums.owed += owed;
+        sums.claimed += claimed;
+        sums.proven += proven;
+    }
+
+    /// The sums, by currency and then by direction.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, LedgerDirection, LedgerFigures)> {
+        self.0.iter().map(|(&(currency, direction), &figures)| (currency, direction, figures))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::domain::money::Currency;
+
+    #[test]
+    fn a_state_has_one_text_wherever_it_is_written() {
+        for state in Lifecycle::ALL {
+            assert_eq!(LedgerState::from(state).as_str(), state.as_str());
+        }
+        for state in MovementState::ALL {
+            assert_eq!(LedgerState::from(state).as_str(), state.as_str());
+        }
+        for state in ObligationState::ALL {
+            assert_eq!(LedgerState::from(state).as_str(), state.as_str());
+        }
+    }
+
+    #[test]
+    fn what_is_done_is_what_the_contract_says() {
+        let done: Vec<&str> =
+            LedgerState::ALL.into_iter().filter(|state| state.is_done()).map(LedgerState::as_str).collect();
+        assert_eq!(done, ["completed", "reconciled", "returned", "confirmed", "cancelled", "expired"]);
+    }
+
+    #[test]
+    fn only_what_is_owed_is_overdue() {
+        let now = Timestamp::now();
+        let past = Some(now.plus_seconds(-1));
+        for state in LedgerState::ALL {
+            let is_owed = [
+                "draft",
+                "authorized",
+                "instructions_ready",
+                "sender_reported",
+                "receipt_pending",
+                "processing",
+                "exception",
+                "open",
+            ]
+            .contains(&state.as_str());
+            assert_eq!(state.is_overdue(true, past, now), is_owed, "{state}");
+            assert!(!state.is_overdue(false, past, now), "{state} of a draft");
+            assert!(!state.is_overdue(true, Some(now), now) && !state.is_overdue(true, None, now), "{state}");
+        }
+    }
+
+    #[test]
+    fn we_are_our_own_contacts() {
+        let [ours, also_ours, theirs, others] = [(); 4].map(|()| ContactId::new());
+        let own = BTreeSet::from([ours, also_ours]);
+        for (by, to, direction, counterparties) in [
+            (vec![theirs], vec![ours], LedgerDirection::OwedToUs, vec![theirs]),
+            (vec![ours], vec![theirs], LedgerDirection::OwedByUs, vec![theirs]),
+            (vec![theirs, ours], vec![others], LedgerDirection::OwedByUs, vec![theirs, others]),
+            (vec![ours], vec![also_ours], LedgerDirection::OwedByUs, vec![]),
+            (vec![theirs], vec![others, theirs], LedgerDirection::BetweenOthers, vec![theirs, others]),
+            (vec![], vec![], LedgerDirection::BetweenOthers, vec![]),
+        ] {
+            let parties = LedgerParties::OneWay { by, to };
+            assert_eq!(parties.direction(&own), Some(direction));
+            assert_eq!(parties.counterparties(&own).collect::<Vec<_>>(), counterparties);
+        }
+        let mutual = LedgerParties::Mutual(vec![theirs, ours]);
+        assert_eq!(mutual.direction(&own), None);
+        assert_eq!(mutual.counterparties(&own).collect::<Vec<_>>(), [theirs]);
+    }
+
+    fn payment() -> impl Strategy<Value = (LedgerDirection, LedgerPayment)> {
+        let state = prop::sample::select(MovementState::ALL.to_vec());
+        let currency = prop::sample::select(vec!["USD", "EUR", "JPY"]);
+        let direction = prop::sample::select(LedgerDirection::ALL.to_vec());
+        let amount = prop_oneof![1..1000_i64, Just(i64::MAX)];
+        let facts = (any::<bool>(), any::<bool>());
+        (direction, state, currency, amount, 0..=2_u8, facts).prop_map(
+            |(direction, state, currency, amount, proven, (is_claimed, is_agreed))| {
+                let money = Money::new(amount, Currency::parse(currency).unwrap()).unwrap();
+                let proven_minor =
+                    if state.is_reconciled() { amount } else { [0, amount / 2, amount][usize::from(proven)] };
+                (direction, LedgerPayment { money, state, is_agreed, is_claimed, proven_minor })
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn totals_are_those_of_a_model(payments in prop::collection::vec(payment(), 0..40)) {
+            let mut totals = LedgerTotals::default();
+            for (direction, payment) in &payments {
+                totals.add(*direction, *payment);
+            }
+            for currency in ["USD", "EUR", "JPY", "KWD"] {
+                for direction in LedgerDirection::ALL {
+                    let of = || payments.iter().filter(|(found, payment)| {
+                        *found == direction && payment.money.currency().code() == currency
+                    }).map(|(_, payment)| payment);
+                    let amount = |payment: &LedgerPayment| i128::from(payment.money.amount_minor());
+                    let is_there = |payment: &&LedgerPayment| payment.state != MovementState::Returned;
+                    let is_open = |payment: &&LedgerPayment| {
+                        let holds = payment.is_agreed || !payment.state.ends_with_agreement();
+                        holds && !LedgerState::from(payment.state).is_done()
+                    };
+                    let proven: i128 = of().filter(is_there).map(|payment| i128::from(payment.proven_minor)).sum();
+                    let owed = |payment: &LedgerPayment| amount(payment) - i128::from(payment.proven_minor);
+                    let all_owed: i128 = of().filter(is_there).filter(is_open).map(owed).sum();
+                    let is_claimed = |payment: &&LedgerPayment| payment.is_claimed;
+                    let claimed: i128 = of().filter(is_there).filter(is_open).filter(is_claimed).map(owed).sum();
+                    let found = totals.iter().find(|(code, way, _)| (*code, *way) == (currency, direction));
+                    let found = found.map(|(_, _, figures)| figures).unwrap_or_default();
+                    prop_assert_eq!(found, LedgerFigures { owed: all_owed, claimed, proven });
+                    prop_assert!(found.claimed <= found.owed);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn more_than_was_owed_leaves_nothing_owed() {
+        let money = Money::new(100, Currency::parse("USD").unwrap()).unwrap();
+        let state = MovementState::Exception;
+        let over = LedgerPayment { money, state, is_agreed: true, is_claimed: true, proven_minor: 130 };
+        assert_eq!(over.figures(), LedgerFigures { owed: 0, claimed: 0, proven: 130 });
+    }
+}

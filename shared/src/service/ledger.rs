@@ -1,0 +1,399 @@
+//! The ledger: a page of it in the order of ids for clients, and, for the app, with what is overdue first and with totals.
+//!
+//! Decision: the page in the app and the file that it exports order and add up all rows that match, from what the compact
+//! rows have, and read the records of the rows that they show. The totals are those of the pass that found the rows.
+//!
+//! Decision: an agreement that ends is in the ledger as its record says, as in the list of agreements: what follows from its
+//! end is committed up to 90 seconds later (contract, section 3). What is overdue is decided when it is read.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use uuid::Uuid;
+
+use crate::domain::agreement::{Agreement, AgreementName};
+use crate::domain::contact::{Contact, DisplayName};
+use crate::domain::day::Day;
+use crate::domain::ids::{AgreementId, ContactId, MovementId, ObligationId, ParticipantId, WorkspaceId};
+use crate::domain::ledger::{
+    LedgerDirection, LedgerParties, LedgerPayment, LedgerProduct, LedgerRowType, LedgerState, LedgerTotals, is_agreed,
+};
+use crate::domain::movement::Movement;
+use crate::domain::obligation::Obligation;
+use crate::domain::organization::Organization;
+use crate::domain::sentences;
+use crate::domain::time::Timestamp;
+use crate::domain::time_zone::TimeZone;
+use crate::domain::workspace::Workspace;
+use crate::error::Error;
+use crate::limits;
+use crate::service::scope::Scope;
+use crate::store::Versioned;
+use crate::store::ledger::{LedgerDetail, LedgerDue, LedgerEntry};
+use crate::wire::page::Page;
+
+pub use crate::store::ledger::LedgerQuery;
+
+/// A row of the ledger.
+#[derive(Debug)]
+pub struct LedgerRow {
+    /// What it is about.
+    pub thing: LedgerThing,
+    /// The workspace.
+    pub workspace_id: WorkspaceId,
+    /// The agreement.
+    pub agreement_id: AgreementId,
+    /// The agreement's name.
+    pub agreement: AgreementName,
+    /// The agreement's product.
+    pub product: LedgerProduct,
+    /// What it is called.
+    pub title: String,
+    /// Who takes part, but for the organization's own contacts.
+    pub counterparties: Vec<(ContactId, DisplayName)>,
+    /// Who owes it. None of an agreement, which binds all.
+    pub direction: Option<LedgerDirection>,
+    /// What is to be paid, of a payment with an amount.
+    pub payment: Option<LedgerPayment>,
+    /// Where it is.
+    pub state: LedgerState,
+    /// The same for a person.
+    pub status_sentence: String,
+    /// When it is due.
+    pub due_at: Option<Timestamp>,
+    /// Whether that has passed, and it is still owed.
+    pub is_overdue: bool,
+}
+
+/// What a row is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LedgerThing {
+    /// An agreement.
+    Agreement(AgreementId),
+    /// A payment.
+    Movement(MovementId),
+    /// An obligation.
+    Obligation(ObligationId),
+}
+
+impl LedgerThing {
+    /// Its id.
+    #[must_use]
+    pub fn uuid(self) -> Uuid {
+        match self {
+            Self::Agreement(id) => id.uuid(),
+            Self::Movement(id) => id.uuid(),
+            Self::Obligation(id) => id.uuid(),
+        }
+    }
+
+    /// What it is.
+    #[must_use]
+    pub fn row_type(self) -> LedgerRowType {
+        match self {
+            Self::Agreement(_) => LedgerRowType::Agreement,
+            Self::Movement(_) => LedgerRowType::Movement,
+            Self::Obligation(_) => LedgerRowType::Obligation,
+        }
+    }
+
+    /// The path of its page in the app.
+    #[must_use]
+    pub fn app_path(self) -> String {
+        match self {
+            Self::Agreement(id) => format!("/app/agreements/{id}"),
+            Self::Movement(id) => format!("/app/money/movements/{id}"),
+            Self::Obligation(id) => format!("/app/obligations/{id}"),
+        }
+    }
+}
+
+/// A page of the rows that a query asks for, in the order of their ids.
+pub async fn list(scope: &Scope, query: &LedgerQuery) -> Result<Page<LedgerRow>, Error> {
+    let (rows, organization) =
+        tokio::try_join!(scope.store().ledger_rows(query, LedgerDetail::Filtered), scope.store().organization())?;
+    let Page { data, pagination } = Page::slice(rows.select(query, &organization.own_contact_ids), query.page());
+    Ok(Page { data: show(scope, &organization, &data).await?, pagination })
+}
+
+/// What the page of the ledger shows.
+#[derive(Debug)]
+pub struct Ledger {
+    /// The rows of the page, what is overdue first.
+    pub page: Page<LedgerRow>,
+    /// What all rows that match add up to.
+    pub totals: LedgerTotals,
+    /// How many of them are overdue.
+    pub overdue: usize,
+    /// Workspaces to filter by: the newest, and the one of the filter.
+    pub workspaces: Vec<Workspace>,
+    /// The organization's own contacts.
+    pub own: Vec<Contact>,
+}
+
+/// A page of the rows that a query asks for, what is overdue first, and what all of them add up to.
+pub async fn overview(scope: &Scope, organization: &Organization, query: &LedgerQuery) -> Result<Ledger, Error> {
+    let rows = scope.store().ledger_rows(query, LedgerDetail::Full).await?;
+    let mut workspaces: BTreeSet<WorkspaceId> =
+        rows.workspaces().into_iter().take(limits::LEDGER_WORKSPACES_MAX).map(|Reverse(id)| id).collect();
+    workspaces.extend(query.workspace_id);
+    let entries = ordered(scope, organization, rows.select(query, &organization.own_contact_ids));
+    let overdue = entries.iter().filter(|entry| entry.is_overdue).count();
+    let totals = totals(&entries, &organization.own_contact_ids);
+    let Page { data, pagination } = Page::slice(entries, query.page());
+    let data: Vec<LedgerEntry> = data.into_iter().map(|dated| dated.entry).collect();
+    let own = async { Ok(scope.store().contacts(organization.own_contact_ids.iter().copied()).await?) };
+    let workspaces = async { Ok(scope.store().workspaces(workspaces).await?) };
+    let (data, own, workspaces) = tokio::try_join!(show(scope, organization, &data), own, workspaces)?;
+    Ok(Ledger {
+        page: Page { data, pagination },
+        totals,
+        overdue,
+        workspaces: workspaces.into_iter().map(Versioned::into_inner).collect(),
+        own: own.into_iter().map(Versioned::into_inner).collect(),
+    })
+}
+
+/// All rows that a query asks for, which are read a few at a time.
+#[derive(Debug)]
+pub struct LedgerExport {
+    scope: Scope,
+    organization: Organization,
+    rest: std::vec::IntoIter<DatedEntry>,
+}
+
+/// The rows of a file, what is overdue first, from the offset of the query on.
+pub async fn export(scope: &Scope, organization: &Organization, query: &LedgerQuery) -> Result<LedgerExport, Error> {
+    let rows = scope.store().ledger_rows(query, LedgerDetail::Full).await?;
+    let mut entries = ordered(scope, organization, rows.select(query, &organization.own_contact_ids));
+    let before = usize::try_from(query.page().positions().start).unwrap_or(usize::MAX).min(entries.len());
+    let rest = entries.split_off(before).into_iter();
+    Ok(LedgerExport { scope: scope.clone(), organization: organization.clone(), rest })
+}
+
+impl LedgerExport {
+    /// The next rows. None at the end.
+    ///
+    /// # Errors
+    /// When they can't be read.
+    pub async fn next(&mut self) -> Result<Option<Vec<LedgerRow>>, Error> {
+        let entries: Vec<LedgerEntry> =
+            self.rest.by_ref().take(limits::LEDGER_EXPORT_STEP).map(|dated| dated.entry).collect();
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        show(&self.scope, &self.organization, &entries).await.map(Some)
+    }
+
+    /// How many rows are left.
+    #[must_use]
+    pub fn remaining(&self) -> usize {
+        self.rest.len()
+    }
+}
+
+/// A row with the moment at which it is due.
+#[derive(Debug)]
+struct DatedEntry {
+    entry: LedgerEntry,
+    is_overdue: bool,
+}
+
+/// The rows with what is overdue first, the longest overdue before the others; then what is due, by when it is; then what
+/// is not due; and what is done, the newest first.
+fn ordered(scope: &Scope, organization: &Organization, entries: Vec<LedgerEntry>) -> Vec<DatedEntry> {
+    let mut days = Days::of(&organization.time_zone);
+    let mut dated: Vec<_> = entries
+        .into_iter()
+        .map(|entry| {
+            let due_at = entry.due.map(|due| days.due_at(due));
+            let (is_done, is_overdue) = entry.state.map_or((false, false), |state| {
+                (state.is_done(), state.is_overdue(entry.is_agreed, due_at, scope.now()))
+            });
+            let place = if is_done {
+                (3, None, u128::MAX - entry.id.as_u128())
+            } else {
+                let group = if is_overdue { 0 } else { 1 + u8::from(due_at.is_none()) };
+                (group, due_at, entry.id.as_u128())
+            };
+            (place, DatedEntry { entry, is_overdue })
+        })
+        .collect();
+    dated.sort_by_key(|(place, _)| *place);
+    dated.into_iter().map(|(_, entry)| entry).collect()
+}
+
+fn totals(entries: &[DatedEntry], own: &BTreeSet<ContactId>) -> LedgerTotals {
+    let mut totals = LedgerTotals::default();
+    for DatedEntry { entry, .. } in entries {
+        let direction = entry.parties.as_ref().and_then(|parties| parties.direction(own));
+        if let (Some(direction), Some(payment)) = (direction, entry.payment) {
+            totals.add(direction, payment);
+        }
+    }
+    totals
+}
+
+/// When days end in a zone. Many rows have the same few days.
+struct Days<'a> {
+    zone: &'a TimeZone,
+    ends: BTreeMap<Day, Timestamp>,
+}
+
+impl<'a> Days<'a> {
+    fn of(zone: &'a TimeZone) -> Self {
+        Self { zone, ends: BTreeMap::new() }
+    }
+
+    fn due_at(&mut self, due: LedgerDue) -> Timestamp {
+        match due {
+            LedgerDue::At(at) => at,
+            LedgerDue::By(day) => *self.ends.entry(day).or_insert_with(|| self.zone.end_of(day)),
+        }
+    }
+}
+
+/// The records of some rows, and of what they show.
+struct Records {
+    agreements: BTreeMap<AgreementId, Agreement>,
+    movements: HashMap<MovementId, Movement>,
+    obligations: HashMap<ObligationId, Obligation>,
+    contacts: Vec<Contact>,
+}
+
+impl Records {
+    /// Reads the records of rows, side by side. Where the rows know their contacts these are read beside the records, and
+    /// else after them.
+    async fn load(scope: &Scope, entries: &[LedgerEntry]) -> Result<Self, Error> {
+        let store = scope.store();
+        let ids = |row_type| entries.iter().filter(move |entry| entry.row_type == row_type).map(|entry| entry.id);
+        let agreements: BTreeSet<AgreementId> = entries.iter().map(|entry| entry.agreement_id).collect();
+        let parties = entries.iter().filter_map(|entry| entry.parties.as_ref());
+        let known: BTreeSet<ContactId> = parties.flat_map(LedgerParties::all).collect();
+        let (agreements, movements, obligations, contacts) = tokio::try_join!(
+            store.agreements(agreements),
+            store.movements(ids(LedgerRowType::Movement).map(MovementId::from)),
+            store.obligations(ids(LedgerRowType::Obligation).map(ObligationId::from)),
+            store.contacts(known.iter().copied()),
+        )?;
+        let agreements = agreements.into_iter().map(Versioned::into_inner);
+        let agreements: BTreeMap<_, _> = agreements.map(|agreement| (agreement.id(), agreement)).collect();
+        let movements: HashMap<_, _> =
+            movements.into_iter().map(|movement| (movement.id(), movement.into_inner())).collect();
+        let obligations: HashMap<_, _> =
+            obligations.into_iter().map(|obligation| (obligation.id(), obligation.into_inner())).collect();
+        let mut contacts: Vec<Contact> = contacts.into_iter().map(Versioned::into_inner).collect();
+        let mut records = Self { agreements, movements, obligations, contacts: Vec::new() };
+        let missing: BTreeSet<ContactId> = records.contacts_of(entries).difference(&known).copied().collect();
+        contacts.extend(store.contacts(missing).await?.into_iter().map(Versioned::into_inner));
+        records.contacts = contacts;
+        Ok(records)
+    }
+
+    /// The contacts that rows show.
+    fn contacts_of(&self, entries: &[LedgerEntry]) -> BTreeSet<ContactId> {
+        let shown = entries.iter().filter_map(|entry| self.parties_of(entry));
+        shown.flat_map(|parties| parties.all().collect::<Vec<_>>()).collect()
+    }
+
+    /// Who owes it to whom, as the records say.
+    fn parties_of(&self, entry: &LedgerEntry) -> Option<LedgerParties> {
+        let agreement = self.agreements.get(&entry.agreement_id)?;
+        let contacts = |ids: Vec<ParticipantId>| -> Vec<ContactId> {
+            ids.into_iter().filter_map(|id| Some(agreement.participant(id)?.contact_id)).collect()
+        };
+        Some(match entry.row_type {
+            LedgerRowType::Agreement => {
+                LedgerParties::Mutual(agreement.participants.iter().map(|participant| participant.contact_id).collect())
+            }
+            LedgerRowType::Movement => {
+                let terms = self.movements.get(&entry.id.into())?.terms();
+                let side = |participant: Option<ParticipantId>| contacts(participant.into_iter().collect());
+                LedgerParties::OneWay { by: side(terms.sender), to: side(terms.receiver) }
+            }
+            LedgerRowType::Obligation => {
+                let parties = self.obligations.get(&entry.id.into())?.parties();
+                let side = |participants: &BTreeSet<ParticipantId>| contacts(participants.iter().copied().collect());
+                LedgerParties::OneWay { by: side(parties.promisors()), to: side(parties.promisees()) }
+            }
+        })
+    }
+}
+
+/// What a row shows of its record.
+struct Shown {
+    thing: LedgerThing,
+    title: String,
+    state: LedgerState,
+    status_sentence: String,
+    due_at: Option<Timestamp>,
+    payment: Option<LedgerPayment>,
+}
+
+impl Shown {
+    fn of(entry: &LedgerEntry, records: &Records, days: &mut Days<'_>, now: Timestamp) -> Option<Self> {
+        let agreement = records.agreements.get(&entry.agreement_id)?;
+        Some(match entry.row_type {
+            LedgerRowType::Agreement => Self {
+                thing: LedgerThing::Agreement(agreement.id()),
+                title: agreement.name.as_str().to_owned(),
+                state: agreement.lifecycle().into(),
+                status_sentence: sentences::agreement_status(agreement, false),
+                due_at: agreement.expires_at,
+                payment: None,
+            },
+            LedgerRowType::Movement => {
+                let movement = records.movements.get(&entry.id.into())?;
+                Self {
+                    thing: LedgerThing::Movement(movement.id()),
+                    title: sentences::payment_title(movement).to_owned(),
+                    state: movement.state().into(),
+                    status_sentence: sentences::movements::movement_sentence(movement),
+                    due_at: movement.terms().due_on.map(|day| days.due_at(LedgerDue::By(day))),
+                    payment: LedgerPayment::of(movement, agreement),
+                }
+            }
+            LedgerRowType::Obligation => {
+                let obligation = records.obligations.get(&entry.id.into())?;
+                Self {
+                    thing: LedgerThing::Obligation(obligation.id()),
+                    title: obligation.name().as_str().to_owned(),
+                    state: obligation.state().into(),
+                    status_sentence: sentences::obligation_state(obligation, agreement, &records.contacts, now),
+                    due_at: obligation.next_due_at(),
+                    payment: None,
+                }
+            }
+        })
+    }
+}
+
+/// Rows with all that is shown of them. Left out is what was deleted since its row was read: a payment of a draft.
+async fn show(scope: &Scope, organization: &Organization, entries: &[LedgerEntry]) -> Result<Vec<LedgerRow>, Error> {
+    let (records, own) = (Records::load(scope, entries).await?, &organization.own_contact_ids);
+    let names: HashMap<ContactId, &DisplayName> =
+        records.contacts.iter().map(|contact| (contact.id, &contact.display_name)).collect();
+    let mut days = Days::of(&organization.time_zone);
+    let row = |entry: &LedgerEntry| {
+        let (agreement, parties) = (records.agreements.get(&entry.agreement_id)?, records.parties_of(entry)?);
+        let Shown { thing, title, state, status_sentence, due_at, payment } =
+            Shown::of(entry, &records, &mut days, scope.now())?;
+        let named = |id: ContactId| Some((id, (*names.get(&id)?).clone()));
+        Some(LedgerRow {
+            thing,
+            workspace_id: agreement.workspace_id,
+            agreement_id: agreement.id(),
+            agreement: agreement.name.clone(),
+            product: agreement.kind.into(),
+            title,
+            counterparties: parties.counterparties(own).filter_map(named).collect(),
+            direction: parties.direction(own),
+            payment,
+            state,
+            status_sentence,
+            is_overdue: state.is_overdue(is_agreed(agreement.lifecycle()), due_at, scope.now()),
+            due_at,
+        })
+    };
+    Ok(entries.iter().filter_map(row).collect())
+}
