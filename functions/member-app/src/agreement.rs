@@ -119,7 +119,7 @@ fn agreement_page(
     let view = AgreementView::of(in_full, &request.app().base_url);
     let summary =
         AgreementSummary::new(agreement, &view, &in_full.contacts).with_verifications(agreement, &review.verifications);
-    let summary = summary.with_papers(agreement, &review.papers);
+    let summary = summary.with_papers(agreement, &review.papers).with_obligations(review, request.now());
     let summary = summary.with_accesses(review, request.signed_in()?.organization(), links);
     // The notice of a publication has no line yet.
     let notice = notice.map(|mut notice| {

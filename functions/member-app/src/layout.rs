@@ -114,6 +114,7 @@ fn section_of(path: &str) -> &'static str {
         Some("audit") => "audit",
         Some("contacts") => "contacts",
         Some("developers") => "developers",
+        Some("obligations") => "obligations",
         Some("organization") => "organization",
         Some("proposals") => "proposals",
         Some("workspaces") => "workspaces",

@@ -34,6 +34,8 @@ mod invitations;
 mod labels;
 mod layout;
 mod members;
+mod obligation;
+mod obligations;
 mod organization;
 mod own_contacts;
 mod pager;
@@ -268,11 +270,13 @@ fn agreement_routes() -> Router<Arc<AppState>> {
 /// The routes of the money that moves, and of what is owed: the ledger, movements, statements and obligations.
 fn money_routes() -> Router<Arc<AppState>> {
     Router::new()
+        .route(obligations::PATH, page::<obligations::List>())
+        .route("/app/obligations/{id}", page_with_action::<obligation::Show, obligation::Act>())
 }
 
 /// The routes of participants, who have no account: their link, and the pages that it opens.
 fn participant_routes() -> Router<Arc<AppState>> {
-    use part::{answers, condition, consent, document, link, overview, receipt};
+    use part::{answers, condition, consent, document, link, obligations, overview, receipt};
     let at = |path: &str| format!("/app/parts/{{participant}}{path}");
     Router::new()
         .route("/app/links/{secret}", page_with_action::<link::Show, link::Open>())
@@ -290,6 +294,8 @@ fn participant_routes() -> Router<Arc<AppState>> {
         .route(&at("/conditions/{condition}/answers/save"), part_action::<answers::Save>())
         .route(&at("/conditions/{condition}/answers/send"), part_action::<answers::Send>())
         .route(&at("/conditions/{condition}/decline"), part_action::<condition::Decline>())
+        .route(&at("/obligations/{obligation}"), part_page::<obligations::Show>())
+        .route(&at("/obligations/{obligation}/act"), part_action::<obligations::Act>())
         .route(&at("/receipts/{receipt}"), part_page::<receipt::Show>())
         .route(&at("/papers/{paper}/scan"), part_page::<document::DownloadScan>())
 }

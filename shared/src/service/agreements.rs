@@ -14,6 +14,7 @@ use crate::domain::agreement::{Agreement, Lifecycle, NewAgreement, NewParticipan
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId, GateId, MovementId, ParticipantId, WorkspaceId};
 use crate::domain::movement::Movement;
+use crate::domain::obligation::Obligation;
 use crate::domain::paper_signature::PaperSignature;
 use crate::domain::participant::Access;
 use crate::domain::participant::receipt::ReceiptAct;
@@ -24,7 +25,7 @@ use crate::error::Error;
 use crate::service::audit;
 use crate::service::due::Settlement;
 use crate::service::loaded_agreement::{
-    AgreementWithContacts, AgreementWithFacts, LoadedAgreement, Payments, blockers_of, participants_of,
+    AgreementWithContacts, AgreementWithFacts, LoadedAgreement, Payments, blockers_of, obligations_of, participants_of,
 };
 use crate::service::review_fingerprint::ReviewFingerprint;
 use crate::service::scope::{Plan, Scope, Writer};
@@ -73,6 +74,8 @@ pub struct AgreementReview {
     pub in_full: AgreementInFull,
     /// Its payments, if it is a draft, in the order of their ids.
     pub payments: Vec<Movement>,
+    /// Its obligations, in the order of its promises; none before they came into force.
+    pub obligations: Vec<Obligation>,
     /// Its workspace.
     pub workspace: Workspace,
     /// Its pending proposals.
@@ -114,10 +117,12 @@ pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, E
         let former = named.difference(&now_takes_part).copied();
         scope.store().contacts(former).await.map_err(Error::from)
     };
-    let declined = Agreement::clone(&agreement);
-    let reasons = decline_reasons(scope, &declined);
+    let read = Agreement::clone(&agreement);
+    let reasons = decline_reasons(scope, &read);
     let loaded = LoadedAgreement::load(scope, agreement);
-    let (loaded, pending, former, decline_reasons) = tokio::try_join!(loaded, pending, former, reasons)?;
+    let obligations = obligations_of(scope, &read);
+    let (loaded, pending, former, decline_reasons, obligations) =
+        tokio::try_join!(loaded, pending, former, reasons, obligations)?;
     let former = former.into_iter().map(Versioned::into_inner).collect();
     let is_draft = loaded.agreement().lifecycle() == Lifecycle::Draft;
     let fingerprint = ReviewFingerprint::of(&loaded);
@@ -127,6 +132,7 @@ pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, E
     Ok(AgreementReview {
         in_full,
         payments,
+        obligations,
         workspace,
         pending,
         fingerprint,

@@ -6,6 +6,7 @@ use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, DocumentId, GateId, ParticipantId, ReceiptId};
 use crate::domain::member::{Member, NotReopened, reopen_gate};
 use crate::domain::moment::Moment;
+use crate::domain::obligation::Obligation;
 use crate::domain::paper_signature::PaperSignature;
 use crate::domain::participant::link_code::StoredLinkCode;
 use crate::domain::participant::receipt::{FileType, Receipt, ReceiptAct};
@@ -17,7 +18,7 @@ use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
 use crate::service::agreements::found;
-use crate::service::loaded_agreement::{AgreementWithContacts, AgreementWithFacts};
+use crate::service::loaded_agreement::{AgreementWithContacts, AgreementWithFacts, obligations_of};
 use crate::service::scope::{Plan, Scope};
 use crate::store::participants as stored;
 
@@ -32,6 +33,8 @@ pub struct ParticipantView {
     pub receipts: Vec<Receipt>,
     /// The participant's own signatures on paper, the oldest first.
     pub papers: Vec<PaperSignature>,
+    /// The obligations in which the participant is a party, in the order of the agreement's promises.
+    pub obligations: Vec<Obligation>,
 }
 
 /// What a participant's pages show of the agreement of their session.
@@ -45,9 +48,12 @@ pub async fn view(scope: &Scope, by: &ActingParticipant) -> Result<ParticipantVi
     };
     let (agreement, (receipts, papers)) = tokio::try_join!(found(scope, id), own)?;
     agreement.participant(by.id()).ok_or_else(Error::not_found)?;
-    let loaded = AgreementWithContacts::load(scope, agreement).await?;
+    let of_obligations = Agreement::clone(&agreement);
+    let loaded = AgreementWithContacts::load(scope, agreement);
+    let (loaded, mut obligations) = tokio::try_join!(loaded, obligations_of(scope, &of_obligations))?;
+    obligations.retain(|obligation| obligation.parties().side(by.id()).is_some());
     let agreement = loaded.as_of(scope, scope.now()).into_owned();
-    Ok(ParticipantView { agreement, contacts: loaded.contacts().to_vec(), receipts, papers })
+    Ok(ParticipantView { agreement, contacts: loaded.contacts().to_vec(), receipts, papers, obligations })
 }
 
 /// A document of the agreement of a participant's session.

@@ -6,6 +6,7 @@ pub(crate) mod condition;
 pub(crate) mod consent;
 pub(crate) mod document;
 pub(crate) mod link;
+pub(crate) mod obligations;
 pub(crate) mod overview;
 #[cfg(feature = "pictures")]
 pub(crate) mod picture;

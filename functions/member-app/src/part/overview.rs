@@ -10,6 +10,7 @@ use shared::error::Error;
 use shared::service::participants::ParticipantView;
 use shared::web::Request;
 
+use super::obligations::{ObligationRow, obligation_rows};
 use super::receipt::{receipt_title, receipt_url};
 use super::{TaskRow, consent, load, name_of, needs_consent, part_url, task_rows};
 use crate::Handler;
@@ -31,6 +32,7 @@ struct OverviewPage {
     deadline: Option<DisplayTime>,
     ended: Option<&'static str>,
     tasks: Vec<TaskRow>,
+    obligations: Vec<ObligationRow>,
     others: Vec<Other>,
     documents: Vec<DocumentRow>,
     /// Where the certificate of the completed agreement is.
@@ -42,6 +44,13 @@ struct OverviewPage {
     has_consent: bool,
     /// The id of the receipt of a withdrawal.
     withdrawal: ReceiptId,
+}
+
+impl OverviewPage {
+    /// Whether an obligation waits for the participant.
+    fn is_owed(&self) -> bool {
+        self.obligations.iter().any(|row| row.verb.is_some())
+    }
 }
 
 /// Another participant, by name and state.
@@ -99,6 +108,7 @@ impl Handler for Show {
                 Lifecycle::Draft | Lifecycle::Active => None,
             },
             tasks: task_rows(&view, by),
+            obligations: obligation_rows(&view, by, request.now()),
             others: others(&view, by),
             documents: documents(&view, by),
             certificate: (agreement.lifecycle() == Lifecycle::Completed)

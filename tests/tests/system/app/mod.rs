@@ -15,6 +15,7 @@ mod information;
 mod invitations;
 mod link_codes;
 mod members;
+mod obligations;
 mod organization;
 mod pages;
 mod paper_signatures;
