@@ -5,7 +5,7 @@
 //   as        who looks: `admin` (the default), `member`, `colleague` (an admin of another organization), `late` (an
 //             admin on the stack on which everything expires at once), `guarded` (a member with a second factor),
 //             `nobody`, or a participant: `signer`, `approver`, `household`, `recipient`, `finished`, `answerer`, `answered`,
-//             `beginner` and `returner` (who have signed none and one of two documents), and `newcomer` (without consent)
+//             `tenant` (who owes something), `beginner` and `returner` (who have signed none and one of two documents), and `newcomer` (without consent)
 //   act       what is done on the page to get to the state, in every view: something that can be repeated
 //   before, after   what is changed for the scene, and changed back
 //   status    the status of the page, if not 200
@@ -214,6 +214,64 @@ export async function prepare(stack, late) {
   };
 }
 
+// A draft with a payment and promises, set up in the app, and a copy of it that is active, whose promises are in force.
+export async function owed({ page, base }, stack, { quay }) {
+  const field = (label) => page.getByLabel(label, { exact: true });
+  const link = (name) => page.getByRole('link', { name, exact: true }).first().click();
+  const lease = await stack.call('/api/v1/agreements', { workspace_id: quay.id, name: 'Berth lease' });
+  const draft = `${base}/app/agreements/${lease.id}`;
+  for (const name of [LANDLORD, TENANT]) {
+    const contact = await stack.call('/api/v1/contacts', { display_name: name, kind: 'person', email: 'berth@quayside.example' });
+    await stack.call(`/api/v1/agreements/${lease.id}/participants`, { contact_id: contact.id, roles: ['approver'] });
+  }
+  for (const [kind, name, fields] of [
+    ['scheduled', 'Insurance certificate', [['Dates', '1/15/2026\n1/15/2030']]],
+    ['triggered', 'Notice of a sale', [['Trigger 1', 'The tenant sells the boat'], ['Due after days, trigger 1', '30']]],
+    ['standing', 'Moorings in repair', [['Verify every (days)', '90']]],
+  ]) {
+    await page.goto(`${draft}/promises?kind=${kind}`);
+    await field('Name').fill(name);
+    await page.getByRole('group', { name: 'Who owes it' }).getByLabel(TENANT, { exact: true }).check();
+    await page.getByRole('group', { name: 'To whom' }).getByLabel(LANDLORD, { exact: true }).check();
+    for (const [label, value] of fields) await field(label).fill(value);
+    await press('Add promise')(page);
+    await page.getByText(`The promise “${name}” was added`).waitFor();
+  }
+  for (const [step, condition] of [['Start', 'Waiting period'], ['End', 'Approval']]) {
+    await page.goto(draft);
+    await field('Step name').fill(step);
+    await press('Add step')(page);
+    const at = page.url();
+    await link(condition);
+    if (condition === 'Approval') await field(LANDLORD).check();
+    else await field('Until').fill('1/2/2026');
+    await press('Add condition')(page);
+    await page.goto(at);
+    if (step === 'Start') await field('Countersign records the obligations').check();
+    await press('Save step')(page);
+  }
+  await page.goto(draft);
+  await press('Duplicate')(page);
+  const live = page.url().split('/').at(-1);
+  await link('Publish');
+  await press('Publish')(page);
+  await page.goto(`${draft}/payments`);
+  await field('Purpose').fill('Rent for the first year');
+  await field('Amount').fill('12,500');
+  await field('Payer').selectOption({ label: TENANT });
+  await field('Payee').selectOption({ label: LANDLORD });
+  await field('Due').fill('1/15/2030');
+  await field('Reference').fill('Berth 17, year 1');
+  await press('Add payment')(page);
+  await page.goto(`${draft}/payments`);
+  await field('Purpose').fill('Deposit');
+  await press('Add payment')(page);
+  const { data: payments } = await stack.call(`/api/v1/movements?agreement_id=${lease.id}`);
+  const { data: obligations } = await stack.call(`/api/v1/obligations?agreement_id=${live}`);
+  const read = (id) => stack.call(`/api/v1/agreements/${id}`);
+  return { berth: await read(lease.id), berthLive: await read(live), payments, obligations };
+}
+
 // A participant's link, as a member's page shows it.
 export async function participantLink({ page, base }, { id, participants }, name) {
   const { id: participant } = participants.find((found) => found.display_name === name);
@@ -403,6 +461,7 @@ async function makeCode(_, { admin: { page, base }, household }) {
 }
 
 const SECOND_FACTOR = '/app/account/second-factor';
+const [LANDLORD, TENANT] = ['Odile Renaud', 'Marco Bianchi'];
 const review = (proposal) => `/app/proposals/${proposal.id}`;
 const agreement = ({ id }) => `/app/agreements/${id}`;
 const workspace = ({ id }) => `/app/workspaces/${id}`;
@@ -592,6 +651,26 @@ export const SCENES = [
   { name: 'New agreement, templates', path: ({ quay }) => `/app/agreements/new?workspace=${quay.id}`, says: ['Two-party signature', 'SAFE', 'Engagement letter', 'Notice period', 'Blank agreement'] },
   { name: 'New agreement, form', path: ({ quay }) => `/app/agreements/new?workspace=${quay.id}&template=safe`, says: ['Company (issuer)', 'Choose later'] },
   { name: 'New agreement, refused', path: ({ quay }) => `/app/agreements/new?workspace=${quay.id}&template=two-party-signature`, act: press('Create draft'), status: 422, has: '#name[aria-invalid=true]' },
+  { name: 'Draft, payments and promises', path: ({ berth }) => agreement(berth), says: ['Rent for the first year', '$12,500.00 USD', 'Marco Bianchi to Odile Renaud', 'Incomplete', 'Complete the payment “Deposit”: amount', 'They become obligations when the step “Start” is done.'], has: ['a[href$="/payments#add"]', '.deal-amounts .amount'] },
+  { name: 'Draft, new payment', path: ({ berth }) => `${agreement(berth)}/payments`, says: ['Countersign moves no money', 'No account numbers', 'Automatic'], has: ['label:text-is("Purpose")', 'label:text-is("Direction")', 'label:text-is("Method")'] },
+  { name: 'Draft, payment with an account number', path: ({ berth }) => `${agreement(berth)}/payments`, act: async (page) => { await page.getByLabel('Purpose', { exact: true }).fill('To DE89 3704 0044 0532 0130 00'); await page.getByLabel('Amount', { exact: true }).fill('1.234'); await press('Add payment')(page); }, status: 422, says: ['must not contain an account or card number', 'must have at most 2 decimals'], has: ['#purpose[aria-invalid=true][value=""]', '#amount[aria-invalid=true]'] },
+  { name: 'Draft, payment', path: ({ berth, payments }) => `${agreement(berth)}/payments/${payments[0].id}`, says: ['No step waits for this payment', 'Remove payment…'], has: '#due[value="Jan 15, 2030"]' },
+  { name: 'Draft, condition of a payment', path: ({ berth }) => `${agreement(berth)}/steps/${berth.stages[1].id}/conditions?type=movement_reconciled`, says: ['That the sender says so never meets it', 'Rent for the first year, $12,500.00 USD'] },
+  { name: 'Draft, new scheduled promise', path: ({ berth }) => `${agreement(berth)}/promises?kind=scheduled`, says: ['Who owes it', 'To whom', 'Or due again and again', 'Days are those of the time zone'] },
+  { name: 'Draft, new triggered promise', path: ({ berth }) => `${agreement(berth)}/promises?kind=triggered`, says: ['Due after days', 'Empty a row to remove its trigger'] },
+  { name: 'Draft, promise refused', path: ({ berth }) => `${agreement(berth)}/promises?kind=standing`, act: press('Add promise'), status: 422, says: ['Who owes it must have one participant or more'], has: ['#name[aria-invalid=true]', '#days[aria-invalid=true]'] },
+  { name: 'Draft, promise', path: ({ berth }) => `${agreement(berth)}/promises/${berth.promises[1].id}`, says: ['Remove promise…'], has: 'input[value="The tenant sells the boat"]' },
+  { name: 'Draft, publication with payments', path: ({ berth }) => `${agreement(berth)}/publish`, says: ['Payments', '$12,500.00 USD', 'Promises', 'Before you publish'] },
+  { name: 'Obligations', path: '/app/obligations', says: ['Insurance certificate', 'Marco Bianchi to Odile Renaud', 'Nothing due'], has: ['.badge.red:text-is("Overdue")', '.badge:text-is("Waiting for a trigger")', 'nav a[href="/app/obligations"][aria-current=page]'] },
+  { name: 'Obligations, none in a state', path: '/app/obligations?state=confirmed', says: ['No obligation matches', 'Show all obligations'] },
+  { name: 'Obligation, overdue', path: ({ obligations: [{ id }] }) => `/app/obligations/${id}`, says: ['Overdue since', 'Claim: said to be done', 'Cancel obligation…'], has: 'button:text-is("Record satisfaction")', lacks: '.badge.green' },
+  { name: 'Obligation, trigger', path: ({ obligations: [, { id }] }) => `/app/obligations/${id}`, says: ['Declaring a trigger says that it happened', 'Due within 30 days'], has: 'button:text-is("Declare trigger")' },
+  { name: 'Obligation, standing', path: ({ obligations: [, , { id }] }) => `/app/obligations/${id}`, says: ['Not verified yet', 'Verifying says that the promise holds now'], has: 'button:text-is("Verify")' },
+  { name: 'Obligation, cancelled without a reason', path: ({ obligations: [, , { id }] }) => `/app/obligations/${id}`, act: async (page) => { await page.locator('summary', { hasText: 'Cancel obligation…' }).click(); await press('Cancel obligation')(page); }, status: 422, has: '#reason[aria-invalid=true]' },
+  { name: 'Agreement, obligations', path: ({ berthLive }) => agreement(berthLive), says: ['Obligations', 'Insurance certificate', 'Overdue since'] },
+  { name: 'Home, overdue obligations', path: '/app', says: ['Overdue obligations', 'Insurance certificate'] },
+  { name: 'Participant, obligations', as: 'tenant', path: ({ tenant }) => `/app/parts/${tenant.participant}`, says: ['The obligations below wait for you', 'Insurance certificate'], has: '.task a.button:text-is("Record satisfaction")' },
+  { name: 'Participant, obligation', as: 'tenant', path: ({ tenant, obligations: [{ id }] }) => `/app/parts/${tenant.participant}/obligations/${id}`, says: ['As Marco Bianchi, I say that “Insurance certificate”, due 15 Jan 2026, is done.'], has: 'button:text-is("Record satisfaction")', reach: 'button:text-is("Record satisfaction")' },
   { name: 'Draft, name and expiry', path: ({ blocked }) => `${agreement(blocked)}/details`, says: ['Save expiry', 'in the time zone'] },
   { name: 'Draft, name refused', path: ({ blocked }) => `${agreement(blocked)}/details`, act: async (page) => { await page.getByLabel('Agreement name', { exact: true }).fill(''); await press('Save name and kind')(page); }, status: 422, has: '#name[aria-invalid=true]' },
   { name: 'Draft, terms', path: ({ safe }) => `${agreement(safe)}/terms`, says: ['Saved terms', '$750,000.00 USD'] },

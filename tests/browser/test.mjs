@@ -8,7 +8,7 @@
 import fs from 'node:fs';
 import { VIEWS, chromium, expect, faults, open, screenshot, signIn } from './browser.mjs';
 import { Receiver } from './receiver.mjs';
-import { SCENES, attend, deliveries, guard, links, participantLink, payments, prepare, recordPaper, signFirst, subscribe, twoDocuments } from './scenes.mjs';
+import { SCENES, attend, deliveries, guard, links, owed, participantLink, payments, prepare, recordPaper, signFirst, subscribe, twoDocuments } from './scenes.mjs';
 import { Stack } from './stack.mjs';
 import { walkCompletion, walkDrawing, walkFirstDeal, walkReadme } from './walks.mjs';
 
@@ -134,6 +134,7 @@ async function main(stacks, receiver) {
   await refreshes(stack, made);
   const { decided_by: maren } = await stack.call(`/api/v1/proposals/${made.declined.id}`);
   made.two = await stack.call(`/api/v1/agreements/${await twoDocuments(admin, made)}`);
+  Object.assign(made, await owed(admin, stack, made));
   const guardedTab = Object.assign(await open(chrome), { base: stack.base });
   Object.assign(made, await deliveries(admin, made), {
     maren: maren.id,
@@ -152,6 +153,7 @@ async function main(stacks, receiver) {
     newcomer: await participantLink(admin, made.letter, 'Ellery Family Trust'),
     answerer: await participantLink(admin, made.questionnaire, 'Riverside Makers Foundation'),
     answered: await participantLink(admin, made.questionnaire, 'Tomás Álvarez'),
+    tenant: await participantLink(admin, made.berthLive, 'Marco Bianchi'),
   });
   const returnerTab = Object.assign(await open(chrome), { base: stack.base });
   await signFirst(returnerTab, made.returner);
@@ -186,6 +188,7 @@ async function main(stacks, receiver) {
     newcomer: [stack, made.newcomer],
     answerer: [stack, made.answerer],
     answered: [stack, made.answered],
+    tenant: [stack, made.tenant],
   };
   const tabs = new Map();
   for (const [name, [{ base }, person]] of Object.entries(lookers)) {

@@ -29,8 +29,9 @@ use shared::platform::config::BaseUrl;
 use shared::platform::secrets::FixedKeys;
 use shared::platform::telemetry::Log;
 use shared::retry::{Budget, retry_on_conflict};
+use shared::service::due::Settlement;
 use shared::service::obligations::{Doing, act, act_as_participant};
-use shared::service::{agreements, participants};
+use shared::service::{agreements, endings, participants};
 use shared::store::due::DueEntry;
 use shared::store::keys::{self, Due};
 use shared::web::member_call::MemberCall;
@@ -150,14 +151,23 @@ pub async fn advance(org: &Org, agreement: &Drafted) -> Result<(), Error> {
     system.commit(plan).await.map(|_| ())
 }
 
-/// Ends an obligation whose agreement has ended, as what follows the end of an agreement will.
+/// Ends the obligations whose agreement has ended, as what follows its end does, up to this number. Gives how many it ended:
+/// the stack's clock may come first.
 ///
 /// # Panics
-/// When it can't be ended.
-pub async fn end(org: &Org, agreement: AgreementId, id: ObligationId) {
-    let system = org.system();
-    let plan = shared::service::obligations::end(&system, agreement, id).await.expect("a plan");
-    system.commit(plan).await.expect("nothing else changes it");
+/// When one can't be ended.
+pub async fn end(org: &Org, agreement: AgreementId, at_most: usize) -> usize {
+    let left = endings::left_to_end(&org.system(), agreement).await.expect("the table answers");
+    let Some((agreement, left)) = left else { return 0 };
+    let mut ended = 0;
+    for one in left.into_iter().take(at_most) {
+        // Each in a call of its own.
+        let system = org.system();
+        let plan = endings::end(&system, &agreement, one).await.expect("a plan");
+        // A conflict means that the clock was quicker.
+        ended += usize::from(matches!(system.commit(plan).await, Ok(Settlement::Settled)));
+    }
+    ended
 }
 
 /// An agreement with its promises in force, and the ids of their obligations.

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::app::{Browser, Page, unescaped};
 use crate::attending::hidden;
 use crate::log;
+use crate::obligations;
 use crate::org::Org;
 use crate::payments::terms;
 use crate::pdf::pdf;
@@ -264,6 +265,21 @@ async fn deals(org: &Org, browser: &Browser) -> String {
         )
         .await;
     assert_eq!(filed.status, 303, "{}", filed.body);
+
+    let agreement = begun.location().to_owned();
+    let party = |n: usize| draft["participants"][n]["id"].as_str().expect("an id").to_owned();
+    let (one, two) = (party(0), party(1));
+    let payment = [("purpose", "Deposit"), ("amount", "5,000"), ("currency", "USD"), ("payer", &one), ("payee", &two)];
+    let (promisor, promisee) = (format!("promisor.{one}"), format!("promisee.{two}"));
+    let promise = [("kind", "standing"), ("name", "Insurance"), ("days", "90"), (&promisor, "on"), (&promisee, "on")];
+    for (at, fields) in [("payments", &payment), ("promises", &promise)] {
+        let fields: Vec<_> = [("form_token", token.as_str())].into_iter().chain(fields.iter().copied()).collect();
+        let added = browser.post(&format!("{agreement}/{at}"), &fields).await;
+        assert_eq!(added.status, 303, "{}", added.body);
+    }
+    let (harbor, people) = (org.workspace("Pine").await, [org.person("Cleo").await, org.person("Dan").await]);
+    let promised = vec![obligations::on(&[-1]), obligations::triggered(&[7]), obligations::standing(30)];
+    obligations::in_force(org, &harbor, [&people[0], &people[1]], (promised, obligations::days_ago(3))).await;
 
     let ready = org.ready_draft("Seed round", |_| ()).await;
     org.propose("publish_agreement", &ready).await;

@@ -29,7 +29,7 @@ pub struct TickReport {
     pub expired: u32,
     /// The number of agreements that time advanced.
     pub advanced: u32,
-    /// The number of movements that ended with their agreements.
+    /// The number of movements and obligations that ended with their agreements.
     pub ended: u32,
     /// The number of entries that were removed because their record had changed otherwise.
     pub stale: u32,
@@ -194,7 +194,7 @@ impl Sweep<'_> {
                 report.failed += 1;
                 continue;
             };
-            report.ended += ended.movements;
+            report.ended += ended.records;
             if !ended.is_complete {
                 continue;
             }

@@ -120,7 +120,7 @@ fn agreement_page(
     let view = AgreementView::of(in_full, &request.app().base_url);
     let summary =
         AgreementSummary::new(agreement, &view, &in_full.contacts).with_verifications(agreement, &review.verifications);
-    let summary = summary.with_papers(agreement, &review.papers);
+    let summary = summary.with_papers(agreement, &review.papers).with_obligations(review, request.now());
     let today = request.signed_in()?.organization().time_zone.day_of(request.now());
     let summary = summary.with_movements(review, today);
     let summary = summary.with_accesses(review, request.signed_in()?.organization(), links);

@@ -2,6 +2,7 @@
 
 use shared::api::views::agreements::{AgreementView, DocumentView, GateView, ParticipantView, StageView};
 use shared::domain::agreement::gate::{Countdown, FieldType, Gate, GateRule, GateState, GateStatus, InformationField};
+use shared::domain::agreement::promise::Promise;
 use shared::domain::agreement::verification::Verification;
 use shared::domain::agreement::{
     Agreement, AgreementKind, Document, DocumentState, Lifecycle, SignatureBlock, Stage, StageState,
@@ -11,7 +12,8 @@ use shared::domain::ids::ParticipantId;
 use shared::domain::organization::Organization;
 use shared::domain::paper_signature::PaperSignature;
 use shared::domain::sentences;
-use shared::service::agreements::AgreementReview;
+use shared::domain::time::Timestamp;
+use shared::service::agreements::{AgreementInFull, AgreementReview};
 
 use crate::access::{access_url, mail_to};
 use crate::agreement::agreement_url;
@@ -20,6 +22,7 @@ use crate::draft::documents::document_url;
 use crate::labels::{Badge, DisplayTime, actor_label};
 use crate::layout::Link;
 use crate::movement::payments::Payments;
+use crate::obligations::{obligation_badge, obligation_url};
 use crate::paper_signature::paper_line;
 use crate::verification::verification_url;
 
@@ -32,10 +35,21 @@ pub(crate) struct AgreementSummary {
     pub terms: Vec<(&'static str, String)>,
     pub is_safe: bool,
     pub is_draft: bool,
+    /// The promises, or the obligations that they became.
+    pub promises: Vec<PromiseRow>,
     /// What the current step of an active agreement waits for first, such as `Ada Okafor to approve`.
     pub next: Option<String>,
     /// Its payments, once it was published.
     pub payments: Option<Payments>,
+}
+
+/// A promise, or the obligation that it became.
+pub(crate) struct PromiseRow {
+    pub name: String,
+    /// Who owes it to whom, and when.
+    pub text: String,
+    /// The page and the state of the obligation.
+    pub obligation: Option<(String, String, Badge)>,
 }
 
 pub(crate) struct ParticipantRow {
@@ -126,6 +140,7 @@ impl AgreementSummary {
             steps: stages.map(|(view, stage)| source.step(view, stage)).collect(),
             documents: documents.map(|(view, document)| source.document(view, document)).collect(),
             terms: agreement.terms.as_ref().map(sentences::terms).unwrap_or_default(),
+            promises: agreement.promises.iter().map(|promise| source.promise(promise)).collect(),
             is_safe: agreement.kind == AgreementKind::Safe,
             is_draft: source.is_draft,
             payments: None,
@@ -134,6 +149,24 @@ impl AgreementSummary {
 }
 
 impl AgreementSummary {
+    /// The summary with the obligations that the promises became, each with its state and its page.
+    pub fn with_obligations(mut self, review: &AgreementReview, now: Timestamp) -> Self {
+        let AgreementInFull { agreement, contacts, .. } = &review.in_full;
+        for (row, promise) in self.promises.iter_mut().zip(&agreement.promises) {
+            let found = review.obligations.iter().find(|obligation| obligation.promise_id() == promise.id);
+            row.obligation = found.map(|obligation| {
+                let state = sentences::obligation_state(obligation, agreement, contacts, now);
+                (obligation_url(obligation.id()), state, obligation_badge(obligation, now))
+            });
+        }
+        self
+    }
+
+    /// Whether the promises have become obligations.
+    pub fn has_obligations(&self) -> bool {
+        self.promises.iter().any(|promise| promise.obligation.is_some())
+    }
+
     /// The summary with the recorded verifications, and the links by which a member records those that an active agreement
     /// waits for and reads answers.
     pub fn with_verifications(mut self, agreement: &Agreement, recorded: &[Verification]) -> Self {
@@ -262,6 +295,15 @@ impl<'a> Source<'a> {
             roles: participant.roles.iter().map(|role| sentences::role(*role)).collect(),
             verifications: Vec::new(),
             access: None,
+        }
+    }
+
+    fn promise(&self, promise: &Promise) -> PromiseRow {
+        let parties = sentences::promise_parties(&promise.parties, self.agreement, self.contacts);
+        PromiseRow {
+            name: promise.name.as_str().to_owned(),
+            text: format!("{parties}, {}", sentences::promise_terms(&promise.terms)),
+            obligation: None,
         }
     }
 

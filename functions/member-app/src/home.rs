@@ -17,6 +17,7 @@ use shared::domain::token::Token;
 use shared::error::Error;
 use shared::limits;
 use shared::service::audit::{self, Names};
+use shared::service::due_obligations::QueuedObligation;
 use shared::service::endpoints::EndpointState;
 use shared::service::home::{
     self, Home, PaperToConfirm, PaymentToSee, PaymentWait, QueuedAgreement, Shortlist, WorkQueue,
@@ -34,6 +35,7 @@ use crate::draft::blockers::{BlockerRow, blocker_rows};
 use crate::labels::{Badge, DisplayTime, action_verb, actor_label, proposal_badge};
 use crate::layout::{Layout, Notice};
 use crate::movement::{movement_url, purpose_of};
+use crate::obligations::{self, obligation_url};
 use crate::response::PageResponse;
 use crate::tokens;
 
@@ -159,8 +161,10 @@ fn shown(found: &Home) -> Vec<Uuid> {
     let tokens = found.tokens.shown.iter().map(|token| token.id.uuid());
     let endpoints = found.endpoints.shown.iter().map(|state| state.endpoint.id().uuid());
     let payments = found.queue.payments.shown.iter().map(|payment| payment.movement.id().uuid());
+    let owed = found.obligations.overdue.iter().chain(&found.obligations.to_confirm);
+    let owed = owed.map(|queued| queued.obligation.id().uuid());
     let agreements = agreements.map(|queued| queued.agreement.id().uuid());
-    proposals.chain(payments).chain(agreements).chain(tokens).chain(endpoints).collect()
+    proposals.chain(payments).chain(owed).chain(agreements).chain(tokens).chain(endpoints).collect()
 }
 
 fn lead(found: &Home) -> String {
@@ -176,10 +180,11 @@ fn lead(found: &Home) -> String {
 }
 
 /// Whether the member has nothing to do.
-fn is_idle(Home { queue, tokens, endpoints, .. }: &Home) -> bool {
+fn is_idle(Home { queue, obligations, tokens, endpoints, .. }: &Home) -> bool {
     let WorkQueue { proposals, papers, payments, drafts, attention, closing, .. } = queue;
     let agreements = [drafts, attention, closing].map(|section| section.total);
-    let others = [proposals.total, papers.total, payments.total, tokens.total, endpoints.total];
+    let owed = obligations.overdue_total + obligations.to_confirm_total;
+    let others = [proposals.total, papers.total, payments.total, tokens.total, endpoints.total, owed];
     let mut counts = agreements.into_iter().chain(others);
     counts.all(|count| count == 0)
 }
@@ -203,6 +208,7 @@ fn rest(found: &Home) -> Option<Rest> {
 fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Section> {
     let WorkQueue { proposals, papers, payments, drafts, waiting, closing, contacts, .. } = &found.queue;
     let WorkQueue { drafts_total, active_total, .. } = &found.queue;
+    let due = &found.obligations;
     let queue = Queue { contacts, own, now };
     let agreements = |list: &Shortlist<QueuedAgreement>, item: fn(&QueuedAgreement, &Queue<'_>) -> Item| {
         list.shown.iter().map(|queued| item(queued, &queue)).collect()
@@ -225,6 +231,18 @@ fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Sect
             title: "Paper signatures to confirm",
             items: papers.shown.iter().map(|paper| Item::of_paper(paper, contacts)).collect(),
             more: more(papers, format!("{} more paper signatures", papers.more()), "/app/agreements?lifecycle=active"),
+        },
+        Section {
+            id: "overdue",
+            title: "Overdue obligations",
+            items: due.overdue.iter().map(Item::of_overdue).collect(),
+            more: more_obligations(due.overdue_total, due.overdue.len(), obligations::PATH),
+        },
+        Section {
+            id: "claims",
+            title: "Obligations to confirm",
+            items: due.to_confirm.iter().map(Item::of_claim).collect(),
+            more: more_obligations(due.to_confirm_total, due.to_confirm.len(), obligations::PATH),
         },
         Section {
             id: "drafts",
@@ -278,6 +296,12 @@ fn attention(found: &Home, queue: &Queue<'_>) -> Section {
 /// The link to a whole list, if a section shows a part of it.
 fn more<T>(list: &Shortlist<T>, text: String, url: &str) -> Vec<(String, String)> {
     (list.more() > 0).then(|| (url.to_owned(), text)).into_iter().collect()
+}
+
+/// The link to all obligations, if a section shows a part of them.
+fn more_obligations(total: usize, shown: usize, url: &str) -> Vec<(String, String)> {
+    let more = total.saturating_sub(shown);
+    (more > 0).then(|| (url.to_owned(), format!("{more} more obligations"))).into_iter().collect()
 }
 
 /// How much time is left, as a badge.
@@ -386,6 +410,37 @@ impl Item {
             when: Some(("since", payment.since.into())),
             looked: None,
             badge: Some((badge.to_owned(), class)),
+        }
+    }
+
+    /// An obligation of which something is overdue.
+    fn of_overdue(queued: &QueuedObligation) -> Self {
+        let due = queued.obligation.next_due_at();
+        let since = due.map(|due| format!(", due by {}", queued.obligation.zone().day_of(due).for_people()));
+        Self { badge: Some(("Overdue".to_owned(), "red")), ..Self::of_obligation(queued, &since.unwrap_or_default()) }
+    }
+
+    /// An obligation with a claim that the member may confirm.
+    fn of_claim(queued: &QueuedObligation) -> Self {
+        let claim = queued.obligation.waiting_claims().next();
+        let by = claim.map(|claim| format!(", said to be done by {}", claim.by.display_name));
+        Self {
+            when: claim.map(|claim| ("on", claim.at.into())),
+            badge: Some(("To confirm".to_owned(), "amber")),
+            ..Self::of_obligation(queued, &by.unwrap_or_default())
+        }
+    }
+
+    fn of_obligation(queued: &QueuedObligation, more: &str) -> Self {
+        Self {
+            url: obligation_url(queued.obligation.id()),
+            title: queued.obligation.name().as_str().to_owned(),
+            detail: format!("{}{more}", queued.agreement.as_str()),
+            blockers: Vec::new(),
+            more_blockers: 0,
+            when: None,
+            looked: None,
+            badge: None,
         }
     }
 

@@ -115,6 +115,7 @@ fn section_of(path: &str) -> &'static str {
         Some("contacts") => "contacts",
         Some("developers") => "developers",
         Some("money") => "money",
+        Some("obligations") => "obligations",
         Some("organization") => "organization",
         Some("proposals") => "proposals",
         Some("workspaces") => "workspaces",

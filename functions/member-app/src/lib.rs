@@ -37,6 +37,8 @@ mod ledger;
 mod ledger_export;
 mod members;
 mod movement;
+mod obligation;
+mod obligations;
 mod organization;
 mod own_contacts;
 mod pager;
@@ -290,11 +292,13 @@ fn money_routes() -> Router<Arc<AppState>> {
         .route(&at("/resolve"), action::<movement::Resolve>())
         .route(&at("/return"), action::<movement::RecordReturn>())
         .route(&at("/cancel"), action::<movement::Cancel>())
+        .route(obligations::PATH, page::<obligations::List>())
+        .route("/app/obligations/{id}", page_with_action::<obligation::Show, obligation::Act>())
 }
 
 /// The routes of participants, who have no account: their link, and the pages that it opens.
 fn participant_routes() -> Router<Arc<AppState>> {
-    use part::{answers, condition, consent, document, link, overview, payment, payment_acts, receipt};
+    use part::{answers, condition, consent, document, link, obligations, overview, payment, payment_acts, receipt};
     let at = |path: &str| format!("/app/parts/{{participant}}{path}");
     Router::new()
         .route("/app/links/{secret}", page_with_action::<link::Show, link::Open>())
@@ -318,6 +322,8 @@ fn participant_routes() -> Router<Arc<AppState>> {
         .route(&at("/payments/{movement}/arrived"), part_action::<payment_acts::ReportArrival>())
         .route(&at("/payments/{movement}/evidence/{evidence}/file"), part_page::<payment::Download>())
         .route(&at("/payments/{movement}/evidence/{evidence}/withdraw"), part_action::<payment_acts::Withdraw>())
+        .route(&at("/obligations/{obligation}"), part_page::<obligations::Show>())
+        .route(&at("/obligations/{obligation}/act"), part_action::<obligations::Act>())
         .route(&at("/receipts/{receipt}"), part_page::<receipt::Show>())
         .route(&at("/papers/{paper}/scan"), part_page::<document::DownloadScan>())
 }

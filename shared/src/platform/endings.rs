@@ -15,8 +15,8 @@ use crate::service::system::SystemContext;
 /// What a run did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ended {
-    /// How many movements it ended.
-    pub movements: u32,
+    /// How many movements and obligations it ended.
+    pub records: u32,
     /// Whether nothing is left.
     pub is_complete: bool,
 }
@@ -31,22 +31,22 @@ pub async fn end_with_agreement(
     agreement: AgreementId,
     until: Instant,
 ) -> Result<Ended, Error> {
-    let begin = || SystemContext::begin(&app.store, org, endings::END_MOVEMENT, app.time_scale);
+    let begin = |operation| SystemContext::begin(&app.store, org, operation, app.time_scale);
     let mut ended = Ended::default();
-    let left = endings::left_to_end(&begin(), agreement).await;
+    let left = endings::left_to_end(&begin(endings::END_MOVEMENT), agreement).await;
     let Some((agreement, left)) = left.inspect_err(|error| log_failure(&app.log, endings::END_MOVEMENT, error))? else {
         return Ok(Ended { is_complete: true, ..ended });
     };
-    for id in left {
+    for one in left {
         if until <= Instant::now() {
             return Ok(ended);
         }
-        let system = begin();
-        let result = system.run(limits::SWEEP_ATTEMPTS_MAX, || endings::end_movement(&system, &agreement, id)).await;
+        let system = begin(one.operation());
+        let result = system.run(limits::SWEEP_ATTEMPTS_MAX, || endings::end(&system, &agreement, one)).await;
         match result {
             Ok(Settlement::Settled) => {
                 log_system_call(app, &system, Ok(()));
-                ended.movements += 1;
+                ended.records += 1;
             }
             Ok(Settlement::Stale | Settlement::Early) => {}
             Err(error) => {

@@ -15,6 +15,7 @@ use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId, GateId, MovementId, ParticipantId, WorkspaceId};
 use crate::domain::movement::Movement;
 use crate::domain::movement::state::MovementState;
+use crate::domain::obligation::Obligation;
 use crate::domain::paper_signature::PaperSignature;
 use crate::domain::participant::Access;
 use crate::domain::participant::receipt::ReceiptAct;
@@ -26,7 +27,7 @@ use crate::limits;
 use crate::service::audit;
 use crate::service::due::Settlement;
 use crate::service::loaded_agreement::{
-    AgreementWithContacts, AgreementWithFacts, LoadedAgreement, Payments, blockers_of, participants_of,
+    AgreementWithContacts, AgreementWithFacts, LoadedAgreement, Payments, blockers_of, obligations_of, participants_of,
 };
 use crate::service::review_fingerprint::ReviewFingerprint;
 use crate::service::scope::{Plan, Scope, Writer};
@@ -75,6 +76,8 @@ pub struct AgreementReview {
     pub in_full: AgreementInFull,
     /// Its payments, if it is a draft, in the order of their ids.
     pub payments: Vec<Movement>,
+    /// Its obligations, in the order of its promises; none before they came into force.
+    pub obligations: Vec<Obligation>,
     /// Its workspace.
     pub workspace: Workspace,
     /// Its pending proposals.
@@ -158,12 +161,13 @@ pub async fn review_from(scope: &Scope, id: AgreementId, payments_from: usize) -
         let former = named.difference(&now_takes_part).copied();
         scope.store().contacts(former).await.map_err(Error::from)
     };
-    let declined = Agreement::clone(&agreement);
-    let reasons = decline_reasons(scope, &declined);
-    let movements = ShownMovements::load(scope, &declined, payments_from);
+    let read = Agreement::clone(&agreement);
+    let reasons = decline_reasons(scope, &read);
+    let movements = ShownMovements::load(scope, &read, payments_from);
+    let obligations = obligations_of(scope, &read);
     let loaded = LoadedAgreement::load(scope, agreement);
-    let (loaded, pending, former, decline_reasons, movements) =
-        tokio::try_join!(loaded, pending, former, reasons, movements)?;
+    let (loaded, pending, former, decline_reasons, movements, obligations) =
+        tokio::try_join!(loaded, pending, former, reasons, movements, obligations)?;
     let former = former.into_iter().map(Versioned::into_inner).collect();
     let is_draft = loaded.agreement().lifecycle() == Lifecycle::Draft;
     let fingerprint = ReviewFingerprint::of(&loaded);
@@ -173,6 +177,7 @@ pub async fn review_from(scope: &Scope, id: AgreementId, payments_from: usize) -
     Ok(AgreementReview {
         in_full,
         payments,
+        obligations,
         workspace,
         pending,
         fingerprint,

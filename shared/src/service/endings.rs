@@ -1,34 +1,71 @@
-//! What ends with an agreement that was cancelled or has expired: its open movements (architecture, section 4).
+//! What ends with an agreement that was cancelled or has expired: its open movements, and its obligations that are not
+//! confirmed (architecture, section 4).
 //!
-//! The act that ends the agreement commits with an entry of the due index. Each movement is then cancelled in a transaction
-//! of its own, with its own audit row. If that is interrupted, the entry is still there, and the next one who takes it up
-//! goes on with what is left. Until then every act looks at the agreement, which says already that the movement is cancelled.
+//! The act that ends the agreement commits with an entry of the due index. Each record is then cancelled in a transaction of
+//! its own, with its own audit row. If that is interrupted, the entry is still there, and the next one who takes it up goes on
+//! with what is left. Until then every act looks at the agreement, which says already that it has ended.
 
 use crate::domain::agreement::Agreement;
-use crate::domain::ids::{AgreementId, MovementId};
+use crate::domain::ids::{AgreementId, MovementId, ObligationId};
 use crate::error::Error;
 use crate::service::due::Settlement;
+use crate::service::loaded_agreement::obligation_ids;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
-use crate::store::movements as stored;
+use crate::store::{movements as stored, obligations as stored_obligations};
 
 /// The operation that cancels a movement with its agreement, in audit rows and log lines.
 pub const END_MOVEMENT: &str = "end_movement";
+/// The same for an obligation.
+pub const END_OBLIGATION: &str = "end_obligation";
 
-/// An agreement that has ended, with the movements that have yet to end with it. None if there is nothing to do.
-pub async fn left_to_end(scope: &Scope, id: AgreementId) -> Result<Option<(Agreement, Vec<MovementId>)>, Error> {
+/// A record that has yet to end with its agreement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    /// A movement.
+    Movement(MovementId),
+    /// An obligation.
+    Obligation(ObligationId),
+}
+
+impl Left {
+    /// The operation that ends it.
+    #[must_use]
+    pub fn operation(self) -> &'static str {
+        match self {
+            Self::Movement(_) => END_MOVEMENT,
+            Self::Obligation(_) => END_OBLIGATION,
+        }
+    }
+}
+
+/// An agreement that has ended, with the records that have yet to end with it. None if there is nothing to do.
+pub async fn left_to_end(scope: &Scope, id: AgreementId) -> Result<Option<(Agreement, Vec<Left>)>, Error> {
     let Some(agreement) = scope.store().agreement(id).await? else { return Ok(None) };
     if !agreement.has_ended_early() {
         return Ok(None);
     }
-    let movements = scope.store().movements(agreement.movements().keys().copied()).await?;
-    let left = movements.iter().filter(|movement| movement.ended_with(&agreement, scope.moment()).is_some());
-    let left: Vec<MovementId> = left.map(|movement| movement.id()).collect();
+    let (movements, owed) = tokio::try_join!(
+        scope.store().movements(agreement.movements().keys().copied()),
+        scope.store().obligations(obligation_ids(&agreement)),
+    )?;
+    let moment = scope.moment();
+    let movements = movements.iter().filter(|movement| movement.ended_with(&agreement, moment).is_some());
+    let owed = owed.iter().filter(|obligation| obligation.ended(&agreement, moment).is_some());
+    let movements = movements.map(|movement| Left::Movement(movement.id()));
+    let left: Vec<Left> = movements.chain(owed.map(|obligation| Left::Obligation(obligation.id()))).collect();
     Ok((!left.is_empty()).then(|| (agreement.into_inner(), left)))
 }
 
-/// Cancels a movement with its agreement, unless that was done before.
-pub async fn end_movement(
+/// Ends a record with its agreement, unless that was done before: so it may be done again, however often.
+pub async fn end(system: &SystemContext, agreement: &Agreement, left: Left) -> Result<Plan<Settlement>, Error> {
+    match left {
+        Left::Movement(id) => end_movement(system, agreement, id).await,
+        Left::Obligation(id) => end_obligation(system, agreement, id).await,
+    }
+}
+
+async fn end_movement(
     system: &SystemContext,
     agreement: &Agreement,
     id: MovementId,
@@ -39,5 +76,19 @@ pub async fn end_movement(
         return Ok(Plan::new(scope, Settlement::Stale));
     };
     let changes = stored::end(scope.call(), &before, &after)?;
+    Ok(Plan::new(scope, Settlement::Settled).change([changes]).showing([agreement.id().uuid(), id.uuid()]))
+}
+
+async fn end_obligation(
+    system: &SystemContext,
+    agreement: &Agreement,
+    id: ObligationId,
+) -> Result<Plan<Settlement>, Error> {
+    let scope = system.scope();
+    let Some(before) = scope.store().obligation(id).await? else { return Ok(Plan::new(scope, Settlement::Stale)) };
+    let Some(after) = before.ended(agreement, scope.moment()) else {
+        return Ok(Plan::new(scope, Settlement::Stale));
+    };
+    let changes = stored_obligations::end(scope.call(), &before, &after)?;
     Ok(Plan::new(scope, Settlement::Settled).change([changes]).showing([agreement.id().uuid(), id.uuid()]))
 }

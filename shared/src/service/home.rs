@@ -23,6 +23,7 @@ use crate::domain::token::Token;
 use crate::error::Error;
 use crate::limits;
 use crate::service::audit::{self, Names};
+use crate::service::due_obligations::{self, DueObligations};
 use crate::service::endpoints::{self, EndpointState};
 use crate::service::loaded_agreement::{AgreementWithFacts, Payments, blockers_of, participants_of};
 use crate::service::paper_signatures::counting;
@@ -147,6 +148,8 @@ pub struct WorkQueue {
 pub struct Home {
     /// The work queue.
     pub queue: WorkQueue,
+    /// The obligations that are overdue, and those with claims to confirm.
+    pub obligations: DueObligations,
     /// For admins, the tokens that end soon, the next one first.
     pub tokens: Shortlist<Token>,
     /// For admins, the endpoints that fail.
@@ -161,13 +164,15 @@ pub struct Home {
 pub async fn get(scope: &Scope, member: &Member, own: &BTreeSet<ContactId>) -> Result<Home, Error> {
     let tokens = async { if member.is_admin() { tokens::list(scope).await } else { Ok(Vec::new()) } };
     let endpoints = async { if member.is_admin() { endpoints::list(scope).await } else { Ok(Vec::new()) } };
-    let (queue, mut tokens, mut endpoints, (changes, names)) =
-        tokio::try_join!(queue(scope, member, own), tokens, endpoints, audit::latest_changes(scope))?;
+    let obligations = due_obligations::due(scope, member);
+    let (queue, obligations, mut tokens, mut endpoints, (changes, names)) =
+        tokio::try_join!(queue(scope, member, own), obligations, tokens, endpoints, audit::latest_changes(scope))?;
     tokens.retain(|token| token.ends_soon(scope.now()));
     tokens.sort_by_key(|token| token.expires_at);
     endpoints.retain(EndpointState::is_failing);
     Ok(Home {
         queue,
+        obligations,
         tokens: Shortlist::of(tokens, limits::HOME_WARNINGS_MAX),
         endpoints: Shortlist::of(endpoints, limits::HOME_WARNINGS_MAX),
         changes,

@@ -16,9 +16,10 @@ use crate::domain::agreement::blockers::{self, Blocker, DraftContext, DraftPayme
 use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, ContactId, MovementId};
+use crate::domain::ids::{AgreementId, ContactId, MovementId, ObligationId};
 use crate::domain::moment::Moment;
 use crate::domain::movement::Movement;
+use crate::domain::obligation::{self, Obligation};
 use crate::domain::time::Timestamp;
 use crate::domain::time_zone::TimeZone;
 use crate::domain::workspace::Workspace;
@@ -224,4 +225,15 @@ pub(super) fn blockers_of(
 ) -> Vec<Blocker> {
     let context = DraftContext { workspace_activated, contacts, payments, changed_items: &[], now };
     blockers::blockers(draft, &context)
+}
+
+/// The ids of the obligations of an agreement; none before its promises came into force.
+pub(super) fn obligation_ids(agreement: &Agreement) -> impl Iterator<Item = ObligationId> {
+    agreement.promises.iter().filter_map(|promise| obligation::id_of(agreement, promise.id))
+}
+
+/// The obligations of an agreement, in the order of its promises. Nothing is read before they came into force.
+pub(super) async fn obligations_of(scope: &Scope, agreement: &Agreement) -> Result<Vec<Obligation>, Error> {
+    let found = scope.store().obligations(obligation_ids(agreement)).await?;
+    Ok(found.into_iter().map(Versioned::into_inner).collect())
 }

@@ -30,6 +30,7 @@ pub mod contacts;
 pub mod deliveries;
 pub mod drafts;
 pub mod due;
+pub mod due_obligations;
 pub mod endings;
 pub mod endpoints;
 pub mod evidence;

@@ -1,4 +1,5 @@
-//! Obligations: reading them, what members and participants do about them, and their end with that of their agreement.
+//! Obligations: reading them, and what members and participants do about them. They end with their agreement
+//! ([`endings`](super::endings)).
 //!
 //! Promises are parts of a draft, and edited as the others are ([`drafts::edit`](super::drafts::edit)). What brings them into
 //! force writes the obligations.
@@ -11,10 +12,10 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 use crate::domain::actor::Actor;
-use crate::domain::agreement::Agreement;
+use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ObligationId, OccurrenceId, ReceiptId, TriggerId};
-use crate::domain::member::{self, Member, ObligationChange};
+use crate::domain::member::{self, Counting, Member, ObligationChange};
 use crate::domain::obligation::{CancelCause, Ground, Obligation, Refused, Word};
 use crate::domain::participant::obligations::{self as participant, NotActedOnObligation, ObligationOutcome};
 use crate::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct};
@@ -22,12 +23,10 @@ use crate::domain::participant::{ActingParticipant, NotActed, Occasion};
 use crate::domain::proposal::Note;
 use crate::error::Error;
 use crate::limits;
-use crate::service::agreements;
 use crate::service::loaded_agreement::{AgreementWithContacts, AgreementWithFacts, participants_of};
 use crate::service::paper_signatures::counting;
 use crate::service::participants::standing;
-use crate::service::scope::{Plan, Scope, Writer};
-use crate::service::system::SystemContext;
+use crate::service::scope::{Plan, Scope};
 use crate::store::{Versioned, obligations as stored};
 use crate::wire::page::Page;
 
@@ -55,6 +54,35 @@ pub async fn get(scope: &Scope, id: ObligationId) -> Result<ObligationInFull, Er
     Ok(ObligationInFull { obligation: obligation.into_inner(), agreement, contacts })
 }
 
+/// An obligation as its page shows it to a member.
+#[derive(Debug)]
+pub struct ObligationReview {
+    /// The obligation, with what its sentences need.
+    pub in_full: ObligationInFull,
+    /// Whether a member may confirm what they recorded themselves: there is no other.
+    pub counting: Counting,
+    /// Whether people may still act on it: neither it nor its agreement has ended.
+    pub is_live: bool,
+}
+
+/// An obligation as its page shows it to a member.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn review(scope: &Scope, id: ObligationId) -> Result<ObligationReview, Error> {
+    let members = async { scope.store().members().await.map_err(Error::from) };
+    let (in_full, members) = tokio::try_join!(get(scope, id), members)?;
+    let is_live = is_live(scope, &in_full.obligation, &in_full.agreement);
+    Ok(ObligationReview { in_full, counting: counting(members.len()), is_live })
+}
+
+/// Whether people may still act on an obligation: neither it nor its agreement has ended.
+#[must_use]
+pub fn is_live(scope: &Scope, obligation: &Obligation, agreement: &Agreement) -> bool {
+    let now = agreement.as_of(agreement.facts(), scope.time_scale(), scope.now());
+    obligation.cancellation().is_none() && matches!(now.lifecycle(), Lifecycle::Active | Lifecycle::Completed)
+}
+
 /// A page of obligations, with what their sentences need.
 #[derive(Debug)]
 pub struct ObligationPage {
@@ -72,7 +100,22 @@ pub async fn list(scope: &Scope, query: &ObligationQuery) -> Result<ObligationPa
     let mut ids: Vec<AgreementId> = page.data.iter().map(Obligation::agreement_id).collect();
     ids.sort_unstable();
     ids.dedup();
-    let agreements = scope.store().agreements(ids).await?.into_iter().map(Versioned::into_inner);
+    let agreements = scope.store().agreements(ids).await?;
+    in_full(scope, page, agreements).await
+}
+
+/// The same, those that are due first first: what is overdue, what is due next, and then all for which nothing is due.
+pub async fn list_by_due(scope: &Scope, query: &ObligationQuery) -> Result<ObligationPage, Error> {
+    let (page, agreements) = scope.store().obligations_by_due(query).await?;
+    in_full(scope, page, agreements).await
+}
+
+async fn in_full(
+    scope: &Scope,
+    page: Page<Obligation>,
+    agreements: Vec<Versioned<Agreement>>,
+) -> Result<ObligationPage, Error> {
+    let agreements = agreements.into_iter().map(Versioned::into_inner);
     let agreements: BTreeMap<_, _> = agreements.map(|agreement| (agreement.id(), agreement)).collect();
     let contacts = scope.store().contacts(participants_of(agreements.values())).await?;
     let contacts = contacts.into_iter().map(Versioned::into_inner).collect();
@@ -256,21 +299,4 @@ fn receipt_of(
     let is_same = matches!(&receipt.act, ReceiptAct::ActedOnObligation { obligation_id, did, .. }
         if *obligation_id == obligation && did == doing);
     Some(if is_same { Ok(()) } else { Err(NotActed::Done.into()) })
-}
-
-/// Ends an obligation whose agreement was cancelled or has expired. Nothing changes if it was not, or if there is no such
-/// obligation, or nothing is left of it to end: so it may be done again, however often.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement.
-pub async fn end(system: &SystemContext, agreement: AgreementId, id: ObligationId) -> Result<Plan<()>, Error> {
-    let scope = system.scope();
-    let plan = Plan::new(scope, ()).showing([id.uuid(), agreement.uuid()]);
-    // Its end was recorded before, and is for good.
-    let agreement = agreements::found(scope, agreement).await?;
-    let Some(before) = scope.store().obligation(id).await? else { return Ok(plan) };
-    Ok(match before.ended(&agreement, scope.moment()) {
-        Some(ended) => plan.change([stored::end(scope.call(), &before, &ended)?]),
-        None => plan,
-    })
 }

@@ -7,6 +7,7 @@ use crate::domain::ids::{AgreementId, DocumentId, GateId, MovementId, Participan
 use crate::domain::member::{Member, NotReopened, reopen_gate};
 use crate::domain::moment::Moment;
 use crate::domain::movement::Movement;
+use crate::domain::obligation::Obligation;
 use crate::domain::paper_signature::PaperSignature;
 use crate::domain::participant::link_code::StoredLinkCode;
 use crate::domain::participant::receipt::{FileType, Receipt, ReceiptAct};
@@ -18,7 +19,7 @@ use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
 use crate::service::agreements::found;
-use crate::service::loaded_agreement::{AgreementWithContacts, AgreementWithFacts};
+use crate::service::loaded_agreement::{AgreementWithContacts, AgreementWithFacts, obligations_of};
 use crate::service::scope::{Plan, Scope};
 use crate::store::Versioned;
 use crate::store::participants as stored;
@@ -36,6 +37,8 @@ pub struct ParticipantView {
     pub papers: Vec<PaperSignature>,
     /// The payments in which the participant is the sender or the receiver, as of now, in the order of their ids.
     pub payments: Vec<Movement>,
+    /// The obligations in which the participant is a party, in the order of the agreement's promises.
+    pub obligations: Vec<Obligation>,
 }
 
 /// Whether a participant sends or receives a payment. Nobody else sees it on their pages.
@@ -58,11 +61,15 @@ pub async fn view(scope: &Scope, by: &ActingParticipant) -> Result<ParticipantVi
     let ids: Vec<MovementId> =
         if agreement.was_published() { agreement.movements().keys().copied().collect() } else { Vec::new() };
     let payments = async { store.movements(ids).await.map_err(Error::from) };
-    let (loaded, payments) = tokio::try_join!(AgreementWithContacts::load(scope, agreement), payments)?;
+    let of_obligations = Agreement::clone(&agreement);
+    let loaded = AgreementWithContacts::load(scope, agreement);
+    let (loaded, payments, mut obligations) =
+        tokio::try_join!(loaded, payments, obligations_of(scope, &of_obligations))?;
+    obligations.retain(|obligation| obligation.parties().side(by.id()).is_some());
     let agreement = loaded.as_of(scope, scope.now()).into_owned();
     let payments = payments.into_iter().map(Versioned::into_inner).filter(|payment| is_party(payment, by.id()));
     let payments = payments.map(|payment| as_of(scope, &agreement, payment)).collect();
-    Ok(ParticipantView { agreement, contacts: loaded.contacts().to_vec(), receipts, papers, payments })
+    Ok(ParticipantView { agreement, contacts: loaded.contacts().to_vec(), receipts, papers, payments, obligations })
 }
 
 /// A payment as of now: of an agreement that was cancelled or has expired, its own record may not say so yet.

@@ -351,8 +351,10 @@ fn next_version(
         changes.extend(was_due.map(|at| Change::Delete(due(org, after.id(), at))));
         changes.extend(is_due.map(|at| Change::Put(due(org, after.id(), at).into_item())));
     }
-    // Whatever ends an agreement, its open movements end with it: each in a transaction of its own.
-    if before.open_movements().next().is_some() && after.open_movements().next().is_none() && after.has_ended_early() {
+    // Whatever ends an agreement, its open movements and its obligations end with it: each in a transaction of its own.
+    let ends = after.has_ended_early() && !before.has_ended_early();
+    let has_obligations = !after.promises.is_empty() && obligation::projected_at(after).is_some();
+    if ends && (before.open_movements().next().is_some() || has_obligations) {
         changes.push(Change::Put(keys::due(call.now(), Due::Ending, org, after.id().uuid()).into_item()));
     }
     Ok(changes)

@@ -4,18 +4,21 @@
 //! ([`agreements`]), in one transaction. The version guards them: of two acts that bring it about, one is
 //! recorded and creates them, and the other is decided again. Their ids follow from the agreement, and each must be free.
 
+use std::collections::BTreeSet;
+
 use super::change::{Change, Changes};
-use super::item::{Item, from_item, to_item};
+use super::item::{Item, from_item, ids, number, text, to_item};
 use super::keys::{self, Key, Rows};
 use super::list::{Attribute, Order, RowFilter};
 use super::participants::{part_of, stands};
 use super::record::{self, Record, Row};
 use super::{OrgStore, StoreError, Versioned, agreements};
+use crate::domain::actor::ActorType;
 use crate::domain::agreement::Agreement;
 use crate::domain::call_context::CallContext;
-use crate::domain::ids::{AgreementId, ObligationId, OrgId, WorkspaceId};
+use crate::domain::ids::{AgreementId, MemberId, ObligationId, OrgId, WorkspaceId};
 use crate::domain::member::ByMember;
-use crate::domain::obligation::{EndedObligation, Obligation, ObligationState};
+use crate::domain::obligation::{EndedObligation, Obligation, ObligationState, Word};
 use crate::domain::participant::obligations::ActedOnObligation;
 use crate::domain::time::Timestamp;
 use crate::wire::page::{Filter, Page, list_query};
@@ -46,6 +49,10 @@ pub(super) const NEXT_DUE: &str = "n";
 pub(super) const PROMISORS: &str = "f";
 /// The attribute of a row that holds to whom it is owed.
 pub(super) const PROMISEES: &str = "o";
+/// The attribute of a row that holds how many claims wait for confirmation; none if none does.
+const CLAIMS: &str = "c";
+/// The attribute of a row that holds the members who recorded such claims, each once for each.
+const CLAIMED_BY: &str = "cm";
 
 impl Record for Obligation {
     type Id = ObligationId;
@@ -61,13 +68,21 @@ impl Record for Obligation {
 
     fn row(&self) -> Row {
         // The ledger searches names; the list of obligations has no search.
-        Row::searched_by(Folded::new(self.name().as_str()))
+        let row = Row::searched_by(Folded::new(self.name().as_str()))
             .with(&WORKSPACE, &self.workspace_id())
             .with(&AGREEMENT, &self.agreement_id())
             .with(&STATE, &self.state())
             .with_number(NEXT_DUE, self.next_due_at().map(Timestamp::unix_ms))
             .with_ids(PROMISORS, self.parties().promisors().iter().map(|id| id.uuid()))
-            .with_ids(PROMISEES, self.parties().promisees().iter().map(|id| id.uuid()))
+            .with_ids(PROMISEES, self.parties().promisees().iter().map(|id| id.uuid()));
+        match self.waiting_claims().count() {
+            0 => row,
+            claims => {
+                let is_of_member = |claim: &&Word| claim.by.actor_type == ActorType::Member;
+                let members = self.waiting_claims().filter(is_of_member).filter_map(|claim| claim.by.id);
+                row.with_number(CLAIMS, i64::try_from(claims).ok()).with_ids(CLAIMED_BY, members)
+            }
+        }
     }
 
     fn encode(&self) -> Result<Item, StoreError> {
@@ -101,6 +116,63 @@ impl OrgStore {
             .equal(&STATE, query.state.get());
         self.list(Order::OldestFirst, &rows, query.page()).await
     }
+
+    /// The same, those that are due first first: what is overdue, what is due next, and then all for which nothing is due. It
+    /// comes with their agreements, which the rows name, so that both are read at once.
+    pub(crate) async fn obligations_by_due(
+        &self,
+        query: &ObligationQuery,
+    ) -> Result<(Page<Obligation>, Vec<Versioned<Agreement>>), StoreError> {
+        let rows = RowFilter::default()
+            .equal(&WORKSPACE, query.workspace_id)
+            .equal(&AGREEMENT, query.agreement_id)
+            .equal(&STATE, query.state.get());
+        let order = (NEXT_DUE, AGREEMENT.name);
+        let (ids, total) = self.slice_by_number(Rows::Obligations, order, &rows, query.page()).await?;
+        let agreements: BTreeSet<AgreementId> = ids.iter().map(|(_, agreement)| (*agreement).into()).collect();
+        let (found, agreements) =
+            tokio::try_join!(self.obligations(ids.iter().map(|(id, _)| (*id).into())), self.agreements(agreements),)?;
+        let found = found.into_iter().map(Versioned::into_inner).collect();
+        Ok((Page::new(found, total, query.page()), agreements))
+    }
+
+    /// The obligations of which something is due or waits for confirmation, from one pass over the rows, the oldest first.
+    pub(crate) async fn open_obligations(&self) -> Result<Vec<OpenObligation>, StoreError> {
+        let mut found = Vec::new();
+        let attributes = [keys::SORT, AGREEMENT.name, NEXT_DUE, CLAIMS, CLAIMED_BY];
+        let partition = keys::rows(self.org, Rows::Obligations);
+        self.store
+            .scan_partition(&partition, Order::OldestFirst, &attributes, |row| found.extend(open_obligation(&row)))
+            .await?;
+        Ok(found)
+    }
+}
+
+/// An obligation of which something is due or waits for confirmation, as its row has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OpenObligation {
+    /// The obligation.
+    pub id: ObligationId,
+    /// Its agreement.
+    pub agreement: AgreementId,
+    /// When the first occurrence is due for which nobody has said that it is done, in milliseconds since 1970.
+    pub next_due_ms: Option<i64>,
+    /// How many claims wait for confirmation.
+    pub claims: usize,
+    /// The members who recorded such claims, each once for each.
+    pub claimed_by: Vec<MemberId>,
+}
+
+/// The obligation of a row, unless nothing is due and no claim waits.
+fn open_obligation(row: &Item) -> Option<OpenObligation> {
+    let found = OpenObligation {
+        id: text(row, keys::SORT)?.parse().ok()?,
+        agreement: text(row, AGREEMENT.name)?.parse().ok()?,
+        next_due_ms: number(row, NEXT_DUE),
+        claims: number(row, CLAIMS).unwrap_or_default(),
+        claimed_by: ids(row, CLAIMED_BY).unwrap_or_default().into_iter().map(Into::into).collect(),
+    };
+    (found.next_due_ms.is_some() || found.claims > 0).then_some(found)
 }
 
 /// The changes with which a member acts on an obligation. Its agreement must be as it was when they did.

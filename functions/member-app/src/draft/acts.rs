@@ -43,11 +43,9 @@ impl Handler for Duplicate {
         let title = "A copy was made";
         // Names are read before the act: the redirect carries the notice.
         let has_payments = !drafts::agreement(submitted.scope(), id).await?.movements().is_empty();
-        let line = match has_payments {
-            true => "This is the copy, a draft of its own. Give it a name. Payments are not copied: add its own.",
-            false => "This is the copy, a draft of its own. Give it a name.",
-        };
-        let redirect = redirect_with_notice(&submitted, agreement_url(copy), title, line).await;
+        let payments = if has_payments { " Payments are not copied: add its own." } else { "" };
+        let line = format!("This is the copy, a draft of its own. Give it a name.{payments}");
+        let redirect = redirect_with_notice(&submitted, agreement_url(copy), title, &line).await;
         submitted.run(|| drafts::duplicate(&submitted, id, copy)).await?;
         Ok(redirect.into())
     }

@@ -239,8 +239,8 @@ fn named_in(draft: &Agreement, participant: ParticipantId) -> Vec<Link> {
         url: format!("{}#blocks", document_url(draft.id(), document.id)),
         text: format!("Open “{}”", document.name.as_str()),
     });
-    let promised = draft.promises.iter().filter(|promise| promise.parties.side(participant).is_some());
-    let promises = promised.map(|promise| Link {
+    let naming = draft.promises.iter().filter(|promise| promise.parties.side(participant).is_some());
+    let promises = naming.map(|promise| Link {
         url: promise_url(draft.id(), promise.id),
         text: format!("Open “{}”", promise.name.as_str()),
     });

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use askama::Template;
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::promise::{Parties, Promise, PromiseKind, PromiseTerms, Trigger, Triggers};
-use shared::domain::agreement::{Agreement, Label, StageAction};
+use shared::domain::agreement::{Agreement, Label, Stage, StageAction};
 use shared::domain::contact::Contact;
 use shared::domain::day::Day;
-use shared::domain::ids::{AgreementId, ParticipantId, PromiseId, TriggerId};
+use shared::domain::ids::{AgreementId, PromiseId, TriggerId};
 use shared::domain::recurrence::{Days, Recurrence, RecurrenceEnd, RecurrenceUnit, Schedule};
 use shared::domain::sentences;
 use shared::domain::time_zone::TimeZone;
@@ -94,7 +94,7 @@ pub(super) fn promise_rows(agreement: &Agreement, contacts: &[Contact]) -> Vec<P
         name: promise.name.as_str().to_owned(),
         text: format!(
             "{}, {}",
-            parties_text(&promise.parties, agreement, contacts),
+            sentences::promise_parties(&promise.parties, agreement, contacts),
             sentences::promise_terms(&promise.terms)
         ),
         up: n.checked_sub(1),
@@ -103,16 +103,9 @@ pub(super) fn promise_rows(agreement: &Agreement, contacts: &[Contact]) -> Vec<P
     agreement.promises.iter().enumerate().map(row).collect()
 }
 
-fn parties_text(parties: &Parties, agreement: &Agreement, contacts: &[Contact]) -> String {
-    let names = |ids: &BTreeSet<ParticipantId>| {
-        ids.iter().map(|id| participant_name(agreement, contacts, *id)).collect::<Vec<_>>().join(", ")
-    };
-    format!("{} to {}", names(parties.promisors()), names(parties.promisees()))
-}
-
 /// When the promises of a draft become obligations.
 pub(super) fn in_force_text(agreement: &Agreement) -> String {
-    let projects = |stage: &&shared::domain::agreement::Stage| stage.actions.contains(&StageAction::ProjectObligations);
+    let projects = |stage: &&Stage| stage.actions.contains(&StageAction::ProjectObligations);
     match agreement.stages.iter().find(projects) {
         Some(stage) => format!("They become obligations when the step “{}” is done.", stage.name.as_str()),
         None => "They become obligations when the agreement is completed, or with the step whose settings say so."
@@ -189,7 +182,7 @@ fn read_promise(id: PromiseId, kind: PromiseKind, form: &Form) -> Result<Promise
 }
 
 /// Reads a number from 1 on.
-fn number<T: std::str::FromStr + std::fmt::Display>(form: &Form, field: &str, max: T) -> Result<T, FieldErrors> {
+fn number<T: std::str::FromStr + std::fmt::Display + Copy>(form: &Form, field: &str, max: T) -> Result<T, FieldErrors> {
     let message = || format!("must be a whole number from 1 to {max}");
     form.get(field).trim().parse().map_err(|_| FieldErrors::one(field, FieldCode::OutOfRange, message()))
 }

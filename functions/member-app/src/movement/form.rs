@@ -69,6 +69,11 @@ pub(super) struct ActForm {
 impl HtmlSafe for ActForm {}
 
 impl ActForm {
+    /// Whether it is a button with a sentence: on narrow screens it stays in reach.
+    pub fn is_button(&self) -> bool {
+        matches!(self.inputs, Inputs::Nothing)
+    }
+
     fn id(&self, field: &str) -> String {
         format!("{}-{field}", self.name)
     }

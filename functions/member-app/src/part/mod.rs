@@ -6,6 +6,7 @@ pub(crate) mod condition;
 pub(crate) mod consent;
 pub(crate) mod document;
 pub(crate) mod link;
+pub(crate) mod obligations;
 pub(crate) mod overview;
 pub(crate) mod payment;
 pub(crate) mod payment_acts;

@@ -10,6 +10,7 @@ use shared::error::Error;
 use shared::service::participants::ParticipantView;
 use shared::web::Request;
 
+use super::obligations::{ObligationRow, obligation_rows};
 use super::payments::{PaymentRow, payment_rows};
 use super::receipt::{receipt_title, receipt_url};
 use super::{TaskRow, consent, load, name_of, needs_consent, part_url, task_rows};
@@ -35,6 +36,7 @@ struct OverviewPage {
     payments: Vec<PaymentRow>,
     /// The payments that are not listed, because there are too many.
     more_payments: usize,
+    obligations: Vec<ObligationRow>,
     others: Vec<Other>,
     documents: Vec<DocumentRow>,
     /// Where the certificate of the completed agreement is.
@@ -46,6 +48,13 @@ struct OverviewPage {
     has_consent: bool,
     /// The id of the receipt of a withdrawal.
     withdrawal: ReceiptId,
+}
+
+impl OverviewPage {
+    /// Whether an obligation waits for the participant.
+    fn is_owed(&self) -> bool {
+        self.obligations.iter().any(|row| row.verb.is_some())
+    }
 }
 
 /// Another participant, by name and state.
@@ -113,6 +122,7 @@ impl Handler for Show {
             tasks,
             payments,
             more_payments,
+            obligations: obligation_rows(&view, by, request.now()),
             others: others(&view, by),
             documents: documents(&view, by),
             certificate: (agreement.lifecycle() == Lifecycle::Completed)

@@ -13,6 +13,7 @@ use super::{
 use crate::domain::actor::Actor;
 use crate::domain::contact::{Contact, ContactKind, DisplayName, Email};
 use crate::domain::ids::{ContactId, FieldId, FundingItemId, MovementId, ParticipantId, PromiseId, WorkspaceId};
+use crate::domain::movement::state::MovementState;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 use crate::wire::input::OrDefault;
@@ -129,6 +130,7 @@ impl Deal {
             GateRule::IdentityVerified { participant_ids: both },
         ];
         let mut draft = draft;
+        draft.facts.movements.insert(movement, MovementState::Draft);
         for (n, rules) in rules.chunks(3).enumerate() {
             let (with_stage, stage) = draft.add_stage(label(&format!("Step {n}")), BTreeSet::new(), now).unwrap();
             draft = with_stage;

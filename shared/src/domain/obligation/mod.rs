@@ -317,6 +317,15 @@ impl Obligation {
         }
     }
 
+    /// The claims that wait for confirmation, in the order of their occurrences; none once it is cancelled.
+    pub fn waiting_claims(&self) -> impl Iterator<Item = &Word> {
+        let said = self.said.iter().filter(|_| self.cancellation.is_none());
+        said.filter_map(|said| match &said.said {
+            Said::Satisfied { claim } => Some(claim),
+            Said::Confirmed { .. } | Said::Verified { .. } => None,
+        })
+    }
+
     /// Whether nothing can happen to it anymore (contract, section 2, "Ledger row").
     #[must_use]
     pub fn is_done(&self) -> bool {

@@ -1,9 +1,11 @@
 //! Promises and obligations. What the promisor says and what the other side has confirmed never read alike.
 
+use std::collections::BTreeSet;
+
 use super::names::{all_names, counted, names};
 use crate::domain::actor::ActorType;
 use crate::domain::agreement::Agreement;
-use crate::domain::agreement::promise::{Promise, PromiseTerms};
+use crate::domain::agreement::promise::{Parties, Promise, PromiseTerms};
 use crate::domain::contact::Contact;
 use crate::domain::day::Day;
 use crate::domain::ids::ParticipantId;
@@ -18,11 +20,16 @@ use crate::domain::time_zone::TimeZone;
 /// A promise: who owes what to whom, and when.
 #[must_use]
 pub fn promise(promise: &Promise, agreement: &Agreement, contacts: &[Contact]) -> String {
-    let all = |side: &std::collections::BTreeSet<ParticipantId>| {
-        all_names(agreement, &side.iter().copied().collect::<Vec<_>>(), contacts)
-    };
-    let (promisors, promisees) = (all(promise.parties.promisors()), all(promise.parties.promisees()));
-    format!("{promisors} to {promisees}: {}, {}", promise.name.as_str(), promise_terms(&promise.terms))
+    let parties = promise_parties(&promise.parties, agreement, contacts);
+    format!("{parties}: {}, {}", promise.name.as_str(), promise_terms(&promise.terms))
+}
+
+/// Who owes a promise to whom, such as `Ben to Ada`.
+#[must_use]
+pub fn promise_parties(parties: &Parties, agreement: &Agreement, contacts: &[Contact]) -> String {
+    let all =
+        |side: &BTreeSet<ParticipantId>| all_names(agreement, &side.iter().copied().collect::<Vec<_>>(), contacts);
+    format!("{} to {}", all(parties.promisors()), all(parties.promisees()))
 }
 
 /// When a promise is due, such as `every quarter from 31 Mar 2026 until 31 Dec 2027`.

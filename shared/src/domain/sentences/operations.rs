@@ -105,6 +105,10 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("report_arrival", "Reported money as arrived", &[Part, Part, Agreement]),
     ("withdraw_own_evidence", "Withdrew evidence that they had filed", &[Part, Part, Part, Agreement]),
     ("download_own_evidence", "Downloaded a file that they had filed", &[Part, Part, Part]),
+    ("declare_own_trigger", "Declared a trigger of their obligation", &[Part, Obligation, Agreement]),
+    ("record_own_satisfaction", "Said that their obligation is done", &[Part, Obligation, Agreement]),
+    ("confirm_own_obligation", "Confirmed an obligation owed to them", &[Part, Obligation, Agreement]),
+    ("verify_own_obligation", "Verified an obligation owed to them", &[Part, Obligation, Agreement]),
     ("view_document", "Viewed a document", &[Agreement, Part]),
     ("download_document", "Downloaded a document", &[Agreement, Part]),
     ("export_evidence", "Exported the evidence", &[Agreement]),
@@ -143,6 +147,12 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     // Obligations
     ("list_obligations", "Listed obligations", &[]),
     ("get_obligation", "Read an obligation", &[Obligation]),
+    ("declare_trigger", "Declared a trigger", &[Obligation, Agreement]),
+    ("record_satisfaction", "Recorded that an obligation is done", &[Obligation, Agreement]),
+    ("confirm_obligation", "Confirmed an obligation", &[Obligation, Agreement]),
+    ("verify_obligation", "Verified an obligation", &[Obligation, Agreement]),
+    ("cancel_obligation", "Cancelled an obligation", &[Obligation, Agreement]),
+    ("end_obligation", "Cancelled an obligation with its agreement", &[Agreement, Obligation]),
     // Contacts and workspaces
     ("list_contacts", "Listed contacts", &[]),
     ("get_contact", "Read a contact", &[Contact]),

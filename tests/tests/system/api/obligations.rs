@@ -1,21 +1,24 @@
 //! Obligations: what the API shows of them, and what people's acts make of them. The acts go through the service's use
 //! cases, which the app's forms call.
 
+use std::collections::BTreeSet;
+
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use shared::domain::agreement::StageAction;
 use shared::domain::agreement::gate::{Countdown, GateRule};
+use shared::domain::agreement::{Lifecycle, StageAction};
 use shared::domain::ids::{ObligationId, OccurrenceId, ParticipantId, ReceiptId, TriggerId};
 use shared::domain::obligation::Refused;
 use shared::domain::participant::NotActed;
 use shared::domain::participant::obligations::NotActedOnObligation;
 use shared::domain::participant::receipt::ObligationAct;
-use shared::domain::proposal::Note;
+use shared::domain::proposal::{Note, ProposalAction};
 use shared::domain::time::Timestamp;
 use shared::limits;
 use shared::service::obligations::Doing;
 use tests::app::Browser;
-use tests::drafts::Drafted;
+use tests::clockwork::Clockwork;
+use tests::drafts::{self, Coming, Drafted};
 use tests::obligations::{self, day, days_ago, monthly, on, standing, triggered, with_promises};
 use tests::{Needs, Org, rows};
 
@@ -72,6 +75,18 @@ impl Desk {
         let rows = page["data"].as_array().expect("a page");
         assert_eq!(page["pagination"]["total"], rows.len(), "{filters:?}");
         rows.iter().map(|row| text(&row["id"]).to_owned()).collect()
+    }
+
+    /// The obligations of an agreement that ended with it, by the audit rows of the service. Each ended once.
+    async fn ends(&self, agreement: &str) -> BTreeSet<String> {
+        let ended = self.org.audit().await.into_iter().filter(|row| row["operation"] == "end_obligation");
+        let mut ids = BTreeSet::new();
+        for row in ended {
+            let objects = rows::objects(&row);
+            assert_eq!(objects[0], agreement, "{row}");
+            assert!(ids.insert(objects[1].clone()), "ended twice: {row}");
+        }
+        ids
     }
 
     /// The emitted events of obligations: the type and the data of each.
@@ -453,14 +468,93 @@ async fn a_publication_may_bring_all_promises_into_force_at_once_and_a_cancellat
     let path = format!("/app/proposals/{}", text(&cancellation["id"]));
     assert_eq!(browser.decide(&path, "confirm", "").await.status, 303);
     let refused = org.act_on(&maren, ids[0], Doing::RecordSatisfaction(occurrence)).await.expect("an answer");
-    assert!(matches!(refused, Err(Refused::AgreementEnded(_))), "at once: {refused:?}");
-    for _ in 0..2 {
-        obligations::end(org, draft.id(), ids[0]).await;
-        let shown = desk.get(ids[0]).await;
-        assert_eq!((&shown["state"], &shown["next_due_at"]), (&json!("cancelled"), &Value::Null));
+    assert_eq!(refused, Err(Refused::Cancelled));
+    for id in &ids {
+        let shown = desk.get(*id).await;
+        assert_eq!((&shown["state"], &shown["next_due_at"]), (&json!("cancelled"), &Value::Null), "at once");
     }
-    assert_eq!(desk.get(ids[1]).await["state"], "open", "each in a transaction of its own");
-    let ends: Vec<Value> =
-        org.audit().await.into_iter().filter(|row| rows::objects(row) == [ids[0].to_string(), id.clone()]).collect();
-    assert_eq!(ends.iter().filter(|row| row["operation"] == "fixture").count(), 1, "once: {ends:?}");
+    assert_eq!(desk.ends(&id).await, BTreeSet::from_iter(ids.iter().map(ToString::to_string)));
+    assert_eq!(obligations::end(org, draft.id(), 1).await, 0, "nothing is left");
+}
+
+/// The process that cancels an agreement dies before it has ended all obligations: until the clock goes on, acts look at the
+/// agreement, and each obligation ends once.
+#[tokio::test]
+async fn obligations_end_with_their_agreement_although_a_process_dies_half_way() {
+    let desk = Desk::new().await;
+    let org = &desk.org;
+    let maren = org.member("Maren Holt").await;
+    let many: Vec<_> = (1..=6).map(|day| on(&[-day])).collect();
+    let owed = desk.owed(many, 10).await;
+    let confirmed = owed.ids[0];
+    let occurrence = desk.occurrence(confirmed, 0).await;
+    for doing in [Doing::RecordSatisfaction(occurrence), Doing::Confirm(occurrence)] {
+        assert_eq!(org.act_on(&maren, confirmed, doing).await.expect("an answer"), Ok(()));
+    }
+    let claimed = desk.occurrence(owed.ids[1], 0).await;
+    let claim = Doing::RecordSatisfaction(claimed);
+    assert_eq!(org.act_on(&maren, owed.ids[1], claim).await.expect("an answer"), Ok(()));
+    let last = desk.occurrence(owed.ids[5], 0).await;
+
+    let agreement = owed.agreement.agreement.id();
+    org.decide_at_once(&maren, agreement, ProposalAction::CancelAgreement).await;
+    let refused = org.act_on(&maren, owed.ids[5], Doing::RecordSatisfaction(last)).await.expect("an answer");
+    assert_eq!(refused, Err(Refused::AgreementEnded(Lifecycle::Cancelled)), "whatever its own record says");
+    let ended = obligations::end(org, agreement, 2).await;
+
+    let clock = Clockwork::of(org);
+    for _ in 0..2 {
+        clock.tick().await;
+    }
+    let states = join_all(owed.ids.iter().map(|id| desk.get(*id))).await;
+    let states: Vec<&str> = states.iter().map(|shown| text(&shown["state"])).collect();
+    assert_eq!(states, ["confirmed", "cancelled", "cancelled", "cancelled", "cancelled", "cancelled"]);
+    let shown = desk.get(owed.ids[1]).await;
+    assert_eq!(shown["occurrences"][0]["state"], "satisfied", "a claim stays on record, and stays a claim");
+    assert_eq!(desk.ends(&owed.agreement.id()).await.len(), 5 - ended, "the rest, each once");
+}
+
+#[tokio::test]
+async fn obligations_end_when_their_agreement_expires_and_outlive_its_completion() {
+    let desk = Desk::new().await;
+    let org = &desk.org;
+    let maren = org.member("Maren Holt").await;
+    let past = Countdown::At(Timestamp::now().plus_seconds(-60));
+    let publish = async |name: &str, expires: bool| {
+        let draft = org
+            .ready_draft(name, |draft| {
+                draft.stages.truncate(2);
+                draft.stages[0].gates.truncate(1);
+                draft.stages[0].gates[0].rule = GateRule::Countdown { until: Some(past) };
+                draft.stages[0].actions = [StageAction::ProjectObligations].into();
+                draft.expires_at = expires.then(|| Timestamp::now().plus_seconds(3600));
+                if !expires {
+                    draft.stages.truncate(1);
+                }
+                *draft = with_promises(draft, vec![on(&[-1]), standing(30)]);
+            })
+            .await;
+        org.decide_at_once(&maren, draft.id(), ProposalAction::PublishAgreement).await;
+        Drafted::of(org, &draft.id().to_string()).await
+    };
+    let expiring = publish("Lease", true).await;
+    let completed = publish("Notice", false).await;
+    drafts::make_due(org, &expiring.id(), Coming::Expiry).await;
+    let clock = Clockwork::of(org);
+    for _ in 0..3 {
+        clock.tick().await;
+    }
+    for id in obligations::ids(&expiring.agreement) {
+        let shown = desk.get(id).await;
+        assert_eq!(
+            (&shown["state"], &shown["state_sentence"]),
+            (&json!("cancelled"), &json!("Ended when its agreement expired"))
+        );
+    }
+    assert_eq!(desk.org.get(completed.path()).send().await.ok(200)["lifecycle"], "completed");
+    let [due, holds] = [0, 1].map(|n| obligations::ids(&completed.agreement)[n]);
+    assert_eq!((&desk.get(due).await["state"], &desk.get(holds).await["state"]), (&json!("open"), &json!("open")));
+    let occurrence = desk.occurrence(due, 0).await;
+    let done = org.act_on(&maren, due, Doing::RecordSatisfaction(occurrence)).await.expect("an answer");
+    assert_eq!(done, Ok(()), "they outlive the completion");
 }

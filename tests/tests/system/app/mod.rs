@@ -17,6 +17,7 @@ mod ledger;
 mod link_codes;
 mod members;
 mod movements;
+mod obligations;
 mod organization;
 mod own_payments;
 mod pages;

@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use shared::domain::agreement::Label;
-use shared::domain::agreement::gate::{FieldType, GateRule, InformationField};
+use shared::domain::agreement::StageAction;
+use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, InformationField};
 use shared::domain::ids::FieldId;
 use shared::domain::time::Timestamp;
 use shared::limits;
 use tests::app::Browser;
 use tests::attending::Live;
+use tests::drafts::Drafted;
+use tests::obligations::{self, on, with_promises};
 use tests::pages::{BYTES_MAX, Furnished, Visit, WAITS_MAX, crawl, furnish, visit, visit_once};
 use tests::payments::Paying;
 use tests::{Org, rows};
@@ -110,6 +113,22 @@ async fn visits_of_a_payment() -> Vec<Visit> {
     visits
 }
 
+/// The page of an obligation of a participant.
+async fn visits_of_an_obligation() -> Vec<Visit> {
+    let live = Live::new(|draft| {
+        let past = Countdown::At(Timestamp::now().plus_seconds(-60));
+        draft.stages.truncate(2);
+        draft.stages[0].gates[0].rule = GateRule::Countdown { until: Some(past) };
+        draft.stages[0].actions = [StageAction::ProjectObligations].into();
+        *draft = with_promises(draft, vec![on(&[-1])]);
+    })
+    .await;
+    let (org, ben) = (&live.org, live.attend(live.ids()[1]).await);
+    let agreement = Drafted::of(org, &live.agreement.id().to_string()).await.agreement;
+    let path = ben.at(&format!("/obligations/{}", obligations::ids(&agreement)[0]));
+    vec![visit(org, &ben.browser, &ben.at(""), "outside").await.1, visit(org, &ben.browser, &path, &ben.at("")).await.1]
+}
+
 #[tokio::test]
 async fn every_page_is_small_and_waits_for_the_store_five_times_at_most() {
     let org = Org::new().await;
@@ -132,6 +151,7 @@ async fn every_page_is_small_and_waits_for_the_store_five_times_at_most() {
     visits.extend(visits_of_a_participant().await);
     visits.extend(visits_of_answers().await);
     visits.extend(visits_of_a_payment().await);
+    visits.extend(visits_of_an_obligation().await);
 
     let visited: BTreeSet<String> = visits.iter().map(|visit| visit.operation.clone()).collect();
     let missing: Vec<_> = views().difference(&visited).cloned().collect();

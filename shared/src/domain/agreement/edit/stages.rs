@@ -282,6 +282,8 @@ mod tests {
         refused(add(GateRule::SignatureBlocks { block_ids }), "block_ids", FieldCode::NotFound);
         let document_id = Some(DocumentId::new());
         refused(add(GateRule::DocumentSigned { document_id }), "document_id", FieldCode::NotFound);
+        let movement_id = Some(MovementId::new());
+        refused(add(GateRule::MovementReconciled { movement_id }), "movement_id", FieldCode::NotFound);
         for hours in [0, limits::COUNTDOWN_HOURS_MAX + 1] {
             let until = Some(Countdown::AfterHours(hours));
             refused(add(GateRule::Countdown { until }), "after_hours", FieldCode::OutOfRange);
@@ -295,7 +297,7 @@ mod tests {
             GateRule::Countdown { until: None },
             GateRule::Countdown { until: Some(Countdown::At(noon())) },
             GateRule::MovementAuthorized { movement_id: None },
-            GateRule::MovementReconciled { movement_id: Some(MovementId::new()) },
+            GateRule::MovementReconciled { movement_id: None },
             GateRule::InformationRequest { participant_ids: [].into(), fields: Vec::new() },
             GateRule::IdentityVerified { participant_ids: [].into() },
         ] {

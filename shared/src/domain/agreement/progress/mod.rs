@@ -330,6 +330,11 @@ mod tests {
     fn published(stages: &[&[GateRule]], actions: &[StageAction], expires_at: Option<Timestamp>) -> Agreement {
         let deal = Deal::complete();
         let mut draft = Agreement { stages: Vec::new(), expires_at, ..deal.draft };
+        for rule in stages.iter().flat_map(|rules| rules.iter()) {
+            if let GateRule::MovementAuthorized { movement_id } | GateRule::MovementReconciled { movement_id } = rule {
+                draft.facts.movements.extend(movement_id.map(|id| (id, MovementState::Draft)));
+            }
+        }
         for rules in stages {
             let (more, stage) = draft.add_stage(label("Step"), actions.iter().copied().collect(), noon()).unwrap();
             draft = rules.iter().fold(more, |draft, rule| draft.add_gate(stage, rule.clone(), noon()).unwrap().0);

@@ -1,0 +1,322 @@
+//! The page of an obligation: who owes what to whom, when, what was said about it, and what members do about it.
+
+use askama::Template;
+use shared::domain::actor::ActorType;
+use shared::domain::ids::{ObligationId, OccurrenceId, TriggerId};
+use shared::domain::member::Counting;
+use shared::domain::movement::safe_text::SafeNote;
+use shared::domain::obligation::{CancelCause, Obligation, ObligationTrigger, Occurrence, OccurrenceState, Word};
+use shared::domain::proposal::Note;
+use shared::domain::sentences;
+use shared::domain::time_zone::TimeZone;
+use shared::error::Error;
+use shared::service::obligations::{self, Doing, ObligationReview};
+use shared::web::{Form, Request};
+use shared::wire::fields::{FieldCode, FieldErrors};
+
+use crate::Handler;
+use crate::agreement::agreement_url;
+use crate::done::{notice_of_act, redirect_with_notice};
+use crate::fields::Fields;
+use crate::labels::{Badge, actor_label};
+use crate::layout::{Layout, Link, Notice};
+use crate::obligations::{obligation_badge, obligation_url, refusal};
+use crate::response::PageResponse;
+
+/// The occurrences of each state that the page has room for. Those with nothing to do are the latest.
+const OPEN_MAX: usize = 20;
+const CLAIMED_MAX: usize = 30;
+const UPCOMING_MAX: usize = 3;
+const CONFIRMED_MAX: usize = 10;
+
+#[derive(Template)]
+#[template(path = "obligation.html")]
+struct ObligationPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    path: String,
+    name: String,
+    badge: Badge,
+    status: String,
+    agreement: Link,
+    facts: Vec<(&'static str, String)>,
+    triggers: Vec<TriggerRow>,
+    is_standing: bool,
+    record: OccurrenceList,
+    /// Whether people may still act on it.
+    is_live: bool,
+    can_be_cancelled: bool,
+    fields: Fields,
+}
+
+/// A trigger, with its declaration if it was declared.
+pub(crate) struct TriggerRow {
+    pub id: TriggerId,
+    pub description: String,
+    /// When the obligation is due after it.
+    pub after: String,
+    pub declared: Option<String>,
+}
+
+impl TriggerRow {
+    pub fn new(trigger: &ObligationTrigger, zone: &TimeZone) -> Self {
+        let after = match trigger.due_after_days {
+            0 => "Due on the same day".to_owned(),
+            1 => "Due within 1 day".to_owned(),
+            days => format!("Due within {days} days"),
+        };
+        Self {
+            id: trigger.id,
+            description: trigger.description.as_str().to_owned(),
+            after,
+            declared: trigger.declared.as_ref().map(|word| format!("Declared by {}", said_by(word, zone))),
+        }
+    }
+}
+
+/// A time at which an obligation is due, with the claim and the confirmation apart.
+pub(crate) struct OccurrenceRow {
+    pub id: OccurrenceId,
+    pub due: String,
+    pub badge: Badge,
+    pub claim: Option<String>,
+    pub confirmation: Option<String>,
+    /// The value and the label of the act that is next.
+    pub act: Option<(&'static str, &'static str)>,
+    /// Why there is no act for the reader.
+    pub waits_for: Option<String>,
+}
+
+/// The occurrences that a page has room for.
+#[derive(Default)]
+pub(crate) struct OccurrenceList {
+    pub rows: Vec<OccurrenceRow>,
+    /// How many more are due or overdue, or wait for confirmation.
+    pub more: usize,
+    /// How many confirmed ones are not shown.
+    pub older: usize,
+}
+
+impl OccurrenceList {
+    /// The occurrences, with what the reader can do about each.
+    pub fn new(
+        obligation: &Obligation,
+        occurrences: &[Occurrence],
+        act: impl Fn(&Occurrence) -> (Option<(&'static str, &'static str)>, Option<String>),
+    ) -> Self {
+        let zone = obligation.zone();
+        let confirmed = occurrences.iter().filter(|found| found.state == OccurrenceState::Confirmed).count();
+        let mut list = Self::default();
+        let (mut open, mut claimed, mut upcoming, mut skip) = (0, 0, 0, confirmed.saturating_sub(CONFIRMED_MAX));
+        list.older = skip + usize::try_from(obligation.confirmed_before()).unwrap_or(usize::MAX);
+        for occurrence in occurrences {
+            let fits = match occurrence.state {
+                OccurrenceState::Due | OccurrenceState::Overdue => counted(&mut open, OPEN_MAX),
+                OccurrenceState::Satisfied => counted(&mut claimed, CLAIMED_MAX),
+                OccurrenceState::Upcoming => counted(&mut upcoming, UPCOMING_MAX),
+                OccurrenceState::Confirmed if skip > 0 => {
+                    skip -= 1;
+                    false
+                }
+                OccurrenceState::Confirmed => true,
+            };
+            if fits {
+                let (act, waits_for) = act(occurrence);
+                list.rows.push(OccurrenceRow {
+                    id: occurrence.id,
+                    due: zone.day_of(occurrence.due_at).for_people(),
+                    badge: occurrence_badge(occurrence.state),
+                    claim: occurrence.satisfied.as_ref().map(|word| said_by(word, zone)),
+                    confirmation: occurrence.confirmed.as_ref().map(|word| said_by(word, zone)),
+                    act,
+                    waits_for,
+                });
+            } else if matches!(
+                occurrence.state,
+                OccurrenceState::Due | OccurrenceState::Overdue | OccurrenceState::Satisfied
+            ) {
+                list.more += 1;
+            }
+        }
+        list
+    }
+}
+
+/// Counts one, and whether it is within what there is room for.
+fn counted(count: &mut usize, max: usize) -> bool {
+    *count += 1;
+    *count <= max
+}
+
+/// The state of an occurrence. What is only claimed is never green.
+fn occurrence_badge(state: OccurrenceState) -> Badge {
+    match state {
+        OccurrenceState::Upcoming => Badge { text: "Upcoming", class: "quiet" },
+        OccurrenceState::Due => Badge { text: "Due", class: "blue" },
+        OccurrenceState::Overdue => Badge { text: "Overdue", class: "red" },
+        OccurrenceState::Satisfied => Badge { text: "To be confirmed", class: "amber" },
+        OccurrenceState::Confirmed => Badge { text: "Confirmed", class: "green" },
+    }
+}
+
+/// Who said something, and when.
+fn said_by(word: &Word, zone: &TimeZone) -> String {
+    let day = zone.day_of(word.at).for_people();
+    match word.by.actor_type {
+        ActorType::Participant => format!("{}, {day}", word.by.display_name),
+        _ => format!("{}, {day}, on record", actor_label(&word.by)),
+    }
+}
+
+/// Shows an obligation.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_obligation"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
+    }
+}
+
+async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
+    let (id, now): (ObligationId, _) = (request.path_id("id")?, request.now());
+    let signed_in = request.signed_in()?;
+    let ObligationReview { in_full, counting, is_live } = obligations::review(signed_in.scope(), id).await?;
+    let (obligation, agreement, contacts) = (&in_full.obligation, &in_full.agreement, &in_full.contacts);
+    let standing = obligation.standing(now);
+    let member = signed_in.member().id();
+    let act = |found: &Occurrence| match found.state {
+        _ if !is_live => (None, None),
+        // The next verification may come early.
+        OccurrenceState::Due | OccurrenceState::Overdue | OccurrenceState::Upcoming if standing.is_some() => {
+            (Some(("verify", "Verify")), None)
+        }
+        OccurrenceState::Due | OccurrenceState::Overdue => (Some(("satisfy", "Record satisfaction")), None),
+        OccurrenceState::Satisfied => {
+            let is_own = found.satisfied.as_ref().is_some_and(|claim| claim.by.is_member(member));
+            if is_own && counting == Counting::Confirmed {
+                (None, Some("Another member or the other side confirms what you recorded.".to_owned()))
+            } else {
+                (Some(("confirm", "Confirm")), None)
+            }
+        }
+        OccurrenceState::Upcoming | OccurrenceState::Confirmed => (None, None),
+    };
+    let page = ObligationPage {
+        layout: Layout::new(request),
+        notice,
+        path: obligation_url(id),
+        name: obligation.name().as_str().to_owned(),
+        badge: obligation_badge(obligation, now),
+        status: sentences::obligation_state(obligation, agreement, contacts, now),
+        agreement: Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() },
+        facts: facts(&in_full),
+        triggers: obligation.triggers().iter().map(|trigger| TriggerRow::new(trigger, obligation.zone())).collect(),
+        is_standing: standing.is_some(),
+        record: OccurrenceList::new(obligation, &obligation.occurrences(now), act),
+        is_live,
+        can_be_cancelled: is_live && !obligation.is_done(),
+        fields,
+    };
+    Ok(PageResponse::render(&page)?.showing([id.uuid(), agreement.id().uuid()]))
+}
+
+/// What is owed, by whom and when.
+fn facts(in_full: &obligations::ObligationInFull) -> Vec<(&'static str, String)> {
+    let obligations::ObligationInFull { obligation, agreement, contacts } = in_full;
+    let mut facts =
+        vec![("Who owes it to whom", sentences::promise_parties(obligation.parties(), agreement, contacts))];
+    if let Some(promise) = agreement.promise(obligation.promise_id()) {
+        facts.push(("Due", sentences::promise_terms(&promise.terms)));
+    }
+    facts.push(("In force since", obligation.zone().day_of(obligation.created_at()).for_people()));
+    facts.push(("Time zone of its days", obligation.zone().as_str().to_owned()));
+    if let Some(CancelCause::Member { by, reason }) = obligation.cancellation().map(|cancelled| &cancelled.cause) {
+        facts.push(("Cancelled by", actor_label(by)));
+        facts.push(("Reason", reason.as_str().to_owned()));
+    }
+    facts
+}
+
+/// Reads the reason of a cancellation.
+fn read_reason(form: &Form) -> Result<Note, FieldErrors> {
+    let wrong = |(code, message): (FieldCode, String)| FieldErrors::one("reason", code, message);
+    let text = form.get("reason").trim();
+    if text.is_empty() {
+        return Err(wrong((FieldCode::Required, "must be given".to_owned())));
+    }
+    SafeNote::parse(text).map_err(wrong)?;
+    Note::parse(text).map_err(wrong)
+}
+
+/// What a form asks for, with the notice that follows.
+fn doing(form: &Form) -> Result<Result<(Doing, [&'static str; 2]), FieldErrors>, Error> {
+    let occurrence = || form.get("occurrence").parse::<OccurrenceId>().map_err(|_| Error::not_found());
+    Ok(Ok(match form.get("act") {
+        "declare" => {
+            let trigger: TriggerId = form.get("trigger").parse().map_err(|_| Error::not_found())?;
+            let line = "It is due from now on. Next: whoever owes it does it, and the other side confirms.";
+            (Doing::DeclareTrigger(trigger), ["Trigger declared", line])
+        }
+        "satisfy" => {
+            let line = "This is a claim. Next: the other side or another member confirms it.";
+            (Doing::RecordSatisfaction(occurrence()?), ["Satisfaction recorded", line])
+        }
+        "confirm" => (Doing::Confirm(occurrence()?), ["Confirmed", ""]),
+        "verify" => (Doing::Verify(occurrence()?), ["Verified", "The next verification is counted from today."]),
+        "cancel" => match read_reason(form) {
+            Ok(reason) => {
+                let line = "It is owed no more. What was said about it stays on record.";
+                (Doing::Cancel(reason), ["Obligation cancelled", line])
+            }
+            Err(errors) => return Ok(Err(errors)),
+        },
+        _ => return Err(Error::not_found()),
+    }))
+}
+
+/// Declares a trigger, records, confirms or verifies that an obligation was kept, or cancels it.
+pub(crate) struct Act;
+
+impl Handler for Act {
+    fn operation(request: &Request) -> &'static str {
+        match request.unverified_form().get("act") {
+            "declare" => "declare_trigger",
+            "confirm" => "confirm_obligation",
+            "verify" => "verify_obligation",
+            "cancel" => "cancel_obligation",
+            _ => "record_satisfaction",
+        }
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let id: ObligationId = request.path_id("id")?;
+        let form = submitted.form();
+        let (doing, [title, line]) = match doing(form)? {
+            Ok(read) => read,
+            Err(errors) => {
+                // An account number is shown nowhere again.
+                let is_sensitive = errors.clone().into_list().iter().any(|one| one.code == FieldCode::SensitiveValue);
+                let fields = Fields::submitted(form, errors).without(|name| is_sensitive && name == "reason");
+                let notice = Notice::bad("Nothing was cancelled", "Check what is marked below.");
+                return Ok(page(request, fields, Some(notice)).await?.unprocessable());
+            }
+        };
+        let location = format!("{}#notice", obligation_url(id));
+        let redirect = redirect_with_notice(&submitted, location, title, line).await;
+        let (scope, member) = (submitted.scope(), submitted.submitter());
+        match submitted.run(|| obligations::act(scope, member, id, doing.clone())).await? {
+            Ok(()) => Ok(redirect.into()),
+            Err(refused) => {
+                let zone = &request.signed_in()?.organization().time_zone;
+                let (title, line) = refusal(refused, zone);
+                Ok(page(request, Fields::default(), Some(Notice::bad(title, line))).await?.conflicting())
+            }
+        }
+    }
+}

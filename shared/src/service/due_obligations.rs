@@ -1,0 +1,90 @@
+//! The obligations of Home's work queue: what is overdue, and the claims that a member may confirm.
+//!
+//! Decision: as the rest of Home, they are chosen by the compact rows, and only what is shown is read in full, side by side
+//! with its agreements.
+
+use std::collections::BTreeMap;
+
+use crate::domain::agreement::{Agreement, AgreementName, Lifecycle};
+use crate::domain::ids::{AgreementId, ObligationId};
+use crate::domain::member::{Counting, Member};
+use crate::domain::obligation::Obligation;
+use crate::error::Error;
+use crate::limits;
+use crate::service::paper_signatures::counting;
+use crate::service::scope::Scope;
+use crate::store::Versioned;
+use crate::store::obligations::OpenObligation;
+
+/// An obligation of the work queue.
+#[derive(Debug)]
+pub struct QueuedObligation {
+    /// The obligation.
+    pub obligation: Obligation,
+    /// The name of its agreement.
+    pub agreement: AgreementName,
+}
+
+/// The obligations of the work queue.
+#[derive(Debug, Default)]
+pub struct DueObligations {
+    /// Those that are overdue, the longest overdue first.
+    pub overdue: Vec<QueuedObligation>,
+    /// How many are overdue in all.
+    pub overdue_total: usize,
+    /// Those with claims that the member may confirm: those of participants and of other members, and the member's own where
+    /// they are the only one.
+    pub to_confirm: Vec<QueuedObligation>,
+    /// How many such obligations there are in all.
+    pub to_confirm_total: usize,
+}
+
+/// The obligations of a member's work queue.
+pub(super) async fn due(scope: &Scope, member: &Member) -> Result<DueObligations, Error> {
+    let (store, now) = (scope.store(), scope.now().unix_ms());
+    let open = store.open_obligations().await?;
+    let mut overdue: Vec<&OpenObligation> = open.iter().filter(|open| open.next_due_ms < Some(now)).collect();
+    overdue.retain(|open| open.next_due_ms.is_some());
+    overdue.sort_by_key(|open| open.next_due_ms);
+    // Members are read only for who has recorded a claim that waits.
+    let has_claimed = open.iter().any(|open| open.claimed_by.contains(&member.id()));
+    let is_alone = has_claimed && counting(store.members().await?.len()) == Counting::Alone;
+    let of_others = |open: &OpenObligation| {
+        let own = open.claimed_by.iter().filter(|by| **by == member.id()).count();
+        if is_alone { open.claims } else { open.claims.saturating_sub(own) }
+    };
+    let to_confirm: Vec<&OpenObligation> = open.iter().filter(|open| of_others(open) > 0).collect();
+    let shown = |list: &[&OpenObligation]| -> Vec<(ObligationId, AgreementId)> {
+        list.iter().take(limits::HOME_OBLIGATIONS_MAX).map(|open| (open.id, open.agreement)).collect()
+    };
+    let (first_overdue, first_claims) = (shown(&overdue), shown(&to_confirm));
+    let mut all: Vec<_> = first_overdue.iter().chain(&first_claims).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    let mut agreements: Vec<AgreementId> = all.iter().map(|(_, agreement)| *agreement).collect();
+    agreements.sort_unstable();
+    agreements.dedup();
+    let (found, agreements) =
+        tokio::try_join!(store.obligations(all.iter().map(|(id, _)| *id)), store.agreements(agreements))?;
+    let found: BTreeMap<ObligationId, Obligation> =
+        found.into_iter().map(Versioned::into_inner).map(|obligation| (obligation.id(), obligation)).collect();
+    let agreements: BTreeMap<AgreementId, Agreement> =
+        agreements.into_iter().map(Versioned::into_inner).map(|agreement| (agreement.id(), agreement)).collect();
+    // What has ended with its agreement may not say so yet.
+    let queued = |(id, agreement): (ObligationId, AgreementId)| {
+        let agreement = agreements.get(&agreement)?;
+        let now = agreement.as_of(agreement.facts(), scope.time_scale(), scope.now());
+        let is_live = matches!(now.lifecycle(), Lifecycle::Active | Lifecycle::Completed);
+        let obligation = found.get(&id).filter(|found| is_live && !found.is_done())?.clone();
+        Some(QueuedObligation { obligation, agreement: agreement.name.clone() })
+    };
+    let in_full = |list: Vec<_>| -> Vec<QueuedObligation> { list.into_iter().filter_map(queued).collect() };
+    let (overdue_total, to_confirm_total) = (overdue.len(), to_confirm.len());
+    let (overdue, to_confirm) = (in_full(first_overdue), in_full(first_claims));
+    Ok(DueObligations {
+        overdue_total: if overdue.is_empty() { 0 } else { overdue_total },
+        to_confirm_total: if to_confirm.is_empty() { 0 } else { to_confirm_total },
+        overdue,
+        to_confirm,
+    })
+}
