@@ -250,12 +250,15 @@ export async function owed({ page, base }, stack, { quay }) {
     if (step === 'Start') await field('Countersign records the obligations').check();
     await press('Save step')(page);
   }
+  // A copy leaves open what has passed, so it is the draft, and the first is published.
   await page.goto(draft);
   await press('Duplicate')(page);
-  const live = page.url().split('/').at(-1);
+  const copy = page.url();
+  const [id, live] = [copy.split('/').at(-1), lease.id];
+  await page.goto(draft);
   await link('Publish');
   await press('Publish')(page);
-  await page.goto(`${draft}/payments`);
+  await page.goto(`${copy}/payments`);
   await field('Purpose').fill('Rent for the first year');
   await field('Amount').fill('12,500');
   await field('Payer').selectOption({ label: TENANT });
@@ -263,13 +266,13 @@ export async function owed({ page, base }, stack, { quay }) {
   await field('Due').fill('1/15/2030');
   await field('Reference').fill('Berth 17, year 1');
   await press('Add payment')(page);
-  await page.goto(`${draft}/payments`);
+  await page.goto(`${copy}/payments`);
   await field('Purpose').fill('Deposit');
   await press('Add payment')(page);
-  const { data: payments } = await stack.call(`/api/v1/movements?agreement_id=${lease.id}`);
+  const { data: payments } = await stack.call(`/api/v1/movements?agreement_id=${id}`);
   const { data: obligations } = await stack.call(`/api/v1/obligations?agreement_id=${live}`);
   const read = (id) => stack.call(`/api/v1/agreements/${id}`);
-  return { berth: await read(lease.id), berthLive: await read(live), payments, obligations };
+  return { berth: await read(id), berthLive: await read(live), payments, obligations };
 }
 
 // A participant's link, as a member's page shows it.

@@ -378,7 +378,7 @@ async fn show(scope: &Scope, organization: &Organization, entries: &[LedgerEntry
         let (agreement, parties) = (records.agreements.get(&entry.agreement_id)?, records.parties_of(entry)?);
         let Shown { thing, title, state, status_sentence, due_at, payment } =
             Shown::of(entry, &records, &mut days, scope.now())?;
-        let named = |id: ContactId| Some((id, (*names.get(&id)?).clone()));
+        let with_name = |id: ContactId| Some((id, (*names.get(&id)?).clone()));
         Some(LedgerRow {
             thing,
             workspace_id: agreement.workspace_id,
@@ -386,7 +386,7 @@ async fn show(scope: &Scope, organization: &Organization, entries: &[LedgerEntry
             agreement: agreement.name.clone(),
             product: agreement.kind.into(),
             title,
-            counterparties: parties.counterparties(own).filter_map(named).collect(),
+            counterparties: parties.counterparties(own).filter_map(with_name).collect(),
             direction: parties.direction(own),
             payment,
             state,

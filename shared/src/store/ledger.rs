@@ -177,6 +177,7 @@ impl Wanted<'_> {
 }
 
 /// Attributes that only the rows of one list have.
+#[derive(Clone, Copy)]
 struct MoreAttributes<'a> {
     always: Option<&'static str>,
     with_agreements: &'a [&'static str],

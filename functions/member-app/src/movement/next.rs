@@ -117,8 +117,8 @@ fn authorize(shown: &Shown<'_>) -> Next {
         return shown.elsewhere(refusal::line(NotMoved::StepNotDone(StageAction::OpenMovement)));
     }
     let amount = movement.terms().money.map(Money::for_people).unwrap_or_default();
-    let (payer, payee) = (shown.payer(), shown.payee());
-    let text = format!("Authorizing lets {payer} pay {payee} {amount}. Countersign moves no money.");
+    let (from, to) = (shown.payer(), shown.payee());
+    let text = format!("Authorizing lets {from} pay {to} {amount}. Countersign moves no money.");
     Next::of(shown.act("authorize", "Authorize", text))
 }
 

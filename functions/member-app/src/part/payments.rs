@@ -3,6 +3,7 @@
 //! Decision: what is only claimed is never green, and only a payment that is confirmed received is.
 
 use shared::domain::ids::ParticipantId;
+use shared::domain::money::Money;
 use shared::domain::movement::Movement;
 use shared::domain::movement::state::MovementState;
 use shared::domain::sentences::movements;
@@ -37,7 +38,7 @@ pub(super) fn purpose(payment: &Movement) -> String {
 
 /// How much it is.
 pub(super) fn amount(payment: &Movement) -> String {
-    payment.terms().money.map_or_else(|| "An amount to be agreed".to_owned(), |money| money.for_people())
+    payment.terms().money.map_or_else(|| "An amount to be agreed".to_owned(), Money::for_people)
 }
 
 /// Whether a participant sends a payment.

@@ -210,7 +210,7 @@ impl World {
         assert_eq!(figures.proven, sum, "no claim is in it");
         let holds = matches!(self.agreement.lifecycle(), Lifecycle::Active | Lifecycle::Completed);
         let is_owed = !state.is_done() && (holds || !self.state().ends_with_agreement());
-        let owed = if !is_owed { 0 } else { (i128::from(AMOUNT) - sum).max(0) };
+        let owed = if is_owed { (i128::from(AMOUNT) - sum).max(0) } else { 0 };
         let claimed = if self.movement.claim().is_some() { owed } else { 0 };
         assert_eq!((figures.owed, figures.claimed), (owed, claimed), "what is claimed stays owed");
     }
