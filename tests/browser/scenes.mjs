@@ -272,7 +272,7 @@ export async function owed({ page, base }, stack, { quay }) {
   const { data: payments } = await stack.call(`/api/v1/movements?agreement_id=${id}`);
   const { data: obligations } = await stack.call(`/api/v1/obligations?agreement_id=${live}`);
   const read = (id) => stack.call(`/api/v1/agreements/${id}`);
-  return { berth: await read(id), berthLive: await read(live), payments, obligations };
+  return { berth: await read(id), berthLive: await read(live), berthPayments: payments, obligations };
 }
 
 // A participant's link, as a member's page shows it.
@@ -657,7 +657,7 @@ export const SCENES = [
   { name: 'Draft, payments and promises', path: ({ berth }) => agreement(berth), says: ['Rent for the first year', '$12,500.00 USD', 'Marco Bianchi to Odile Renaud', 'Incomplete', 'Complete the payment “Deposit”: amount', 'They become obligations when the step “Start” is done.'], has: ['a[href$="/payments#add"]', '.deal-amounts .amount'] },
   { name: 'Draft, new payment', path: ({ berth }) => `${agreement(berth)}/payments`, says: ['Countersign moves no money', 'No account numbers', 'Automatic'], has: ['label:text-is("Purpose")', 'label:text-is("Direction")', 'label:text-is("Method")'] },
   { name: 'Draft, payment with an account number', path: ({ berth }) => `${agreement(berth)}/payments`, act: async (page) => { await page.getByLabel('Purpose', { exact: true }).fill('To DE89 3704 0044 0532 0130 00'); await page.getByLabel('Amount', { exact: true }).fill('1.234'); await press('Add payment')(page); }, status: 422, says: ['must not contain an account or card number', 'must have at most 2 decimals'], has: ['#purpose[aria-invalid=true][value=""]', '#amount[aria-invalid=true]'] },
-  { name: 'Draft, payment', path: ({ berth, payments }) => `${agreement(berth)}/payments/${payments[0].id}`, says: ['No step waits for this payment', 'Remove payment…'], has: '#due[value="Jan 15, 2030"]' },
+  { name: 'Draft, payment', path: ({ berth, berthPayments }) => `${agreement(berth)}/payments/${berthPayments[0].id}`, says: ['No step waits for this payment', 'Remove payment…'], has: '#due[value="Jan 15, 2030"]' },
   { name: 'Draft, condition of a payment', path: ({ berth }) => `${agreement(berth)}/steps/${berth.stages[1].id}/conditions?type=movement_reconciled`, says: ['That the sender says so never meets it', 'Rent for the first year, $12,500.00 USD'] },
   { name: 'Draft, new scheduled promise', path: ({ berth }) => `${agreement(berth)}/promises?kind=scheduled`, says: ['Who owes it', 'To whom', 'Or due again and again', 'Days are those of the time zone'] },
   { name: 'Draft, new triggered promise', path: ({ berth }) => `${agreement(berth)}/promises?kind=triggered`, says: ['Due after days', 'Empty a row to remove its trigger'] },

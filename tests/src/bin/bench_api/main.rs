@@ -201,12 +201,14 @@ async fn ledger_of(stack: &Arc<Stack>, size: usize) -> Vec<OperationRow<measure:
     // The agreement and its own payment are two of the rows.
     tests::ledger::copy_payment(&org, payment, size - 2).await;
     let (offset, workspace) = ((size - seed::PAGE).to_string(), draft.workspace_id.to_string());
-    let cases: [(&str, Vec<(&str, &str)>, usize); 5] = [
-        ("first page", vec![], size),
-        ("last page", vec![("offset", &offset)], size),
-        ("open, of a workspace", vec![("include_done", "false"), ("workspace_id", &workspace)], size),
-        ("needle in counterparties", vec![("search", "okafor")], size),
-        ("needle, no hits", vec![("search", "zx")], 0),
+    let open: [(&str, &str); 2] = [("include_done", "false"), ("workspace_id", &workspace)];
+    let (last, found, missing) = ([("offset", offset.as_str())], [("search", "okafor")], [("search", "zx")]);
+    let cases = [
+        ("first page", &[][..], size),
+        ("last page", &last, size),
+        ("open, of a workspace", &open, size),
+        ("needle in counterparties", &found, size),
+        ("needle, no hits", &missing, 0),
     ];
     let mut rows = Vec::new();
     for (name, query, total) in cases {

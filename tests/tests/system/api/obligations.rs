@@ -473,7 +473,8 @@ async fn a_publication_may_bring_all_promises_into_force_at_once_and_a_cancellat
         let shown = desk.get(*id).await;
         assert_eq!((&shown["state"], &shown["next_due_at"]), (&json!("cancelled"), &Value::Null), "at once");
     }
-    assert_eq!(desk.ends(&id).await, BTreeSet::from_iter(ids.iter().map(ToString::to_string)));
+    let all: BTreeSet<String> = ids.iter().map(ToString::to_string).collect();
+    assert_eq!(desk.ends(&id).await, all);
     assert_eq!(obligations::end(org, draft.id(), 1).await, 0, "nothing is left");
 }
 

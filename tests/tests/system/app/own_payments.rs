@@ -14,6 +14,9 @@ use tests::attending::{Attendee, hidden};
 use tests::payments::{IBAN, OTHER_IBAN, Paying};
 use tests::pdf::pdf;
 
+/// A file that is sent: its name and content.
+type Sent<'a> = Option<(&'a str, &'a [u8])>;
+
 /// What the sender types.
 const REPORT: [(&str, &str); 3] =
     [("sent_on", "3/14/2026"), ("reference_type", "fedwire_imad"), ("reference", "20260314B1QGC08C000123")];
@@ -336,7 +339,7 @@ async fn a_document_of_the_senders_bank_is_on_file_and_proves_nothing() {
     );
     let file = pdf("Wire confirmation", "");
     let big = [b"%PDF-1.7\n".to_vec(), vec![b'x'; 4 * 1024 * 1024]].concat();
-    let wrong: [(&str, Option<(&str, &[u8])>, &str); 7] = [
+    let wrong: [(&str, Sent<'_>, &str); 7] = [
         ("250,000", None, "File must be chosen"),
         ("250,000", Some(("a.pdf", b"")), "File is empty"),
         ("250,000", Some(("a.exe", b"MZ\x90\0program")), "File must be a PDF, JPEG or PNG file"),
@@ -383,8 +386,8 @@ async fn a_document_of_the_senders_bank_is_on_file_and_proves_nothing() {
     let twice = send(&ada, &fresh, &action, &typed, Some(("Copy.pdf", &file))).await;
     assert!(twice.status == 409 && twice.says("You have done this already"), "{}", twice.body);
     let other = pdf("Another one", "");
-    let reused = send(&ada, &page, &action, &typed, Some(("Other.pdf", &other))).await;
-    assert!(reused.status == 409 && reused.says("You have done this already"), "{}", reused.body);
+    let changed = send(&ada, &page, &action, &typed, Some(("Other.pdf", &other))).await;
+    assert!(changed.status == 409 && changed.says("You have done this already"), "{}", changed.body);
 
     let read = paying.read().await;
     assert_eq!((&read["state"], &read["receipt"]), (&json!("receipt_pending"), &Value::Null));

@@ -43,7 +43,7 @@ async fn a_thousand_movements_end_with_their_agreement_although_the_process_dies
     let dying = tokio::spawn(async move {
         let (org, agreement) = of_dying;
         let clock = Clockwork::of(&org);
-        end_with_agreement(clock.app(), org.id, agreement, Instant::now() + Duration::from_secs(600)).await
+        end_with_agreement(clock.app(), org.id, agreement, Instant::now() + Duration::from_mins(10)).await
     });
     eventually("a part has ended", async || (count(&org, draft.id(), "cancelled").await >= 20).then_some(())).await;
     dying.abort();
