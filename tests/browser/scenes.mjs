@@ -215,10 +215,12 @@ export async function prepare(stack, late) {
 }
 
 // A draft with a payment and promises, set up in the app, and a copy of it that is active, whose promises are in force.
-export async function owed({ page, base }, stack, { quay }) {
+export async function owed({ page, base }, stack) {
   const field = (label) => page.getByLabel(label, { exact: true });
   const link = (name) => page.getByRole('link', { name, exact: true }).first().click();
-  const lease = await stack.call('/api/v1/agreements', { workspace_id: quay.id, name: 'Berth lease' });
+  // Its own workspace: publishing activates it.
+  const berths = await stack.call('/api/v1/workspaces', { name: 'Berths' });
+  const lease = await stack.call('/api/v1/agreements', { workspace_id: berths.id, name: 'Berth lease' });
   const draft = `${base}/app/agreements/${lease.id}`;
   for (const name of [LANDLORD, TENANT]) {
     const contact = await stack.call('/api/v1/contacts', { display_name: name, kind: 'person', email: 'berth@quayside.example' });

@@ -134,7 +134,7 @@ async function main(stacks, receiver) {
   await refreshes(stack, made);
   const { decided_by: maren } = await stack.call(`/api/v1/proposals/${made.declined.id}`);
   made.two = await stack.call(`/api/v1/agreements/${await twoDocuments(admin, made)}`);
-  Object.assign(made, await owed(admin, stack, made));
+  Object.assign(made, await owed(admin, stack));
   const guardedTab = Object.assign(await open(chrome), { base: stack.base });
   Object.assign(made, await deliveries(admin, made), {
     maren: maren.id,
