@@ -213,9 +213,9 @@ function completion() {
   const page = fs.readFileSync(COMPLETION, 'utf8');
   const blocks = page.split('```sh\n').slice(1).map((block) => block.split('```')[0]);
   const known = blocks[0].split('\n').filter((line) => /^(BASE|TOKEN)=/.test(line)).join('\n');
-  const steps = page.split('\n## Complete\n')[1].split('\n').filter((line) => /^\d\. /.test(line));
+  const steps = page.split('\n## Complete\n')[1].split('\n').filter((line) => /^\d+\. /.test(line));
   const names = steps.flatMap((step) => [...step.matchAll(/\*\*(.+?)\*\*/g)].map(([, name]) => name));
-  expect(steps.length === 5 && names.length > 15, `the page has ${steps.length} steps with ${names.length} names`);
+  expect(steps.length === 10 && names.length > 25, `the page has ${steps.length} steps with ${names.length} names`);
   return { known, names, outcome: blocks[1] };
 }
 
@@ -288,7 +288,7 @@ export async function walkCompletion(chrome, stack, hasScript, found) {
       look: (says) => views.look(says),
       fill: (label, text) => page.getByLabel(label, { exact: true }).fill(text),
       async press(role, name, within = page) {
-        pressed.push(name);
+        pressed.push(typeof name === 'string' ? name : name.source.replace(/^\^|: $/g, ''));
         await within.getByRole(role, { name, exact: true }).first().click();
         await page.waitForLoadState('load');
         expect(tab.status < 400, `“${name}” leads to ${tab.status} ${page.url()}`);
@@ -397,7 +397,54 @@ export async function walkCompletion(chrome, stack, hasScript, found) {
   await member.press('button', 'Accept');
   await member.says('Answers accepted');
   await member.press('link', 'Back to the agreement');
-  await member.says('Completed');
+
+  await member.press('link', 'Investment amount');
+  await member.press('button', 'Authorize');
+  await member.press('link', 'Enter instructions');
+  await member.fill('Account holder', 'Northwind Robotics, Inc.');
+  await member.fill('Bank', 'Testbank');
+  await member.fill('IBAN or account number', 'DE89 3704 0044 0532 0130 00');
+  await member.press('button', 'Enter instructions');
+  await member.says('another member has to verify them');
+
+  const devin = await begin();
+  await signIn(devin.tab, stack.base, stack.organizations[0].members[1]);
+  await devin.says('Instructions to verify');
+  await devin.press('link', 'Investment amount');
+  await devin.page.getByLabel('How', { exact: true }).selectOption({ label: 'Call back to a known number' });
+  await devin.press('button', 'Verify instructions');
+  await devin.press('button', 'Release instructions');
+
+  const today = new Date().toLocaleDateString('en-US', { timeZone: 'UTC' });
+  await cobalt.press('link', 'SAFE: Cobalt Angels');
+  await cobalt.press('link', /^View instructions: /);
+  await cobalt.says('DE89 3704 0044 0532 0130 00');
+  await cobalt.fill('Sent on', today);
+  await cobalt.fill('Reference', 'COBALT-1');
+  await cobalt.press('button', 'I have sent it');
+  await cobalt.says('It proves nothing');
+  const claimed = await stack.call(`/api/v1/movements?agreement_id=${id}`);
+  expect(claimed.data[0].state === 'sender_reported' && claimed.data[0].confirmed_at === null, `the payment is ${claimed.data[0].state}`);
+
+  await northwind.press('link', 'SAFE: Cobalt Angels');
+  await northwind.press('link', /^Check and report: /);
+  await northwind.fill('Amount received', '250,000');
+  await northwind.fill('Currency', 'USD');
+  await northwind.fill('Value date', today);
+  await northwind.press('button', 'It has arrived');
+
+  await devin.page.goto(`${stack.base}/app`);
+  await devin.says('Evidence to review');
+  await devin.press('link', 'Investment amount');
+  await devin.press('link', 'Review evidence');
+  await devin.says('That makes the amount: the payment is confirmed received.');
+  await devin.press('button', 'Accept evidence');
+  await devin.says('Confirmed received');
+  const { data: [confirmed] } = await stack.call(`/api/v1/movements?agreement_id=${id}`);
+  expect(confirmed.state === 'reconciled' && confirmed.confirmation_basis === 'recipient_confirmation', `the payment is ${confirmed.state}`);
+
+  await member.page.goto(deal);
+  await member.look('Completed');
   const terminal = new Terminal(stack.folder);
   try {
     const outcome = await terminal.paste(`${page.known}\n${page.outcome}`);

@@ -12,6 +12,7 @@
 use askama::Template;
 use http::{Method, StatusCode};
 use serde_json::from_str;
+use shared::domain::information::account_numbers::has_account_number;
 use shared::domain::information::typed::{is_answer, is_secret};
 use shared::error::Error;
 use shared::web::next::safe_next;
@@ -49,7 +50,7 @@ const CHECKED: &str = "on";
 impl Unsent {
     /// The form of a request. None if there is nothing to keep: nothing was typed, or it has secrets.
     fn of(request: &Request, form: &Form, back: &str) -> Option<Self> {
-        let shown = form.typed().filter(|(name, _)| !is_secret(name));
+        let shown = form.typed().filter(|field| !is_withheld(request, field));
         let fields: Vec<(String, String)> = shown.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         // Those of answers are left out above. A postal code is none.
         let is_secret = |name: &str| !is_answer(name) && (name.contains("password") || name.contains("code"));
@@ -78,6 +79,14 @@ impl Unsent {
         };
         self.fields.iter().filter(is_typed).map(|(name, value)| (label(name), value.as_str()))
     }
+}
+
+/// Whether no page shows a field again: it is the number or the code of bank details, or has an account number in a text about
+/// a payment, which its page refuses too.
+fn is_withheld(request: &Request, (name, value): &(&str, &str)) -> bool {
+    let path = request.uri().path();
+    let is_about_payment = path.starts_with("/app/money/") || path.contains("/payments");
+    is_secret(name) || (is_about_payment && has_account_number(value))
 }
 
 /// Whether a field is a choice of an answer, whose words are not known here.
@@ -184,7 +193,7 @@ fn keep_of_part(request: &Request) -> Option<PageResponse> {
     let parent = request.uri().path().rsplit_once('/').map_or("/app", |(parent, _)| parent);
     let back = page_of(request, RouteKind::Part).filter(|page| *page != request.uri().path()).unwrap_or(parent);
     let unsent = Unsent::of(request, form, back).filter(|_| request.method() == Method::POST)?;
-    let has_secrets = form.typed().any(|(name, value)| is_secret(name) && !value.trim().is_empty());
+    let has_secrets = form.typed().any(|field| is_withheld(request, &field) && !field.1.trim().is_empty());
     let (has_session, layout) = (request.attending().is_ok(), Layout::of_participant(request));
     let page = match (has_secrets, has_session) {
         (true, _) => UnsentPage::to_enter_again(layout, unsent),

@@ -4,11 +4,12 @@
 use http::StatusCode;
 
 use crate::domain::contact::Email;
-use crate::domain::member::Member;
+use crate::domain::member::{Admin, Member};
 use crate::error::Error;
 use crate::platform::app_state::AppState;
 use crate::platform::call_record::CallRecord;
 use crate::service::scope::{Plan, Scope};
+use crate::store::change::Changes;
 use crate::store::members;
 use crate::web::credentials::check_password;
 
@@ -59,12 +60,27 @@ impl MemberCall {
     /// # Errors
     /// [`Error::Conflict`] if a record has changed since it was read. Nothing is written then.
     pub async fn commit<T>(&self, plan: Plan<T>) -> Result<T, Error> {
+        self.commit_with(plan, members::check_member(self.scope.call(), self.member.id())).await
+    }
+
+    /// Decides as an admin and commits, unless it changes nothing. The commit fails if the member is no admin any longer.
+    ///
+    /// # Errors
+    /// [`Error::AdminsOnly`] when the member is no admin, and those of [`MemberCall::commit`].
+    pub async fn commit_as_admin<T>(
+        &self,
+        decide: impl AsyncFnOnce(&Scope, Admin<'_>) -> Result<Plan<T>, Error>,
+    ) -> Result<T, Error> {
+        let plan = decide(&self.scope, self.member.as_admin().ok_or(Error::AdminsOnly)?).await?;
+        self.commit_with(plan, members::check_admin(self.scope.call(), self.member.id())).await
+    }
+
+    async fn commit_with<T>(&self, plan: Plan<T>, check: Changes) -> Result<T, Error> {
         if plan.is_empty() {
             return Ok(plan.into_output());
         }
         let (commit, shown, output) = plan.into_commit(&self.scope);
-        let is_member = members::check_member(self.scope.call(), self.member.id());
-        commit.with([is_member]).done(StatusCode::OK, &shown).await?;
+        commit.with([check]).done(StatusCode::OK, &shown).await?;
         Ok(output)
     }
 }

@@ -98,7 +98,7 @@ pub(crate) fn receipt_title_of(agreement: &Agreement, receipt: &Receipt, who: Op
         ReceiptAct::Answered { gate_id, .. } => format!("answered “{}”", step(*gate_id)),
         ReceiptAct::ReportedSent { .. } => "reported money as sent".to_owned(),
         ReceiptAct::FiledEvidence { source, .. } => match source.side() {
-            Side::Sender => "handed in a document of their bank".to_owned(),
+            Side::Sender => "handed in a document from the bank".to_owned(),
             Side::Receiver => "reported money as arrived".to_owned(),
         },
         ReceiptAct::WithdrewEvidence { .. } => "withdrew evidence of a payment".to_owned(),

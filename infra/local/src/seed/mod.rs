@@ -11,6 +11,7 @@ use crate::data::{Credentials, DataDir};
 use crate::error::{StartError, in_one_line};
 use crate::functions::Functions;
 use crate::options::{Options, Seed, StoreAt};
+use crate::seed::demo::Demo;
 
 /// Creates the initial data of a new data directory, and marks them as complete.
 pub(crate) async fn create(
@@ -28,10 +29,11 @@ pub(crate) async fn create(
     };
     let credentials = organizations::create(store, email_tag.as_deref(), Timestamp::now()).await?;
     if let (Seed::Demo, Some(first)) = (options.seed, credentials.organizations.first()) {
-        progress(&format!("Adding two deals to {}", first.name));
+        progress(&format!("Adding four deals to {}", first.name));
         let files =
             Files::in_folder(&data_dir.files_folder()).map_err(|error| StartError::Seed(in_one_line(&error)))?;
-        demo::create(functions, store, &files, first).await.map_err(StartError::Seed)?;
+        let demo = Demo { functions, store, files: &files, organization: first };
+        demo.create().await.map_err(StartError::Seed)?;
     }
     credentials.write(data_dir)?;
     data_dir.mark_complete()?;

@@ -376,7 +376,7 @@ async fn a_document_of_the_senders_bank_is_on_file_and_proves_nothing() {
     let done = send(&ada, &page, &action, &typed, Some(("Wire confirmation.pdf", &file))).await;
     says(
         &receipt(&ada, &done).await,
-        &["You handed in a document of their bank", "It proves nothing about the arrival."],
+        &["You handed in a document from the bank", "It proves nothing about the arrival."],
     );
     // The answer was lost.
     let again = send(&ada, &page, &action, &typed, Some(("Wire confirmation.pdf", &file))).await;

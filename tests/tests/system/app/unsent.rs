@@ -136,6 +136,23 @@ async fn a_kept_form_opens_for_its_member_only_and_secrets_are_not_kept() {
 }
 
 #[tokio::test]
+async fn an_account_number_typed_about_a_payment_is_not_shown_again() {
+    let desk = Desk::new().await;
+    let path = format!("/app/money/movements/{}/exception", uuid::Uuid::now_v7());
+    for (note, is_shown) in [("The caller was someone else.", true), ("It went to DE89 3704 0044 0532 0130 00.", false)]
+    {
+        let token = desk.browser.get(CONTACTS).await.hidden("form_token");
+        desk.end_sessions().await;
+        let typed = [("form_token", token.as_str()), ("reason", "suspected_fraud"), ("note", note)];
+        assert_eq!(desk.browser.post(&path, &typed).await.status, 303);
+        desk.sign_in("/app/unsent").await;
+        let page = desk.browser.get("/app/unsent").await;
+        assert!(page.says("suspected_fraud") && page.says(note) == is_shown, "{}", page.body);
+        assert!(!page.body.contains("0532"), "{}", page.body);
+    }
+}
+
+#[tokio::test]
 async fn a_form_that_fits_in_no_cookie_is_shown_to_be_copied() {
     let desk = Desk::new().await;
     let page = desk.browser.get(CONTACTS).await;

@@ -1,6 +1,10 @@
-//! What the demo consists of: three deals with their contacts, agreements and documents.
+//! What the demo consists of: four deals with their contacts, agreements, documents and payments.
+
+use shared::domain::movement::state::MovementState;
+use shared::domain::movement::terms::Direction;
 
 use crate::seed::demo::drafts::{self, DraftEdit};
+use crate::seed::demo::money::NewPayment;
 use crate::seed::demo::participants::PartAct;
 
 /// A contact of the organization.
@@ -28,6 +32,8 @@ pub(crate) struct NewAgreement {
     pub(crate) participants: &'static [(&'static str, &'static [&'static str])],
     /// The lines of its document, if that has a file.
     pub(crate) document: Option<&'static [&'static str]>,
+    /// Its payments, which the draft has before it is filled in.
+    pub(crate) payments: &'static [NewPayment],
     /// Fills in the draft.
     pub(crate) edit: DraftEdit,
     /// The note of the proposal to publish it, if there is one.
@@ -47,6 +53,9 @@ const fn contact(
     NewContact { display_name, kind, email, external_reference }
 }
 
+/// The contact that the organization acts as: money goes through its escrow account.
+pub(crate) const OWN_CONTACT: &str = "CRM-1012";
+
 pub(crate) const CONTACTS: &[NewContact] = &[
     contact("Northwind Robotics, Inc.", "corporation", Some("legal@northwind.example"), "CRM-1001"),
     contact("Priya Raman", "person", Some("priya@northwind.example"), "CRM-1002"),
@@ -57,6 +66,9 @@ pub(crate) const CONTACTS: &[NewContact] = &[
     contact("The Ellery Household", "household", Some("ellery@mail.example"), "CRM-1007"),
     contact("Ellery Family Trust", "trust", None, "CRM-1008"),
     contact("Riverside Makers Foundation", "nonprofit", Some("grants@riverside.example"), "CRM-1009"),
+    contact("Lumen Dental Group LLC", "llc", Some("accounts@lumen.example"), "CRM-1010"),
+    contact("Alder Street Holdings, LP", "partnership", Some("closings@alderstreet.example"), "CRM-1011"),
+    contact("Harbor & Pine LLP, escrow", "partnership", Some("escrow@harborpine.example"), OWN_CONTACT),
 ];
 
 pub(crate) const WORKSPACES: &[NewWorkspace] = &[
@@ -69,6 +81,7 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
                 kind: "safe",
                 participants: &[ISSUER, ISSUERS_SIGNER, ("CRM-1004", &["investor"]), ("CRM-1005", &["signer"])],
                 document: Some(SAFE),
+                payments: &[],
                 edit: |draft, file, now| drafts::safe(draft, 75_000_000, file, now),
                 proposal_note: Some("Terms as agreed on Tuesday's call; legal has read them."),
                 confirmation_note: None,
@@ -79,6 +92,12 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
                 kind: "safe",
                 participants: &[ISSUER, ISSUERS_SIGNER, ("CRM-1006", &["signer", "investor"])],
                 document: Some(SAFE),
+                payments: &[payment(
+                    ("Investment amount", "SAFE-COBALT"),
+                    25_000_000,
+                    (Direction::ThirdParty, 2, 0),
+                    (30, MovementState::Draft),
+                )],
                 edit: drafts::safe_of_newcomers,
                 proposal_note: None,
                 confirmation_note: None,
@@ -89,6 +108,7 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
                 kind: "general",
                 participants: &[("CRM-1003", &["signer", "contributor"])],
                 document: None,
+                payments: &[],
                 edit: drafts::advisory,
                 proposal_note: None,
                 confirmation_note: None,
@@ -105,6 +125,7 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
                 kind: "general",
                 participants: &[("CRM-1007", &["signer", "approver"]), ("CRM-1008", &["observer"])],
                 document: Some(ENGAGEMENT),
+                payments: &[],
                 edit: drafts::engagement,
                 proposal_note: Some("Our standard letter."),
                 confirmation_note: Some("Checked against the conflict list."),
@@ -115,6 +136,7 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
                 kind: "general",
                 participants: &[("CRM-1007", &["observer"])],
                 document: None,
+                payments: &[],
                 edit: drafts::notice,
                 proposal_note: Some("The new fees, with two weeks' notice."),
                 confirmation_note: Some("Nobody has objected."),
@@ -131,6 +153,7 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
                 kind: "general",
                 participants: &[("CRM-1009", &["signer"]), ("CRM-1002", &["signer"])],
                 document: Some(CONFIDENTIALITY),
+                payments: &[],
                 edit: |draft, file, now| drafts::two_signers(draft, "Confidentiality agreement", file, now),
                 proposal_note: Some("Our standard text, both ways."),
                 confirmation_note: Some("Read, and fine."),
@@ -141,6 +164,7 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
                 kind: "general",
                 participants: &[("CRM-1009", &["signer"]), ("CRM-1002", &["signer"]), ("CRM-1003", &["approver"])],
                 document: Some(GRANT),
+                payments: &[],
                 edit: drafts::grant,
                 proposal_note: Some("As the board approved it in October."),
                 confirmation_note: Some("The amounts match the board's resolution."),
@@ -151,6 +175,7 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
                 kind: "general",
                 participants: &[("CRM-1009", &["contributor"]), ("CRM-1003", &["contributor"])],
                 document: None,
+                payments: &[],
                 edit: drafts::questionnaire,
                 proposal_note: Some("What we ask everyone in a program."),
                 confirmation_note: Some("The usual questions."),
@@ -158,7 +183,75 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
             },
         ],
     },
+    NewWorkspace {
+        name: "Alder Street office: purchase",
+        contacts: &["CRM-1010", "CRM-1011", OWN_CONTACT],
+        agreements: &[
+            NewAgreement {
+                name: "Retainer: Lumen Dental Group",
+                kind: "general",
+                participants: &[("CRM-1010", &["funder"]), (OWN_CONTACT, &["receiver"])],
+                document: None,
+                payments: &[payment(
+                    ("Retainer", "RET-2210"),
+                    500_000,
+                    (Direction::Incoming, 0, 1),
+                    (-6, MovementState::Reconciled),
+                )],
+                edit: drafts::retainer,
+                proposal_note: Some("Our usual retainer."),
+                confirmation_note: Some("The conflict check is clear."),
+                acts: &[],
+            },
+            NewAgreement {
+                name: "Office purchase: 14 Alder Street",
+                kind: "general",
+                participants: &[
+                    ("CRM-1010", &["funder", "signer"]),
+                    ("CRM-1011", &["receiver", "signer"]),
+                    (OWN_CONTACT, &["receiver"]),
+                ],
+                document: Some(PURCHASE),
+                payments: PURCHASE_PAYMENTS,
+                edit: drafts::purchase,
+                proposal_note: Some("The closing is set for the end of the month."),
+                confirmation_note: Some("The amounts match the settlement statement."),
+                acts: &[(0, PartAct::Sign), (1, PartAct::Sign)],
+            },
+        ],
+    },
 ];
+
+/// A payment with purpose and reference, an amount in cents, direction and places of payer and payee, the days until it is
+/// due, and how far it comes.
+const fn payment(
+    (purpose, reference): (&'static str, &'static str),
+    amount_minor: i64,
+    (direction, payer, payee): (Direction, usize, usize),
+    (due_in_days, state): (i32, MovementState),
+) -> NewPayment {
+    NewPayment { purpose, reference, amount_minor, direction, parties: (payer, payee), due_in_days, state }
+}
+
+/// Payments in every state. `drafts::purchase` waits for the first and the second.
+const PURCHASE_PAYMENTS: &[NewPayment] = {
+    use MovementState as State;
+    const TO_ESCROW: (Direction, usize, usize) = (Direction::Incoming, 0, 2);
+    const TO_SELLER: (Direction, usize, usize) = (Direction::Outgoing, 2, 1);
+    const BETWEEN_THEM: (Direction, usize, usize) = (Direction::ThirdParty, 0, 1);
+    &[
+        payment(("Earnest money deposit", "ALDER-01"), 12_500_000, TO_ESCROW, (-20, State::Reconciled)),
+        payment(("Balance of the purchase price", "ALDER-02"), 237_500_000, TO_ESCROW, (5, State::Processing)),
+        payment(("Closing costs of the buyer", "ALDER-03"), 1_864_050, TO_ESCROW, (5, State::SenderReported)),
+        payment(("Prorated property tax", "ALDER-04"), 642_317, BETWEEN_THEM, (3, State::ReceiptPending)),
+        payment(("Reserve for repairs", "ALDER-05"), 4_000_000, TO_ESCROW, (-2, State::Exception)),
+        payment(("Purchase price to the seller", "ALDER-06"), 244_000_000, TO_SELLER, (7, State::Authorized)),
+        payment(("Furniture and fixtures", "ALDER-07"), 1_850_000, BETWEEN_THEM, (7, State::InstructionsReady)),
+        payment(("Holdback until the roof is fixed", "ALDER-08"), 6_000_000, TO_SELLER, (90, State::Draft)),
+        payment(("Utility deposits", "ALDER-09"), 120_000, BETWEEN_THEM, (-8, State::Returned)),
+        payment(("Moving allowance", "ALDER-10"), 350_000, BETWEEN_THEM, (2, State::Cancelled)),
+    ]
+};
 
 /// The company that issues the SAFEs of the seed round, and the person who signs for it.
 const ISSUER: (&str, &[&str]) = ("CRM-1001", &["issuer"]);
@@ -176,6 +269,13 @@ const ENGAGEMENT: &[&str] = &[
     "Engagement letter",
     "",
     "We advise the household on funding its family trust, and report to both spouses.",
+    "",
+    "This is a sample. It is no legal document.",
+];
+const PURCHASE: &[&str] = &[
+    "Purchase agreement",
+    "",
+    "The buyer buys the office at 14 Alder Street. The price goes through the escrow account of Harbor & Pine.",
     "",
     "This is a sample. It is no legal document.",
 ];
@@ -197,6 +297,19 @@ const GRANT: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn there_is_a_payment_in_every_state_with_parties_that_are_there() {
+        let agreements = || WORKSPACES.iter().flat_map(|workspace| workspace.agreements);
+        let payments = || agreements().flat_map(|agreement| agreement.payments);
+        for state in MovementState::ALL {
+            assert!(payments().any(|payment| payment.state == state), "{state:?}");
+        }
+        for agreement in agreements() {
+            let places = agreement.payments.iter().flat_map(|payment| [payment.parties.0, payment.parties.1]);
+            assert!(places.into_iter().all(|place| place < agreement.participants.len()), "{}", agreement.name);
+        }
+    }
 
     #[test]
     fn every_participant_is_a_contact() {

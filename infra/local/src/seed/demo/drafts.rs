@@ -3,12 +3,17 @@
 use std::collections::BTreeSet;
 
 use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, InformationField};
+use shared::domain::agreement::promise::{Parties, PromiseTerms, Trigger, Triggers};
 use shared::domain::agreement::{
-    Agreement, ConversionTiming, DocumentContent, Label, ParticipantRole, SafeTerms, StageAction,
+    Agreement, ConversionTiming, DocumentContent, Label, Participant, ParticipantRole, SafeTerms, StageAction,
 };
-use shared::domain::ids::{AgreementId, DocumentId, FieldId, OrgId, ParticipantId, SignatureBlockId, StageId};
+use shared::domain::ids::{
+    AgreementId, DocumentId, FieldId, OrgId, ParticipantId, SignatureBlockId, StageId, TriggerId,
+};
+use shared::domain::recurrence::{Days, Recurrence, RecurrenceEnd, RecurrenceUnit, Schedule};
 use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;
+use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::service::agreements;
 use shared::service::system::SystemContext;
@@ -51,7 +56,67 @@ pub(crate) fn safe_of_newcomers(
     now: Timestamp,
 ) -> Result<Agreement, FieldErrors> {
     let (draft, closing, investors) = safe_to_closing(draft, 25_000_000, file, now)?;
-    Ok(draft.add_gate(closing, GateRule::FileUpload { participant_ids: investors }, now)?.0)
+    let (draft, _) = draft.add_gate(closing, GateRule::FileUpload { participant_ids: investors }, now)?;
+    let (draft, funding) = draft.add_stage(label("Funding")?, BTreeSet::new(), now)?;
+    await_payment(draft, funding, 0, now)
+}
+
+/// A complete draft of one step, which waits for the arrival of its payment.
+pub(crate) fn retainer(
+    draft: &Agreement,
+    _: Option<DocumentContent>,
+    now: Timestamp,
+) -> Result<Agreement, FieldErrors> {
+    let (draft, stage) = draft.add_stage(label("Retainer")?, BTreeSet::new(), now)?;
+    await_payment(draft, stage, 0, now)
+}
+
+/// A complete draft: both sides sign, the deposit arrives, which brings what they promise into force, then the balance.
+pub(crate) fn purchase(
+    draft: &Agreement,
+    file: Option<DocumentContent>,
+    now: Timestamp,
+) -> Result<Agreement, FieldErrors> {
+    let draft = promises_of_purchase(draft, now)?;
+    let (draft, document) = draft.add_document(label("Purchase agreement")?, file, now)?;
+    let (draft, block_ids) = add_signature_blocks(draft, document, now)?;
+    let (draft, signing) = draft.add_stage(label("Signing")?, BTreeSet::from([StageAction::OpenSigning]), now)?;
+    let (draft, _) = draft.add_gate(signing, GateRule::SignatureBlocks { block_ids }, now)?;
+    let (draft, deposit) =
+        draft.add_stage(label("Deposit")?, BTreeSet::from([StageAction::ProjectObligations]), now)?;
+    let draft = await_payment(draft, deposit, 0, now)?;
+    let (draft, closing) = draft.add_stage(label("Closing")?, BTreeSet::new(), now)?;
+    await_payment(draft, closing, 1, now)
+}
+
+/// Lets a stage wait for the arrival of a payment, counted from 0.
+fn await_payment(draft: Agreement, stage: StageId, place: usize, now: Timestamp) -> Result<Agreement, FieldErrors> {
+    // Their ids are in the order in which they were added.
+    let movement_id = draft.movements().keys().nth(place).copied();
+    Ok(draft.add_gate(stage, GateRule::MovementReconciled { movement_id }, now)?.0)
+}
+
+/// What the buyer and the seller of an office owe each other beyond the closing: a promise of each kind.
+fn promises_of_purchase(draft: &Agreement, now: Timestamp) -> Result<Agreement, FieldErrors> {
+    let [buyer, seller, ..] = draft.participants.as_slice() else { return Ok(draft.clone()) };
+    let parties = |from: &Participant, to: &Participant| Parties::new([from.id].into(), [to.id].into());
+    let first = TimeZone::default().day_of(now).plus_days(30);
+    let schedule = Schedule::Recurrence(Recurrence::new(1, RecurrenceUnit::Quarter, first, RecurrenceEnd::After(4))?);
+    let report = PromiseTerms::Scheduled { schedule };
+    let (draft, _) =
+        draft.add_promise(label("Report on the repair of the roof")?, report, parties(seller, buyer)?, now)?;
+    let days = Schedule::Days(Days::new([TimeZone::default().day_of(now).plus_days(-1)].into())?);
+    let keys = PromiseTerms::Scheduled { schedule: days };
+    let (draft, _) = draft.add_promise(label("List of the keys to the office")?, keys, parties(seller, buyer)?, now)?;
+    let trigger = Trigger {
+        id: TriggerId::new(),
+        description: label("The city reassesses the property tax of this year")?,
+        due_after_days: 30,
+    };
+    let tax = PromiseTerms::Triggered { triggers: Triggers::new(vec![trigger])? };
+    let (draft, _) = draft.add_promise(label("Share of the reassessed tax")?, tax, parties(buyer, seller)?, now)?;
+    let insurance = PromiseTerms::standing(90)?;
+    Ok(draft.add_promise(label("Building insurance in force")?, insurance, parties(buyer, seller)?, now)?.0)
 }
 
 /// A SAFE up to its last step, in which the investors answer a question: with that step, and with them.

@@ -1,4 +1,4 @@
-//! The three deals that `--seed demo` adds to an organization. Each step is done by the party that does it in production,
+//! The four deals that `--seed demo` adds to an organization. Each step is done by the party that does it in production,
 //! in process, so that it is checked, audited and stored like any other:
 //!
 //! | Who | What | Module |
@@ -6,34 +6,35 @@
 //! | the organization's integration | creates contacts, workspaces and agreements, proposes to publish | `api_client` |
 //! | the service | fills in drafts, as members do in the app | `drafts` |
 //! | participants | consent, approve and sign, with the use cases of their pages | `participants` |
+//! | two members and payers | authorize payments, release instructions, report and prove, with the use cases of their forms | `money` |
 //! | a member | reviews and confirms proposals, with the use case of the app's form | here |
 //!
 //! `deals` is what they create.
 
 mod api_client;
+mod context;
 mod deals;
 mod drafts;
+mod money;
 mod participants;
 mod pdf;
 
 use std::collections::HashMap;
 
-use files::Files;
 use serde_json::json;
-use shared::domain::contact::Email;
-use shared::domain::ids::ProposalId;
+use shared::domain::ids::{AgreementId, ProposalId};
 use shared::domain::member::Refusal;
+use shared::domain::organization::NewOwnContact;
 use shared::domain::proposal::{Note, ProposalState};
 use shared::error::Error;
+use shared::service::organizations;
 use shared::service::proposals::{self, Choice};
-use shared::store::Store;
-use shared::web::member_call::MemberCall;
 
-use crate::data::{Member, OrganizationCredentials};
+use crate::data::Member;
 use crate::error::in_one_line;
-use crate::functions::Functions;
 use crate::seed::demo::api_client::ApiClient;
-use crate::seed::demo::deals::{CONTACTS, NewAgreement, NewWorkspace, WORKSPACES};
+pub(crate) use crate::seed::demo::context::Demo;
+use crate::seed::demo::deals::{CONTACTS, NewAgreement, NewWorkspace, OWN_CONTACT, WORKSPACES};
 
 /// How often the demo proposes to publish an agreement.
 const PROPOSALS_MAX: usize = 10;
@@ -41,37 +42,92 @@ const PROPOSALS_MAX: usize = 10;
 /// The ids of the contacts, by external reference.
 type ContactIds = HashMap<&'static str, String>;
 
-/// Creates the deals in an organization.
-pub(crate) async fn create(
-    functions: &Functions,
-    store: &Store,
-    files: &Files,
-    organization: &OrganizationCredentials,
-) -> Result<(), String> {
-    let api = ApiClient { router: &functions.router, token: organization.read_write_token.value() };
-    let contact_ids = create_contacts(&api).await?;
-    let mut workspaces = Vec::new();
-    for new in WORKSPACES {
-        workspaces.push((new, create_workspace(&api, new, &contact_ids).await?));
-    }
-    for (workspace, workspace_id) in workspaces {
-        for new in workspace.agreements {
-            let agreement_id = create_agreement(&api, new, &workspace_id, &contact_ids).await?;
-            edit_draft(store, files, organization, new, &agreement_id).await?;
-            let Some(note) = new.proposal_note else { continue };
-            let Some(confirmation) = new.confirmation_note else {
-                propose_publication(&api, &agreement_id, note).await?;
-                continue;
-            };
-            publish(functions, organization, (&api, &agreement_id), (note, confirmation)).await?;
-            let id = agreement_id.parse().map_err(|error| in_one_line(&error))?;
-            for act in new.acts {
-                let acted = participants::act(functions, (organization.id, id), *act).await;
-                acted.map_err(|error| in_one_line(&error))?;
+impl Demo<'_> {
+    /// Creates the deals in the organization.
+    pub(crate) async fn create(&self) -> Result<(), String> {
+        let api = ApiClient { router: &self.functions.router, token: self.organization.read_write_token.value() };
+        let contact_ids = create_contacts(&api).await?;
+        self.add_own_contact(&contact_ids).await?;
+        let mut workspaces = Vec::new();
+        for new in WORKSPACES {
+            workspaces.push((new, create_workspace(&api, new, &contact_ids).await?));
+        }
+        for (workspace, workspace_id) in workspaces {
+            for new in workspace.agreements {
+                let agreement_id = create_agreement(&api, new, &workspace_id, &contact_ids).await?;
+                self.bring_to_state(&api, new, &agreement_id).await?;
             }
         }
+        Ok(())
     }
-    Ok(())
+
+    /// Fills in a draft, and takes the agreement as far as the demo has it.
+    async fn bring_to_state(&self, api: &ApiClient<'_>, new: &NewAgreement, agreement_id: &str) -> Result<(), String> {
+        let id = agreement_id.parse().map_err(|error| in_one_line(&error))?;
+        let mut payments = Vec::new();
+        for payment in new.payments {
+            let added = money::add(self, id, payment).await.map_err(|error| in_one_line(&error))?;
+            payments.push((added, payment));
+        }
+        self.edit_draft(new, id).await?;
+        let Some(note) = new.proposal_note else { return Ok(()) };
+        let Some(confirmation) = new.confirmation_note else {
+            return propose_publication(api, agreement_id, note).await.map(|_| ());
+        };
+        self.publish((api, agreement_id), (note, confirmation)).await?;
+        for act in new.acts {
+            let acted = participants::act(self.functions, (self.organization.id, id), *act).await;
+            acted.map_err(|error| in_one_line(&error))?;
+        }
+        for (movement, payment) in payments {
+            let brought = money::bring_to_state(self, (id, movement), payment).await;
+            brought.map_err(|error| in_one_line(&error))?;
+        }
+        Ok(())
+    }
+
+    async fn edit_draft(&self, new: &NewAgreement, id: AgreementId) -> Result<(), String> {
+        let org = self.organization.id;
+        let file = match new.document {
+            // A file is written before the record that names it.
+            Some(lines) => {
+                let file = self.files.put(org, pdf::page(new.name, lines)).await;
+                Some(file.map_err(|error| in_one_line(&error))?)
+            }
+            None => None,
+        };
+        drafts::commit_edit(self.store, org, id, new.edit, file).await.map_err(|error| in_one_line(&error))
+    }
+
+    /// Says which contact the organization acts as, which gives its payments their direction. Its first member is an admin.
+    async fn add_own_contact(&self, contact_ids: &ContactIds) -> Result<(), String> {
+        let added = async {
+            let id = contact_ids.get(OWN_CONTACT).and_then(|id| id.parse().ok()).ok_or_else(Error::not_found)?;
+            let admin = self.organization.members.first().ok_or_else(Error::not_found)?;
+            let call = self.call(admin, "add_own_contact").await?;
+            call.commit_as_admin(async |scope, admin| {
+                organizations::add_own_contact(scope, admin, NewOwnContact { contact_id: id }).await
+            })
+            .await
+        };
+        added.await.map(|_| ()).map_err(|error| in_one_line(&error))
+    }
+
+    /// Proposes to publish an agreement and confirms it. At a fast pace, on a busy machine, a proposal may expire in
+    /// between.
+    async fn publish(
+        &self,
+        (api, agreement_id): (&ApiClient<'_>, &str),
+        (note, confirmation): (&str, &str),
+    ) -> Result<(), String> {
+        for _ in 0..PROPOSALS_MAX {
+            let proposal_id = propose_publication(api, agreement_id, note).await?;
+            if confirm_proposal(self, &proposal_id, confirmation).await? {
+                return Ok(());
+            }
+        }
+        Err("the demo's proposals expire before they are confirmed".to_owned())
+    }
 }
 
 async fn create_contacts(api: &ApiClient<'_>) -> Result<ContactIds, String> {
@@ -110,55 +166,17 @@ async fn create_agreement(
     Ok(agreement_id)
 }
 
-async fn edit_draft(
-    store: &Store,
-    files: &Files,
-    organization: &OrganizationCredentials,
-    new: &NewAgreement,
-    agreement_id: &str,
-) -> Result<(), String> {
-    let org = organization.id;
-    let agreement_id = agreement_id.parse().map_err(|error| in_one_line(&error))?;
-    let file = match new.document {
-        // A file is written before the record that names it.
-        Some(lines) => Some(files.put(org, pdf::page(new.name, lines)).await.map_err(|error| in_one_line(&error))?),
-        None => None,
-    };
-    drafts::commit_edit(store, org, agreement_id, new.edit, file).await.map_err(|error| in_one_line(&error))
-}
-
 async fn propose_publication(api: &ApiClient<'_>, agreement_id: &str, note: &str) -> Result<String, String> {
     let proposal = json!({"action": "publish_agreement", "agreement_id": agreement_id, "note": note});
     api.create("/api/v1/proposals", &proposal).await
 }
 
-/// Proposes to publish an agreement and confirms it. At a fast pace, on a busy machine, a proposal may expire in between.
-async fn publish(
-    functions: &Functions,
-    organization: &OrganizationCredentials,
-    (api, agreement_id): (&ApiClient<'_>, &str),
-    (note, confirmation): (&str, &str),
-) -> Result<(), String> {
-    for _ in 0..PROPOSALS_MAX {
-        let proposal_id = propose_publication(api, agreement_id, note).await?;
-        if confirm_proposal(functions, organization, &proposal_id, confirmation).await? {
-            return Ok(());
-        }
-    }
-    Err("the demo's proposals expire before they are confirmed".to_owned())
-}
-
 /// Confirms a proposal as the organization's first member, who has reviewed it. False if it has expired.
-async fn confirm_proposal(
-    functions: &Functions,
-    organization: &OrganizationCredentials,
-    proposal_id: &str,
-    note: &str,
-) -> Result<bool, String> {
-    let Some(member) = organization.members.first() else { return Ok(true) };
+async fn confirm_proposal(demo: &Demo<'_>, proposal_id: &str, note: &str) -> Result<bool, String> {
+    let Some(member) = demo.organization.members.first() else { return Ok(true) };
     let id: ProposalId = proposal_id.parse().map_err(|error| in_one_line(&error))?;
     let note = Note::parse(note).map_err(|(_, why)| format!("a note that {why}"))?;
-    let decided = decide(functions, member, id, note).await.map_err(|error| in_one_line(&error))?;
+    let decided = decide(demo, member, id, note).await.map_err(|error| in_one_line(&error))?;
     match decided {
         Ok(()) => Ok(true),
         Err(Refusal::NotPending(ProposalState::Expired)) => Ok(false),
@@ -166,15 +184,8 @@ async fn confirm_proposal(
     }
 }
 
-async fn decide(
-    functions: &Functions,
-    member: &Member,
-    id: ProposalId,
-    note: Note,
-) -> Result<Result<(), Refusal>, Error> {
-    let email = Email::parse(&member.email).map_err(|(_, why)| Error::Internal(why))?;
-    let call = MemberCall::begin(&functions.app, "confirm_proposal", &email, &member.password).await?;
-    let call = call.ok_or(Error::Unauthenticated)?;
+async fn decide(demo: &Demo<'_>, member: &Member, id: ProposalId, note: Note) -> Result<Result<(), Refusal>, Error> {
+    let call = demo.call(member, "confirm_proposal").await?;
     let shown = proposals::review(call.scope(), id).await?.fingerprint;
     call.commit(proposals::decide(call.scope(), call.member(), id, Choice::Confirm, Some(note), &shown).await?).await
 }

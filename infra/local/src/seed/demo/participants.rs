@@ -1,6 +1,7 @@
 //! What participants of the demo do, each with their link, as on their own pages.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 
 use shared::domain::agreement::gate::{FieldType, Gate, GateRule, InformationField};
 use shared::domain::agreement::{Agreement, Document};
@@ -28,47 +29,68 @@ pub(crate) enum PartAct {
     Answer,
 }
 
+/// A participant with their link, who has consented to electronic records.
+pub(crate) struct Attending<'a> {
+    functions: &'a Functions,
+    agreement: Agreement,
+    link: ParticipantLink,
+}
+
+impl<'a> Attending<'a> {
+    /// Opens the link of the participant at a place of the demo's list, and consents.
+    pub(crate) async fn begin(
+        functions: &'a Functions,
+        (organization_id, agreement_id): (OrgId, AgreementId),
+        place: usize,
+    ) -> Result<Self, Error> {
+        let system = SystemContext::begin(&functions.app.store, organization_id, "set_up_demo", TimeScale::default());
+        let agreement = system.store().agreement(agreement_id).await?.ok_or_else(Error::not_found)?.into_inner();
+        let participant_id = agreement.participants.get(place).ok_or_else(Error::not_found)?.id;
+        let keys = functions.app.webhooks()?.keys.keyring().await?;
+        let link = ParticipantLink::new(&keys, Part { organization_id, agreement_id, participant_id }, 0)?;
+        let attending = Self { functions, agreement, link };
+        let call = attending.call("give_consent").await?;
+        let consent = participants::change_consent(call.scope(), call.participant(), occasion(), true).await?;
+        done(call.commit(consent).await?)?;
+        Ok(attending)
+    }
+
+    /// A call of the participant.
+    pub(crate) async fn call(&self, operation: &'static str) -> Result<ParticipantCall, Error> {
+        ParticipantCall::begin(&self.functions.app, operation, &self.link).await?.ok_or(Error::Unauthenticated)
+    }
+}
+
 /// Lets a participant consent to electronic records and act. They take part in the place of the demo's list.
 pub(crate) async fn act(
     functions: &Functions,
-    (organization_id, agreement_id): (OrgId, AgreementId),
+    ids: (OrgId, AgreementId),
     (place, what): (usize, PartAct),
 ) -> Result<(), Error> {
-    let system = SystemContext::begin(&functions.app.store, organization_id, "set_up_demo", TimeScale::default());
-    let agreement = system.store().agreement(agreement_id).await?.ok_or_else(Error::not_found)?;
-    let participant_id = agreement.participants.get(place).ok_or_else(Error::not_found)?.id;
-    let keys = functions.app.webhooks()?.keys.keyring().await?;
-    let link = ParticipantLink::new(&keys, Part { organization_id, agreement_id, participant_id }, 0)?;
-    let begin = |operation| ParticipantCall::begin(&functions.app, operation, &link);
-    let call = begin("give_consent").await?.ok_or(Error::Unauthenticated)?;
-    let consent = participants::change_consent(call.scope(), call.participant(), occasion(), true).await?;
-    let refused = call.commit(consent).await?.err();
+    let attending = Attending::begin(functions, ids, place).await?;
     let operation = match what {
         PartAct::Sign => "sign_document",
         PartAct::Approve => "approve_condition",
         PartAct::Answer => "send_answers",
     };
-    let call = begin(operation).await?.ok_or(Error::Unauthenticated)?;
-    let name = call.participant().name().clone();
+    let call = attending.call(operation).await?;
+    let (by, name) = (call.participant(), call.participant().name().clone());
     if what == PartAct::Answer {
-        let form = answers(&agreement, participant_id, &name).ok_or_else(Error::not_found)?;
-        let plan = information::send(call.scope(), call.participant(), &keys, (occasion(), &form)).await?;
-        return match (refused, call.commit(plan).await?) {
-            (None, Ok(())) => Ok(()),
-            (refused, answered) => {
-                Err(Error::Internal(format!("the demo’s answers were refused: {refused:?} {answered:?}")))
-            }
-        };
+        let form = answers(&attending.agreement, by.id(), &name).ok_or_else(Error::not_found)?;
+        let keys = functions.app.webhooks()?.keys.keyring().await?;
+        return done(call.commit(information::send(call.scope(), by, &keys, (occasion(), &form)).await?).await?);
     }
-    let doing = doing(&agreement, participant_id, what, name).ok_or_else(Error::not_found)?;
-    let plan = participants::act(call.scope(), call.participant(), occasion(), doing).await?;
-    match refused.or(call.commit(plan).await?.err()) {
-        None => Ok(()),
-        Some(refused) => Err(Error::Internal(format!("the demo’s participant was refused: {refused:?}"))),
-    }
+    let doing = doing(&attending.agreement, by.id(), what, name).ok_or_else(Error::not_found)?;
+    done(call.commit(participants::act(call.scope(), by, occasion(), doing).await?).await?)
 }
 
-fn occasion() -> Occasion {
+/// What the rules of the demo's own acts say: nothing is refused.
+pub(crate) fn done<T, R: Debug>(outcome: Result<T, R>) -> Result<T, Error> {
+    outcome.map_err(|refused| Error::Internal(format!("an act of the demo was refused: {refused:?}")))
+}
+
+/// An act with a receipt of its own, from no known browser.
+pub(crate) fn occasion() -> Occasion {
     Occasion { id: ReceiptId::new(), origin: Origin::default() }
 }
 

@@ -1,0 +1,27 @@
+//! Where the demo is created, and for whom.
+
+use files::Files;
+use shared::domain::contact::Email;
+use shared::error::Error;
+use shared::store::Store;
+use shared::web::member_call::MemberCall;
+
+use crate::data::{Member, OrganizationCredentials};
+use crate::functions::Functions;
+
+/// Where the demo is created.
+pub(crate) struct Demo<'a> {
+    pub(crate) functions: &'a Functions,
+    pub(crate) store: &'a Store,
+    pub(crate) files: &'a Files,
+    pub(crate) organization: &'a OrganizationCredentials,
+}
+
+impl Demo<'_> {
+    /// Begins a call of a member.
+    pub(crate) async fn call(&self, member: &Member, operation: &'static str) -> Result<MemberCall, Error> {
+        let email = Email::parse(&member.email).map_err(|(_, why)| Error::Internal(why))?;
+        let call = MemberCall::begin(&self.functions.app, operation, &email, &member.password).await?;
+        call.ok_or(Error::Unauthenticated)
+    }
+}

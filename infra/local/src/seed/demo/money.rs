@@ -1,0 +1,250 @@
+//! The payments of the demo's agreements, and how far each has come: what the payer and two members do about it, each with
+//! the use case of their form.
+
+use shared::domain::ids::{AgreementId, EvidenceId, MovementId};
+use shared::domain::money::{Currency, Money};
+use shared::domain::movement::claim::{NewClaim, ReferenceType, TransferReference};
+use shared::domain::movement::evidence::{BankReference, EvidenceFacts, EvidenceFile, NewEvidence};
+use shared::domain::movement::instructions::{BankInstructions, InstructionsKind, VerificationMethod};
+use shared::domain::movement::safe_text::{SafeLine, SafeNote};
+use shared::domain::movement::source::ChosenSource;
+use shared::domain::movement::state::{ExceptionReason, MovementState};
+use shared::domain::movement::terms::{Direction, PaymentTerms};
+use shared::domain::participant::receipt::FileType;
+use shared::domain::time_scale::TimeScale;
+use shared::error::Error;
+use shared::service::movements::{self, EvidenceDecision, MovementAct};
+use shared::service::own_movements::{self, PartyAct};
+use shared::service::payments;
+use shared::service::system::SystemContext;
+
+use crate::data::Member;
+use crate::seed::demo::context::Demo;
+use crate::seed::demo::participants::{Attending, done, occasion};
+use crate::seed::demo::pdf;
+
+/// A payment of an agreement.
+pub(crate) struct NewPayment {
+    pub(crate) purpose: &'static str,
+    pub(crate) reference: &'static str,
+    /// In cents of a US dollar.
+    pub(crate) amount_minor: i64,
+    pub(crate) direction: Direction,
+    /// The places of the payer and the payee among the participants.
+    pub(crate) parties: (usize, usize),
+    /// How many days after today it is due.
+    pub(crate) due_in_days: i32,
+    /// How far it comes.
+    pub(crate) state: MovementState,
+}
+
+/// What people do about a payment, in the order in which they do it.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Authorize,
+    EnterInstructions,
+    VerifyInstructions,
+    ReleaseInstructions,
+    ReportSent,
+    AskForProof,
+    FileEvidence,
+    AcceptEvidence,
+    FlagException,
+    RecordReturn,
+    Cancel,
+}
+
+/// The way of a payment that arrives.
+const TO_ARRIVAL: [Step; 8] = [
+    Step::Authorize,
+    Step::EnterInstructions,
+    Step::VerifyInstructions,
+    Step::ReleaseInstructions,
+    Step::ReportSent,
+    Step::AskForProof,
+    Step::FileEvidence,
+    Step::AcceptEvidence,
+];
+
+/// The steps that bring a payment to a state: the first ones of the way to its arrival, and one that leaves it.
+fn steps_to(state: MovementState) -> impl Iterator<Item = Step> {
+    let (count, aside) = match state {
+        MovementState::Draft => (0, None),
+        MovementState::Authorized => (1, None),
+        MovementState::InstructionsReady => (4, None),
+        MovementState::SenderReported => (5, None),
+        MovementState::ReceiptPending => (6, None),
+        MovementState::Processing => (7, None),
+        MovementState::Reconciled => (8, None),
+        MovementState::Exception => (6, Some(Step::FlagException)),
+        MovementState::Returned => (6, Some(Step::RecordReturn)),
+        MovementState::Cancelled => (1, Some(Step::Cancel)),
+    };
+    TO_ARRIVAL.into_iter().take(count).chain(aside)
+}
+
+/// Adds a payment to a draft.
+pub(crate) async fn add(demo: &Demo<'_>, agreement_id: AgreementId, new: &NewPayment) -> Result<MovementId, Error> {
+    let system = SystemContext::begin(demo.store, demo.organization.id, "set_up_demo", TimeScale::default());
+    let agreement = system.store().agreement(agreement_id).await?.ok_or_else(Error::not_found)?;
+    let today = system.store().organization().await?.time_zone.day_of(system.now());
+    let party = |place: usize| agreement.participants.get(place).map(|participant| participant.id);
+    let terms = PaymentTerms {
+        purpose: Some(line(new.purpose)?),
+        reference: Some(line(new.reference)?),
+        money: Some(amount(new)?),
+        direction: new.direction,
+        sender: party(new.parties.0),
+        receiver: party(new.parties.1),
+        due_on: Some(today.plus_days(new.due_in_days)),
+        ..PaymentTerms::default()
+    };
+    let id = MovementId::new();
+    done(system.run(1, || payments::add(&system, (agreement_id, id), terms.clone())).await?)?;
+    Ok(id)
+}
+
+/// Brings a payment of an active agreement to its state: the first two members and the payer do what it takes.
+pub(crate) async fn bring_to_state(
+    demo: &Demo<'_>,
+    ids: (AgreementId, MovementId),
+    new: &NewPayment,
+) -> Result<(), Error> {
+    let [first, second, ..] = demo.organization.members.as_slice() else { return Err(Error::not_found()) };
+    let evidence = EvidenceId::new();
+    for step in steps_to(new.state) {
+        let case = Case { demo, ids, new, evidence };
+        match step {
+            Step::ReportSent => case.report_sent().await?,
+            Step::EnterInstructions => case.enter_instructions(first).await?,
+            Step::FileEvidence => case.file_evidence(second).await?,
+            Step::AcceptEvidence => case.accept_evidence(first).await?,
+            Step::VerifyInstructions => {
+                case.act(second, MovementAct::VerifyInstructions(REVISION, VerificationMethod::CallBack)).await?;
+            }
+            Step::ReleaseInstructions => case.act(second, MovementAct::ReleaseInstructions(REVISION)).await?,
+            Step::Authorize => case.act(first, MovementAct::Authorize).await?,
+            Step::AskForProof => case.act(first, MovementAct::AskForProof).await?,
+            Step::FlagException => {
+                let why = note("The payee’s bank has seen nothing in three business days.")?;
+                case.act(first, MovementAct::Flag(ExceptionReason::NotReceived, Some(why))).await?;
+            }
+            Step::RecordReturn => {
+                let why = note("The payee’s bank sent it back: the name did not match the account.")?;
+                case.act(first, MovementAct::RecordReturn(why)).await?;
+            }
+            Step::Cancel => {
+                let why = note("The seller pays the movers directly.")?;
+                case.act(first, MovementAct::Cancel(why)).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The revision of the instructions: nobody changes them.
+const REVISION: u32 = 1;
+
+/// A payment that people act on.
+struct Case<'a> {
+    demo: &'a Demo<'a>,
+    ids: (AgreementId, MovementId),
+    new: &'a NewPayment,
+    evidence: EvidenceId,
+}
+
+impl Case<'_> {
+    async fn act(&self, member: &Member, act: MovementAct) -> Result<(), Error> {
+        let operation = match act {
+            MovementAct::Authorize => "authorize_movement",
+            MovementAct::VerifyInstructions(..) => "verify_instructions",
+            MovementAct::ReleaseInstructions(_) => "release_instructions",
+            MovementAct::RecordClaim(_) => "record_claim",
+            MovementAct::AskForProof => "ask_for_proof",
+            MovementAct::Flag(..) => "flag_exception",
+            MovementAct::RecordReturn(_) => "record_return",
+            MovementAct::Cancel(_) => "cancel_movement",
+        };
+        let call = self.demo.call(member, operation).await?;
+        done(call.commit(movements::act(call.scope(), call.member(), self.ids.1, act).await?).await?)
+    }
+
+    async fn enter_instructions(&self, member: &Member) -> Result<(), Error> {
+        let keys = self.demo.functions.app.webhooks()?.keys.keyring().await?;
+        let typed = |part: &str| match part {
+            "holder" => "Closing account".to_owned(),
+            "bank" => "First Bank of Albany".to_owned(),
+            "number" => "000123456789".to_owned(),
+            "code" => "021000021".to_owned(),
+            _ => String::new(),
+        };
+        let instructions = BankInstructions::read(InstructionsKind::Aba, typed).map_err(Error::Invalid)?;
+        let call = self.demo.call(member, "enter_instructions").await?;
+        let entered = (0, &instructions);
+        let plan = movements::enter_instructions(call.scope(), call.member(), &keys, self.ids.1, entered).await?;
+        done(call.commit(plan).await?)
+    }
+
+    /// The payer says on their own page that they sent it.
+    async fn report_sent(&self) -> Result<(), Error> {
+        let (agreement, id) = self.ids;
+        let ids = (self.demo.organization.id, agreement);
+        let payer = Attending::begin(self.demo.functions, ids, self.new.parties.0).await?;
+        let call = payer.call("report_payment_sent").await?;
+        let today = call.scope().store().organization().await?.time_zone.day_of(call.scope().now());
+        let text = format!("{}-1", self.new.reference);
+        let reference = TransferReference::parse(ReferenceType::EndToEndId, &text);
+        let reference = reference.map_err(|(_, why)| Error::Internal(why))?;
+        let claim = NewClaim::checked(today, today, vec![reference]).map_err(Error::Invalid)?;
+        let act = (id, PartyAct::ReportSent(REVISION, claim));
+        done(call.commit(own_movements::act(call.scope(), call.participant(), occasion(), act).await?).await?)
+    }
+
+    /// Files a notification of the payee's bank.
+    async fn file_evidence(&self, member: &Member) -> Result<(), Error> {
+        let money = amount(self.new)?;
+        let lines = [
+            "First Bank of Albany",
+            "",
+            "We credited your account with the following payment:",
+            self.new.purpose,
+            self.new.reference,
+            "",
+            "This is a sample. It is no document of a bank.",
+        ];
+        let file = self.demo.files.put(self.demo.organization.id, pdf::page("Incoming payment", &lines)).await;
+        let content = file.map_err(|error| Error::Internal(error.to_string()))?;
+        let call = self.demo.call(member, "file_evidence").await?;
+        let today = call.scope().store().organization().await?.time_zone.day_of(call.scope().now());
+        let reference = BankReference::parse(&format!("FBA-{}", self.new.reference));
+        let facts = EvidenceFacts {
+            money,
+            value_day: today,
+            reference: Some(reference.map_err(|(_, why)| Error::Internal(why))?),
+            file: Some(EvidenceFile { name: line("notification.pdf")?, content, file_type: Some(FileType::Pdf) }),
+        };
+        let source = ChosenSource::parse("receiving_bank_notification").ok_or_else(Error::not_found)?;
+        let new = NewEvidence::typed(self.evidence, source, facts).map_err(Error::Invalid)?;
+        done(call.commit(movements::file_evidence(call.scope(), call.member(), self.ids.1, new).await?).await?)
+    }
+
+    async fn accept_evidence(&self, member: &Member) -> Result<(), Error> {
+        let call = self.demo.call(member, "accept_evidence").await?;
+        let ids = (self.ids.1, self.evidence);
+        let accepted = movements::judge_evidence(call.scope(), call.member(), ids, EvidenceDecision::Accept).await?;
+        done(call.commit(accepted).await?)
+    }
+}
+
+fn amount(new: &NewPayment) -> Result<Money, Error> {
+    let currency = Currency::parse("USD").ok_or_else(Error::not_found)?;
+    Money::new(new.amount_minor, currency).map_err(|why| Error::Internal(why.to_string()))
+}
+
+fn line(text: &str) -> Result<SafeLine, Error> {
+    SafeLine::parse(text).map_err(|(_, why)| Error::Internal(why))
+}
+
+fn note(text: &str) -> Result<SafeNote, Error> {
+    SafeNote::parse(text).map_err(|(_, why)| Error::Internal(why))
+}
