@@ -418,8 +418,9 @@ export async function walkCompletion(chrome, stack, hasScript, found) {
   const today = new Date().toLocaleDateString('en-US', { timeZone: 'UTC' });
   await cobalt.press('link', 'SAFE: Cobalt Angels');
   await cobalt.press('link', /^View instructions: /);
-  await cobalt.says('DE89 3704 0044 0532 0130 00');
+  await cobalt.says('DE89370400440532013000');
   await cobalt.fill('Sent on', today);
+  await cobalt.page.getByLabel('Reference type', { exact: true }).selectOption({ label: 'End-to-end ID' });
   await cobalt.fill('Reference', 'COBALT-1');
   await cobalt.press('button', 'I have sent it');
   await cobalt.says('It proves nothing');
