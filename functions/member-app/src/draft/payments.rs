@@ -117,9 +117,15 @@ pub(crate) struct PaymentRow {
 impl PaymentRow {
     pub fn new(payment: &Movement, agreement: &Agreement, contacts: &[Contact]) -> Self {
         let terms = payment.terms();
-        let party = |id: Option<ParticipantId>, role: &str| match id.filter(|id| agreement.participant(*id).is_some()) {
-            Some(id) => participant_name(agreement, contacts, id),
-            None => format!("{role} to be chosen"),
+        let party = |id: Option<ParticipantId>| {
+            let there = id.filter(|id| agreement.participant(*id).is_some());
+            there.map(|id| participant_name(agreement, contacts, id))
+        };
+        let parties = match (party(terms.sender), party(terms.receiver)) {
+            (Some(from), Some(to)) => format!("{from} to {to}"),
+            (Some(from), None) => format!("From {from}, no payee yet"),
+            (None, Some(to)) => format!("To {to}, no payer yet"),
+            (None, None) => "No payer and no payee yet".to_owned(),
         };
         let due = terms.due_on.map(|day| format!("Due {}", day.for_people()));
         let reference = terms.reference.as_ref().map(|reference| format!("Reference {}", reference.as_str()));
@@ -128,7 +134,7 @@ impl PaymentRow {
             url: payment_url(agreement.id(), payment.id()),
             name: name(payment).to_owned(),
             amount: terms.money.map(Money::for_people),
-            parties: format!("{} to {}", party(terms.sender, "Payer"), party(terms.receiver, "payee")),
+            parties,
             detail: detail.into_iter().flatten().collect::<Vec<_>>().join(" · "),
             is_incomplete: !lacking(terms, agreement).is_empty(),
         }
