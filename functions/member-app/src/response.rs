@@ -123,6 +123,7 @@ impl PageResponse {
     }
 
     /// Adds the cause of a failure, for the log.
+    #[cfg(feature = "evidence")]
     pub fn because(self, cause: String) -> Self {
         Self { cause: Some(cause), ..self }
     }
