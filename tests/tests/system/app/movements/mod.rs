@@ -1,5 +1,6 @@
 //! Payments as members handle them over forms: claim and proof apart, every act, refusals, and no account number anywhere.
 
+mod bundle;
 mod evidence;
 mod home;
 mod instructions;
