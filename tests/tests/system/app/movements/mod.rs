@@ -1,6 +1,7 @@
 //! Payments as members handle them over forms: claim and proof apart, every act, refusals, and no account number anywhere.
 
 mod bundle;
+mod canaries;
 mod evidence;
 mod home;
 mod instructions;
