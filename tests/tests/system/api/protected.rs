@@ -60,7 +60,7 @@ fn bodies(operation: &Operation, targets: &Ids) -> Vec<Value> {
 }
 
 /// The body that the description shows, then one with each of some members besides.
-fn bodies_with(operation: &Operation, targets: &Ids, smuggled: &[(&str, Value)]) -> Vec<Value> {
+pub(crate) fn bodies_with(operation: &Operation, targets: &Ids, smuggled: &[(&str, Value)]) -> Vec<Value> {
     let example = with_ids(&operation.example_body().unwrap_or_else(|| json!({})), targets);
     let with = |(name, value): &(&str, Value)| {
         let mut body = example.clone();
@@ -82,7 +82,7 @@ async fn money(org: &Org) -> (Vec<Value>, Vec<Value>) {
 }
 
 /// What an attacker might add to reconcile a payment, or to move it at all.
-fn of_payments(payment: &str) -> Vec<(&'static str, Value)> {
+pub(crate) fn of_payments(payment: &str) -> Vec<(&'static str, Value)> {
     let member = json!({"type": "member", "id": unknown_id(), "display_name": "Maren"});
     let confirmed = json!({"state": "reconciled", "confirmed_at": Timestamp::now(), "confirmed_by": member,
         "basis": "receiving_bank_statement"});

@@ -3,6 +3,7 @@
 mod bundle;
 mod canaries;
 mod evidence;
+mod histories;
 mod home;
 mod instructions;
 mod whole;
