@@ -6,7 +6,7 @@
 It needs Python 3.9 and the package `cryptography`, for Ed25519 alone; it shares no code with the service. Exit status 0
 means that every bundle is, byte by byte, what the service signed; 1 that one is not; 2 that a file can't be read.
 
-The order in which to read this: `verify` has the four steps, and below it stands a function for each.
+The order in which to read this: `verify` has the five steps, and below it stands a function for each.
 """
 
 import argparse
@@ -58,7 +58,10 @@ def verify(bundle, keys):
     if manifest:
         matching, file_problems = check_files(manifest["files"], by_name)
         problems += file_problems
-    # 4. The manifest counts only if it is proven.
+    # 4. What the service signed says the same of payments everywhere.
+    if manifest and not problems:
+        problems = check_payments(manifest["files"], by_name)
+    # 5. The manifest counts only if it is proven.
     return (None if manifest_problems else manifest), matching, problems
 
 
@@ -264,6 +267,119 @@ def check_files(files, by_name):
 def is_unchanged(entry, file):
     sha256 = hashlib.sha256(entry["content"]).hexdigest()
     return sha256 == file["sha256"] and len(entry["content"]) == file["size_bytes"] and has_its_crc(entry)
+
+
+# The payments. A bundle from before payments were in bundles has no `movements.jsonl`.
+
+PROOFS = ["recipient_confirmed", "bank_documented", "bank_verified"]
+
+
+def check_payments(files, by_name):
+    """What does not agree in the records of payments, with each other and with the files."""
+    if "movements.jsonl" not in by_name:
+        return []
+    payments, line = read_records(by_name["movements.jsonl"]["content"], is_payment)
+    if payments is None:
+        return [("inconsistent", "movements.jsonl", f"line {line} is no record")]
+    known = {payment["movement_id"] for payment in payments}
+    problems, accepted = [], []
+    for side in ("sender", "receiver"):
+        path = f"{side}_evidence.jsonl"
+        content = by_name[path]["content"] if path in by_name else b""
+        evidence, line = read_records(content, is_evidence)
+        if evidence is None:
+            problems.append(("inconsistent", path, f"line {line} is no record"))
+            continue
+        named = set()
+        for number, record in enumerate(evidence, 1):
+            wrong = wrong_with_evidence(record, side, known, files, named)
+            if wrong:
+                problems.append(("inconsistent", path, f"line {number} {wrong}"))
+        for file in files:
+            if file["path"].startswith(f"{side}_evidence/") and file["path"] not in named:
+                problems.append(("inconsistent", file["path"], f"no line of {path} names it"))
+        accepted += [record for record in evidence if record["state"] == "accepted"]
+    for number, payment in enumerate(payments, 1):
+        own = [record for record in accepted if record["movement_id"] == payment["movement_id"]]
+        wrong = wrong_with_payment(payment, own)
+        if wrong:
+            problems.append(("inconsistent", "movements.jsonl", f"line {number} {wrong}"))
+    return problems
+
+
+def wrong_with_evidence(record, side, known, files, named):
+    """What is wrong with evidence of a side. Adds the document that it names to `named`."""
+    path = record.get("path")
+    is_good = path is None
+    if not is_good and path.startswith(f"{side}_evidence/") and path not in named:
+        is_good = any(file["path"] == path and file["sha256"] == record.get("file_sha256") for file in files)
+        if is_good:
+            named.add(path)
+    if record["side"] != side:
+        return "is of the other side"
+    if record["movement_id"] not in known:
+        return "is of no payment in movements.jsonl"
+    if side == "sender" and record["state"] == "accepted":
+        return "is accepted, and evidence of this side never is"
+    return None if is_good else "names no document that is as it says"
+
+
+def wrong_with_payment(payment, accepted):
+    """What is wrong with a payment: it is reconciled if accepted evidence of the receiving side makes its amount."""
+    parts = [payment.get(name) is not None for name in ("confirmed_at", "confirmed_by", "confirmation_basis")]
+    if payment["reconciled"] != (payment["state"] == "reconciled"):
+        return "says reconciled and another state"
+    if not payment["reconciled"]:
+        return "has a confirmation and is not reconciled" if any(parts) else None
+    if not all(parts):
+        return "is reconciled and has no confirmation"
+    amount = payment.get("amount")
+    is_proven = (
+        amount is not None
+        and all(record["side"] == "receiver" and record["assurance"] in PROOFS
+                and record["amount"]["currency"] == amount["currency"] for record in accepted)
+        and sum(record["amount"]["amount_minor"] for record in accepted) == amount["amount_minor"]
+    )
+    return None if is_proven else (
+        "is reconciled, and the accepted evidence of the receiving side does not make its amount")
+
+
+def read_records(content, is_record):
+    """The records of a file with one in each line; else None, and the number of the line that is none."""
+    records, content = [], bytes(content)
+    lines = (content[:-1] if content.endswith(b"\n") else content).split(b"\n")
+    for number, line in enumerate(lines if lines != [b""] else [], 1):
+        try:
+            record = json.loads(line.decode("utf-8"))
+        except (ValueError, RecursionError):
+            record = None
+        if not isinstance(record, dict) or not is_record(record):
+            return None, number
+        records.append(record)
+    return records, 0
+
+
+def is_payment(record):
+    return (
+        isinstance(record.get("movement_id"), str) and isinstance(record.get("state"), str)
+        and isinstance(record.get("reconciled"), bool)
+        and (record.get("amount") is None or is_amount(record["amount"]))
+    )
+
+
+def is_evidence(record):
+    return (
+        all(isinstance(record.get(name), str) for name in ("movement_id", "side", "assurance", "state"))
+        and all(record.get(name) is None or isinstance(record[name], str) for name in ("file_sha256", "path"))
+        and is_amount(record.get("amount"))
+    )
+
+
+def is_amount(amount):
+    return (
+        isinstance(amount, dict) and type(amount.get("amount_minor")) is int
+        and -2**63 <= amount["amount_minor"] < 2**63 and isinstance(amount.get("currency"), str)
+    )
 
 
 # The command.

@@ -66,12 +66,15 @@ pub const INFORMATION_BYTES_MAX: usize = 5_000_000;
 /// Acts of an agreement whose evidence is exported. Each is an item of the history and an audit row: so many are read by
 /// some queries and a hundred batches of keys, within seconds.
 pub const EVIDENCE_ACTS_MAX: usize = 10_000;
-/// The files of an agreement whose evidence is exported, in bytes: all documents that an agreement can have (200 MiB), and
-/// uploads. They are in memory twice while their bundle is made. A bundle has at most 300 MiB: the rest is enough for 200
-/// drawn signatures of 12,000 points (22 MB) and [`EVIDENCE_ACTS_MAX`] acts with receipts and audit rows (45 MB).
+/// The files of an agreement whose evidence is exported, in bytes: all documents that an agreement can have (200 MiB),
+/// uploads, and the evidence of payments. They are in memory twice while their bundle is made. A bundle has at most 300 MiB:
+/// the rest is enough for 200 drawn signatures of 12,000 points (22 MB) and [`EVIDENCE_ACTS_MAX`] acts with receipts and
+/// audit rows (45 MB).
 pub const EVIDENCE_FILE_BYTES_MAX: u64 = 224 * 1024 * 1024;
 /// Files that are read from the file store together: enough to hide its latency.
 pub const EVIDENCE_FILES_AT_ONCE: usize = 8;
+/// Payments whose evidence is read together. Each is a query; most agreements have fewer payments.
+pub const EVIDENCE_PAYMENTS_AT_ONCE: usize = 25;
 /// Attempts at reading the evidence of an agreement that changes meanwhile.
 pub const EVIDENCE_ATTEMPTS_MAX: u32 = 5;
 /// Points of a drawn signature. A long one has some hundred.

@@ -159,6 +159,18 @@ pub struct Browser {
     http: reqwest::Client,
     base_url: String,
     cookies: Mutex<BTreeMap<String, String>>,
+    seen: Option<Mutex<Vec<Seen>>>,
+}
+
+/// A response as a browser got it.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// What was asked for: the method and the path with its query.
+    pub request: String,
+    /// The status.
+    pub status: u16,
+    /// The headers and the body.
+    pub text: String,
 }
 
 /// The body of a form with these fields.
@@ -253,7 +265,22 @@ impl Browser {
             .local_address(address)
             .build()
             .expect("an HTTP client");
-        Self { http, base_url: base_url.to_owned(), cookies: Mutex::default() }
+        Self { http, base_url: base_url.to_owned(), cookies: Mutex::default(), seen: None }
+    }
+
+    /// The same, which keeps all responses that it gets from now on.
+    #[must_use]
+    pub fn keeping(self) -> Self {
+        Self { seen: Some(Mutex::default()), ..self }
+    }
+
+    /// The responses that it has kept, in their order.
+    ///
+    /// # Panics
+    /// When it keeps none.
+    pub fn seen(&self) -> Vec<Seen> {
+        let seen = self.seen.as_ref().expect("a browser that keeps responses");
+        seen.lock().expect("nobody has panicked with the responses").clone()
     }
 
     /// One that is signed in.
@@ -359,7 +386,9 @@ impl Browser {
     async fn send(&self, request: reqwest::RequestBuilder) -> Page {
         let cookies: Vec<String> = self.jar().iter().map(|(name, value)| format!("{name}={value}")).collect();
         let request = if cookies.is_empty() { request } else { request.header("cookie", cookies.join("; ")) };
-        let response = request.send().await.expect("an answer");
+        let request = request.build().expect("a request");
+        let asked = format!("{} {}", request.method(), request.url().as_str().trim_start_matches(&self.base_url));
+        let response = self.http.execute(request).await.expect("an answer");
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         for line in headers.get_all("set-cookie") {
             let line = line.to_str().expect("a cookie");
@@ -374,6 +403,11 @@ impl Browser {
         let bytes = response.bytes().await.expect("a page").to_vec();
         let body = String::from_utf8_lossy(&bytes).into_owned();
         assert!(uuid::Uuid::try_parse(headers["x-request-id"].to_str().expect("an id")).is_ok(), "{headers:?}");
+        if let Some(seen) = &self.seen {
+            let text = format!("{headers:?} {}", unescaped(&body));
+            let seen = &mut seen.lock().expect("nobody has panicked with the responses");
+            seen.push(Seen { request: asked, status, text });
+        }
         Page { status, headers, body, bytes }
     }
 }

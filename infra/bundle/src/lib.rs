@@ -20,6 +20,7 @@ mod hex;
 mod keys;
 mod manifest;
 mod path;
+mod payments;
 mod report;
 mod verify;
 mod write;

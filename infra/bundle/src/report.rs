@@ -23,6 +23,8 @@ pub enum ProblemKind {
     CompromisedKey,
     /// The file is no bundle, or something in it is not as it is in every bundle.
     NotABundle,
+    /// The bundle is what the service signed, and its records of payments contradict each other or its files.
+    Inconsistent,
 }
 
 impl fmt::Display for ProblemKind {
@@ -35,6 +37,7 @@ impl fmt::Display for ProblemKind {
             Self::UnknownKey => "unknown key",
             Self::CompromisedKey => "compromised key",
             Self::NotABundle => "not a bundle",
+            Self::Inconsistent => "inconsistent",
         })
     }
 }

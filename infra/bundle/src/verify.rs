@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::container::{self, Entry, Walked};
 use crate::keys::{KeyDocument, Standing};
 use crate::manifest::{self, Manifest, ManifestFile};
+use crate::payments;
 use crate::report::{ProblemKind, Report};
 use crate::{BUNDLE_BYTES_MAX, MANIFEST_PATH, SIGNATURE_PATH};
 
@@ -25,6 +26,9 @@ pub fn verify(bundle: &[u8], keys: &KeyDocument) -> Report {
     let manifest = check_manifest(&mut report, json, walked.find(SIGNATURE_PATH), keys);
     if let Some((manifest, is_proven)) = manifest {
         check_files(&mut report, &walked, &manifest.files);
+        if is_proven && report.problems.is_empty() {
+            check_payments(&mut report, &walked, &manifest.files);
+        }
         report.manifest = is_proven.then_some(manifest);
     }
     report
@@ -125,5 +129,13 @@ fn check_files(report: &mut Report, walked: &Walked<'_>, files: &[ManifestFile])
     problems.sort_by_key(|(_, path)| *path);
     for (kind, path) in problems {
         report.add(kind, Some(path), "");
+    }
+}
+
+/// Compares the records of payments with each other and with the files.
+fn check_payments(report: &mut Report, walked: &Walked<'_>, files: &[ManifestFile]) {
+    let content = |path: &str| walked.find(path).map(|entry| entry.content);
+    for (path, wrong) in payments::disagreements(files, content) {
+        report.add(ProblemKind::Inconsistent, Some(&path), wrong);
     }
 }

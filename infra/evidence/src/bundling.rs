@@ -19,7 +19,7 @@ use crate::lines::{
     ActLine, AgreementFile, AuditLine, DocumentPath, Email, Named, PaperLine, ReceiptLine, VerificationLine, lines,
     object,
 };
-use crate::{EvidenceError, certifying, guide, paths};
+use crate::{EvidenceError, certifying, guide, paths, payments};
 
 /// The content of files by their SHA-256.
 pub type Files = BTreeMap<String, Bytes>;
@@ -59,6 +59,7 @@ pub fn bundle(
     let papers = record.papers.iter().zip(&scans).map(|(paper, (path, _))| PaperLine::new(paper, path));
     contents.insert("paper_signatures.jsonl".to_owned(), lines(papers)?.into());
     contents.insert("audit.jsonl".to_owned(), lines(evidence.audit_rows.iter().map(AuditLine::from))?.into());
+    contents.extend(payments::contents(record, files)?);
     contents.extend(consents(record, &consent::TEXTS)?);
     let completed = record.clone().until_completion().ok();
     if let Some(completed) = &completed {
@@ -78,7 +79,8 @@ pub fn bundle(
     Ok(bundle::write(&about, &files, key)?)
 }
 
-fn file(files: &Files, content: &DocumentContent) -> Result<Bytes, EvidenceError> {
+/// The content of a file of the record.
+pub(crate) fn file(files: &Files, content: &DocumentContent) -> Result<Bytes, EvidenceError> {
     files.get(&content.sha256).cloned().ok_or_else(|| EvidenceError::NoFile(content.sha256.clone()))
 }
 

@@ -34,17 +34,25 @@ agreement.json       the agreement as recorded, with its parties, documents, ste
 documents/           each document of the agreement, byte for byte as it was shown and signed
 uploads/             the files that participants uploaded, if any
 scans/               the scans of what was signed on paper, if anything was
+sender_evidence/     the documents that were filed about money being sent, if any
+receiver_evidence/   the documents that were filed about money arriving, if any
 consent/             each text that participants consented to, if any
 timeline.jsonl       every act on the agreement: when, who, what
 receipts.jsonl       what each act of a participant left behind
 verifications.jsonl  the identity checks that members recorded
 paper_signatures.jsonl  the signatures on paper that members recorded, whether or not they count
+movements.jsonl      the payments: what is due between whom, and whether it is confirmed received
+claims.jsonl         what the senders of payments say. A claim proves nothing
+sender_evidence.jsonl  what was filed on the sender's side of a payment. It never proves an arrival
+receiver_evidence.jsonl  what was filed on the receiving side, and what members decided about it
 audit.jsonl          the audit row of each call in the timeline
 
 A .jsonl file has a JSON object in each line. The names and email addresses of participants in
 agreement.json, and the name of the organization, are those of the time of the export; everything
 else is as it was recorded.
 Calls that only looked at the agreement are in the organization's audit log, not here.
+Payment instructions and bank details that participants gave are not here. A document is as it was
+filed: one from a bank may name accounts. Evidence that was rejected or withdrawn says so in its line.
 
 How to check
 ------------

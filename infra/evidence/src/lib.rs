@@ -10,6 +10,7 @@ mod guide;
 mod keys;
 mod lines;
 mod paths;
+mod payments;
 #[cfg(test)]
 mod tests;
 

@@ -99,6 +99,7 @@ pub(crate) fn record() -> AgreementRecord {
         ],
         verifications: Vec::new(),
         papers: Vec::new(),
+        payments: Vec::new(),
     }
 }
 

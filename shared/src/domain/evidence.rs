@@ -6,7 +6,11 @@
 //! Decision: evidence has no clock of its own. It is as of its newest act, so it stays the same until there is another
 //! act; whoever exports it twice gets the same twice.
 //!
-//! What participants answered, bank details among it, is not in it: whoever checks an agreement need not know it.
+//! What participants answered, bank details among it, is not in it, nor are the instructions of a payment: whoever checks an
+//! agreement need not know them.
+//!
+//! Decision: a statement file that was read is not in it either. It names the account, and has every other entry of it. Its
+//! SHA-256 stands with the entry that was filed.
 
 use super::agreement::acts::Act;
 use super::agreement::verification::Verification;
@@ -15,8 +19,9 @@ use super::audit::AuditRow;
 use super::contact::Contact;
 use super::event::EventType;
 use super::ids::{DocumentId, ReceiptId, RequestId};
+use super::movement::{Movement, evidence as filed};
 use super::paper_signature::PaperSignature;
-use super::participant::receipt::{Receipt, ReceiptAct};
+use super::participant::receipt::{FileType, Receipt, ReceiptAct};
 use super::time::Timestamp;
 use crate::limits;
 
@@ -44,6 +49,24 @@ pub struct AgreementRecord {
     pub verifications: Vec<Verification>,
     /// The recorded signatures on paper, the oldest first, those that count and those that don't.
     pub papers: Vec<PaperSignature>,
+    /// Its payments, in the order of their ids. None where only a certificate is made.
+    pub payments: Vec<RecordedPayment>,
+}
+
+/// A payment with all that was filed about it.
+#[derive(Debug, Clone)]
+pub struct RecordedPayment {
+    /// The payment.
+    pub movement: Movement,
+    /// The evidence that was ever filed for it, the oldest first, whatever members decided about it.
+    pub evidence: Vec<filed::Evidence>,
+}
+
+/// The document of evidence that a bundle has: what was filed, not what was read.
+#[must_use]
+pub fn document_of(evidence: &filed::Evidence) -> Option<(&filed::EvidenceFile, FileType)> {
+    let file = evidence.facts().file.as_ref()?;
+    Some((file, file.file_type?))
 }
 
 /// The evidence of an agreement.
@@ -94,17 +117,20 @@ impl AgreementRecord {
         Ok(CompletedRecord { record: self, published_at, completed_at })
     }
 
-    /// The files of its documents, its uploads and the scans of what was signed on paper. The same content may be there more than once.
+    /// The files of its documents, its uploads, the scans of what was signed on paper and the evidence of its payments. The
+    /// same content may be there more than once.
     fn all_files(&self) -> impl Iterator<Item = &DocumentContent> {
         let documents = self.agreement.documents.iter().filter_map(|document| document.content.as_ref());
         let uploads = self.receipts.iter().filter_map(|receipt| match &receipt.act {
             ReceiptAct::Uploaded { content, .. } => Some(content),
             _ => None,
         });
-        documents.chain(uploads).chain(self.papers.iter().map(|paper| &paper.scan.content))
+        let scans = self.papers.iter().map(|paper| &paper.scan.content);
+        let evidence = self.payments.iter().flat_map(|payment| &payment.evidence).filter_map(document_of);
+        documents.chain(uploads).chain(scans).chain(evidence.map(|(file, _)| &file.content))
     }
 
-    /// The files of its documents and uploads, and the scans, each content once.
+    /// The files of its documents and uploads, the scans, and the evidence of its payments, each content once.
     #[must_use]
     pub fn files(&self) -> Vec<&DocumentContent> {
         let mut files: Vec<&DocumentContent> = self.all_files().collect();

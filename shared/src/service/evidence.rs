@@ -4,18 +4,25 @@
 //! by their keys, a batch for each hundred. The organization's rows stand in the order of time, so a query for those that
 //! only looked at one agreement would read all of them. Those are in the export of the audit log.
 //!
-//! Decision: what is gathered was true at one moment. Each change of an agreement, of its receipts, its verifications and
-//! its signatures on paper adds an act in the same transaction, so the history is read first and last: if it is the same, nothing
-//! changed in between.
+//! Decision: what is gathered was true at one moment. Each change of an agreement, of its receipts, its verifications, its
+//! signatures on paper and its payments adds an act in the same transaction, so the history is read first and last: if it is
+//! the same, nothing changed in between. The payments of an agreement that ended early follow it without an act of their own:
+//! they are shown as it says.
 
-use crate::domain::evidence::{AgreementRecord, CompletedRecord, Evidence, NoEvidence};
-use crate::domain::ids::AgreementId;
+use futures_util::future::try_join_all;
+
+use crate::domain::agreement::Agreement;
+use crate::domain::evidence::{AgreementRecord, CompletedRecord, Evidence, NoEvidence, RecordedPayment};
+use crate::domain::ids::{AgreementId, MovementId};
+use crate::domain::movement::evidence as filed;
 use crate::domain::participant::ActingParticipant;
 use crate::error::Error;
 use crate::limits;
 use crate::service::agreements::found;
 use crate::service::loaded_agreement::AgreementWithContacts;
+use crate::service::participants::as_of;
 use crate::service::scope::Scope;
+use crate::store::Versioned;
 
 /// The evidence of an agreement.
 ///
@@ -62,6 +69,7 @@ async fn gather(scope: &Scope, id: AgreementId, with_rows: bool) -> Result<Resul
             return Ok(Err(NoEvidence::NotPublished));
         }
         let Some(timeline) = first else { return Ok(Err(NoEvidence::TooManyActs)) };
+        let payments = if with_rows { payments_of(scope, &agreement).await? } else { Vec::new() };
         let calls = timeline.iter().map(|entry| entry.call).filter(|_| with_rows);
         let rows = async { store.audit_rows_of(calls).await.map_err(Error::from) };
         let again = async { store.timeline(id, limits::EVIDENCE_ACTS_MAX).await.map_err(Error::from) };
@@ -76,8 +84,29 @@ async fn gather(scope: &Scope, id: AgreementId, with_rows: bool) -> Result<Resul
             return Err(Error::Internal(format!("evidence: {missing} acts of {id} have no audit row")));
         }
         let (agreement, contacts) = loaded.into_parts();
-        let record = AgreementRecord { agreement, contacts, timeline, receipts, verifications, papers };
+        let record = AgreementRecord { agreement, contacts, timeline, receipts, verifications, papers, payments };
         return Ok(Ok(Evidence { record, audit_rows }));
     }
     Err(Error::Unavailable(format!("evidence: {id} keeps changing")))
+}
+
+/// The payments of an agreement, with all evidence that was filed for each. Nothing is read where there are none.
+async fn payments_of(scope: &Scope, agreement: &Agreement) -> Result<Vec<RecordedPayment>, Error> {
+    let ids: Vec<MovementId> = agreement.movements().keys().copied().collect();
+    let mut evidence: Vec<Vec<filed::Evidence>> = Vec::new();
+    let movements = async { scope.store().movements(ids.iter().copied()).await.map_err(Error::from) };
+    let filed = async {
+        for some in ids.chunks(limits::EVIDENCE_PAYMENTS_AT_ONCE) {
+            evidence.extend(try_join_all(some.iter().map(|id| scope.store().evidence_of(*id))).await?);
+        }
+        Ok(())
+    };
+    let (mut movements, ()) = tokio::try_join!(movements, filed)?;
+    movements.sort_by_key(|movement| movement.id());
+    if movements.len() != ids.len() {
+        let missing = ids.len() - movements.len();
+        return Err(Error::Internal(format!("evidence: {missing} payments of {} have no record", agreement.id())));
+    }
+    let movements = movements.into_iter().map(|movement| as_of(scope, agreement, Versioned::into_inner(movement)));
+    Ok(movements.zip(evidence).map(|(movement, evidence)| RecordedPayment { movement, evidence }).collect())
 }

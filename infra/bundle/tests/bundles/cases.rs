@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use bundle::{File, write};
 
 use crate::zip::Zip;
-use crate::{ABOUT, FILES, bundle_of, damage, forged, good, key, problems};
+use crate::{ABOUT, FILES, bundle_of, damage, forged, good, key, payments, problems};
 
 /// A bundle, good or damaged, and the problems that a verifier must find in it, in their order.
 pub(crate) struct Case {
@@ -22,7 +22,7 @@ impl Case {
 
 /// All cases.
 pub(crate) fn all() -> Vec<Case> {
-    [untouched(), damage::cases(), forged::cases()].into_iter().flatten().collect()
+    [untouched(), damage::cases(), forged::cases(), payments::cases()].into_iter().flatten().collect()
 }
 
 fn untouched() -> Vec<Case> {
@@ -74,6 +74,7 @@ fn there_are_enough_of_each_kind() {
         ("unknown key ", 5),
         ("compromised key ", 5),
         ("not a bundle ", 50),
+        ("inconsistent ", 25),
     ] {
         let has = |case: &&Case| case.expected.iter().any(|problem| problem.starts_with(kind));
         let count = cases.iter().filter(has).count();

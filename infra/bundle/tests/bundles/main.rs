@@ -9,6 +9,7 @@
 mod cases;
 mod damage;
 mod forged;
+mod payments;
 mod properties;
 mod verifiers;
 mod zip;

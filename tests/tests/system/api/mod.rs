@@ -17,7 +17,7 @@ mod obligations;
 mod openapi;
 mod progress;
 mod proposals;
-mod protected;
+pub(crate) mod protected;
 mod routes;
 mod tokens;
 mod workspaces;

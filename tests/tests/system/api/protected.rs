@@ -1,13 +1,17 @@
-//! What only members may do: no operation of the API publishes, cancels, decides or activates, whatever it is sent. The
-//! types say so (see `shared::domain::member`); here it is tried.
+//! What only members may do: no operation of the API publishes, cancels, decides, activates or moves a payment, whatever it is
+//! sent. The types say so (see `shared::domain::member`); here it is tried. What a sender does besides is tried in random
+//! histories (`app/movements/histories`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use http::Method;
 use serde_json::{Value, json};
+use shared::domain::movement::terms::PaymentTerms;
 use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 use tests::app::Browser;
 use tests::fixture::{Ids, path, with_ids};
+use tests::ledger::Deal;
 use tests::spec::{self, Operation};
 use tests::{Org, drafts};
 
@@ -30,7 +34,6 @@ async fn protected(org: &Org) -> BTreeMap<String, Value> {
 
 /// The body that the description shows, then one for each protected member that an attacker might add.
 fn bodies(operation: &Operation, targets: &Ids) -> Vec<Value> {
-    let example = with_ids(&operation.example_body().unwrap_or_else(|| json!({})), targets);
     let now = Timestamp::now();
     let decided = json!({"at": now, "by": {"type": "member", "id": unknown_id(), "display_name": "Maren"}});
     let smuggled = [
@@ -53,12 +56,124 @@ fn bodies(operation: &Operation, targets: &Ids) -> Vec<Value> {
         ("id", json!(unknown_id())),
         ("member_id", json!(unknown_id())),
     ];
-    let with = |(name, value): (&str, Value)| {
+    bodies_with(operation, targets, &smuggled)
+}
+
+/// The body that the description shows, then one with each of some members besides.
+pub(crate) fn bodies_with(operation: &Operation, targets: &Ids, smuggled: &[(&str, Value)]) -> Vec<Value> {
+    let example = with_ids(&operation.example_body().unwrap_or_else(|| json!({})), targets);
+    let with = |(name, value): &(&str, Value)| {
         let mut body = example.clone();
-        body[name] = value;
+        body[*name] = value.clone();
         body
     };
-    std::iter::once(example.clone()).chain(smuggled.map(with)).collect()
+    std::iter::once(example.clone()).chain(smuggled.iter().map(with)).collect()
+}
+
+/// All of payments: their records, their evidence and their instructions, and the events that they told.
+async fn money(org: &Org) -> (Vec<Value>, Vec<Value>) {
+    let mut rows = org.state().await;
+    rows.retain(|row| {
+        row["pk"].as_str().is_some_and(|key| key.contains("#MOVEMENT#") || key.contains("#EVIDENCEKEY#"))
+    });
+    let mut events = org.events().await;
+    events.retain(|event| event["type"].as_str().is_some_and(|kind| kind.starts_with("movement.")));
+    (rows, events)
+}
+
+/// What an attacker might add to reconcile a payment, or to move it at all.
+pub(crate) fn of_payments(payment: &str) -> Vec<(&'static str, Value)> {
+    let member = json!({"type": "member", "id": unknown_id(), "display_name": "Maren"});
+    let confirmed = json!({"state": "reconciled", "confirmed_at": Timestamp::now(), "confirmed_by": member,
+        "basis": "receiving_bank_statement"});
+    vec![
+        ("movement_id", json!(payment)),
+        ("movement", json!({"id": payment, "state": "reconciled"})),
+        ("movements", json!([{"id": payment, "state": "reconciled"}])),
+        ("state", json!("reconciled")),
+        ("state", json!("authorized")),
+        ("status", confirmed),
+        ("reconciled", json!(true)),
+        ("confirmed_at", json!(Timestamp::now())),
+        ("confirmed_by", member.clone()),
+        ("confirmation_basis", json!("receiving_bank_statement")),
+        ("receipt", json!({"evidence_count": 1, "best_assurance": "bank_verified", "received_minor": 100})),
+        ("evidence", json!([{"source": "receiving_bank_statement", "state": "accepted"}])),
+        ("claim", json!({"reported_at": Timestamp::now(), "participant_id": unknown_id(), "references": []})),
+        ("released", json!({"at": Timestamp::now(), "by": member})),
+        ("instructions", json!({"kind": "iban", "number": "DE89370400440532013000"})),
+        ("action", json!("reconcile_movement")),
+        ("action", json!("authorize_movement")),
+        ("facts", json!({"movements": {payment: "reconciled"}})),
+    ]
+}
+
+/// Writes every operation that there is, with all that might reconcile a payment, at payments in every state; and
+/// operations that there are not.
+#[tokio::test]
+async fn no_operation_of_the_api_moves_a_payment() {
+    let org = Org::new().await;
+    let (maren, ines) = (org.member("Maren").await, org.member("Ines").await);
+    let Deal { agreement, payments, draft } = Deal::new(&org, [&maren, &ines]).await;
+    let before = money(&org).await;
+    assert!(before.0.iter().any(|row| row["sk"].as_str().is_some_and(|sort| sort.starts_with("EVIDENCE#"))));
+    let proposal =
+        org.post("/api/v1/proposals", &json!({"action": "cancel_agreement", "agreement_id": agreement.id()}));
+    let proposal = proposal.send().await.json()["id"].as_str().map_or_else(unknown_id, str::to_owned);
+    let payment = |name: &str| payments.iter().find(|(state, _)| *state == name).map(|(_, id)| id.to_string());
+    let (contact, workspace) = (agreement.participants[1].contact_id, agreement.workspace_id);
+    let operations: Vec<Operation> =
+        spec::operations(&spec::description(org.base_url()).await).into_iter().filter(Operation::is_write).collect();
+    let (revoked, stranger) = (org.issue("Revoked", ops::Scope::ReadWrite, Timestamp::now()).await, Org::new().await);
+    org.revoke(revoked.id).await;
+    for operation in &operations {
+        for (of, movement) in [(agreement.id(), payment("processing")), (draft.0, Some(draft.1.to_string()))] {
+            let targets: Ids = BTreeMap::from([
+                ("agreement_id".to_owned(), of.to_string()),
+                ("contact_id".to_owned(), contact.to_string()),
+                ("proposal_id".to_owned(), proposal.clone()),
+                ("workspace_id".to_owned(), workspace.to_string()),
+            ]);
+            let path = path(operation, &targets);
+            let smuggled = of_payments(&movement.expect("a payment"));
+            for body in bodies_with(operation, &targets, &smuggled) {
+                let answer = org.call(operation.method.clone(), &path).json(&body).send().await;
+                assert!(answer.status < 500, "{} {body}: {answer}", operation.id);
+            }
+            let body = bodies_with(operation, &targets, &[]).remove(0);
+            for (client, status) in [
+                (org.read_only(), 403),
+                (org.with_token(&revoked.value), 401),
+                (org.anonymous(), 401),
+                (org.with_token(&stranger.token.value), 404),
+            ] {
+                let answer = client.call(operation.method.clone(), &path).json(&body).send().await;
+                // What names no record of this organization is the stranger's own business.
+                let is_own = status == 404 && answer.status < 300;
+                assert!(answer.status == status || is_own, "{}: {answer}", operation.id);
+            }
+        }
+    }
+    let acts =
+        ["", "/authorize", "/instructions", "/claim", "/evidence", "/accept", "/reconcile", "/return", "/cancel"];
+    for (_, id) in &payments {
+        for act in acts {
+            for method in [Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
+                let path = format!("/api/v1/movements/{id}{act}");
+                let body = json!({"state": "reconciled", "reconciled": true});
+                let answer = org.call(method.clone(), &path).json(&body).send().await;
+                assert_eq!(answer.status, if act.is_empty() { 405 } else { 404 }, "{method} {path}: {answer}");
+            }
+        }
+    }
+    assert_eq!(money(&org).await, before, "no record of money and no event of it has changed");
+    for movement in org.all("/api/v1/movements").await {
+        let is_reconciled = movement["id"].as_str() == payment("reconciled").as_deref();
+        assert_eq!(movement["reconciled"], is_reconciled, "{movement}");
+        for member in ["confirmed_at", "confirmed_by", "confirmation_basis"] {
+            assert_eq!(movement[member].is_null(), !is_reconciled, "{member}: {movement}");
+        }
+    }
 }
 
 #[tokio::test]
@@ -132,7 +247,19 @@ async fn a_token_does_not_open_the_app() {
     let before = protected(&org).await;
     let authorization = format!("Bearer {}", org.token.value);
     let stranger = Browser::new(org.base_url());
-    for path in [format!("/app/proposals/{proposal}"), format!("/app/workspaces/{}", draft.agreement.workspace_id)] {
+    let payment = format!("/app/money/movements/{}", org.payment(draft.agreement.id(), PaymentTerms::default()).await);
+    let of_evidence = format!("{payment}/evidence/{}", unknown_id());
+    for path in [
+        format!("/app/proposals/{proposal}"),
+        format!("/app/workspaces/{}", draft.agreement.workspace_id),
+        format!("{payment}/authorize"),
+        format!("{payment}/instructions"),
+        format!("{payment}/instructions/release"),
+        format!("{payment}/claim"),
+        format!("{payment}/evidence"),
+        format!("{payment}/resolve"),
+        format!("{of_evidence}/accept"),
+    ] {
         for token in ["", &org.token.value] {
             let form = [("form_token", token), ("version", "1"), ("note", ""), ("decision", "confirm")];
             let refused = stranger.post_with(&path, &form, &[("authorization", &authorization)]).await;

@@ -34,7 +34,7 @@ async fn keys(base_url: &str) -> KeyDocument {
 }
 
 /// A bundle's manifest, once everything in it is verified.
-async fn verified(base_url: &str, page: &Page) -> Manifest {
+pub(super) async fn verified(base_url: &str, page: &Page) -> Manifest {
     assert_eq!(page.status, 200, "{}", page.body);
     assert_eq!(page.headers["content-type"], "application/zip");
     let report = bundle::verify(&page.bytes, &keys(base_url).await);
@@ -137,10 +137,14 @@ async fn a_completed_agreement_is_exported_with_everything_and_twice_the_same() 
             "agreement.json",
             "audit.jsonl",
             "certificate.pdf",
+            "claims.jsonl",
             "consent/2026-11.txt",
             "documents/001 Purchase agreement.pdf",
+            "movements.jsonl",
             "paper_signatures.jsonl",
             "receipts.jsonl",
+            "receiver_evidence.jsonl",
+            "sender_evidence.jsonl",
             "timeline.jsonl",
             "uploads/001 Proof_ address.pdf",
             "verifications.jsonl",

@@ -63,7 +63,7 @@ fn rows(file: &str) -> Vec<BTreeMap<String, String>> {
 }
 
 /// Owed, claimed and proven.
-type Sums = [i128; 3];
+pub(super) type Sums = [i128; 3];
 
 /// What payments add up to, by currency and direction, told from what the API says of each movement.
 async fn model(org: &Org, rows: &[Value]) -> BTreeMap<(String, String), Sums> {
@@ -91,11 +91,11 @@ async fn model(org: &Org, rows: &[Value]) -> BTreeMap<(String, String), Sums> {
 }
 
 /// The totals of a page, as the model has them.
-fn totals(page: &Page) -> Vec<Vec<String>> {
+pub(super) fn totals(page: &Page) -> Vec<Vec<String>> {
     cells(page, "totals")
 }
 
-fn shown(sums: &BTreeMap<(String, String), Sums>) -> Vec<Vec<String>> {
+pub(super) fn shown(sums: &BTreeMap<(String, String), Sums>) -> Vec<Vec<String>> {
     let direction = |name: &str| match name {
         "owed_to_us" => "Owed to us",
         "owed_by_us" => "Owed by us",

@@ -1,6 +1,9 @@
 //! Payments as members handle them over forms: claim and proof apart, every act, refusals, and no account number anywhere.
 
+mod bundle;
+mod canaries;
 mod evidence;
+mod histories;
 mod home;
 mod instructions;
 mod whole;

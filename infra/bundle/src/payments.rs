@@ -1,0 +1,175 @@
+//! Whether a bundle's records of payments agree with each other and with its files.
+//!
+//! Decision: this is looked at only once all else is verified. What is wrong then is wrong in what the service signed, and
+//! no accident of the way: an outsider who relies on `reconciled` should not have to rely on the service's arithmetic. A
+//! bundle from before payments were in bundles has no such records, and nothing to compare.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::manifest::ManifestFile;
+
+/// The records of payments.
+const PAYMENTS: &str = "movements.jsonl";
+
+/// What proves an arrival: the assurances of the receiving side.
+const PROOFS: [&str; 3] = ["recipient_confirmed", "bank_documented", "bank_verified"];
+
+/// A side of payments in a bundle.
+struct Side {
+    name: &'static str,
+    /// The records of its evidence.
+    records: &'static str,
+    /// The folder with its documents.
+    folder: &'static str,
+}
+
+const SENDER: Side = Side { name: "sender", records: "sender_evidence.jsonl", folder: "sender_evidence/" };
+const RECEIVER: Side = Side { name: "receiver", records: "receiver_evidence.jsonl", folder: "receiver_evidence/" };
+
+/// Something that does not agree: the path of the file, and what is wrong.
+pub(crate) type Disagreement = (String, String);
+
+/// What does not agree in a bundle whose files are all as its manifest says.
+pub(crate) fn disagreements<'a>(
+    files: &[ManifestFile],
+    content: impl Fn(&str) -> Option<&'a [u8]>,
+) -> Vec<Disagreement> {
+    let Some(text) = content(PAYMENTS) else { return Vec::new() };
+    let payments = match read::<PaymentLine>(text) {
+        Ok(payments) => payments,
+        Err(line) => return vec![(PAYMENTS.to_owned(), unreadable(line))],
+    };
+    let mut found = Vec::new();
+    let mut accepted = BTreeMap::new();
+    for side in [SENDER, RECEIVER] {
+        let evidence = match read::<EvidenceLine>(content(side.records).unwrap_or_default()) {
+            Ok(evidence) => evidence,
+            Err(line) => {
+                found.push((side.records.to_owned(), unreadable(line)));
+                continue;
+            }
+        };
+        let known: BTreeSet<&str> = payments.iter().map(|payment| payment.movement_id.as_str()).collect();
+        let mut named = BTreeSet::new();
+        for (n, line) in evidence.iter().enumerate() {
+            if let Some(wrong) = wrong_with(line, &side, &known, (files, &mut named)) {
+                found.push((side.records.to_owned(), format!("line {} {wrong}", n + 1)));
+            }
+        }
+        let of_side = files.iter().map(|file| file.path.as_str()).filter(|path| path.starts_with(side.folder));
+        for path in of_side.filter(|path| !named.contains(path)) {
+            found.push((path.to_owned(), format!("no line of {} names it", side.records)));
+        }
+        for line in evidence.into_iter().filter(|line| line.state == "accepted") {
+            accepted.entry(line.movement_id.clone()).or_insert_with(Vec::new).push(line);
+        }
+    }
+    for (n, payment) in payments.iter().enumerate() {
+        let evidence = accepted.get(&payment.movement_id).map_or(&[][..], Vec::as_slice);
+        if let Some(wrong) = payment.wrong(evidence) {
+            found.push((PAYMENTS.to_owned(), format!("line {} {wrong}", n + 1)));
+        }
+    }
+    found
+}
+
+/// A line of `movements.jsonl`, as far as it is compared.
+#[derive(Deserialize)]
+struct PaymentLine {
+    movement_id: String,
+    amount: Option<Amount>,
+    state: String,
+    reconciled: bool,
+    confirmed_at: Option<Value>,
+    confirmed_by: Option<Value>,
+    confirmation_basis: Option<Value>,
+}
+
+/// A line of the evidence of a side, as far as it is compared.
+#[derive(Deserialize)]
+struct EvidenceLine {
+    movement_id: String,
+    side: String,
+    assurance: String,
+    amount: Amount,
+    state: String,
+    file_sha256: Option<String>,
+    path: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Amount {
+    amount_minor: i64,
+    currency: String,
+}
+
+impl PaymentLine {
+    /// What is wrong with the payment, given the evidence of either side that its bundle calls accepted.
+    fn wrong(&self, accepted: &[EvidenceLine]) -> Option<&'static str> {
+        let confirmation = [&self.confirmed_at, &self.confirmed_by, &self.confirmation_basis];
+        let is_confirmed = |count: usize| confirmation.iter().filter(|part| part.is_some()).count() == count;
+        if self.reconciled != (self.state == "reconciled") {
+            return Some("says reconciled and another state");
+        }
+        if !self.reconciled {
+            return (!is_confirmed(0)).then_some("has a confirmation and is not reconciled");
+        }
+        if !is_confirmed(confirmation.len()) {
+            return Some("is reconciled and has no confirmation");
+        }
+        let makes = |amount: &Amount| {
+            let proves = |line: &EvidenceLine| {
+                line.side == RECEIVER.name
+                    && PROOFS.contains(&line.assurance.as_str())
+                    && line.amount.currency == amount.currency
+            };
+            let sum: i128 = accepted.iter().map(|line| i128::from(line.amount.amount_minor)).sum();
+            accepted.iter().all(proves) && sum == i128::from(amount.amount_minor)
+        };
+        let is_proven = self.amount.as_ref().is_some_and(makes);
+        (!is_proven)
+            .then_some("is reconciled, and the accepted evidence of the receiving side does not make its amount")
+    }
+}
+
+/// What is wrong with a line of evidence. Adds the document that it names.
+fn wrong_with<'a>(
+    line: &'a EvidenceLine,
+    side: &Side,
+    payments: &BTreeSet<&str>,
+    (files, named): (&[ManifestFile], &mut BTreeSet<&'a str>),
+) -> Option<&'static str> {
+    let is_there = |path: &str| {
+        let is_same = |file: &ManifestFile| file.path == path && Some(&file.sha256) == line.file_sha256.as_ref();
+        path.starts_with(side.folder) && files.iter().any(is_same)
+    };
+    let is_good = line.path.as_deref().is_none_or(|path| is_there(path) && named.insert(path));
+    if line.side != side.name {
+        Some("is of the other side")
+    } else if !payments.contains(line.movement_id.as_str()) {
+        Some("is of no payment in movements.jsonl")
+    } else if side.name == SENDER.name && line.state == "accepted" {
+        Some("is accepted, and evidence of this side never is")
+    } else if is_good {
+        None
+    } else {
+        Some("names no document that is as it says")
+    }
+}
+
+/// The records of a file with one in each line; else the number of the line that is none.
+fn read<T: for<'a> Deserialize<'a>>(content: &[u8]) -> Result<Vec<T>, usize> {
+    let lines = content.strip_suffix(b"\n").unwrap_or(content);
+    if lines.is_empty() {
+        return Ok(Vec::new());
+    }
+    let read = |(n, line): (usize, &[u8])| serde_json::from_slice(line).map_err(|_| n + 1);
+    lines.split(|byte| *byte == b'\n').enumerate().map(read).collect()
+}
+
+fn unreadable(line: usize) -> String {
+    format!("line {line} is no record")
+}

@@ -1,0 +1,367 @@
+//! The payments of an agreement in its bundle: what is to be paid, what the senders say, and what was filed about it.
+//!
+//! Decision: what the sender's side says and what the receiving side shows stand in files and folders of their own, here as
+//! everywhere. Whoever reads one of them can't take a claim for a proof.
+//!
+//! Decision: evidence that was rejected or withdrawn is there too, with its state and the reason. A bundle has what was
+//! recorded, and what a member did not believe is part of it.
+//!
+//! Decision: no line has anything of the instructions, not even last characters, nor the bank's reference of evidence, which
+//! may be an account number at some banks. A document is there byte for byte, and says what its bank wrote.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use serde::Serialize;
+use shared::domain::actor::Actor;
+use shared::domain::day::Day;
+use shared::domain::evidence::{AgreementRecord, document_of};
+use shared::domain::ids::{EvidenceId, MovementId, ParticipantId};
+use shared::domain::money::Money;
+use shared::domain::movement::claim::{Claim, TransferReference};
+use shared::domain::movement::evidence::{Evidence, EvidenceState};
+use shared::domain::movement::safe_text::{SafeLine, SafeNote};
+use shared::domain::movement::source::{Assurance, ConfirmationBasis, EvidenceSource, Origin, Side};
+use shared::domain::movement::state::{ExceptionReason, MovementState};
+use shared::domain::movement::terms::{Direction, Method};
+use shared::domain::movement::{Movement, Status};
+use shared::domain::time::Timestamp;
+
+use crate::bundling::{Files, file};
+use crate::lines::lines;
+use crate::{EvidenceError, paths};
+
+/// The files of a bundle that are about payments, by their paths.
+///
+/// # Errors
+/// [`EvidenceError`], also when a file was not handed over.
+pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
+    let movements = || record.payments.iter().map(|payment| &payment.movement);
+    let mut contents = BTreeMap::new();
+    contents.insert("movements.jsonl".to_owned(), lines(movements().map(MovementLine::from))?.into());
+    contents.insert("claims.jsonl".to_owned(), lines(movements().flat_map(ClaimLine::of))?.into());
+    for (side, name) in [(Side::Sender, "sender_evidence"), (Side::Receiver, "receiver_evidence")] {
+        let of_side = |evidence: &&Evidence| evidence.source().side() == side;
+        let (mut records, mut documents) = (Vec::new(), 0);
+        for evidence in record.payments.iter().flat_map(|payment| &payment.evidence).filter(of_side) {
+            let mut path = None;
+            if let Some((document, file_type)) = document_of(evidence) {
+                documents += 1;
+                let own = paths::numbered(name, documents, document.name.as_str(), file_type.extension());
+                contents.insert(own.clone(), file(files, &document.content)?);
+                path = Some(own);
+            }
+            records.push(EvidenceLine::new(evidence, path));
+        }
+        contents.insert(format!("{name}.jsonl"), lines(records.into_iter())?.into());
+    }
+    Ok(contents)
+}
+
+/// A line of `movements.jsonl`. No claim is in it.
+#[derive(Serialize)]
+struct MovementLine<'a> {
+    movement_id: MovementId,
+    purpose: Option<&'a str>,
+    reference: Option<&'a str>,
+    amount: Option<Money>,
+    direction: Direction,
+    method: Method,
+    sender_participant_id: Option<ParticipantId>,
+    receiver_participant_id: Option<ParticipantId>,
+    due_on: Option<Day>,
+    state: MovementState,
+    exception_reason: Option<ExceptionReason>,
+    reason: Option<&'a str>,
+    received_minor: i64,
+    reconciled: bool,
+    confirmed_at: Option<Timestamp>,
+    confirmed_by: Option<&'a Actor>,
+    confirmation_basis: Option<ConfirmationBasis>,
+}
+
+impl<'a> From<&'a Movement> for MovementLine<'a> {
+    fn from(movement: &'a Movement) -> Self {
+        let (terms, confirmation) = (movement.terms(), movement.confirmation());
+        let reason = match movement.status() {
+            Status::Exception(exception) => exception.note.as_ref(),
+            Status::Returned(ending) | Status::Cancelled(ending) => ending.reason.as_ref(),
+            _ => None,
+        };
+        Self {
+            movement_id: movement.id(),
+            purpose: terms.purpose.as_ref().map(SafeLine::as_str),
+            reference: terms.reference.as_ref().map(SafeLine::as_str),
+            amount: terms.money,
+            direction: terms.direction,
+            method: terms.method,
+            sender_participant_id: terms.sender,
+            receiver_participant_id: terms.receiver,
+            due_on: terms.due_on,
+            state: movement.state(),
+            exception_reason: movement.exception_reason(),
+            reason: reason.map(SafeNote::as_str),
+            received_minor: movement.receipt().map_or(0, |receipt| receipt.received_minor),
+            reconciled: movement.state().is_reconciled(),
+            confirmed_at: confirmation.map(|found| found.confirmed_at),
+            confirmed_by: confirmation.map(|found| &found.confirmed_by),
+            confirmation_basis: confirmation.map(|found| found.basis),
+        }
+    }
+}
+
+/// A line of `claims.jsonl`: what the sender of a payment says. It proves nothing.
+#[derive(Serialize)]
+struct ClaimLine<'a> {
+    movement_id: MovementId,
+    /// Counted from 1 for each payment.
+    attempt: usize,
+    /// Whether it is of the attempt that the payment is at.
+    is_current: bool,
+    participant_id: ParticipantId,
+    reported_by: &'a Actor,
+    reported_at: Timestamp,
+    sent_on: Day,
+    references: &'a [TransferReference],
+}
+
+impl<'a> ClaimLine<'a> {
+    /// The lines of a payment, the oldest first.
+    fn of(movement: &'a Movement) -> impl Iterator<Item = Self> {
+        let earlier = movement.earlier_claims().iter().map(|claim| (false, claim));
+        let all = earlier.chain(movement.claim().map(|claim| (true, claim)));
+        all.enumerate().map(|(n, (is_current, claim))| Self::new(movement.id(), (n + 1, is_current), claim))
+    }
+
+    fn new(movement_id: MovementId, (attempt, is_current): (usize, bool), claim: &'a Claim) -> Self {
+        let Claim { reported_at, participant_id, by, sent_on, references } = claim;
+        Self {
+            movement_id,
+            attempt,
+            is_current,
+            participant_id: *participant_id,
+            reported_by: by,
+            reported_at: *reported_at,
+            sent_on: *sent_on,
+            references,
+        }
+    }
+}
+
+/// A line of `sender_evidence.jsonl` or `receiver_evidence.jsonl`.
+#[derive(Serialize)]
+struct EvidenceLine<'a> {
+    id: EvidenceId,
+    movement_id: MovementId,
+    side: Side,
+    source: EvidenceSource,
+    assurance: Assurance,
+    /// Whether a person typed the facts, or they were read from a bank's data.
+    origin: &'static str,
+    amount: Money,
+    value_day: Day,
+    file_name: Option<&'a str>,
+    file_sha256: Option<&'a str>,
+    size_bytes: Option<u64>,
+    media_type: Option<&'static str>,
+    path: Option<String>,
+    filed_by: &'a Actor,
+    filed_at: Timestamp,
+    state: &'static str,
+    decided_by: Option<&'a Actor>,
+    decided_at: Option<Timestamp>,
+    reason: Option<&'a str>,
+}
+
+impl<'a> EvidenceLine<'a> {
+    /// The line of evidence, with the path of its document.
+    fn new(evidence: &'a Evidence, path: Option<String>) -> Self {
+        let (source, facts) = (evidence.source(), evidence.facts());
+        let (state, decided_by, decided_at, reason) = match evidence.state() {
+            EvidenceState::Filed => ("filed", None, None, None),
+            EvidenceState::Accepted { at, by } => ("accepted", Some(by), Some(*at), None),
+            EvidenceState::Rejected { at, by, reason } => ("rejected", Some(by), Some(*at), Some(reason.as_str())),
+            EvidenceState::Withdrawn { at, by, reason } => ("withdrawn", Some(by), Some(*at), Some(reason.as_str())),
+        };
+        let document = facts.file.as_ref();
+        Self {
+            id: evidence.id(),
+            movement_id: evidence.movement_id(),
+            side: source.side(),
+            source,
+            assurance: source.assurance(),
+            origin: match source.origin() {
+                Origin::Typed => "typed",
+                Origin::Read => "read",
+            },
+            amount: facts.money,
+            value_day: facts.value_day,
+            file_name: document.map(|document| document.name.as_str()),
+            file_sha256: document.map(|document| document.content.sha256.as_str()),
+            size_bytes: document.map(|document| document.content.size_bytes),
+            media_type: document_of(evidence).map(|(_, file_type)| file_type.media_type()),
+            path,
+            filed_by: evidence.filed_by(),
+            filed_at: evidence.filed_at(),
+            state,
+            decided_by,
+            decided_at,
+            reason,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use shared::crypto;
+    use shared::domain::evidence::RecordedPayment;
+
+    use super::*;
+    use crate::tests::{PAPER, at, record};
+
+    const PAYMENT: &str = "019a0000-0000-7000-8000-111111111111";
+
+    fn kim() -> Value {
+        json!({"type": "member", "id": PAYMENT, "display_name": "Kim"})
+    }
+
+    fn evidence(n: u8, source: &str, state: &Value, file: Option<&str>) -> Evidence {
+        let content = json!({"sha256": crypto::sha256_hex(PAPER), "size_bytes": PAPER.len()});
+        let file = file.map(|file_type| {
+            let file_type = if file_type == "read" { Value::Null } else { json!(file_type) };
+            json!({"name": "Advice: of / credit.pdf", "content": content, "file_type": file_type})
+        });
+        serde_json::from_value(json!({
+            "id": format!("019a0000-0000-7000-8000-2000000000{n:02}"),
+            "movement_id": PAYMENT,
+            "source": source,
+            "money": {"amount_minor": 25_000_000 + i64::from(n), "currency": "USD"},
+            "value_day": "2026-03-14",
+            "reference": "004829301847",
+            "file": file,
+            "filed_by": kim(),
+            "filed_at": at(n.into()),
+            "state": state,
+        }))
+        .unwrap()
+    }
+
+    /// A payment of two attempts, with evidence of both sides in every state.
+    fn with_payment() -> AgreementRecord {
+        let claim = |day: &str| {
+            json!({"reported_at": at(4), "participant_id": PAYMENT, "by": kim(), "sent_on": day,
+            "references": [{"type": "check_number", "value": "1042"}]})
+        };
+        let decided = |state: &str| json!({"state": state, "at": at(9), "by": kim(), "reason": "Not ours"});
+        let filed = json!({"state": "filed"});
+        let movement = json!({
+            "id": PAYMENT, "agreement_id": PAYMENT, "workspace_id": PAYMENT,
+            "terms": {"purpose": "Closing payment", "money": {"amount_minor": 25_000_000, "currency": "USD"},
+                "direction": "incoming", "method": "wire"},
+            "status": {"state": "exception", "reason": "amount_over", "note": "A cent more", "at": at(9), "by": kim()},
+            "claim": claim("2026-03-14"), "earlier_claims": [claim("2026-03-12")],
+            "receipts": {"019a0000-0000-7000-8000-200000000003": {"source": "receiving_bank_statement",
+                "money": {"amount_minor": 25_000_003, "currency": "USD"}, "is_accepted": true}},
+            "instructions": {"revision": 2, "kind": "aba", "ending": "6789", "sha256": "ab".repeat(32), "salt": PAYMENT,
+                "entered_by": kim(), "entered_at": at(3)},
+            "created_by": kim(), "created_at": at(1), "updated_at": at(9),
+        });
+        let evidence = vec![
+            evidence(1, "sender_bank_document", &filed, Some("pdf")),
+            evidence(2, "sender_statement", &decided("withdrawn"), None),
+            evidence(3, "receiving_bank_statement", &decided("accepted"), Some("pdf")),
+            evidence(4, "receiving_bank_notification", &decided("rejected"), Some("png")),
+            evidence(5, "receiving_bank_statement_entry", &filed, Some("read")),
+        ];
+        let mut record = record();
+        record.payments.push(RecordedPayment { movement: serde_json::from_value(movement).unwrap(), evidence });
+        record
+    }
+
+    fn read(contents: &BTreeMap<String, Bytes>, path: &str) -> Vec<Value> {
+        let text = std::str::from_utf8(&contents[path]).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn claims_and_proofs_stand_apart_and_each_document_with_its_line() {
+        let record = with_payment();
+        let files: Files = [(crypto::sha256_hex(PAPER), Bytes::from_static(PAPER))].into();
+        let contents = contents(&record, &files).unwrap();
+        let paths: Vec<&str> = contents.keys().map(String::as_str).collect();
+        assert_eq!(
+            paths,
+            [
+                "claims.jsonl",
+                "movements.jsonl",
+                "receiver_evidence.jsonl",
+                "receiver_evidence/001 Advice_ of _ credit.pdf",
+                "receiver_evidence/002 Advice_ of _ credit.pdf.png",
+                "sender_evidence.jsonl",
+                "sender_evidence/001 Advice_ of _ credit.pdf",
+            ]
+        );
+        let claims = read(&contents, "claims.jsonl");
+        let attempts: Vec<Value> =
+            claims.iter().map(|line| json!([line["attempt"], line["is_current"], line["sent_on"]])).collect();
+        assert_eq!(attempts, [json!([1, false, "2026-03-12"]), json!([2, true, "2026-03-14"])]);
+        let told = |path: &str| -> Vec<Value> {
+            let line = |line: &Value| {
+                assert_eq!(line["movement_id"], PAYMENT);
+                json!([line["side"], line["source"], line["assurance"], line["origin"], line["state"], line["path"]])
+            };
+            read(&contents, path).iter().map(line).collect()
+        };
+        let sent = "sender_evidence/001 Advice_ of _ credit.pdf";
+        assert_eq!(
+            told("sender_evidence.jsonl"),
+            [
+                json!(["sender", "sender_bank_document", "sender_documented", "typed", "filed", sent]),
+                json!(["sender", "sender_statement", "stated", "typed", "withdrawn", null]),
+            ]
+        );
+        let [arrived, rejected] = [paths[3], paths[4]];
+        assert_eq!(
+            told("receiver_evidence.jsonl"),
+            [
+                json!(["receiver", "receiving_bank_statement", "bank_documented", "typed", "accepted", arrived]),
+                json!(["receiver", "receiving_bank_notification", "bank_documented", "typed", "rejected", rejected]),
+                json!(["receiver", "receiving_bank_statement_entry", "bank_verified", "read", "filed", null]),
+            ]
+        );
+        let lines = read(&contents, "receiver_evidence.jsonl");
+        assert_eq!((&lines[0]["reason"], &lines[1]["reason"]), (&Value::Null, &json!("Not ours")));
+        assert_eq!(lines[0]["amount"], json!({"amount_minor": 25_000_003, "currency": "USD"}));
+        assert_eq!(lines[2]["file_sha256"], crypto::sha256_hex(PAPER), "what was read is known by its hash");
+        let movement = &read(&contents, "movements.jsonl")[0];
+        assert_eq!(
+            [&movement["state"], &movement["reason"], &movement["received_minor"], &movement["reconciled"]],
+            [&json!("exception"), &json!("A cent more"), &json!(25_000_003), &json!(false)]
+        );
+        // Neither the instructions, to their last characters, nor the bank's references.
+        for (path, content) in &contents {
+            let text = String::from_utf8_lossy(content);
+            for secret in ["6789", "004829301847", &"ab".repeat(32)] {
+                assert!(!text.contains(secret), "{secret} in {path}");
+            }
+        }
+        assert!(
+            contents["movements.jsonl"].windows(5).all(|part| part != b"claim"),
+            "no claim among what is confirmed"
+        );
+    }
+
+    #[test]
+    fn a_document_of_evidence_counts_and_is_never_left_out() {
+        let record = with_payment();
+        assert!(matches!(contents(&record, &Files::new()), Err(EvidenceError::NoFile(_))));
+        let wanted = record.files();
+        assert_eq!(wanted.len(), 1, "one content, however often it was filed");
+        let mut large = with_payment();
+        let mut stored = serde_json::to_value(&large.payments[0].evidence[0]).unwrap();
+        stored["file"]["content"]["size_bytes"] = json!(300_000_000);
+        large.payments[0].evidence[0] = serde_json::from_value(stored).unwrap();
+        assert!(large.check_size().is_err() && record.check_size().is_ok());
+    }
+}

@@ -1,0 +1,170 @@
+//! Payments in the evidence of their agreement: all that was filed is there, byte for byte, on its own side and with what
+//! members decided about it.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use tests::app::Page;
+use tests::pdf::pdf;
+
+use super::{Deal, submit};
+use crate::app::evidence::{lines, unzipped, verified};
+
+/// The bundle of a deal's agreement, which verifies, and its files.
+async fn export(deal: &Deal) -> (Page, BTreeMap<String, Vec<u8>>) {
+    let path = format!("/app/evidence/agreements/{}/bundle", deal.agreement.id());
+    let page = deal.kim.get(&path).await;
+    let manifest = verified(deal.org.base_url(), &page).await;
+    let files = unzipped(&page.bytes);
+    // Each document has its line, with the hash under which the signed manifest names it.
+    for side in ["sender_evidence", "receiver_evidence"] {
+        let of_side = manifest.files.iter().filter(|file| file.path.starts_with(&format!("{side}/")));
+        let signed: Vec<Value> = of_side.map(|file| json!([file.path, file.sha256, file.size_bytes])).collect();
+        let with_file = lines(&files, &format!("{side}.jsonl")).into_iter().filter(|line| !line["path"].is_null());
+        let told = with_file.map(|line| json!([line["path"], line["file_sha256"], line["size_bytes"]]));
+        assert_eq!(told.collect::<Vec<_>>(), signed);
+    }
+    (page, files)
+}
+
+/// What the lines of a file say in some of their members.
+fn told(files: &BTreeMap<String, Vec<u8>>, path: &str, members: &[&str]) -> Vec<Vec<Value>> {
+    let tell = |line: Value| members.iter().map(|member| line[*member].clone()).collect();
+    lines(files, path).into_iter().map(tell).collect()
+}
+
+#[tokio::test]
+async fn all_that_was_filed_about_a_payment_is_in_the_bundle_with_what_became_of_it() {
+    let deal = Deal::claimed().await;
+    let (maren, kim) = (&deal.maren, &deal.kim);
+    deal.file(maren, "sender_bank_document", "250,000.00", "WIRE 7001").await;
+    let rejected = deal.file(maren, "receiving_bank_notification", "250,000.00", "TRN 7002").await;
+    let reject = submit(kim, &deal.path(), &format!("{rejected}/reject"), &[("reason", "Not of our bank")]).await;
+    deal.follow(kim, &reject).await;
+    let first = deal.file(maren, "receiving_bank_statement", "100,000.00", "TRN 7003").await;
+    deal.follow(kim, &deal.accept(kim, &first).await).await;
+    let mistaken = deal.file(maren, "recipient_confirmation", "50,000.00", "TRN 7004").await;
+    let withdraw = submit(maren, &deal.path(), &format!("{mistaken}/withdraw"), &[("reason", "Another deal")]).await;
+    deal.follow(maren, &withdraw).await;
+
+    // While it goes on: what was accepted adds up, and nothing is confirmed.
+    let (_, files) = export(&deal).await;
+    let of_payment = ["movement_id", "state", "received_minor", "reconciled", "confirmed_by", "confirmation_basis"];
+    let id = json!(deal.id);
+    let expected = json!([id, "receipt_pending", 10_000_000, false, null, null]);
+    assert_eq!(json!(told(&files, "movements.jsonl", &of_payment)), json!([expected]));
+
+    let rest = deal.file(maren, "recipient_confirmation", "150,000.00", "TRN 7005").await;
+    deal.follow(kim, &deal.accept(kim, &rest).await).await;
+    assert_eq!(deal.state().await, "reconciled");
+    let (bundle, files) = export(&deal).await;
+    let (again, _) = export(&deal).await;
+    assert!(bundle.bytes == again.bytes, "the same each time");
+    let movement = lines(&files, "movements.jsonl").remove(0);
+    let read = deal.read().await;
+    for member in ["state", "reconciled", "confirmed_at", "confirmed_by", "confirmation_basis", "purpose", "reference"]
+    {
+        assert_eq!(movement[member], read[member], "{member}");
+    }
+    assert_eq!((&movement["state"], &movement["amount"]["amount_minor"]), (&json!("reconciled"), &json!(25_000_000)));
+
+    let claim = &lines(&files, "claims.jsonl")[..];
+    assert_eq!(claim.len(), 1);
+    assert_eq!(claim[0]["references"], read["claim"]["references"]);
+    assert_eq!(
+        (&claim[0]["reported_by"]["display_name"], &claim[0]["is_current"]),
+        (&json!("Maren Holt"), &json!(true))
+    );
+
+    let of_evidence = ["movement_id", "side", "source", "assurance", "amount", "state", "reason", "path"];
+    let usd = |minor: i64| json!({"amount_minor": minor, "currency": "USD"});
+    let document = |n: usize| format!("receiver_evidence/{n:03} advice.pdf");
+    assert_eq!(
+        json!(told(&files, "receiver_evidence.jsonl", &of_evidence)),
+        json!([
+            [
+                id,
+                "receiver",
+                "receiving_bank_notification",
+                "bank_documented",
+                usd(25_000_000),
+                "rejected",
+                "Not of our bank",
+                document(1)
+            ],
+            [
+                id,
+                "receiver",
+                "receiving_bank_statement",
+                "bank_documented",
+                usd(10_000_000),
+                "accepted",
+                null,
+                document(2)
+            ],
+            [
+                id,
+                "receiver",
+                "recipient_confirmation",
+                "recipient_confirmed",
+                usd(5_000_000),
+                "withdrawn",
+                "Another deal",
+                document(3)
+            ],
+            [
+                id,
+                "receiver",
+                "recipient_confirmation",
+                "recipient_confirmed",
+                usd(15_000_000),
+                "accepted",
+                null,
+                document(4)
+            ],
+        ])
+    );
+    let slip = "sender_evidence/001 advice.pdf";
+    assert_eq!(
+        json!(told(&files, "sender_evidence.jsonl", &of_evidence)),
+        json!([[id, "sender", "sender_bank_document", "sender_documented", usd(25_000_000), "filed", null, slip]])
+    );
+    for (path, note) in [(slip.to_owned(), "WIRE 7001"), (document(1), "TRN 7002"), (document(4), "TRN 7005")] {
+        assert!(files[&path] == pdf(note, ""), "{path} is what was filed");
+    }
+    let actor = |line: &Value| line["decided_by"]["display_name"].clone();
+    let deciders: Vec<Value> = lines(&files, "receiver_evidence.jsonl").iter().map(actor).collect();
+    assert_eq!(deciders, ["Kim Sato", "Kim Sato", "Maren Holt", "Kim Sato"]);
+
+    // What a bank calls the transfer is in no record, nor is any account.
+    for (path, content) in files.iter().filter(|(path, _)| !path.ends_with(".pdf")) {
+        let text = String::from_utf8_lossy(content);
+        for secret in ["TRN 70", "WIRE 7001", "000123456789", "021000021", "First Harbor Bank"] {
+            assert!(!text.contains(secret), "{secret} in {path}");
+        }
+    }
+
+    // Proof that is withdrawn after the completion: the bundle says so from then on, and still agrees with itself.
+    let withdrawn = submit(maren, &deal.path(), &format!("{rest}/withdraw"), &[("reason", "Forged")]).await;
+    deal.follow(maren, &withdrawn).await;
+    let (_, files) = export(&deal).await;
+    let expected = json!([id, "exception", 10_000_000, false, null, null]);
+    assert_eq!(json!(told(&files, "movements.jsonl", &of_payment)), json!([expected]));
+    assert_eq!(lines(&files, "receiver_evidence.jsonl")[3]["state"], "withdrawn");
+    assert_eq!(lines(&files, "movements.jsonl")[0]["exception_reason"], "evidence_withdrawn");
+}
+
+#[tokio::test]
+async fn a_payment_without_documents_is_in_the_bundle_and_ends_with_its_agreement() {
+    let deal = Deal::ready().await;
+    let (_, files) = export(&deal).await;
+    let of_payment = ["state", "received_minor", "reconciled"];
+    assert_eq!(json!(told(&files, "movements.jsonl", &of_payment)), json!([["instructions_ready", 0, false]]));
+    for path in ["claims.jsonl", "sender_evidence.jsonl", "receiver_evidence.jsonl"] {
+        assert_eq!(files[path], b"", "{path}");
+    }
+    let action = shared::domain::proposal::ProposalAction::CancelAgreement;
+    deal.org.decide_at_once(&deal.people[0], deal.agreement.id(), action).await;
+    let (_, files) = export(&deal).await;
+    assert_eq!(json!(told(&files, "movements.jsonl", &of_payment)), json!([["cancelled", 0, false]]));
+}

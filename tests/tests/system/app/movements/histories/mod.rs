@@ -1,0 +1,588 @@
+//! Random histories of what members and parties do about payments, over HTTP and beside a model that knows the contract alone.
+//! After each act the API, the conditions, the ledger and the events say what the model says, and nothing is reconciled
+//! unless accepted evidence of the receiving side makes the amount. A second kind of history has acts of the sender's side
+//! and calls of the API only: whatever comes of it, nothing is ever confirmed.
+//!
+//! Each history is drawn from a seed, which a failure prints; `COUNTERSIGN_TEST_SEED=n` repeats that one alone.
+
+mod model;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fastrand::Rng;
+use serde_json::{Value, json};
+use shared::domain::agreement::Agreement;
+use shared::domain::agreement::gate::GateRule;
+use shared::domain::ids::MovementId;
+use shared::domain::proposal::ProposalAction;
+use tests::app::{Browser, Page, Person};
+use tests::attending::{Attendee, link_of};
+use tests::drafts::Drafted;
+use tests::fixture::{Ids, path as path_at};
+use tests::payments::terms;
+use tests::pdf::pdf;
+use tests::rows;
+use tests::spec::{self, Operation};
+use tests::{Client, Org};
+
+use self::model::{AMOUNT, Act, Did, New, Payment, REASONS, SOURCES, Who};
+use crate::api::protected::{bodies_with, of_payments};
+use crate::app::evidence::{lines, unzipped, verified};
+use crate::app::ledger::{Sums, shown, totals};
+use crate::unknown_id;
+
+/// The acts of a history.
+const STEPS: usize = 60;
+/// Documents to choose from: few, so that some are filed again.
+const DOCUMENTS: usize = 12;
+/// How often the totals are read, in steps.
+const TOTALS_EVERY: usize = 5;
+
+/// What acts a history has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Acts {
+    /// All of all people.
+    Everyones,
+    /// Those of the sender's side, and of members who handle what it says; and calls of the API.
+    OfTheSender,
+}
+
+/// A payment with its agreement and its parties.
+struct Deal {
+    agreement: Agreement,
+    id: MovementId,
+    /// The payer and the payee, each with the token of their forms.
+    parties: [(Attendee, String); 2],
+    payment: Payment,
+    /// The calls that changed it, in their order.
+    changes: Vec<String>,
+}
+
+/// A history as it goes on.
+struct History {
+    rng: Rng,
+    acts: Acts,
+    org: Org,
+    stranger: Org,
+    people: [Person; 2],
+    /// Maren and Kim, each with the token of their forms.
+    members: [(Browser, String); 2],
+    deals: Vec<Deal>,
+    /// The operations of the API that write.
+    writes: Vec<Operation>,
+    /// What calls did: the request, its operation, and its status.
+    calls: Vec<(String, &'static str, u16)>,
+    /// How many events there were before the last act.
+    told: usize,
+    steps: usize,
+}
+
+/// A published agreement whose one step waits for an approval of the payer, and for a payment.
+async fn publish(org: &Org, by: (&Person, &Browser), name: &str) -> Deal {
+    let draft = org
+        .ready_draft(name, |draft| {
+            draft.documents.clear();
+            draft.stages.truncate(1);
+            draft.stages[0].actions.clear();
+        })
+        .await;
+    let id = org.payment(draft.id(), terms(&draft, "Closing payment", "INV-117")).await;
+    let mut agreement = Drafted::of(org, &draft.id().to_string()).await.agreement;
+    let movement_id = Some(id);
+    for rule in [GateRule::MovementAuthorized { movement_id }, GateRule::MovementReconciled { movement_id }] {
+        (agreement, _) = agreement.add_gate(draft.stages[0].id, rule, agreement.updated_at).expect("a gate");
+    }
+    org.edit(&agreement).await;
+    org.decide_at_once(by.0, draft.id(), ProposalAction::PublishAgreement).await;
+    let mut parties = Vec::new();
+    for participant in agreement.participants.iter().map(|participant| participant.id) {
+        let attendee = Attendee { browser: Browser::new(org.base_url()), participant };
+        let link = link_of(by.1, agreement.id(), participant).await;
+        assert_eq!(attendee.follow(&link).await.status, 303);
+        assert_eq!(attendee.submit("", "/consent", &[]).await.status, 303);
+        let token = attendee.get("").await.hidden("form_token");
+        parties.push((attendee, token));
+    }
+    let parties = parties.try_into().unwrap_or_else(|_| panic!("two parties"));
+    Deal { agreement, id, parties, payment: Payment::new(), changes: Vec::new() }
+}
+
+impl History {
+    async fn begin(seed: u64, acts: Acts) -> Self {
+        let (org, stranger) = (Org::new().await, Org::new().await);
+        let people = [org.member(Who::Maren.name()).await, org.member(Who::Kim.name()).await];
+        let mut members = Vec::new();
+        for person in &people {
+            let browser = Browser::of(&org, person).await;
+            let token = browser.get("/app").await.hidden("form_token");
+            members.push((browser, token));
+        }
+        let members: [(Browser, String); 2] = members.try_into().unwrap_or_else(|_| panic!("two members"));
+        let mut deals = Vec::new();
+        for name in ["Harbor purchase", "Quay lease"] {
+            deals.push(publish(&org, (&people[0], &members[0].0), name).await);
+        }
+        let writes = spec::all().into_iter().filter(Operation::is_write).collect();
+        let told = org.events().await.len();
+        let (rng, calls) = (Rng::with_seed(seed), Vec::new());
+        Self { rng, acts, org, stranger, people, members, deals, writes, calls, told, steps: 0 }
+    }
+
+    /// Something that is possible now, mostly; and who does it.
+    fn draw(&mut self) -> (usize, Who, Act) {
+        if self.rng.u8(..10) < 4 {
+            return self.draw_next();
+        }
+        let hopeful = self.rng.u8(..10) < 8;
+        let mut drawn = self.draw_any();
+        for _ in 0..40 {
+            let (at, by, act) = &drawn;
+            let mut after = self.deals[*at].payment.clone();
+            let does = after.act(*by, act, self.is_elsewhere(*at, act)) == Ok(Did::Changed);
+            // Ends are rare, so that histories go on.
+            let ends = ["returned", "cancelled"].contains(&after.state) && self.rng.u8(..12) > 0;
+            if !hopeful || (does && !ends) {
+                break;
+            }
+            drawn = self.draw_any();
+        }
+        drawn
+    }
+
+    /// What a payment waits for, as a deal goes without trouble.
+    fn draw_next(&mut self) -> (usize, Who, Act) {
+        let (deals, rng) = (&self.deals, &mut self.rng);
+        let at = rng.usize(..deals.len());
+        let payment = &deals[at].payment;
+        let [one, other] = if rng.bool() { [Who::Maren, Who::Kim] } else { [Who::Kim, Who::Maren] };
+        let receivers = if self.acts == Acts::Everyones { 2..5 } else { 0..2 };
+        let rest = AMOUNT - payment.proven();
+        let mut proof = || {
+            let new = Self::draw_evidence(rng, receivers.clone(), true);
+            New { minor: if rng.bool() && rest > 1 { rest - rest / 2 } else { rest.max(1) }, is_usd: true, ..new }
+        };
+        let undecided = payment.evidence.iter().rposition(|filed| filed.state == "filed");
+        let (by, act) = match (payment.state, undecided) {
+            ("draft", _) => (one, Act::Authorize),
+            ("authorized", _) if payment.revision == 0 => (one, Act::Enter),
+            ("authorized", _) => match payment.clone().act(one, &Act::Release, false) {
+                Ok(_) => (one, Act::Release),
+                Err(_) if payment.clone().act(one, &Act::Verify, false) == Ok(Did::Changed) => (one, Act::Verify),
+                Err(_) => (other, Act::Verify),
+            },
+            ("instructions_ready", _) => (Who::Ada, Act::Report(false)),
+            ("processing", Some(which)) => (one, Act::Accept(which)),
+            ("exception", _) => (one, Act::Resolve(false)),
+            _ => (one, Act::File(proof())),
+        };
+        (at, by, act)
+    }
+
+    fn draw_any(&mut self) -> (usize, Who, Act) {
+        let (deals, rng) = (&self.deals, &mut self.rng);
+        let at = rng.usize(..deals.len());
+        let member = if rng.bool() { Who::Maren } else { Who::Kim };
+        let party = if rng.bool() { Who::Ada } else { Who::Northwind };
+        let filed = deals[at].payment.evidence.len();
+        let all = self.acts == Acts::Everyones;
+        let (by, act) = match rng.u8(..if all { 30 } else { 24 }) {
+            0 | 1 => (member, Act::Authorize),
+            2 => (member, Act::Enter),
+            3 | 4 => (member, Act::Verify),
+            5 | 6 => (member, Act::Release),
+            7 | 8 => (Who::Ada, Act::Report(rng.u8(..4) == 0)),
+            9 => (member, Act::Report(false)),
+            10 => (member, Act::Ask),
+            11 | 12 => (member, Act::File(Self::draw_evidence(rng, if all { 0..5 } else { 0..2 }, true))),
+            13 => (Who::Ada, Act::File(Self::draw_evidence(rng, 1..3, false))),
+            14 | 15 if filed > 0 => (member, Act::Accept(rng.usize(..filed))),
+            16 if filed > 0 => (member, Act::Reject(rng.usize(..filed))),
+            17 if filed > 0 => (member, Act::Withdraw(rng.usize(..filed))),
+            18 if filed > 0 => (if all { party } else { Who::Ada }, Act::Withdraw(rng.usize(..filed))),
+            19 => (member, Act::Flag(REASONS[rng.usize(..REASONS.len())])),
+            20 | 21 => (member, Act::Resolve(rng.bool())),
+            22 => (Who::Ada, Act::Approve),
+            24..27 => (member, Act::File(Self::draw_evidence(rng, 2..5, true))),
+            27 => (Who::Northwind, Act::File(Self::draw_evidence(rng, 1..3, false))),
+            28 => (member, Act::Return),
+            29 => (member, Act::Cancel),
+            _ => (member, Act::Ask),
+        };
+        (at, by, act)
+    }
+
+    fn draw_evidence(rng: &mut Rng, sources: std::ops::Range<usize>, is_by_member: bool) -> New {
+        const MINOR: [i64; 8] = [AMOUNT, AMOUNT, AMOUNT, AMOUNT / 2, AMOUNT / 2, AMOUNT - 1, AMOUNT + 1, 1];
+        let source = rng.usize(sources);
+        // Banks' documents have files, and what parties file has one too.
+        let has_file = !["sender_statement", "recipient_confirmation"].contains(&SOURCES[source].0) || !is_by_member;
+        New {
+            source,
+            minor: MINOR[rng.usize(..MINOR.len())],
+            is_usd: rng.u8(..10) > 0,
+            document: has_file.then(|| rng.usize(..DOCUMENTS)),
+            id: unknown_id(),
+        }
+    }
+
+    /// Whether the document of evidence counts for another payment.
+    fn is_elsewhere(&self, at: usize, act: &Act) -> bool {
+        let Act::File(New { document: Some(document), .. }) = act else { return false };
+        let others = self.deals.iter().enumerate().filter(|(other, _)| *other != at);
+        let mut filed = others.flat_map(|(_, deal)| &deal.payment.evidence);
+        filed.any(|filed| ["filed", "accepted"].contains(&filed.state) && filed.new.document == Some(*document))
+    }
+
+    async fn step(&mut self) {
+        self.steps += 1;
+        if self.acts == Acts::OfTheSender && self.rng.u8(..3) == 0 {
+            let at = self.rng.usize(..self.deals.len());
+            if self.rng.bool() {
+                self.call(at).await
+            } else {
+                self.forge(at).await
+            }
+            return self.check(at, None).await;
+        }
+        let (at, by, act) = self.draw();
+        let before = self.deals[at].payment.clone();
+        let is_elsewhere = self.is_elsewhere(at, &act);
+        let (page, operation) = self.send(at, by, &act).await;
+        let did = self.deals[at].payment.act(by, &act, is_elsewhere);
+        let what = format!("step {}: {act:?} by {by:?} of {}: {did:?}", self.steps, before.state);
+        assert_eq!(page.status == 303, did.is_ok(), "{what} is {}: {}", page.status, page.title());
+        assert!(page.status < 500 && !page.location().contains("sign-in"), "{what}: {}", page.location());
+        let request = page.headers["x-request-id"].to_str().expect("an id").to_owned();
+        if did == Ok(Did::Changed) {
+            self.deals[at].changes.push(request.clone());
+        }
+        self.calls.push((request, operation, page.status));
+        self.check(at, Some((&before, &what))).await;
+    }
+
+    /// Sends the form of an act, whether or not a page offers it now.
+    async fn send(&self, at: usize, by: Who, act: &Act) -> (Page, &'static str) {
+        match by {
+            Who::Maren | Who::Kim => self.send_as_member(at, by, act).await,
+            Who::Ada | Who::Northwind => self.send_as_party(at, by, act).await,
+        }
+    }
+
+    async fn send_as_member(&self, at: usize, by: Who, act: &Act) -> (Page, &'static str) {
+        let (browser, token) = &self.members[usize::from(by == Who::Kim)];
+        let deal = &self.deals[at];
+        let path = |rest: &str| format!("/app/money/movements/{}{rest}", deal.id);
+        let of = |which: usize, act: &str| path(&format!("/evidence/{}/{act}", deal.payment.evidence[which].new.id));
+        let revision = deal.payment.revision.to_string();
+        // A reason of its own, so that no form is one that was sent before.
+        let reason = format!("Reason {}", self.steps);
+        let text = |fields: &[(&'static str, &str)]| -> Vec<(&'static str, String)> {
+            fields.iter().map(|(name, value)| (*name, (*value).to_owned())).collect()
+        };
+        let because = || text(&[("reason", &reason)]);
+        let (path, operation, fields) = match act {
+            Act::Authorize => (path("/authorize"), "authorize_movement", Vec::new()),
+            Act::Enter => {
+                let number = format!("{:012}", 100_000_000 + self.steps);
+                let account = [("kind", "aba"), ("holder", "Northwind"), ("bank", "First Bank"), ("code", "021000021")];
+                let typed = [&account[..], &[("number", &number), ("revision", &revision)]].concat();
+                (path("/instructions"), "enter_instructions", text(&typed))
+            }
+            Act::Verify => {
+                let typed = text(&[("method", "call_back"), ("revision", &revision)]);
+                (path("/instructions/verify"), "verify_instructions", typed)
+            }
+            Act::Release => (path("/instructions/release"), "release_instructions", text(&[("revision", &revision)])),
+            Act::Report(_) => (path("/claim"), "record_claim", text(&[("sent_on", "3/14/2026")])),
+            Act::Ask => (path("/ask-for-proof"), "ask_for_proof", Vec::new()),
+            Act::File(new) => {
+                return (self.file(new, browser, &path("/evidence"), ("id", token)).await, "file_evidence");
+            }
+            Act::Accept(which) => {
+                let received = deal.payment.proven().to_string();
+                (of(*which, "accept"), "accept_evidence", text(&[("received", &received)]))
+            }
+            Act::Reject(which) => (of(*which, "reject"), "reject_evidence", because()),
+            Act::Withdraw(which) => (of(*which, "withdraw"), "withdraw_evidence", because()),
+            Act::Flag(flagged) => {
+                (path("/exception"), "flag_exception", text(&[("reason", flagged), ("note", &reason)]))
+            }
+            Act::Resolve(again) => {
+                let resolution = if *again { "send_again" } else { "await_proof" };
+                (path("/resolve"), "resolve_exception", text(&[("resolution", resolution)]))
+            }
+            Act::Return => (path("/return"), "record_return", because()),
+            Act::Cancel => (path("/cancel"), "cancel_movement", because()),
+            Act::Approve => panic!("members approve nothing"),
+        };
+        let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        (browser.post(&path, &[&[("form_token", token.as_str())], &fields[..]].concat()).await, operation)
+    }
+
+    async fn send_as_party(&self, at: usize, by: Who, act: &Act) -> (Page, &'static str) {
+        let deal = &self.deals[at];
+        let (party, token) = &deal.parties[usize::from(by == Who::Northwind)];
+        let id = unknown_id();
+        let own = [("form_token", token.as_str()), ("id", &id)];
+        let path = |rest: &str| party.at(&format!("/payments/{}{rest}", deal.id));
+        match act {
+            Act::Report(is_stale) => {
+                let revision = (deal.payment.revision.saturating_sub(u32::from(*is_stale))).to_string();
+                let typed = [("revision", revision.as_str()), ("sent_on", "3/14/2026")];
+                (party.browser.post(&path("/sent"), &[own, typed].concat()).await, "report_payment_sent")
+            }
+            Act::File(new) => {
+                let (rest, operation) = if SOURCES[new.source].1 {
+                    ("/arrived", "report_arrival")
+                } else {
+                    ("/document", "hand_in_bank_document")
+                };
+                (self.file(new, &party.browser, &path(rest), ("evidence", token)).await, operation)
+            }
+            Act::Withdraw(which) => {
+                let action = format!("/evidence/{}/withdraw", deal.payment.evidence[*which].new.id);
+                let fields = [&own[..], &[("reason", "The wrong file")]].concat();
+                (party.browser.post(&path(&action), &fields).await, "withdraw_own_evidence")
+            }
+            Act::Approve => (party.approve(&deal.agreement, (0, 0)).await, "approve_condition"),
+            other => panic!("no party does {other:?}"),
+        }
+    }
+
+    /// Sends the form that files evidence, with its document if it has one.
+    async fn file(&self, new: &New, browser: &Browser, path: &str, (name, token): (&'static str, &str)) -> Page {
+        let amount = format!("{}.{:02}", new.minor / 100, new.minor % 100);
+        let receipt = unknown_id();
+        let mut fields = vec![
+            ("form_token", token),
+            (name, new.id.as_str()),
+            ("source", SOURCES[new.source].0),
+            ("amount", &amount),
+            ("currency", if new.is_usd { "USD" } else { "EUR" }),
+            ("value_date", "3/16/2026"),
+            ("bank_reference", ""),
+        ];
+        if name == "evidence" {
+            fields.push(("id", &receipt));
+        }
+        match new.document {
+            Some(document) => {
+                let content = pdf(&format!("Document {document}"), "");
+                browser.upload(path, &fields, ("file", "document.pdf", &content)).await
+            }
+            None => browser.post(path, &fields).await,
+        }
+    }
+
+    /// Calls an operation of the API with something that might reconcile a payment.
+    async fn call(&mut self, at: usize) {
+        let deal = &self.deals[at];
+        let ids: Ids = [
+            ("agreement_id", deal.agreement.id().to_string()),
+            ("contact_id", deal.agreement.participants[0].contact_id.to_string()),
+            ("workspace_id", deal.agreement.workspace_id.to_string()),
+            ("proposal_id", unknown_id()),
+        ]
+        .map(|(name, id)| (name.to_owned(), id))
+        .into();
+        let operation = &self.writes[self.rng.usize(..self.writes.len())];
+        let bodies = bodies_with(operation, &ids, &of_payments(&deal.id.to_string()));
+        let body = &bodies[self.rng.usize(..bodies.len())];
+        let clients: [&Client; 3] = [&self.org, &self.org.read_only(), &self.stranger];
+        let client = clients[self.rng.usize(..clients.len())];
+        let answer = client.call(operation.method.clone(), path_at(operation, &ids)).json(body).send().await;
+        assert!(answer.status < 500, "{} {body}: {answer}", operation.id);
+    }
+
+    /// The payer sends a member's form from their own session.
+    async fn forge(&mut self, at: usize) {
+        let deal = &self.deals[at];
+        let (ada, token) = &deal.parties[0];
+        let evidence = deal.payment.evidence.last().map_or_else(unknown_id, |filed| filed.new.id.clone());
+        let accept = format!("evidence/{evidence}/accept");
+        let acts = ["authorize", "instructions/release", "evidence", "resolve", accept.as_str()];
+        let act = acts[self.rng.usize(..acts.len())];
+        let fields =
+            [("form_token", token.as_str()), ("received", "0"), ("resolution", "await_proof"), ("revision", "1")];
+        let away = ada.browser.post(&format!("/app/money/movements/{}/{act}", deal.id), &fields).await;
+        assert!(away.status == 303 && away.location().starts_with("/app/sign-in"), "{act}: {}", away.location());
+    }
+
+    /// What must hold after an act, given the payment before it.
+    async fn check(&mut self, at: usize, act: Option<(&Payment, &str)>) {
+        let what = act.map_or("a call of the API", |(_, what)| what);
+        for deal in &self.deals {
+            let read = self.org.get(format!("/api/v1/movements/{}", deal.id)).send().await.ok(200);
+            assert_movement(&deal.payment, &read, what);
+            if self.acts == Acts::OfTheSender {
+                let confirmed = ["confirmed_at", "confirmed_by", "confirmation_basis", "receipt"];
+                assert!(
+                    confirmed.iter().all(|name| read[name].is_null()) && read["state"] != "reconciled",
+                    "{what}: {read}"
+                );
+            }
+        }
+        let deal = &self.deals[at];
+        let agreement = self.org.get(format!("/api/v1/agreements/{}", deal.agreement.id())).send().await.ok(200);
+        // The approval comes first in the step.
+        let [authorized, arrived, approved] = deal.payment.gates;
+        let state = |is_cleared: bool| if is_cleared { "cleared" } else { "open" };
+        let gates: Vec<&Value> =
+            agreement["stages"][0]["gates"].as_array().expect("gates").iter().map(|gate| &gate["state"]).collect();
+        assert_eq!(gates, [state(approved), state(authorized), state(arrived)], "{what}");
+        let lifecycle = if deal.payment.is_completed() { "completed" } else { "active" };
+        assert_eq!(agreement["lifecycle"], lifecycle, "{what}");
+        self.check_events(at, act).await;
+        self.check_ledger(what).await;
+    }
+
+    /// Each change of a state has its event, and no event is without one.
+    async fn check_events(&mut self, at: usize, act: Option<(&Payment, &str)>) {
+        let events = self.org.events().await;
+        let new = events[self.told..]
+            .iter()
+            .filter(|event| !event["type"].as_str().unwrap_or_default().starts_with("proposal."));
+        let told: BTreeSet<String> = new.map(|event| json!([event["type"], event["data"]]).to_string()).collect();
+        self.told = events.len();
+        let mut expected = BTreeSet::new();
+        if let Some((before, _)) = act {
+            let deal = &self.deals[at];
+            let (id, agreement) = (deal.id, deal.agreement.id());
+            if let Some((kind, reason)) = deal.payment.event_since(before) {
+                let data = match reason {
+                    Some(reason) => json!({"movement_id": id, "reason": reason}),
+                    None => json!({"movement_id": id, "agreement_id": agreement}),
+                };
+                expected.insert(json!([kind, data]).to_string());
+            }
+            if deal.payment.is_completed() && !before.is_completed() {
+                let data = json!({"agreement_id": agreement, "name": deal.agreement.name.as_str()});
+                expected.insert(json!(["agreement.completed", data]).to_string());
+            }
+        }
+        assert_eq!(told, expected, "{:?}", act.map(|(_, what)| what));
+    }
+
+    /// The rows of the ledger are those of the payments, and what they add up to is what the model adds up.
+    async fn check_ledger(&self, what: &str) {
+        let ledger = self.org.ledger(&[]).await;
+        let mut sums: Sums = [0; 3];
+        for Deal { id, payment, .. } in &self.deals {
+            let row = ledger.iter().find(|row| row["movement_id"] == json!(id)).expect("a row");
+            let is_done = ["reconciled", "returned", "cancelled"].contains(&payment.state);
+            let told = json!([row["state"], row["reconciled"], row["done"], row["amount_minor"]]);
+            assert_eq!(told, json!([payment.state, payment.state == "reconciled", is_done, AMOUNT]), "{what}");
+            if payment.state != "returned" {
+                let (amount, proven) = (i128::from(AMOUNT), i128::from(payment.proven()));
+                let owed = if is_done { 0 } else { (amount - proven).max(0) };
+                let claimed = if payment.claim.is_some() { owed } else { 0 };
+                sums = [sums[0] + owed, sums[1] + claimed, sums[2] + proven];
+            }
+        }
+        if self.steps.is_multiple_of(TOTALS_EVERY) {
+            let page = self.members[0].0.get("/app/money").await;
+            let sums: BTreeMap<_, _> = [(("USD".to_owned(), "between_others".to_owned()), sums)]
+                .into_iter()
+                .filter(|(_, sums)| *sums != [0; 3])
+                .collect();
+            assert_eq!(totals(&page), shown(&sums), "{what}");
+        }
+    }
+
+    /// What stays of it: an audit row for each call, an act for each change, and evidence that says the same.
+    async fn end(mut self) {
+        for at in 0..self.deals.len() {
+            let deal = &mut self.deals[at];
+            if !deal.payment.is_completed() && !deal.payment.is_in_flight() {
+                self.org.decide_at_once(&self.people[0], deal.agreement.id(), ProposalAction::CancelAgreement).await;
+                deal.payment.end();
+            }
+        }
+        let audit = self.org.audit().await;
+        for (request, operation, status) in &self.calls {
+            let of_call: Vec<&Value> = audit.iter().filter(|row| rows::key(row).1 == *request).collect();
+            assert_eq!(of_call.len(), 1, "{operation}: {of_call:?}");
+            let told = (of_call[0]["operation"].as_str(), of_call[0]["status"].as_str());
+            assert_eq!(told, (Some(*operation), Some(status.to_string().as_str())), "{:?}", of_call[0]);
+        }
+        for deal in &self.deals {
+            let path = format!("/app/evidence/agreements/{}/bundle", deal.agreement.id());
+            let page = self.members[1].0.get(&path).await;
+            // The verifier adds up by itself what was accepted.
+            verified(self.org.base_url(), &page).await;
+            let files = unzipped(&page.bytes);
+            let acts = lines(&files, "timeline.jsonl").into_iter().map(|act| act["request_id"].clone());
+            let own = self.calls.iter().map(|(request, ..)| json!(request)).collect::<Vec<_>>();
+            assert_eq!(acts.filter(|act| own.contains(act)).collect::<Vec<_>>(), deal.changes);
+            let movement = lines(&files, "movements.jsonl").remove(0);
+            assert_eq!(
+                (&movement["state"], &movement["received_minor"]),
+                (&json!(deal.payment.state), &json!(deal.payment.proven()))
+            );
+            assert_eq!(lines(&files, "claims.jsonl").len(), deal.payment.attempts);
+            let mut filed = BTreeMap::new();
+            for side in ["sender_evidence.jsonl", "receiver_evidence.jsonl"] {
+                filed.extend(
+                    lines(&files, side)
+                        .into_iter()
+                        .map(|line| (line["id"].to_string(), json!([line["state"], line["amount"]["amount_minor"]]))),
+                );
+            }
+            let of_model = deal
+                .payment
+                .evidence
+                .iter()
+                .map(|one| (json!(one.new.id).to_string(), json!([one.state, one.new.minor])));
+            assert_eq!(filed, of_model.collect());
+        }
+    }
+}
+
+/// The API says what the model says, and is right about what is reconciled.
+fn assert_movement(payment: &Payment, read: &Value, what: &str) {
+    let told = json!({
+        "state": read["state"],
+        "exception_reason": read["exception_reason"],
+        "claim": !read["claim"].is_null(),
+        "receipt": read["receipt"],
+        "reconciled": read["reconciled"],
+        "confirmed": !read["confirmed_at"].is_null(),
+        "confirmed_by": read["confirmed_by"]["display_name"],
+        "confirmation_basis": read["confirmation_basis"],
+    });
+    assert_eq!(told, payment.shown(), "{what}");
+    // Told from the evidence alone: whoever it was, and whatever came before.
+    let is_proven = payment.proven() == AMOUNT && !payment.has_stopped();
+    assert_eq!(read["reconciled"], is_proven, "{what}: {read}");
+    assert_eq!(read["state"] == "reconciled", is_proven, "{what}: {read}");
+}
+
+/// Histories of some acts. Gives how many steps found a payment reconciled.
+async fn run(acts: Acts, fixed: &[u64]) -> usize {
+    let repeated = std::env::var("COUNTERSIGN_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seeds = repeated.map_or_else(|| [&[fastrand::u64(..)], fixed].concat(), |seed| vec![seed]);
+    let mut reconciled = 0;
+    for seed in seeds {
+        eprintln!("COUNTERSIGN_TEST_SEED={seed}");
+        let mut history = Box::pin(History::begin(seed, acts)).await;
+        let before = reconciled;
+        for _ in 0..STEPS {
+            Box::pin(history.step()).await;
+            reconciled += history.deals.iter().filter(|deal| deal.payment.state == "reconciled").count();
+        }
+        Box::pin(history.end()).await;
+        eprintln!("{} of {STEPS} steps with a payment reconciled", reconciled - before);
+    }
+    reconciled
+}
+
+#[tokio::test]
+async fn whatever_is_done_about_payments_reconciled_means_proven() {
+    let reconciled = run(Acts::Everyones, &[7]).await;
+    assert!(reconciled > 0 || std::env::var("COUNTERSIGN_TEST_SEED").is_ok(), "or nothing is proven");
+}
+
+#[tokio::test]
+async fn nothing_that_the_sender_and_the_api_do_confirms_a_payment() {
+    assert_eq!(run(Acts::OfTheSender, &[]).await, 0);
+}
