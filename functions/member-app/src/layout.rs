@@ -158,6 +158,11 @@ impl Notice {
         Self::new("good", title.into(), [line.into()])
     }
 
+    /// The notice after a claim, or after what only waits for a decision: it is no success, so it is never green.
+    pub fn plain(title: impl Into<String>, line: impl Into<String>) -> Self {
+        Self::new("plain", title.into(), [line.into()])
+    }
+
     /// A notice of any lines. An empty line is none.
     pub fn new(class: &'static str, title: String, lines: impl IntoIterator<Item = String>) -> Self {
         let lines = lines.into_iter().filter(|line| !line.is_empty()).collect();

@@ -16,7 +16,7 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::Handler;
 use crate::agreement::agreement_url;
-use crate::done::{notice_of_act, redirect_with_notice};
+use crate::done::{notice_of_act, redirect_with};
 use crate::fields::Fields;
 use crate::labels::{Badge, actor_label};
 use crate::layout::{Layout, Link, Notice};
@@ -308,7 +308,11 @@ impl Handler for Act {
             }
         };
         let location = format!("{}#notice", obligation_url(id));
-        let redirect = redirect_with_notice(&submitted, location, title, line).await;
+        let notice = match doing {
+            Doing::RecordSatisfaction(_) => Notice::plain(title, line),
+            _ => Notice::good(title, line),
+        };
+        let redirect = redirect_with(&submitted, location, &notice).await;
         let (scope, member) = (submitted.scope(), submitted.submitter());
         match submitted.run(|| obligations::act(scope, member, id, doing.clone())).await? {
             Ok(()) => Ok(redirect.into()),

@@ -111,7 +111,11 @@ pub(super) async fn differences(
     let now = match subject {
         Some(Subject::Part(part)) => fields_of(agreement, part, zone),
         Some(Subject::Payment(id)) => {
-            payments.iter().find(|found| found.id() == id).map(|found| payments::fields_of(found.terms()))
+            let own = &signed_in.organization().own_contact_ids;
+            payments
+                .iter()
+                .find(|found| found.id() == id)
+                .map(|found| payments::fields_of(found.terms(), agreement, own))
         }
         None => None,
     };

@@ -187,14 +187,21 @@ impl Choices {
     }
 }
 
-/// The fields of a payment's form as its record has them.
-pub(super) fn fields_of(terms: &PaymentTerms) -> Fields {
+/// The fields of a payment's form as its record has them. A direction that follows from the parties stays automatic, so that
+/// it follows them when they change; `own` are the organization's own contacts.
+pub(super) fn fields_of(terms: &PaymentTerms, draft: &Agreement, own: &BTreeSet<ContactId>) -> Fields {
+    // While a party is missing, the direction is still to be worked out.
+    let has_parties = terms.sender.is_some() && terms.receiver.is_some();
+    let is_automatic = !has_parties || terms.direction == direction_between(draft, own, (terms.sender, terms.receiver));
+    let direction = if is_automatic { "" } else { terms.direction.as_str() };
+    fields_with(terms, direction)
+}
+
+/// The fields with a direction; none where it is automatic.
+fn fields_with(terms: &PaymentTerms, direction: &str) -> Fields {
     let line = |text: Option<&SafeLine>| text.map(|text| text.as_str().to_owned()).unwrap_or_default();
     let currency = terms.money.map_or(USUAL_CURRENCY, |money| money.currency().code());
     let id = |id: Option<ParticipantId>| id.map(|id| id.to_string()).unwrap_or_default();
-    // While a party is missing, the direction is still to be worked out.
-    let has_parties = terms.sender.is_some() && terms.receiver.is_some();
-    let direction = if has_parties { terms.direction.as_str() } else { "" };
     Fields::of([
         ("purpose", line(terms.purpose.as_ref())),
         ("reference", line(terms.reference.as_ref())),
@@ -242,13 +249,22 @@ fn read_terms(form: &Form, draft: &Agreement, own: &BTreeSet<ContactId>) -> Resu
     let method = read(form, "method", |text| Method::parse(text).ok_or_else(not_listed), &mut errors);
     let day = |text: &str| Day::read(text).map_err(|error| (FieldCode::InvalidFormat, error.to_string()));
     let due_on = read(form, "due", day, &mut errors);
-    let is_own = |id: Option<ParticipantId>| {
-        id.and_then(|id| draft.participant(id)).is_some_and(|found| own.contains(&found.contact_id))
-    };
-    let direction = direction.unwrap_or_else(|| Direction::between(is_own(sender), is_own(receiver)));
+    let direction = direction.unwrap_or_else(|| direction_between(draft, own, (sender, receiver)));
     let method = method.unwrap_or_default();
     let terms = PaymentTerms { purpose, reference, money, direction, method, sender, receiver, due_on };
     if errors.is_empty() { Ok(terms) } else { Err(errors) }
+}
+
+/// The direction between two parties, by whether each is one of the organization's own contacts.
+fn direction_between(
+    draft: &Agreement,
+    own: &BTreeSet<ContactId>,
+    (sender, receiver): (Option<ParticipantId>, Option<ParticipantId>),
+) -> Direction {
+    let is_own = |id: Option<ParticipantId>| {
+        id.and_then(|id| draft.participant(id)).is_some_and(|found| own.contains(&found.contact_id))
+    };
+    Direction::between(is_own(sender), is_own(receiver))
 }
 
 /// Reads a field. Nothing, if it is empty or wrong.
@@ -334,7 +350,7 @@ impl Handler for List {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let (notice, cookie) = notice_of_act(request).await;
-        let fields = fields_of(&PaymentTerms::default());
+        let fields = fields_with(&PaymentTerms::default(), "");
         Ok(list_page(request, MovementId::new(), fields, notice).await?.with_cookie(cookie))
     }
 }
@@ -444,7 +460,8 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
         agreement: super::agreement_link(&agreement),
         path: payment_url(id, movement),
         name: name(payment).to_owned(),
-        fields: fields.unwrap_or_else(|| fields_of(payment.terms())),
+        fields: fields
+            .unwrap_or_else(|| fields_of(payment.terms(), &agreement, &signed_in.organization().own_contact_ids)),
         seen: Seen::of_payment(payment.terms()).as_str().to_owned(),
         choices: Choices::new(&agreement, &contacts, &signed_in.organization().time_zone),
         has_participants: agreement.participants.len() > 1,

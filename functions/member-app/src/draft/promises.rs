@@ -9,6 +9,7 @@ use shared::domain::agreement::{Agreement, Label, Stage, StageAction};
 use shared::domain::contact::Contact;
 use shared::domain::day::Day;
 use shared::domain::ids::{AgreementId, PromiseId, TriggerId};
+use shared::domain::movement::safe_text::SafeLine;
 use shared::domain::recurrence::{Days, Recurrence, RecurrenceEnd, RecurrenceUnit, Schedule};
 use shared::domain::sentences;
 use shared::domain::time_zone::TimeZone;
@@ -162,7 +163,7 @@ pub(super) fn triggers_text(fields: &Fields) -> String {
 /// Reads a promise of a kind.
 fn read_promise(id: PromiseId, kind: PromiseKind, form: &Form) -> Result<Promise, FieldErrors> {
     let mut errors = FieldErrors::default();
-    let name = label(form.get("name"), "name").map_err(|error| errors.extend(error)).ok();
+    let name = safe_label(form.get("name"), "name").map_err(|error| errors.extend(error)).ok();
     let side = |group: &str| form.checked(group).filter_map(|id| id.parse().ok()).collect();
     let parties = Parties::new(side("promisor."), side("promisee."));
     let parties = parties.map_err(|error| errors.extend(at_the_form(error))).ok();
@@ -179,6 +180,12 @@ fn read_promise(id: PromiseId, kind: PromiseKind, form: &Form) -> Result<Promise
         (Some(name), Some(parties), Some(terms)) => Ok(Promise { id, name, terms, parties }),
         _ => Err(errors),
     }
+}
+
+/// Reads a text of a promise. The API and subscribers see it, so it must not have an account number.
+fn safe_label(text: &str, field: &str) -> Result<Label, FieldErrors> {
+    SafeLine::parse(text).map_err(|(code, message)| FieldErrors::one(field, code, message))?;
+    label(text, field)
 }
 
 /// Reads a number from 1 on.
@@ -232,7 +239,7 @@ fn read_triggers(form: &Form) -> Result<Triggers, FieldErrors> {
         if form.get(&text).trim().is_empty() && form.get(&after).trim().is_empty() {
             continue;
         }
-        let description: Option<Label> = label(form.get(&text), &text).map_err(|error| errors.extend(error)).ok();
+        let description: Option<Label> = safe_label(form.get(&text), &text).map_err(|error| errors.extend(error)).ok();
         let days = form.get(&after).trim().parse().ok().filter(|days| *days <= limits::PROMISE_DAYS_MAX);
         if days.is_none() {
             let message = format!("must be a whole number from 0 to {}", limits::PROMISE_DAYS_MAX);

@@ -142,7 +142,7 @@ impl Handler for RecordClaim {
             zone.day_of(request.now())
         };
         let claim = read_claim(request.submitted_form()?.form(), today);
-        let done = Notice::good("Claim recorded", "It proves nothing about the arrival. Next: ask for proof.");
+        let done = Notice::plain("Claim recorded", "It proves nothing about the arrival. Next: ask for proof.");
         act(request, "claim", claim.map(MovementAct::RecordClaim), done).await
     }
 }
@@ -181,7 +181,7 @@ impl Handler for AskForProof {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let line = "Countersign sends no email: tell the payee, whose page asks for it now.";
-        let done = Notice::good("Waiting for proof that it arrived", line);
+        let done = Notice::plain("Waiting for proof that it arrived", line);
         act(request, "ask-for-proof", Ok(MovementAct::AskForProof), done).await
     }
 }

@@ -154,8 +154,8 @@ async fn not_taken(
 /// What is said after evidence was filed.
 fn filed(source: ChosenSource) -> Notice {
     match source.source().side() {
-        Side::Sender => Notice::good("Evidence filed with the claim", assurance(source.source().assurance())),
-        Side::Receiver => Notice::good("Evidence filed", "Next: review it, then accept or reject it."),
+        Side::Sender => Notice::plain("Evidence filed with the claim", assurance(source.source().assurance())),
+        Side::Receiver => Notice::plain("Evidence filed", "Next: review it, then accept or reject it."),
     }
 }
 
@@ -288,6 +288,13 @@ fn believed(review: &MovementReview, evidence: &Evidence) -> Vec<String> {
             assurance(evidence.source().assurance())
         ),
     ];
+    said.extend(
+        review
+            .evidence
+            .iter()
+            .filter(|other| other.is_accepted())
+            .map(|other| format!("It comes on top of what was accepted before: {}.", in_words(other))),
+    );
     match outcome(review, evidence) {
         Some(Outcome::Reconciled) => {
             said.push("That makes the amount: the payment is confirmed received.".to_owned());
@@ -303,6 +310,23 @@ fn believed(review: &MovementReview, evidence: &Evidence) -> Vec<String> {
         None => {}
     }
     said
+}
+
+/// Evidence within a sentence: how much, when, and on what basis.
+fn in_words(evidence: &Evidence) -> String {
+    let facts = evidence.facts();
+    let basis = lowered(evidence_source(evidence.source()));
+    format!("{} on {}, {basis}", facts.money.for_people(), facts.value_day.for_people())
+}
+
+/// Whether two pieces of evidence may be about the same money: one amount, or days that lie close together. The same
+/// document or reference is refused when it is filed.
+fn may_be_same_money(one: &Evidence, other: &Evidence) -> bool {
+    const DAYS_APART_MAX: i32 = 5;
+    let (one, other) = (one.facts(), other.facts());
+    let is_near = one.value_day <= other.value_day.plus_days(DAYS_APART_MAX)
+        && other.value_day <= one.value_day.plus_days(DAYS_APART_MAX);
+    one.money == other.money || is_near
 }
 
 /// The conditions that a confirmed payment meets.
@@ -328,7 +352,17 @@ fn lowered(text: &str) -> String {
 /// What to look at before evidence is accepted.
 fn cautions(shown: &Shown<'_>, evidence: &Evidence) -> Vec<String> {
     // What the amount means for the payment is said above.
-    let mut cautions = differences_from_claim(&shown.review.movement, evidence);
+    let accepted = shown.review.evidence.iter().filter(|other| other.is_accepted() && other.id() != evidence.id());
+    let again = accepted.filter(|other| may_be_same_money(other, evidence));
+    let mut cautions: Vec<String> = again
+        .map(|other| {
+            format!(
+                "This may be the same money as {}, which was accepted before. Accept it only if it arrived besides.",
+                in_words(other)
+            )
+        })
+        .collect();
+    cautions.extend(differences_from_claim(&shown.review.movement, evidence));
     if evidence.source().origin() == Origin::Typed {
         let where_from =
             if evidence.facts().file.is_some() { "Compare them with the file." } else { "There is no file." };

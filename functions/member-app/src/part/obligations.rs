@@ -271,7 +271,11 @@ impl Handler for Act {
             ObligationAct::Confirmed { .. } => "You confirmed it",
             ObligationAct::Verified { .. } => "You verified it",
         };
-        let notice = Notice::good(format!("{title}: “{}”", obligation.name().as_str()), "");
+        let title = format!("{title}: “{}”", obligation.name().as_str());
+        let notice = match doing {
+            ObligationAct::Satisfied { .. } => Notice::plain(title, "This is your word. The other side confirms it."),
+            _ => Notice::good(title, ""),
+        };
         let redirect = redirect_with(&submitted, receipt_url(by.id(), receipt), &notice).await;
         let occasion = Occasion { id: receipt, origin: origin(request) };
         let run = || {

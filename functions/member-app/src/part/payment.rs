@@ -361,7 +361,10 @@ fn of_sender(own: &OwnPayment, organization: &str) -> Standing {
         ),
         MovementState::Reconciled => said("good", "Confirmed received", "This payment is complete."),
         MovementState::Exception if movement.exception_reason() == Some(ExceptionReason::InstructionsChanged) => {
-            let change = instructions.and_then(|instructions| instructions.changes.last());
+            // The account that they saw when they reported it: a later change names one that they never saw.
+            let reported = movement.claim().map(|claim| claim.reported_at);
+            let change = instructions
+                .and_then(|found| found.changes.iter().find(|change| reported.is_none_or(|at| change.at >= at)));
             let paid = change.map(|change| format!(" to the account ending in {}", change.ending_before));
             said(
                 "bad",

@@ -50,7 +50,7 @@ impl Handler for ReportSent {
         };
         let shown = form.get("revision").parse().unwrap_or_default();
         let line = "It is on record as your claim. Whether it arrived is for the receiving side to prove.";
-        let notice = Notice::new("plain", "You reported the payment as sent".to_owned(), [line.to_owned()]);
+        let notice = Notice::plain("You reported the payment as sent", line);
         act(request, &submitted, (id, PartyAct::ReportSent(shown, claim)), notice).await
     }
 }
@@ -65,7 +65,7 @@ impl Handler for HandIn {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let line = "It is on file. It shows what your bank says was sent, and proves nothing about the arrival.";
-        let notice = Notice::new("plain", "You handed in a document of your bank".to_owned(), [line.to_owned()]);
+        let notice = Notice::plain("You handed in a document of your bank", line);
         file(request, EvidenceSource::Sender(SenderSource::SenderBankDocument), notice).await
     }
 }
@@ -82,7 +82,7 @@ impl Handler for ReportArrival {
         let organization = request.attending()?.organization().name.as_str();
         let line =
             format!("Next: {organization} decides whether to accept it. Until then the payment isn’t confirmed.");
-        let notice = Notice::new("plain", "You reported money as arrived".to_owned(), [line]);
+        let notice = Notice::plain("You reported money as arrived", line);
         file(request, EvidenceSource::Receiver(ReceiverSource::RecipientConfirmation), notice).await
     }
 }
@@ -107,8 +107,7 @@ impl Handler for Withdraw {
                 return Ok(again(request, refused).await?.unprocessable());
             }
         };
-        let notice =
-            Notice::new("plain", "You withdrew what you had filed".to_owned(), ["It no longer counts.".to_owned()]);
+        let notice = Notice::plain("You withdrew what you had filed", "It no longer counts.");
         act(request, &submitted, (id, PartyAct::WithdrawEvidence(evidence, reason)), notice).await
     }
 }

@@ -87,15 +87,13 @@ impl BankInstructions {
         }
     }
 
-    /// The last characters of the account number: of a free text, of the last number in it.
+    /// The last characters of the account number: of a free text, of the longest number in it.
     #[must_use]
     pub fn ending(&self) -> String {
         match self {
             Self::Account(details) => details.ending(),
             Self::Free(text) => {
-                let has_digit = |word: &&str| word.bytes().any(|byte| byte.is_ascii_digit());
-                let mut words = text.split(|letter: char| !letter.is_alphanumeric()).filter(has_digit);
-                words.next_back().map(ending).unwrap_or_default()
+                numbers(text).into_iter().max_by_key(String::len).map(|number| ending(&number)).unwrap_or_default()
             }
         }
     }
@@ -138,6 +136,29 @@ impl BankInstructions {
     fn sha256(&self, salt: Uuid) -> String {
         crypto::sha256_hex(serde_json::json!([salt, self]).to_string().as_bytes())
     }
+}
+
+/// The numbers in a text, also those with letters, in their order. Groups of digits with a space or a hyphen between them are
+/// one number.
+fn numbers(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut gap = String::new();
+    for letter in text.chars() {
+        if !letter.is_alphanumeric() {
+            gap.push(letter);
+            continue;
+        }
+        let joins = matches!(gap.as_str(), " " | "-") && letter.is_ascii_digit();
+        let goes_on = gap.is_empty()
+            || joins && found.last().is_some_and(|number| number.ends_with(|last: char| last.is_ascii_digit()));
+        gap.clear();
+        match found.last_mut() {
+            Some(number) if goes_on => number.push(letter),
+            _ => found.push(letter.to_string()),
+        }
+    }
+    found.retain(|number| number.bytes().any(|byte| byte.is_ascii_digit()));
+    found
 }
 
 /// The place for which instructions are sealed. They open nowhere else.
@@ -279,6 +300,15 @@ mod tests {
         }
         let free = read(InstructionsKind::Other, "000123456789", "First Bank").unwrap();
         assert_eq!((free.kind(), free.ending().as_str()), (InstructionsKind::Other, ""), "the last number is short");
+        for (text, ending) in [
+            ("Account 000123456789, reference 2026", "6789"),
+            ("Account 1234 5678 9012 at the branch in 10117 Berlin", "9012"),
+            ("Phone 555-0100. Account NL-7731-00998877", "8877"),
+            ("Pay at the counter", ""),
+        ] {
+            let typed = |part: &str| if part == "text" { text.to_owned() } else { String::new() };
+            assert_eq!(BankInstructions::read(InstructionsKind::Other, typed).unwrap().ending(), ending, "{text}");
+        }
         assert_eq!(
             BankInstructions::read(InstructionsKind::Other, |_| String::new()).unwrap_err().into_list().len(),
             1

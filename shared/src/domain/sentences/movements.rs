@@ -42,7 +42,8 @@ pub fn movement_sentence(movement: &Movement) -> String {
         MovementState::Authorized => format!("Authorized. The sender does not have the instructions yet.{partial}"),
         MovementState::InstructionsReady => format!("The sender has the instructions and can pay.{partial}"),
         MovementState::SenderReported => {
-            format!("The sender says it was sent. There is no proof that it arrived.{partial}")
+            let proof = if partial.is_empty() { " There is no proof that it arrived." } else { partial.as_str() };
+            format!("The sender says it was sent.{proof}")
         }
         MovementState::ReceiptPending => format!("Waiting for proof that it arrived.{partial}"),
         MovementState::Processing => format!("Proof from the receiving side is under review.{partial}"),
@@ -51,7 +52,7 @@ pub fn movement_sentence(movement: &Movement) -> String {
             None => "Confirmed received.".to_owned(),
         },
         MovementState::Exception => match movement.exception_reason() {
-            Some(reason) => format!("Needs attention: {}.", exception(reason)),
+            Some(reason) => format!("Needs attention: {}.{partial}", exception(reason)),
             None => "Needs attention.".to_owned(),
         },
         MovementState::Returned => "The money came back to the sender.".to_owned(),

@@ -6,6 +6,7 @@ use super::{Edited, check_limit, move_item, unknown};
 use crate::domain::agreement::promise::{Parties, Promise, PromiseTerms};
 use crate::domain::agreement::{Agreement, Label};
 use crate::domain::ids::{ParticipantId, PromiseId};
+use crate::domain::movement::safe_text::SafeLine;
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::wire::fields::FieldErrors;
@@ -36,6 +37,7 @@ impl Agreement {
             return Ok(self.clone());
         }
         self.check_parties(&promise.parties)?;
+        check_texts(&promise)?;
         check_limit("promises", draft.promises.len(), limits::AGREEMENT_PROMISES_MAX)?;
         draft.promises.push(promise);
         Ok(draft)
@@ -50,6 +52,7 @@ impl Agreement {
         let promise = draft.promises.iter_mut().find(|promise| promise.id == changed.id);
         let promise = promise.ok_or_else(|| unknown("promise_id", "promise"))?;
         self.check_parties(&changed.parties)?;
+        check_texts(&changed)?;
         *promise = changed;
         Ok(draft)
     }
@@ -92,6 +95,21 @@ impl Agreement {
     }
 }
 
+/// Responses, events and searches show the texts of a promise, so no account number may be in them.
+fn check_texts(promise: &Promise) -> Result<(), FieldErrors> {
+    let check = |field: &str, text: &Label| {
+        let checked = SafeLine::parse(text.as_str());
+        checked.map(|_| ()).map_err(|(code, message)| FieldErrors::one(field, code, message))
+    };
+    check("name", &promise.name)?;
+    match &promise.terms {
+        PromiseTerms::Triggered { triggers } => {
+            triggers.iter().try_for_each(|trigger| check("triggers", &trigger.description))
+        }
+        PromiseTerms::Scheduled { .. } | PromiseTerms::Standing { .. } => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::super::fixtures::{Deal, label, noon, promise, published};
@@ -127,6 +145,9 @@ mod tests {
             parties: Parties::new([before.participants[0].id].into(), [ParticipantId::new()].into()).unwrap(),
             ..first.clone()
         };
+        let told = Promise { name: label("Rent to DE89 3704 0044 0532 0130 00"), ..first.clone() };
+        refused(before.put_promise(told.clone(), later), "name", FieldCode::SensitiveValue);
+        refused(draft.change_promise(told, later), "name", FieldCode::SensitiveValue);
         refused(before.put_promise(stranger.clone(), later), "promisee_participant_ids", FieldCode::NotFound);
         refused(draft.change_promise(stranger, later), "promisee_participant_ids", FieldCode::NotFound);
     }
