@@ -49,9 +49,15 @@ pub const AGREEMENT_PARTICIPANTS_MAX: usize = 100;
 /// Participants whom the conditions of one agreement name, counted once for each condition. Each may leave a fact, and an
 /// agreement with all its facts has to fit in an item (400 KB).
 pub const NAMED_PARTICIPANTS_MAX: usize = 500;
-/// Receipts of one participant of an agreement: what they signed, approved, uploaded, declined, and how often they changed
-/// their mind.
-pub const RECEIPTS_PER_PARTICIPANT_MAX: usize = 200;
+/// How often one participant withdraws their consent in an agreement. Giving it is never refused, so nobody who had the link
+/// before can keep them out.
+pub const WITHDRAWALS_PER_PARTICIPANT_MAX: usize = 50;
+/// Files that one participant uploads for one condition.
+pub const UPLOADS_PER_CONDITION_MAX: usize = 10;
+/// What one participant does about the payments of an agreement.
+pub const PAYMENT_ACTS_PER_PARTICIPANT_MAX: usize = 200;
+/// What one participant does about the obligations of an agreement: 25 that are due monthly, for three years.
+pub const OBLIGATION_ACTS_PER_PARTICIPANT_MAX: usize = 1000;
 /// Most characters of an answer of one line.
 pub const ANSWER_LINE_CHARS_MAX: usize = NAME_CHARS_MAX;
 /// Most bytes of a participant's answers to one information request, as JSON. With what sealing adds they fit into an item.

@@ -128,10 +128,20 @@
   }
 
   // A form is sent once: a second press of its button would cancel the first answer, which may show what is shown once.
+  // Files that are too large would take what was typed along with them: no function reads such a form.
   const PAUSE_MS = 3000;
+  const FILES_BYTES_MAX = 4 * 1024 * 1024;
   document.addEventListener('submit', (event) => {
     const form = event.target;
     if (form.method !== 'post' || event.defaultPrevented) return;
+    const chosen = [...form.querySelectorAll('input[type=file]')].filter((field) => field.files.length > 0);
+    if (chosen.flatMap(({ files }) => [...files]).reduce((sum, { size }) => sum + size, 0) > FILES_BYTES_MAX) {
+      event.preventDefault();
+      chosen[0].setCustomValidity('Choose less: files can have up to 4 MB together.');
+      chosen[0].reportValidity();
+      form.addEventListener('input', () => chosen[0].setCustomValidity(''), { once: true });
+      return;
+    }
     if (form.sentAt && Date.now() - form.sentAt < PAUSE_MS) event.preventDefault();
     else form.sentAt = Date.now();
   });

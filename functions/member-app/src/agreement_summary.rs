@@ -334,7 +334,7 @@ impl<'a> Source<'a> {
             (GateStatus::Open, None) => ("open", format!("Waiting for: {}, since", view.waiting_on), gate.opened_at()),
             (GateStatus::Cleared, _) => ("cleared", "Done".to_owned(), view.cleared_at),
             (GateStatus::Declined, _) if self.has_ended => ("declined", "Declined".to_owned(), None),
-            (GateStatus::Declined, _) => ("declined", view.waiting_on.clone(), None),
+            (GateStatus::Declined, _) => ("declined", format!("{}, since", view.waiting_on), gate.declined_at()),
         };
         let (requirement, until) = match &gate.rule {
             GateRule::Countdown { until: Some(Countdown::At(moment)) } => {

@@ -9,12 +9,13 @@ use shared::domain::ids::{AgreementId, FieldId, GateId, ParticipantId, Submissio
 use shared::domain::information::bank_details::BankDetails;
 use shared::domain::information::{Answer, AnswerFile, OpenAnswer, Submission, Verdict, place};
 use shared::domain::member::{Judgment, NotJudged};
+use shared::domain::movement::safe_text::SafeNote;
 use shared::domain::proposal::Note;
 use shared::error::Error;
 use shared::platform::secrets::open_with;
 use shared::service::information::{self, AnswersToRead};
 use shared::web::Request;
-use shared::wire::fields::FieldErrors;
+use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::Handler;
 use crate::access::access_url;
@@ -250,11 +251,17 @@ impl Handler for Return {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let submitted = request.submitted_form()?;
-        match Note::parse(submitted.form().get("reason")) {
+        let typed = submitted.form().get("reason");
+        // The API shows the reason.
+        match SafeNote::parse(typed).and_then(|_| Note::parse(typed)) {
             Ok(reason) => judge(request, Judgment::Return(reason)).await,
             Err((code, message)) => {
+                let is_sensitive = code == FieldCode::SensitiveValue;
                 let errors = FieldErrors::one("reason", code, message);
-                Ok(page(request, Fields::submitted(submitted.form(), errors), None).await?.unprocessable())
+                let fields = Fields::submitted(submitted.form(), errors);
+                // An account number is shown nowhere again.
+                let fields = fields.without(|name| is_sensitive && name == "reason");
+                Ok(page(request, fields, None).await?.unprocessable())
             }
         }
     }

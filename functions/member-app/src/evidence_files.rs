@@ -184,7 +184,7 @@ fn refused(request: &Request, back: Link, none: NoEvidence) -> Result<PageRespon
         NoEvidence::TooLarge(bytes) => (
             "This agreement has too many files to export",
             format!(
-                "Its files have {} in all, and a bundle holds at most {}. Nothing was exported. Download the documents and uploaded files one by one, or ask the operator of this service to raise the limit.",
+                "Its files have {} in all, and a bundle holds at most {}. Nothing was exported. Download the documents and uploaded files one by one.",
                 size(bytes),
                 size(limits::EVIDENCE_FILE_BYTES_MAX)
             )

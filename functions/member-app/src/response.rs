@@ -215,10 +215,6 @@ fn part_failure(request: &Request, route: RouteKind, error: &Error) -> PageRespo
         Error::NoSuchRoute | Error::NotFound(_) => {
             ("There is nothing here", "The address is wrong, or what was here is not part of your agreement.")
         }
-        Error::Invalid(errors) if errors.clone().into_list().iter().any(|error| error.code == FieldCode::TooLong) => (
-            "That file is larger than 4 MB",
-            "Make it smaller, or split it, then go back and try again. Nothing has changed.",
-        ),
         other => failure_message(other),
     };
     let own = request.attending().ok().map(|attending| part_url(attending.participant().id()));
@@ -270,6 +266,10 @@ fn failure_message(error: &Error) -> (&'static str, &'static str) {
         Error::MethodNotAllowed { .. } => {
             ("This page can’t do that", "The address is right, but not for this kind of request.")
         }
+        Error::Invalid(errors) if errors.clone().into_list().iter().any(|error| error.code == FieldCode::TooLong) => (
+            "That is more than 4 MB",
+            "A form can have up to 4 MB, with all its files together. Nothing has changed. Go back, choose smaller files or fewer, and try again.",
+        ),
         Error::Invalid(_) => (
             "That form could not be read",
             "Something in it is missing, twice, or too long. Nothing has changed. Go back and try again.",

@@ -58,7 +58,7 @@ fn content(completed: &CompletedRecord, organization: &Organization, service: &B
         completed_at: completed.completed_at().for_people_to_the_second(),
         date: date(completed.completed_at()),
         statement: format!(
-            "The Countersign service at {service} recorded what this certificate says when it happened. It names each document by the SHA-256 of its bytes, and is no signature itself: the evidence bundle of the agreement has this file, the documents and all records under the service’s digital signature."
+            "The Countersign service at {service} recorded what this certificate says when it happened. It names each document by the SHA-256 of its bytes, and is no signature itself: the evidence bundle of the agreement has this file, the documents and the records that its README names under the service’s digital signature."
         ),
         documents: with_file.map(|document| of_document(record, document)).collect(),
         acts: acts(record),

@@ -164,7 +164,6 @@ pub async fn send(
     }
     let id = occasion.id;
     let refused = match ground.check(scope, form) {
-        Ok(()) if ground.receipts.len() >= limits::RECEIPTS_PER_PARTICIPANT_MAX => NotActed::TooOften,
         Ok(()) => {
             let agreement = ground.loaded.agreement();
             let draft = ground.draft(scope, keys, form)?;

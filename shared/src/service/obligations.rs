@@ -18,11 +18,10 @@ use crate::domain::ids::{AgreementId, ObligationId, OccurrenceId, ReceiptId, Tri
 use crate::domain::member::{self, Counting, Member, ObligationChange};
 use crate::domain::obligation::{CancelCause, Ground, Obligation, Refused, Word};
 use crate::domain::participant::obligations::{self as participant, NotActedOnObligation, ObligationOutcome};
-use crate::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct};
+use crate::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Repeatable};
 use crate::domain::participant::{ActingParticipant, NotActed, Occasion};
 use crate::domain::proposal::Note;
 use crate::error::Error;
-use crate::limits;
 use crate::service::loaded_agreement::{AgreementWithContacts, AgreementWithFacts, participants_of};
 use crate::service::paper_signatures::counting;
 use crate::service::participants::standing;
@@ -250,7 +249,7 @@ pub async fn act_as_participant(
     if let Some(done) = receipt_of(&receipts, form, (id, &doing)) {
         return Ok(plan(done));
     }
-    if receipts.len() >= limits::RECEIPTS_PER_PARTICIPANT_MAX {
+    if !Repeatable::Obligation.has_room(&receipts) {
         return Ok(plan(Err(NotActed::TooOften.into())));
     }
     let decided = decide(&by, found.ground(scope), occasion, (&doing, statement));

@@ -12,10 +12,9 @@ use crate::domain::movement::instructions::{BankInstructions, SealedInstructions
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::{Movement, NotMoved};
 use crate::domain::participant::movements::{self as acts, MovementActed, is_filed_by};
-use crate::domain::participant::receipt::{Receipt, ReceiptAct};
+use crate::domain::participant::receipt::{Receipt, ReceiptAct, Repeatable};
 use crate::domain::participant::{ActingParticipant, Occasion};
 use crate::error::Error;
-use crate::limits;
 use crate::service::movements::{NotFiled, Records, found, holder_elsewhere};
 use crate::service::participants::{self, ParticipantView, as_of, is_party, standing};
 use crate::service::scope::{Plan, Scope};
@@ -144,7 +143,7 @@ pub async fn act(
     if let Some(receipt) = receipts.iter().find(|receipt| receipt.id == occasion.id) {
         return if is_of(receipt, id, &act) { Ok(plan(Ok(()))) } else { refused(NotMoved::FiledAlready) };
     }
-    if receipts.len() >= limits::RECEIPTS_PER_PARTICIPANT_MAX {
+    if !Repeatable::Payment.has_room(&receipts) {
         return refused(NotMoved::Full);
     }
     let acted = match decide(scope, &by, &records, (occasion, act, withdrawn.as_ref())) {

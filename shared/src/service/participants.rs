@@ -10,14 +10,13 @@ use crate::domain::movement::Movement;
 use crate::domain::obligation::Obligation;
 use crate::domain::paper_signature::PaperSignature;
 use crate::domain::participant::link_code::StoredLinkCode;
-use crate::domain::participant::receipt::{FileType, Receipt, ReceiptAct};
+use crate::domain::participant::receipt::{FileType, Receipt, ReceiptAct, Repeatable};
 use crate::domain::participant::{
     self, Access, Acted, ActingParticipant, Declining, NotActed, Occasion, Signing, consent,
 };
 use crate::domain::proposal::Note;
 use crate::domain::time::Timestamp;
 use crate::error::Error;
-use crate::limits;
 use crate::service::agreements::found;
 use crate::service::loaded_agreement::{AgreementWithContacts, AgreementWithFacts, obligations_of};
 use crate::service::scope::{Plan, Scope};
@@ -164,7 +163,9 @@ fn decide(
     receipts: &[Receipt],
     (occasion, doing): (Occasion, Doing),
 ) -> Result<Acted, NotActed> {
-    if receipts.len() >= limits::RECEIPTS_PER_PARTICIPANT_MAX {
+    if let Doing::Upload(gate, ..) = &doing
+        && !Repeatable::Upload(*gate).has_room(receipts)
+    {
         return Err(NotActed::TooOften);
     }
     let ground = (&**loaded.agreement(), loaded.facts(), scope.time_scale(), moment);
@@ -194,7 +195,7 @@ pub async fn change_consent(
     if receipts.iter().any(|receipt| receipt.id == occasion.id) {
         return Ok(plan(Ok(())));
     }
-    if gives && receipts.len() >= limits::RECEIPTS_PER_PARTICIPANT_MAX {
+    if !gives && !Repeatable::Withdrawal.has_room(&receipts) {
         return Ok(plan(Err(NotActed::TooOften)));
     }
     let change = if gives { consent::give } else { consent::withdraw };

@@ -140,10 +140,11 @@ impl Request {
         }
     }
 
-    /// The scope of the caller: a member or a participant.
+    /// The scope of the caller: who tries a participant's link, a member, or a participant.
     fn scope(&self) -> Option<&Scope> {
-        let member = self.signed_in.as_ref().map(SignedIn::scope);
-        member.or_else(|| self.attending.as_ref().map(Attending::scope)).or(self.link_holder.as_ref())
+        // Whoever tries a link is known by it first: the organization of the link has to find it in its own log.
+        let member = || self.signed_in.as_ref().map(SignedIn::scope);
+        self.link_holder.as_ref().or_else(member).or_else(|| self.attending.as_ref().map(Attending::scope))
     }
 
     /// Sets what the act did that led to the page, which the page's title says.

@@ -9,7 +9,7 @@ use crate::domain::agreement::gate::{FieldType, InformationField};
 use crate::domain::agreement::{Agreement, Label};
 use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, FieldId, GateId, ParticipantId, SubmissionId};
-use crate::domain::information::account_numbers::has_account_number;
+use crate::domain::information::account_numbers::{has_account_number, has_card_number};
 use crate::domain::information::{Answer, AnswerFile, OpenAnswer, PostalAddress, Submission, Verdict};
 use crate::domain::proposal::Note;
 use crate::domain::time::Timestamp;
@@ -223,7 +223,11 @@ impl AnswerValue {
     fn shown(answer: Answer) -> Option<Self> {
         let Answer::Open(answer) = answer else { return None };
         Some(match answer {
+            // People write account numbers where they should not. A plain number may be an amount of any length.
             OpenAnswer::Text(text) if has_account_number(&text) => return None,
+            OpenAnswer::Number(text) if has_card_number(&text) => return None,
+            OpenAnswer::File(AnswerFile { name, .. }) if has_account_number(name.as_str()) => return None,
+            OpenAnswer::Address(address) if address.lines().iter().any(|line| has_account_number(line)) => return None,
             OpenAnswer::Text(text) | OpenAnswer::Number(text) | OpenAnswer::Choice(text) => Self::Text(text),
             OpenAnswer::Date(day) => Self::Text(Day::to_string(&day)),
             OpenAnswer::Boolean(answer) => Self::Boolean(answer),

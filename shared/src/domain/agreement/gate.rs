@@ -302,6 +302,15 @@ impl Gate {
         }
     }
 
+    /// When a participant declined it; none if nobody has.
+    #[must_use]
+    pub fn declined_at(&self) -> Option<Timestamp> {
+        match self.state {
+            GateState::Declined { declined_at, .. } => Some(declined_at),
+            GateState::Locked | GateState::Open { .. } | GateState::Cleared { .. } => None,
+        }
+    }
+
     /// The end of a countdown, once it is known; none for other types.
     #[must_use]
     pub fn due_at(&self) -> Option<Timestamp> {

@@ -17,6 +17,12 @@ pub fn has_account_number(text: &str) -> bool {
     })
 }
 
+/// Whether a text has a card number with a checksum that fits, however it is grouped.
+#[must_use]
+pub fn has_card_number(text: &str) -> bool {
+    any_word(text, |rest, _| begins_card(rest))
+}
+
 /// Whether a text has an IBAN, however it is grouped.
 #[must_use]
 pub fn has_iban(text: &str) -> bool {

@@ -50,8 +50,7 @@ pub enum NotActed {
     /// The answers that were sent in the agreement have [`limits::INFORMATION_BYTES_MAX`](crate::limits::INFORMATION_BYTES_MAX)
     /// bytes, and these would be too much.
     TooMuch,
-    /// The participant has left [`limits::RECEIPTS_PER_PARTICIPANT_MAX`](crate::limits::RECEIPTS_PER_PARTICIPANT_MAX)
-    /// receipts.
+    /// The participant has done this as often as [`Repeatable`](super::receipt::Repeatable) allows.
     TooOften,
 }
 

@@ -38,6 +38,52 @@ pub struct Receipt {
     pub act: ReceiptAct,
 }
 
+/// What a participant can do again and again, without anyone asking for it.
+///
+/// Decision: each has a limit of its own, and nothing else has one. What a step waits for can always be done, whatever was
+/// done before with the same participant's link: whoever signs, approves, declines or answers again was asked to by a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeatable {
+    /// Withdrawing the consent.
+    Withdrawal,
+    /// Uploading a file for a gate.
+    Upload(GateId),
+    /// Acting on payments.
+    Payment,
+    /// Acting on obligations.
+    Obligation,
+}
+
+impl Repeatable {
+    /// Whether it can be done once more, given all receipts of the participant.
+    #[must_use]
+    pub fn has_room(self, receipts: &[Receipt]) -> bool {
+        let max = match self {
+            Self::Withdrawal => limits::WITHDRAWALS_PER_PARTICIPANT_MAX,
+            Self::Upload(_) => limits::UPLOADS_PER_CONDITION_MAX,
+            Self::Payment => limits::PAYMENT_ACTS_PER_PARTICIPANT_MAX,
+            Self::Obligation => limits::OBLIGATION_ACTS_PER_PARTICIPANT_MAX,
+        };
+        receipts.iter().filter(|receipt| Self::of(&receipt.act) == Some(self)).count() < max
+    }
+
+    fn of(act: &ReceiptAct) -> Option<Self> {
+        match act {
+            ReceiptAct::Withdrew { .. } => Some(Self::Withdrawal),
+            ReceiptAct::Uploaded { gate_id, .. } => Some(Self::Upload(*gate_id)),
+            ReceiptAct::ReportedSent { .. }
+            | ReceiptAct::FiledEvidence { .. }
+            | ReceiptAct::WithdrewEvidence { .. } => Some(Self::Payment),
+            ReceiptAct::ActedOnObligation { .. } => Some(Self::Obligation),
+            ReceiptAct::Consented { .. }
+            | ReceiptAct::Signed { .. }
+            | ReceiptAct::Approved { .. }
+            | ReceiptAct::Answered { .. }
+            | ReceiptAct::Declined { .. } => None,
+        }
+    }
+}
+
 /// From where a participant acted, as far as the request says.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {

@@ -97,8 +97,8 @@ pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<
     let mut waiting: Vec<&Gate> = agreement.waiting_gates().collect();
     let has_answers = |gate: &Gate| !agreement.answers_to_read(gate).is_empty();
     waiting.sort_by_key(|gate| (!is_declined(gate), !has_answers(gate), !is_own(gate), is_time(gate)));
-    let since = waiting.iter().filter_map(|gate| gate.opened_at()).min()?;
     let (first, others) = waiting.split_first()?;
+    let since = first.declined_at().or_else(|| first.opened_at())?;
     let on = match &first.rule {
         GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => requirement(&first.rule, agreement, contacts),
         GateRule::Countdown { .. } => "A date to come".to_owned(),
