@@ -241,3 +241,37 @@ impl AnswerValue {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn label(text: &str) -> Label {
+        Label::parse(text).unwrap()
+    }
+
+    #[test]
+    fn an_answer_with_an_account_number_is_left_out_wherever_it_was_typed() {
+        let address = |line2: Option<&str>| {
+            OpenAnswer::Address(PostalAddress {
+                line1: label("12 Mill Lane"),
+                line2: line2.map(label),
+                city: label("Albany"),
+                region: Some(label("NY")),
+                postal_code: Some(label("12207")),
+                country: label("USA"),
+            })
+        };
+        let is_shown = |answer| AnswerValue::shown(Answer::Open(answer)).is_some();
+        for (answer, expected) in [
+            (OpenAnswer::Text("Ada Okafor".to_owned()), true),
+            (OpenAnswer::Text("My card is 4111 1111 1111 1111.".to_owned()), false),
+            (OpenAnswer::Number("4111111111111111".to_owned()), false),
+            (OpenAnswer::Number("1250000000".to_owned()), true),
+            (address(None), true),
+            (address(Some("To DE89 3704 0044 0532 0130 00")), false),
+        ] {
+            assert_eq!(is_shown(answer.clone()), expected, "{answer:?}");
+        }
+    }
+}

@@ -7,6 +7,7 @@ use futures_util::future::join_all;
 use serde_json::Value;
 use shared::domain::ids::ParticipantId;
 use shared::limits;
+use tests::Org;
 use tests::app::{Browser, Page};
 use tests::attending::{Attendee, Live, hidden, shown_code};
 use tests::{Fault, Rule, Shaky, rows};
@@ -132,6 +133,22 @@ async fn a_link_opens_a_session_only_with_the_code_that_a_member_reads_out() {
     let ok = opened.iter().filter(|row| row["code"] == "ok").count();
     assert_eq!((ok, opened.len()), (2, 6), "refusals are on record too: {opened:?}");
     assert!(opened.iter().all(|row| row.to_string().contains(&ada.uuid().simple().to_string())), "{opened:?}");
+}
+
+#[tokio::test]
+async fn whoever_guesses_while_signed_in_elsewhere_is_in_the_log_of_the_link_s_organization() {
+    let desk = Desk::new().await;
+    let ada = desk.live.ids()[0];
+    let (link, code) = (desk.live.link(ada).await, desk.live.code(ada).await);
+    let elsewhere = Org::new().await;
+    let browser = Browser::of(&elsewhere, &elsewhere.member("Mallory").await).await;
+    let guesser = Attendee { browser, participant: ada };
+    assert!(is_wrong(&open(&guesser, &link, other(&code)).await));
+    let tries = async |org: &Org| {
+        let audit = org.audit().await;
+        audit.iter().filter(|row| row["operation"] == "open_participant_link").count()
+    };
+    assert_eq!((tries(&desk.live.org).await, tries(&elsewhere).await), (1, 0));
 }
 
 #[tokio::test]

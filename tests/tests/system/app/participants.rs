@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use shared::domain::agreement::Agreement;
 use shared::domain::agreement::gate::{Countdown, GateRule};
 use shared::domain::time::Timestamp;
+use shared::limits;
 use tests::app::{Browser, Page, form, unescaped};
 use tests::attending::{Attendee, Live, hidden};
 use tests::pdf::pdf;
@@ -195,6 +196,40 @@ async fn a_link_opens_its_own_pages_only_and_ends_when_it_is_reissued() {
         [std::fs::read_to_string(live.org.stack().log_file()).unwrap_or_default(), live.read().await.to_string()];
     let rows = serde_json::to_string(&live.org.audit().await).expect("JSON");
     assert!(told.iter().chain([&rows]).all(|text| !text.contains(secret)));
+}
+
+/// Whoever had the link can't keep out the person whom it was meant for.
+#[tokio::test]
+async fn a_consent_can_be_given_however_often_it_was_withdrawn() {
+    let live = two_signers().await;
+    let ada = live.attend(live.ids()[0]).await;
+    for _ in 0..limits::WITHDRAWALS_PER_PARTICIPANT_MAX {
+        assert_eq!(ada.submit("", "/consent/withdraw", &[]).await.status, 303);
+        assert_eq!(ada.submit("", "/consent", &[]).await.status, 303);
+    }
+    let refused = ada.submit("", "/consent/withdraw", &[]).await;
+    assert!(refused.status == 409 && refused.says("Too much has been recorded for you"), "{}", refused.body);
+    let access = format!("{}/participants/{}/access", live.path(), ada.participant);
+    let page = live.member.get(&access).await;
+    let fields = [("form_token", page.hidden("form_token")), ("generation", page.hidden("generation"))];
+    let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    assert_eq!(live.member.post(&format!("{access}/reissue"), &fields).await.status, 303);
+    let ada = live.attend(ada.participant).await;
+    assert_eq!(ada.sign(&live.agreement, "Ada Okafor").await.status, 303);
+}
+
+#[tokio::test]
+async fn a_condition_takes_so_many_files_of_a_participant() {
+    let live = approval_and_uploads().await;
+    let ada = live.attend(live.ids()[0]).await;
+    let gate = live.agreement.stages.iter().flat_map(|stage| &stage.gates);
+    let gate = gate.clone().find(|gate| matches!(gate.rule, GateRule::FileUpload { .. })).expect("an upload").id;
+    let at = format!("/conditions/{gate}");
+    for n in 0..=limits::UPLOADS_PER_CONDITION_MAX {
+        let done = ada.upload(&at, &format!("{at}/upload"), ("file.pdf", &pdf(&format!("File {n}"), ""))).await;
+        let expected = if n < limits::UPLOADS_PER_CONDITION_MAX { 303 } else { 409 };
+        assert_eq!(done.status, expected, "{n}: {}", done.body);
+    }
 }
 
 #[tokio::test]

@@ -100,6 +100,9 @@ async fn a_payment_is_added_changed_and_removed() {
     let found = desk.movements(&page).await;
     assert_eq!((&found[0]["amount_minor"], &found[0]["amount_display"]), (&json!(1250), &json!("JPY 1,250")));
     assert_eq!((&found[0]["reference"], &found[0]["direction"]), (&Value::Null, &json!("third_party")));
+    // What follows from the parties stays automatic, so that it follows them when they change.
+    let again = desk.browser.get(&path).await;
+    assert!(!again.says("value=\"third_party\" selected"), "{}", again.body);
 
     for _ in 0..2 {
         assert_eq!(desk.send(&path, &[("act", "remove")]).await.status, 303);

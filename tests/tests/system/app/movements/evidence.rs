@@ -101,6 +101,25 @@ async fn a_document_counts_once_and_the_page_says_where_it_stands() {
 }
 
 #[tokio::test]
+async fn what_was_accepted_before_is_said_and_what_may_be_the_same_money() {
+    let deal = Deal::claimed().await;
+    let first = deal.file(&deal.maren, "recipient_confirmation", "125,000.00", "").await;
+    let before = deal.kim.get(&format!("{first}/accept")).await;
+    assert!(!before.says("accepted before"), "{}", before.body);
+    assert_eq!(submit(&deal.kim, &format!("{first}/accept"), &format!("{first}/accept"), &[]).await.status, 303);
+    let second = deal.file(&deal.maren, "receiving_bank_statement", "125,000.00", "TRN 1").await;
+    let page = deal.kim.get(&format!("{second}/accept")).await;
+    assert_says(
+        &page,
+        &[
+            "It comes on top of what was accepted before: $125,000.00 USD on 16 Mar 2026, the recipient’s own confirmation.",
+            "This may be the same money as $125,000.00 USD on 16 Mar 2026",
+            "Accept it only if it arrived besides.",
+        ],
+    );
+}
+
+#[tokio::test]
 async fn evidence_accepted_by_two_members_at_once_counts_once() {
     let deal = Deal::claimed().await;
     let filed = deal.file(&deal.maren, "recipient_confirmation", "250,000.00", "R-1").await;
