@@ -194,6 +194,17 @@ impl Set {
         self.deal.kim.get(&answers).await;
     }
 
+    /// Those who may not see the instructions open the payment while they are released.
+    async fn everyone_else_looks(&self) {
+        let Deal { maren, kim, .. } = &self.deal;
+        for page in [self.northwind.get(&self.payment()).await, self.northwind.get("").await] {
+            assert_eq!(page.status, 200, "{}", page.body);
+        }
+        for (member, page) in [(maren, self.deal.path()), (kim, self.deal.path()), (kim, self.deal.of_agreement())] {
+            assert_eq!(member.get(&page).await.status, 200, "{page}");
+        }
+    }
+
     async fn release(&self) {
         self.deal.done(&self.deal.kim, "instructions/verify", &[("method", "call_back")]).await;
         self.deal.done(&self.deal.kim, "instructions/release", &[]).await;
@@ -211,6 +222,7 @@ impl Set {
         self.release().await;
         let first = ada.get(&payment).await;
         assert!(first.says(&marked.iban), "the sender's own page shows them: {}", first.body);
+        self.everyone_else_looks().await;
 
         let account = [
             ("kind", "aba"),
@@ -229,6 +241,7 @@ impl Set {
         self.release().await;
         let second = ada.get(&payment).await;
         assert!(second.says(&marked.account) && second.says(&marked.routing), "{}", second.body);
+        self.everyone_else_looks().await;
 
         self.refuse(marked).await;
         let done = ada.submit(&payment, &format!("{payment}/sent"), &CLAIM).await;

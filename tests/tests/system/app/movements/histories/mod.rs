@@ -5,6 +5,7 @@
 //!
 //! Each history is drawn from a seed, which a failure prints; `COUNTERSIGN_TEST_SEED=n` repeats that one alone.
 
+mod draw;
 mod model;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,27 +26,21 @@ use tests::rows;
 use tests::spec::{self, Operation};
 use tests::{Client, Org};
 
-use self::model::{AMOUNT, Act, Did, New, Payment, REASONS, SOURCES, Who};
+use self::draw::{Acts, Drawing, Drawn, is_elsewhere, worth};
+use self::model::{AMOUNT, Act, Did, New, Payment, SOURCES, Who};
 use crate::api::protected::{bodies_with, of_payments};
 use crate::app::evidence::{lines, unzipped, verified};
 use crate::app::ledger::{Sums, shown, totals};
 use crate::unknown_id;
 
 /// The acts of a history.
-const STEPS: usize = 60;
-/// Documents to choose from: few, so that some are filed again.
-const DOCUMENTS: usize = 12;
+const STEPS: usize = 55;
+/// Those before payments may end as often as not.
+const STEPS_UNTIL_ENDS: usize = 45;
+/// The histories of which the one with the most different acts is done.
+const CANDIDATES: usize = 1000;
 /// How often the totals are read, in steps.
 const TOTALS_EVERY: usize = 5;
-
-/// What acts a history has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Acts {
-    /// All of all people.
-    Everyones,
-    /// Those of the sender's side, and of members who handle what it says; and calls of the API.
-    OfTheSender,
-}
 
 /// A payment with its agreement and its parties.
 struct Deal {
@@ -128,111 +123,6 @@ impl History {
         Self { rng, acts, org, stranger, people, members, deals, writes, calls, told, steps: 0 }
     }
 
-    /// Something that is possible now, mostly; and who does it.
-    fn draw(&mut self) -> (usize, Who, Act) {
-        if self.rng.u8(..10) < 4 {
-            return self.draw_next();
-        }
-        let hopeful = self.rng.u8(..10) < 8;
-        let mut drawn = self.draw_any();
-        for _ in 0..40 {
-            let (at, by, act) = &drawn;
-            let mut after = self.deals[*at].payment.clone();
-            let does = after.act(*by, act, self.is_elsewhere(*at, act)) == Ok(Did::Changed);
-            // Ends are rare, so that histories go on.
-            let ends = ["returned", "cancelled"].contains(&after.state) && self.rng.u8(..12) > 0;
-            if !hopeful || (does && !ends) {
-                break;
-            }
-            drawn = self.draw_any();
-        }
-        drawn
-    }
-
-    /// What a payment waits for, as a deal goes without trouble.
-    fn draw_next(&mut self) -> (usize, Who, Act) {
-        let (deals, rng) = (&self.deals, &mut self.rng);
-        let at = rng.usize(..deals.len());
-        let payment = &deals[at].payment;
-        let [one, other] = if rng.bool() { [Who::Maren, Who::Kim] } else { [Who::Kim, Who::Maren] };
-        let receivers = if self.acts == Acts::Everyones { 2..5 } else { 0..2 };
-        let rest = AMOUNT - payment.proven();
-        let mut proof = || {
-            let new = Self::draw_evidence(rng, receivers.clone(), true);
-            New { minor: if rng.bool() && rest > 1 { rest - rest / 2 } else { rest.max(1) }, is_usd: true, ..new }
-        };
-        let undecided = payment.evidence.iter().rposition(|filed| filed.state == "filed");
-        let (by, act) = match (payment.state, undecided) {
-            ("draft", _) => (one, Act::Authorize),
-            ("authorized", _) if payment.revision == 0 => (one, Act::Enter),
-            ("authorized", _) => match payment.clone().act(one, &Act::Release, false) {
-                Ok(_) => (one, Act::Release),
-                Err(_) if payment.clone().act(one, &Act::Verify, false) == Ok(Did::Changed) => (one, Act::Verify),
-                Err(_) => (other, Act::Verify),
-            },
-            ("instructions_ready", _) => (Who::Ada, Act::Report(false)),
-            ("processing", Some(which)) => (one, Act::Accept(which)),
-            ("exception", _) => (one, Act::Resolve(false)),
-            _ => (one, Act::File(proof())),
-        };
-        (at, by, act)
-    }
-
-    fn draw_any(&mut self) -> (usize, Who, Act) {
-        let (deals, rng) = (&self.deals, &mut self.rng);
-        let at = rng.usize(..deals.len());
-        let member = if rng.bool() { Who::Maren } else { Who::Kim };
-        let party = if rng.bool() { Who::Ada } else { Who::Northwind };
-        let filed = deals[at].payment.evidence.len();
-        let all = self.acts == Acts::Everyones;
-        let (by, act) = match rng.u8(..if all { 30 } else { 24 }) {
-            0 | 1 => (member, Act::Authorize),
-            2 => (member, Act::Enter),
-            3 | 4 => (member, Act::Verify),
-            5 | 6 => (member, Act::Release),
-            7 | 8 => (Who::Ada, Act::Report(rng.u8(..4) == 0)),
-            9 => (member, Act::Report(false)),
-            10 => (member, Act::Ask),
-            11 | 12 => (member, Act::File(Self::draw_evidence(rng, if all { 0..5 } else { 0..2 }, true))),
-            13 => (Who::Ada, Act::File(Self::draw_evidence(rng, 1..3, false))),
-            14 | 15 if filed > 0 => (member, Act::Accept(rng.usize(..filed))),
-            16 if filed > 0 => (member, Act::Reject(rng.usize(..filed))),
-            17 if filed > 0 => (member, Act::Withdraw(rng.usize(..filed))),
-            18 if filed > 0 => (if all { party } else { Who::Ada }, Act::Withdraw(rng.usize(..filed))),
-            19 => (member, Act::Flag(REASONS[rng.usize(..REASONS.len())])),
-            20 | 21 => (member, Act::Resolve(rng.bool())),
-            22 => (Who::Ada, Act::Approve),
-            24..27 => (member, Act::File(Self::draw_evidence(rng, 2..5, true))),
-            27 => (Who::Northwind, Act::File(Self::draw_evidence(rng, 1..3, false))),
-            28 => (member, Act::Return),
-            29 => (member, Act::Cancel),
-            _ => (member, Act::Ask),
-        };
-        (at, by, act)
-    }
-
-    fn draw_evidence(rng: &mut Rng, sources: std::ops::Range<usize>, is_by_member: bool) -> New {
-        const MINOR: [i64; 8] = [AMOUNT, AMOUNT, AMOUNT, AMOUNT / 2, AMOUNT / 2, AMOUNT - 1, AMOUNT + 1, 1];
-        let source = rng.usize(sources);
-        // Banks' documents have files, and what parties file has one too.
-        let has_file = !["sender_statement", "recipient_confirmation"].contains(&SOURCES[source].0) || !is_by_member;
-        New {
-            source,
-            minor: MINOR[rng.usize(..MINOR.len())],
-            is_usd: rng.u8(..10) > 0,
-            document: has_file.then(|| rng.usize(..DOCUMENTS)),
-            id: unknown_id(),
-        }
-    }
-
-    /// Whether the document of evidence counts for another payment.
-    fn is_elsewhere(&self, at: usize, act: &Act) -> bool {
-        let Act::File(New { document: Some(document), .. }) = act else { return false };
-        let others = self.deals.iter().enumerate().filter(|(other, _)| *other != at);
-        let mut filed = others.flat_map(|(_, deal)| &deal.payment.evidence);
-        filed.any(|filed| ["filed", "accepted"].contains(&filed.state) && filed.new.document == Some(*document))
-    }
-
     async fn step(&mut self) {
         self.steps += 1;
         if self.acts == Acts::OfTheSender && self.rng.u8(..3) == 0 {
@@ -244,9 +134,12 @@ impl History {
             }
             return self.check(at, None).await;
         }
-        let (at, by, act) = self.draw();
-        let before = self.deals[at].payment.clone();
-        let is_elsewhere = self.is_elsewhere(at, &act);
+        let payments: Vec<Payment> = self.deals.iter().map(|deal| deal.payment.clone()).collect();
+        let is_late = self.steps > STEPS_UNTIL_ENDS;
+        let Drawn { at, by, act } =
+            Drawing { rng: &mut self.rng, acts: self.acts, payments: &payments, is_late }.draw();
+        let before = payments[at].clone();
+        let is_elsewhere = is_elsewhere(&payments, at, &act);
         let (page, operation) = self.send(at, by, &act).await;
         let did = self.deals[at].payment.act(by, &act, is_elsewhere);
         let what = format!("step {}: {act:?} by {by:?} of {}: {did:?}", self.steps, before.state);
@@ -557,32 +450,34 @@ fn assert_movement(payment: &Payment, read: &Value, what: &str) {
     assert_eq!(read["state"] == "reconciled", is_proven, "{what}: {read}");
 }
 
-/// Histories of some acts. Gives how many steps found a payment reconciled.
-async fn run(acts: Acts, fixed: &[u64]) -> usize {
+/// The seed of a history: the one that is asked for, or of many random ones the one that does the most different things. The
+/// model alone tells, so that the history that is done over HTTP is worth its time.
+fn seed_of(acts: Acts) -> u64 {
     let repeated = std::env::var("COUNTERSIGN_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
-    let seeds = repeated.map_or_else(|| [&[fastrand::u64(..)], fixed].concat(), |seed| vec![seed]);
-    let mut reconciled = 0;
-    for seed in seeds {
-        eprintln!("COUNTERSIGN_TEST_SEED={seed}");
-        let mut history = Box::pin(History::begin(seed, acts)).await;
-        let before = reconciled;
-        for _ in 0..STEPS {
-            Box::pin(history.step()).await;
-            reconciled += history.deals.iter().filter(|deal| deal.payment.state == "reconciled").count();
-        }
-        Box::pin(history.end()).await;
-        eprintln!("{} of {STEPS} steps with a payment reconciled", reconciled - before);
+    let seed = repeated.unwrap_or_else(|| {
+        let candidates = std::iter::repeat_with(|| fastrand::u64(..)).take(CANDIDATES);
+        candidates.max_by_key(|seed| worth(*seed, acts)).expect("a candidate")
+    });
+    eprintln!("COUNTERSIGN_TEST_SEED={seed}");
+    seed
+}
+
+async fn run(acts: Acts) {
+    let mut history = Box::pin(History::begin(seed_of(acts), acts)).await;
+    for _ in 0..STEPS {
+        Box::pin(history.step()).await;
     }
-    reconciled
+    Box::pin(history.end()).await;
 }
 
 #[tokio::test]
 async fn whatever_is_done_about_payments_reconciled_means_proven() {
-    let reconciled = run(Acts::Everyones, &[7]).await;
-    assert!(reconciled > 0 || std::env::var("COUNTERSIGN_TEST_SEED").is_ok(), "or nothing is proven");
+    for _ in 0..2 {
+        run(Acts::Everyones).await;
+    }
 }
 
 #[tokio::test]
 async fn nothing_that_the_sender_and_the_api_do_confirms_a_payment() {
-    assert_eq!(run(Acts::OfTheSender, &[]).await, 0);
+    run(Acts::OfTheSender).await;
 }

@@ -94,7 +94,8 @@ impl Filed {
         self.source().1
     }
 
-    fn stands(&self) -> bool {
+    /// Whether it is undecided or accepted.
+    pub fn stands(&self) -> bool {
         ["filed", "accepted"].contains(&self.state)
     }
 }

@@ -1,0 +1,189 @@
+//! What is done next in a history, by chance.
+
+use std::collections::BTreeSet;
+
+use fastrand::Rng;
+
+use super::model::{AMOUNT, Act, Did, New, Payment, REASONS, SOURCES, Who};
+use super::{STEPS, STEPS_UNTIL_ENDS};
+use crate::unknown_id;
+
+/// Documents to choose from: few, so that some are filed again.
+const DOCUMENTS: usize = 12;
+
+/// What acts a history has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Acts {
+    /// All of all people.
+    Everyones,
+    /// Those of the sender's side, and of members who handle what it says; and calls of the API.
+    OfTheSender,
+}
+
+/// An act on one of the payments.
+pub(super) struct Drawn {
+    pub at: usize,
+    pub by: Who,
+    pub act: Act,
+}
+
+/// What an act is drawn from.
+pub(super) struct Drawing<'a> {
+    pub rng: &'a mut Rng,
+    pub acts: Acts,
+    pub payments: &'a [Payment],
+    /// Whether payments may end as often as not.
+    pub is_late: bool,
+}
+
+/// Whether the document of evidence counts for another payment.
+pub(super) fn is_elsewhere(payments: &[Payment], at: usize, act: &Act) -> bool {
+    let Act::File(New { document: Some(document), .. }) = act else { return false };
+    let others = payments.iter().enumerate().filter(|(other, _)| *other != at);
+    let mut filed = others.flat_map(|(_, payment)| &payment.evidence);
+    filed.any(|filed| filed.stands() && filed.new.document == Some(*document))
+}
+
+/// The different things that happen in the history of a seed: the state, the act, the state after it, and whether it did
+/// anything.
+fn variety(seed: u64, acts: Acts) -> BTreeSet<String> {
+    let mut rng = Rng::with_seed(seed);
+    let mut payments = vec![Payment::new(), Payment::new()];
+    let mut found = BTreeSet::new();
+    for step in 1..=STEPS {
+        let is_late = step > STEPS_UNTIL_ENDS;
+        let Drawn { at, by, act } = Drawing { rng: &mut rng, acts, payments: &payments, is_late }.draw();
+        let is_elsewhere = is_elsewhere(&payments, at, &act);
+        let (before, completed) = (payments[at].state, payments[at].is_completed());
+        let did = payments[at].act(by, &act, is_elsewhere);
+        let kind = format!("{act:?}");
+        let kind = kind.split(['(', ' ']).next().unwrap_or_default();
+        let (after, sum) = (payments[at].state, payments[at].proven() - AMOUNT);
+        // One minor unit less and one more are cases of their own.
+        let sum = if matches!(act, Act::Accept(_)) && did == Ok(Did::Changed) { sum.clamp(-2, 2) } else { 0 };
+        found.insert(format!("{before} {completed} {kind} {after} {} {sum}", did.is_ok()));
+    }
+    found
+}
+
+/// How much a history of a seed is worth: what begins or ends with proof more than the rest, and the most what is one minor
+/// unit beside the amount.
+pub(super) fn worth(seed: u64, acts: Acts) -> usize {
+    let worth = |what: String| match what.rsplit_once(' ') {
+        Some((_, "-1" | "1")) => 16,
+        _ if what.contains("reconciled") => 4,
+        _ => 1,
+    };
+    variety(seed, acts).into_iter().map(worth).sum()
+}
+
+impl Drawing<'_> {
+    /// Something that is possible now, mostly; and who does it.
+    pub fn draw(&mut self) -> Drawn {
+        if self.rng.u8(..10) < 4 {
+            return self.draw_next();
+        }
+        let is_hopeful = self.rng.u8(..10) < 8;
+        let mut drawn = self.draw_any();
+        for _ in 0..40 {
+            let Drawn { at, by, act } = &drawn;
+            let mut after = self.payments[*at].clone();
+            let does = after.act(*by, act, is_elsewhere(self.payments, *at, act)) == Ok(Did::Changed);
+            // Ends are rare before the last steps, so that histories go on.
+            let is_end = ["returned", "cancelled"].contains(&after.state) && !self.is_late && self.rng.u8(..12) > 0;
+            if !is_hopeful || (does && !is_end) {
+                break;
+            }
+            drawn = self.draw_any();
+        }
+        drawn
+    }
+
+    /// What a payment waits for, as a deal goes without trouble; and trouble for one that has arrived.
+    fn draw_next(&mut self) -> Drawn {
+        let at = self.rng.usize(..self.payments.len());
+        let payment = &self.payments[at];
+        let [one, other] = if self.rng.bool() { [Who::Maren, Who::Kim] } else { [Who::Kim, Who::Maren] };
+        let last = |state: &str| payment.evidence.iter().rposition(|filed| filed.state == state);
+        let (by, act) = match (payment.state, last("filed"), last("accepted")) {
+            ("draft", ..) => (one, Act::Authorize),
+            ("authorized", ..) if payment.revision == 0 => (one, Act::Enter),
+            ("authorized", ..) => match payment.clone().act(one, &Act::Release, false) {
+                Ok(_) => (one, Act::Release),
+                Err(_) if payment.clone().act(one, &Act::Verify, false) == Ok(Did::Changed) => (one, Act::Verify),
+                Err(_) => (other, Act::Verify),
+            },
+            ("instructions_ready", ..) => (Who::Ada, Act::Report(false)),
+            ("processing", Some(which), _) => (one, Act::Accept(which)),
+            ("exception", ..) if self.is_late => (one, Act::Return),
+            ("exception", ..) => (one, Act::Resolve(self.rng.bool())),
+            ("reconciled", _, Some(which)) => match self.rng.u8(..6) {
+                0 => (Who::Ada, Act::Approve),
+                1 | 2 => (one, Act::Flag("suspected_fraud")),
+                _ if self.is_late => (one, Act::Return),
+                _ => (one, Act::Withdraw(which)),
+            },
+            _ => (one, Act::File(self.draw_proof(at))),
+        };
+        Drawn { at, by, act }
+    }
+
+    /// Evidence of what is missing, or of half of it.
+    fn draw_proof(&mut self, at: usize) -> New {
+        let rest = (AMOUNT - self.payments[at].proven()).max(1);
+        let sources = if self.acts == Acts::Everyones { 2..5 } else { 0..2 };
+        let new = self.draw_evidence(sources, true);
+        let minor = match self.rng.u8(..10) {
+            0 => rest - 1,
+            1 => rest + 1,
+            2..6 => rest - rest / 2,
+            _ => rest,
+        };
+        New { minor: minor.max(1), is_usd: true, ..new }
+    }
+
+    fn draw_any(&mut self) -> Drawn {
+        let at = self.rng.usize(..self.payments.len());
+        let member = if self.rng.bool() { Who::Maren } else { Who::Kim };
+        let party = if self.rng.bool() { Who::Ada } else { Who::Northwind };
+        let filed = self.payments[at].evidence.len();
+        let is_all = self.acts == Acts::Everyones;
+        let (by, act) = match self.rng.u8(..if is_all { 30 } else { 24 }) {
+            0 | 1 => (member, Act::Authorize),
+            2 => (member, Act::Enter),
+            3 | 4 => (member, Act::Verify),
+            5 | 6 => (member, Act::Release),
+            7 | 8 => (Who::Ada, Act::Report(self.rng.u8(..4) == 0)),
+            9 => (member, Act::Report(false)),
+            11 | 12 => (member, Act::File(self.draw_evidence(if is_all { 0..5 } else { 0..2 }, true))),
+            13 => (Who::Ada, Act::File(self.draw_evidence(1..3, false))),
+            14 | 15 if filed > 0 => (member, Act::Accept(self.rng.usize(..filed))),
+            16 if filed > 0 => (member, Act::Reject(self.rng.usize(..filed))),
+            17 if filed > 0 => (member, Act::Withdraw(self.rng.usize(..filed))),
+            18 if filed > 0 => (if is_all { party } else { Who::Ada }, Act::Withdraw(self.rng.usize(..filed))),
+            19 => (member, Act::Flag(REASONS[self.rng.usize(..REASONS.len())])),
+            20 | 21 => (member, Act::Resolve(self.rng.bool())),
+            22 if self.rng.u8(..8) == 0 => (Who::Ada, Act::Approve),
+            24..27 => (member, Act::File(self.draw_evidence(2..5, true))),
+            27 => (Who::Northwind, Act::File(self.draw_evidence(1..3, false))),
+            28 => (member, Act::Return),
+            29 => (member, Act::Cancel),
+            _ => (member, Act::Ask),
+        };
+        Drawn { at, by, act }
+    }
+
+    fn draw_evidence(&mut self, sources: std::ops::Range<usize>, is_by_member: bool) -> New {
+        const MINOR: [i64; 8] = [AMOUNT, AMOUNT, AMOUNT, AMOUNT / 2, AMOUNT / 2, AMOUNT - 1, AMOUNT + 1, 1];
+        let source = self.rng.usize(sources);
+        // Banks' documents have files, and what parties file has one too.
+        let has_file = !["sender_statement", "recipient_confirmation"].contains(&SOURCES[source].0) || !is_by_member;
+        New {
+            source,
+            minor: MINOR[self.rng.usize(..MINOR.len())],
+            is_usd: self.rng.u8(..10) > 0,
+            document: has_file.then(|| self.rng.usize(..DOCUMENTS)),
+            id: unknown_id(),
+        }
+    }
+}
