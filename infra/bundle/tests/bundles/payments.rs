@@ -16,7 +16,7 @@ struct Payments {
 }
 
 fn sha256(content: &[u8]) -> String {
-    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(content).iter().fold(String::new(), |digits, byte| digits + &format!("{byte:02x}"))
 }
 
 fn evidence(movement: &str, side: &str, (state, minor): (&str, i64), file: Option<(&str, &[u8])>) -> Value {
@@ -57,7 +57,7 @@ impl Payments {
     }
 
     fn write(&self) -> Vec<u8> {
-        let lines = |records: &[Value]| records.iter().map(|line| format!("{line}\n")).collect::<String>();
+        let lines = |records: &[Value]| records.iter().fold(String::new(), |text, line| text + &format!("{line}\n"));
         let texts = [lines(&self.movements), lines(&self.receiver), lines(&self.sender)];
         let names = ["movements.jsonl", "receiver_evidence.jsonl", "sender_evidence.jsonl"];
         let records = names.into_iter().zip(&texts).map(|(path, text)| File { path, content: text.as_bytes() });

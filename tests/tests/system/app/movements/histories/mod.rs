@@ -128,9 +128,9 @@ impl History {
         if self.acts == Acts::OfTheSender && self.rng.u8(..3) == 0 {
             let at = self.rng.usize(..self.deals.len());
             if self.rng.bool() {
-                self.call(at).await
+                self.call(at).await;
             } else {
-                self.forge(at).await
+                self.forge(at).await;
             }
             return self.check(at, None).await;
         }
@@ -403,20 +403,20 @@ impl History {
             let page = self.members[1].0.get(&path).await;
             // The verifier adds up by itself what was accepted.
             verified(self.org.base_url(), &page).await;
-            let files = unzipped(&page.bytes);
-            let acts = lines(&files, "timeline.jsonl").into_iter().map(|act| act["request_id"].clone());
+            let bundle = unzipped(&page.bytes);
+            let acts = lines(&bundle, "timeline.jsonl").into_iter().map(|act| act["request_id"].clone());
             let own = self.calls.iter().map(|(request, ..)| json!(request)).collect::<Vec<_>>();
             assert_eq!(acts.filter(|act| own.contains(act)).collect::<Vec<_>>(), deal.changes);
-            let movement = lines(&files, "movements.jsonl").remove(0);
+            let movement = lines(&bundle, "movements.jsonl").remove(0);
             assert_eq!(
                 (&movement["state"], &movement["received_minor"]),
                 (&json!(deal.payment.state), &json!(deal.payment.proven()))
             );
-            assert_eq!(lines(&files, "claims.jsonl").len(), deal.payment.attempts);
+            assert_eq!(lines(&bundle, "claims.jsonl").len(), deal.payment.attempts);
             let mut filed = BTreeMap::new();
             for side in ["sender_evidence.jsonl", "receiver_evidence.jsonl"] {
                 filed.extend(
-                    lines(&files, side)
+                    lines(&bundle, side)
                         .into_iter()
                         .map(|line| (line["id"].to_string(), json!([line["state"], line["amount"]["amount_minor"]]))),
                 );

@@ -195,13 +195,12 @@ impl Payment {
     fn has_done(&self, by: Who, act: &Act) -> bool {
         let own = |who: Option<Who>| who == Some(by);
         match act {
-            Act::Authorize => self.state == "authorized" && own(self.authorized_by),
+            Act::Authorize | Act::Resolve(true) => self.state == "authorized" && own(self.authorized_by),
             Act::Verify => own(self.verified_by),
             Act::Release => self.state == "instructions_ready" && own(self.released_by),
             Act::Report(_) => by != Who::Ada && self.state == "sender_reported" && own(self.claim),
             Act::Ask => self.state == "receipt_pending",
             Act::Accept(which) => self.evidence[*which].state == "accepted" && own(self.evidence[*which].decided_by),
-            Act::Resolve(true) => self.state == "authorized" && own(self.authorized_by),
             Act::Resolve(false) => ["receipt_pending", "processing"].contains(&self.state),
             _ => false,
         }
