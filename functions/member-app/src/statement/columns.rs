@@ -14,7 +14,7 @@ use statements::{
     Suggestion,
 };
 
-use super::{read, statement_url, uploaded, url_after};
+use super::{in_words, read, statement_url, uploaded, url_after};
 use crate::Handler;
 use crate::done::{notice_of_act, redirect_with};
 use crate::fields::Fields;
@@ -237,7 +237,10 @@ impl Handler for ChooseColumns {
         let facts = match read::facts(file, Some(columns.clone())).await? {
             Ok(facts) => facts,
             Err(refusal) => {
-                let notice = Notice::bad("The file can’t be read with these columns", format!("The file {refusal}."));
+                let notice = Notice::bad(
+                    "The file can’t be read with these columns",
+                    format!("The file {}.", in_words(&refusal)),
+                );
                 return again(FieldErrors::default(), Some(notice));
             }
         };

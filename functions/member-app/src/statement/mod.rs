@@ -218,11 +218,11 @@ async fn facts_of(submitted: &SubmittedForm<'_>, file: Bytes) -> Result<Result<O
     match read::facts(file.clone(), None).await? {
         Ok(facts) => return Ok(Ok(Some(facts))),
         Err(Refusal::MappingNeeded) => {}
-        Err(refusal) => return Ok(Err(refusal.to_string())),
+        Err(refusal) => return Ok(Err(in_words(&refusal))),
     }
     let suggestion = match read::suggestion(file.clone()).await? {
         Ok(suggestion) => suggestion,
-        Err(refusal) => return Ok(Err(refusal.to_string())),
+        Err(refusal) => return Ok(Err(in_words(&refusal))),
     };
     if suggestion.headers.len() > limits::STATEMENT_COLUMNS_MAX {
         let most = limits::STATEMENT_COLUMNS_MAX;
@@ -232,6 +232,15 @@ async fn facts_of(submitted: &SubmittedForm<'_>, file: Bytes) -> Result<Result<O
     let Some(columns) = stored::remembered_columns(submitted.scope(), &header).await? else { return Ok(Ok(None)) };
     // Columns that don't fit this time are chosen again.
     Ok(Ok(read::facts(file, Some(columns)).await?.ok()))
+}
+
+/// Why a file was refused, in the words and apostrophes of pages. It completes "The file …".
+fn in_words(refusal: &Refusal) -> String {
+    let mut said = refusal.to_string();
+    for (plain, typographic) in [("can't", "can’t"), ("doesn't", "doesn’t"), ("don't", "don’t")] {
+        said = said.replace(plain, typographic);
+    }
+    said
 }
 
 fn url_after(id: StatementId, facts: Option<&StatementFacts>) -> String {

@@ -3,6 +3,7 @@
 mod evidence;
 mod home;
 mod instructions;
+mod statements;
 mod whole;
 
 use serde_json::Value;
