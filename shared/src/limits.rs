@@ -116,6 +116,8 @@ pub const STATEMENT_MOVEMENTS_MAX: usize = 1000;
 pub const STATEMENT_ENTRIES_SHOWN: u32 = 15;
 /// Payments that the page of a statement offers for one entry.
 pub const STATEMENT_CANDIDATES_SHOWN: usize = 3;
+/// The same for an entry that is shown alone.
+pub const STATEMENT_CANDIDATES_OF_ONE_SHOWN: usize = 40;
 /// Debits, reversals and pending entries with the reference of a payment that the page of a statement warns of.
 pub const STATEMENT_WARNINGS_SHOWN: usize = 10;
 /// Accounts of one statement file that are named by their last four characters.

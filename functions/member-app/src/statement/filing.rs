@@ -154,7 +154,7 @@ impl Outcome {
             return Ok(Notice::good(filed, "Next: review each, then accept or reject it."));
         }
         let mut links: BTreeMap<MovementId, Link> = BTreeMap::new();
-        let mut lines = Vec::new();
+        let mut said = Vec::new();
         for (pair, refused) in &self.refused {
             let (movement, why) = match refused {
                 NotFiled::Refused(reason) => (pair.movement, line(*reason)),
@@ -166,7 +166,7 @@ impl Outcome {
             let named = movements::get(submitted.scope(), movement).await?.movement;
             let amount = named.terms().money.map(|money| format!(", {}", money.for_people())).unwrap_or_default();
             let text = format!("{}{amount}", purpose_of(&named));
-            lines.push(format!("Entry {}: {why} It stands with “{text}”.", pair.number));
+            said.push(format!("Entry {}: {why} It stands with “{text}”.", pair.number));
             links.insert(movement, Link { url: movement_url(movement), text });
         }
         let (class, title) = if self.filed.is_empty() {
@@ -174,6 +174,6 @@ impl Outcome {
         } else {
             ("warn", format!("{filed}, and {} not", self.refused.len()))
         };
-        Ok(Notice { links: links.into_values().collect(), ..Notice::new(class, title, lines) })
+        Ok(Notice { links: links.into_values().collect(), ..Notice::new(class, title, said) })
     }
 }

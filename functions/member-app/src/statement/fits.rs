@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use shared::domain::ids::{MovementId, StatementId};
 use shared::domain::money::{digits_of, in_app};
+use shared::domain::movement::Movement;
 use shared::domain::movement::evidence::StatementEntry;
 use shared::domain::movement::source::ReceiverSource;
 use shared::limits;
@@ -77,21 +78,21 @@ pub(super) fn open(Awaited { movement, payer }: &Awaited) -> Option<Open<Movemen
 
 /// The amount of a payment less what was accepted, and less the entries of statements that wait for a member. What people say
 /// arrived, and no member has accepted, is no reason against an entry that proves it.
-fn still_to_arrive(movement: &shared::domain::movement::Movement) -> Option<i64> {
-    let counted = movement
-        .receipts()
-        .values()
-        .filter(|receipt| receipt.is_accepted || receipt.source == ReceiverSource::StatementEntry)
-        .map(|receipt| receipt.money.amount_minor());
-    counted.fold(Some(movement.terms().money?.amount_minor()), |left, minor| left?.checked_sub(minor))
+fn still_to_arrive(movement: &Movement) -> Option<i64> {
+    let due = movement.terms().money?;
+    let counted = movement.receipts().values().filter(|receipt| {
+        let counts = receipt.is_accepted || receipt.source == ReceiverSource::StatementEntry;
+        counts && receipt.money.currency() == due.currency()
+    });
+    counted.map(|receipt| receipt.money.amount_minor()).try_fold(due.amount_minor(), i64::checked_sub)
 }
 
-/// Compares all entries with all payments, and gives a page of those that fit.
+/// Compares all entries with all payments, and gives a page of those that fit, or only one with more of its payments.
 pub(super) fn find(
     read: &[Read],
     open: Vec<Open<MovementId>>,
     (statement, filed): (StatementId, &BTreeSet<u32>),
-    page: PageRequest,
+    (page, only): (PageRequest, Option<u32>),
 ) -> Found {
     let (all, open) = (numbered(read), OpenMovements::new(open));
     let mut counts = Counts::default();
@@ -114,10 +115,15 @@ pub(super) fn find(
         }
     }
     fits.sort_by_key(|(strength, number, _)| (*strength, *number));
+    fits.retain(|(_, number, _)| only.is_none_or(|only| only == *number));
+    let most = match only {
+        Some(_) => limits::STATEMENT_CANDIDATES_OF_ONE_SHOWN,
+        None => limits::STATEMENT_CANDIDATES_SHOWN,
+    };
     let fits = Page::slice(fits, page).map(|(_, _, one)| {
         let mut matches = open.matches(one.entry);
-        let more = matches.len().saturating_sub(limits::STATEMENT_CANDIDATES_SHOWN);
-        matches.truncate(limits::STATEMENT_CANDIDATES_SHOWN);
+        let more = matches.len().saturating_sub(most);
+        matches.truncate(most);
         Fit { read: one.entry.clone(), entry: entry_of(statement, &all, one), matches, more }
     });
     let more_warnings = warned.len().saturating_sub(limits::STATEMENT_WARNINGS_SHOWN);
@@ -237,9 +243,10 @@ mod tests {
         }
     }
 
-    fn found(lines: &[&str], open: Vec<Open<MovementId>>, filed: &[u32]) -> Found {
+    fn found(lines: &[&str], open: Vec<Open<MovementId>>, filed: &[u32], only: Option<u32>) -> Found {
         let filed = filed.iter().copied().collect();
-        find(&read(lines), open, (StatementId::new(), &filed), PageRequest::new(limits::STATEMENT_ENTRIES_SHOWN, 0))
+        let page = PageRequest::new(limits::STATEMENT_ENTRIES_SHOWN, 0);
+        find(&read(lines), open, (StatementId::new(), &filed), (page, only))
     }
 
     #[test]
@@ -251,7 +258,7 @@ mod tests {
             "2603160316C100,00NTRFNONREF",
             "2603160316C7,00NTRFNONREF",
         ];
-        let found = found(&lines, vec![payment(10_000)], &[]);
+        let found = found(&lines, vec![payment(10_000)], &[], None);
         assert_eq!(found.counts, Counts { fit: 2, debits: 1, reversals: 2, ..Counts::default() });
         let numbers: Vec<u32> = found.fits.data.iter().map(|fit| fit.entry.number).collect();
         assert_eq!(numbers, [4, 5], "the strongest first");
@@ -263,7 +270,9 @@ mod tests {
     fn what_is_filed_is_not_offered_again_and_of_many_payments_some_are() {
         let lines = ["2603160316C100,00NTRFNONREF", "2603160316C100,00NTRFNONREF"];
         let open: Vec<_> = std::iter::repeat_with(|| payment(10_000)).take(5).collect();
-        let found = found(&lines, open, &[1]);
+        let all = found(&lines, open.clone(), &[1], Some(2));
+        assert_eq!((all.fits.data[0].matches.len(), all.fits.data[0].more), (5, 0), "one alone has all of them");
+        let found = found(&lines, open, &[1], None);
         assert_eq!(found.counts, Counts { filed: 1, fit: 1, ..Counts::default() });
         let [fit] = &found.fits.data[..] else { panic!("one entry") };
         assert_eq!((fit.entry.number, fit.matches.len(), fit.more), (2, 3, 2));
@@ -271,7 +280,7 @@ mod tests {
 
     #[test]
     fn reasons_say_why_and_what_differs() {
-        let found = found(&["2603230323C7,00NTRFNONREF"], vec![payment(10_000)], &[]);
+        let found = found(&["2603230323C7,00NTRFNONREF"], vec![payment(10_000)], &[], None);
         let (why, differs) = reasons(&found.fits.data[0].matches[0], "USD");
         assert_eq!(why, ["Reference “INV-117” is in the text", "3 days after the due date"]);
         assert_eq!(differs, ["$93.00 USD less than is due"]);

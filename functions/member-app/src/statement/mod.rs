@@ -12,6 +12,7 @@ mod show;
 
 use askama::Template;
 use axum::body::Bytes;
+use shared::domain::agreement::DocumentContent;
 use shared::domain::ids::StatementId;
 use shared::domain::information::account_numbers::has_account_number;
 use shared::domain::movement::evidence::EvidenceFile;
@@ -192,7 +193,7 @@ impl Handler for Upload {
             Err(refusal) => return again(FieldCode::InvalidValue, &refusal).await,
         };
         let content = request.app().files()?.put(submitted.scope().org(), file.content.clone()).await?;
-        let id = submitted.form().get("id").parse().unwrap_or_else(|_| StatementId::new());
+        let id = free_id(&submitted, &content).await?;
         let file = EvidenceFile { name, content, file_type: None };
         let redirect = redirect_with(&submitted, url_after(id, facts.as_ref()), &uploaded(facts.as_ref())).await;
         let (scope, by) = (submitted.scope(), submitted.submitter());
@@ -201,6 +202,18 @@ impl Handler for Upload {
             Ok(()) => Ok(redirect.into()),
             Err(standing) => duplicate(request, standing).await,
         }
+    }
+}
+
+/// The id that the form carries, so that a form that is sent twice uploads once. A form that was gone back to carries another
+/// file with the id of the one before, and gets a new one.
+async fn free_id(submitted: &SubmittedForm<'_>, content: &DocumentContent) -> Result<StatementId, Error> {
+    let Ok(id) = submitted.form().get("id").parse() else { return Ok(StatementId::new()) };
+    match stored::get(submitted.scope(), id).await {
+        Ok(standing) if standing.file.content == *content => Ok(id),
+        Ok(_) => Ok(StatementId::new()),
+        Err(Error::NotFound(_)) => Ok(id),
+        Err(error) => Err(error),
     }
 }
 
@@ -265,9 +278,9 @@ fn uploaded(facts: Option<&StatementFacts>) -> Notice {
 /// The page that says which statement has the same file.
 async fn duplicate(request: &Request, standing: StatementId) -> Result<PageResponse, Error> {
     let statement = stored::get(request.signed_in()?.scope(), standing).await?;
-    let line = "Its entries are there once. Nothing was uploaded again.";
+    let said = "Its entries are there once. Nothing was uploaded again.";
     let link = Link { url: row(&statement).url, text: statement.file.name.as_str().to_owned() };
-    let notice = Notice { links: vec![link], ..Notice::bad("This file is uploaded already", line) };
+    let notice = Notice { links: vec![link], ..Notice::bad("This file is uploaded already", said) };
     Ok(list(request, Fields::default(), Some(notice)).await?.conflicting())
 }
 

@@ -43,6 +43,8 @@ struct StatementPage {
     figures: Vec<(&'static str, String)>,
     has_filed: bool,
     fit_count: String,
+    /// Whether only one entry is shown.
+    is_one: bool,
     fits: Vec<Card>,
     fit_pager: Option<Pager>,
     filed: Vec<FiledRow>,
@@ -137,6 +139,7 @@ pub(super) async fn page(
         figures: figures(found.counts),
         has_filed: !review.filed.is_empty(),
         fit_count: grouped(found.counts.fit),
+        is_one: request.query("entry").is_some(),
         fits: found.fits.data.iter().map(|fit| shown.card(fit)).collect(),
         fit_pager: Pager::new("the entries that fit", found.fits.pagination, url("offset")),
         filed: review.shown.iter().map(filed_row).collect(),
@@ -162,10 +165,11 @@ async fn found(request: &Request, review: &StatementReview, page: PageRequest) -
     let file = request.app().files()?.get(org, &review.statement.file.content).await?;
     let open = review.awaited.iter().filter_map(fits::open).collect();
     let filed = review.filed.iter().map(|filed| filed.number).collect();
+    let only = request.query("entry").and_then(|number| number.parse().ok());
     let statement = review.statement.clone();
     read::apart(move || {
         let read = read::entries_again(&statement, &file)?;
-        Ok(fits::find(&read, open, (statement.id, &filed), page))
+        Ok(fits::find(&read, open, (statement.id, &filed), (page, only)))
     })
     .await?
 }

@@ -189,6 +189,24 @@ async fn one_file_proves_several_payments_and_is_there_once() {
     assert_says(&again, &["This file is uploaded already", &format!("<a href=\"{at}\">march.xml</a>")]);
     assert_eq!(deal.org.state().await, before);
 
+    // The form is sent twice, gone back to with another file, and sent by two members at once.
+    let page = maren.get(LIST).await;
+    let (own, other) = (hidden(&page, LIST), camt("S-2", &[entry("1.00", "CRDT", "B-9", "x")]));
+    let own: Vec<(&str, &str)> = own.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let first = maren.upload(LIST, &own, ("statement", "a.xml", &other)).await;
+    let second = maren.upload(LIST, &own, ("statement", "a.xml", &other)).await;
+    assert_eq!([first.status, second.status], [303, 303], "{}", second.body);
+    assert_eq!(first.location(), second.location());
+    let next = camt("S-3", &[entry("2.00", "CRDT", "B-10", "x")]);
+    let third = maren.upload(LIST, &own, ("statement", "b.xml", &next)).await;
+    assert_eq!(third.status, 303, "{}", third.body);
+    assert_ne!(third.location(), first.location());
+    let last = camt("S-4", &[entry("3.00", "CRDT", "B-11", "x")]);
+    let (one, two) = tokio::join!(upload(maren, "c.xml", &last), upload(kim, "c.xml", &last));
+    let mut statuses = [one.status, two.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [303, 409], "{} {}", one.body, two.body);
+
     let page = kim.get(&at).await;
     let chosen = [pair(&page, 1, deal.id), pair(&page, 2, deposit)];
     // Pressed twice, both at once, it is done once.
@@ -510,6 +528,9 @@ async fn many_that_fit_are_paged_and_each_page_is_small() {
     assert!(page.body.len() < 60 * 1024, "{}", page.body.len());
     assert_says(&maren.get(&format!("{at}?offset=30")).await, &["31 to 40 of 40"]);
     assert_eq!(maren.get(&format!("{at}?offset=45")).await.location(), at);
+    let alone = maren.get(&format!("{at}?entry=7")).await;
+    assert_eq!(alone.body.matches("<fieldset").count(), 1, "{}", alone.body);
+    assert_says(&alone, &["Entry 7: ", "Show all entries"]);
     // Partial receipts: fifteen at a time, no more.
     let too_many: Vec<(String, String)> =
         (1..=16).map(|number| (format!("pair.{number}.{}", deal.id), uuid::Uuid::now_v7().to_string())).collect();
