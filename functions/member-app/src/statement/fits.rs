@@ -228,7 +228,8 @@ mod tests {
 
     fn read(lines: &[&str]) -> Vec<Read> {
         let head = ":20:S1\r\n:25:DE89370400440532013000\r\n:28C:1/1\r\n:60F:C260313USD0,00\r\n";
-        let lines: String = lines.iter().map(|line| format!(":61:{line}\r\n:86:Payment INV-117\r\n")).collect();
+        let lines: Vec<String> = lines.iter().map(|line| format!(":61:{line}\r\n:86:Payment INV-117\r\n")).collect();
+        let lines = lines.concat();
         statements::read(format!("{head}{lines}-\r\n").as_bytes(), None).expect("a statement")
     }
 

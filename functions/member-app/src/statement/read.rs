@@ -210,13 +210,15 @@ fn kept(references: Vec<&Reference>) -> Vec<BankReference> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
     /// A statement of these lines of MT940, a tag and its details each.
     fn read(lines: &[(&str, &str)]) -> Vec<Read> {
         let mut text = ":20:S1\r\n:25:DE89370400440532013000\r\n:28C:1/1\r\n:60F:C260313USD0,00\r\n".to_owned();
         for (line, details) in lines {
-            text.push_str(&format!(":61:{line}\r\n:86:{details}\r\n"));
+            write!(text, ":61:{line}\r\n:86:{details}\r\n").expect("text");
         }
         statements::read(format!("{text}-\r\n").as_bytes(), None).expect("a statement")
     }

@@ -53,19 +53,17 @@ pub(super) fn evidence(source: EvidenceSource, money: Money) -> NewEvidence {
     let content = DocumentContent { sha256: id.to_string(), size_bytes: 9 };
     let file = EvidenceFile { name: SafeLine::parse("proof.pdf").unwrap(), content, file_type: None };
     let facts = EvidenceFacts { money, value_day: day(), reference: None, file: Some(file) };
-    match ChosenSource::parse(source.as_str()) {
-        Some(chosen) => NewEvidence::typed(id, chosen, facts).unwrap(),
-        None => {
-            let entry = StatementEntry {
-                statement_id: StatementId::new(),
-                number: 1,
-                fingerprint: id.to_string(),
-                unique_references: Vec::new(),
-                other_references: Vec::new(),
-            };
-            NewEvidence::of_entry(id, entry, facts)
-        }
+    if let Some(chosen) = ChosenSource::parse(source.as_str()) {
+        return NewEvidence::typed(id, chosen, facts).unwrap();
     }
+    let entry = StatementEntry {
+        statement_id: StatementId::new(),
+        number: 1,
+        fingerprint: id.to_string(),
+        unique_references: Vec::new(),
+        other_references: Vec::new(),
+    };
+    NewEvidence::of_entry(id, entry, facts)
 }
 
 pub(super) fn receiver(money: Money) -> NewEvidence {
