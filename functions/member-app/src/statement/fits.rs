@@ -224,14 +224,11 @@ pub(super) fn amount(entry: &Entry) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixtures::{Lines, statement};
     use super::*;
 
-    fn read(lines: &[&str]) -> Vec<Read> {
-        let head = ":20:S1\r\n:25:DE89370400440532013000\r\n:28C:1/1\r\n:60F:C260313USD0,00\r\n";
-        let lines: Vec<String> = lines.iter().map(|line| format!(":61:{line}\r\n:86:Payment INV-117\r\n")).collect();
-        let lines = lines.concat();
-        statements::read(format!("{head}{lines}-\r\n").as_bytes(), None).expect("a statement")
-    }
+    /// What a reversal has.
+    const REVERSAL: &str = "<RvslInd>true</RvslInd>";
 
     fn payment(amount_minor: i64) -> Open<MovementId> {
         Open {
@@ -244,32 +241,32 @@ mod tests {
         }
     }
 
-    fn found(lines: &[&str], open: Vec<Open<MovementId>>, filed: &[u32], only: Option<u32>) -> Found {
+    fn found(lines: &[Lines<'_>], open: Vec<Open<MovementId>>, filed: &[u32], only: Option<u32>) -> Found {
         let filed = filed.iter().copied().collect();
         let page = PageRequest::new(limits::STATEMENT_ENTRIES_SHOWN, 0);
-        find(&read(lines), open, (StatementId::new(), &filed), (page, only))
+        find(&statement(lines), open, (StatementId::new(), &filed), (page, only))
     }
 
     #[test]
     fn what_went_out_or_came_back_is_offered_as_no_arrival_but_told() {
         let lines = [
-            "2603160316D100,00NTRFNONREF",
-            "2603160316RD100,00NTRFNONREF",
-            "2603160316RC100,00NTRFNONREF",
-            "2603160316C100,00NTRFNONREF",
-            "2603160316C7,00NTRFNONREF",
+            ("100.00", "DBIT", "", "INV-117"),
+            ("100.00", "DBIT", REVERSAL, "INV-117"),
+            ("100.00", "CRDT", REVERSAL, "INV-117"),
+            ("7.00", "CRDT", "", "INV-117"),
+            ("100.00", "CRDT", "", "INV-117"),
         ];
         let found = found(&lines, vec![payment(10_000)], &[], None);
         assert_eq!(found.counts, Counts { fit: 2, debits: 1, reversals: 2, ..Counts::default() });
         let numbers: Vec<u32> = found.fits.data.iter().map(|fit| fit.entry.number).collect();
-        assert_eq!(numbers, [4, 5], "the strongest first");
+        assert_eq!(numbers, [5, 4], "the strongest first");
         let warned: Vec<u32> = found.warnings.iter().map(|warning| warning.number).collect();
         assert_eq!(warned, [1, 2, 3]);
     }
 
     #[test]
     fn what_is_filed_is_not_offered_again_and_of_many_payments_some_are() {
-        let lines = ["2603160316C100,00NTRFNONREF", "2603160316C100,00NTRFNONREF"];
+        let lines = [("100.00", "CRDT", "", "INV-117"); 2];
         let open: Vec<_> = std::iter::repeat_with(|| payment(10_000)).take(5).collect();
         let all = found(&lines, open.clone(), &[1], Some(2));
         assert_eq!((all.fits.data[0].matches.len(), all.fits.data[0].more), (5, 0), "one alone has all of them");
@@ -281,9 +278,9 @@ mod tests {
 
     #[test]
     fn reasons_say_why_and_what_differs() {
-        let found = found(&["2603230323C7,00NTRFNONREF"], vec![payment(10_000)], &[], None);
+        let found = found(&[("7.00", "CRDT", "", "INV-117")], vec![payment(10_000)], &[], None);
         let (why, differs) = reasons(&found.fits.data[0].matches[0], "USD");
-        assert_eq!(why, ["Reference “INV-117” is in the text", "3 days after the due date"]);
+        assert_eq!(why, ["Reference “INV-117” is in the text", "2 days before the due date"]);
         assert_eq!(differs, ["$93.00 USD less than is due"]);
         assert_eq!((days(0), days(-1)), ("On the due date".to_owned(), "1 day before the due date".to_owned()));
     }

@@ -210,18 +210,8 @@ fn kept(references: Vec<&Reference>) -> Vec<BankReference> {
 
 #[cfg(test)]
 mod tests {
-    use std::fmt::Write as _;
-
+    use super::super::fixtures::{Lines, statement};
     use super::*;
-
-    /// A statement of these lines of MT940, a tag and its details each.
-    fn read(lines: &[(&str, &str)]) -> Vec<Read> {
-        let mut text = ":20:S1\r\n:25:DE89370400440532013000\r\n:28C:1/1\r\n:60F:C260313USD0,00\r\n".to_owned();
-        for (line, details) in lines {
-            write!(text, ":61:{line}\r\n:86:{details}\r\n").expect("text");
-        }
-        statements::read(format!("{text}-\r\n").as_bytes(), None).expect("a statement")
-    }
 
     fn entries_of(read: &[Read]) -> Vec<StatementEntry> {
         let all = numbered(read);
@@ -231,30 +221,41 @@ mod tests {
     #[test]
     fn an_entry_is_the_same_in_a_file_that_overlaps_and_no_other() {
         let [first, twice, last] = [
-            ("2603160316C100,00NTRFNONREF", "Invoice 17"),
-            ("2603170317C250,00NTRFNONREF", "Deposit"),
-            ("2603180318C100,00NTRFNONREF", "Invoice 17"),
+            ("100.00", "CRDT", "", "Invoice 17"),
+            ("250.00", "CRDT", "", "Deposit"),
+            ("100.00", "CRDT", "", "Invoice 17"),
         ];
-        let month = entries_of(&read(&[first, twice, twice, last]));
-        let week = entries_of(&read(&[twice, twice, last]));
+        let month = entries_of(&statement(&[first, twice, twice, last]));
+        let week = entries_of(&statement(&[first, twice, twice]));
         let prints =
             |entries: &[StatementEntry]| entries.iter().map(|entry| entry.fingerprint.clone()).collect::<Vec<_>>();
         let (month, week) = (prints(&month), prints(&week));
-        assert_eq!(month[1..], week[..]);
-        assert_eq!(month.iter().collect::<BTreeSet<_>>().len(), 4, "two that say the same are two");
+        assert_eq!(month[..3], week[..]);
+        assert_eq!(month.iter().collect::<BTreeSet<_>>().len(), 4, "those that say the same are several");
+        let other = prints(&entries_of(&statement(&[("100.00", "CRDT", "", "Invoice 18")])));
+        assert!(!month.contains(&other[0]));
+    }
+
+    fn credit(more: &str) -> Lines<'_> {
+        ("1.00", "CRDT", more, "")
     }
 
     #[test]
     fn only_what_a_bank_gives_to_one_transfer_makes_an_entry_unique() {
-        let unique = |lines: &[(&str, &str)]| {
+        let unique = |entries: &[Lines<'_>]| {
             let texts = |entry: StatementEntry| {
                 entry.unique_references.iter().map(|found| found.as_str().to_owned()).collect::<Vec<_>>()
             };
-            entries_of(&read(lines)).into_iter().map(texts).collect::<Vec<_>>()
+            entries_of(&statement(entries)).into_iter().map(texts).collect::<Vec<_>>()
         };
-        let line = "2603160316C100,00NTRFRENT//";
-        let [a, b] = [format!("{line}BANK-1"), format!("{line}BANK-2")];
-        assert_eq!(unique(&[(&a, "x"), (&b, "x")]), [["BANK-1"], ["BANK-2"]], "not the payer’s");
-        assert_eq!(unique(&[(&a, "x"), (&a, "y")]), [[""; 0], [""; 0]], "what two have is unique to none");
+        let [a, b] = ["BANK-1", "BANK-2"].map(|bank| format!("<AcctSvcrRef>{bank}</AcctSvcrRef>"));
+        let rent = |bank: &str| {
+            format!("{bank}<NtryDtls><TxDtls><Refs><EndToEndId>RENT</EndToEndId></Refs></TxDtls></NtryDtls>")
+        };
+        let (one, other, none) = (rent(&a), rent(&b), rent(""));
+        assert_eq!(unique(&[credit(&one), credit(&other)]), [["BANK-1"], ["BANK-2"]], "not the payer’s");
+        assert_eq!(unique(&[credit(&a), credit(&a)]), [[""; 0], [""; 0]], "what two have is unique to none");
+        assert_eq!(unique(&[credit(&a), ("1.00", "DBIT", &a, "")])[0], ["BANK-1"], "what takes it back has it too");
+        assert_eq!(unique(&[credit(&none)]), [["RENT"]], "the payer’s is better than none");
     }
 }
