@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use shared::domain::ids::MovementId;
 use shared::domain::money::{Currency, Money};
+use shared::domain::movement::terms::{Direction, PaymentTerms};
 use tests::Org;
 use tests::app::{Browser, Page};
 use tests::attending::hidden;
@@ -70,10 +71,7 @@ async fn file(by: &Browser, page: &Page, path: &str, chosen: &[(String, String)]
 /// Another payment of the organization that waits for proof.
 async fn another(deal: &Deal, purpose: &str, reference: &str, minor: i64) -> MovementId {
     let money = Money::new(minor, Currency::parse("USD").expect("a currency")).expect("an amount");
-    let terms = |draft: &_| shared::domain::movement::terms::PaymentTerms {
-        money: Some(money),
-        ..terms(draft, purpose, reference)
-    };
+    let terms = |draft: &_| PaymentTerms { money: Some(money), ..terms(draft, purpose, reference) };
     let (_, id) = publish_with(&deal.org, &deal.people[0], purpose, terms).await;
     deal.org.open_movement([&deal.people[0], &deal.people[1]], id).await;
     id
@@ -297,6 +295,18 @@ async fn an_entry_counts_once_and_the_page_says_where_it_stands() {
     let again = [pair(&page, 1, loser)];
     assert_eq!(file(maren, &page, &at, &again).await.status, 303);
     assert_eq!(state_of(&deal.org, loser).await, "processing");
+
+    // Two members file another one for the same payment at once: it is filed once.
+    let part = uploaded(maren, "part.xml", &camt("S-9", &[entry("9.00", "CRDT", "B-9", "INV-118 INV-117")])).await;
+    let (page, of_kim) = tokio::join!(maren.get(&part), kim.get(&part));
+    let (mine, theirs) = (pair(&page, 1, winner), pair(&of_kim, 1, winner));
+    let (mine, theirs) = (std::slice::from_ref(&mine), std::slice::from_ref(&theirs));
+    let (one, other) = tokio::join!(file(maren, &page, &part, mine), file(kim, &of_kim, &part, theirs));
+    let mut statuses = [one.status, other.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [303, 409], "{} {}", one.body, other.body);
+    let refused = if one.status == 409 { &one } else { &other };
+    assert_says(refused, &["is filed for this payment already", &format!("href=\"{}\"", path(winner))]);
 }
 
 /// Files what the page does not offer.
@@ -318,6 +328,16 @@ async fn what_is_no_arrival_is_never_filed() {
     let page = maren.get(&at).await;
     assert_says(&page, &["1 debit, 1 reversal or return, 1 entry that is not booked", "No entry fits a payment"]);
     assert_eq!(text(&page).matches("It has the reference “INV-117”").count(), 3, "{}", page.body);
+    // What the organization pays itself arrives on the statement of someone else.
+    let outgoing =
+        |draft: &_| PaymentTerms { direction: Direction::Outgoing, ..terms(draft, "Our own payment", "OUT-5") };
+    let (_, own) = publish_with(&deal.org, &deal.people[0], "Outgoing", outgoing).await;
+    deal.org.open_movement([&deal.people[0], &deal.people[1]], own).await;
+    let credit = camt("S-2", &[entry("250000.00", "CRDT", "B-5", "OUT-5")]);
+    let shown = maren.get(&uploaded(maren, "april.xml", &credit).await).await;
+    assert_says(&shown, &["Compared with 1 payment that waits for proof", "Closing payment, $250,000.00 USD"]);
+    assert!(!shown.says("Our own payment"), "{}", shown.body);
+
     let before = deal.org.state().await;
     for number in [0, 1, 2, 3, 4, u32::MAX] {
         let id = uuid::Uuid::now_v7().to_string();
