@@ -117,6 +117,24 @@ pub const CLAIM_REFERENCES_MAX: usize = 5;
 pub const OWN_PAYMENTS_SHOWN_MAX: usize = 50;
 /// Claims of one movement: each attempt at sending the money after the first follows an exception.
 pub const CLAIMS_PER_MOVEMENT_MAX: usize = 20;
+/// The movements that wait for proof with which the entries of a statement are compared: those due first. With so many, and
+/// as many entries as a file can have, comparing takes about a second.
+pub const STATEMENT_MOVEMENTS_MAX: usize = 1000;
+/// Entries of a statement on one page, and entries that one form files: each is filed in a transaction of its own, within the
+/// time of one call.
+pub const STATEMENT_ENTRIES_SHOWN: u32 = 15;
+/// Payments that the page of a statement offers for one entry.
+pub const STATEMENT_CANDIDATES_SHOWN: usize = 3;
+/// The same for an entry that is shown alone.
+pub const STATEMENT_CANDIDATES_OF_ONE_SHOWN: usize = 40;
+/// Debits, reversals and pending entries with the reference of a payment that the page of a statement warns of.
+pub const STATEMENT_WARNINGS_SHOWN: usize = 10;
+/// Accounts of one statement file that are named by their last four characters.
+pub const STATEMENT_ACCOUNTS_NAMED_MAX: usize = 10;
+/// References of one entry that its evidence keeps, of each kind.
+pub const STATEMENT_REFERENCES_KEPT: usize = 10;
+/// Columns of a CSV file of which a member says which is which: each field offers all of them, and the page stays small.
+pub const STATEMENT_COLUMNS_MAX: usize = 48;
 /// Evidence that was ever filed for one movement. The movement's item names what counts or is undecided, in some 300 bytes.
 pub const EVIDENCE_PER_MOVEMENT_MAX: u32 = 50;
 /// Changes of the instructions of one movement. More than a few mean that something is wrong.

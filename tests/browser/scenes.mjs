@@ -348,7 +348,7 @@ export async function signFirst(tab, participant) {
 
 // What the payments of an agreement are for, by what they are here for.
 const PAYMENTS = {
-  toAuthorize: 'Deposit', toVerify: 'First installment', changed: 'Second installment', ready: 'Third installment', claimed: 'Fourth installment', pending: 'Fifth installment',
+  toAuthorize: 'Deposit', toVerify: 'First installment', changed: 'Second installment', ready: 'Third installment', claimed: 'Fourth installment', pending: 'Fifth installment', stated: 'Sixth installment',
   toReview: 'Closing payment', exception: 'Broker fee', returned: 'Survey fee', cancelled: 'Parking fee', confirmed: 'Reservation fee',
 };
 
@@ -398,7 +398,7 @@ export async function payments(admin, second, stack, { confidential }) {
   const [payer, payee] = confidential.participants.map((participant) => participant.display_name);
   for (const purpose of Object.values(PAYMENTS)) {
     await page.goto(`${draft}/payments`);
-    for (const [name, text] of Object.entries({ Purpose: purpose, Amount: '250,000', Currency: 'USD', Due: 'Mar 20, 2027', Reference: 'INV-117' })) await page.getByLabel(name, { exact: true }).fill(text);
+    for (const [name, text] of Object.entries({ Purpose: purpose, Amount: '250,000', Currency: 'USD', Due: 'Mar 20, 2027', Reference: purpose === PAYMENTS.stated ? 'INV-118' : 'INV-117' })) await page.getByLabel(name, { exact: true }).fill(text);
     await page.getByLabel('Payer', { exact: true }).selectOption({ label: payer });
     await page.getByLabel('Payee', { exact: true }).selectOption({ label: payee });
     await press('Add payment')(page);
@@ -409,9 +409,9 @@ export async function payments(admin, second, stack, { confidential }) {
   const { data } = await stack.call(`/api/v1/movements?agreement_id=${id}`);
   const made = { id, ...Object.fromEntries(Object.entries(PAYMENTS).map(([name, purpose]) => [name, data.find((found) => found.purpose === purpose).id])) };
   for (const name of Object.keys(PAYMENTS).filter((found) => found !== 'toAuthorize' && found !== 'cancelled')) await onPayment(admin, made[name], 'Authorize');
-  for (const name of ['toVerify', 'changed', 'ready', 'claimed', 'pending', 'toReview', 'exception', 'returned', 'confirmed']) await enterInstructions(admin, made[name], US, ACCOUNTS[0]);
+  for (const name of ['toVerify', 'changed', 'ready', 'claimed', 'pending', 'stated', 'toReview', 'exception', 'returned', 'confirmed']) await enterInstructions(admin, made[name], US, ACCOUNTS[0]);
   await enterInstructions(admin, made.changed, 'IBAN', ACCOUNTS[1]);
-  for (const name of ['ready', 'claimed', 'pending', 'toReview', 'exception', 'returned', 'confirmed']) {
+  for (const name of ['ready', 'claimed', 'pending', 'stated', 'toReview', 'exception', 'returned', 'confirmed']) {
     await onPayment(second, made[name], 'Verify instructions', {}, { choice: { How: 'Call back to a known number' } });
     await onPayment(second, made[name], 'Release instructions');
     if (name !== 'ready') await claimIt(second, made[name]);
@@ -427,6 +427,34 @@ export async function payments(admin, second, stack, { confidential }) {
   await acceptFirst(second, made.toReview);
   await prove(admin, made.toReview, 'The recipient’s own confirmation', '150,000.00', 'RC 3');
   return made;
+}
+
+// An entry of a camt.053 file.
+const statementEntry = ([amount, side, reference, text]) => `<Ntry><Amt Ccy="USD">${amount}</Amt><CdtDbtInd>${side}</CdtDbtInd><Sts>BOOK</Sts><BookgDt><Dt>2027-03-18</Dt></BookgDt><AcctSvcrRef>${reference}</AcctSvcrRef><NtryDtls><TxDtls><RmtInf><Ustrd>${text}</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry>`;
+const camt = (...entries) => `<?xml version="1.0" encoding="UTF-8"?><Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><GrpHdr><MsgId>S-1</MsgId></GrpHdr><Stmt><Id>S-1</Id><Acct><Id><IBAN>DE89370400440532013000</IBAN></Id></Acct>${entries.map(statementEntry).join('')}</Stmt></BkToCstmrStmt></Document>`;
+
+async function uploadStatement({ page, base }, name, content) {
+  await page.goto(`${base}/app/money`);
+  await page.getByRole('link', { name: 'Upload a statement', exact: true }).click();
+  await page.getByLabel('Statement', { exact: true }).setInputFiles({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(content) });
+  await press('Upload')(page);
+  return new URL(page.url()).pathname;
+}
+
+// A statement of which one entry is filed, and a CSV file whose columns nobody has named.
+export async function statements(admin) {
+  const { page } = admin;
+  const read = await uploadStatement(admin, 'March.xml', camt(
+    ['250000.00', 'CRDT', 'BK-20270318-01', 'Sixth installment INV-118'],
+    ['250000.00', 'CRDT', 'BK-20270318-02', 'Installment INV-117'],
+    ['100000.00', 'CRDT', 'BK-20270318-03', 'First part of INV-117'],
+    ['250000.00', 'DBIT', 'BK-20270318-04', 'Returned INV-117'],
+    ['3.20', 'CRDT', 'BK-20270318-05', 'Interest'],
+  ));
+  await page.getByRole('group', { name: 'Entry 1:' }).getByLabel('Sixth installment, $250,000.00 USD', { exact: true }).check();
+  await press('File as evidence')(page);
+  await page.getByText('1 entry is filed as evidence').waitFor();
+  return { read, columns: await uploadStatement(admin, 'Account.csv', 'Booking date,Sum,Payer,Details,Ref\n03/18/2027,"1,250.50",Ada Okafor,Deposit INV-117,BK-7\n03/19/2027,-12.00,First Bank,Fee,BK-8\n') };
 }
 
 // Opens a payment's evidence that waits for review.
@@ -588,6 +616,14 @@ export const SCENES = [
   { name: 'Payment, cancelled', path: ofPayment('cancelled'), says: ['this payment was cancelled', 'No parking space is needed.'] },
   { name: 'Payment, acted on too late', path: ofPayment('cancelled'), act: sendTo((made) => `${ofPayment('cancelled')(made)}/authorize`, {}), status: 409, says: 'Nothing was changed' },
   { name: 'Payment, of another organization', as: 'colleague', path: ofPayment('ready'), status: 404, says: 'There is nothing here' },
+  { name: 'Payment, proof read from a statement', path: ofPayment('stated'), says: ['Read from the bank’s file', 'Statement March.xml, entry 1', 'BK-20270318-01'], has: 'a:text-is("Review evidence")' },
+  { name: 'Statements', path: '/app/money/statements', says: ['Nothing is accepted until a member accepts it', 'March.xml', '…3000', 'Needs its columns'], has: 'label:text-is("Statement")' },
+  { name: 'Statements, nothing to upload', path: '/app/money/statements', act: press('Upload'), status: 422, has: '#statement[aria-invalid=true]' },
+  { name: 'Statement, entries that fit', path: ({ statements: { read } }) => read, says: ['Filed as evidence', 'Never proof of an arrival', 'is a debit. It has the reference “INV-117”', 'Strong match', 'Same amount and currency', '$150,000.00 USD less than is due', 'Filing accepts nothing'], has: ['a:text-is("Review")', 'button:text-is("File as evidence")'], lacks: 'input[type=checkbox]:checked' },
+  { name: 'Statement, nothing chosen', path: ({ statements: { read } }) => read, act: press('File as evidence'), status: 422, says: 'Choose at least one entry for a payment.' },
+  { name: 'Statement, which column is which', path: ({ statements: { columns } }) => columns, says: ['Which column is which?', 'Booking date', '1,250.50'], has: ['label:text-is("Date")', 'label:text-is("Decimal mark")'] },
+  { name: 'Statement, columns refused', path: ({ statements: { columns } }) => columns, act: async (page) => { await page.getByLabel('Date', { exact: true }).selectOption(''); await press('Read statement')(page); }, status: 422, has: '#date[aria-invalid=true]' },
+  { name: 'Statement, of another organization', as: 'colleague', path: ({ statements: { read } }) => read, status: 404, says: 'There is nothing here' },
   { name: 'Agreement, payments', path: ({ payments: { id } }) => agreement({ id }), says: ['Payments', 'Broker fee', 'Says it was sent on 14 Mar 2026', '1 to review'], has: ['.payment .track.claim', '.payment .track.proof.confirmed'] },
   { name: 'Home, payments', path: '/app', says: ['Instructions changed', 'Exception', 'Evidence to review', 'suspected fraud'] },
   { name: 'Participant, two documents', as: 'beginner', path: ({ beginner }) => `/app/parts/${beginner.participant}`, says: ['Sign “Confidentiality agreement”', 'Sign “Schedule of contacts”'], reach: '.task .primary' },

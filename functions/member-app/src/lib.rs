@@ -53,6 +53,7 @@ mod search;
 mod second_factor;
 mod sign_in;
 mod sign_in_code;
+mod statement;
 mod theme;
 mod tokens;
 mod unsent;
@@ -292,6 +293,12 @@ fn money_routes() -> Router<Arc<AppState>> {
         .route(&at("/resolve"), action::<movement::Resolve>())
         .route(&at("/return"), action::<movement::RecordReturn>())
         .route(&at("/cancel"), action::<movement::Cancel>())
+        .route(statement::PATH, page_with_action::<statement::List, statement::Upload>())
+        .route("/app/money/statements/{id}", page_with_action::<statement::Show, statement::File>())
+        .route(
+            "/app/money/statements/{id}/columns",
+            page_with_action::<statement::ShowColumns, statement::ChooseColumns>(),
+        )
         .route(obligations::PATH, page::<obligations::List>())
         .route("/app/obligations/{id}", page_with_action::<obligation::Show, obligation::Act>())
 }

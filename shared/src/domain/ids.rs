@@ -131,6 +131,8 @@ ids! {
     SignatureBlockId;
     /// A step of an agreement.
     StageId;
+    /// A bank statement that a member uploaded.
+    StatementId;
     /// A participant's answers to an information request, as they were sent.
     SubmissionId;
     /// An organization's access token; not the secret value itself.

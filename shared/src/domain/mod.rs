@@ -35,6 +35,7 @@ pub mod recurrence;
 pub mod second_factor;
 pub mod sentences;
 pub mod session;
+pub mod statement;
 pub mod time;
 pub mod time_scale;
 pub mod time_zone;

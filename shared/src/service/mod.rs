@@ -56,6 +56,7 @@ pub mod review_fingerprint;
 pub mod scope;
 pub mod search;
 pub mod second_factors;
+pub mod statements;
 pub mod system;
 pub mod tokens;
 pub mod verifications;

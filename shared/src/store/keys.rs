@@ -48,7 +48,8 @@ use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::{Email, ExternalReference};
 use crate::domain::ids::{
     AgreementId, ContactId, EndpointId, EventId, EvidenceId, GateId, MemberId, MovementId, ObligationId, OrgId,
-    PaperSignatureId, ParticipantId, ProposalId, ReceiptId, RequestId, SessionId, TokenId, VerificationId, WorkspaceId,
+    PaperSignatureId, ParticipantId, ProposalId, ReceiptId, RequestId, SessionId, StatementId, TokenId, VerificationId,
+    WorkspaceId,
 };
 use crate::domain::movement::evidence::EvidenceKey;
 use crate::domain::participant::session::Part;
@@ -380,6 +381,34 @@ pub(super) fn evidence_key(org: OrgId, key: &EvidenceKey) -> Key {
     Key::alone(of(org, format_args!("EVIDENCEKEY#{hash}")))
 }
 
+/// A bank statement.
+pub(super) fn statement(org: OrgId, statement: StatementId) -> Key {
+    Key::alone(statement_items(org, statement))
+}
+
+/// The partition of a statement, in which its filed entries follow the statement itself.
+pub(super) fn statement_items(org: OrgId, statement: StatementId) -> String {
+    of(org, format_args!("STATEMENT#{statement}"))
+}
+
+/// An entry of a statement that is filed as evidence.
+pub(super) fn filed_entry(org: OrgId, statement: StatementId, number: u32) -> Key {
+    Key::new(statement_items(org, statement), format_args!("{FILED}{number:08}"))
+}
+
+/// The beginning of the sort keys of filed entries.
+pub(super) const FILED: &str = "FILED#";
+
+/// The statement with a file, by the file's hash.
+pub(super) fn statement_file(org: OrgId, sha256: &str) -> Key {
+    Key::alone(of(org, format_args!("STATEMENTFILE#{sha256}")))
+}
+
+/// Which column is which in files with a header, by what tells it from others.
+pub(super) fn statement_columns(org: OrgId, header: &str) -> Key {
+    Key::alone(of(org, format_args!("STATEMENTCOLUMNS#{header}")))
+}
+
 /// A proposal.
 #[must_use]
 pub fn proposal(org: OrgId, proposal: ProposalId) -> Key {
@@ -591,6 +620,8 @@ text_enum! {
         Movements = "MOVEMENTS",
         /// Rows of obligations.
         Obligations = "OBLIGATIONS",
+        /// Rows of bank statements.
+        Statements = "STATEMENTS",
     }
 }
 

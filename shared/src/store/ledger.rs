@@ -22,9 +22,10 @@ use super::list::{Order, TEXT};
 use super::{OrgStore, StoreError, agreements, movements, obligations};
 use crate::domain::agreement::{Agreement, AgreementKind, Lifecycle};
 use crate::domain::day::Day;
-use crate::domain::ids::{AgreementId, ContactId, ParticipantId, WorkspaceId};
+use crate::domain::ids::{AgreementId, ContactId, MovementId, ParticipantId, WorkspaceId};
 use crate::domain::ledger::{LedgerParties, LedgerPayment, LedgerProduct, LedgerRowType, LedgerState, is_agreed};
 use crate::domain::money::{Currency, Money};
+use crate::domain::movement::source::Side;
 use crate::domain::movement::state::MovementState;
 use crate::domain::sentences::movements::UNTITLED;
 use crate::domain::time::Timestamp;
@@ -182,6 +183,55 @@ struct MoreAttributes<'a> {
     always: Option<&'static str>,
     with_agreements: &'a [&'static str],
     in_full: &'a [&'static str],
+}
+
+/// A movement that waits for proof, and who pays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AwaitedMovement {
+    /// The movement.
+    pub id: MovementId,
+    /// Who pays, if the row of the agreement knows.
+    pub payer: Option<ContactId>,
+    /// The day by which it is due.
+    pub due_on: Option<Day>,
+}
+
+impl OrgStore {
+    /// The movements to the receiving side that take evidence of an arrival now, from one pass over the rows of movements and
+    /// one over those of agreements, side by side.
+    pub(crate) async fn awaited_movements(&self) -> Result<Vec<AwaitedMovement>, StoreError> {
+        let (mut found, mut facts) = (Vec::new(), HashMap::new());
+        let movements =
+            [SORT, movements::STATE.name, movements::AGREEMENT.name, movements::SENDER, movements::DUE.name];
+        let agreements =
+            [SORT, agreements::KIND.name, agreements::LIFECYCLE.name, agreements::CONTACTS, agreements::PARTICIPANTS];
+        let (of_movements, of_agreements) =
+            (keys::rows(self.org, Rows::Movements), keys::rows(self.org, Rows::Agreements));
+        tokio::try_join!(
+            self.store.scan_partition(&of_movements, Order::OldestFirst, &movements, |row| found.extend(awaited(&row))),
+            self.store.scan_partition(&of_agreements, Order::OldestFirst, &agreements, |row| {
+                let id = text(&row, SORT).and_then(|id| id.parse::<AgreementId>().ok());
+                facts.extend(id.zip(AgreementFacts::of(&row)));
+            }),
+        )?;
+        let with_payer = |(mut movement, agreement, payer): (AwaitedMovement, AgreementId, Vec<ParticipantId>)| {
+            movement.payer = facts.get(&agreement).and_then(|facts| facts.contacts_of(&payer).first().copied());
+            movement
+        };
+        Ok(found.into_iter().map(with_payer).collect())
+    }
+}
+
+/// A movement that waits for proof, its agreement and its payer, of its row.
+fn awaited(row: &Item) -> Option<(AwaitedMovement, AgreementId, Vec<ParticipantId>)> {
+    let state = MovementState::parse(text(row, movements::STATE.name)?)?;
+    if !state.takes_evidence_of(Side::Receiver) {
+        return None;
+    }
+    let due_on = text(row, movements::DUE.name).and_then(Day::parse);
+    let movement = AwaitedMovement { id: text(row, SORT)?.parse().ok()?, payer: None, due_on };
+    let payer = ids(row, movements::SENDER).unwrap_or_default().into_iter().map(Into::into).collect();
+    Some((movement, text(row, movements::AGREEMENT.name)?.parse().ok()?, payer))
 }
 
 impl OrgStore {

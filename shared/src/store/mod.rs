@@ -48,6 +48,7 @@ mod record;
 mod schema;
 pub(crate) mod second_factors;
 pub(crate) mod sessions;
+pub(crate) mod statements;
 mod table;
 pub(crate) mod tokens;
 mod usage;

@@ -7,7 +7,7 @@
 //! Decision: the row has the purpose and the reference, and the agreement's id. A search by the agreement's name reads the
 //! rows of agreements first, so that a new name finds its movements at once.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -16,7 +16,7 @@ use super::item::{Item, from_item, number, text, to_item};
 use super::keys::{self, EVIDENCE, Key, Rows};
 use super::list::{Attribute, Order, RowFilter, TEXT};
 use super::record::{self, Record, Row};
-use super::{OrgStore, StoreError, Versioned, agreements, participants};
+use super::{OrgStore, StoreError, Versioned, agreements, participants, statements};
 use crate::domain::agreement::Agreement;
 use crate::domain::agreement::acts::EditedPart;
 use crate::domain::agreement::draft::Draft;
@@ -238,17 +238,30 @@ impl OrgStore {
         self.store.get(keys::instructions(self.org, movement, revision)).await?.map(from_item).transpose()
     }
 
+    /// The movements for which the documents of some keys count, by these keys.
+    pub(crate) async fn holders_by_key(
+        &self,
+        keys: &[EvidenceKey],
+    ) -> Result<HashMap<EvidenceKey, EvidenceHolder>, StoreError> {
+        let wanted: BTreeMap<&EvidenceKey, Key> =
+            keys.iter().map(|key| (key, keys::evidence_key(self.org, key))).collect();
+        let read: Vec<Key> = wanted.values().cloned().collect();
+        let found = statements::by_key(self.store.get_all(&read).await?);
+        let holder = |(key, at): (&EvidenceKey, Key)| Some((key.clone(), holder(found.get(&at)?)?));
+        Ok(wanted.into_iter().filter_map(holder).collect())
+    }
+
     /// The movements for which the documents of some keys count.
     pub(crate) async fn evidence_holders(&self, keys: &[EvidenceKey]) -> Result<Vec<EvidenceHolder>, StoreError> {
         let keys: Vec<Key> = keys.iter().map(|key| keys::evidence_key(self.org, key)).collect();
-        let holder = |item: Item| {
-            let (movement_id, agreement_id) =
-                (text(&item, HELD_BY)?.parse().ok()?, text(&item, HELD_IN)?.parse().ok()?);
-            Some(EvidenceHolder { movement_id, agreement_id })
-        };
         let unreadable = || StoreError::Unreadable("decoding a claimed document".to_owned());
-        self.store.get_all(&keys).await?.into_iter().map(|item| holder(item).ok_or_else(unreadable)).collect()
+        self.store.get_all(&keys).await?.into_iter().map(|item| holder(&item).ok_or_else(unreadable)).collect()
     }
+}
+
+fn holder(item: &Item) -> Option<EvidenceHolder> {
+    let (movement_id, agreement_id) = (text(item, HELD_BY)?.parse().ok()?, text(item, HELD_IN)?.parse().ok()?);
+    Some(EvidenceHolder { movement_id, agreement_id })
 }
 
 /// A movement and its agreement as an act read them.
@@ -348,9 +361,11 @@ fn changed_evidence(
     write: fn(Item) -> Change,
 ) -> Result<Vec<Changes>, StoreError> {
     let written = write(evidence_item(call.org(), evidence)?);
+    let of_statement = statements::filed_entry(call.org(), evidence)?;
     let keys = key_changes(call.org(), &change.movement, keys);
     let mut changes = act(call, read, change)?;
-    changes.push(Changes::decided_by_member(call, evidence, std::iter::once(written).chain(keys)));
+    let written = std::iter::once(written).chain(of_statement).chain(keys);
+    changes.push(Changes::decided_by_member(call, evidence, written));
     Ok(changes)
 }
 

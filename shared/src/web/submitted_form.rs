@@ -11,6 +11,7 @@ use crate::domain::member::{Admin, Member};
 use crate::domain::participant::ActingParticipant;
 use crate::error::Error;
 use crate::platform::app_state::AppState;
+use crate::platform::call_record::CallRecord;
 use crate::retry::{Budget, retry_on_conflict};
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::change::Changes;
@@ -212,6 +213,81 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
         let (commit, shown, output) = plan.into_commit(scope);
         commit.with(self.submitter.role_check(scope.call())).done(StatusCode::SEE_OTHER, &shown).await?;
         self.request.is_audited.store(true, Ordering::Relaxed);
+        Ok(output)
+    }
+}
+
+/// A part of a member's form that is a call of its own, with its own transaction, audit row and log line: of a form that acts
+/// on several records, one part for each. What was done before a part failed stays done.
+#[derive(Debug)]
+pub struct FormPart<'a> {
+    form: &'a SubmittedForm<'a>,
+    record: CallRecord,
+    scope: Scope,
+}
+
+impl<'a> SubmittedForm<'a> {
+    /// A part of the form, which names these records.
+    ///
+    /// # Errors
+    /// Never: a member submitted the form.
+    pub fn part(&'a self, operation: &'static str, named: &[Uuid]) -> Result<FormPart<'a>, Error> {
+        let signed_in = self.signed_in()?;
+        let record = CallRecord::begin(self.app(), operation);
+        let named = named.iter().flat_map(Uuid::as_bytes).copied().collect();
+        let scope = record.scope(self.app(), signed_in.organization().id, signed_in.member().actor(), named);
+        Ok(FormPart { form: self, record, scope })
+    }
+}
+
+impl FormPart<'_> {
+    /// The scope of the part's use case.
+    #[must_use]
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    /// Runs a use case and commits its plan, as [`SubmittedForm::run`] does. A plan that changes nothing leaves no trace but
+    /// that of the form.
+    ///
+    /// # Errors
+    /// Those of [`SubmittedForm::run`]. The part can't take effect later then.
+    pub async fn run<T, F>(&self, mut decide: impl FnMut() -> F) -> Result<T, Error>
+    where
+        F: Future<Output = Result<Plan<T>, Error>>,
+    {
+        let result = retry_on_conflict(Budget::until(self.form.request.write_deadline()), || {
+            let plan = decide();
+            async {
+                let result = match plan.await {
+                    Ok(plan) => self.commit(plan).await,
+                    Err(error) => Err(error),
+                };
+                if matches!(result, Err(Error::Conflict)) {
+                    self.form.signed_in()?.reload_member().await?;
+                }
+                result
+            }
+        })
+        .await;
+        if let Err(error) = &result {
+            let (status, code) = error.status();
+            // The audit row keeps an attempt whose response was lost from taking effect after this.
+            let audited = self.record.audit(Some(&self.scope), status, code.as_str(), &[]).await;
+            self.record.log(Some(&self.scope), status, code.as_str(), error.cause());
+            audited?;
+        }
+        result
+    }
+
+    async fn commit<T>(&self, plan: Plan<T>) -> Result<T, Error> {
+        if plan.is_empty() {
+            return Ok(plan.into_output());
+        }
+        let (commit, shown, output) = plan.into_commit(&self.scope);
+        let role = self.form.submitter.role_check(self.scope.call());
+        commit.with(role).done(StatusCode::SEE_OTHER, &shown).await?;
+        self.record.log(Some(&self.scope), StatusCode::SEE_OTHER, "ok", None);
         Ok(output)
     }
 }

@@ -29,6 +29,8 @@ pub(crate) use acts::{AskForProof, Authorize, Cancel, Flag, RecordClaim, RecordR
 pub(crate) use evidence::{Accept, Download, File, Reject, ShowAcceptance, Withdraw};
 pub(crate) use instructions::{Enter, ShowForm};
 
+pub(crate) use refusal::line;
+
 use self::form::{ActForm, Inputs, Typed};
 use self::instructions::{ChangeWarning, InstructionsCard};
 use self::next::{Next, Other};
@@ -53,7 +55,7 @@ pub(crate) fn movement_url(id: MovementId) -> String {
 }
 
 /// The beginning of the URLs of evidence.
-fn evidence_url(movement: MovementId, id: EvidenceId) -> String {
+pub(crate) fn evidence_url(movement: MovementId, id: EvidenceId) -> String {
     format!("{}/evidence/{id}", movement_url(movement))
 }
 

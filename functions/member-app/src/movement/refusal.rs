@@ -12,7 +12,7 @@ pub(super) fn refusal(refused: NotMoved) -> Notice {
 }
 
 /// Why an act was refused.
-pub(super) fn line(refused: NotMoved) -> String {
+pub(crate) fn line(refused: NotMoved) -> String {
     let line = match refused {
         NotMoved::Unknown => "The agreement has no such payment, or the payment no such evidence.",
         NotMoved::NotActive(Lifecycle::Draft) => "The agreement is a draft. Publish it first.",

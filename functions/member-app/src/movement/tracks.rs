@@ -17,6 +17,7 @@ use super::{Shown, evidence_url};
 use crate::agreement_summary::size;
 use crate::labels::{Badge, DisplayTime, actor_label};
 use crate::layout::Link;
+use crate::statement::statement_url;
 
 /// What one side says, in the order of time.
 pub(super) struct Tracks {
@@ -43,6 +44,8 @@ pub(super) struct Entry {
     pub by: String,
     pub at: DisplayTime,
     pub file: Option<Link>,
+    /// The entry of a statement from which it was read.
+    pub read_from: Option<Link>,
     /// What became of it, and when.
     pub outcome: Option<(String, DisplayTime)>,
     pub reason: Option<String>,
@@ -93,6 +96,7 @@ impl Shown<'_> {
             },
             at: claim.reported_at.into(),
             file: None,
+            read_from: None,
             outcome: None,
             reason: None,
             accept: None,
@@ -126,6 +130,7 @@ impl Shown<'_> {
                 url: format!("{path}/file"),
                 text: format!("{}, {}", file.name.as_str(), size(file.content.size_bytes)),
             }),
+            read_from: read_from(evidence),
             outcome,
             reason,
             accept: (is_open && source.side() == Side::Receiver)
@@ -193,6 +198,13 @@ fn origin(origin: Origin) -> &'static str {
     }
 }
 
+/// The entry of a statement from which evidence was read.
+fn read_from(evidence: &Evidence) -> Option<Link> {
+    let (entry, file) = (evidence.entry()?, evidence.facts().file.as_ref()?);
+    let text = format!("Statement {}, entry {}", file.name.as_str(), entry.number);
+    Some(Link { url: statement_url(entry.statement_id), text })
+}
+
 fn reference(reference: &TransferReference) -> (&'static str, String) {
     (reference_type(reference.reference_type()), reference.value().to_owned())
 }
@@ -245,7 +257,10 @@ pub(super) fn differences_from_claim(movement: &Movement, evidence: &Evidence) -
         }
         if let Some(own) = &facts.reference
             && !claim.references.is_empty()
-            && !claim.references.iter().any(|claimed| own.is_same_as(claimed.value()))
+            && !claim.references.iter().any(|claimed| {
+                own.is_same_as(claimed.value())
+                    || evidence.entry().is_some_and(|entry| entry.has_reference(claimed.value()))
+            })
         {
             found.push("Not the reference that the sender gave".to_owned());
         }

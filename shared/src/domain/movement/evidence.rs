@@ -15,7 +15,7 @@ use super::source::{ChosenSource, EvidenceSource, ReceiverSource};
 use crate::domain::actor::Actor;
 use crate::domain::agreement::{DocumentContent, Label};
 use crate::domain::day::Day;
-use crate::domain::ids::{EvidenceId, MovementId};
+use crate::domain::ids::{EvidenceId, MovementId, StatementId};
 use crate::domain::information::account_numbers::has_iban;
 use crate::domain::money::Money;
 use crate::domain::participant::receipt::FileType;
@@ -85,6 +85,11 @@ pub struct EvidenceKey(String);
 impl EvidenceKey {
     const REFERENCE: &str = "reference:";
 
+    /// The key of a bank's reference. None if it is only the word that banks use for none.
+    fn of_reference(reference: &BankReference) -> Option<Self> {
+        reference.normalized().map(|text| Self(format!("{}{text}", Self::REFERENCE)))
+    }
+
     /// The key as the store writes it.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -114,7 +119,46 @@ pub struct NewEvidence {
     pub(super) id: EvidenceId,
     pub(super) source: EvidenceSource,
     pub(super) facts: EvidenceFacts,
-    pub(super) entry: Option<String>,
+    pub(super) entry: Option<StatementEntry>,
+}
+
+/// The entry of a statement file from which evidence was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatementEntry {
+    /// The statement.
+    pub statement_id: StatementId,
+    /// Which of its entries, from 1.
+    pub number: u32,
+    /// What tells the entry from all others, also in another file that overlaps.
+    pub fingerprint: String,
+    /// The references under which the entry counts once: the banks' own, each on no other entry of the file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unique_references: Vec<BankReference>,
+    /// Its other references.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_references: Vec<BankReference>,
+}
+
+impl StatementEntry {
+    /// What the entry counts under: itself, and each of its unique references. Its file has other entries.
+    #[must_use]
+    pub fn keys(&self) -> Vec<EvidenceKey> {
+        let entry = EvidenceKey(format!("entry:{}", self.fingerprint));
+        let references = self.unique_references.iter().filter_map(EvidenceKey::of_reference);
+        let mut keys = vec![entry];
+        for key in references {
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        keys
+    }
+
+    /// Whether it has a reference, however that is written.
+    #[must_use]
+    pub fn has_reference(&self, other: &str) -> bool {
+        self.unique_references.iter().chain(&self.other_references).any(|own| own.is_same_as(other))
+    }
 }
 
 /// The facts of evidence.
@@ -146,11 +190,10 @@ impl NewEvidence {
         Ok(Self { id, source, facts, entry: None })
     }
 
-    /// Evidence that was read from a statement file of the receiving bank. The fingerprint tells the entry from all others,
-    /// also in another file that overlaps.
+    /// Evidence that was read from an entry of a statement file of the receiving bank.
     #[must_use]
-    pub fn of_entry(id: EvidenceId, fingerprint: String, facts: EvidenceFacts) -> Self {
-        Self { id, source: EvidenceSource::Receiver(ReceiverSource::StatementEntry), facts, entry: Some(fingerprint) }
+    pub fn of_entry(id: EvidenceId, entry: StatementEntry, facts: EvidenceFacts) -> Self {
+        Self { id, source: EvidenceSource::Receiver(ReceiverSource::StatementEntry), facts, entry: Some(entry) }
     }
 
     /// Its id.
@@ -186,7 +229,7 @@ pub struct Evidence {
     #[serde(flatten)]
     facts: EvidenceFacts,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    entry: Option<String>,
+    entry: Option<StatementEntry>,
     filed_by: Actor,
     filed_at: Timestamp,
     pub(super) state: EvidenceState,
@@ -250,6 +293,12 @@ impl Evidence {
         &self.facts
     }
 
+    /// The entry of a statement file from which it was read. None of what was typed.
+    #[must_use]
+    pub fn entry(&self) -> Option<&StatementEntry> {
+        self.entry.as_ref()
+    }
+
     /// Who filed it.
     #[must_use]
     pub fn filed_by(&self) -> &Actor {
@@ -283,14 +332,12 @@ impl Evidence {
     /// What it counts under. An entry of a statement file does not count under the file, which has others.
     #[must_use]
     pub fn keys(&self) -> Vec<EvidenceKey> {
-        let document = match (&self.entry, &self.facts.file) {
-            (Some(fingerprint), _) => Some(format!("entry:{fingerprint}")),
-            (None, Some(file)) => Some(format!("file:{}", file.content.sha256)),
-            (None, None) => None,
-        };
-        let reference = self.facts.reference.as_ref().and_then(BankReference::normalized);
-        let reference = reference.map(|text| format!("{}{text}", EvidenceKey::REFERENCE));
-        document.into_iter().chain(reference).map(EvidenceKey).collect()
+        if let Some(entry) = &self.entry {
+            return entry.keys();
+        }
+        let file = self.facts.file.as_ref().map(|file| EvidenceKey(format!("file:{}", file.content.sha256)));
+        let reference = self.facts.reference.as_ref().and_then(EvidenceKey::of_reference);
+        file.into_iter().chain(reference).collect()
     }
 
     /// The evidence by its side.
@@ -412,8 +459,25 @@ mod tests {
         assert_eq!(typed(Some("trn 12-ab"), Some("f00")), ["file:f00", "reference:TRN12AB"]);
         assert_eq!(typed(Some(" TRN12AB "), None), ["reference:TRN12AB"]);
         assert_eq!(typed(Some("NOT PROVIDED"), None), [""; 0], "it is no reference");
-        let entry = NewEvidence::of_entry(EvidenceId::new(), "e1".to_owned(), facts(None, Some("f00")));
-        assert_eq!(keys(entry), ["entry:e1"], "the file has other entries");
+        let reference = |text: &str| BankReference::parse(text).unwrap();
+        let entry = |unique_references| StatementEntry {
+            statement_id: StatementId::new(),
+            number: 12,
+            fingerprint: "e1".to_owned(),
+            unique_references,
+            other_references: vec![reference("INVOICE 17")],
+        };
+        let read =
+            |unique| NewEvidence::of_entry(EvidenceId::new(), entry(unique), facts(Some("INVOICE 17"), Some("f00")));
+        assert_eq!(
+            keys(read(vec![])),
+            ["entry:e1"],
+            "the file has other entries, and what a payer wrote may come twice"
+        );
+        let unique = vec![reference("ref-1"), reference("REF 1"), reference("uetr-2"), reference("NONREF")];
+        assert_eq!(keys(read(unique.clone())), ["entry:e1", "reference:REF1", "reference:UETR2"]);
+        assert!(entry(unique).has_reference("Uetr 2") && entry(vec![]).has_reference("invoice-17"));
+        assert!(!entry(vec![]).has_reference("UETR2"));
         assert_eq!(BankReference::parse("DE89370400440532013000").unwrap_err().0, FieldCode::SensitiveValue);
         assert!(BankReference::parse("004829301847").is_ok());
         let read = |text: &str| BankReference::parse(text).unwrap();

@@ -133,6 +133,10 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("resolve_exception", "Resolved a payment’s exception", &[Part, Agreement]),
     ("record_return", "Recorded that a payment came back", &[Part, Agreement]),
     ("cancel_movement", "Cancelled a payment", &[Part, Agreement]),
+    // Bank statements
+    ("upload_statement", "Uploaded a bank statement", &[Part]),
+    ("choose_statement_columns", "Said which column of a statement is which", &[Part]),
+    ("file_statement_entries", "Chose entries of a statement as evidence", &[Part]),
     // The ledger
     ("list_ledger", "Listed the ledger", &[]),
     ("export_ledger", "Exported the ledger", &[]),

@@ -113,6 +113,34 @@ async fn visits_of_a_payment() -> Vec<Visit> {
     visits
 }
 
+/// The pages of statements: the list, one whose columns are not known yet, and one with entries that fit and that are filed.
+async fn visits_of_statements(org: &Org, member: &Browser) -> Vec<Visit> {
+    let list = "/app/money/statements";
+    let upload = async |name: &str, file: &str| {
+        let page = member.get(list).await;
+        let (token, id) = (page.hidden("form_token"), page.hidden("id"));
+        let fields = [("form_token", token.as_str()), ("id", &id)];
+        let done = member.upload(list, &fields, ("statement", name, file.as_bytes())).await;
+        assert_eq!(done.status, 303, "{}", done.body);
+        done.location().trim_end_matches("#notice").to_owned()
+    };
+    let columns = upload("a.csv", "Date,Sum\n2026-03-18,1.00\n").await;
+    let lines = ":61:2603180318C250000,00NTRFINV-117\n:86:Closing\n".repeat(20);
+    let file = format!(":20:X\n:25:123456789\n:28C:1\n:60F:C260301USD0,\n{lines}:62F:C260331USD5000000,\n-\n");
+    let at = upload("a.sta", &file).await;
+    let mut visits = vec![visit(org, member, list, "/app/money").await.1];
+    visits.push(visit(org, member, &columns, list).await.1);
+    let (page, visited) = visit(org, member, &at, list).await;
+    visits.push(visited);
+    let (_, rest) = page.body.split_once("name=\"pair.1.").expect("a payment");
+    let pair = format!("pair.1.{}", rest.split('"').next().expect("its id"));
+    let (token, id) = (page.hidden("form_token"), uuid::Uuid::now_v7().to_string());
+    let filed = member.post(&at, &[("form_token", token.as_str()), (&pair, &id)]).await;
+    assert_eq!(filed.status, 303, "{}", filed.body);
+    visits.push(visit(org, member, &at, list).await.1);
+    visits
+}
+
 /// The page of an obligation of a participant.
 async fn visits_of_an_obligation() -> Vec<Visit> {
     let live = Live::new(|draft| {
@@ -148,6 +176,7 @@ async fn every_page_is_small_and_waits_for_the_store_five_times_at_most() {
     let stranger = Browser::new(&org.stack().base_url);
     visits.push(visit(&org, &stranger, "/app/sign-in", "outside").await.1);
 
+    visits.extend(visits_of_statements(&org, admin).await);
     visits.extend(visits_of_a_participant().await);
     visits.extend(visits_of_answers().await);
     visits.extend(visits_of_a_payment().await);

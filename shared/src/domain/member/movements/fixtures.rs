@@ -8,11 +8,11 @@ use crate::domain::agreement::fixtures::{Deal, after, label, noon, time_scale, w
 use crate::domain::agreement::gate::{GateRule, GateStatus};
 use crate::domain::contact::{DisplayName, Email};
 use crate::domain::day::Day;
-use crate::domain::ids::{EvidenceId, MemberId, MovementId, OrgId, ParticipantId, ReceiptId};
+use crate::domain::ids::{EvidenceId, MemberId, MovementId, OrgId, ParticipantId, ReceiptId, StatementId};
 use crate::domain::information::bank_details::BankDetails;
 use crate::domain::member::Counting;
 use crate::domain::money::{Currency, Money};
-use crate::domain::movement::evidence::{EvidenceFacts, EvidenceFile, KeyChange, NewEvidence, Sided};
+use crate::domain::movement::evidence::{EvidenceFacts, EvidenceFile, KeyChange, NewEvidence, Sided, StatementEntry};
 use crate::domain::movement::instructions::{BankInstructions, NewInstructions, VerificationMethod};
 use crate::domain::movement::safe_text::SafeLine;
 use crate::domain::movement::source::{ChosenSource, EvidenceSource, ReceiverSource};
@@ -53,10 +53,17 @@ pub(super) fn evidence(source: EvidenceSource, money: Money) -> NewEvidence {
     let content = DocumentContent { sha256: id.to_string(), size_bytes: 9 };
     let file = EvidenceFile { name: SafeLine::parse("proof.pdf").unwrap(), content, file_type: None };
     let facts = EvidenceFacts { money, value_day: day(), reference: None, file: Some(file) };
-    match ChosenSource::parse(source.as_str()) {
-        Some(chosen) => NewEvidence::typed(id, chosen, facts).unwrap(),
-        None => NewEvidence::of_entry(id, id.to_string(), facts),
+    if let Some(chosen) = ChosenSource::parse(source.as_str()) {
+        return NewEvidence::typed(id, chosen, facts).unwrap();
     }
+    let entry = StatementEntry {
+        statement_id: StatementId::new(),
+        number: 1,
+        fingerprint: id.to_string(),
+        unique_references: Vec::new(),
+        other_references: Vec::new(),
+    };
+    NewEvidence::of_entry(id, entry, facts)
 }
 
 pub(super) fn receiver(money: Money) -> NewEvidence {

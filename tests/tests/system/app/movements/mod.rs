@@ -6,6 +6,7 @@ mod evidence;
 mod histories;
 mod home;
 mod instructions;
+mod statements;
 mod whole;
 
 use serde_json::Value;

@@ -1,0 +1,179 @@
+//! Files the chosen entries as evidence, each in its payment's own transaction. Nothing is accepted by that.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use shared::domain::ids::{EvidenceId, MovementId, StatementId};
+use shared::domain::movement::evidence::{NewEvidence, StatementEntry};
+use shared::domain::statement::Statement;
+use shared::error::Error;
+use shared::limits;
+use shared::service::movements::{self, NotFiled};
+use shared::service::statements as stored;
+use shared::web::{Form, Request, SubmittedForm};
+
+use super::{counted, read, show, statement_url};
+use crate::Handler;
+use crate::done::with_notice;
+use crate::layout::{Link, Notice};
+use crate::movement::{line, movement_url, purpose_of};
+use crate::response::PageResponse;
+
+/// The beginning of the names of check boxes: `pair.<entry>.<payment>`, with the id of the evidence as the value.
+const PAIR: &str = "pair.";
+
+/// An entry that a member chose for a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Pair {
+    number: u32,
+    movement: MovementId,
+    evidence: EvidenceId,
+}
+
+/// Files entries as evidence.
+pub(crate) struct File;
+
+impl Handler for File {
+    fn operation(_: &Request) -> &'static str {
+        "file_statement_entries"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let submitted = request.submitted_form()?;
+        let (id, form): (StatementId, _) = (request.path_id("id")?, submitted.form());
+        let checked: BTreeSet<String> = form.checked(PAIR).map(|rest| format!("{PAIR}{rest}")).collect();
+        let pairs = pairs(form);
+        if let Some(notice) = unclear(&pairs) {
+            return Ok(show::page(request, Some(notice), &checked).await?.unprocessable());
+        }
+        let statement = stored::get(submitted.scope(), id).await?;
+        let entries = match read_entries(request, &statement, &pairs).await? {
+            Ok(entries) => entries,
+            Err(notice) => return Ok(show::page(request, Some(notice), &checked).await?.unprocessable()),
+        };
+        let mut outcome = Outcome::default();
+        for (pair, new) in pairs.iter().zip(entries) {
+            outcome.add(*pair, file(&submitted, *pair, &new).await?);
+        }
+        let notice = outcome.notice(&submitted).await?;
+        let shown: Vec<_> = pairs.iter().map(|pair| pair.movement.uuid()).collect();
+        if outcome.filed.is_empty() {
+            return Ok(show::page(request, Some(notice), &checked).await?.conflicting());
+        }
+        let redirect = with_notice(&submitted, format!("{}#notice", statement_url(id)), &notice).await;
+        Ok(PageResponse::from(redirect).showing(std::iter::once(id.uuid()).chain(shown)))
+    }
+}
+
+/// The checked boxes, in the order of entries.
+fn pairs(form: &Form) -> Vec<Pair> {
+    let pair = |rest: &str| {
+        let (number, movement) = rest.split_once('.')?;
+        let evidence = form.get(&format!("{PAIR}{rest}")).parse().ok()?;
+        Some(Pair { number: number.parse().ok()?, movement: movement.parse().ok()?, evidence })
+    };
+    let mut pairs: Vec<Pair> = form.checked(PAIR).filter_map(pair).collect();
+    pairs.sort_by_key(|pair| (pair.number, pair.movement));
+    pairs
+}
+
+/// Why nothing can be filed as it was chosen.
+fn unclear(pairs: &[Pair]) -> Option<Notice> {
+    let title = "Nothing was filed";
+    if pairs.is_empty() {
+        return Some(Notice::bad(title, "Choose at least one entry for a payment."));
+    }
+    if pairs.len() > limits::STATEMENT_ENTRIES_SHOWN as usize {
+        let most = limits::STATEMENT_ENTRIES_SHOWN;
+        return Some(Notice::bad(title, format!("Choose at most {most} entries at a time.")));
+    }
+    let twice = pairs.windows(2).find(|both| both.first().map(|one| one.number) == both.last().map(|one| one.number));
+    let number = twice?.first()?.number;
+    let line = format!("Entry {number} is chosen for two payments. It proves one arrival: choose one of them.");
+    Some(Notice::bad(title, line))
+}
+
+/// Reads the file again, and the chosen entries as evidence. All of them can be filed, or none is.
+async fn read_entries(
+    request: &Request,
+    statement: &Statement,
+    pairs: &[Pair],
+) -> Result<Result<Vec<NewEvidence>, Notice>, Error> {
+    let org = request.signed_in()?.scope().org();
+    let file = request.app().files()?.get(org, &statement.file.content).await?;
+    let (statement, pairs) = (statement.clone(), pairs.to_vec());
+    read::apart(move || {
+        let read = read::entries_again(&statement, &file)?;
+        let all = read::numbered(&read);
+        let mut new = Vec::with_capacity(pairs.len());
+        for Pair { number, evidence, .. } in pairs {
+            let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+            let one = at.and_then(|at| all.get(at)).copied();
+            let arrival = one.filter(|one| read::is_arrival(one.entry));
+            let found = arrival.and_then(|one| {
+                let entry: StatementEntry = read::entry_of(statement.id, &all, one);
+                read::evidence_of(evidence, &statement.file, entry, one.entry)
+            });
+            let Some(found) = found else { return Ok(Err(no_arrival(number))) };
+            new.push(found);
+        }
+        Ok(Ok(new))
+    })
+    .await?
+}
+
+fn no_arrival(number: u32) -> Notice {
+    let line = format!("Entry {number} is no booked credit of this statement, so it proves no arrival.");
+    Notice::bad("Nothing was filed", line)
+}
+
+/// Files one entry for one payment, in a call of its own.
+async fn file(submitted: &SubmittedForm<'_>, pair: Pair, new: &NewEvidence) -> Result<Result<(), NotFiled>, Error> {
+    let part = submitted.part("file_evidence", &[pair.movement.uuid()])?;
+    part.run(|| movements::file_evidence(part.scope(), submitted.submitter(), pair.movement, new.clone())).await
+}
+
+/// What became of the chosen entries.
+#[derive(Debug, Default)]
+struct Outcome {
+    filed: Vec<Pair>,
+    refused: Vec<(Pair, NotFiled)>,
+}
+
+impl Outcome {
+    fn add(&mut self, pair: Pair, result: Result<(), NotFiled>) {
+        match result {
+            Ok(()) => self.filed.push(pair),
+            Err(refused) => self.refused.push((pair, refused)),
+        }
+    }
+
+    /// What is said about it.
+    async fn notice(&self, submitted: &SubmittedForm<'_>) -> Result<Notice, Error> {
+        let filed = counted(self.filed.len() as u64, "entry is filed as evidence", "entries are filed as evidence");
+        if self.refused.is_empty() {
+            return Ok(Notice::good(filed, "Next: review each, then accept or reject it."));
+        }
+        let mut links: BTreeMap<MovementId, Link> = BTreeMap::new();
+        let mut said = Vec::new();
+        for (pair, refused) in &self.refused {
+            let (movement, why) = match refused {
+                NotFiled::Refused(reason) => (pair.movement, line(*reason)),
+                NotFiled::Elsewhere(holder) => {
+                    let why = "It is filed for another payment. An entry, and a bank’s reference, counts once.";
+                    (holder.movement_id, why.to_owned())
+                }
+            };
+            let named = movements::get(submitted.scope(), movement).await?.movement;
+            let amount = named.terms().money.map(|money| format!(", {}", money.for_people())).unwrap_or_default();
+            let text = format!("{}{amount}", purpose_of(&named));
+            said.push(format!("Entry {}: {why} It stands with “{text}”.", pair.number));
+            links.insert(movement, Link { url: movement_url(movement), text });
+        }
+        let (class, title) = if self.filed.is_empty() {
+            ("bad", "Nothing was filed".to_owned())
+        } else {
+            ("warn", format!("{filed}, and {} not", self.refused.len()))
+        };
+        Ok(Notice { links: links.into_values().collect(), ..Notice::new(class, title, said) })
+    }
+}

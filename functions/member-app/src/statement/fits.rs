@@ -1,0 +1,287 @@
+//! Which entries of a statement may belong to which payments, and why, in words.
+
+use std::collections::BTreeSet;
+
+use shared::domain::ids::{MovementId, StatementId};
+use shared::domain::money::{digits_of, in_app};
+use shared::domain::movement::Movement;
+use shared::domain::movement::evidence::StatementEntry;
+use shared::domain::movement::source::ReceiverSource;
+use shared::limits;
+use shared::service::statements::Awaited;
+use shared::wire::page::{Page, PageRequest};
+use statements::{
+    Currency, Entry, Match, Open, OpenMovements, Place, Reason, ReferenceKind, Side, Statement as Read, Strength,
+};
+
+use super::read::{Numbered, entry_of, is_arrival, numbered};
+
+/// What the page of a statement shows of its entries.
+pub(super) struct Found {
+    /// The entries that fit payments, the strongest first.
+    pub fits: Page<Fit>,
+    pub counts: Counts,
+    /// What is no arrival, but has the reference of a payment.
+    pub warnings: Vec<Warning>,
+    pub more_warnings: usize,
+}
+
+/// An entry with the payments that it may belong to.
+pub(super) struct Fit {
+    pub read: Entry,
+    pub entry: StatementEntry,
+    pub matches: Vec<Match<MovementId>>,
+    /// How many more there are.
+    pub more: usize,
+}
+
+/// How many entries there are of each kind. Each entry is in one of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    /// Money that came in, that is filed already.
+    pub filed: u64,
+    /// Money that came in, and fits a payment.
+    pub fit: u64,
+    /// Money that came in, and fits none.
+    pub fit_nothing: u64,
+    /// Money that went out.
+    pub debits: u64,
+    /// What takes an earlier entry back.
+    pub reversals: u64,
+    /// What is not booked.
+    pub pending: u64,
+}
+
+/// An entry that is no arrival, but has the reference of a payment.
+pub(super) struct Warning {
+    pub number: u32,
+    pub read: Entry,
+    pub reference: String,
+    pub movement: MovementId,
+}
+
+/// A payment as entries are compared with it: what is still to arrive. None if nothing is.
+pub(super) fn open(Awaited { movement, payer }: &Awaited) -> Option<Open<MovementId>> {
+    let terms = movement.terms();
+    let money = terms.money?;
+    let claimed = movement.claim().into_iter().flat_map(|claim| &claim.references);
+    let references = terms.reference.iter().map(|reference| reference.as_str().to_owned());
+    Some(Open {
+        id: movement.id(),
+        amount_minor: still_to_arrive(movement).filter(|minor| *minor > 0)?,
+        currency: Currency::parse(money.currency().code())?,
+        references: references.chain(claimed.map(|reference| reference.value().to_owned())).collect(),
+        due_on: terms.due_on.and_then(|day| day.to_string().parse().ok()),
+        counterparty_names: payer.iter().map(|name| name.as_str().to_owned()).collect(),
+    })
+}
+
+/// The amount of a payment less what was accepted, and less the entries of statements that wait for a member. What people say
+/// arrived, and no member has accepted, is no reason against an entry that proves it.
+fn still_to_arrive(movement: &Movement) -> Option<i64> {
+    let due = movement.terms().money?;
+    let counted = movement.receipts().values().filter(|receipt| {
+        let counts = receipt.is_accepted || receipt.source == ReceiverSource::StatementEntry;
+        counts && receipt.money.currency() == due.currency()
+    });
+    counted.map(|receipt| receipt.money.amount_minor()).try_fold(due.amount_minor(), i64::checked_sub)
+}
+
+/// Compares all entries with all payments, and gives a page of those that fit, or only one with more of its payments.
+pub(super) fn find(
+    read: &[Read],
+    open: Vec<Open<MovementId>>,
+    (statement, filed): (StatementId, &BTreeSet<u32>),
+    (page, only): (PageRequest, Option<u32>),
+) -> Found {
+    let (all, open) = (numbered(read), OpenMovements::new(open));
+    let mut counts = Counts::default();
+    let (mut fits, mut warned) = (Vec::new(), Vec::new());
+    for one in &all {
+        if !is_arrival(one.entry) {
+            match one.entry {
+                entry if entry.is_reversal => counts.reversals += 1,
+                entry if entry.side == Side::Debit => counts.debits += 1,
+                _ => counts.pending += 1,
+            }
+            warned.extend(warning(&open, *one));
+        } else if filed.contains(&one.number) {
+            counts.filed += 1;
+        } else if let Some(best) = open.matches(one.entry).first() {
+            counts.fit += 1;
+            fits.push((std::cmp::Reverse(best.strength), one.number, *one));
+        } else {
+            counts.fit_nothing += 1;
+        }
+    }
+    fits.sort_by_key(|(strength, number, _)| (*strength, *number));
+    fits.retain(|(_, number, _)| only.is_none_or(|only| only == *number));
+    let most = match only {
+        Some(_) => limits::STATEMENT_CANDIDATES_OF_ONE_SHOWN,
+        None => limits::STATEMENT_CANDIDATES_SHOWN,
+    };
+    let fits = Page::slice(fits, page).map(|(_, _, one)| {
+        let mut matches = open.matches(one.entry);
+        let more = matches.len().saturating_sub(most);
+        matches.truncate(most);
+        Fit { read: one.entry.clone(), entry: entry_of(statement, &all, one), matches, more }
+    });
+    let more_warnings = warned.len().saturating_sub(limits::STATEMENT_WARNINGS_SHOWN);
+    warned.truncate(limits::STATEMENT_WARNINGS_SHOWN);
+    Found { fits, counts, warnings: warned, more_warnings }
+}
+
+/// What to say of an entry that is no arrival: a payment's reference is in it all the same.
+fn warning(open: &OpenMovements<MovementId>, one: Numbered<'_>) -> Option<Warning> {
+    let as_arrival = Entry { side: Side::Credit, is_reversal: false, is_booked: true, ..one.entry.clone() };
+    let found = open.matches(&as_arrival).into_iter().find_map(|found| {
+        let reference = found.reasons.iter().find_map(|reason| match reason {
+            Reason::ReferenceFound { reference, .. } => Some(reference.clone()),
+            _ => None,
+        });
+        Some((found.id, reference?))
+    });
+    let (movement, reference) = found?;
+    Some(Warning { number: one.number, read: one.entry.clone(), reference, movement })
+}
+
+/// How strong a match is, in words.
+pub(super) fn strength(strength: Strength) -> (&'static str, &'static str) {
+    match strength {
+        Strength::Strong => ("Strong match", "blue"),
+        Strength::Likely => ("Likely match", "blue"),
+        Strength::Possible => ("Possible match", "quiet"),
+        Strength::Partial => ("Reference fits, amount differs", "amber"),
+    }
+}
+
+/// Why an entry may belong to a payment, and what speaks against it.
+pub(super) fn reasons(found: &Match<MovementId>, code: &str) -> (Vec<String>, Vec<String>) {
+    let (mut why, mut differs) = (Vec::new(), Vec::new());
+    let (mut has_reference, mut is_near) = (false, false);
+    for reason in &found.reasons {
+        match reason {
+            Reason::SameAmount => why.push("Same amount and currency".to_owned()),
+            Reason::AmountShort { by_minor } => differs.push(format!("{} less than is due", in_app(*by_minor, code))),
+            Reason::AmountOver { by_minor } => differs.push(format!("{} more than is due", in_app(*by_minor, code))),
+            Reason::OtherCurrency { found } => differs.push(format!("In {found}, not in {code}")),
+            Reason::ReferenceFound { reference, place } => {
+                has_reference = true;
+                why.push(format!("Reference “{reference}” is in {}", place_of(*place)));
+            }
+            Reason::DueDateNear { days_after } => {
+                is_near = true;
+                why.push(days(*days_after));
+            }
+            Reason::NameSimilar { name } => why.push(format!("The payer’s name fits “{name}”")),
+        }
+    }
+    if !has_reference {
+        differs.push("No reference of the payment is in the entry".to_owned());
+    }
+    if !is_near {
+        differs.push("Not within a week of the due date".to_owned());
+    }
+    (why, differs)
+}
+
+fn days(after: i32) -> String {
+    let count = after.unsigned_abs();
+    let days = if count == 1 { "1 day".to_owned() } else { format!("{count} days") };
+    match after {
+        0 => "On the due date".to_owned(),
+        1.. => format!("{days} after the due date"),
+        _ => format!("{days} before the due date"),
+    }
+}
+
+fn place_of(place: Place) -> &'static str {
+    match place {
+        Place::Text => "the text",
+        Place::Reference(kind) => match kind {
+            ReferenceKind::EndToEndId | ReferenceKind::CustomerReference => "the payer’s reference",
+            ReferenceKind::Uetr => "the UETR",
+            ReferenceKind::CheckNumber => "the check number",
+            ReferenceKind::CreditorReference => "the payee’s reference",
+            ReferenceKind::AccountServicerReference
+            | ReferenceKind::BankReference
+            | ReferenceKind::TransactionId
+            | ReferenceKind::ClearingSystemReference => "the bank’s reference",
+            _ => "a reference",
+        },
+    }
+}
+
+/// The amount of an entry in the words of pages.
+pub(super) fn amount(entry: &Entry) -> String {
+    let code = entry.currency.code();
+    if digits_of(code) == entry.currency.decimals() {
+        in_app(entry.amount_minor, code)
+    } else {
+        entry.currency.written(entry.amount_minor.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixtures::{Lines, statement};
+    use super::*;
+
+    /// What a reversal has.
+    const REVERSAL: &str = "<RvslInd>true</RvslInd>";
+
+    fn payment(amount_minor: i64) -> Open<MovementId> {
+        Open {
+            id: MovementId::new(),
+            amount_minor,
+            currency: Currency::parse("USD").expect("a currency"),
+            references: vec!["INV-117".to_owned()],
+            due_on: "2026-03-20".parse().ok(),
+            counterparty_names: Vec::new(),
+        }
+    }
+
+    fn found(lines: &[Lines<'_>], open: Vec<Open<MovementId>>, filed: &[u32], only: Option<u32>) -> Found {
+        let filed = filed.iter().copied().collect();
+        let page = PageRequest::new(limits::STATEMENT_ENTRIES_SHOWN, 0);
+        find(&statement(lines), open, (StatementId::new(), &filed), (page, only))
+    }
+
+    #[test]
+    fn what_went_out_or_came_back_is_offered_as_no_arrival_but_told() {
+        let lines = [
+            ("100.00", "DBIT", "", "INV-117"),
+            ("100.00", "DBIT", REVERSAL, "INV-117"),
+            ("100.00", "CRDT", REVERSAL, "INV-117"),
+            ("7.00", "CRDT", "", "INV-117"),
+            ("100.00", "CRDT", "", "INV-117"),
+        ];
+        let found = found(&lines, vec![payment(10_000)], &[], None);
+        assert_eq!(found.counts, Counts { fit: 2, debits: 1, reversals: 2, ..Counts::default() });
+        let numbers: Vec<u32> = found.fits.data.iter().map(|fit| fit.entry.number).collect();
+        assert_eq!(numbers, [5, 4], "the strongest first");
+        let warned: Vec<u32> = found.warnings.iter().map(|warning| warning.number).collect();
+        assert_eq!(warned, [1, 2, 3]);
+    }
+
+    #[test]
+    fn what_is_filed_is_not_offered_again_and_of_many_payments_some_are() {
+        let lines = [("100.00", "CRDT", "", "INV-117"); 2];
+        let open: Vec<_> = std::iter::repeat_with(|| payment(10_000)).take(5).collect();
+        let all = found(&lines, open.clone(), &[1], Some(2));
+        assert_eq!((all.fits.data[0].matches.len(), all.fits.data[0].more), (5, 0), "one alone has all of them");
+        let found = found(&lines, open, &[1], None);
+        assert_eq!(found.counts, Counts { filed: 1, fit: 1, ..Counts::default() });
+        let [fit] = &found.fits.data[..] else { panic!("one entry") };
+        assert_eq!((fit.entry.number, fit.matches.len(), fit.more), (2, 3, 2));
+    }
+
+    #[test]
+    fn reasons_say_why_and_what_differs() {
+        let found = found(&[("7.00", "CRDT", "", "INV-117")], vec![payment(10_000)], &[], None);
+        let (why, differs) = reasons(&found.fits.data[0].matches[0], "USD");
+        assert_eq!(why, ["Reference “INV-117” is in the text", "2 days before the due date"]);
+        assert_eq!(differs, ["$93.00 USD less than is due"]);
+        assert_eq!((days(0), days(-1)), ("On the due date".to_owned(), "1 day before the due date".to_owned()));
+    }
+}

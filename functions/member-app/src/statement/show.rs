@@ -1,0 +1,322 @@
+//! The page of a statement: the entries that fit payments, why they do, and what is filed.
+
+use std::collections::{BTreeSet, HashMap};
+
+use askama::Template;
+use shared::domain::ids::{EvidenceId, MovementId, StatementId};
+use shared::domain::movement::Movement;
+use shared::domain::movement::evidence::{EvidenceKey, EvidenceState};
+use shared::error::Error;
+use shared::limits;
+use shared::service::movements::EvidenceHolder;
+use shared::service::statements::{self as stored, Awaited, FiledEvidence, StatementReview};
+use shared::web::Request;
+use shared::wire::page::{Page, PageRequest};
+use statements::{Entry, Match, Side};
+
+use super::fits::{self, Counts, Fit, Found, Warning};
+use super::{RowFacts, counted, grouped, read, statement_url};
+use crate::Handler;
+use crate::done::notice_of_act;
+use crate::labels::{Badge, DisplayTime, actor_label};
+use crate::layout::{Layout, Link, Notice};
+use crate::movement::{evidence_url, movement_url, purpose_of};
+use crate::pager::{Pager, is_past_the_end};
+use crate::response::PageResponse;
+
+/// The characters of an entry's text that are shown.
+const TEXT_CHARS_SHOWN: usize = 160;
+/// The references of an entry that are shown.
+const REFERENCES_SHOWN: usize = 3;
+
+#[derive(Template)]
+#[template(path = "statement.html")]
+struct StatementPage {
+    layout: Layout,
+    notice: Option<Notice>,
+    title: String,
+    path: String,
+    facts: RowFacts,
+    by: String,
+    at: DisplayTime,
+    /// How many entries there are of each kind.
+    figures: Vec<(&'static str, String)>,
+    has_filed: bool,
+    fit_count: String,
+    /// Whether only one entry is shown.
+    is_one: bool,
+    fits: Vec<Card>,
+    fit_pager: Option<Pager>,
+    filed: Vec<FiledRow>,
+    filed_pager: Option<Pager>,
+    warnings: Vec<String>,
+    more_warnings: usize,
+    awaited: usize,
+    more_awaited: usize,
+}
+
+/// An entry with the payments that it may belong to.
+struct Card {
+    number: u32,
+    position: String,
+    amount: String,
+    facts: Vec<(&'static str, String)>,
+    /// The payment for which it counts already.
+    standing: Option<Link>,
+    choices: Vec<Choice>,
+    more: usize,
+}
+
+/// A payment that an entry may belong to.
+struct Choice {
+    /// The name of the check box.
+    name: String,
+    /// The id of the evidence that it files.
+    evidence: String,
+    is_checked: bool,
+    payment: String,
+    url: String,
+    about: String,
+    badge: &'static str,
+    class: &'static str,
+    why: Vec<String>,
+    differs: Vec<String>,
+}
+
+/// An entry that is filed.
+struct FiledRow {
+    number: u32,
+    amount: String,
+    payment: Link,
+    badge: Badge,
+    /// Where it is accepted, if no member has decided about it.
+    accept: Option<String>,
+}
+
+/// Shows the page.
+pub(crate) struct Show;
+
+impl Handler for Show {
+    fn operation(_: &Request) -> &'static str {
+        "view_statement"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (notice, cookie) = notice_of_act(request).await;
+        Ok(page(request, notice, &BTreeSet::new()).await?.with_cookie(cookie))
+    }
+}
+
+/// The page. The boxes with these names are checked.
+pub(super) async fn page(
+    request: &Request,
+    notice: Option<Notice>,
+    checked: &BTreeSet<String>,
+) -> Result<PageResponse, Error> {
+    let (id, signed_in): (StatementId, _) = (request.path_id("id")?, request.signed_in()?);
+    let [fit_page, filed_page] = ["offset", "filed"].map(|parameter| requested(request, parameter));
+    let review = stored::review(signed_in.scope(), id, filed_page).await?;
+    let Some(facts) = review.statement.facts.as_ref().map(RowFacts::from) else {
+        return Ok(PageResponse::see_other(format!("{}/columns", statement_url(id))));
+    };
+    let found = found(request, &review, fit_page).await?;
+    let url = |name: &'static str| move |offset: u64| format!("{}?{name}={offset}", statement_url(id));
+    if is_past_the_end(found.fits.pagination) {
+        return Ok(PageResponse::see_other(statement_url(id)));
+    }
+    let keys: Vec<EvidenceKey> = found.fits.data.iter().flat_map(|fit| fit.entry.keys()).collect();
+    let holders = stored::holders(signed_in.scope(), &keys).await?;
+    let shown = Shown { review: &review, holders: &holders, checked };
+    let filed = Page::slice(review.filed.iter(), filed_page).pagination;
+    let page = StatementPage {
+        layout: Layout::new(request),
+        notice,
+        title: review.statement.file.name.as_str().to_owned(),
+        path: statement_url(id),
+        facts,
+        by: actor_label(&review.statement.uploaded_by),
+        at: review.statement.uploaded_at.into(),
+        figures: figures(found.counts),
+        has_filed: !review.filed.is_empty(),
+        fit_count: grouped(found.counts.fit),
+        is_one: request.query("entry").is_some(),
+        fits: found.fits.data.iter().map(|fit| shown.card(fit)).collect(),
+        fit_pager: Pager::new("the entries that fit", found.fits.pagination, url("offset")),
+        filed: review.shown.iter().map(filed_row).collect(),
+        filed_pager: Pager::new("the filed entries", filed, url("filed")),
+        warnings: found.warnings.iter().map(|warning| shown.warning(warning)).collect(),
+        more_warnings: found.more_warnings,
+        awaited: review.awaited.len(),
+        more_awaited: review.more_awaited,
+    };
+    let objects = review.shown.iter().map(|filed| filed.evidence.id().uuid());
+    Ok(PageResponse::render(&page)?.showing(std::iter::once(id.uuid()).chain(objects)))
+}
+
+/// A page of the entries from the offset in a query parameter on.
+fn requested(request: &Request, parameter: &str) -> PageRequest {
+    let offset = request.query(parameter).and_then(|text| text.parse().ok()).unwrap_or_default();
+    PageRequest::new(limits::STATEMENT_ENTRIES_SHOWN, offset)
+}
+
+/// Reads the file again, and compares its entries with the payments that wait for proof.
+async fn found(request: &Request, review: &StatementReview, page: PageRequest) -> Result<Found, Error> {
+    let org = request.signed_in()?.scope().org();
+    let file = request.app().files()?.get(org, &review.statement.file.content).await?;
+    let open = review.awaited.iter().filter_map(fits::open).collect();
+    let filed = review.filed.iter().map(|filed| filed.number).collect();
+    let only = request.query("entry").and_then(|number| number.parse().ok());
+    let statement = review.statement.clone();
+    read::apart(move || {
+        let read = read::entries_again(&statement, &file)?;
+        Ok(fits::find(&read, open, (statement.id, &filed), (page, only)))
+    })
+    .await?
+}
+
+/// How many entries there are of each kind, in words.
+fn figures(counts: Counts) -> Vec<(&'static str, String)> {
+    let Counts { filed, fit, fit_nothing, .. } = counts;
+    let mut figures = vec![("Fit a payment", grouped(fit)), ("Fit no payment", grouped(fit_nothing))];
+    figures.extend((filed > 0).then(|| ("Filed as evidence", grouped(filed))));
+    figures.extend(no_proof(counts).map(|some| ("Never proof of an arrival", some)));
+    figures
+}
+
+/// What is said of the entries that can be no proof.
+fn no_proof(counts: Counts) -> Option<String> {
+    let Counts { debits, reversals, pending, .. } = counts;
+    let some = [
+        (debits, ["debit", "debits"]),
+        (reversals, ["reversal or return", "reversals or returns"]),
+        (pending, ["entry that is not booked", "entries that are not booked"]),
+    ];
+    let some = some.into_iter().filter(|(count, _)| *count > 0);
+    let some: Vec<String> = some.map(|(count, [one, many])| counted(count, one, many)).collect();
+    (!some.is_empty()).then(|| some.join(", "))
+}
+
+/// What cards are made of.
+struct Shown<'a> {
+    review: &'a StatementReview,
+    holders: &'a HashMap<EvidenceKey, EvidenceHolder>,
+    checked: &'a BTreeSet<String>,
+}
+
+impl Shown<'_> {
+    fn awaited(&self, id: MovementId) -> Option<&Awaited> {
+        self.review.awaited.iter().find(|awaited| awaited.movement.id() == id)
+    }
+
+    /// The link to a payment, which may be one that waits no longer.
+    fn link_to(&self, id: MovementId) -> Link {
+        let filed = self.review.shown.iter().map(|filed| &filed.movement);
+        let known =
+            self.awaited(id).map(|awaited| &awaited.movement).into_iter().chain(filed).find(|one| one.id() == id);
+        Link { url: movement_url(id), text: known.map_or_else(|| "another payment".to_owned(), named) }
+    }
+
+    fn card(&self, fit: &Fit) -> Card {
+        let holder = fit.entry.keys().iter().find_map(|key| self.holders.get(key)).map(|holder| holder.movement_id);
+        let standing = holder.map(|id| self.link_to(id));
+        let choices = fit.matches.iter().filter(|_| holder.is_none());
+        Card {
+            number: fit.entry.number,
+            position: fit.read.position.to_string(),
+            amount: fits::amount(&fit.read),
+            facts: facts(&fit.read),
+            choices: choices.filter_map(|found| self.choice(fit, found)).collect(),
+            more: if standing.is_some() { 0 } else { fit.more },
+            standing,
+        }
+    }
+
+    fn choice(&self, fit: &Fit, found: &Match<MovementId>) -> Option<Choice> {
+        let Awaited { movement, payer } = self.awaited(found.id)?;
+        let terms = movement.terms();
+        let name = format!("pair.{}.{}", fit.entry.number, movement.id());
+        let (why, mut differs) = fits::reasons(found, terms.money?.currency().code());
+        let value_day = read::day(fit.read.value_on.or(fit.read.booked_on));
+        if movement.claim().is_some_and(|claim| value_day.is_some_and(|day| day < claim.sent_on)) {
+            differs.push("Before the day on which the sender says it was sent".to_owned());
+        }
+        let payer = payer.as_ref().map(|payer| format!("From {}", payer.as_str()));
+        let due = terms.due_on.map(|due| format!("due {}", due.for_people()));
+        let reference = terms.reference.as_ref().map(|reference| format!("reference {}", reference.as_str()));
+        let about: Vec<String> = payer.into_iter().chain(due).chain(reference).collect();
+        let (badge, class) = fits::strength(found.strength);
+        Some(Choice {
+            is_checked: self.checked.contains(&name),
+            name,
+            evidence: EvidenceId::new().to_string(),
+            payment: named(movement),
+            url: movement_url(movement.id()),
+            about: about.join(", "),
+            badge,
+            class,
+            why,
+            differs,
+        })
+    }
+
+    fn warning(&self, warning: &Warning) -> String {
+        let Warning { number, read, reference, movement } = warning;
+        let what = match read {
+            entry if entry.is_reversal => "takes an earlier entry back",
+            entry if entry.side == Side::Debit => "is a debit",
+            _ => "is not booked",
+        };
+        let payment = self.link_to(*movement).text;
+        format!(
+            "Entry {number}, {}, {what}. It has the reference “{reference}” of {payment}, and proves no arrival.",
+            fits::amount(read)
+        )
+    }
+}
+
+/// A payment with its amount.
+fn named(movement: &Movement) -> String {
+    let amount = movement.terms().money.map(|money| format!(", {}", money.for_people())).unwrap_or_default();
+    format!("{}{amount}", purpose_of(movement))
+}
+
+/// What an entry says.
+fn facts(entry: &Entry) -> Vec<(&'static str, String)> {
+    let day = |date| read::day(date).map(shared::domain::day::Day::for_people);
+    let (value, booked) = (day(entry.value_on), day(entry.booked_on));
+    let mut facts = Vec::new();
+    facts.extend(value.clone().map(|day| ("Value date", day)));
+    facts.extend(booked.filter(|day| Some(day) != value.as_ref()).map(|day| ("Booked", day)));
+    facts.extend(entry.counterparty.clone().map(|name| ("Payer", name)));
+    facts.extend(entry.text.as_deref().map(|text| ("Text", cut(text))));
+    let references: Vec<&str> =
+        entry.references.iter().take(REFERENCES_SHOWN).map(|found| found.value.as_str()).collect();
+    if !references.is_empty() {
+        let more = entry.references.len().saturating_sub(REFERENCES_SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        facts.push(("References", cut(&format!("{}{more}", references.join(", ")))));
+    }
+    facts
+}
+
+/// A text of at most so many characters as are shown.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(TEXT_CHARS_SHOWN) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}
+
+fn filed_row(FiledEvidence { number, evidence, movement }: &FiledEvidence) -> FiledRow {
+    let badge = match evidence.state() {
+        EvidenceState::Accepted { .. } => Badge { text: "Accepted", class: "green" },
+        _ => Badge { text: "To review", class: "blue" },
+    };
+    FiledRow {
+        number: *number,
+        amount: evidence.facts().money.for_people(),
+        payment: Link { url: movement_url(movement.id()), text: named(movement) },
+        badge,
+        accept: evidence.is_undecided().then(|| format!("{}/accept", evidence_url(movement.id(), evidence.id()))),
+    }
+}

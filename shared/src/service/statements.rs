@@ -1,0 +1,193 @@
+//! Bank statements: what members upload, and what the page of a statement compares its entries with. An entry is filed by
+//! [`movements::file_evidence`](super::movements::file_evidence), like all evidence.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::domain::contact::DisplayName;
+use crate::domain::ids::{ContactId, MovementId, StatementId};
+use crate::domain::member::Member;
+use crate::domain::movement::Movement;
+use crate::domain::movement::evidence::{Evidence, EvidenceFile, EvidenceKey};
+use crate::domain::movement::terms::Direction;
+use crate::domain::statement::{FiledEntry, RememberedColumns, Statement, StatementFacts};
+use crate::error::Error;
+use crate::limits;
+use crate::service::movements::EvidenceHolder;
+use crate::service::scope::{Plan, Scope};
+use crate::store::statements as stored;
+use crate::store::{OrgStore, Versioned};
+use crate::wire::page::{Page, PageRequest};
+
+/// A statement to be uploaded.
+#[derive(Debug, Clone)]
+pub struct NewStatement {
+    /// Its id, which the form carries.
+    pub id: StatementId,
+    /// The file.
+    pub file: EvidenceFile,
+    /// What was read. None of a CSV file that waits for its columns.
+    pub facts: Option<StatementFacts>,
+}
+
+/// A statement.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none.
+pub async fn get(scope: &Scope, id: StatementId) -> Result<Statement, Error> {
+    found(scope, id).await.map(Versioned::into_inner)
+}
+
+async fn found(scope: &Scope, id: StatementId) -> Result<Versioned<Statement>, Error> {
+    scope.store().statement(id).await?.ok_or_else(Error::not_found)
+}
+
+/// A page of the statements, the newest first.
+///
+/// # Errors
+/// When they can't be read.
+pub async fn list(scope: &Scope, page: PageRequest) -> Result<Page<Statement>, Error> {
+    Ok(scope.store().list_statements(page).await?)
+}
+
+/// Which column is which in CSV files with a header, if the organization remembers it.
+///
+/// # Errors
+/// When it can't be read.
+pub async fn remembered_columns(scope: &Scope, header: &str) -> Result<Option<String>, Error> {
+    Ok(scope.store().remembered_columns(header).await?.map(|remembered| remembered.columns))
+}
+
+/// Uploads a statement, with the id that the form carries: a form that is sent twice uploads it once. The refusal is the
+/// statement that has the same file.
+///
+/// # Errors
+/// When the table does not answer.
+pub async fn upload(
+    scope: &Scope,
+    by: &Member,
+    NewStatement { id, file, facts }: NewStatement,
+) -> Result<Plan<Result<(), StatementId>>, Error> {
+    if let Some(standing) = scope.store().statement_of_file(&file.content.sha256).await? {
+        let output = if standing == id { Ok(()) } else { Err(standing) };
+        return Ok(Plan::new(scope, output).showing([standing.uuid()]));
+    }
+    let uploaded_by = scope.actor().clone();
+    let statement = Statement { id, file, uploaded_by, uploaded_at: scope.now(), facts };
+    let changes = stored::create(scope.call(), by, &statement)?;
+    Ok(Plan::new(scope, Ok(())).change([changes]).showing([id.uuid()]))
+}
+
+/// Reads a CSV file that waits for its columns, and remembers them for the next file with the same header. A statement that
+/// was read stays as it was read: its entries may be filed already.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such statement.
+pub async fn read_columns(
+    scope: &Scope,
+    by: &Member,
+    id: StatementId,
+    (facts, columns): (StatementFacts, RememberedColumns),
+) -> Result<Plan<()>, Error> {
+    let before = found(scope, id).await?;
+    let plan = Plan::new(scope, ()).showing([id.uuid()]);
+    if before.facts.is_some() {
+        return Ok(plan);
+    }
+    let after = Statement { facts: Some(facts), ..(*before).clone() };
+    Ok(plan.change([stored::read(scope.call(), by, (&before, &after), &columns)?]))
+}
+
+/// A movement that waits for proof of its arrival, and who pays.
+#[derive(Debug, Clone)]
+pub struct Awaited {
+    /// The movement.
+    pub movement: Movement,
+    /// The payer's name.
+    pub payer: Option<DisplayName>,
+}
+
+/// An entry that is filed as evidence.
+#[derive(Debug, Clone)]
+pub struct FiledEvidence {
+    /// Which entry.
+    pub number: u32,
+    /// The evidence.
+    pub evidence: Evidence,
+    /// Its movement.
+    pub movement: Movement,
+}
+
+/// A statement with what its entries are compared with.
+#[derive(Debug)]
+pub struct StatementReview {
+    /// The statement.
+    pub statement: Statement,
+    /// The entries that are filed, by number.
+    pub filed: Vec<FiledEntry>,
+    /// Those of them that the page shows.
+    pub shown: Vec<FiledEvidence>,
+    /// The movements to the receiving side that wait for proof.
+    pub awaited: Vec<Awaited>,
+    /// How many more there are than were looked at.
+    pub more_awaited: usize,
+}
+
+/// A statement with what its entries are compared with: the movements that wait for proof, those due first. Of its filed
+/// entries, those of a page are read.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such statement.
+pub async fn review(scope: &Scope, id: StatementId, page: PageRequest) -> Result<StatementReview, Error> {
+    let store = scope.store();
+    let (filed, awaited) =
+        (async { Ok(store.filed_entries(id).await?) }, async { Ok(store.awaited_movements().await?) });
+    let (statement, filed, mut awaited) = tokio::try_join!(found(scope, id), filed, awaited)?;
+    awaited.sort_by_key(|movement| (movement.due_on.is_none(), movement.due_on, movement.id));
+    let more_awaited = awaited.len().saturating_sub(limits::STATEMENT_MOVEMENTS_MAX);
+    awaited.truncate(limits::STATEMENT_MOVEMENTS_MAX);
+    let payers: HashMap<MovementId, ContactId> =
+        awaited.iter().filter_map(|movement| Some((movement.id, movement.payer?))).collect();
+    let on_page = Page::slice(filed.clone(), page).data;
+    let contacts: BTreeSet<ContactId> = payers.values().copied().collect();
+    let (movements, contacts, shown) = tokio::try_join!(
+        async { Ok::<_, Error>(store.movements(awaited.iter().map(|movement| movement.id)).await?) },
+        async { Ok(store.contacts(contacts).await?) },
+        filed_evidence(store, &on_page),
+    )?;
+    let names: HashMap<ContactId, DisplayName> =
+        contacts.into_iter().map(|contact| (contact.id, contact.display_name.clone())).collect();
+    let awaited = movements.into_iter().map(Versioned::into_inner).filter(may_arrive).map(|movement| {
+        let payer = payers.get(&movement.id()).and_then(|payer| names.get(payer)).cloned();
+        Awaited { movement, payer }
+    });
+    let awaited = awaited.collect();
+    Ok(StatementReview { statement: statement.into_inner(), filed, shown, awaited, more_awaited })
+}
+
+/// Whether a statement of the receiving side may show the arrival of a movement: what the organization itself pays
+/// arrives on the statement of someone else.
+fn may_arrive(movement: &Movement) -> bool {
+    movement.terms().direction != Direction::Outgoing
+}
+
+/// The evidence of filed entries, with its movements.
+async fn filed_evidence(store: &OrgStore, filed: &[FiledEntry]) -> Result<Vec<FiledEvidence>, Error> {
+    let movements: BTreeSet<MovementId> = filed.iter().map(|entry| entry.movement_id).collect();
+    let (evidence, movements) = tokio::try_join!(store.evidence_of_entries(filed), store.movements(movements))?;
+    let movements: HashMap<MovementId, Movement> =
+        movements.into_iter().map(|movement| (movement.id(), movement.into_inner())).collect();
+    let show = |evidence: Evidence| {
+        let number = evidence.entry()?.number;
+        let movement = movements.get(&evidence.movement_id())?.clone();
+        Some(FiledEvidence { number, evidence, movement })
+    };
+    Ok(evidence.into_iter().filter_map(show).collect())
+}
+
+/// The movements for which entries count already, by what the entries count under.
+///
+/// # Errors
+/// When they can't be read.
+pub async fn holders(scope: &Scope, keys: &[EvidenceKey]) -> Result<HashMap<EvidenceKey, EvidenceHolder>, Error> {
+    Ok(scope.store().holders_by_key(keys).await?)
+}

@@ -1,0 +1,128 @@
+//! Bank statements: a record each; its filed entries, items beside it; a row in the list; a unique item for its file; and an
+//! item for each header of CSV files whose columns the organization remembers.
+//!
+//! Decision: an entry that is filed is an item beside its statement, written in the transaction that files it and removed in
+//! the one that rejects or withdraws it. The page of a statement knows in one query which entries stand where, however many
+//! movements there are; what holds across files are the [unique items of evidence](super::movements).
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use super::change::{Change, Changes};
+use super::item::{Item, from_item, text, to_item};
+use super::keys::{self, FILED, Key, Rows};
+use super::list::{Order, RowFilter};
+use super::record::{self, Record, Row};
+use super::{OrgStore, StoreError, Versioned};
+use crate::domain::call_context::CallContext;
+use crate::domain::ids::{OrgId, StatementId};
+use crate::domain::member::Member;
+use crate::domain::movement::evidence::Evidence;
+use crate::domain::statement::{FiledEntry, RememberedColumns, Statement};
+use crate::wire::page::{Page, PageRequest};
+use crate::wire::text::Folded;
+
+/// The attribute of a file's unique item that holds the statement.
+const STATEMENT: &str = "statement_id";
+
+impl Record for Statement {
+    type Id = StatementId;
+    const ROWS: Rows = Rows::Statements;
+
+    fn key(org: OrgId, id: StatementId) -> Key {
+        keys::statement(org, id)
+    }
+
+    fn record_id(&self) -> StatementId {
+        self.id
+    }
+
+    fn row(&self) -> Row {
+        Row::searched_by(Folded::new(self.file.name.as_str()))
+    }
+
+    fn encode(&self) -> Result<Item, StoreError> {
+        record::encoded(self)
+    }
+
+    fn decode(item: Item) -> Result<Self, StoreError> {
+        from_item(item)
+    }
+}
+
+impl OrgStore {
+    /// A statement.
+    pub(crate) async fn statement(&self, id: StatementId) -> Result<Option<Versioned<Statement>>, StoreError> {
+        self.find(id).await
+    }
+
+    /// A page of the statements, the newest first.
+    pub(crate) async fn list_statements(&self, page: PageRequest) -> Result<Page<Statement>, StoreError> {
+        self.list(Order::NewestFirst, &RowFilter::default(), page).await
+    }
+
+    /// The statement with a file.
+    pub(crate) async fn statement_of_file(&self, sha256: &str) -> Result<Option<StatementId>, StoreError> {
+        let found = self.store.get(keys::statement_file(self.org, sha256)).await?;
+        Ok(found.and_then(|item| text(&item, STATEMENT)?.parse().ok()))
+    }
+
+    /// The entries of a statement that are filed as evidence, in the order of the file.
+    pub(crate) async fn filed_entries(&self, statement: StatementId) -> Result<Vec<FiledEntry>, StoreError> {
+        let items = self.beginning(&keys::statement_items(self.org, statement), FILED).await?;
+        items.into_iter().map(from_item).collect()
+    }
+
+    /// Which column is which in files with a header, if the organization remembers it.
+    pub(crate) async fn remembered_columns(&self, header: &str) -> Result<Option<RememberedColumns>, StoreError> {
+        self.store.get(keys::statement_columns(self.org, header)).await?.map(from_item).transpose()
+    }
+
+    /// The evidence of filed entries, in their order.
+    pub(crate) async fn evidence_of_entries(&self, filed: &[FiledEntry]) -> Result<Vec<Evidence>, StoreError> {
+        let key = |entry: &FiledEntry| keys::evidence(self.org, entry.movement_id, entry.evidence_id);
+        let keys: Vec<Key> = filed.iter().map(key).collect();
+        self.store.get_all(&keys).await?.into_iter().map(from_item).collect()
+    }
+}
+
+/// The changes with which a member uploads a statement. Its id and its file must be new.
+pub(crate) fn create(call: &CallContext, by: &Member, statement: &Statement) -> Result<Changes, StoreError> {
+    let org = call.org();
+    let mut file = keys::statement_file(org, &statement.file.content.sha256).into_item();
+    file.insert(STATEMENT.to_owned(), AttributeValue::S(statement.id.to_string()));
+    let mut changes = record::create(org, statement)?;
+    changes.push(Change::Create(file));
+    Ok(Changes::by_member(call, by, changes))
+}
+
+/// The changes with which a member says which column is which.
+pub(crate) fn read(
+    call: &CallContext,
+    by: &Member,
+    (before, after): (&Versioned<Statement>, &Statement),
+    columns: &RememberedColumns,
+) -> Result<Changes, StoreError> {
+    let mut changes = record::replace(call.org(), before, after)?;
+    // The latest choice is remembered.
+    changes.push(Change::Put(to_item(keys::statement_columns(call.org(), &columns.header), columns)?));
+    Ok(Changes::by_member(call, by, changes))
+}
+
+/// What the statement of evidence has to know: that one of its entries is filed, or is free again. The movement's version
+/// guards it, and the entry's unique item.
+pub(super) fn filed_entry(org: OrgId, evidence: &Evidence) -> Result<Option<Change>, StoreError> {
+    let Some(entry) = evidence.entry().filter(|_| !evidence.is_accepted()) else { return Ok(None) };
+    let key = keys::filed_entry(org, entry.statement_id, entry.number);
+    if !evidence.is_undecided() {
+        return Ok(Some(Change::Delete(key)));
+    }
+    let (movement_id, evidence_id) = (evidence.movement_id(), evidence.id());
+    Ok(Some(Change::Put(to_item(key, &FiledEntry { number: entry.number, movement_id, evidence_id })?)))
+}
+
+/// Items by their keys.
+pub(super) fn by_key(items: Vec<Item>) -> HashMap<Key, Item> {
+    items.into_iter().filter_map(|item| Some((Key::of(&item)?, item))).collect()
+}
