@@ -87,13 +87,15 @@ impl BankInstructions {
         }
     }
 
-    /// The last characters of the account number: of a free text, of the longest number in it.
+    /// The last characters of the account number: of a free text, of the number with the most digits in it.
     #[must_use]
     pub fn ending(&self) -> String {
         match self {
             Self::Account(details) => details.ending(),
             Self::Free(text) => {
-                numbers(text).into_iter().max_by_key(String::len).map(|number| ending(&number)).unwrap_or_default()
+                // A word that has some digits is an account number only if nothing looks more like one.
+                let likelihood = |number: &String| (has_form_of_account(number), digits(number));
+                numbers(text).into_iter().max_by_key(likelihood).map(|number| ending(&number)).unwrap_or_default()
             }
         }
     }
@@ -136,6 +138,21 @@ impl BankInstructions {
     fn sha256(&self, salt: Uuid) -> String {
         crypto::sha256_hex(serde_json::json!([salt, self]).to_string().as_bytes())
     }
+}
+
+/// Whether a number has digits only, or begins like an IBAN.
+fn has_form_of_account(number: &str) -> bool {
+    let begins_like_iban = match number.as_bytes() {
+        [one, two, check, digit, ..] => {
+            one.is_ascii_alphabetic() && two.is_ascii_alphabetic() && check.is_ascii_digit() && digit.is_ascii_digit()
+        }
+        _ => false,
+    };
+    begins_like_iban || number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn digits(text: &str) -> usize {
+    text.bytes().filter(u8::is_ascii_digit).count()
 }
 
 /// The numbers in a text, also those with letters, in their order. Groups of digits with a space or a hyphen between them are

@@ -103,7 +103,7 @@ async fn a_document_counts_once_and_the_page_says_where_it_stands() {
 #[tokio::test]
 async fn what_was_accepted_before_is_said_and_what_may_be_the_same_money() {
     let deal = Deal::claimed().await;
-    let first = deal.file(&deal.maren, "recipient_confirmation", "125,000.00", "").await;
+    let first = deal.file(&deal.maren, "recipient_confirmation", "125,000.00", "R-1").await;
     let before = deal.kim.get(&format!("{first}/accept")).await;
     assert!(!before.says("accepted before"), "{}", before.body);
     assert_eq!(submit(&deal.kim, &format!("{first}/accept"), &format!("{first}/accept"), &[]).await.status, 303);
