@@ -316,7 +316,11 @@ mod tests {
             assert_eq!(read(kind, number, code).unwrap_err(), [wrong], "{number} {code}");
         }
         let free = read(InstructionsKind::Other, "000123456789", "First Bank").unwrap();
-        assert_eq!((free.kind(), free.ending().as_str()), (InstructionsKind::Other, ""), "the last number is short");
+        assert_eq!(
+            (free.kind(), free.ending().as_str()),
+            (InstructionsKind::Other, "6789"),
+            "of a branch, too, there is a number"
+        );
         for (text, ending) in [
             ("Account 000123456789, reference 2026", "6789"),
             ("Account 1234 5678 9012 at the branch in 10117 Berlin", "9012"),
