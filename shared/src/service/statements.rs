@@ -9,7 +9,7 @@ use crate::domain::member::Member;
 use crate::domain::movement::Movement;
 use crate::domain::movement::evidence::{Evidence, EvidenceFile, EvidenceKey};
 use crate::domain::movement::terms::Direction;
-use crate::domain::statement::{FiledEntry, RememberedColumns, Statement, StatementFacts};
+use crate::domain::statement::{FiledEntry, RememberedColumns, Statement, StatementFacts, StatementFormat};
 use crate::error::Error;
 use crate::limits;
 use crate::service::movements::EvidenceHolder;
@@ -77,8 +77,18 @@ pub async fn upload(
     Ok(Plan::new(scope, Ok(())).change([changes]).showing([id.uuid()]))
 }
 
-/// Reads a CSV file that waits for its columns, and remembers them for the next file with the same header. A statement that
-/// was read stays as it was read: its entries may be filed already.
+/// Whether a member may say which column is which: of a CSV file of which no entry is filed. What was filed from it was read
+/// with the columns that it has.
+///
+/// # Errors
+/// When the table does not answer.
+pub async fn takes_columns(scope: &Scope, statement: &Statement) -> Result<bool, Error> {
+    let Some(facts) = &statement.facts else { return Ok(true) };
+    Ok(facts.format == StatementFormat::Csv && scope.store().filed_entries(statement.id).await?.is_empty())
+}
+
+/// Reads a CSV file with the columns that a member chose, and remembers them for the next file with the same header. False if
+/// an entry is filed by now: then the statement stays as it was read.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is no such statement.
@@ -87,14 +97,17 @@ pub async fn read_columns(
     by: &Member,
     id: StatementId,
     (facts, columns): (StatementFacts, RememberedColumns),
-) -> Result<Plan<()>, Error> {
+) -> Result<Plan<bool>, Error> {
     let before = found(scope, id).await?;
-    let plan = Plan::new(scope, ()).showing([id.uuid()]);
-    if before.facts.is_some() {
-        return Ok(plan);
+    let plan = |output| Plan::new(scope, output).showing([id.uuid()]);
+    if before.facts.as_ref() == Some(&facts) {
+        return Ok(plan(true));
+    }
+    if !takes_columns(scope, &before).await? {
+        return Ok(plan(false));
     }
     let after = Statement { facts: Some(facts), ..(*before).clone() };
-    Ok(plan.change([stored::read(scope.call(), by, (&before, &after), &columns)?]))
+    Ok(plan(true).change([stored::read(scope.call(), by, (&before, &after), &columns)?]))
 }
 
 /// A movement that waits for proof of its arrival, and who pays.

@@ -77,7 +77,7 @@ impl Handler for ShowColumns {
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let (notice, cookie) = notice_of_act(request).await;
         let (statement, file) = load(request).await?;
-        if statement.facts.is_some() {
+        if !stored::takes_columns(request.signed_in()?.scope(), &statement).await? {
             return Ok(PageResponse::see_other(statement_url(statement.id)));
         }
         let suggestion = suggestion(file).await?;
@@ -248,8 +248,15 @@ impl Handler for ChooseColumns {
         let id = statement.id;
         let redirect = redirect_with(&submitted, url_after(id, Some(&facts)), &uploaded(Some(&facts))).await;
         let (scope, by) = (submitted.scope(), submitted.submitter());
-        submitted.run(|| stored::read_columns(scope, by, id, (facts.clone(), remembered.clone()))).await?;
-        Ok(redirect.into())
+        if submitted.run(|| stored::read_columns(scope, by, id, (facts.clone(), remembered.clone()))).await? {
+            return Ok(redirect.into());
+        }
+        let notice = Notice::bad(
+            "The columns stay as they are",
+            "An entry of this statement is filed as evidence. Reject or withdraw that evidence first.",
+        );
+        Ok(page(request, &statement, &suggestion, (Fields::submitted(form, FieldErrors::default()), Some(notice)))?
+            .conflicting())
     }
 }
 

@@ -39,6 +39,8 @@ struct StatementPage {
     facts: RowFacts,
     by: String,
     at: DisplayTime,
+    /// Where its columns are chosen again, as long as no entry is filed.
+    columns: Option<String>,
     /// How many entries there are of each kind.
     figures: Vec<(&'static str, String)>,
     has_filed: bool,
@@ -119,6 +121,7 @@ pub(super) async fn page(
     let Some(facts) = review.statement.facts.as_ref().map(RowFacts::from) else {
         return Ok(PageResponse::see_other(format!("{}/columns", statement_url(id))));
     };
+    let is_csv = review.statement.facts.as_ref().is_some_and(|facts| facts.columns.is_some());
     let found = found(request, &review, fit_page).await?;
     let url = |name: &'static str| move |offset: u64| format!("{}?{name}={offset}", statement_url(id));
     if is_past_the_end(found.fits.pagination) {
@@ -136,6 +139,7 @@ pub(super) async fn page(
         facts,
         by: actor_label(&review.statement.uploaded_by),
         at: review.statement.uploaded_at.into(),
+        columns: (is_csv && review.filed.is_empty()).then(|| format!("{}/columns", statement_url(id))),
         figures: figures(found.counts),
         has_filed: !review.filed.is_empty(),
         fit_count: grouped(found.counts.fit),

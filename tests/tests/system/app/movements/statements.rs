@@ -477,9 +477,24 @@ async fn the_columns_of_a_csv_file_are_chosen_once() {
     assert_eq!((done.status, done.location()), (303, &*format!("{at}#notice")), "{}", done.body);
     let page = maren.get(&at).await;
     assert_says(&page, &["2 entries were read", "Entry 1: $250,000.00 USD", "row 2", "Strong match", "1 debit"]);
-    assert_eq!(maren.get(&columns).await.location(), at, "it stays as it was read");
+    assert_says(&page, &["Choose the columns again"]);
     let second = choose_read(maren, &page, &columns, &full).await;
     assert_eq!((second.status, second.location()), (303, &*format!("{at}#notice")), "{}", second.body);
+
+    // As long as nothing is filed, other columns can be chosen. The latest choice is remembered.
+    assert_eq!(maren.get(&columns).await.status, 200);
+    let other = with("payer", "");
+    for chosen in [&other[..], &full] {
+        let done = choose(maren, &columns, chosen).await;
+        assert_eq!((done.status, done.location()), (303, &*format!("{at}#notice")), "{}", done.body);
+    }
+    let page = maren.get(&at).await;
+    assert_eq!(file(maren, &page, &at, &[pair(&page, 1, deal.id)]).await.status, 303);
+    assert_eq!(maren.get(&columns).await.location(), at, "it stays as it was read");
+    assert!(!maren.get(&at).await.says("Choose the columns again"));
+    let late = choose_read(maren, &page, &columns, &other).await;
+    assert_eq!(late.status, 409, "{}", late.body);
+    assert_says(&late, &["The columns stay as they are"]);
 
     // The next file with the same header is read at once, for every member; one with another header is not.
     let april = format!("{head}18.04.2026;1,00;Ada Okafor;x\n");
