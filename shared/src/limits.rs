@@ -137,6 +137,9 @@ pub const STATEMENT_REFERENCES_KEPT: usize = 10;
 pub const STATEMENT_COLUMNS_MAX: usize = 48;
 /// Evidence that was ever filed for one movement. The movement's item names what counts or is undecided, in some 300 bytes.
 pub const EVIDENCE_PER_MOVEMENT_MAX: u32 = 50;
+/// Evidence that one participant ever filed for one movement. What both parties may file is less than half of
+/// [`EVIDENCE_PER_MOVEMENT_MAX`], so that members always have room for the proof.
+pub const EVIDENCE_PER_PARTY_MAX: u32 = 10;
 /// Changes of the instructions of one movement. More than a few mean that something is wrong.
 pub const INSTRUCTIONS_CHANGES_MAX: usize = 50;
 /// The time for which the page of a cancellation ends the agreement's movements itself. The clock ends the rest.

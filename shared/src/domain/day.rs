@@ -68,6 +68,12 @@ impl Day {
         let span: Span = days.days();
         Self(self.0.saturating_add(span))
     }
+
+    /// Whether the day has begun nowhere yet, given today in one zone: another zone may be a day ahead of it.
+    #[must_use]
+    pub fn is_to_come(self, today: Self) -> bool {
+        self > today.plus_days(1)
+    }
 }
 
 impl Day {

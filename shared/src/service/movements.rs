@@ -292,7 +292,7 @@ pub async fn file_evidence(
     let evidence_id = new.id();
     let plan = |output| records.plan(scope, output).showing([evidence_id.uuid()]);
     if let Some(filed) = scope.store().evidence(id, evidence_id).await? {
-        let is_same = filed.source() == new.source() && filed.filed_by().is_member(by.id());
+        let is_same = new.is_of(&filed) && filed.filed_by().is_member(by.id());
         return Ok(plan(if is_same { Ok(()) } else { Err(NotFiled::Refused(NotMoved::FiledAlready)) }));
     }
     let filed = match acts::file_evidence(by, records.ground(scope), &records.movement, new) {

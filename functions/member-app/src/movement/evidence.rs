@@ -3,11 +3,14 @@
 use askama::Template;
 use http::StatusCode;
 use shared::domain::agreement::gate::{GateRule, GateStatus};
+use shared::domain::day::Day;
 use shared::domain::ids::{EvidenceId, MovementId};
 use shared::domain::information::account_numbers::has_account_number;
 use shared::domain::money::{Currency, Money, in_app};
 use shared::domain::movement::NotMoved;
-use shared::domain::movement::evidence::{BankReference, Evidence, EvidenceFacts, EvidenceFile, NewEvidence};
+use shared::domain::movement::evidence::{
+    BankReference, Evidence, EvidenceFacts, EvidenceFile, NewEvidence, typed_value_day,
+};
 use shared::domain::movement::safe_text::SafeLine;
 use shared::domain::movement::source::{ChosenSource, Origin, Side};
 use shared::domain::movement::state::MovementState;
@@ -44,7 +47,8 @@ impl Handler for File {
         let submitted = request.submitted_form()?;
         let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
         let again = async |errors: FieldErrors| wrong(request, FILE, form, errors).await;
-        let (source, mut facts) = match read(form) {
+        let today = request.signed_in()?.organization().time_zone.day_of(request.now());
+        let (source, mut facts) = match read(form, today) {
             Ok(read) => read,
             Err(errors) => return again(errors).await,
         };
@@ -80,8 +84,9 @@ impl Handler for File {
     }
 }
 
-/// Reads the form, but for the content of the file. All that is wrong is reported at once.
-fn read(form: &Form) -> Result<(ChosenSource, EvidenceFacts), FieldErrors> {
+/// Reads the form, but for the content of the file. All that is wrong is reported at once. `today` is that of the
+/// organization's time zone.
+fn read(form: &Form, today: Day) -> Result<(ChosenSource, EvidenceFacts), FieldErrors> {
     let source = ChosenSource::parse(form.get("source")).ok_or_else(|| not_chosen("source"));
     let currency = Currency::read(form.get("currency"))
         .map_err(|error| FieldErrors::one("currency", FieldCode::InvalidValue, error.to_string()));
@@ -107,7 +112,8 @@ fn read(form: &Form) -> Result<(ChosenSource, EvidenceFacts), FieldErrors> {
         }
         _ => Ok(()),
     };
-    match (source, money, currency, read_day(form, "value_date"), reference, file) {
+    let value_day = read_day(form, "value_date").and_then(|day| typed_value_day(day, today));
+    match (source, money, currency, value_day, reference, file) {
         (Ok(source), Ok(Some(money)), Ok(_), Ok(value_day), Ok(reference), Ok(())) => {
             Ok((source, EvidenceFacts { money, value_day, reference, file: None }))
         }

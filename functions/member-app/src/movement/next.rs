@@ -3,12 +3,12 @@
 use shared::domain::agreement::gate::{GateRule, GateStatus};
 use shared::domain::agreement::{Lifecycle, StageAction};
 use shared::domain::ids::EvidenceId;
-use shared::domain::money::Money;
+use shared::domain::money::{Money, in_app};
 use shared::domain::movement::claim::ReferenceType;
 use shared::domain::movement::instructions::VerificationMethod;
 use shared::domain::movement::source::{ChosenSource, Side};
 use shared::domain::movement::state::{ExceptionReason, MovementState};
-use shared::domain::movement::{NotMoved, Status};
+use shared::domain::movement::{Movement, NotMoved, ReceiptSummary, Status};
 use shared::domain::sentences::movements as words;
 use shared::service::movement_review::MovementReview;
 
@@ -103,12 +103,35 @@ fn next(shown: &Shown<'_>) -> Next {
         }
         Status::Exception(exception) => {
             let reason = capitalized(words::exception(exception.reason));
-            let lines = exception.note.iter().map(|note| format!("“{}”", note.as_str())).collect();
+            let mut lines: Vec<String> = exception.note.iter().map(|note| format!("“{}”", note.as_str())).collect();
+            if exception.reason == ExceptionReason::AmountOver {
+                lines.push(over(shown));
+            }
             Next { text: format!("{reason}. Decide how it goes on."), lines, ..Next::of(resolve(shown)) }
         }
         Status::Returned(_) => Next::done("Nothing is left to do: the money came back."),
-        Status::Cancelled(_) => Next::done("Nothing is left to do: this payment was cancelled."),
+        Status::Cancelled(_) => {
+            Next { lines: received(movement), ..Next::done("Nothing is left to do: this payment was cancelled.") }
+        }
     }
+}
+
+/// What counts as received of a payment that was cancelled with its agreement.
+fn received(movement: &Movement) -> Vec<String> {
+    let receipt = movement.receipt().filter(|receipt| receipt.received_minor > 0);
+    let line = |(receipt, due): (ReceiptSummary, Money)| {
+        let received = in_app(receipt.received_minor, due.currency().code());
+        format!("{received} of {} had been confirmed received before that.", due.for_people())
+    };
+    receipt.zip(movement.terms().money).map(line).into_iter().collect()
+}
+
+/// What a member can do when more than the amount counts as received.
+fn over(shown: &Shown<'_>) -> String {
+    format!(
+        "Agree with {} what becomes of the difference. If all of the money went back, record the return. If a document was accepted by mistake, withdraw it, then wait for proof.",
+        shown.payer()
+    )
 }
 
 fn authorize(shown: &Shown<'_>) -> Next {
@@ -247,7 +270,7 @@ fn file(shown: &Shown<'_>) -> ActForm {
 }
 
 fn resolve(shown: &Shown<'_>) -> ActForm {
-    let choices = vec![
+    let mut choices = vec![
         Choice {
             value: "await_proof",
             text: "Wait for proof".to_owned(),
@@ -259,6 +282,8 @@ fn resolve(shown: &Shown<'_>) -> ActForm {
             about: "The money has to be sent, or sent again. The payment is authorized again, and its instructions are released again.",
         },
     ];
+    // Nothing is sent under an agreement that is over.
+    choices.truncate(if shown.review.agreement.lifecycle() == Lifecycle::Active { 2 } else { 1 });
     ActForm {
         inputs: Inputs::Radios("resolution", "How it goes on", choices),
         ..shown.act("resolve", "Resolve", "Resolving never confirms an arrival.")
@@ -296,7 +321,7 @@ fn others(shown: &Shown<'_>) -> Vec<Other> {
     let text = "Record this when the money came back to the payer. This ends the payment, and can’t be undone.";
     offer(state.can_be_returned(), "Record return…", reason("return", "Record return", text));
     let text = "The payment will not take place. This can’t be undone.";
-    offer(state.can_be_cancelled(), "Cancel movement…", reason("cancel", "Cancel movement", text));
+    offer(movement.can_be_cancelled(), "Cancel movement…", reason("cancel", "Cancel movement", text));
     found
 }
 

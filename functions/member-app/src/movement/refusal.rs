@@ -41,12 +41,23 @@ pub(crate) fn line(refused: NotMoved) -> String {
         NotMoved::WrongCurrency => {
             "The evidence is in another currency than the payment. Reject it, or flag an exception."
         }
-        NotMoved::FiledAlready => "The same document, or the same bank reference, is filed for this payment already.",
+        NotMoved::FiledAlready => {
+            "The same document, or the same bank reference, is filed for this payment already. To file something else, open the form again."
+        }
         NotMoved::SendersSide => "It comes from the sender’s side, which never proves an arrival.",
         NotMoved::Undecided => "Evidence is waiting for review. Accept or reject it first.",
         NotMoved::Arrived => "The evidence that was accepted adds up to the amount, so nothing has to be sent again.",
+        NotMoved::Received => {
+            "Some of the amount is confirmed received, so the payment can’t be cancelled. Withdraw the evidence if it was accepted by mistake, or record the return if the money went back."
+        }
+        NotMoved::SameInstructions => {
+            "These are the instructions that apply already. They stay as they are, and so does their verification."
+        }
         NotMoved::WrongReason => {
             "Choose another reason: returns and withdrawn evidence are recorded by acts of their own."
+        }
+        NotMoved::PartyFull => {
+            "This participant has filed the most evidence that one party may. A member can still file it."
         }
         NotMoved::Full => {
             "A limit is reached: this payment has the most claims, evidence or changes that can be recorded."

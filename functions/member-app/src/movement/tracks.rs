@@ -115,7 +115,7 @@ impl Shown<'_> {
         ];
         facts.extend(evidence.facts().reference.as_ref().map(|text| ("Bank reference", text.as_str().to_owned())));
         facts.push(("Origin", origin(source.origin()).to_owned()));
-        let is_open = evidence.is_undecided() && !is_history(movement.state());
+        let is_open = evidence.is_undecided();
         Entry {
             anchor: anchor(evidence.id()),
             title: title(source).to_owned(),
@@ -133,7 +133,7 @@ impl Shown<'_> {
             read_from: read_from(evidence),
             outcome,
             reason,
-            accept: (is_open && source.side() == Side::Receiver)
+            accept: (is_open && !has_ended(movement.state()) && source.side() == Side::Receiver)
                 .then(|| Link { url: format!("{path}/accept"), text: evidence.facts().money.for_people() }),
             acts: self.acts_on(evidence, is_open),
         }
@@ -152,14 +152,16 @@ impl Shown<'_> {
                 ..form
             }
         };
+        let has_ended = has_ended(self.review.movement.state());
         let mut acts = Vec::new();
         if is_open {
             let text = "It will not count. Its document and reference can be filed again, also for another payment.";
             acts.push(("Reject evidence…", act("reject", "Reject evidence", text)));
         }
-        let counts = evidence.is_undecided() || evidence.is_accepted();
-        if counts && !is_history(self.review.movement.state()) {
-            let text = if evidence.is_accepted() {
+        if evidence.is_undecided() || evidence.is_accepted() {
+            let text = if has_ended {
+                "It was filed for the wrong payment. This payment stays as it is, and its document and reference can be filed for another one."
+            } else if evidence.is_accepted() {
                 "It no longer counts. A payment that it confirmed becomes an exception, and a condition that waited for the payment may open again."
             } else {
                 "It was filed by mistake, and no one decides about it anymore."
@@ -170,8 +172,8 @@ impl Shown<'_> {
     }
 }
 
-/// Whether nothing is decided about the evidence of a payment anymore.
-fn is_history(state: MovementState) -> bool {
+/// Whether a payment has ended without its arrival: its evidence is not accepted anymore, and can only be given free.
+fn has_ended(state: MovementState) -> bool {
     matches!(state, MovementState::Returned | MovementState::Cancelled)
 }
 

@@ -8,7 +8,7 @@ use shared::domain::information::account_numbers::{has_account_number, has_iban}
 use shared::domain::money::{Currency, Money, NotAnAmount, read_minor};
 use shared::domain::movement::NotMoved;
 use shared::domain::movement::claim::{NewClaim, ReferenceType, TransferReference};
-use shared::domain::movement::evidence::{BankReference, EvidenceFacts, EvidenceFile, NewEvidence};
+use shared::domain::movement::evidence::{BankReference, EvidenceFacts, EvidenceFile, NewEvidence, typed_value_day};
 use shared::domain::movement::safe_text::{SafeLine, SafeNote};
 use shared::domain::movement::source::{ChosenSource, EvidenceSource, ReceiverSource, SenderSource};
 use shared::domain::movement::state::MovementState;
@@ -17,6 +17,7 @@ use shared::domain::participant::receipt::ReceiptAct;
 use shared::domain::participant::{NotActed, Occasion};
 use shared::domain::sentences::movements as words;
 use shared::error::Error;
+use shared::limits;
 use shared::service::movements::NotFiled;
 use shared::service::own_movements::{self, PartyAct};
 use shared::web::participant_link::origin;
@@ -163,6 +164,8 @@ async fn not_asked(request: &Request, source: EvidenceSource) -> Result<Option<N
         Some(NotMoved::WrongSource)
     } else if !state.takes_evidence_of(source.side()) {
         Some(NotMoved::NotNow(state))
+    } else if !own.movement.has_room_for(by.id()) {
+        Some(NotMoved::PartyFull)
     } else {
         None
     };
@@ -261,6 +264,13 @@ fn refused_notice(refused: NotFiled, organization: &str) -> Notice {
         NotMoved::Full => {
             Notice::bad("Too much has been recorded", format!("{nothing} Ask {organization} how to go on."))
         }
+        NotMoved::PartyFull => Notice::bad(
+            "You can’t file more for this payment",
+            format!(
+                "One party files at most {} times for a payment, also counting what was withdrawn. {nothing} Hand it to {organization} instead: their members can still file it.",
+                limits::EVIDENCE_PER_PARTY_MAX
+            ),
+        ),
         NotMoved::Unknown
         | NotMoved::NotActive(_)
         | NotMoved::StepNotDone(_)
@@ -275,6 +285,8 @@ fn refused_notice(refused: NotFiled, organization: &str) -> Notice {
         | NotMoved::SendersSide
         | NotMoved::Undecided
         | NotMoved::Arrived
+        | NotMoved::Received
+        | NotMoved::SameInstructions
         | NotMoved::WrongReason => {
             Notice::bad("This is not asked of you now", format!("The payment has moved on. {nothing}"))
         }
@@ -283,7 +295,9 @@ fn refused_notice(refused: NotFiled, organization: &str) -> Notice {
 
 /// Reads a report of the sender. `today` is that of the organization's time zone.
 fn read_claim(form: &Form, today: Day) -> Result<NewClaim, FieldErrors> {
-    let sent_on = read_day(form, "sent_on", today);
+    // Checked here too, so that it is told together with what is wrong with the reference.
+    let is_past = |day: Day| NewClaim::checked(day, today, Vec::new()).map(|_| day);
+    let sent_on = read_day(form, "sent_on").and_then(is_past);
     let reference = match (form.get("reference_type"), form.get("reference").trim()) {
         ("", "") => Ok(None),
         ("", _) => {
@@ -311,15 +325,9 @@ fn read_claim(form: &Form, today: Day) -> Result<NewClaim, FieldErrors> {
     }
 }
 
-/// Reads a day as people type it. It is not in the future, though another zone may be a day ahead.
-fn read_day(form: &Form, field: &str, today: Day) -> Result<Day, FieldErrors> {
-    match Day::read(form.get(field)) {
-        Ok(day) if day > today.plus_days(1) => {
-            Err(FieldErrors::one(field, FieldCode::OutOfRange, "must not be in the future"))
-        }
-        Ok(day) => Ok(day),
-        Err(error) => Err(FieldErrors::one(field, FieldCode::InvalidFormat, error.to_string())),
-    }
+/// Reads a day as people type it.
+fn read_day(form: &Form, field: &str) -> Result<Day, FieldErrors> {
+    Day::read(form.get(field)).map_err(|error| FieldErrors::one(field, FieldCode::InvalidFormat, error.to_string()))
 }
 
 /// The facts of evidence that are typed.
@@ -337,7 +345,7 @@ fn read_facts(form: &Form, source: ChosenSource, today: Day) -> Result<TypedFact
         (Ok(currency), Ok(minor)) => Money::new(*minor, *currency).map(Some).map_err(wrong),
         _ => Ok(None),
     };
-    let value_day = read_day(form, "value_date", today);
+    let value_day = read_day(form, "value_date").and_then(|day| typed_value_day(day, today));
     let reference = match form.get("bank_reference").trim() {
         "" => Ok(None),
         text => BankReference::parse(text)

@@ -131,12 +131,12 @@ impl From<NewClaim> for ClaimedTransfer {
 }
 
 impl NewClaim {
-    /// Checks a claim. `today` is the day in the organization's zone. The sender's zone may be a day ahead of it.
+    /// Checks a claim. `today` is the day in the organization's zone.
     ///
     /// # Errors
     /// `out_of_range` for a day that is still to come, `limit_reached` for too many references.
     pub fn checked(sent_on: Day, today: Day, references: Vec<TransferReference>) -> Result<Self, FieldErrors> {
-        if sent_on > today.plus_days(1) {
+        if sent_on.is_to_come(today) {
             return Err(FieldErrors::one("sent_on", FieldCode::OutOfRange, "must not be in the future"));
         }
         if references.len() > limits::CLAIM_REFERENCES_MAX {

@@ -176,6 +176,18 @@ pub struct EvidenceFacts {
     pub file: Option<EvidenceFile>,
 }
 
+/// Checks the value date that a person typed. `today` is the day in the organization's zone.
+///
+/// # Errors
+/// `out_of_range` at `value_date` for a day that is still to come: nothing was sent or arrived on it.
+pub fn typed_value_day(day: Day, today: Day) -> Result<Day, FieldErrors> {
+    if day.is_to_come(today) {
+        let message = "must not be in the future. Enter the day on which the bank counted it";
+        return Err(FieldErrors::one("value_date", FieldCode::OutOfRange, message));
+    }
+    Ok(day)
+}
+
 impl NewEvidence {
     /// Evidence whose facts a person typed. The id is that of the form.
     ///
@@ -212,6 +224,16 @@ impl NewEvidence {
     #[must_use]
     pub fn facts(&self) -> &EvidenceFacts {
         &self.facts
+    }
+
+    /// Whether filed evidence says the same: its source, its facts, and its file, whatever the file's name.
+    #[must_use]
+    pub fn is_of(&self, filed: &Evidence) -> bool {
+        fn said(facts: &EvidenceFacts) -> (Money, Day, Option<&BankReference>, Option<&DocumentContent>) {
+            (facts.money, facts.value_day, facts.reference.as_ref(), facts.file.as_ref().map(|file| &file.content))
+        }
+        (self.id, self.source, &self.entry) == (filed.id, filed.source, &filed.entry)
+            && said(&self.facts) == said(&filed.facts)
     }
 
     pub(in crate::domain) fn filed(self, movement_id: MovementId, filed_by: Actor, filed_at: Timestamp) -> Evidence {
@@ -447,6 +469,33 @@ mod tests {
             ("receiving_bank_statement", true),
         ] {
             assert_eq!((typed(source, None), typed(source, Some("a"))), (!needs_file, true), "{source}");
+        }
+    }
+
+    #[test]
+    fn the_value_date_is_not_in_the_future() {
+        let today = Day::parse("2026-03-14").unwrap();
+        assert_eq!(typed_value_day(today.plus_days(1), today), Ok(today.plus_days(1)), "tomorrow has begun elsewhere");
+        let wrong = typed_value_day(today.plus_days(2), today).unwrap_err().into_list();
+        assert_eq!((&*wrong[0].field, wrong[0].code), ("value_date", FieldCode::OutOfRange));
+    }
+
+    #[test]
+    fn a_form_that_says_something_else_is_another() {
+        let (id, source) = (EvidenceId::new(), ChosenSource::parse("recipient_confirmation").unwrap());
+        let typed = |facts| NewEvidence::typed(id, source, facts).unwrap();
+        let own = facts(Some("TRN-1"), Some("a"));
+        let filed = typed(own.clone()).filed(MovementId::new(), Actor::system(), noon());
+        assert!(typed(own.clone()).is_of(&filed));
+        let money = Money::new(2, own.money.currency()).unwrap();
+        for other in [
+            EvidenceFacts { money, ..own.clone() },
+            EvidenceFacts { value_day: own.value_day.plus_days(1), ..own.clone() },
+            facts(Some("TRN-2"), Some("a")),
+            facts(Some("TRN-1"), Some("b")),
+            facts(Some("TRN-1"), None),
+        ] {
+            assert!(!typed(other.clone()).is_of(&filed), "{other:?}");
         }
     }
 

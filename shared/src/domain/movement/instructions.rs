@@ -132,6 +132,7 @@ impl BankInstructions {
             ending: self.ending(),
             sha256: self.sha256(salt),
             salt,
+            clear: self.clone(),
         })
     }
 
@@ -203,6 +204,8 @@ pub struct NewInstructions {
     pub(super) ending: String,
     pub(super) sha256: String,
     pub(super) salt: Uuid,
+    /// What is sealed, to compare it with the instructions before.
+    pub(super) clear: BankInstructions,
 }
 
 text_enum! {

@@ -10,8 +10,14 @@
 //!
 //! Decision: evidence that nobody has decided about can be withdrawn like it can be rejected: it never counted, so it is no
 //! exception. Withdrawing what was accepted is one, `evidence_withdrawn`, from `instructions_ready` on. A movement that is
-//! authorized again, or an exception already, stays what it is. Nothing is withdrawn from a movement that was returned or
-//! cancelled: its evidence is history.
+//! authorized again, or an exception already, stays what it is.
+//!
+//! Decision: evidence of a movement that was returned or cancelled can still be rejected and withdrawn, but not accepted. That
+//! changes no state. It gives free what the evidence counts under, because a document that was filed for the wrong movement
+//! has to be filed for the right one.
+//!
+//! Decision: a party files a limited number, also counting what was withdrawn or rejected, so that no party can use up the
+//! room that members need for the proof.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +26,8 @@ use super::safe_text::SafeNote;
 use super::source::Side;
 use super::state::{ExceptionReason, MovementState};
 use super::{Confirmation, Exception, Movement, NotMoved, ReceiptEntry, Stamp, Status};
-use crate::domain::ids::EvidenceId;
+use crate::domain::actor::{Actor, ActorType};
+use crate::domain::ids::{EvidenceId, ParticipantId};
 use crate::limits;
 
 /// A movement, the evidence that the act was about, and the keys that it claims or gives free.
@@ -30,10 +37,14 @@ impl Movement {
     /// Files evidence: of the receiving side, `instructions_ready` … `processing` → `processing`; of the sender's side,
     /// `sender_reported` → `receipt_pending`, and nothing after that.
     pub(in crate::domain) fn file(&self, new: NewEvidence, stamp: Stamp) -> Judged {
+        let party = self.party(&stamp.by);
         let evidence = new.filed(self.id, stamp.by, stamp.at);
         let side = evidence.source().side();
         self.expect_that(|state| state.takes_evidence_of(side))?;
         self.amount()?;
+        if party.is_some_and(|party| !self.has_room_for(party)) {
+            return Err(NotMoved::PartyFull);
+        }
         if self.evidence_filed >= limits::EVIDENCE_PER_MOVEMENT_MAX {
             return Err(NotMoved::Full);
         }
@@ -43,6 +54,9 @@ impl Movement {
         }
         let mut after = self.to(self.status.clone(), stamp.at);
         after.evidence_filed += 1;
+        if let Some(party) = party {
+            *after.filed_by_party.entry(party).or_default() += 1;
+        }
         after.keys.insert(evidence.id(), keys.clone());
         match evidence.clone().split() {
             Sided::Sender(_) => {
@@ -58,6 +72,12 @@ impl Movement {
             }
         }
         Ok((after, evidence, KeyChange { claimed: keys.into_iter().collect(), released: Vec::new() }))
+    }
+
+    /// The party that filed something, if it was one.
+    fn party(&self, by: &Actor) -> Option<ParticipantId> {
+        let parties = [self.terms.sender, self.terms.receiver].into_iter().flatten();
+        parties.into_iter().find(|party| by.is(ActorType::Participant, party.uuid()))
     }
 
     /// Whether the same document is filed already, or the same reference on the same side. Both sides may name the reference
@@ -117,12 +137,10 @@ impl Movement {
         Ok((after, evidence.clone().decided(state), keys))
     }
 
-    /// Withdraws evidence: an exception if it had been accepted, and else as rejecting it.
+    /// Withdraws evidence: an exception if it had been accepted, and else as rejecting it. A movement that was returned or
+    /// cancelled stays so.
     pub(in crate::domain) fn withdraw(&self, evidence: &Evidence, reason: SafeNote, stamp: Stamp) -> Judged {
         self.expect_own(evidence)?;
-        if matches!(self.status, Status::Returned(_) | Status::Cancelled(_)) {
-            return Err(NotMoved::NotNow(self.state()));
-        }
         let (mut after, keys) = self.without(evidence, &stamp);
         match evidence.state() {
             EvidenceState::Rejected { .. } | EvidenceState::Withdrawn { .. } => return Err(NotMoved::NotStanding),

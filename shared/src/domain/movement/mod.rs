@@ -39,6 +39,7 @@ use super::agreement::blockers::DraftPayment;
 use super::ids::{AgreementId, EvidenceId, MovementId, ParticipantId, WorkspaceId};
 use super::money::Money;
 use super::time::Timestamp;
+use crate::limits;
 use claim::Claim;
 use evidence::EvidenceKey;
 use instructions::InstructionsStatus;
@@ -73,6 +74,9 @@ pub struct Movement {
     /// How much evidence was ever filed.
     #[serde(default)]
     evidence_filed: u32,
+    /// How much of it each party filed on their own page.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    filed_by_party: BTreeMap<ParticipantId, u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     instructions: Option<InstructionsStatus>,
     created_by: Actor,
@@ -217,6 +221,7 @@ impl Movement {
             receipts: BTreeMap::new(),
             keys: BTreeMap::new(),
             evidence_filed: 0,
+            filed_by_party: BTreeMap::new(),
             instructions: None,
             created_by,
             created_at: now,
@@ -336,6 +341,24 @@ impl Movement {
         // Never saturates: an acceptance beyond this range is refused.
         let received_minor = i64::try_from(self.accepted_minor()).unwrap_or(i64::MAX);
         Some(ReceiptSummary { evidence_count: self.receipts.len(), best_assurance, received_minor })
+    }
+
+    /// Whether a participant may file more evidence of theirs. What they withdrew counts too.
+    #[must_use]
+    pub fn has_room_for(&self, participant: ParticipantId) -> bool {
+        self.filed_by_party.get(&participant).is_none_or(|filed| *filed < limits::EVIDENCE_PER_PARTY_MAX)
+    }
+
+    /// Whether evidence counts that some of the amount arrived.
+    #[must_use]
+    pub fn has_received(&self) -> bool {
+        self.receipts.values().any(|entry| entry.is_accepted)
+    }
+
+    /// Whether a member may cancel it: nothing is on its way, and nothing counts as received.
+    #[must_use]
+    pub fn can_be_cancelled(&self) -> bool {
+        self.state().can_be_cancelled() && !self.has_received()
     }
 
     /// The instructions' revision that the participant's page shows in full: to the sender, while they are released and

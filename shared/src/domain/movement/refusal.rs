@@ -46,8 +46,14 @@ pub enum NotMoved {
     Undecided,
     /// What was accepted adds up to the amount, so nothing has to be sent again.
     Arrived,
+    /// Accepted evidence counts, so it can't be said that the payment will not take place.
+    Received,
+    /// The instructions are those that apply already.
+    SameInstructions,
     /// The reason is that of another act.
     WrongReason,
     /// A limit is reached: of claims, of evidence, of changes of the instructions, or of what can be added up.
     Full,
+    /// The participant has filed as much evidence for this movement as one party may. Members still can.
+    PartyFull,
 }

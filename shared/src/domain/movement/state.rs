@@ -98,7 +98,8 @@ impl MovementState {
         matches!(self, Self::Reconciled | Self::Exception) || self.is_in_flight()
     }
 
-    /// Whether a member may cancel it: nothing is in flight, and nothing has arrived.
+    /// Whether a member may cancel it as far as its state says: nothing is in flight. In these states some of the money may
+    /// have arrived nevertheless, which [`Movement::can_be_cancelled`](super::Movement::can_be_cancelled) asks too.
     #[must_use]
     pub fn can_be_cancelled(self) -> bool {
         matches!(self, Self::Draft | Self::Authorized | Self::InstructionsReady | Self::Exception)

@@ -9,6 +9,10 @@
 //!
 //! Decision: resolving never makes a movement reconciled. If what was accepted adds up to the amount or more, all of it
 //! waits for a member again, who accepts what really counts.
+//!
+//! Decision: no member cancels a movement while accepted evidence counts: "it will not take place" would deny what was
+//! confirmed. Instructions that are the same as before are no change: they would end their verification for nothing, and
+//! raise an alarm while money is in flight.
 
 use super::claim::{Claim, NewClaim};
 use super::evidence::{Evidence, EvidenceState};
@@ -68,6 +72,9 @@ impl Movement {
         if new.sealed.movement_id != self.id || !is_next {
             return Err(NotMoved::InstructionsChanged);
         }
+        if before.is_some_and(|before| before.are(&new.clear)) {
+            return Err(NotMoved::SameInstructions);
+        }
         let mut changes = before.map(|before| before.changes.clone()).unwrap_or_default();
         if changes.len() >= limits::INSTRUCTIONS_CHANGES_MAX {
             return Err(NotMoved::Full);
@@ -78,7 +85,7 @@ impl Movement {
             by: stamp.by.clone(),
             at: stamp.at,
         }));
-        let NewInstructions { sealed, kind, ending, sha256, salt } = new;
+        let NewInstructions { sealed, kind, ending, sha256, salt, clear: _ } = new;
         let instructions = InstructionsStatus {
             revision: sealed.revision,
             kind,
@@ -207,9 +214,12 @@ impl Movement {
         Ok(self.to(Status::Returned(Ending { at: stamp.at, by: stamp.by, reason: Some(reason) }), stamp.at))
     }
 
-    /// `draft`, `authorized`, `instructions_ready`, `exception` → `cancelled`.
+    /// `draft`, `authorized`, `instructions_ready`, `exception` → `cancelled`, unless some of the money counts as received.
     pub(in crate::domain) fn cancel(&self, reason: SafeNote, stamp: Stamp) -> Moved {
         self.expect_that(MovementState::can_be_cancelled)?;
+        if !self.can_be_cancelled() {
+            return Err(NotMoved::Received);
+        }
         let ending = Ending { at: stamp.at, by: stamp.by, reason: Some(reason) };
         Ok(Self { released: None, ..self.to(Status::Cancelled(ending), stamp.at) })
     }

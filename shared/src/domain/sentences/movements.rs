@@ -56,7 +56,8 @@ pub fn movement_sentence(movement: &Movement) -> String {
             None => "Needs attention.".to_owned(),
         },
         MovementState::Returned => "The money came back to the sender.".to_owned(),
-        MovementState::Cancelled => "Cancelled. It will not take place.".to_owned(),
+        MovementState::Cancelled if partial.is_empty() => "Cancelled. It will not take place.".to_owned(),
+        MovementState::Cancelled => format!("Cancelled.{partial} The rest will not take place."),
     }
 }
 

@@ -7,6 +7,7 @@ use shared::domain::movement::NotMoved;
 use shared::domain::movement::instructions::VerificationMethod;
 use shared::domain::movement::safe_text::SafeNote;
 use shared::domain::proposal::ProposalAction;
+use shared::limits;
 use shared::service::movements::{EvidenceDecision, MovementAct};
 use tests::Org;
 use tests::app::{Browser, Page, unescaped};
@@ -630,4 +631,26 @@ async fn what_arrives_in_parts_adds_up_and_what_waits_can_be_withdrawn() {
     assert!(late.status == 409 && late.says("This was decided already"), "{}", late.body);
     let more = send(&payee, &page, &format!("{path}/arrived"), &arrived("1"), None).await;
     assert!(more.status == 409 && more.says("This payment has moved on"), "{}", more.body);
+}
+
+#[tokio::test]
+async fn a_payer_can_t_use_up_the_room_for_proof() {
+    let paying = Paying::new().await;
+    paying.open().await;
+    let [ada, northwind] = parties(&paying).await;
+    let (path, action) = (paying.path(), format!("{}/document", paying.path()));
+    ada.send(&ada.get(&path).await, &format!("{path}/sent"), &REPORT).await;
+    for n in 0..=limits::EVIDENCE_PER_PARTY_MAX {
+        let content = pdf(&format!("Document {n}"), "");
+        let page = ada.get(&path).await;
+        let done = send(&ada, &page, &action, &arrived("1"), Some(("advice.pdf", &content))).await;
+        if n < limits::EVIDENCE_PER_PARTY_MAX {
+            assert_eq!(done.status, 303, "{n}: {}", done.body);
+            continue;
+        }
+        assert_eq!(done.status, 409, "{}", done.body);
+        says(&done, &["You can’t file more for this payment", "their members can still file it"]);
+    }
+    report_arrival(&paying, &northwind, "250,000").await;
+    assert_eq!(paying.read().await["state"], "processing");
 }

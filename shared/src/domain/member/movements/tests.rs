@@ -21,6 +21,7 @@ use crate::domain::movement::source::{
     Assurance, ChosenSource, ConfirmationBasis, EvidenceSource, ReceiverSource, SenderSource,
 };
 use crate::domain::participant::{Access, ActingParticipant};
+use crate::limits;
 
 type Act = (&'static str, fn(&mut World) -> Result<(), NotMoved>, &'static [(MovementState, MovementState)]);
 
@@ -501,4 +502,92 @@ fn a_gate_opens_again_when_the_money_turns_out_not_to_have_arrived() {
     assert_eq!(world.gates(), [GateStatus::Cleared, GateStatus::Cleared, GateStatus::Open]);
     world.withdraw(world.evidence[0].id()).unwrap();
     assert_eq!(world.gates(), [GateStatus::Cleared, GateStatus::Open, GateStatus::Open]);
+}
+
+#[test]
+fn no_party_uses_up_the_room_for_evidence_that_members_need() {
+    let confirmation = || evidence(EvidenceSource::Receiver(ReceiverSource::RecipientConfirmation), usd(1));
+    let document = || evidence(EvidenceSource::Sender(SenderSource::SenderBankDocument), usd(AMOUNT));
+    let mut world = World::in_state(SenderReported);
+    let (sender, receiver_) = (world.sender.clone(), world.receiver.clone());
+    for _ in 0..limits::EVIDENCE_PER_PARTY_MAX {
+        world.file_as(&sender, document()).unwrap();
+    }
+    assert_eq!(world.file_as(&sender, document()), Err(NotMoved::PartyFull));
+    world.withdraw_as(&sender, world.evidence[0].id()).unwrap();
+    assert_eq!(world.file_as(&sender, document()), Err(NotMoved::PartyFull), "what was withdrawn was filed too");
+    assert!(!world.movement.has_room_for(sender.id()) && world.movement.has_room_for(receiver_.id()));
+    let stored = serde_json::to_string(&world.movement).unwrap();
+    assert_eq!(serde_json::from_str::<Movement>(&stored).unwrap(), world.movement);
+    for _ in 0..limits::EVIDENCE_PER_PARTY_MAX {
+        world.file_as(&receiver_, confirmation()).unwrap();
+    }
+    assert_eq!(world.file_as(&receiver_, confirmation()), Err(NotMoved::PartyFull));
+    for _ in 2 * limits::EVIDENCE_PER_PARTY_MAX..limits::EVIDENCE_PER_MOVEMENT_MAX {
+        world.file(document()).unwrap();
+    }
+    assert_eq!(world.file(document()), Err(NotMoved::Full));
+    // A movement that was stored before parties were counted.
+    let mut before: serde_json::Value = serde_json::from_str(&stored).unwrap();
+    before.as_object_mut().unwrap().remove("filed_by_party").unwrap();
+    let read: Movement = serde_json::from_value(before).unwrap();
+    assert!(read.has_room_for(sender.id()));
+}
+
+#[test]
+fn evidence_of_a_movement_that_has_ended_is_given_free_and_changes_no_state() {
+    for ending in [Returned, Cancelled] {
+        let mut world = World::ready();
+        let [accepted, rejected, withdrawn] = [60, 20, 20].map(|minor| world.file(receiver(usd(minor))).unwrap());
+        world.accept(accepted).unwrap();
+        world.flag(ExceptionReason::SuspectedFraud).unwrap();
+        if ending == Returned {
+            world.record_return().unwrap();
+        } else {
+            // As a movement can be that was cancelled with its agreement.
+            world.resolve(Resolution::SendAgain).unwrap_err();
+            world.withdraw(accepted).unwrap();
+            world.cancel().unwrap();
+        }
+        let told = world.events.len();
+        assert_eq!(world.accept(rejected), Err(NotMoved::NotNow(ending)), "nothing arrives anymore");
+        assert_eq!(world.reject(rejected).unwrap().released.len(), 1);
+        assert_eq!(world.withdraw(withdrawn).unwrap().released.len(), 1);
+        if ending == Returned {
+            assert_eq!(world.withdraw(accepted).unwrap().released.len(), 1);
+        }
+        assert_eq!((world.state(), world.movement.receipt(), world.events.len()), (ending, None, told));
+        assert_eq!(world.withdraw(withdrawn), Err(NotMoved::NotStanding));
+        assert!(!serde_json::to_string(&world.movement).unwrap().contains("file:"), "no key is left");
+    }
+}
+
+#[test]
+fn a_movement_of_which_a_part_arrived_is_not_cancelled_by_a_member() {
+    let mut world = World::ready();
+    let part = world.file(receiver(usd(60))).unwrap();
+    world.accept(part).unwrap();
+    world.flag(ExceptionReason::AmountShort).unwrap();
+    assert_eq!((world.cancel(), world.movement.can_be_cancelled()), (Err(NotMoved::Received), false));
+    world.resolve(Resolution::SendAgain).unwrap();
+    assert_eq!((world.cancel(), world.state()), (Err(NotMoved::Received), Authorized));
+    // The agreement ends it all the same, and its sentence keeps what arrived.
+    let ended = world.movement.ended_with(&world.agreement.cancelled(world.moment().at()), world.moment()).unwrap();
+    let said = crate::domain::sentences::movements::movement_sentence(&ended);
+    assert!(said.starts_with("Cancelled. USD 0.60 of USD 1.00 has been confirmed received."), "{said}");
+    world.withdraw(part).unwrap();
+    world.cancel().unwrap();
+    let said = crate::domain::sentences::movements::movement_sentence(&world.movement);
+    assert_eq!((world.state(), &*said), (Cancelled, "Cancelled. It will not take place."));
+}
+
+#[test]
+fn the_same_instructions_again_are_no_change() {
+    for state in [Authorized, InstructionsReady, SenderReported, ReceiptPending, Processing, Exception] {
+        let mut world = World::in_state(state);
+        let _ = world.enter("000123456789");
+        let before = world.movement.clone();
+        assert_eq!(world.enter("000123456789"), Err(NotMoved::SameInstructions), "{state}");
+        assert_eq!((&world.movement, world.revision()), (&before, 1), "{state}");
+    }
 }

@@ -2,6 +2,10 @@
 //! does.
 
 use futures_util::future::join_all;
+use shared::domain::proposal::ProposalAction;
+use tests::attending::hidden;
+use tests::eventually;
+use tests::pdf::pdf;
 
 use super::{Deal, assert_says, claim_column, evidence, newest, path, publish, send, submit, text};
 
@@ -49,6 +53,7 @@ async fn what_is_filed_is_read_by_field() {
         (with("amount", "92233720368547758.08"), "Amount received is more than any bank moves"),
         (with("currency", "XAU"), "Currency must be a currency of ISO 4217"),
         (with("value_date", "2026-02-30"), "Value date must be a day that exists"),
+        (with("value_date", "3/16/2126"), "Value date must not be in the future"),
         (with("source", "receiving_bank_statement"), "File is missing. A document of a bank counts only with its file"),
     ] {
         let refused = deal.act(maren, "evidence", &typed).await;
@@ -71,6 +76,17 @@ async fn what_is_filed_is_read_by_field() {
     assert_eq!(deal.org.state().await, before);
 }
 
+/// A second payment of the same organization, of another agreement, which can be paid.
+async fn beside(deal: Deal) -> Deal {
+    let (agreement, id) = publish(&deal.org, &deal.people[0], "Second deal", "Deposit").await;
+    let other = Deal { org: deal.org, people: deal.people, maren: deal.maren, kim: deal.kim, agreement, id };
+    other.done(&other.maren, "authorize", &[]).await;
+    other.enter(&other.maren, &super::IBAN).await;
+    other.done(&other.kim, "instructions/verify", &[("method", "call_back")]).await;
+    other.done(&other.kim, "instructions/release", &[]).await;
+    other
+}
+
 #[tokio::test]
 async fn a_document_counts_once_and_the_page_says_where_it_stands() {
     let deal = Deal::claimed().await;
@@ -81,20 +97,15 @@ async fn a_document_counts_once_and_the_page_says_where_it_stands() {
     assert_eq!(refused.status, 409, "{}", refused.body);
     assert_says(&refused, &["The same document, or the same bank reference, is filed for this payment already."]);
 
-    // The second payment of another agreement.
-    let (agreement, id) = publish(&deal.org, &deal.people[0], "Second deal", "Deposit").await;
-    let other = Deal { org: deal.org, people: deal.people, maren: deal.maren, kim: deal.kim, agreement, id };
-    other.done(&other.maren, "authorize", &[]).await;
-    other.enter(&other.maren, &super::IBAN).await;
-    other.done(&other.kim, "instructions/verify", &[("method", "call_back")]).await;
-    other.done(&other.kim, "instructions/release", &[]).await;
+    let first = deal.id;
+    let other = beside(deal).await;
     for (typed, file) in [
         (evidence("receiving_bank_statement", "250,000.00", "OTHER"), ("copy.pdf", "TRN 7741")),
         (evidence("receiving_bank_statement", "250,000.00", "trn-77 41"), ("another.pdf", "another")),
     ] {
         let refused = other.try_to_file(&other.maren, &typed, file).await;
         assert_eq!(refused.status, 409, "{}", refused.body);
-        let link = format!("<a href=\"{}\">Closing payment, $250,000.00 USD</a>", path(deal.id));
+        let link = format!("<a href=\"{}\">Closing payment, $250,000.00 USD</a>", path(first));
         assert_says(&refused, &["is filed for another payment", &link, "value=\"250,000.00\""]);
     }
     assert_eq!(other.state().await, "instructions_ready");
@@ -178,6 +189,7 @@ async fn a_page_of_acceptance_holds_only_for_what_it_showed() {
     // Read again and accepted all the same, it is an exception.
     let page = deal.follow(&deal.kim, &send(&deal.kim, &refused, &at, &[]).await).await;
     assert_says(&page, &["Evidence accepted", "More than the amount arrived", "Needs attention"]);
+    assert_says(&page, &["what becomes of the difference", "record the return", "withdraw it, then wait for proof"]);
     let read = deal.read().await;
     assert_eq!((&read["state"], &read["exception_reason"]), (&"exception".into(), &"amount_over".into()));
     let refused = deal.kim.get(&format!("{first}/accept")).await;
@@ -231,6 +243,7 @@ async fn withdrawing_after_completion_is_an_exception_and_the_agreement_stays_co
         submit(&deal.maren, &deal.path(), &format!("{filed}/withdraw"), &[("reason", "A forged statement")]).await;
     let page = deal.follow(&deal.maren, &done).await;
     assert_says(&page, &["Accepted proof was withdrawn", "A forged statement", ">Resolve</button>"]);
+    assert!(!page.says("value=\"send_again\""), "it is always refused here");
     assert_eq!(deal.read_agreement().await["lifecycle"], "completed");
     // Sending it again needs an active agreement; waiting for proof does not.
     let refused = deal.act(&deal.maren, "resolve", &[("resolution", "send_again")]).await;
@@ -299,4 +312,147 @@ async fn a_second_press_at_once_files_and_accepts_once() {
         assert_eq!(answer.status, 303, "{}", answer.body);
     }
     assert_eq!(deal.state().await, "reconciled");
+}
+
+#[tokio::test]
+async fn a_document_of_a_returned_payment_is_given_free_for_the_right_one() {
+    let deal = Deal::claimed().await;
+    let accepted = deal.file(&deal.maren, "receiving_bank_statement", "100,000.00", "S-1").await;
+    deal.follow(&deal.kim, &deal.accept(&deal.kim, &accepted).await).await;
+    let undecided = deal.file(&deal.maren, "receiving_bank_statement", "250,000.00", "S-2").await;
+    let unread = deal.file(&deal.maren, "sender_bank_document", "250,000.00", "S-3").await;
+    deal.done(&deal.maren, "return", &[("reason", "Account closed")]).await;
+    let (at, first) = (deal.path(), path(deal.id));
+    let page = deal.maren.get(&at).await;
+    assert_says(&page, &["It was filed for the wrong payment. This payment stays as it is", "Reject evidence…"]);
+    assert!(!page.says("/accept\""), "nothing is accepted anymore");
+    let other = beside(deal).await;
+    let copy = |note: &'static str| (evidence("receiving_bank_statement", "250,000.00", note), ("copy.pdf", note));
+    for (filed, act, note) in
+        [(&accepted, "withdraw", "S-1"), (&undecided, "reject", "S-2"), (&unread, "withdraw", "S-3")]
+    {
+        let (typed, file) = copy(note);
+        let refused = other.try_to_file(&other.maren, &typed, file).await;
+        assert_eq!(refused.status, 409, "{note}: {}", refused.body);
+        let reason = [("reason", "Filed for the wrong payment")];
+        let done = submit(&other.maren, &at, &format!("{filed}/{act}"), &reason).await;
+        assert_eq!((done.status, done.location()), (303, &*format!("{first}#notice")), "{}", done.body);
+        let again = other.try_to_file(&other.maren, &typed, file).await;
+        other.follow(&other.maren, &again).await;
+    }
+    let read: serde_json::Value = other.org.get(at.replace("/app/money", "/api/v1")).send().await.ok(200);
+    assert_eq!((&read["state"], &read["receipt"]), (&"returned".into(), &serde_json::Value::Null));
+    assert_eq!(other.state().await, "processing");
+}
+
+#[tokio::test]
+async fn a_form_of_evidence_files_one_set_of_facts() {
+    let deal = Deal::claimed().await;
+    let (maren, action) = (&deal.maren, format!("{}/evidence", deal.path()));
+    let page = maren.get(&deal.path()).await;
+    let first = evidence("recipient_confirmation", "100,000.00", "R-1");
+    for _ in 0..2 {
+        assert_eq!(send(maren, &page, &action, &first).await.status, 303, "the same again is done once");
+    }
+    for (field, value) in [("amount", "150,000.00"), ("value_date", "3/15/2026"), ("bank_reference", "R-2")] {
+        let typed = first.map(|(name, typed)| if name == field { (name, value) } else { (name, typed) });
+        let refused = send(maren, &page, &action, &typed).await;
+        assert_eq!(refused.status, 409, "{field}: {}", refused.body);
+        assert_says(&refused, &["is filed for this payment already. To file something else, open the form again."]);
+    }
+    let own = hidden(&page, &action);
+    let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let fields: Vec<(&str, &str)> = own.chain(first).collect();
+    let refused = maren.upload(&action, &fields, ("file", "advice.pdf", &pdf("R-1", ""))).await;
+    assert_eq!(refused.status, 409, "with a file: {}", refused.body);
+    assert_eq!(deal.read().await["receipt"]["evidence_count"], 1);
+}
+
+#[tokio::test]
+async fn a_payment_that_arrived_in_part_is_not_said_to_have_never_taken_place() {
+    let deal = Deal::claimed().await;
+    let part = deal.file(&deal.maren, "receiving_bank_statement", "100,000.00", "S-1").await;
+    deal.follow(&deal.kim, &deal.accept(&deal.kim, &part).await).await;
+    let page = deal.done(&deal.maren, "exception", &[("reason", "amount_short"), ("note", "")]).await;
+    let offered = format!("action=\"{}/cancel\"", deal.path());
+    assert!(!page.says(&offered), "{}", page.body);
+    let token = page.hidden("form_token");
+    let typed = [("form_token", token.as_str()), ("reason", "Paid in cash")];
+    let refused = deal.maren.post(&format!("{}/cancel", deal.path()), &typed).await;
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert_says(&refused, &["Some of the amount is confirmed received", "Withdraw the evidence", "record the return"]);
+    let page = deal.done(&deal.maren, "resolve", &[("resolution", "send_again")]).await;
+    assert!(!page.says(&offered), "{}", page.body);
+    // Its agreement ends it.
+    deal.org.decide_at_once(&deal.people[0], deal.agreement.id(), ProposalAction::CancelAgreement).await;
+    eventually("the payment ends with its agreement", async || (deal.state().await == "cancelled").then_some(())).await;
+    let read = deal.read().await;
+    assert_eq!(
+        read["state_sentence"],
+        "Cancelled. USD 100,000.00 of USD 250,000.00 has been confirmed received. The rest will not take place."
+    );
+    assert_says(
+        &deal.maren.get(&deal.path()).await,
+        &["$100,000.00 USD of $250,000.00 USD had been confirmed received before that."],
+    );
+}
+
+#[tokio::test]
+async fn filing_and_accepting_against_a_cancellation_at_once_is_one_of_both() {
+    for _ in 0..3 {
+        let deal = Deal::ready().await;
+        let (at, file, cancel) = (deal.path(), format!("{}/evidence", deal.path()), format!("{}/cancel", deal.path()));
+        let (one, other) = tokio::join!(deal.maren.get(&at), deal.kim.get(&at));
+        let (typed, reason) = (evidence("recipient_confirmation", "250,000.00", "R-1"), [("reason", "Paid in cash")]);
+        let (filed, cancelled) =
+            tokio::join!(send(&deal.maren, &one, &file, &typed), send(&deal.kim, &other, &cancel, &reason));
+        let is_filed = filed.status == 303;
+        let refused = if is_filed { &cancelled } else { &filed };
+        assert_eq!((filed.status + cancelled.status, refused.status), (303 + 409, 409), "{}", refused.body);
+        assert_says(refused, &["Nothing was changed", "by now, which doesn’t allow this."]);
+        assert_eq!(deal.state().await, if is_filed { "processing" } else { "cancelled" });
+        let count = deal.read().await["receipt"]["evidence_count"].as_u64();
+        assert_eq!(count, is_filed.then_some(1));
+        if is_filed {
+            // Accepted while a member cancels: what was confirmed stays so.
+            let page = deal.maren.get(&at).await;
+            let accept = format!("{}/accept", newest(&page, "R-1"));
+            let shown = deal.maren.get(&accept).await;
+            let (accepted, cancelled) =
+                tokio::join!(send(&deal.maren, &shown, &accept, &[]), send(&deal.kim, &other, &cancel, &reason));
+            assert_eq!((accepted.status, cancelled.status), (303, 409), "{} {}", accepted.body, cancelled.body);
+            assert_eq!(deal.state().await, "reconciled");
+        }
+        let reconciled = |event: &&serde_json::Value| event["type"] == "movement.reconciled";
+        assert_eq!(deal.org.events().await.iter().filter(reconciled).count(), usize::from(is_filed));
+        // The reference counts for the payment only if it was filed.
+        let second = beside(deal).await;
+        let answer = second.act(&second.maren, "evidence", &typed).await;
+        assert_eq!(answer.status, if is_filed { 409 } else { 303 }, "{}", answer.body);
+    }
+}
+
+#[tokio::test]
+async fn another_organizations_payment_takes_no_evidence_and_no_decision() {
+    let (deal, stranger) = tokio::join!(Deal::claimed(), Deal::claimed());
+    let filed = deal.file(&deal.maren, "recipient_confirmation", "250,000.00", "R-1").await;
+    let own = stranger.file(&stranger.maren, "recipient_confirmation", "250,000.00", "R-1").await;
+    let (_, id) = filed.split_once("/evidence/").expect("an id");
+    let mixed = format!("{}/evidence/{id}", stranger.path());
+    let (_, own_id) = own.split_once("/evidence/").expect("an id");
+    let theirs = format!("{}/evidence/{own_id}", deal.path());
+    let before = (deal.org.state().await, stranger.org.state().await);
+    let form_token = stranger.maren.get(&stranger.path()).await.hidden("form_token");
+    let token = ("form_token", form_token.as_str());
+    let typed: Vec<_> = evidence("recipient_confirmation", "1.00", "R-2").into_iter().chain([token]).collect();
+    let refused = stranger.maren.post(&format!("{}/evidence", deal.path()), &typed).await;
+    assert_eq!(refused.status, 404, "{}", refused.body);
+    for evidence in [&filed, &mixed, &theirs] {
+        for act in ["accept", "reject", "withdraw"] {
+            let typed = [token, ("reason", "Not ours"), ("received", "0")];
+            let refused = stranger.maren.post(&format!("{evidence}/{act}"), &typed).await;
+            assert_eq!(refused.status, 404, "{act} {evidence}: {}", refused.body);
+        }
+    }
+    assert_eq!((deal.org.state().await, stranger.org.state().await), before);
 }

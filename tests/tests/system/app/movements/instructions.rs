@@ -61,6 +61,19 @@ async fn changed_instructions_are_shown_side_by_side_and_have_to_be_verified_aga
 }
 
 #[tokio::test]
+async fn the_same_instructions_again_raise_no_alarm() {
+    let deal = Deal::ready().await;
+    deal.done(&deal.maren, "claim", &CLAIM).await;
+    let before = deal.org.state().await;
+    for by in [&deal.maren, &deal.kim] {
+        let refused = deal.try_to_enter(by, &ABA).await;
+        assert_eq!(refused.status, 409, "{}", refused.body);
+        assert_says(&refused, &["Nothing was changed", "These are the instructions that apply already."]);
+    }
+    assert_eq!((deal.org.state().await, &*deal.state().await), (before, "sender_reported"));
+}
+
+#[tokio::test]
 async fn two_changes_of_the_same_revision_are_one() {
     let deal = Deal::new().await;
     let at = format!("{}/instructions", deal.path());

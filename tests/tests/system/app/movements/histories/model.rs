@@ -313,10 +313,9 @@ impl Payment {
         let is_party = [Who::Ada, Who::Northwind].contains(&by);
         self.expect(filed.stands() && (was == "filed" || (withdraws && !is_party)))?;
         self.expect(!is_party || filed.by == by)?;
-        self.expect(!withdraws || !["returned", "cancelled"].contains(&self.state))?;
         let filed = &mut self.evidence[which];
         (filed.state, filed.decided_by) = (if withdraws { "withdrawn" } else { "rejected" }, Some(by));
-        if was == "accepted" && !["authorized", "exception"].contains(&self.state) {
+        if was == "accepted" && !["authorized", "exception", "returned", "cancelled"].contains(&self.state) {
             self.raise("evidence_withdrawn");
         } else if self.state == "processing" {
             self.wait();
@@ -352,7 +351,7 @@ impl Payment {
             }
             _ => {
                 let open = ["draft", "authorized", "instructions_ready", "exception"];
-                self.expect(open.contains(&self.state))?;
+                self.expect(open.contains(&self.state) && self.proven() == 0)?;
                 self.state = "cancelled";
             }
         }
