@@ -550,7 +550,7 @@ export async function links({ page, base }) {
 }
 
 const YOU = '.badge:text-is("You")';
-const REMOVE = 'button:text-is("Remove")';
+const REMOVE = 'details button:text-is("Remove")';
 
 const part = (path) => ({ signer: { participant }, grant }) => `/app/parts/${participant}${typeof path === 'function' ? path(grant) : path}`;
 const toSign = ({ documents: [{ id }] }) => `/documents/${id}`;
@@ -651,7 +651,7 @@ export const SCENES = [
   { name: 'Sign in, code refused', as: 'nobody', isCounted: true, path: '/app/sign-in', act: async (page, { guarded }) => { await fillSignIn(page, guarded); await page.getByLabel('Code', { exact: true }).fill('000000'); await press('Sign in')(page); }, status: 422, says: 'Code is incorrect or was used already', has: '#code[aria-invalid=true]' },
   { name: 'Sign in, recovery code refused', as: 'nobody', isCounted: true, path: '/app/sign-in', act: async (page, { guarded }) => { await fillSignIn(page, guarded); await fillRecoveryCode(page, 'aaaa-aaaa-aaaa-aaaa'); }, status: 422, says: 'Recovery code is incorrect or was used already', has: 'details[open] #recovery_code[aria-invalid=true]' },
   { name: 'Sign in, code too late', as: 'nobody', path: '/app/sign-in?ended=code', says: 'Enter your password again' },
-  { name: 'Home, all decided', as: 'late', path: '/app', says: ['No proposal needs your decision.', 'Ready to publish', 'Recent activity'], lacks: '#decide' },
+  { name: 'Home, all decided', as: 'late', path: '/app', says: ['payments need attention.', 'Ready to publish', 'Recent activity'], lacks: '#decide' },
   { name: 'Home, a lot to decide', as: 'member', path: '/app', says: ['Needs your decision', 'Drafts', 'Waiting on others', 'Recent activity', 'Show all', 'Answers to read'] },
   { name: 'Home, an endpoint fails', path: '/app', says: ['Needs attention', 'Failing'] },
   { name: 'Home, for a newcomer', as: 'colleague', path: '/app', says: 'Begin your first agreement', has: '.primary[href="/app/agreements/new"]' },
@@ -768,10 +768,10 @@ export const SCENES = [
   { name: 'Workspace, activated', as: 'late', path: async (_, late) => workspace(await late.find('workspaces', 'Ellery')), says: 'Agreements of this workspace can be published.' },
   { name: 'Workspace, many agreements', path: ({ large }) => workspace(large), says: '1 to 50 of 51' },
   { name: 'Workspace, empty', path: ({ empty }) => workspace(empty), says: 'No agreement yet' },
-  { name: 'Organization', path: '/app/organization', says: ['Devin Okafor', 'Invite a member', 'No own contacts yet'], has: [YOU, REMOVE, 'select#time-zone option[value="Europe/Berlin"]'] },
+  { name: 'Organization', path: '/app/organization', says: ['Devin Okafor', 'Invite a member', 'Harbor & Pine LLP, escrow'], has: [YOU, REMOVE, 'select#time-zone option[value="Europe/Berlin"]'] },
   { name: 'Organization, a member’s acts', path: '/app/organization', act: async (page) => { for (const more of await page.locator('main details.confirm').all()) await more.locator('summary').click(); }, has: [REMOVE, 'button:text-is("Create password link")'] },
   { name: 'Organization, for a member', as: 'member', path: '/app/organization', says: ['Maren Holt', 'Devin Okafor', 'Time zone'], has: YOU, lacks: [REMOVE, 'button:text-is("Invite member")'] },
-  { name: 'Organization, only one', as: 'colleague', path: '/app/organization', has: YOU, lacks: REMOVE },
+  { name: 'Organization, only one', as: 'colleague', path: '/app/organization', says: 'No own contacts yet', has: YOU, lacks: REMOVE },
   { name: 'Organization, refused', path: '/app/organization', act: sendTo('/app/organization', { name: '', time_zone: 'Mars/Olympus' }), status: 422, says: 'The time zone must be an IANA time zone', has: ['[name=name][aria-invalid=true]', '[name=time_zone][aria-invalid=true]'] },
   { name: 'Organization, invited', path: '/app/organization', act: async (page) => { await fillInvitation(page, `${crypto.randomUUID()}@members.example`); }, says: ['Send this link to', 'Pending invitations'], has: '#link' },
   { name: 'Organization, not invited', path: '/app/organization', act: sendTo('/app/organization/invitations', { email: 'ada', role: 'member' }), status: 422, says: 'The email address must look like', has: '[name=email][aria-invalid=true][value=ada]' },

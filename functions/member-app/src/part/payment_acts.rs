@@ -230,6 +230,12 @@ fn refused_notice(refused: NotFiled, organization: &str) -> Notice {
             return Notice::bad("This document can’t be filed here", line);
         }
     };
+    of_refusal(refused, organization)
+}
+
+/// Why the rules of payments refuse it, in words.
+fn of_refusal(refused: NotMoved, organization: &str) -> Notice {
+    let nothing = "Nothing was recorded.";
     match refused {
         NotMoved::InstructionsChanged => Notice::new(
             "bad",

@@ -227,10 +227,10 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
 const fn payment(
     (purpose, reference): (&'static str, &'static str),
     amount_minor: i64,
-    (direction, payer, payee): (Direction, usize, usize),
+    (direction, from, to): (Direction, usize, usize),
     (due_in_days, state): (i32, MovementState),
 ) -> NewPayment {
-    NewPayment { purpose, reference, amount_minor, direction, parties: (payer, payee), due_in_days, state }
+    NewPayment { purpose, reference, amount_minor, direction, parties: (from, to), due_in_days, state }
 }
 
 /// Payments in every state. `drafts::purchase` waits for the first and the second.

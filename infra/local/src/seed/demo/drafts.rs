@@ -58,7 +58,7 @@ pub(crate) fn safe_of_newcomers(
     let (draft, closing, investors) = safe_to_closing(draft, 25_000_000, file, now)?;
     let (draft, _) = draft.add_gate(closing, GateRule::FileUpload { participant_ids: investors }, now)?;
     let (draft, funding) = draft.add_stage(label("Funding")?, BTreeSet::new(), now)?;
-    await_payment(draft, funding, 0, now)
+    await_payment(&draft, funding, 0, now)
 }
 
 /// A complete draft of one step, which waits for the arrival of its payment.
@@ -68,7 +68,7 @@ pub(crate) fn retainer(
     now: Timestamp,
 ) -> Result<Agreement, FieldErrors> {
     let (draft, stage) = draft.add_stage(label("Retainer")?, BTreeSet::new(), now)?;
-    await_payment(draft, stage, 0, now)
+    await_payment(&draft, stage, 0, now)
 }
 
 /// A complete draft: both sides sign, the deposit arrives, which brings what they promise into force, then the balance.
@@ -84,13 +84,13 @@ pub(crate) fn purchase(
     let (draft, _) = draft.add_gate(signing, GateRule::SignatureBlocks { block_ids }, now)?;
     let (draft, deposit) =
         draft.add_stage(label("Deposit")?, BTreeSet::from([StageAction::ProjectObligations]), now)?;
-    let draft = await_payment(draft, deposit, 0, now)?;
+    let draft = await_payment(&draft, deposit, 0, now)?;
     let (draft, closing) = draft.add_stage(label("Closing")?, BTreeSet::new(), now)?;
-    await_payment(draft, closing, 1, now)
+    await_payment(&draft, closing, 1, now)
 }
 
 /// Lets a stage wait for the arrival of a payment, counted from 0.
-fn await_payment(draft: Agreement, stage: StageId, place: usize, now: Timestamp) -> Result<Agreement, FieldErrors> {
+fn await_payment(draft: &Agreement, stage: StageId, place: usize, now: Timestamp) -> Result<Agreement, FieldErrors> {
     // Their ids are in the order in which they were added.
     let movement_id = draft.movements().keys().nth(place).copied();
     Ok(draft.add_gate(stage, GateRule::MovementReconciled { movement_id }, now)?.0)
