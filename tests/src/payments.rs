@@ -254,8 +254,8 @@ impl Paying {
         self.live.org.open_movement([&self.people[0], &self.people[1]], self.id).await;
     }
 
-    /// A member changes the instructions, of which the revision is shown, to those of another account; then both release
-    /// them, if they are to.
+    /// A member changes the instructions, of which the revision is shown, to those of another account of the payee's, a new one
+    /// for each revision; then both release them, if they are to.
     ///
     /// # Panics
     /// When that is refused.
@@ -264,7 +264,7 @@ impl Paying {
         let keys = org.stack().keyring();
         let typed = |part: &str| match part {
             "holder" => "Northwind Robotics".to_owned(),
-            "bank" => "Other Bank".to_owned(),
+            "bank" => format!("Other Bank {shown}"),
             "number" => OTHER_IBAN.to_owned(),
             _ => String::new(),
         };

@@ -13,8 +13,7 @@ use shared::api::pipeline::REQUEST_ID;
 use shared::error::{Error, ErrorCode};
 use shared::web::cookies::Cookie;
 use shared::web::next::safe_next;
-use shared::web::{Redirect, Request};
-use shared::wire::fields::FieldCode;
+use shared::web::{FILES, Redirect, Request};
 use uuid::Uuid;
 
 use crate::RouteKind;
@@ -266,7 +265,7 @@ fn failure_message(error: &Error) -> (&'static str, &'static str) {
         Error::MethodNotAllowed { .. } => {
             ("This page can’t do that", "The address is right, but not for this kind of request.")
         }
-        Error::Invalid(errors) if errors.clone().into_list().iter().any(|error| error.code == FieldCode::TooLong) => (
+        Error::Invalid(errors) if errors.clone().into_list().iter().any(|error| error.field == FILES) => (
             "That is more than 4 MB",
             "A form can have up to 4 MB, with all its files together. Nothing has changed. Go back, choose smaller files or fewer, and try again.",
         ),

@@ -26,6 +26,9 @@ pub struct UploadedFile {
     pub content: Bytes,
 }
 
+/// The field of the error of a form with files that is too long as a whole: none of its fields was read.
+pub const FILES: &str = "files";
+
 /// The fields and files of a form. Each occurs at most once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Form {
@@ -66,7 +69,10 @@ impl Form {
             FieldErrors::one("header.content-type", FieldCode::InvalidValue, message)
         })?;
         let received = body::receive(body, limits::UPLOAD_BYTES_MAX, limits::BODY_BYTES_DISCARDED_MAX).await;
-        let bytes = received.map_err(|reason| not_received(reason, "the 4 MB that a file can have"))?;
+        let bytes = received.map_err(|reason| match reason {
+            NotReceived::TooLong => FieldErrors::one(FILES, FieldCode::TooLong, "are more than 4 MB together"),
+            NotReceived::Incomplete => not_received(reason, ""),
+        })?;
         Self::parse_parts(bytes, boundary).await.map_err(|_| not_received(NotReceived::Incomplete, ""))?
     }
 

@@ -32,7 +32,7 @@ pub mod session;
 pub mod submitted_form;
 
 pub use flash::Flash;
-pub use form::Form;
+pub use form::{FILES, Form};
 pub use redirect::Redirect;
 pub use request::Request;
 pub use submitted_form::{SubmittedForm, Submitter};

@@ -232,6 +232,9 @@ async fn a_condition_takes_so_many_files_of_a_participant() {
         let expected = if n < limits::UPLOADS_PER_CONDITION_MAX { 303 } else { 409 };
         assert_eq!(done.status, expected, "{n}: {}", done.body);
     }
+    // Nothing is read of a form that is far too large.
+    let huge = ada.upload(&at, &format!("{at}/upload"), ("file.pdf", &vec![0; 5 * 1024 * 1024])).await;
+    assert!(huge.status == 422 && huge.says("That is more than 4 MB"), "{}", huge.body);
 }
 
 #[tokio::test]
