@@ -26,14 +26,14 @@ use shared::platform::secrets::open_with;
 use shared::service::own_movements::{self, OwnPayment};
 use shared::web::Request;
 
-use super::payments::{amount, is_receiver, is_sender, party_name, payment_badge, payment_url, purpose};
+use super::payments::{amount, is_receiver, is_sender, party_name, payment_url, purpose};
 use super::{consent, part_url};
 use crate::Handler;
 use crate::agreement_summary::size;
 use crate::done::notice_of_act;
 use crate::draft::Choice;
 use crate::fields::Fields;
-use crate::labels::{Badge, DisplayTime};
+use crate::labels::{Badge, DisplayTime, movement_badge};
 use crate::layout::{Layout, Notice};
 use crate::response::PageResponse;
 
@@ -258,7 +258,7 @@ fn page(
         agreement: view.agreement.name.as_str().to_owned(),
         purpose: purpose(movement),
         amount: amount(movement),
-        badge: payment_badge(movement.state()),
+        badge: movement_badge(movement.state()),
         due: terms.due_on.map(Day::for_people),
         sender: party_name(view, terms.sender).to_owned(),
         receiver: party_name(view, terms.receiver).to_owned(),

@@ -6,29 +6,16 @@ use shared::domain::ids::ParticipantId;
 use shared::domain::money::Money;
 use shared::domain::movement::Movement;
 use shared::domain::movement::state::MovementState;
-use shared::domain::sentences::movements;
 use shared::limits;
 use shared::service::participants::ParticipantView;
 
 use super::{TaskRow, name_of, part_url};
-use crate::labels::Badge;
+use crate::labels::{Badge, movement_badge};
 use crate::layout::Link;
 
 /// The URL of a payment's page.
 pub(super) fn payment_url(participant: ParticipantId, payment: &Movement) -> String {
     format!("{}/payments/{}", part_url(participant), payment.id())
-}
-
-/// Where a payment is, in a word.
-pub(super) fn payment_badge(state: MovementState) -> Badge {
-    let class = match state {
-        MovementState::Draft | MovementState::Authorized | MovementState::Cancelled => "quiet",
-        MovementState::InstructionsReady => "blue",
-        MovementState::SenderReported | MovementState::ReceiptPending | MovementState::Processing => "amber",
-        MovementState::Reconciled => "green",
-        MovementState::Exception | MovementState::Returned => "red",
-    };
-    Badge { text: movements::movement_state(state), class }
 }
 
 /// What a payment is for.
@@ -79,7 +66,7 @@ pub(super) fn payment_rows(view: &ParticipantView, by: ParticipantId) -> (Vec<Pa
         PaymentRow {
             link: Link { url: payment_url(by, payment), text: purpose(payment) },
             about: format!("{what}{due}"),
-            badge: payment_badge(payment.state()),
+            badge: movement_badge(payment.state()),
         }
     });
     (rows.collect(), more)
