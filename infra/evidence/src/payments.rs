@@ -1,7 +1,7 @@
 //! The payments of an agreement in its bundle: what is to be paid, what the senders say, and what was filed about it.
 //!
 //! Decision: what the sender's side says and what the receiving side shows stand in files and folders of their own, here as
-//! everywhere. Whoever reads one of them can't take a claim for a proof.
+//! everywhere. A reader of one file can't take a claim for a proof.
 //!
 //! Decision: evidence that was rejected or withdrawn is there too, with its state and the reason. A bundle has what was
 //! recorded, and what a member did not believe is part of it.

@@ -151,7 +151,7 @@ impl Outcome {
     async fn notice(&self, submitted: &SubmittedForm<'_>) -> Result<Notice, Error> {
         let filed = counted(self.filed.len() as u64, "entry is filed as evidence", "entries are filed as evidence");
         if self.refused.is_empty() {
-            return Ok(Notice::good(filed, "Next: review each, then accept or reject it."));
+            return Ok(Notice::plain(filed, "Next: review each, then accept or reject it."));
         }
         let mut links: BTreeMap<MovementId, Link> = BTreeMap::new();
         let mut said = Vec::new();
