@@ -75,6 +75,11 @@ impl<'a> Faces<'a> {
         self.loaded[run.face].0.clone()
     }
 
+    /// The glyphs of a run, from left to right.
+    pub(super) fn glyphs(&self, run: &Run) -> Vec<KrillaGlyph> {
+        self.shape(run.face, &run.text, Some(run.to_left))
+    }
+
     /// The glyphs that the characters of a run have by themselves.
     #[cfg(test)]
     pub(super) fn unshaped(&self, run: &Run) -> Vec<u32> {
@@ -104,16 +109,16 @@ struct Shown {
     parts: Vec<Part>,
 }
 
-/// Glyphs of one font next to each other.
+/// Text of one font on a line. Its glyphs, which take far more memory than its letters, are found when it is drawn.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     face: usize,
+    to_left: bool,
     /// It is a code point, instead of a character.
     pub(super) code: bool,
     /// Where it begins, from the start of the line.
     pub(super) x: f32,
     pub(super) text: String,
-    pub(super) glyphs: Vec<KrillaGlyph>,
 }
 
 /// A line of glyphs, from left to right.
@@ -207,10 +212,10 @@ impl Faces<'_> {
             }
             for part in parts {
                 let text = &shown.text[part.range];
-                let glyphs = self.shape(part.face, text, Some(to_left));
-                let width: f32 = glyphs.iter().map(|glyph| glyph.x_advance * size).sum();
-                line.runs.push(Run { face: part.face, code: part.code, x: line.width, text: text.to_owned(), glyphs });
-                line.width += width;
+                let Part { face, code, .. } = part;
+                let run = Run { face, to_left, code, x: line.width, text: text.to_owned() };
+                line.width += self.glyphs(&run).iter().map(|glyph| glyph.x_advance * size).sum::<f32>();
+                line.runs.push(run);
             }
             if to_left {
                 line.read = Some(shown.text[range.clone()].to_owned());

@@ -1,8 +1,8 @@
 //! A drawn page as a PNG or a JPEG, as small as its colors allow: signers load pages over a phone's network.
 //!
 //! Decision: a page is a PNG, which keeps every point of its text, unless it has images or gradients and its PNG is large:
-//! that is a scan or a photograph, of which a JPEG takes a fraction. A scan in color, of letter size, takes MEASURED_JPEG KB as
-//! a JPEG and MEASURED_PNG MB as a PNG. Quality 85 shows no traces around letters.
+//! that is a scan or a photograph, of which a JPEG takes a fraction. A page in color that looks like a scan of letter paper
+//! with 150 dots per inch, as the tests make one, took 3.4 MB as a PNG, and takes 0.66 MB as a JPEG of quality 85.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -216,7 +216,9 @@ fn a_scan_is_a_jpeg_of_a_fraction_of_its_png() {
     assert!(picture.len() < 1_000_000 && picture.len() * 4 < png.len(), "{} and {} bytes", picture.len(), png.len());
     let (width, height, drawn) = read(&picture);
     assert_eq!((width, height), (1275, 1650));
-    let near = |(drawn, source): (&[u8; 3], &[u8; 3])| drawn.iter().zip(source).map(|(a, b)| u64::from(a.abs_diff(*b))).sum::<u64>();
+    let near = |(drawn, source): (&[u8; 3], &[u8; 3])| {
+        drawn.iter().zip(source).map(|(a, b)| u64::from(a.abs_diff(*b))).sum::<u64>()
+    };
     let differences: u64 = drawn.iter().zip(pixels.as_chunks().0).map(near).sum();
     let mean = differences / u64::try_from(pixels.len()).unwrap();
     assert!(mean < 8, "letters are as they were, and the grain of the paper nearly: {mean}");
