@@ -88,8 +88,9 @@ pub const DRAWING_POINTS_MAX: usize = 12_000;
 /// Bytes to which the streams of a document unpack, its pictures not counted. Ordinary ones of [`FILE_BYTES_MAX`] come to a
 /// third; a file made to exhaust its reader's memory comes to 4 GB.
 pub const DOCUMENT_UNPACKED_BYTES_MAX: usize = 128 * 1024 * 1024;
-/// Pages of a document that a signer's page shows as pictures. The file, for download, has all of them.
-pub const DOCUMENT_PAGES_SHOWN_MAX: usize = 100;
+/// Pages of a document that a signer's page shows at once, as pictures. It links to the others: a document has as many as
+/// fit in its file.
+pub const DOCUMENT_PAGES_AT_ONCE: usize = 50;
 /// Width of the picture of a page, in pixels.
 pub const PAGE_PICTURE_WIDTH: u16 = 1200;
 /// Sessions of participants that one browser keeps. Their cookies have to fit in the headers of a request, which API

@@ -173,6 +173,17 @@ pub struct Seen {
     pub text: String,
 }
 
+/// What stands between the parts of a form.
+const BOUNDARY: &str = "----the-boundary";
+
+/// The fields of a form as parts, without the end.
+fn parts(fields: &[(&str, &str)]) -> Vec<u8> {
+    let part = |(name, value): &(&str, &str)| {
+        format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
+    };
+    fields.iter().map(part).collect::<String>().into_bytes()
+}
+
 /// The body of a form with these fields.
 #[must_use]
 pub fn form(fields: &[(&str, &str)]) -> String {
@@ -350,12 +361,7 @@ impl Browser {
 
     /// Sends a form with a file, of which `file` is the field, the name and the content.
     pub async fn upload(&self, path: &str, fields: &[(&str, &str)], file: (&str, &str, &[u8])) -> Page {
-        const BOUNDARY: &str = "----the-boundary";
-        let mut body = Vec::new();
-        for (name, value) in fields {
-            let part = format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
-            body.extend(part.into_bytes());
-        }
+        let mut body = parts(fields);
         let (name, file_name, content) = file;
         let head = format!(
             "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"{file_name}\"\r\nContent-Type: application/pdf\r\n\r\n"
@@ -364,6 +370,14 @@ impl Browser {
         body.extend(content);
         body.extend(format!("\r\n--{BOUNDARY}--\r\n").into_bytes());
         self.send_body(path, &format!("multipart/form-data; boundary={BOUNDARY}"), body).await
+    }
+
+    /// Sends a form in parts, as browsers send one that could have a file, with the origin that browsers name.
+    pub async fn post_in_parts(&self, path: &str, fields: &[(&str, &str)]) -> Page {
+        let body = [parts(fields), format!("--{BOUNDARY}--\r\n").into_bytes()].concat();
+        let request = self.http.post(format!("{}{path}", self.base_url)).header("origin", self.base_url.as_str());
+        let content_type = format!("multipart/form-data; boundary={BOUNDARY}");
+        self.send(request.header("content-type", content_type).body(body)).await
     }
 
     /// Sends a body of a content type.

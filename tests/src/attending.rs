@@ -21,21 +21,29 @@ pub struct Live {
 impl Live {
     /// A published agreement: what `change` makes of the harness's draft, whose document has a file.
     pub async fn new(change: impl FnOnce(&mut Agreement)) -> Self {
+        Self::with_file(&pdf("A document to sign", ""), change).await
+    }
+
+    /// A published agreement whose documents have this file.
+    pub async fn with_file(file: &[u8], change: impl FnOnce(&mut Agreement)) -> Self {
         let org = Org::new().await;
         let member = Browser::of(&org, &org.member("Maren Holt").await).await;
         let draft = org.ready_draft("Lease", change).await;
-        Self::publish(org, member, draft).await
+        Self::publish_with(org, member, draft, file).await
     }
 
     /// The same for a draft of the organization.
     pub async fn publish(org: Org, member: Browser, draft: Agreement) -> Self {
+        Self::publish_with(org, member, draft, &pdf("A document to sign", "")).await
+    }
+
+    async fn publish_with(org: Org, member: Browser, draft: Agreement, file: &[u8]) -> Self {
         for document in &draft.documents {
             let path = format!("/app/agreements/{}/documents/{}", draft.id(), document.id);
             let page = member.get(&path).await;
             let (token, seen) = (page.hidden("form_token"), page.hidden("seen"));
             let fields = [("form_token", token.as_str()), ("seen", &seen), ("name", document.name.as_str())];
-            let file = pdf("A document to sign", "");
-            let saved = member.upload(&path, &fields, ("file", "lease.pdf", &file)).await;
+            let saved = member.upload(&path, &fields, ("file", "lease.pdf", file)).await;
             assert_eq!(saved.status, 303, "{}", saved.body);
         }
         let proposal = org.propose("publish_agreement", &draft).await;

@@ -5,11 +5,24 @@ use std::fmt::Write as _;
 /// A PDF of one empty page, whose trailer also has the given entries. Different notes make different files.
 #[must_use]
 pub fn pdf(note: &str, trailer: &str) -> Vec<u8> {
-    let objects = [
-        "<< /Type /Catalog /Pages 2 0 R >>",
-        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] >>",
+    let page = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] >>";
+    with_pages(note, trailer, &[page.to_owned()])
+}
+
+/// A PDF of so many pages, each a point wider than the one before it.
+#[must_use]
+pub fn pdf_of_pages(count: usize) -> Vec<u8> {
+    let page = |n: usize| format!("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {} 842] >>", 595 + n);
+    with_pages("A long document", "", &(0..count).map(page).collect::<Vec<_>>())
+}
+
+fn with_pages(note: &str, trailer: &str, pages: &[String]) -> Vec<u8> {
+    let kids: String = (0..pages.len()).map(|n| format!("{} 0 R ", n + 3)).collect();
+    let heads = [
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        format!("<< /Type /Pages /Kids [{}] /Count {} >>", kids.trim_end(), pages.len()),
     ];
+    let objects: Vec<&String> = heads.iter().chain(pages).collect();
     let mut file = format!("%PDF-1.4\n% {note}\n");
     let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
     for (n, object) in objects.iter().enumerate() {
@@ -17,6 +30,10 @@ pub fn pdf(note: &str, trailer: &str) -> Vec<u8> {
         let _ = write!(file, "{} 0 obj\n{object}\nendobj\n", n + 1);
     }
     let at = file.len();
-    let _ = write!(file, "{table}trailer\n<< /Size 4 /Root 1 0 R {trailer}>>\nstartxref\n{at}\n%%EOF\n");
+    let _ = write!(
+        file,
+        "{table}trailer\n<< /Size {} /Root 1 0 R {trailer}>>\nstartxref\n{at}\n%%EOF\n",
+        objects.len() + 1
+    );
     file.into_bytes()
 }

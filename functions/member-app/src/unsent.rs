@@ -6,14 +6,15 @@
 //! long, it is shown at once, to be copied. Decisions have their own way (`proposal`): they lead back to the review.
 //!
 //! Participants have no account, and answers are longer than a cookie. The page keeps their form itself: they open their
-//! link in another tab, come back, and submit it again. A signature is not kept: it is given in sight of its document.
-//! Account numbers are in no page: what was typed with one is shown, to be entered again.
+//! link in another tab, come back, and submit it again. A signature, typed or drawn, leads back to its document with what
+//! was typed and drawn in place: it is given in sight of the document, so nothing is signed from here. Account numbers are in no page: what was typed with one is shown, to be entered again.
 
 use askama::Template;
 use http::{Method, StatusCode};
 use serde_json::from_str;
 use shared::domain::information::account_numbers::has_account_number;
 use shared::domain::information::typed::{is_answer, is_secret};
+use shared::domain::participant::receipt::Drawing;
 use shared::error::Error;
 use shared::web::next::safe_next;
 use shared::web::{Flash, Form, Request};
@@ -33,6 +34,9 @@ pub(crate) const TITLE: &str = "Your session ended. Nothing was saved.";
 /// Fields that nobody types: ids and versions, which values tell too, and the choice of a button.
 const NOT_TYPED: [&str; 9] = ["act", "decision", "id", "member", "seen", "statement", "template", "to", "version"];
 
+/// Fields of the form of a signature that nobody types: the document that was shown, and the drawing, which has a picture.
+const NOT_TYPED_TO_SIGN: [&str; 3] = ["blocks", "drawing", "sha256"];
+
 /// A form as it was typed.
 struct Unsent {
     /// Where the form is sent.
@@ -47,6 +51,9 @@ struct Unsent {
 /// What a box that is checked sends.
 const CHECKED: &str = "on";
 
+/// The field that only the form of a signature has: the typed name.
+const SIGNATURE: &str = "signature";
+
 impl Unsent {
     /// The form of a request. None if there is nothing to keep: nothing was typed, or it has secrets.
     fn of(request: &Request, form: &Form, back: &str) -> Option<Self> {
@@ -57,7 +64,19 @@ impl Unsent {
         let has_secrets = fields.iter().any(|(name, _)| is_secret(name));
         let unsent =
             Self { path: request.uri().path().to_owned(), back: back.to_owned(), fields, had_file: form.has_file() };
-        (!has_secrets && unsent.typed().next().is_some()).then_some(unsent)
+        let has_content = unsent.typed().next().is_some() || unsent.drawing().is_some();
+        (!has_secrets && has_content).then_some(unsent)
+    }
+
+    /// Whether it signs a document.
+    fn is_signature(&self) -> bool {
+        self.fields.iter().any(|(name, _)| name == SIGNATURE)
+    }
+
+    /// The signature that was drawn, as the `d` of an SVG path.
+    fn drawing(&self) -> Option<Drawing> {
+        let (_, drawn) = self.fields.iter().find(|(name, _)| name == "drawing").filter(|_| self.is_signature())?;
+        Drawing::parse(drawn).ok()
     }
 
     fn encode(&self) -> String {
@@ -71,8 +90,10 @@ impl Unsent {
 
     /// What a person typed or chose, with its label.
     fn typed(&self) -> impl Iterator<Item = (String, &str)> {
-        let is_typed = |(name, value): &&(String, String)| {
+        let signs = self.is_signature();
+        let is_typed = move |(name, value): &&(String, String)| {
             !NOT_TYPED.contains(&name.as_str())
+                && !(signs && NOT_TYPED_TO_SIGN.contains(&name.as_str()))
                 && !value.trim().is_empty()
                 && Uuid::try_parse(value).is_err()
                 && !is_checked_answer(name, value)
@@ -111,6 +132,7 @@ struct UnsentPage {
     title: &'static str,
     lead: &'static str,
     typed: Vec<(String, String)>,
+    drawing: Option<Drawing>,
     had_file: bool,
     /// The form that is submitted again. None on the page from which the text is copied.
     again: Option<Again>,
@@ -133,6 +155,7 @@ impl UnsentPage {
             title: TITLE,
             lead: "This is what you typed. Submit it again, or go back without it.",
             typed: unsent.typed().map(|(label, value)| (label, value.to_owned())).collect(),
+            drawing: unsent.drawing(),
             had_file: unsent.had_file,
             again: Some(Again {
                 path: unsent.path,
@@ -152,7 +175,11 @@ impl UnsentPage {
 
     /// The page that keeps a participant's form until their link has opened a session again.
     fn until_reopened(layout: Layout, unsent: Unsent) -> Self {
-        let lead = "What you typed is kept on this page. Open your link in another tab, from the message that you got. Then come back here and go on.";
+        let lead = if unsent.is_signature() {
+            "Your signature is kept on this page, and nothing is signed yet. Open your link in another tab, from the message that you got. Then come back here and go on to the document."
+        } else {
+            "What you typed is kept on this page. Open your link in another tab, from the message that you got. Then come back here and go on."
+        };
         let page = Self::new(layout, unsent);
         let again = page.again.map(|again| Again { button: "I’ve opened my link", back: None, ..again });
         Self { lead, again, ..page }
@@ -188,7 +215,7 @@ pub(crate) fn or_kept_of_part(request: &Request, result: Result<PageResponse, Er
 }
 
 fn keep_of_part(request: &Request) -> Option<PageResponse> {
-    let form = request.form_of_ended_session().filter(|form| !form.has("signature"))?;
+    let form = request.form_of_ended_session()?;
     // A form has no page at its own address.
     let parent = request.uri().path().rsplit_once('/').map_or("/app", |(parent, _)| parent);
     let back = page_of(request, RouteKind::Part).filter(|page| *page != request.uri().path()).unwrap_or(parent);

@@ -15,14 +15,12 @@ use shared::domain::participant::receipt::ReceiptAct;
 use shared::platform::config::BaseUrl;
 use shared::service::agreements::AgreementInFull;
 
+use crate::files::{Files, file};
 use crate::lines::{
     ActLine, AgreementFile, AuditLine, DocumentPath, Email, Named, PaperLine, ReceiptLine, VerificationLine, lines,
     object,
 };
 use crate::{EvidenceError, certifying, guide, paths, payments};
-
-/// The content of files by their SHA-256.
-pub type Files = BTreeMap<String, Bytes>;
 
 /// Makes the bundle of an agreement's evidence, with the files that its record names.
 ///
@@ -77,11 +75,6 @@ pub fn bundle(
     };
     let files: Vec<File<'_>> = contents.iter().map(|(path, content)| File { path, content }).collect();
     Ok(bundle::write(&about, &files, key)?)
-}
-
-/// The content of a file of the record.
-pub(crate) fn file(files: &Files, content: &DocumentContent) -> Result<Bytes, EvidenceError> {
-    files.get(&content.sha256).cloned().ok_or_else(|| EvidenceError::NoFile(content.sha256.clone()))
 }
 
 /// The documents with files, each with its path.

@@ -6,6 +6,7 @@
 
 mod bundling;
 mod certifying;
+mod files;
 mod guide;
 mod keys;
 mod lines;
@@ -16,8 +17,9 @@ mod tests;
 
 use shared::crypto::keyring::SealError;
 
-pub use bundling::{Files, bundle};
+pub use bundling::bundle;
 pub use certifying::certificate;
+pub use files::Files;
 pub use keys::{key_document, public_key, signing_key};
 
 /// Why no file could be written. The causes are for the log: none of them follows from what people did.

@@ -27,7 +27,7 @@ use shared::domain::movement::terms::{Direction, Method};
 use shared::domain::movement::{Movement, Status};
 use shared::domain::time::Timestamp;
 
-use crate::bundling::{Files, file};
+use crate::files::{Files, file};
 use crate::lines::lines;
 use crate::{EvidenceError, paths};
 

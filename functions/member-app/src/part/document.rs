@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use axum::body::Bytes;
+use http::StatusCode;
 use shared::domain::agreement::tasks::Task;
-use shared::domain::agreement::{Document, Lifecycle, SignatureBlock, pdf};
+use shared::domain::agreement::{Document, Lifecycle, SignatureBlock};
 use shared::domain::contact::DisplayName;
 use shared::domain::ids::{DocumentId, PaperSignatureId, ParticipantId, ReceiptId, SignatureBlockId};
 use shared::domain::participant::receipt::{Drawing, ReceiptAct, Signature};
@@ -21,6 +22,7 @@ use shared::service::participants::{self, Doing, ParticipantView};
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
+use super::pages::{FROM, ShownPages};
 use super::receipt::receipt_url;
 use super::{TaskPlace, act, consent, done_before, load, name_of, needs_consent, part_url, reworded};
 use crate::Handler;
@@ -49,9 +51,7 @@ struct DocumentPage {
     place: Option<TaskPlace>,
     size: String,
     sha256: String,
-    pages: Vec<PagePicture>,
-    /// The pages that are not shown, because the document has too many.
-    more_pages: usize,
+    pages: ShownPages,
     blocks: Vec<BlockRow>,
     can_sign: bool,
     can_decline: bool,
@@ -68,14 +68,6 @@ struct DocumentPage {
     /// The participant's own signatures on paper: the day, and the scan.
     papers: Vec<(String, String)>,
     next: Option<Link>,
-}
-
-/// A picture of a page.
-struct PagePicture {
-    number: usize,
-    /// Its width and height, whose ratio keeps its place until it is there.
-    width: f32,
-    height: f32,
 }
 
 /// A place to sign.
@@ -121,13 +113,14 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     let document = agreement.document(id).ok_or_else(Error::not_found)?;
     let content = document.content.as_ref().ok_or_else(Error::not_found)?;
     let file = request.app().files()?.get(attending.scope().org(), content).await?;
-    let (pages, more_pages) = pictures(file).await?;
+    let (url, from) = (document_url(by.id(), id), request.query(FROM).and_then(|from| from.parse().ok()));
+    let pages = ShownPages::of(file, from, &url).await?;
     let can_sign = !agreement.blocks_to_sign(document, by.id()).is_empty();
     let page = DocumentPage {
         layout: Layout::of_participant(request),
         notice,
         path: part_url(by.id()),
-        url: document_url(by.id(), id),
+        url,
         pictures: format!("{}/{}/{id}", PICTURES, by.id()),
         agreement: agreement.name.as_str().to_owned(),
         organization: attending.organization().name.as_str().to_owned(),
@@ -136,7 +129,6 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         size: size(content.size_bytes),
         sha256: content.sha256.clone(),
         pages,
-        more_pages,
         blocks: blocks(&view, document, by.id()),
         can_sign,
         can_decline: agreement.can_decline(document, by.id()),
@@ -156,22 +148,6 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
 /// The ids of blocks as a form says them.
 fn joined(blocks: &BTreeSet<SignatureBlockId>) -> String {
     blocks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
-}
-
-/// The pictures of a file's pages, and the number of pages that are too many.
-async fn pictures(file: Bytes) -> Result<(Vec<PagePicture>, usize), Error> {
-    let read = move || {
-        let sizes = pdf::page_sizes(&file);
-        let more = sizes.len().saturating_sub(limits::DOCUMENT_PAGES_SHOWN_MAX);
-        let shown = (1..).zip(sizes).take(limits::DOCUMENT_PAGES_SHOWN_MAX);
-        let picture = |(number, (width, height)): (usize, (f32, f32))| PagePicture {
-            number,
-            width: width.round(),
-            height: height.round(),
-        };
-        (shown.map(picture).collect(), more)
-    };
-    blocking(read).await
 }
 
 /// Runs what reads a PDF apart from the request: a PDF that is made to take forever ends here and nowhere else.
@@ -262,7 +238,10 @@ impl Handler for Sign {
     }
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
-        let submitted = request.participant_form()?;
+        let submitted = match (request.participant_form(), request.form_of_ended_session()) {
+            (Err(Error::ForgedForm), Some(form)) => return page_with(request, form).await,
+            (submitted, _) => submitted?,
+        };
         let (id, form) = (request.path_id("document")?, submitted.form());
         let signature = match read_signature(form) {
             Ok(signature) => signature,
@@ -294,6 +273,15 @@ impl Handler for Sign {
             Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
         }
     }
+}
+
+/// The document's page with a signature that was given when an earlier session had ended: it is there, and signs nothing
+/// before it is given again.
+async fn page_with(request: &Request, form: &Form) -> Result<PageResponse, Error> {
+    let line = "Your session had ended. Check the document and your signature, then sign.";
+    let notice = Notice::warn("Your signature is kept, and nothing is signed yet", line);
+    let page = page(request, Fields::submitted(form, FieldErrors::default()), Some(notice)).await?;
+    Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"))
 }
 
 /// Reads a typed name, or a drawing where there is one.

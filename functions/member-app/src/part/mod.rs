@@ -8,6 +8,7 @@ pub(crate) mod document;
 pub(crate) mod link;
 pub(crate) mod obligations;
 pub(crate) mod overview;
+mod pages;
 pub(crate) mod payment;
 pub(crate) mod payment_acts;
 mod payments;

@@ -3,6 +3,7 @@
 //! Decision: they have a function of their own. What draws them zips to 2.4 MB, which the pages themselves don't carry: a
 //! signer's page is there before its pictures are.
 
+use shared::domain::participant::receipt::FileType;
 use shared::error::Error;
 use shared::limits;
 use shared::web::Request;
@@ -10,6 +11,9 @@ use shared::web::Request;
 use super::document::{blocking, file};
 use crate::Handler;
 use crate::response::PageResponse;
+
+/// What a JPEG begins with. A picture is one, or a PNG.
+const JPEG: &[u8] = b"\xff\xd8";
 
 /// Shows the picture of a page.
 pub(crate) struct Show;
@@ -21,12 +25,12 @@ impl Handler for Show {
 
     async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
         let number: usize = request.path_id("page")?;
-        let index = number.checked_sub(1).filter(|index| *index < limits::DOCUMENT_PAGES_SHOWN_MAX);
-        let index = index.ok_or_else(Error::not_found)?;
+        let index = number.checked_sub(1).ok_or_else(Error::not_found)?;
         let (document, file) = file(request).await?;
         let draw = move || paper::pages::Pages::open(file.to_vec()).ok()?.render(index, limits::PAGE_PICTURE_WIDTH);
         let picture = blocking(draw).await?.ok_or_else(Error::not_found)?;
-        let name = format!("{}, page {number}.png", document.name.as_str());
-        Ok(PageResponse::file(picture.into(), "image/png", "inline", &name).showing([document.id.uuid()]))
+        let file_type = if picture.starts_with(JPEG) { FileType::Jpeg } else { FileType::Png };
+        let name = format!("{}, page {number}.{}", document.name.as_str(), file_type.extension());
+        Ok(PageResponse::file(picture.into(), file_type.media_type(), "inline", &name).showing([document.id.uuid()]))
     }
 }

@@ -115,7 +115,14 @@ fn draw(surface: &mut Surface<'_>, faces: &Faces<'_>, item: Item) -> Option<(usi
 fn letters(surface: &mut Surface<'_>, faces: &Faces<'_>, (x, y): (f32, f32), line: &Line, look: Look) {
     for run in &line.runs {
         paint(surface, if run.code { MUTED } else { look.color });
-        surface.draw_glyphs(Point::from_xy(x + run.x, y), &run.glyphs, faces.font(run), &run.text, look.size, false);
+        surface.draw_glyphs(
+            Point::from_xy(x + run.x, y),
+            &faces.glyphs(run),
+            faces.font(run),
+            &run.text,
+            look.size,
+            false,
+        );
     }
 }
 

@@ -1,6 +1,10 @@
 use super::*;
 use crate::pages::Pages;
 
+mod large;
+mod reading;
+mod scripts;
+
 fn signer(name: &str, signature: Signature) -> Signer {
     Signer {
         name: name.to_owned(),

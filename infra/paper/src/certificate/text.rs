@@ -1,11 +1,14 @@
 //! Text in any script: which font has a character, where lines break, which way they run, and which glyphs they are.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 use krilla::Data;
 use krilla::text::{Font, GlyphId, KrillaGlyph};
-use rustybuzz::{Direction, UnicodeBuffer};
+use rustybuzz::{Direction, GlyphBuffer, Script, ShapePlan, UnicodeBuffer, script};
 use unicode_bidi::BidiInfo;
 use unicode_normalization::char::is_combining_mark;
 
@@ -29,6 +32,8 @@ pub(super) enum Style {
 pub(super) struct Faces<'a> {
     /// Each for drawing, and for shaping.
     loaded: Vec<(Font, rustybuzz::Face<'a>)>,
+    /// How each font shapes a script in a direction. Finding that out takes longer than shaping a line.
+    plans: RefCell<HashMap<(usize, Direction, Script), Rc<ShapePlan>>>,
     text: Range<usize>,
     strong: Range<usize>,
     mono: Range<usize>,
@@ -46,7 +51,8 @@ impl<'a> Faces<'a> {
             loaded.push((font, rustybuzz::Face::from_slice(file, 0).ok_or(Unwritable::Fonts)?));
         }
         let (text, strong) = (fonts.text.len(), fonts.text.len() + fonts.strong.len());
-        let faces = Self { text: 0..text, strong: text..strong, mono: strong..loaded.len(), loaded };
+        let (plans, mono) = (RefCell::default(), strong..loaded.len());
+        let faces = Self { text: 0..text, strong: text..strong, mono, loaded, plans };
         let complete = NEEDED.chars().all(|c| faces.having(c, Style::Text).is_some());
         if complete { Ok(faces) } else { Err(Unwritable::Fonts) }
     }
@@ -68,6 +74,24 @@ impl<'a> Faces<'a> {
     pub(super) fn font(&self, run: &Run) -> Font {
         self.loaded[run.face].0.clone()
     }
+
+    /// The glyphs of a run, from left to right.
+    pub(super) fn glyphs(&self, run: &Run) -> Vec<KrillaGlyph> {
+        self.shape(run.face, &run.text, Some(run.to_left))
+    }
+
+    /// The glyphs that the characters of a run have by themselves.
+    #[cfg(test)]
+    pub(super) fn unshaped(&self, run: &Run) -> Vec<u32> {
+        let glyph = |c| self.loaded[run.face].1.glyph_index(c).map_or(0, |glyph| glyph.0.into());
+        run.text.chars().map(glyph).collect()
+    }
+
+    /// Whether a character is shown, instead of its code point.
+    #[cfg(test)]
+    pub(super) fn is_shown(&self, c: char) -> bool {
+        self.having(c, Style::Text).is_some()
+    }
 }
 
 /// A part of a text that one font shows.
@@ -85,16 +109,16 @@ struct Shown {
     parts: Vec<Part>,
 }
 
-/// Glyphs of one font next to each other.
+/// Text of one font on a line. Its glyphs, which take far more memory than its letters, are found when it is drawn.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     face: usize,
+    to_left: bool,
     /// It is a code point, instead of a character.
     pub(super) code: bool,
     /// Where it begins, from the start of the line.
     pub(super) x: f32,
     pub(super) text: String,
-    pub(super) glyphs: Vec<KrillaGlyph>,
 }
 
 /// A line of glyphs, from left to right.
@@ -188,10 +212,10 @@ impl Faces<'_> {
             }
             for part in parts {
                 let text = &shown.text[part.range];
-                let glyphs = self.shape(part.face, text, Some(to_left));
-                let width: f32 = glyphs.iter().map(|glyph| glyph.x_advance * size).sum();
-                line.runs.push(Run { face: part.face, code: part.code, x: line.width, text: text.to_owned(), glyphs });
-                line.width += width;
+                let Part { face, code, .. } = part;
+                let run = Run { face, to_left, code, x: line.width, text: text.to_owned() };
+                line.width += self.glyphs(&run).iter().map(|glyph| glyph.x_advance * size).sum::<f32>();
+                line.runs.push(run);
             }
             if to_left {
                 line.read = Some(shown.text[range.clone()].to_owned());
@@ -201,7 +225,6 @@ impl Faces<'_> {
     }
 
     fn shape(&self, face: usize, text: &str, to_left: Option<bool>) -> Vec<KrillaGlyph> {
-        let (font, face) = &self.loaded[face];
         let mut buffer = UnicodeBuffer::new();
         buffer.push_str(text);
         buffer.guess_segment_properties();
@@ -210,7 +233,7 @@ impl Faces<'_> {
             Some(false) => buffer.set_direction(Direction::LeftToRight),
             None => {}
         }
-        let shaped = rustybuzz::shape(face, &[], buffer);
+        let (font, shaped) = (&self.loaded[face].0, self.shaped(face, buffer));
         let mut starts: Vec<usize> = shaped.glyph_infos().iter().map(|info| cluster(info.cluster)).collect();
         starts.sort_unstable();
         starts.dedup();
@@ -230,6 +253,18 @@ impl Faces<'_> {
                 KrillaGlyph::new(glyph, em(position.x_advance), x, y, em(position.y_advance), start..end, None)
             })
             .collect()
+    }
+}
+
+impl Faces<'_> {
+    fn shaped(&self, face: usize, buffer: UnicodeBuffer) -> GlyphBuffer {
+        let key = (face, buffer.direction(), buffer.script());
+        let face = &self.loaded[face].1;
+        let plan = Rc::clone(self.plans.borrow_mut().entry(key).or_insert_with(|| {
+            let known = (key.2 != script::UNKNOWN).then_some(key.2);
+            Rc::new(ShapePlan::new(face, key.1, known, buffer.language().as_ref(), &[]))
+        }));
+        rustybuzz::shape_with_plan(face, &plan, buffer)
     }
 }
 
@@ -336,7 +371,7 @@ fn is_joiner(c: char) -> bool {
 
 /// A letter or mark of a script that joins.
 fn is_joined(c: char) -> bool {
-    matches!(c, '\u{0600}'..='\u{0DFF}')
+    matches!(c, '\u{0600}'..='\u{0DFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}')
 }
 
 /// A text for the file's properties and lists, which viewers show as they like: of bounded length, never empty, and

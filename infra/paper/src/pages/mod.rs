@@ -30,8 +30,8 @@ pub const WIDTHS_PX: RangeInclusive<u16> = 400..=1600;
 const PIXELS_MAX: f64 = 4_000_000.0;
 /// The height of a drawn page, in pixels: what is longer shrinks too.
 const HEIGHT_MAX: f64 = 16_000.0;
-/// The bytes of a drawn page, which pass through a function: Lambda's bodies end at 6 MB, encoded. What is larger, a scan
-/// in color at best, shrinks as well.
+/// The bytes of a drawn page, which pass through a function: Lambda's bodies end at 6 MB, encoded. What is larger, such as
+/// noise, shrinks as well.
 const BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The stack for reading and drawing. `hayro` follows arrays 512 levels deep and forms 50.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
@@ -77,7 +77,7 @@ impl Pages {
         (width.is_finite() && height.is_finite()).then_some((width, height))
     }
 
-    /// Draws a page on white, as a PNG of this width: at least and at most [`WIDTHS_PX`], and less for a page that is so
+    /// Draws a page on white, as a PNG, or as a JPEG where that takes less, of this width: at least and at most [`WIDTHS_PX`], and less for a page that is so
     /// long that it would have too many pixels. There is no picture of a page that can't be drawn or asks for too much.
     #[must_use]
     pub fn render(&self, n: usize, width_px: u16) -> Option<Vec<u8>> {
@@ -89,9 +89,9 @@ impl Pages {
             loop {
                 let (width, height) = pixels(size, width_px);
                 let content = effort::of(page, (width, height), slowest);
-                let png = picture::png(&draw(page, width, height), content)?;
-                if png.len() <= BYTES_MAX {
-                    return Some(png);
+                let picture = picture::of(&draw(page, width, height), content)?;
+                if picture.len() <= BYTES_MAX {
+                    return Some(picture);
                 }
                 width_px -= width_px / 4;
             }

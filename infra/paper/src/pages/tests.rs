@@ -2,7 +2,14 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
+use image::codecs::jpeg::JpegDecoder;
+use image::{ColorType, ImageDecoder as _};
+
 use super::*;
+
+fn is_jpeg(picture: &[u8]) -> bool {
+    picture.starts_with(b"\xff\xd8\xff")
+}
 
 /// A PDF of these objects, from number 1. The first is the catalog.
 fn pdf(objects: &[impl AsRef<[u8]>]) -> Vec<u8> {
@@ -39,8 +46,19 @@ fn page(keys: &str, content: &str, further: &[Vec<u8>]) -> Vec<u8> {
 
 const LETTER: &str = "/MediaBox [0 0 612 792]";
 
-/// The pixels of a PNG: its width and height, and red, green and blue of each.
+/// The pixels of a picture: its width and height, and red, green and blue of each.
 fn read(png: &[u8]) -> (u32, u32, Vec<[u8; 3]>) {
+    if is_jpeg(png) {
+        let decoder = JpegDecoder::new(std::io::Cursor::new(png)).unwrap();
+        let ((width, height), color) = (decoder.dimensions(), decoder.color_type());
+        let mut data = vec![0; usize::try_from(decoder.total_bytes()).unwrap()];
+        decoder.read_image(&mut data).unwrap();
+        let pixels = match color {
+            ColorType::L8 => data.iter().map(|shade| [*shade; 3]).collect(),
+            _ => data.as_chunks().0.to_vec(),
+        };
+        return (width, height, pixels);
+    }
     let mut decoder = png::Decoder::new(std::io::Cursor::new(png));
     decoder.set_transformations(png::Transformations::EXPAND);
     let mut reader = decoder.read_info().unwrap();
@@ -140,23 +158,92 @@ fn a_picture_has_no_more_pixels_than_it_may() {
     assert_eq!((pages.size(0), pages.render(0, 400)), (None, None));
 }
 
-#[test]
-fn noise_shrinks_until_it_can_be_sent() {
+/// Numbers that repeat no pattern, always the same.
+fn noise() -> impl Iterator<Item = u8> {
     let mut state = 1_u32;
-    let noise: Vec<u8> = std::iter::repeat_with(|| {
+    std::iter::repeat_with(move || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         state.to_be_bytes()[0]
     })
-    .take(1600 * 2000 * 3)
-    .collect();
-    let keys = "/Type /XObject /Subtype /Image /Width 1600 /Height 2000 /ColorSpace /DeviceRGB /BitsPerComponent 8";
-    let file = page(
-        "/MediaBox [0 0 400 500] /Resources << /XObject << /I 5 0 R >> >>",
-        "400 0 0 500 0 0 cm /I Do",
-        &[stream(keys, noise)],
+}
+
+/// A page of letter size with a picture of so many pixels on it, three bytes each or one.
+fn page_of_image((width, height): (usize, usize), color: &str, pixels: &[u8]) -> Vec<u8> {
+    let keys = format!(
+        "/Type /XObject /Subtype /Image /Width {width} /Height {height} /ColorSpace /{color} /BitsPerComponent 8"
     );
-    let png = rendered(file, 1600).unwrap();
-    assert!(png.len() <= BYTES_MAX && png.len() > BYTES_MAX / 3, "{} bytes", png.len());
+    let resources = format!("{LETTER} /Resources << /XObject << /I 5 0 R >> >>");
+    page(&resources, "612 0 0 792 0 0 cm /I Do", &[stream(&keys, pixels)])
+}
+
+#[test]
+fn noise_shrinks_until_it_can_be_sent() {
+    let pixels: Vec<u8> = noise().take(1600 * 2071 * 3).collect();
+    let picture = rendered(page_of_image((1600, 2071), "DeviceRGB", &pixels), 1600).unwrap();
+    assert!(picture.len() <= BYTES_MAX && picture.len() > BYTES_MAX / 4, "{} bytes", picture.len());
+}
+
+/// The size of a scan of letter paper with 150 dots per inch.
+const SCAN: (usize, usize) = (1275, 1650);
+
+/// A scan: grainy paper, lighter in the middle, with lines of strokes as of letters, in this ink.
+fn scan(ink: [u8; 3]) -> Vec<u8> {
+    let mut noise = noise();
+    let (width, height) = SCAN;
+    let mut pixels = Vec::with_capacity(width * height * 3);
+    for y in 0..height {
+        for x in 0..width {
+            let is_text = (120..width - 120).contains(&x) && (120..height - 120).contains(&y) && y % 33 < 18;
+            let is_ink = is_text && (x * 7 / 5 + (y / 33) * 13) % 11 < 3 && (x / 9 + y / 33) % 7 != 0;
+            let shadow = u8::try_from((x.abs_diff(width / 2) + y.abs_diff(height / 2)) / 80).unwrap();
+            let base = if is_ink { ink } else { [248, 246, 240].map(|channel: u8| channel - shadow) };
+            pixels.extend(base.map(|channel| channel.saturating_add(noise.next().unwrap_or_default() % 10)));
+        }
+    }
+    pixels
+}
+
+#[test]
+fn a_scan_is_a_jpeg_of_a_fraction_of_its_png() {
+    let pixels = scan([38, 44, 90]);
+    let picture = rendered(page_of_image(SCAN, "DeviceRGB", &pixels), 1275).unwrap();
+    assert!(is_jpeg(&picture));
+    let mut png = Vec::new();
+    let mut encoder = png::Encoder::new(&mut png, 1275, 1650);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_filter(png::Filter::Adaptive);
+    encoder.write_header().unwrap().write_image_data(&pixels).unwrap();
+    assert!(picture.len() < 1_000_000 && picture.len() * 4 < png.len(), "{} and {} bytes", picture.len(), png.len());
+    let (width, height, drawn) = read(&picture);
+    assert_eq!((width, height), (1275, 1650));
+    let near = |(drawn, source): (&[u8; 3], &[u8; 3])| {
+        drawn.iter().zip(source).map(|(a, b)| u64::from(a.abs_diff(*b))).sum::<u64>()
+    };
+    let differences: u64 = drawn.iter().zip(pixels.as_chunks().0).map(near).sum();
+    let mean = differences / u64::try_from(pixels.len()).unwrap();
+    assert!(mean < 8, "letters are as they were, and the grain of the paper nearly: {mean}");
+    assert!((share(&drawn, is_dark) - share(pixels.as_chunks().0, is_dark)).abs() < 0.01);
+}
+
+#[test]
+fn a_gray_scan_is_a_gray_jpeg() {
+    let pixels: Vec<u8> = scan([40; 3]).as_chunks().0.iter().map(|[shade, _, _]: &[u8; 3]| *shade).collect();
+    let picture = rendered(page_of_image(SCAN, "DeviceGray", &pixels), 1275).unwrap();
+    assert!(is_jpeg(&picture) && picture.len() < 700_000, "{} bytes", picture.len());
+    let (.., drawn) = read(&picture);
+    assert!(drawn.iter().all(|[red, green, blue]| red == green && green == blue));
+}
+
+#[test]
+fn a_page_of_text_with_a_small_picture_stays_a_png() {
+    let pixels: Vec<u8> = noise().take(120 * 120 * 3).collect();
+    let keys = "/Type /XObject /Subtype /Image /Width 120 /Height 120 /ColorSpace /DeviceRGB /BitsPerComponent 8";
+    let resources = format!("{LETTER} /Resources << /XObject << /I 5 0 R >> >>");
+    let text = "q 60 0 0 60 40 700 cm /I Do Q 0.1 0.3 0.56 rg 40 600 200 20 re f";
+    let picture = rendered(page(&resources, text, &[stream(keys, &pixels)]), 1200).unwrap();
+    assert!(picture.starts_with(b"\x89PNG"));
+    let (.., drawn) = read(&picture);
+    assert!(share(&drawn, |pixel| pixel == [26, 77, 143]) > 0.0, "its own colors are exact");
 }
 
 #[test]

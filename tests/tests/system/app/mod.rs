@@ -33,6 +33,7 @@ mod search;
 mod second_factor;
 mod several_documents;
 mod sign_in;
+mod signing;
 mod strangers;
 mod tokens;
 mod unsent;

@@ -1,0 +1,126 @@
+//! The pages of a document as pictures: so many at once, with links to the others.
+//!
+//! Decision: a signer's page shows [`limits::DOCUMENT_PAGES_AT_ONCE`] pages, and links to the rest. A phone lays out so many
+//! pictures at once, the page stays small, and nothing that is signed is left to the download.
+
+use std::ops::Range;
+
+use axum::body::Bytes;
+use shared::domain::agreement::pdf;
+use shared::error::Error;
+use shared::limits;
+
+use super::document::blocking;
+
+/// The query parameter with the number of the page from which on a document is shown.
+pub(super) const FROM: &str = "from";
+/// How many links there are around the current pages, on each side.
+const LINKS_AROUND: usize = 2;
+
+/// The pages that are shown.
+#[derive(Default)]
+pub(super) struct ShownPages {
+    pub pictures: Vec<PagePicture>,
+    /// How many pages the document has. None, if it can't be shown.
+    pub count: usize,
+    /// The links to all its pages. None, if all are shown.
+    pub links: Vec<PagesLink>,
+}
+
+/// A picture of a page.
+pub(super) struct PagePicture {
+    pub number: usize,
+    /// Its width and height, whose ratio keeps its place until it is there.
+    pub width: f32,
+    pub height: f32,
+}
+
+/// A link to pages that are shown together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PagesLink {
+    pub url: String,
+    pub text: String,
+    pub is_current: bool,
+}
+
+impl ShownPages {
+    /// The pages of a file from this one on: from the first, if there is no such page. `url` is the document's page.
+    pub async fn of(file: Bytes, from: Option<usize>, url: &str) -> Result<Self, Error> {
+        let sizes = blocking(move || pdf::page_sizes(&file)).await?;
+        let (current, links) = links(sizes.len(), from, url);
+        let numbered = (1..).zip(sizes.iter().copied()).skip(current.start).take(current.len());
+        let picture = |(number, (width, height)): (usize, (f32, f32))| PagePicture {
+            number,
+            width: width.round(),
+            height: height.round(),
+        };
+        Ok(Self { pictures: numbered.map(picture).collect(), count: sizes.len(), links })
+    }
+
+    /// What is shown, where that is not all.
+    pub fn range(&self) -> Option<String> {
+        let current = self.links.iter().find(|link| link.is_current)?;
+        Some(format!("{} of {}", current.text, self.count))
+    }
+
+    /// The link to what comes after the pages that are shown.
+    pub fn next(&self) -> Option<&PagesLink> {
+        let current = self.links.iter().position(|link| link.is_current)?;
+        self.links.get(current + 1)
+    }
+}
+
+/// The pages to show, counted from 0, and the links: to the first and the last ones, and to some around the current ones.
+fn links(count: usize, from: Option<usize>, url: &str) -> (Range<usize>, Vec<PagesLink>) {
+    const STEP: usize = limits::DOCUMENT_PAGES_AT_ONCE;
+    let current = from.and_then(|from| from.checked_sub(1)).filter(|index| *index < count).unwrap_or_default() / STEP;
+    let last = count.saturating_sub(1) / STEP;
+    let range = |n: usize| n * STEP..count.min((n + 1) * STEP);
+    let is_linked = |n: &usize| *n == 0 || *n == last || n.abs_diff(current) <= LINKS_AROUND;
+    let link = |n: usize| {
+        let Range { start, end } = range(n);
+        let text = if end - start == 1 { format!("Page {end}") } else { format!("Pages {}–{end}", start + 1) };
+        PagesLink { url: format!("{url}?{FROM}={}", start + 1), text, is_current: n == current }
+    };
+    let links = if last == 0 { Vec::new() } else { (0..=last).filter(is_linked).map(link).collect() };
+    (range(current), links)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn linked(count: usize, from: Option<usize>) -> (Range<usize>, Vec<String>) {
+        let (current, links) = links(count, from, "/d");
+        let told = |link: &PagesLink| {
+            let mark = if link.is_current { "*" } else { "" };
+            format!("{}{mark} {}", link.text, link.url.trim_start_matches("/d?from="))
+        };
+        (current, links.iter().map(told).collect())
+    }
+
+    #[test]
+    fn all_pages_are_within_reach() {
+        assert_eq!(linked(0, None), (0..0, Vec::new()));
+        assert_eq!(linked(50, Some(51)), (0..50, Vec::new()), "one page needs no links");
+        let three = |marks: [&str; 3]| {
+            let [a, b, c] = marks;
+            vec![format!("Pages 1–50{a} 1"), format!("Pages 51–100{b} 51"), format!("Page 101{c} 101")]
+        };
+        for (from, shown, marks) in [
+            (None, 0..50, ["*", "", ""]),
+            (Some(0), 0..50, ["*", "", ""]),
+            (Some(102), 0..50, ["*", "", ""]),
+            (Some(usize::MAX), 0..50, ["*", "", ""]),
+            (Some(50), 0..50, ["*", "", ""]),
+            (Some(51), 50..100, ["", "*", ""]),
+            (Some(77), 50..100, ["", "*", ""]),
+            (Some(101), 100..101, ["", "", "*"]),
+        ] {
+            assert_eq!(linked(101, from), (shown, three(marks)), "{from:?}");
+        }
+        let (_, many) = linked(20_000, Some(5001));
+        let starts: Vec<&str> = many.iter().filter_map(|link| link.rsplit(' ').next()).collect();
+        assert_eq!(starts, ["1", "4901", "4951", "5001", "5051", "5101", "19951"]);
+    }
+}

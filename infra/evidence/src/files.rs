@@ -1,0 +1,19 @@
+//! The files that a record names, as they were read for its bundle.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use shared::domain::agreement::DocumentContent;
+
+use crate::EvidenceError;
+
+/// The content of files by their SHA-256.
+pub type Files = BTreeMap<String, Bytes>;
+
+/// The content of a file of the record.
+///
+/// # Errors
+/// [`EvidenceError::NoFile`] when it was not handed over.
+pub(crate) fn file(files: &Files, content: &DocumentContent) -> Result<Bytes, EvidenceError> {
+    files.get(&content.sha256).cloned().ok_or_else(|| EvidenceError::NoFile(content.sha256.clone()))
+}

@@ -1,0 +1,132 @@
+//! Names in all scripts that certificates have fonts for.
+
+use super::reading;
+use super::*;
+use crate::fonts;
+
+/// How a name has to be shaped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shaping {
+    /// Its characters can be shown one by one.
+    Plain,
+    /// It needs other glyphs, or another order, than its characters have by themselves.
+    Shaped,
+}
+
+use Shaping::{Plain, Shaped};
+
+/// A name in each script, and what there is to see whether its letters join, stack or change places.
+const NAMES: [(&str, &str, Shaping); 43] = [
+    ("Latin", "Łukasz Żółć", Plain),
+    ("Vietnamese", "Nguyễn Thị Ánh", Plain),
+    ("Azerbaijani", "Əliyev Gülnarə", Plain),
+    ("Hausa", "Ɓala Ɗanjuma ɓɗƙ", Plain),
+    ("Greek", "Δημήτρης Παπαδόπουλος", Plain),
+    ("Cyrillic", "Жанна Щербакова Ѓорѓи Ђорђе Ўткір Ҷамшед", Plain),
+    ("Hebrew", "דנה לוי", Plain),
+    ("Arabic", "محمد عبد الله", Shaped),
+    ("Persian", "می\u{200c}خواهم", Shaped),
+    ("Devanagari", "राजेश क्षत्रिय", Shaped),
+    ("Bengali", "শ্রীমতী রবীন্দ্রনাথ", Shaped),
+    ("Gurmukhi", "ਹਰਪ੍ਰੀਤ ਸਿੰਘ", Shaped),
+    ("Gujarati", "શ્રીમતી મિત્રા", Shaped),
+    ("Odia", "ଶ୍ରୀ କ୍ଷୀରୋଦ", Shaped),
+    ("Tamil", "க்ஷேமா கோபாலன்", Shaped),
+    ("Telugu", "శ్రీనివాస్ రెడ్డి", Shaped),
+    ("Kannada", "ಶ್ರೀಮತಿ ಕೃಷ್ಣ", Shaped),
+    ("Malayalam", "ശ്രീധരൻ ക്കോ", Shaped),
+    ("Sinhala", "ශ්\u{200d}රී ලංකා", Shaped),
+    ("Thai", "น้ำทิพย์ ใจดี", Shaped),
+    ("Lao", "ສົມຊາຍ ນ້ຳ", Shaped),
+    ("Tibetan", "བསྟན་འཛིན་རྒྱ་མཚོ", Shaped),
+    ("Myanmar", "ကြည်ဖြူ မင်္ဂလာ", Shaped),
+    ("Georgian", "გიორგი ბერიძე ᲒᲘᲝᲠᲒᲘ", Plain),
+    ("Ethiopic", "አበበ ቢቂላ", Plain),
+    ("Khmer", "សុខ ស្រីមុំ", Shaped),
+    ("Armenian", "Արամ Խաչատրյան", Plain),
+    ("Thaana", "މުޙައްމަދު", Plain),
+    ("Tifinagh", "ⵎⴰⵙⵉⵏⵉⵙⵙⴰ", Plain),
+    ("Syllabics", "ᓄᓇᕗᑦ ᐃᓄᒃ", Plain),
+    ("Cherokee", "ᏍᏏᏉᏯ", Plain),
+    ("N’Ko", "ߒߞߏ ߡߊ߬ߡߊ", Shaped),
+    ("Ol Chiki", "ᱥᱟᱱᱛᱟᱲ", Plain),
+    ("Meetei Mayek", "ꯃꯩꯇꯩ", Plain),
+    ("Adlam", "𞤀𞤣𞤢𞤤𞤢𞤥", Shaped),
+    ("Simplified", "王昊天 张镕基", Plain),
+    ("Traditional", "陳大文 游錫堃", Plain),
+    ("rare Chinese", "喆頔翀旻玥祎㛃䶮", Plain),
+    ("rarest Chinese", "𬭊𬀩𫖯", Plain),
+    ("Japanese", "佐藤 由美子 髙橋 槇 かな カナ", Plain),
+    ("Korean", "김민준 설믜 뷁", Plain),
+    ("Bopomofo", "ㄅㄆㄇ", Plain),
+    ("full width", "ＡＢＣ１２３", Plain),
+];
+
+#[test]
+fn every_script_has_glyphs_and_is_shaped() {
+    let fonts = fonts::all();
+    let faces = text::Faces::load(&fonts).unwrap();
+    for (script, name, shaping) in NAMES {
+        for style in [text::Style::Text, text::Style::Strong, text::Style::Mono] {
+            let line = faces.single_line(name, style, 10.0, 10_000.0);
+            assert!(line.runs.iter().all(|run| !run.code), "{script} has characters without a font: {name}");
+            let glyphs = line.runs.iter().flat_map(|run| faces.glyphs(run));
+            let shaped: Vec<u32> = glyphs.map(|glyph| glyph.glyph_id.to_u32()).collect();
+            assert!(!shaped.contains(&0) && line.width > 0.0, "{script}: {name}");
+            let alone: Vec<u32> = line.runs.iter().flat_map(|run| faces.unshaped(run)).collect();
+            let mut reversed = alone.clone();
+            reversed.reverse();
+            let differs = shaped != alone && shaped != reversed;
+            assert!(differs || shaping == Plain, "{script} is not shaped: {shaped:?}");
+        }
+    }
+}
+
+#[test]
+fn names_in_every_script_can_be_searched_and_copied() {
+    let mut certificate = certificate(0);
+    certificate.acts = NAMES
+        .map(|(script, name, _)| Act { at: script.to_owned(), actor: name.to_owned(), what: String::new() })
+        .into();
+    let file = written(&certificate);
+    drawn("all_scripts", &file);
+    let text = reading::text(&file);
+    for (script, name, _) in NAMES {
+        for word in name.split(' ') {
+            assert!(text.contains(word), "{script}: {word} in {text}");
+        }
+    }
+    assert!(!text.contains(char::REPLACEMENT_CHARACTER), "{text}");
+    let read: String = text.split_whitespace().collect();
+    for fact in ["CERTIFICATE OF COMPLETION", "Northwind Trading LLC", "Signed by Anna Lindqvist"] {
+        assert!(read.contains(&fact.replace(' ', "")), "{fact}");
+    }
+}
+
+/// What is in no font is there as its code point: no character is left out.
+#[test]
+fn no_character_is_left_out() {
+    let every = |range: std::ops::RangeInclusive<u32>| range.filter_map(char::from_u32);
+    let fonts = fonts::all();
+    let faces = text::Faces::load(&fonts).unwrap();
+    let mut missing = 0;
+    // Each character of the scripts with fonts, and some of the thousands of others.
+    let some = every(0x20..=0x2FFF).chain(every(0x3000..=0x2_FFFF).step_by(23)).chain(every(0xE_0000..=0xE_01FF));
+    for c in some {
+        let (text, runs) = (c.to_string(), faces.single_line(&c.to_string(), text::Style::Text, 10.0, 10_000.0).runs);
+        let shown: String = runs.iter().map(|run| run.text.as_str()).collect();
+        if runs.iter().any(|run| run.code) {
+            missing += 1;
+            assert_eq!(shown, format!("[U+{:04X}]", u32::from(c)));
+        } else {
+            assert_eq!(shown, text);
+        }
+        let glyphs: Vec<u32> =
+            runs.iter().flat_map(|run| faces.glyphs(run)).map(|glyph| glyph.glyph_id.to_u32()).collect();
+        assert!(!glyphs.is_empty() && !glyphs.contains(&0), "[U+{:04X}]: {glyphs:?}", u32::from(c));
+    }
+    assert!(missing > 2_000, "{missing}");
+    let main = every(0x4E00..=0x9FA5).filter(|c| !faces.is_shown(*c)).count();
+    let syllables = every(0xAC00..=0xD7A3).filter(|c| !faces.is_shown(*c)).count();
+    assert_eq!((main, syllables), (0, 0), "Chinese characters of the main block, and Korean syllables");
+}
