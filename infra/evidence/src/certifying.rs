@@ -2,7 +2,8 @@
 //!
 //! Decision: every participant gets the certificate, and none sees what another one answered, uploaded or said to the
 //! organization. So it has the hashes of uploads and answers, and neither names of files nor reasons nor the references of
-//! identity checks: those are in the bundle, which members export.
+//! identity checks. That somebody acted on a payment or an obligation is in it, and not on which, how much or what they
+//! said: others may not take part in it. All that is in the bundle, which members export.
 //!
 //! Decision: a certificate has no email addresses. They stand in contacts, where they change, and the service sends no
 //! email: it has never seen one at work.
@@ -194,12 +195,10 @@ fn what(receipt: &Receipt) -> Option<String> {
             format!("Sent answers, revision {revision}, SHA-256 {sha256}")
         }
         // A claim, in words that say so.
-        ReceiptAct::ReportedSent { claim, .. } => format!("Said that money was sent on {}", claim.sent_on),
-        ReceiptAct::FiledEvidence { source, money, .. } => {
-            format!("Filed evidence of {}: {}", money.amount_display(), sentences::movements::evidence_source(*source))
-        }
+        ReceiptAct::ReportedSent { .. } => "Reported a payment as sent".to_owned(),
+        ReceiptAct::FiledEvidence { .. } => "Filed evidence of a payment".to_owned(),
         ReceiptAct::WithdrewEvidence { .. } => "Withdrew evidence of a payment".to_owned(),
-        ReceiptAct::ActedOnObligation { statement, .. } => format!("Said about an obligation: “{statement}”"),
+        ReceiptAct::ActedOnObligation { .. } => "Acted on an obligation".to_owned(),
         ReceiptAct::Declined { document: Some(document), .. } => format!("Declined to sign “{}”", document.as_str()),
         ReceiptAct::Declined { .. } => "Declined".to_owned(),
     })
