@@ -5,6 +5,9 @@
 //! identity checks. That somebody acted on a payment or an obligation is in it, and not on which, how much or what they
 //! said: others may not take part in it. All that is in the bundle, which members export.
 //!
+//! Decision: a completed agreement's certificate never changes. So it has the organization's name as of the completion, and
+//! not the address of the service, which an operator may move: the bundle's manifest and README name it.
+//!
 //! Decision: a certificate has no email addresses. They stand in contacts, where they change, and the service sends no
 //! email: it has never seen one at work.
 
@@ -19,7 +22,6 @@ use shared::domain::paper_signature::{PaperSignature, PaperState};
 use shared::domain::participant::receipt::{Drawing, Receipt, ReceiptAct, Signature};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
-use shared::platform::config::BaseUrl;
 
 use crate::EvidenceError;
 
@@ -35,32 +37,27 @@ const FIELD_HEIGHT: u16 = 400;
 ///
 /// # Errors
 /// [`EvidenceError::Certificate`].
-pub fn certificate(
-    completed: &CompletedRecord,
-    organization: &Organization,
-    service: &BaseUrl,
-) -> Result<Vec<u8>, EvidenceError> {
-    let mut certificate = content(completed, organization, service);
+pub fn certificate(completed: &CompletedRecord, organization: &Organization) -> Result<Vec<u8>, EvidenceError> {
+    let mut certificate = content(completed, organization);
     // Of all that it says: two certificates with one id say the same.
     certificate.id = crypto::sha256_hex(format!("{certificate:?}").as_bytes());
     certificate.id.truncate(ID_CHARS);
     Ok(certificate::write(&certificate, &fonts::all())?)
 }
 
-fn content(completed: &CompletedRecord, organization: &Organization, service: &BaseUrl) -> Certificate {
+fn content(completed: &CompletedRecord, organization: &Organization) -> Certificate {
     let record = completed.record();
     let agreement = &record.agreement;
     let with_file = agreement.documents.iter().filter(|document| document.content.is_some());
     Certificate {
         id: String::new(),
         agreement: agreement.name.as_str().to_owned(),
-        organization: organization.name.as_str().to_owned(),
+        organization: organization.name_at(completed.completed_at()).as_str().to_owned(),
         reference: agreement.id().to_string(),
         completed_at: completed.completed_at().for_people_to_the_second(),
         date: date(completed.completed_at()),
-        statement: format!(
-            "The Countersign service at {service} recorded what this certificate says when it happened. It names each document by the SHA-256 of its bytes, and is no signature itself: the evidence bundle of the agreement has this file, the documents and the records that its README names under the service’s digital signature."
-        ),
+        statement: "The Countersign service recorded what this certificate says when it happened. It names each document by the SHA-256 of its bytes, and is no signature itself: the evidence bundle of the agreement has this file, the documents and the records that its README names under the service’s digital signature."
+            .to_owned(),
         documents: with_file.map(|document| of_document(record, document)).collect(),
         acts: acts(record),
         events: completed.acts().map(event).collect(),

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::tests::{PAPER, at, entry, organization, record, service};
+use crate::tests::{PAPER, at, entry, organization, record, renamed};
 use shared::domain::event::EventType;
 use shared::domain::participant::consent;
 
@@ -162,7 +162,15 @@ fn full() -> AgreementRecord {
 }
 
 fn content_of(record: AgreementRecord) -> Certificate {
-    content(&record.until_completion().unwrap(), &organization(), &service())
+    content(&record.until_completion().unwrap(), &organization())
+}
+
+/// What it is called today says nothing about who concluded it.
+#[test]
+fn it_names_the_organization_as_of_the_completion() {
+    let of = |renamed_at: i64| content(&full().until_completion().unwrap(), &renamed(renamed_at)).organization;
+    assert_eq!(of(11), "Harbor Holdings", "renamed when it was completed");
+    assert_eq!(of(12), "Harbor & Pine", "renamed afterwards");
 }
 
 /// The signers of the document, by name.
@@ -184,7 +192,7 @@ fn it_says_what_was_completed_and_when() {
     assert_eq!(found.completed_at, "14 Mar 2026, 12:11:00 UTC");
     let Date { year, month, day, hour, minute, second } = found.date;
     assert_eq!((year, month, day, hour, minute, second), (2026, 3, 14, 12, 11, 0));
-    assert!(found.statement.contains("https://countersign.example"), "{}", found.statement);
+    assert!(found.statement.contains("is no signature itself"), "{}", found.statement);
     let [document] = &found.documents[..] else { panic!("{found:?}") };
     assert_eq!((document.name.as_str(), &document.sha256), ("Deed: part 1/2", &document_sha256()));
     let names: Vec<&str> = document.signers.iter().map(|signer| signer.name.as_str()).collect();
