@@ -77,6 +77,9 @@ pub const EVIDENCE_ACTS_MAX: usize = 10_000;
 /// the rest is enough for 200 drawn signatures of 12,000 points (22 MB) and [`EVIDENCE_ACTS_MAX`] acts with receipts and
 /// audit rows (45 MB).
 pub const EVIDENCE_FILE_BYTES_MAX: u64 = 224 * 1024 * 1024;
+/// Of [`EVIDENCE_FILE_BYTES_MAX`], what only members may fill: three files of [`FILE_BYTES_MAX`], and half of what an
+/// agreement with the most and largest documents leaves. So no participant keeps the proof of a payment out.
+pub const EVIDENCE_FILE_BYTES_OF_MEMBERS: u64 = 12 * 1024 * 1024;
 /// Files that are read from the file store together: enough to hide its latency.
 pub const EVIDENCE_FILES_AT_ONCE: usize = 8;
 /// Payments whose evidence is read together. Each is a query; most agreements have fewer payments.
@@ -358,6 +361,8 @@ pub const PASSWORD_LINK_LIFETIME_S: i64 = 24 * 3600;
 pub const LINK_CODE_LIFETIME_S: i64 = 15 * 60;
 /// Tries at such a code. It has six digits, and only who has the link gets to guess.
 pub const LINK_CODE_TRIES_MAX: u32 = 5;
+/// Names that an organization had before its current one. Certificates of completed agreements need them.
+pub const EARLIER_NAMES_MAX: usize = 50;
 /// Own contacts of one organization: the entities that it acts as.
 pub const OWN_CONTACTS_MAX: usize = 50;
 /// The path to return to after signing in, in characters: a search of 200 characters has up to 2,400 in an address.

@@ -116,6 +116,15 @@ function isReached(elements) {
   });
 }
 
+// Whether one of these begins in the upper half of the first screen of the page, with nothing above it.
+function isSeen(elements) {
+  scrollTo(0, 0);
+  return elements.some((element) => {
+    const { left, top, right } = element.getBoundingClientRect();
+    return top >= 0 && top <= innerHeight / 2 && element.contains(document.elementFromPoint((left + right) / 2, top + 1));
+  });
+}
+
 // What is wrong with the page that is shown, in a list.
 export async function faults({ page, complaints, status, view }, expected) {
   // An act returns when its page has begun to arrive: what is measured before its stylesheet is there says nothing.
@@ -137,6 +146,9 @@ export async function faults({ page, complaints, status, view }, expected) {
   }
   for (const selector of view.width <= NARROW_MAX ? [expected.reach ?? []].flat() : []) {
     if (!await page.locator(selector).evaluateAll(isReached)) found.push(`${selector} is out of reach`);
+  }
+  for (const selector of view.width <= NARROW_MAX ? [expected.seen ?? []].flat() : []) {
+    if (!await page.locator(selector).evaluateAll(isSeen)) found.push(`${selector} is not in sight at once`);
   }
   for (const selector of [expected.lacks ?? []].flat()) {
     if (await page.locator(selector).count() > 0) found.push(`has ${selector}`);

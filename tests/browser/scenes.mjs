@@ -12,7 +12,8 @@
 //   says      what must be on it
 //   isFailedForm   whether the title says so, if that does not follow from the status
 //   isCounted      whether it uses up something that the app counts (wrong codes, replaced secrets): not all views may, see `VIEWS`
-//   reach     selector of what must be in sight on the first screen without scrolling, on a phone
+//   reach     selectors of what must be in sight on the first screen without scrolling, on a phone
+//   seen      selectors of what must begin in its upper half, on a phone
 //   has, lacks   selectors of what must be on it, and of what must not
 import { createHmac } from 'node:crypto';
 import { fillRecoveryCode, fillSignIn } from './browser.mjs';
@@ -578,7 +579,7 @@ export const SCENES = [
   { name: 'Participant, session ended', as: 'nobody', path: part(''), status: 401, says: 'Open your link again' },
   { name: 'Participant, consent', as: 'newcomer', path: ({ newcomer }) => `/app/parts/${newcomer.participant}`, says: ['Do you agree to act electronically?', 'You can withdraw your consent'], has: '.act-bar button:text-is("I agree")', reach: '.act-bar button' },
   { name: 'Participant, tasks', as: 'signer', path: part(''), says: ['What waits for you', 'Sign “Grant agreement”', 'Who else has to act', 'Riverside Makers Foundation', 'Withdraw consent…'], has: '.task .primary' },
-  { name: 'Participant, document to sign', as: 'signer', path: part(toSign), says: ['Your signature', 'Who signs where', 'You sign here now'], has: ['img[alt^="Page 1 of"]', '#signature'], reach: '#sign button.primary, .to-sign a' },
+  { name: 'Participant, document to sign', as: 'signer', path: part(toSign), says: ['Your signature', 'Who signs where', 'You sign here now'], has: ['img[alt^="Page 1 of"]', '#signature'], seen: 'img[alt^="Page 1 of"]', reach: ['#sign button.primary, .to-sign a', 'a[href$="/download"]'] },
   { name: 'Participant, signature drawn', as: 'signer', path: part(toSign), act: drawIt, has: '.pad path' },
   { name: 'Participant, signature refused', as: 'signer', path: part(toSign), act: press('Sign'), status: 422, has: '#signature[aria-invalid=true]' },
   { name: 'Participant, decline refused', as: 'signer', path: part(toSign), act: decline, status: 422, has: '#reason[aria-invalid=true]' },
@@ -627,10 +628,10 @@ export const SCENES = [
   { name: 'Agreement, payments', path: ({ payments: { id } }) => agreement({ id }), says: ['Payments', 'Broker fee', 'Says it was sent on 14 Mar 2026', '1 to review'], has: ['.payment .track.claim', '.payment .track.proof.confirmed'] },
   { name: 'Home, payments', path: '/app', says: ['Instructions changed', 'Exception', 'Evidence to review', 'suspected fraud'] },
   { name: 'Participant, two documents', as: 'beginner', path: ({ beginner }) => `/app/parts/${beginner.participant}`, says: ['Sign “Confidentiality agreement”', 'Sign “Schedule of contacts”'], reach: '.task .primary' },
-  { name: 'Participant, first of two documents', as: 'beginner', path: ofTwo('beginner')(0), says: 'Document 1 of 2 to sign', reach: '#sign button.primary, .to-sign a' },
+  { name: 'Participant, first of two documents', as: 'beginner', path: ofTwo('beginner')(0), says: 'Document 1 of 2 to sign', seen: 'img[alt^="Page 1 of"]', reach: ['#sign button.primary, .to-sign a', 'a[href$="/download"]'] },
   { name: 'Participant, first of two documents signed', as: 'returner', path: ofTwo('returner')(0), says: ['You signed this document', 'Next: Sign “Schedule of contacts”'], lacks: '#sign' },
   { name: 'Participant, receipt of the first of two', as: 'returner', path: ({ returner }) => `/app/parts/${returner.participant}`, act: (page) => page.getByRole('link', { name: 'You signed “Confidentiality agreement”' }).first().click(), says: ['Receipt', 'Next: Sign “Schedule of contacts”'], reach: '.button.primary' },
-  { name: 'Participant, second of two documents', as: 'returner', path: ofTwo('returner')(1), says: 'Document 2 of 2 to sign', reach: '#sign button.primary, .to-sign a' },
+  { name: 'Participant, second of two documents', as: 'returner', path: ofTwo('returner')(1), says: 'Document 2 of 2 to sign', seen: 'img[alt^="Page 1 of"]', reach: ['#sign button.primary, .to-sign a', 'a[href$="/download"]'] },
   { name: 'Participant, completed with evidence', as: 'finished', path: ({ finished }) => `/app/parts/${finished.participant}`, says: ['Finished documents', 'Certificate of completion', 'Signed by you'], has: 'a[href$="/certificate"]' },
   { name: 'Participant, for members', path: ({ signer }) => signer.access, says: ['Personal link', 'Reissue link…', 'Last visit', 'Sign “Grant agreement”'], has: 'a[href^="mailto:"]' },
   { name: 'Paper signature, to confirm', path: ({ signer }) => signer.access, says: ['Signatures on paper', 'Download scan', 'Confirming signs “Grant agreement” for Priya Raman', 'Reject…'], has: '.badge:text-is("To confirm")' },

@@ -109,6 +109,10 @@ struct Revision {
     /// Why it was returned.
     reason: Option<String>,
     rows: Vec<AnswerRow>,
+    /// The hash that the receipt names.
+    sha256: String,
+    /// Where what was hashed is.
+    hashed: String,
     /// How many answers differ from those of the revision before.
     changes: usize,
     /// Whether a member can decide about it.
@@ -199,6 +203,8 @@ async fn revision(
         decided,
         reason,
         rows: answer_rows(questions, submission, |field| opened.get(&field).cloned(), file),
+        sha256: submission.sha256(),
+        hashed: format!("{}/hashed/{}", answers_url(id, gate, participant), submission.id),
         changes: submission.changed.len(),
         is_open: is_active && submission.is_undecided(),
     })
@@ -224,6 +230,26 @@ impl Handler for Download {
         let content = request.app().files()?.get(scope.org(), &file.content).await?;
         // Never shown in the browser: it comes from outside, and only its form was checked.
         let page = PageResponse::file(content, file.file_type.media_type(), "attachment", file.name.as_str());
+        Ok(page.showing([id.uuid(), participant.uuid()]))
+    }
+}
+
+/// Downloads just what the hash in a receipt is of, so that it can be checked. Bank details stay sealed in it.
+pub(crate) struct DownloadHashed;
+
+impl Handler for DownloadHashed {
+    fn operation(_: &Request) -> &'static str {
+        "download_hashed_answers"
+    }
+
+    async fn handle(request: &mut Request) -> Result<PageResponse, Error> {
+        let (id, gate, participant) = ids(request)?;
+        let submission: SubmissionId = request.path_id("submission")?;
+        let found = information::to_read(request.signed_in()?.scope(), id, (gate, participant)).await?;
+        let submission = found.submissions.iter().find(|sent| sent.id == submission).ok_or_else(Error::not_found)?;
+        let (text, revision) = (submission.hashed_text(), submission.revision);
+        let name = format!("Answers of {}, revision {revision}.json", found.contact.display_name.as_str());
+        let page = PageResponse::file(text.into(), "application/json", "attachment", &name);
         Ok(page.showing([id.uuid(), participant.uuid()]))
     }
 }

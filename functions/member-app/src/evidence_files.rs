@@ -113,9 +113,9 @@ async fn certificate(
         Ok(found) => found,
         Err(none) => return refused(request, back, none),
     };
-    let (org, service) = (organization.id, request.app().base_url.clone());
+    let org = organization.id;
     let name = found.record().agreement.name.clone();
-    let file = apart(move || ::evidence::certificate(&found, &organization, &service)).await?;
+    let file = apart(move || ::evidence::certificate(&found, &organization)).await?;
     hand_out(request, org, file, ("application/pdf", &name, "certificate", "pdf")).await
 }
 

@@ -253,6 +253,10 @@ fn agreement_routes() -> Router<Arc<AppState>> {
             &at("/conditions/{condition}/answers/{participant}/files/{submission}/{field}"),
             page::<answers::Download>(),
         )
+        .route(
+            &at("/conditions/{condition}/answers/{participant}/hashed/{submission}"),
+            page::<answers::DownloadHashed>(),
+        )
         .route(&at("/documents"), action::<documents::Add>())
         .route(&at("/documents/{document}"), page_with_action::<documents::Show, documents::Save>())
         .route(&at("/documents/{document}/view"), page::<documents::View>())

@@ -404,11 +404,7 @@ impl Handler for Save {
         let submitted = request.submitted_form()?.require_admin()?;
         let settings: OrganizationSettings = match submitted.form().read_new(&["name", "time_zone"]) {
             Ok(settings) => settings,
-            Err(errors) => {
-                let settings = Some(SettingsForm::refused(submitted.form(), errors));
-                let shown = Shown { settings, ..Shown::default() };
-                return Ok(organization_page(request, shown).await?.unprocessable());
-            }
+            Err(errors) => return invalid(request, submitted.form(), errors).await,
         };
         let now_asks = submitted.form().has(ASKS_FOR_CODES) && !request.signed_in()?.organization().asks_for_codes;
         let line = if now_asks {
@@ -418,10 +414,18 @@ impl Handler for Save {
         };
         let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Organization saved", &line).await;
         let (scope, admin, asks) = (submitted.scope(), submitted.submitter(), submitted.form().has(ASKS_FOR_CODES));
-        let save = || std::future::ready(Ok(organizations::change_settings(scope, admin, &settings, asks)));
-        submitted.run(save).await?;
-        Ok(redirect.into())
+        match submitted.run(|| organizations::change_settings(scope, admin, &settings, asks)).await {
+            Ok(()) => Ok(redirect.into()),
+            Err(Error::Invalid(errors)) => invalid(request, submitted.form(), errors).await,
+            Err(error) => Err(error),
+        }
     }
+}
+
+/// The page with the settings that were typed, and what is wrong with them.
+async fn invalid(request: &Request, form: &Form, errors: FieldErrors) -> Result<PageResponse, Error> {
+    let settings = Some(SettingsForm::refused(form, errors));
+    Ok(organization_page(request, Shown { settings, ..Shown::default() }).await?.unprocessable())
 }
 
 /// The page with the reason why a member's form was refused: it is for admins.

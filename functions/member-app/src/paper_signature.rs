@@ -288,6 +288,13 @@ fn refusal(refused: NotRecorded) -> Notice {
         NotRecorded::TooMany => {
             "This participant has the most paper signatures that can be recorded, rejected ones included. They can still sign on screen."
         }
+        NotRecorded::NoRoom => {
+            let most = size(limits::EVIDENCE_FILE_BYTES_MAX);
+            let line = format!(
+                "The files of this agreement would have more than {most} together, which its evidence can’t hold. Make the scan smaller."
+            );
+            return Notice::bad("Nothing was recorded", line);
+        }
         NotRecorded::TooManyWaiting => {
             "Too many paper signatures in this agreement need confirmation. Confirm or reject some of them first."
         }

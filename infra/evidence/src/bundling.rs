@@ -61,8 +61,7 @@ pub fn bundle(
     contents.extend(consents(record, &consent::TEXTS)?);
     let completed = record.clone().until_completion().ok();
     if let Some(completed) = &completed {
-        contents
-            .insert("certificate.pdf".to_owned(), certifying::certificate(completed, organization, service)?.into());
+        contents.insert("certificate.pdf".to_owned(), certifying::certificate(completed, organization)?.into());
     }
     let guide = guide::text(record, organization, service, completed.is_some());
     contents.insert("README.txt".to_owned(), guide.into_bytes().into());

@@ -2,7 +2,11 @@
 //!
 //! Decision: every participant gets the certificate, and none sees what another one answered, uploaded or said to the
 //! organization. So it has the hashes of uploads and answers, and neither names of files nor reasons nor the references of
-//! identity checks: those are in the bundle, which members export.
+//! identity checks. That somebody acted on a payment or an obligation is in it, and not on which, how much or what they
+//! said: others may not take part in it. All that is in the bundle, which members export.
+//!
+//! Decision: a completed agreement's certificate never changes. So it has the organization's name as of the completion, and
+//! not the address of the service, which an operator may move: the bundle's manifest and README name it.
 //!
 //! Decision: a certificate has no email addresses. They stand in contacts, where they change, and the service sends no
 //! email: it has never seen one at work.
@@ -18,7 +22,6 @@ use shared::domain::paper_signature::{PaperSignature, PaperState};
 use shared::domain::participant::receipt::{Drawing, Receipt, ReceiptAct, Signature};
 use shared::domain::sentences;
 use shared::domain::time::Timestamp;
-use shared::platform::config::BaseUrl;
 
 use crate::EvidenceError;
 
@@ -34,32 +37,27 @@ const FIELD_HEIGHT: u16 = 400;
 ///
 /// # Errors
 /// [`EvidenceError::Certificate`].
-pub fn certificate(
-    completed: &CompletedRecord,
-    organization: &Organization,
-    service: &BaseUrl,
-) -> Result<Vec<u8>, EvidenceError> {
-    let mut certificate = content(completed, organization, service);
+pub fn certificate(completed: &CompletedRecord, organization: &Organization) -> Result<Vec<u8>, EvidenceError> {
+    let mut certificate = content(completed, organization);
     // Of all that it says: two certificates with one id say the same.
     certificate.id = crypto::sha256_hex(format!("{certificate:?}").as_bytes());
     certificate.id.truncate(ID_CHARS);
     Ok(certificate::write(&certificate, &fonts::all())?)
 }
 
-fn content(completed: &CompletedRecord, organization: &Organization, service: &BaseUrl) -> Certificate {
+fn content(completed: &CompletedRecord, organization: &Organization) -> Certificate {
     let record = completed.record();
     let agreement = &record.agreement;
     let with_file = agreement.documents.iter().filter(|document| document.content.is_some());
     Certificate {
         id: String::new(),
         agreement: agreement.name.as_str().to_owned(),
-        organization: organization.name.as_str().to_owned(),
+        organization: organization.name_at(completed.completed_at()).as_str().to_owned(),
         reference: agreement.id().to_string(),
         completed_at: completed.completed_at().for_people_to_the_second(),
         date: date(completed.completed_at()),
-        statement: format!(
-            "The Countersign service at {service} recorded what this certificate says when it happened. It names each document by the SHA-256 of its bytes, and is no signature itself: the evidence bundle of the agreement has this file, the documents and the records that its README names under the service’s digital signature."
-        ),
+        statement: "The Countersign service recorded what this certificate says when it happened. It names each document by the SHA-256 of its bytes, and is no signature itself: the evidence bundle of the agreement has this file, the documents and the records that its README names under the service’s digital signature."
+            .to_owned(),
         documents: with_file.map(|document| of_document(record, document)).collect(),
         acts: acts(record),
         events: completed.acts().map(event).collect(),
@@ -194,12 +192,10 @@ fn what(receipt: &Receipt) -> Option<String> {
             format!("Sent answers, revision {revision}, SHA-256 {sha256}")
         }
         // A claim, in words that say so.
-        ReceiptAct::ReportedSent { claim, .. } => format!("Said that money was sent on {}", claim.sent_on),
-        ReceiptAct::FiledEvidence { source, money, .. } => {
-            format!("Filed evidence of {}: {}", money.amount_display(), sentences::movements::evidence_source(*source))
-        }
+        ReceiptAct::ReportedSent { .. } => "Reported a payment as sent".to_owned(),
+        ReceiptAct::FiledEvidence { .. } => "Filed evidence of a payment".to_owned(),
         ReceiptAct::WithdrewEvidence { .. } => "Withdrew evidence of a payment".to_owned(),
-        ReceiptAct::ActedOnObligation { statement, .. } => format!("Said about an obligation: “{statement}”"),
+        ReceiptAct::ActedOnObligation { .. } => "Acted on an obligation".to_owned(),
         ReceiptAct::Declined { document: Some(document), .. } => format!("Declined to sign “{}”", document.as_str()),
         ReceiptAct::Declined { .. } => "Declined".to_owned(),
     })

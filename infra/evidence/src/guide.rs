@@ -48,8 +48,8 @@ receiver_evidence.jsonl  what was filed on the receiving side, and what members 
 audit.jsonl          the audit row of each call in the timeline
 
 A .jsonl file has a JSON object in each line. The names and email addresses of participants in
-agreement.json, and the name of the organization, are those of the time of the export; everything
-else is as it was recorded.
+agreement.json, and the name of the organization there and above, are those of the time of the export;
+everything else is as it was recorded.
 Calls that only looked at the agreement are in the organization's audit log, not here.
 Payment instructions and bank details that participants gave are not here. A document is as it was
 filed: one from a bank may name accounts. Evidence that was rejected or withdrawn says so in its line.

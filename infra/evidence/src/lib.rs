@@ -1,7 +1,7 @@
 //! The evidence of an agreement as files: the certificate of a completed one, and the signed bundle with all there is.
 //!
 //! The same record makes the same bytes: no file has a clock or anything random in it. What changes a bundle is a new act
-//! on its agreement, a participant's contact or the organization that got another name or email address, a new key, or a
+//! on its agreement, a participant's contact, the organization or the service that got another name or address, a new key, or a
 //! release of the service that writes its files otherwise. `events/verify/README.md` describes the files for outsiders.
 
 mod bundling;

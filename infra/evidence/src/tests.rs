@@ -11,7 +11,7 @@ use shared::domain::agreement::{Agreement, AgreementKind, AgreementName, NewAgre
 use shared::domain::contact::DisplayName;
 use shared::domain::event::EventType;
 use shared::domain::evidence::{AgreementRecord, CompletedRecord, Evidence, NoEvidence, TimelineEntry};
-use shared::domain::organization::Organization;
+use shared::domain::organization::{EarlierName, Organization};
 use shared::domain::participant::consent::{self, ConsentText};
 use shared::domain::participant::receipt::{Drawing, Receipt};
 use shared::domain::time::Timestamp;
@@ -30,6 +30,13 @@ pub(crate) fn service() -> BaseUrl {
 
 pub(crate) fn organization() -> Organization {
     Organization::create(DisplayName::parse("Harbor & Pine").unwrap(), at(0))
+}
+
+/// The organization when it had been renamed.
+pub(crate) fn renamed(minute: i64) -> Organization {
+    let Organization { name, .. } = organization();
+    let earlier_names = vec![EarlierName { name, until: at(minute) }];
+    Organization { name: DisplayName::parse("Harbor Holdings").unwrap(), earlier_names, ..organization() }
 }
 
 /// A moment some minutes after noon.
@@ -156,9 +163,10 @@ fn retired_keys_stay_known() {
 #[test]
 fn a_certificate_is_the_same_each_time_and_ends_with_the_completion() {
     let organization = organization();
-    let first = certificate(&completed(), &organization, &service()).unwrap();
+    let first = certificate(&completed(), &organization).unwrap();
     assert!(first.starts_with(b"%PDF-"));
-    assert!(certificate(&completed(), &organization, &service()).unwrap() == first);
+    assert!(certificate(&completed(), &organization).unwrap() == first);
+    assert!(certificate(&completed(), &renamed(12)).unwrap() == first, "renamed afterwards");
     let found = completed();
     assert_eq!((found.record().timeline.len(), found.record().receipts.len()), (4, 4));
     let told: Vec<&str> = found.acts().map(|entry| entry.act.operation.as_str()).collect();
@@ -166,7 +174,7 @@ fn a_certificate_is_the_same_each_time_and_ends_with_the_completion() {
     let mut other = record();
     other.receipts.remove(3);
     let other = other.until_completion().unwrap();
-    assert!(certificate(&other, &organization, &service()).unwrap() != first);
+    assert!(certificate(&other, &organization).unwrap() != first);
     let mut active = serde_json::to_value(&record().agreement).unwrap();
     active["life"] = json!({"state": "active", "published_at": at(2)});
     let active = AgreementRecord { agreement: serde_json::from_value(active).unwrap(), ..record() };

@@ -28,11 +28,32 @@ pub struct Organization {
     /// The contacts that it acts as: "we" in a deal.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub own_contact_ids: BTreeSet<ContactId>,
+    /// The names that it had before, the oldest first. Organizations that were never renamed have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier_names: Vec<EarlierName>,
     /// When it was created.
     pub created_at: Timestamp,
 }
 
+/// A name that an organization had.
+///
+/// Decision: an organization keeps its names, rather than each completed agreement the one of its day. Time completes an
+/// agreement too, for every reader and by rules that know no organization.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EarlierName {
+    /// The name.
+    pub name: DisplayName,
+    /// Since when it has another one.
+    pub until: Timestamp,
+}
+
 impl Organization {
+    /// The name that it had at a moment.
+    #[must_use]
+    pub fn name_at(&self, at: Timestamp) -> &DisplayName {
+        self.earlier_names.iter().find(|earlier| at < earlier.until).map_or(&self.name, |earlier| &earlier.name)
+    }
+
     /// A new organization, in UTC until an admin says otherwise.
     #[must_use]
     pub fn create(name: DisplayName, created_at: Timestamp) -> Self {
@@ -43,6 +64,7 @@ impl Organization {
             time_zone: TimeZone::default(),
             asks_for_codes: false,
             own_contact_ids: BTreeSet::new(),
+            earlier_names: Vec::new(),
             created_at,
         }
     }
@@ -112,5 +134,29 @@ impl MemberRecord {
     #[must_use]
     pub fn is_admin(&self) -> bool {
         self.role == Role::Admin
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_organization_had_the_name_of_its_day() {
+        let name = |text: &str| DisplayName::parse(text).unwrap();
+        let at = |minutes: i64| "2026-03-14T12:00:00.000Z".parse::<Timestamp>().unwrap().plus_seconds(60 * minutes);
+        let mut organization = Organization::create(name("Third"), at(0));
+        let stored = serde_json::to_value(&organization).unwrap();
+        assert!(stored.get("earlier_names").is_none(), "as it was stored before there were any: {stored}");
+        assert_eq!(serde_json::from_value::<Organization>(stored).unwrap(), organization);
+        assert_eq!(organization.name_at(at(-5)), &name("Third"));
+        let earlier = [("First", 10), ("Second", 20)];
+        organization.earlier_names =
+            earlier.map(|(text, until)| EarlierName { name: name(text), until: at(until) }).into();
+        for (minutes, expected) in [(0, "First"), (9, "First"), (10, "Second"), (19, "Second"), (20, "Third")] {
+            assert_eq!(organization.name_at(at(minutes)), &name(expected), "{minutes}");
+        }
+        let stored = serde_json::to_value(&organization).unwrap();
+        assert_eq!(serde_json::from_value::<Organization>(stored).unwrap(), organization);
     }
 }

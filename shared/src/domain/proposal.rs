@@ -52,7 +52,7 @@ impl utoipa::PartialSchema for Note {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
         utoipa::openapi::schema::ObjectBuilder::new()
             .schema_type(utoipa::openapi::schema::Type::String)
-            .description(Some("A free text of one line or several, with up to 2,000 characters. Control characters other than tabs and line breaks are refused. Blanks around it are removed."))
+            .description(Some("A free text of one line or several, with up to 2,000 characters. Control characters other than tabs and line breaks are refused, and so are the overrides of direction U+202D and U+202E. Blanks around it are removed."))
             .min_length(Some(1))
             .pattern(Some(text::bounded(&text::lines_pattern(), limits::NOTE_CHARS_MAX)))
             .examples(["Terms as agreed on Tuesday's call."])
@@ -63,7 +63,8 @@ impl utoipa::PartialSchema for Note {
 impl ToSchema for Note {}
 
 impl Note {
-    /// Checks a text: trimmed, CRLF becomes LF, tabs and line breaks are fine, other control characters are not.
+    /// Checks a text: trimmed, CRLF becomes LF, tabs and line breaks are fine, other control characters and
+    /// overrides of direction are not.
     ///
     /// # Errors
     /// A message that says what is valid.

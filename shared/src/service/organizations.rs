@@ -3,7 +3,7 @@
 use crate::domain::contact::Contact;
 use crate::domain::ids::ContactId;
 use crate::domain::member::Admin;
-use crate::domain::organization::{NewOwnContact, Organization, OrganizationSettings};
+use crate::domain::organization::{EarlierName, NewOwnContact, Organization, OrganizationSettings};
 use crate::error::Error;
 use crate::limits;
 use crate::service::scope::{Plan, Scope};
@@ -21,15 +21,29 @@ pub async fn own_contacts(scope: &Scope, organization: &Organization) -> Result<
     Ok(contacts.into_iter().map(Versioned::into_inner).collect())
 }
 
-/// Changes the settings, and whether participants are asked for codes.
-pub fn change_settings(
+/// Changes the settings, and whether participants are asked for codes. A name that is replaced is kept with the others that
+/// the organization had.
+///
+/// # Errors
+/// [`Error::Invalid`] at `name` with `limit_reached`, when it had [`limits::EARLIER_NAMES_MAX`] names before.
+pub async fn change_settings(
     scope: &Scope,
     admin: Admin<'_>,
     settings: &OrganizationSettings,
     asks_for_codes: bool,
-) -> Plan<()> {
-    let changes = stored::change_settings(scope.call(), admin, settings, asks_for_codes);
-    Plan::new(scope, ()).change([changes]).showing([scope.org().uuid()])
+) -> Result<Plan<()>, Error> {
+    let before = scope.store().organization().await?;
+    let is_renamed = before.name != settings.name;
+    if is_renamed && before.earlier_names.len() >= limits::EARLIER_NAMES_MAX {
+        let message = format!("can’t be changed again: the organization has had {} others", limits::EARLIER_NAMES_MAX);
+        return Err(Error::Invalid(FieldErrors::one("name", FieldCode::LimitReached, message)));
+    }
+    // The clock of this call may be behind that of the call before.
+    let last = before.earlier_names.last().map(|earlier| earlier.until);
+    let earlier = EarlierName { name: before.name, until: last.map_or(scope.now(), |last| last.max(scope.now())) };
+    let settings = (settings, asks_for_codes);
+    let changes = stored::change_settings(scope.call(), admin, settings, (&earlier, is_renamed));
+    Ok(Plan::new(scope, ()).change([changes]).showing([scope.org().uuid()]))
 }
 
 /// Adds one of the organization's own contacts. Nothing changes if it is one already.

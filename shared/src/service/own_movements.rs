@@ -146,7 +146,7 @@ pub async fn act(
     if !Repeatable::Payment.has_room(&receipts) {
         return refused(NotMoved::Full);
     }
-    let acted = match decide(scope, &by, &records, (occasion, act, withdrawn.as_ref())) {
+    let acted = match decide(scope, (&by, &receipts), &records, (occasion, act, withdrawn.as_ref())) {
         Ok(acted) => acted,
         Err(reason) => return refused(reason),
     };
@@ -160,14 +160,14 @@ pub async fn act(
 
 fn decide(
     scope: &Scope,
-    by: &ActingParticipant,
+    (by, receipts): (&ActingParticipant, &[Receipt]),
     records: &Records,
     (occasion, act, evidence): (Occasion, PartyAct, Option<&Evidence>),
 ) -> Result<MovementActed, NotMoved> {
     let (ground, movement) = (records.ground(scope), &records.movement);
     match act {
         PartyAct::ReportSent(shown, claim) => acts::report_sent(by, ground, occasion, movement, (shown, claim)),
-        PartyAct::FileEvidence(new) => acts::file_own_evidence(by, ground, occasion, movement, new),
+        PartyAct::FileEvidence(new) => acts::file_own_evidence(by, ground, occasion, movement, (new, receipts)),
         PartyAct::WithdrawEvidence(_, reason) => {
             let evidence = evidence.ok_or(NotMoved::Unknown)?;
             acts::withdraw_own_evidence(by, ground, occasion, movement, (evidence, reason))

@@ -173,7 +173,7 @@ fn decide(
         Doing::Sign(signing) => participant::sign(by, ground, occasion, signing),
         Doing::Approve(gate, statement) => participant::approve(by, ground, occasion, (gate, statement)),
         Doing::Upload(gate, name, content, file_type) => {
-            participant::upload(by, ground, occasion, (gate, name, content, file_type))
+            participant::upload(by, ground, occasion, receipts, (gate, name, content, file_type))
         }
         Doing::Decline(what, reason) => participant::decline(by, ground, occasion, (what, reason)),
     }

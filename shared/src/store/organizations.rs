@@ -1,5 +1,5 @@
 //! Organizations. Their settings change in place, so that admins who change different ones at the same moment do not
-//! conflict.
+//! conflict, unless one of them renames the organization.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -9,7 +9,7 @@ use super::{OrgStore, Store, StoreError, keys};
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{ContactId, OrgId};
 use crate::domain::member::Admin;
-use crate::domain::organization::{Organization, OrganizationSettings};
+use crate::domain::organization::{EarlierName, Organization, OrganizationSettings};
 use crate::limits;
 
 impl Store {
@@ -30,30 +30,36 @@ impl OrgStore {
     }
 }
 
-/// The change of the settings.
+/// The change of the settings. The name before is kept if it was another one, and must not have changed meanwhile.
 pub(crate) fn change_settings(
     call: &CallContext,
     admin: Admin<'_>,
-    settings: &OrganizationSettings,
-    asks_for_codes: bool,
+    (settings, asks_for_codes): (&OrganizationSettings, bool),
+    (before, is_renamed): (&EarlierName, bool),
 ) -> Changes {
     let text = |text: &str| AttributeValue::S(text.to_owned());
-    let changed = Update {
+    let mut changed = Update {
         key: keys::organization(call.org()),
         expression: "SET #name = :name, #time_zone = :time_zone, #codes = :codes",
-        condition: "attribute_exists(#pk)",
-        names: vec![
-            ("#name", "name"),
-            ("#time_zone", "time_zone"),
-            ("#codes", "asks_for_codes"),
-            ("#pk", keys::PARTITION),
-        ],
+        condition: "#name = :before",
+        names: vec![("#name", "name"), ("#time_zone", "time_zone"), ("#codes", "asks_for_codes")],
         values: vec![
             (":name", text(settings.name.as_str())),
             (":time_zone", text(settings.time_zone.as_str())),
             (":codes", AttributeValue::Bool(asks_for_codes)),
+            (":before", text(before.name.as_str())),
         ],
     };
+    if is_renamed {
+        let EarlierName { name, until } = before;
+        let earlier = [("name", name.as_str()), ("until", &until.to_string())];
+        let earlier = earlier.map(|(member, value)| (member.to_owned(), text(value)));
+        changed.expression = "SET #name = :name, #time_zone = :time_zone, #codes = :codes, \
+            #earlier = list_append(if_not_exists(#earlier, :none), :earlier)";
+        changed.names.push(("#earlier", "earlier_names"));
+        changed.values.push((":none", AttributeValue::L(Vec::new())));
+        changed.values.push((":earlier", AttributeValue::L(vec![AttributeValue::M(earlier.into())])));
+    }
     Changes::by_admin(call, admin, [Change::Update(changed)])
 }
 

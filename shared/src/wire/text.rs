@@ -27,6 +27,14 @@ pub(crate) const CONTROL: &[(char, char)] = &[('\0', '\u{1f}'), ('\u{7f}', '\u{9
 /// another line.
 pub(crate) const MISLEADING: &[(char, char)] = &[('\u{2028}', '\u{202e}'), ('\u{2066}', '\u{2069}')];
 
+/// Overrides of direction, which show the letters between them and their end in the other order: `I do` U+202E `ton` U+202C
+/// `agree` is read as its opposite.
+///
+/// Decision: long texts have none of them either, and may have all other marks of direction. Texts that mix scripts need
+/// marks, embeddings and isolates, which leave the letters of a word in their order. Nobody types an override to be
+/// understood.
+pub(crate) const OVERRIDES: &[(char, char)] = &[('\u{202d}', '\u{202e}')];
+
 /// Characters that show nothing: Unicode's `Default_Ignorable_Code_Point`, the annotation marks, and the empty Braille
 /// pattern.
 pub(crate) const INVISIBLE: &[(char, char)] = &[
@@ -126,7 +134,7 @@ pub(crate) fn search_pattern() -> String {
 }
 
 /// Trims a text of several lines, and checks it: CRLF becomes LF, tabs and line breaks are fine, other control characters
-/// are not.
+/// and overrides of direction are not.
 ///
 /// # Errors
 /// The code, and a message that says what is valid.
@@ -142,6 +150,10 @@ pub fn check_lines(text: &str, chars_max: usize) -> Result<String, (FieldCode, S
     if trimmed.chars().any(|char| char.is_control() && !matches!(char, '\n' | '\t')) {
         return Err((FieldCode::InvalidValue, "must have no control characters but tabs and line breaks".to_owned()));
     }
+    if trimmed.chars().any(|character| is_in(OVERRIDES, character)) {
+        let message = "must have no characters that override the direction of text (U+202D and U+202E)";
+        return Err((FieldCode::InvalidValue, message.to_owned()));
+    }
     Ok(trimmed.to_owned())
 }
 
@@ -149,9 +161,9 @@ pub fn check_lines(text: &str, chars_max: usize) -> Result<String, (FieldCode, S
 pub(crate) fn lines_pattern() -> String {
     let blank = class(BLANK);
     // Tab and LF stay; CR is one of CRLF.
-    let control = class(&[('\0', '\u{8}'), ('\u{b}', '\u{1f}'), ('\u{7f}', '\u{9f}')]);
-    let visible = class(&[BLANK, CONTROL].concat());
-    format!("^[{blank}]*(\\r\\n|[^{control}])*[^{visible}](\\r\\n|[^{control}])*[{blank}]*$")
+    let refused = class(&[&[('\0', '\u{8}'), ('\u{b}', '\u{1f}'), ('\u{7f}', '\u{9f}')], OVERRIDES].concat());
+    let visible = class(&[BLANK, CONTROL, OVERRIDES].concat());
+    format!("^[{blank}]*(\\r\\n|[^{refused}])*[^{visible}](\\r\\n|[^{refused}])*[{blank}]*$")
 }
 
 /// Text folded for comparison: NFC, full default case folding, NFC (contract, section 1, "Search").
@@ -231,9 +243,15 @@ mod tests {
             (" \n ", FieldCode::TooShort),
             ("a\rb", FieldCode::InvalidValue),
             ("a\0b", FieldCode::InvalidValue),
+            ("\u{202e}a", FieldCode::InvalidValue),
+            ("a\u{202d}b", FieldCode::InvalidValue),
             ("日本語日", FieldCode::TooLong),
         ] {
             assert_eq!(check_lines(text, 3).unwrap_err().0, code, "{text:?}");
+        }
+        // Texts in two scripts need the other marks of direction.
+        for text in ["\u{202b}שלום\u{202c} Ada", "\u{2067}שלום\u{2069}", "שלום\u{200f}!"] {
+            assert_eq!(check_lines(text, 20).as_deref(), Ok(text), "{text:?}");
         }
     }
 

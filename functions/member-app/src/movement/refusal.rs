@@ -3,7 +3,9 @@
 use shared::domain::agreement::{Lifecycle, StageAction};
 use shared::domain::movement::NotMoved;
 use shared::domain::sentences::movements::movement_state;
+use shared::limits;
 
+use crate::agreement_summary::size;
 use crate::layout::Notice;
 
 /// The notice of a refused act.
@@ -55,6 +57,12 @@ pub(crate) fn line(refused: NotMoved) -> String {
         }
         NotMoved::WrongReason => {
             "Choose another reason: returns and withdrawn evidence are recorded by acts of their own."
+        }
+        NotMoved::NoRoom => {
+            return format!(
+                "The files of this agreement would have more than {} together, which its evidence can’t hold. Make the file smaller.",
+                size(limits::EVIDENCE_FILE_BYTES_MAX)
+            );
         }
         NotMoved::PartyFull => {
             "This participant has filed the most evidence that one party may. A member can still file it."

@@ -7,7 +7,7 @@ use shared::domain::agreement::{DocumentContent, Label, Lifecycle};
 use shared::domain::ids::{GateId, ReceiptId};
 use shared::domain::participant::receipt::{FileType, ReceiptAct};
 use shared::domain::participant::{Declining, NotActed};
-use shared::domain::sentences;
+use shared::domain::sentences::{self, statements};
 use shared::error::Error;
 use shared::limits;
 use shared::service::participants::Doing;
@@ -70,11 +70,6 @@ impl Handler for Show {
     }
 }
 
-/// The sentence above the button.
-fn statement(name: &str, step: &str, agreement: &str) -> String {
-    format!("As {name}, I approve the step “{step}” of the agreement “{agreement}”.")
-}
-
 async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let id: GateId = request.path_id("condition")?;
     // Only an information request has answers, but what the condition is, is known too late to read them at once.
@@ -113,7 +108,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         documents: super::overview::documents(&view, by.id()),
         terms: agreement.terms.as_ref().map(sentences::terms).unwrap_or_default(),
         uploads: uploads.collect(),
-        statement: statement(by.name().as_str(), stage.name.as_str(), agreement.name.as_str()),
+        statement: statements::approval(by.name().as_str(), stage.name.as_str(), agreement.name.as_str()),
         id: ReceiptId::new(),
         decline_id: ReceiptId::new(),
         is_declined: gate.state.status() == GateStatus::Declined,
@@ -145,7 +140,7 @@ impl Handler for Approve {
             return Ok(receipt);
         }
         let (step, agreement) = step_of(request, id).await?;
-        let statement = statement(submitted.submitter().name().as_str(), &step, &agreement);
+        let statement = statements::approval(submitted.submitter().name().as_str(), &step, &agreement);
         if submitted.form().get("statement") != statement {
             return Ok(page(request, Fields::default(), Some(reworded())).await?.conflicting());
         }

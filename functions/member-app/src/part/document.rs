@@ -16,6 +16,7 @@ use shared::domain::ids::{DocumentId, PaperSignatureId, ParticipantId, ReceiptId
 use shared::domain::participant::receipt::{Drawing, ReceiptAct, Signature};
 use shared::domain::participant::{Declining, Signing};
 use shared::domain::proposal::Note;
+use shared::domain::sentences::statements;
 use shared::error::Error;
 use shared::limits;
 use shared::service::participants::{self, Doing, ParticipantView};
@@ -96,13 +97,6 @@ impl Handler for Show {
     }
 }
 
-/// The sentence above the button.
-fn statement(name: &str, document: &str) -> String {
-    format!(
-        "I have read “{document}”, and I sign it as {name}. My electronic signature binds me as my signature on paper would."
-    )
-}
-
 async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let id: DocumentId = request.path_id("document")?;
     let (attending, view) = load(request).await?;
@@ -133,7 +127,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         can_sign,
         can_decline: agreement.can_decline(document, by.id()),
         signer: by.name().as_str().to_owned(),
-        statement: statement(by.name().as_str(), document.name.as_str()),
+        statement: statements::signing(by.name().as_str(), document.name.as_str()),
         id: ReceiptId::new(),
         decline_id: ReceiptId::new(),
         to_sign: joined(&agreement.blocks_to_sign(document, by.id())),
@@ -255,7 +249,7 @@ impl Handler for Sign {
         }
         let document = participants::document(submitted.scope(), submitted.submitter(), id).await?;
         let name = document.name.as_str();
-        let statement = statement(submitted.submitter().name().as_str(), name);
+        let statement = statements::signing(submitted.submitter().name().as_str(), name);
         if form.get("statement") != statement {
             let fields = Fields::submitted(form, FieldErrors::default());
             return Ok(page(request, fields, Some(reworded())).await?.conflicting());

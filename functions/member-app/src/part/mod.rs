@@ -210,6 +210,10 @@ fn refusal(refused: NotActed) -> (&'static str, &'static str) {
             "Too much information has been sent in this agreement",
             "Ask the organization that sent you the link how to go on. Nothing was sent.",
         ),
+        NotActed::NoRoom => (
+            "There is no room for this file",
+            "This agreement has nearly as many files as its evidence can hold, or you have added your share of them. Make the file smaller, or ask the organization that sent you the link how to go on. Nothing was uploaded.",
+        ),
         NotActed::TooOften => (
             "Too much has been recorded for you",
             "Ask the organization that sent you the link how to go on. Nothing was recorded.",

@@ -270,6 +270,12 @@ fn of_refusal(refused: NotMoved, organization: &str) -> Notice {
         NotMoved::Full => {
             Notice::bad("Too much has been recorded", format!("{nothing} Ask {organization} how to go on."))
         }
+        NotMoved::NoRoom => Notice::bad(
+            "There is no room for this document",
+            format!(
+                "This agreement has nearly as many files as its evidence can hold, or you have added your share of them. {nothing} Make the file smaller, or hand it to {organization} instead: their members have room of their own."
+            ),
+        ),
         NotMoved::PartyFull => Notice::bad(
             "You can’t file more for this payment",
             format!(

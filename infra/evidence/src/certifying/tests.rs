@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::tests::{PAPER, at, entry, organization, record, service};
+use crate::tests::{PAPER, at, entry, organization, record, renamed};
 use shared::domain::event::EventType;
 use shared::domain::participant::consent;
 
@@ -12,7 +12,7 @@ const DOCUMENT: &str = "019a0000-0000-7000-8000-dddddddddddd";
 const GATE: &str = "019a0000-0000-7000-8000-eeeeeeeeeeee";
 
 /// What people said to the organization alone. No certificate has any of it.
-const PRIVATE: [&str; 7] = [
+const PRIVATE: [&str; 12] = [
     "Name of an upload",
     "Name of a scan",
     "Reason of a decline",
@@ -20,6 +20,11 @@ const PRIVATE: [&str; 7] = [
     "Note of a member",
     "Reference of a check",
     "Someone else",
+    "2026-03-13",
+    "REFERENCE-OF-A-CLAIM",
+    "Reason of a withdrawal",
+    "Name of an obligation",
+    "Statement on an obligation",
 ];
 
 fn id(kind: char, n: u8) -> String {
@@ -61,6 +66,39 @@ fn paper(n: u8, name: &str, state: &Value) -> PaperSignature {
     serde_json::from_value(paper).unwrap()
 }
 
+/// What Ada did about a payment and an obligation, of which Ben may know nothing.
+fn on_payments_and_obligations() -> [Receipt; 4] {
+    let (ada, movement_id, evidence_id, consent) = ((1, "Ada"), id('7', 1), id('8', 1), id('b', 1));
+    let claim = json!({"sent_on": "2026-03-13", "references": [{"type": "other", "value": "REFERENCE-OF-A-CLAIM"}]});
+    let money = json!({"amount_minor": 25_000_000, "currency": "USD"});
+    [
+        receipt(
+            7,
+            ada,
+            &json!({"act": "reported_sent", "movement_id": movement_id, "claim": claim, "consent": consent}),
+        ),
+        receipt(
+            7,
+            ada,
+            &json!({"act": "filed_evidence", "movement_id": movement_id, "evidence_id": evidence_id,
+            "source": "sender_statement", "money": money, "value_day": "2026-03-13", "consent": consent}),
+        ),
+        receipt(
+            7,
+            ada,
+            &json!({"act": "withdrew_evidence", "movement_id": movement_id, "evidence_id": evidence_id,
+            "reason": "Reason of a withdrawal", "consent": consent}),
+        ),
+        receipt(
+            7,
+            ada,
+            &json!({"act": "acted_on_obligation", "obligation_id": id('9', 1), "obligation": "Name of an obligation",
+            "did": {"did": "satisfied", "occurrence_id": id('9', 2)}, "statement": "Statement on an obligation",
+            "consent": consent}),
+        ),
+    ]
+}
+
 /// Ada signs with a typed name, Ben draws, Cleo and Dan sign on paper, Eve's paper is rejected, and another one waits. Both who sign
 /// on screen consent at times of their own.
 fn full() -> AgreementRecord {
@@ -98,6 +136,7 @@ fn full() -> AgreementRecord {
         receipt(9, ada, &json!({"act": "declined", "gate_ids": [GATE], "reason": "Reason of a decline"})),
         receipt(10, ben, &json!({"act": "withdrew", "consent": id('b', 2)})),
     ];
+    record.receipts.splice(7..7, on_payments_and_obligations());
     record.papers = vec![
         paper(3, "Cleo", &json!({"state": {"state": "confirmed", "by": member("Jonas"), "at": at(8).to_string()}})),
         paper(4, "Dan", &json!({"state": {"state": "counted_alone", "at": at(7).to_string()}})),
@@ -123,7 +162,15 @@ fn full() -> AgreementRecord {
 }
 
 fn content_of(record: AgreementRecord) -> Certificate {
-    content(&record.until_completion().unwrap(), &organization(), &service())
+    content(&record.until_completion().unwrap(), &organization())
+}
+
+/// What it is called today says nothing about who concluded it.
+#[test]
+fn it_names_the_organization_as_of_the_completion() {
+    let of = |renamed_at: i64| content(&full().until_completion().unwrap(), &renamed(renamed_at)).organization;
+    assert_eq!(of(11), "Harbor Holdings", "renamed when it was completed");
+    assert_eq!(of(12), "Harbor & Pine", "renamed afterwards");
 }
 
 /// The signers of the document, by name.
@@ -145,7 +192,7 @@ fn it_says_what_was_completed_and_when() {
     assert_eq!(found.completed_at, "14 Mar 2026, 12:11:00 UTC");
     let Date { year, month, day, hour, minute, second } = found.date;
     assert_eq!((year, month, day, hour, minute, second), (2026, 3, 14, 12, 11, 0));
-    assert!(found.statement.contains("https://countersign.example"), "{}", found.statement);
+    assert!(found.statement.contains("is no signature itself"), "{}", found.statement);
     let [document] = &found.documents[..] else { panic!("{found:?}") };
     assert_eq!((document.name.as_str(), &document.sha256), ("Deed: part 1/2", &document_sha256()));
     let names: Vec<&str> = document.signers.iter().map(|signer| signer.name.as_str()).collect();
@@ -231,6 +278,10 @@ fn every_other_act_is_told_in_the_order_of_time() {
         (5, "Ada", "Approved: “I approve.”".to_owned()),
         (6, "Ada", format!("Uploaded a file, SHA-256 {upload}")),
         (7, "Ben", format!("Sent answers, revision 2, SHA-256 {answers}")),
+        (7, "Ada", "Reported a payment as sent".to_owned()),
+        (7, "Ada", "Filed evidence of a payment".to_owned()),
+        (7, "Ada", "Withdrew evidence of a payment".to_owned()),
+        (7, "Ada", "Acted on an obligation".to_owned()),
         (7, "Maren", "Recorded that Cleo signed “Deed” on paper on 12 Mar 2026".to_owned()),
         (7, "Maren", "Recorded that Dan signed “Deed” on paper on 12 Mar 2026".to_owned()),
         (8, "Ben", "Declined to sign “Annex”".to_owned()),
@@ -252,4 +303,6 @@ fn nothing_that_was_said_to_the_organization_alone_is_in_it() {
         assert!(all.contains(private), "the record of this test lacks it: {private}");
         assert!(!found.contains(private), "{private}: {found}");
     }
+    // An amount, as people read it.
+    assert!(all.contains("25000000") && !found.contains("250,000"), "{found}");
 }

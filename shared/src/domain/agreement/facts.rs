@@ -44,6 +44,10 @@ pub struct Facts {
     /// The bytes of all answers that were ever sent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(in crate::domain) answer_bytes: usize,
+    /// The bytes of all files of its evidence that were ever filed, its documents not counted: uploads, the documents of
+    /// payments, and scans, whatever was decided about them.
+    #[serde(default, skip_serializing_if = "is_no_byte")]
+    pub(in crate::domain) file_bytes: u64,
     /// The accepted answers: the gate, and the participant whose latest answers a member has accepted.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) accepted: BTreeSet<(GateId, ParticipantId)>,
@@ -61,6 +65,11 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_no_byte(bytes: &u64) -> bool {
+    *bytes == 0
+}
+
 impl Facts {
     /// No facts.
     #[must_use]
@@ -72,6 +81,7 @@ impl Facts {
             uploaded: BTreeSet::new(),
             answered: BTreeSet::new(),
             answer_bytes: 0,
+            file_bytes: 0,
             accepted: BTreeSet::new(),
             verified: BTreeSet::new(),
             movements: BTreeMap::new(),

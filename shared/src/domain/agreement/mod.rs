@@ -11,6 +11,7 @@ mod copy;
 pub mod draft;
 pub mod edit;
 pub mod facts;
+pub(in crate::domain) mod files;
 #[cfg(test)]
 pub(crate) mod fixtures;
 pub mod gate;

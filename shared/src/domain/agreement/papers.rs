@@ -31,17 +31,20 @@ impl Agreement {
         waiting.filter(|(_, paper)| paper.block_ids.is_disjoint(&self.facts.signed)).map(|(id, paper)| (*id, paper))
     }
 
-    /// The agreement in which one more signature on paper waits. Those that wait no longer are left out.
+    /// The agreement in which one more signature on paper waits, whose scan has so many bytes. Those that wait no longer are
+    /// left out.
     #[must_use]
     pub(in crate::domain) fn with_pending_paper(
         &self,
         id: PaperSignatureId,
-        paper: PendingPaper,
+        (paper, scan_bytes): (PendingPaper, u64),
         now: Timestamp,
     ) -> Self {
         let waiting = self.papers_to_confirm().map(|(id, paper)| (id, paper.clone()));
         let pending_papers = waiting.chain([(id, paper)]).collect();
-        Self { pending_papers, updated_at: now.max(self.updated_at), ..self.clone() }
+        let mut after = Self { pending_papers, updated_at: now.max(self.updated_at), ..self.clone() };
+        after.facts.file_bytes += scan_bytes;
+        after
     }
 
     /// The agreement in which a signature on paper no longer waits.

@@ -202,11 +202,18 @@ impl Given {
 }
 
 impl Submission {
-    /// The SHA-256 of the salt and the stored answers, in hexadecimal, which the receipt names: it proves later what was
+    /// The salt and the stored answers as JSON: what is hashed for the receipt. Bank details are sealed in it, as they are
+    /// stored.
+    #[must_use]
+    pub fn hashed_text(&self) -> String {
+        serde_json::json!([self.salt, self.answers]).to_string()
+    }
+
+    /// The SHA-256 of [`hashed_text`](Self::hashed_text), in hexadecimal, which the receipt names: it proves later what was
     /// answered.
     #[must_use]
     pub fn sha256(&self) -> String {
-        crypto::sha256_hex(serde_json::json!([self.salt, self.answers]).to_string().as_bytes())
+        crypto::sha256_hex(self.hashed_text().as_bytes())
     }
 
     /// Whether a member has yet to decide about it.

@@ -324,6 +324,7 @@ mod tests {
             (FieldType::Text, "a\u{202e}b"),
             (FieldType::Text, "a\nb"),
             (FieldType::LongText, "a\u{0}b"),
+            (FieldType::LongText, "I do \u{202e}ton\u{202c} agree"),
             (FieldType::Number, "many"),
             (FieldType::Date, "soon"),
             (FieldType::Date, "Dec 31, 2026 5pm"),

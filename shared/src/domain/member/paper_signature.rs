@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::{ByMember, Member};
 use crate::domain::agreement::facts::Facts;
+use crate::domain::agreement::files::Filer;
 use crate::domain::agreement::papers::PendingPaper;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::event::EventKind;
@@ -58,6 +59,8 @@ pub enum NotRecorded {
     TooMany,
     /// The agreement has [`limits::PAPER_SIGNATURES_PENDING_MAX`] signatures on paper that wait for a second member.
     TooManyWaiting,
+    /// The agreement's evidence has no room for the scan.
+    NoRoom,
     /// The form was used already: for what was rejected, or with another scan.
     Used,
 }
@@ -131,7 +134,11 @@ pub fn record_paper_signature(
     if current.papers_to_confirm().count() >= limits::PAPER_SIGNATURES_PENDING_MAX {
         return Err(NotRecorded::TooManyWaiting);
     }
-    let (_, _, _, moment) = ground;
+    let (_, facts, _, moment) = ground;
+    let scan_bytes = new.scan.content.size_bytes;
+    if !current.has_room_for(facts, scan_bytes, Filer::Member) {
+        return Err(NotRecorded::NoRoom);
+    }
     let paper = PaperSignature {
         id: new.id,
         participant_id: new.participant_id,
@@ -152,10 +159,10 @@ pub fn record_paper_signature(
         },
     };
     Ok(match counting {
-        Counting::Alone => counted(by, ground, paper),
+        Counting::Alone => counted(by, ground, (paper, scan_bytes)),
         Counting::Confirmed => {
             let pending = PendingPaper { block_ids, recorded_by: by.id(), recorded_at: moment.at() };
-            let after = current.with_pending_paper(paper.id, pending, moment.at());
+            let after = current.with_pending_paper(paper.id, (pending, scan_bytes), moment.at());
             PaperChange { paper, agreement: ByMember::new(after, by, moment), events: Vec::new() }
         }
     })
@@ -198,7 +205,8 @@ pub fn decide_paper_signature(
                 (true, Counting::Alone) => PaperState::CountedAlone { at: moment.at() },
                 (true, Counting::Confirmed) => return Err(NotDecided::Own),
             };
-            Ok(counted(by, ground, PaperSignature { state, ..paper.clone() }))
+            // Its scan counted when it was recorded.
+            Ok(counted(by, ground, (PaperSignature { state, ..paper.clone() }, 0)))
         }
     }
 }
@@ -223,10 +231,17 @@ pub fn obstacle(agreement: &Agreement, paper: &PaperSignature) -> Option<NotDeci
     Some(if is_on_hold { NotDecided::Declined } else { NotDecided::NotAsked })
 }
 
-/// The agreement in which a signature on paper counts.
-fn counted(by: &Member, (agreement, facts, time_scale, moment): Ground<'_>, paper: PaperSignature) -> PaperChange {
+/// The agreement in which a signature on paper counts, whose scan adds so many bytes.
+fn counted(
+    by: &Member,
+    (agreement, facts, time_scale, moment): Ground<'_>,
+    (paper, scan_bytes): (PaperSignature, u64),
+) -> PaperChange {
     let blocks = paper.block_ids.clone();
-    let after = agreement.recorded(facts, time_scale, moment.at(), |facts| facts.signed.extend(blocks));
+    let after = agreement.recorded(facts, time_scale, moment.at(), |facts| {
+        facts.signed.extend(blocks);
+        facts.file_bytes += scan_bytes;
+    });
     let after = after.without_pending_paper(paper.id, moment.at());
     let (document, participant): (DocumentId, ParticipantId) = (paper.document_id, paper.participant_id);
     let signature = after.signature_completion(document, participant);
@@ -315,7 +330,8 @@ mod tests {
         let (agreement, ada) = live();
         let (maren, jonas) = (member(), member());
         let recorded = record(&maren, &agreement, new(&agreement, ada)).unwrap();
-        assert_eq!((recorded.events.len(), recorded.agreement.facts()), (0, agreement.facts()));
+        let scanned = Facts { file_bytes: 9, ..agreement.facts().clone() };
+        assert_eq!((recorded.events.len(), recorded.agreement.facts()), (0, &scanned));
         assert_eq!(recorded.agreement.papers_to_confirm().count(), 1);
         assert_eq!(recorded.agreement.tasks_of(ada), agreement.tasks_of(ada), "she can still sign on screen");
         let again = record(&jonas, &recorded.agreement, new(&agreement, ada));
@@ -362,6 +378,28 @@ mod tests {
         let by_other =
             decide_paper_signature(&jonas, ground, &recorded.paper, PaperDecision::Confirm, Counting::Alone).unwrap();
         assert!(matches!(by_other.paper.state, PaperState::Confirmed { .. }));
+    }
+
+    #[test]
+    fn a_scan_that_no_bundle_could_hold_is_refused() {
+        let (agreement, ada) = live();
+        let left = limits::EVIDENCE_FILE_BYTES_MAX - agreement.file_bytes(agreement.facts());
+        let maren = member();
+        for counting in [Counting::Confirmed, Counting::Alone] {
+            let record = |filed: u64| {
+                let full = agreement.recorded(agreement.facts(), time_scale(), after(1), |facts| {
+                    facts.file_bytes = filed;
+                });
+                record_paper_signature(&maren, ground(&full, 1), &[], new(&agreement, ada), counting)
+            };
+            assert_eq!(record(left - 8), Err(NotRecorded::NoRoom));
+            let recorded = record(left - 9).unwrap();
+            assert_eq!(recorded.agreement.facts().file_bytes, left, "the scan counts, confirmed or not");
+            if counting == Counting::Confirmed {
+                let confirmed = confirm(&member(), &recorded.agreement, &recorded.paper).unwrap();
+                assert_eq!(confirmed.agreement.facts().file_bytes, left, "and once");
+            }
+        }
     }
 
     #[test]

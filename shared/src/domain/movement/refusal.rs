@@ -54,6 +54,8 @@ pub enum NotMoved {
     WrongReason,
     /// A limit is reached: of claims, of evidence, of changes of the instructions, or of what can be added up.
     Full,
+    /// The agreement's evidence has no room for the document, or none for one more of the participant.
+    NoRoom,
     /// The participant has filed as much evidence for this movement as one party may. Members still can.
     PartyFull,
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use super::receipt::{FileType, Origin, Receipt, ReceiptAct, Signature};
 use super::{ActingParticipant, ByParticipant};
 use crate::domain::agreement::facts::Facts;
+use crate::domain::agreement::files::Filer;
 use crate::domain::agreement::gate::{Gate, GateRule, GateStatus};
 use crate::domain::agreement::{Agreement, Document, DocumentContent, Label, Lifecycle};
 use crate::domain::event::EventKind;
@@ -50,6 +51,8 @@ pub enum NotActed {
     /// The answers that were sent in the agreement have [`limits::INFORMATION_BYTES_MAX`](crate::limits::INFORMATION_BYTES_MAX)
     /// bytes, and these would be too much.
     TooMuch,
+    /// The agreement's evidence has no room for the file, or none for one more of the participant.
+    NoRoom,
     /// The participant has done this as often as [`Repeatable`](super::receipt::Repeatable) allows.
     TooOften,
 }
@@ -150,7 +153,8 @@ pub fn approve(
     Ok(acted(by, after, moment, (occasion, act), None))
 }
 
-/// Records a file that a gate asks to upload. As long as the gate is open, another file can follow; each is kept.
+/// Records a file that a gate asks to upload. As long as the gate is open, another file can follow; each is kept. `earlier`
+/// are the participant's receipts.
 ///
 /// # Errors
 /// [`NotActed`].
@@ -158,16 +162,28 @@ pub fn upload(
     by: &ActingParticipant,
     ground: Ground<'_>,
     occasion: Occasion,
+    earlier: &[Receipt],
     (gate_id, file_name, content, file_type): (GateId, Label, DocumentContent, FileType),
 ) -> Result<Acted, NotActed> {
     let (agreement, facts, time_scale, moment) = ground;
     let current = current(ground)?;
     open_gate(&current, gate_id, by, |rule| matches!(rule, GateRule::FileUpload { .. }))?;
-    let act = ReceiptAct::Uploaded { gate_id, file_name, content, file_type, consent: consent_of(by)? };
+    let consented = consent_of(by)?;
+    let bytes = content.size_bytes;
+    if !current.has_room_for(facts, bytes, filer(earlier)) {
+        return Err(NotActed::NoRoom);
+    }
+    let act = ReceiptAct::Uploaded { gate_id, file_name, content, file_type, consent: consented };
     let after = agreement.recorded(facts, time_scale, moment.at(), |facts| {
         facts.uploaded.insert((gate_id, by.id()));
+        facts.file_bytes += bytes;
     });
     Ok(acted(by, after, moment, (occasion, act), None))
+}
+
+/// A participant with these receipts, who files a file.
+pub(super) fn filer(receipts: &[Receipt]) -> Filer {
+    Filer::Participant(receipts.iter().map(Receipt::file_bytes).fold(0, u64::saturating_add))
 }
 
 /// What a participant declines.
@@ -284,6 +300,7 @@ mod tests {
     use crate::domain::member::{Member, NotReopened, reopen_gate};
     use crate::domain::organization::{MemberRecord, Role};
     use crate::domain::participant::Access;
+    use crate::limits;
 
     fn participant(agreement: &Agreement, id: ParticipantId, consent: Option<ReceiptId>) -> ActingParticipant {
         let access = Access { consent, ..Access::default() };
@@ -436,11 +453,35 @@ mod tests {
         let upload = |agreement: &Agreement, hours| {
             let content = DocumentContent { sha256: "2".repeat(64), size_bytes: 9 };
             let file = (gate, label("Passport.pdf"), content, FileType::Pdf);
-            super::upload(&ada, ground(agreement, hours), occasion(), file).unwrap()
+            super::upload(&ada, ground(agreement, hours), occasion(), &[], file).unwrap()
         };
         let first = upload(&agreement, 1);
         let second = upload(&first.agreement, 2);
         assert_eq!(second.agreement.stages, first.agreement.stages);
         assert!(first.agreement.tasks_of(ada.id()).is_empty());
+        assert_eq!((first.agreement.facts().file_bytes, second.agreement.facts().file_bytes), (9, 18));
+    }
+
+    #[test]
+    fn an_upload_that_no_bundle_could_hold_is_refused() {
+        let (agreement, [ada, ..]) = live(|draft| vec![GateRule::FileUpload { participant_ids: both(draft) }]);
+        let ada = participant(&agreement, ada, Some(ReceiptId::new()));
+        let gate = agreement.stages[0].gates[0].id;
+        let for_participants = limits::EVIDENCE_FILE_BYTES_MAX - limits::EVIDENCE_FILE_BYTES_OF_MEMBERS;
+        let left = for_participants - agreement.file_bytes(&Facts::none());
+        let upload = |filed: u64, earlier: &[Receipt], size_bytes: u64| {
+            let facts = Facts { file_bytes: filed, ..agreement.facts().clone() };
+            let ground = (&agreement, &facts, time_scale(), Moment::test(after(1)));
+            let content = DocumentContent { sha256: "2".repeat(64), size_bytes };
+            super::upload(&ada, ground, occasion(), earlier, (gate, label("Passport.pdf"), content, FileType::Pdf))
+        };
+        let refused = Err(NotActed::NoRoom);
+        assert_eq!(upload(left - 8, &[], 5), refused, "it would leave the others less than it takes");
+        let first = upload(left - 8, &[], 4).unwrap();
+        assert_eq!(first.agreement.facts().file_bytes, left - 4);
+        let earlier = [first.receipt];
+        assert_eq!(upload(left - 4, &earlier, 1), refused, "what the participant uploaded before counts");
+        assert!(upload(left - 4, &[], 2).is_ok(), "another one finds room");
+        assert_eq!(upload(left, &[], 1), refused, "the rest is for members");
     }
 }

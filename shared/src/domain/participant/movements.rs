@@ -5,14 +5,14 @@
 //! Decision: a report names the revision of the instructions that its page showed. Instructions may change, and be released
 //! again, while the page is open: whoever paid by the earlier ones has to hear of that before anything is recorded.
 
-use super::acts::Occasion;
+use super::acts::{Occasion, filer};
 use super::receipt::{Receipt, ReceiptAct};
 use super::{ActingParticipant, ByParticipant};
 use crate::domain::actor::ActorType;
 use crate::domain::agreement::Agreement;
 use crate::domain::event::EventKind;
 use crate::domain::ids::ReceiptId;
-use crate::domain::member::movements::{Ground, check_published, follow};
+use crate::domain::member::movements::{Ground, check_published, check_room, follow};
 use crate::domain::movement::claim::NewClaim;
 use crate::domain::movement::evidence::{Evidence, EvidenceFacts, KeyChange, NewEvidence};
 use crate::domain::movement::safe_text::SafeNote;
@@ -58,10 +58,11 @@ pub fn report_sent(
     let consent = consent_of(by)?;
     let after = movement.report(claim.clone(), stamp(by, ground))?;
     let act = ReceiptAct::ReportedSent { movement_id: movement.id(), claim: claim.into(), consent };
-    Ok(acted(by, ground, (occasion, act), movement, (after, None)))
+    Ok(acted(by, ground, (occasion, act), movement, (after, 0, None)))
 }
 
 /// Files evidence: the sender what they or their bank say, the receiver their own confirmation that it has arrived.
+/// `earlier` are the participant's receipts.
 ///
 /// # Errors
 /// [`NotMoved`].
@@ -70,7 +71,7 @@ pub fn file_own_evidence(
     ground: Ground<'_>,
     occasion: Occasion,
     movement: &Movement,
-    new: NewEvidence,
+    (new, earlier): (NewEvidence, &[Receipt]),
 ) -> Result<MovementActed, NotMoved> {
     check_published(ground, movement)?;
     let is_own_source = |source| own_sources(movement, by).any(|own| own.source() == source);
@@ -81,6 +82,7 @@ pub fn file_own_evidence(
         return Err(NotMoved::WrongSource);
     }
     let consent = consent_of(by)?;
+    let bytes = check_room(ground, &new, filer(earlier))?;
     let (after, evidence, keys) = movement.file(new, stamp(by, ground))?;
     let EvidenceFacts { money, value_day, file, .. } = evidence.facts().clone();
     let act = ReceiptAct::FiledEvidence {
@@ -92,7 +94,7 @@ pub fn file_own_evidence(
         file: file.map(|file| file.content),
         consent,
     };
-    Ok(acted(by, ground, (occasion, act), movement, (after, Some((evidence, keys)))))
+    Ok(acted(by, ground, (occasion, act), movement, (after, bytes, Some((evidence, keys)))))
 }
 
 /// Withdraws evidence that the participant filed, until a member has decided about it: it never counted.
@@ -116,7 +118,7 @@ pub fn withdraw_own_evidence(
     let consent = consent_of(by)?;
     let (after, withdrawn, keys) = movement.withdraw(evidence, reason.clone(), stamp(by, ground))?;
     let act = ReceiptAct::WithdrewEvidence { movement_id: movement.id(), evidence_id: evidence.id(), reason, consent };
-    Ok(acted(by, ground, (occasion, act), movement, (after, Some((withdrawn, keys)))))
+    Ok(acted(by, ground, (occasion, act), movement, (after, 0, Some((withdrawn, keys)))))
 }
 
 /// Whether a participant filed evidence.
@@ -148,11 +150,11 @@ fn acted(
     ground: Ground<'_>,
     (Occasion { id, origin }, act): (Occasion, ReceiptAct),
     before: &Movement,
-    (after, filed): (Movement, Option<(Evidence, KeyChange)>),
+    (after, file_bytes, filed): (Movement, u64, Option<(Evidence, KeyChange)>),
 ) -> MovementActed {
     let (_, _, moment) = ground;
     let receipt = Receipt { id, participant_id: by.id(), name: by.name().clone(), at: moment.at(), origin, act };
-    let (agreement, events) = follow(ground, before, &after);
+    let (agreement, events) = follow(ground, before, (&after, file_bytes));
     let (evidence, keys) = filed.unzip();
     MovementActed {
         receipt,

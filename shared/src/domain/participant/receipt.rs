@@ -38,6 +38,18 @@ pub struct Receipt {
     pub act: ReceiptAct,
 }
 
+impl Receipt {
+    /// The bytes of the file that it left in the agreement's evidence. Files in answers are not in it.
+    pub(in crate::domain) fn file_bytes(&self) -> u64 {
+        match &self.act {
+            ReceiptAct::Uploaded { content, .. } | ReceiptAct::FiledEvidence { file: Some(content), .. } => {
+                content.size_bytes
+            }
+            _ => 0,
+        }
+    }
+}
+
 /// What a participant can do again and again, without anyone asking for it.
 ///
 /// Decision: each has a limit of its own, and nothing else has one. What a step waits for can always be done, whatever was

@@ -3,7 +3,7 @@
 //!
 //! `status` has an agreement's `status` and a gate's `waiting_on`; `review` the `_sentence` fields, the requirements of
 //! gates and the effects of decisions; `changes` the changes since a proposal was made; [`movements`] payments; `ledger` its rows; `obligations`
-//! promises and obligations; `terms` roles and the terms of a SAFE; `operations` what calls did, for the audit log and for histories. When an event is sent is declared with the event, in [`event`](super::event).
+//! promises and obligations; [`statements`] what participants sign, word by word; `terms` roles and the terms of a SAFE; `operations` what calls did, for the audit log and for histories. When an event is sent is declared with the event, in [`event`](super::event).
 
 mod changes;
 mod ledger;
@@ -12,6 +12,7 @@ mod names;
 mod obligations;
 mod operations;
 mod review;
+pub mod statements;
 mod status;
 mod terms;
 

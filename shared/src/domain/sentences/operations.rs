@@ -73,6 +73,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("list_information", "Read the answers of participants", &[Agreement]),
     ("read_answers", "Read a participant’s answers", &[Agreement, Part, Part]),
     ("download_answer_file", "Downloaded a file of an answer", &[Agreement, Part, Part]),
+    ("download_hashed_answers", "Downloaded answers as they were hashed", &[Agreement, Part, Part]),
     ("accept_answers", "Accepted answers", &[Agreement, Part, Part]),
     ("return_answers", "Returned answers", &[Agreement, Part, Part]),
     ("create_link_code", "Created a code for a participant’s link", &[Agreement, Part]),

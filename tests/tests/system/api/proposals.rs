@@ -235,6 +235,10 @@ async fn bad_proposals_are_refused() {
         ),
         (json!({"action": "publish_agreement", "agreement_id": id, "note": "a\u{7}"}), vec![("note", "invalid_value")]),
         (
+            json!({"action": "publish_agreement", "agreement_id": id, "note": "I do \u{202e}ton\u{202c} agree"}),
+            vec![("note", "invalid_value")],
+        ),
+        (
             json!({"action": "publish_agreement", "agreement_id": id, "state": "confirmed"}),
             vec![("state", "unknown_field")],
         ),

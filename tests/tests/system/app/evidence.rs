@@ -219,6 +219,8 @@ async fn a_certificate_stays_the_same_and_a_bundle_has_every_later_act() {
     let contact = live.agreement.participants[0].contact_id;
     let renamed = json!({"display_name": "Ada Someone-Else", "email": "else@okafor.example"});
     live.org.patch(format!("/api/v1/contacts/{contact}"), &renamed).send().await.ok(200);
+    let admin = live.org.subscriber().await.admin;
+    rename(&admin, "Renamed Holdings").await;
     let after = live.member.get(&bundle_of(&live)).await;
     verified(live.org.base_url(), &after).await;
     let (before, after) = (unzipped(&before.bytes), unzipped(&after.bytes));
@@ -229,6 +231,17 @@ async fn a_certificate_stays_the_same_and_a_bundle_has_every_later_act() {
     assert_eq!((new.len() - old.len(), &new[old.len()]["operation"]), (1, &json!("reissue_link")));
     let text = String::from_utf8(after["agreement.json"].clone()).unwrap();
     assert!(text.contains("Ada Someone-Else") && text.contains("else@okafor.example"));
+    assert!(text.contains("Renamed Holdings"), "{text}");
+    // The certificate alone is the one in the bundle, however often the organization is renamed.
+    rename(&admin, "Renamed Again").await;
+    assert_eq!(live.member.get(&certificate_of(&live)).await.bytes, before["certificate.pdf"]);
+}
+
+/// Renames the organization, as its admin.
+async fn rename(admin: &Browser, name: &str) {
+    let token = admin.get("/app").await.hidden("form_token");
+    let settings = [("form_token", token.as_str()), ("name", name), ("time_zone", "UTC")];
+    assert_eq!(admin.post("/app/organization", &settings).await.status, 303);
 }
 
 #[tokio::test]

@@ -227,6 +227,7 @@ async fn answers_of_every_kind_are_saved_sent_returned_changed_and_accepted() {
     }
     let sent = submit(&live, &ada, "send", &again).await;
     assert_eq!(sent.status, 303, "{}", sent.body);
+    let second = ada.browser.get(sent.location()).await;
     let page = live.member.get(&answers(&live, ada.participant)).await;
     assert!(page.says("Revision 2") && page.says("1 answer changed since revision 1"), "{}", page.body);
     assert_eq!(page.body.matches(">Changed</span>").count(), 1, "{}", page.body);
@@ -242,7 +243,26 @@ async fn answers_of_every_kind_are_saved_sent_returned_changed_and_accepted() {
     assert_eq!(found[1]["accepted_by"]["display_name"], "Maren Holt");
     assert!(ada.get(&condition(&live)).await.says("Accepted"));
 
+    the_hashes_of_receipts_can_be_checked(&live, &ada, [&second, &receipt]).await;
     nobody_knows_the_account_number(&live, &ada).await;
+}
+
+/// What a member downloads has the hash that the receipt names, the newest first, and no account number in clear.
+async fn the_hashes_of_receipts_can_be_checked(live: &Live, ada: &Attendee, receipts: [&Page; 2]) {
+    let page = live.member.get(&answers(live, ada.participant)).await;
+    let links = page.body.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let links: Vec<&str> = links.filter(|link| link.contains("/hashed/")).collect();
+    assert_eq!(links.len(), receipts.len(), "{}", page.body);
+    for (link, receipt) in links.into_iter().zip(receipts) {
+        let hashed = live.member.get(link).await;
+        assert_eq!((hashed.status, &hashed.headers["content-type"]), (200, &"application/json".parse().unwrap()));
+        let sha256 = shared::crypto::sha256_hex(&hashed.bytes);
+        assert!(receipt.says(&sha256) && page.says(&sha256), "{sha256}: {}", receipt.body);
+        let text = String::from_utf8(hashed.bytes.clone()).expect("text");
+        assert!(text.contains("Ada <b>Okafor</b>") && text.contains("\"sealed\""), "{text}");
+        assert!(!text.contains(&IBAN[4..16]), "{text}");
+        assert_ne!(ada.browser.get(link).await.status, 200, "it is the members'");
+    }
 }
 
 /// The account number is in no page, no response, no record, no audit row and no line of the log.

@@ -12,6 +12,7 @@ use shared::domain::participant::ParticipantLink;
 use shared::domain::participant::receipt::{Origin, Signature};
 use shared::domain::participant::session::Part;
 use shared::domain::participant::{Occasion, Signing};
+use shared::domain::sentences::statements;
 use shared::domain::time_scale::TimeScale;
 use shared::error::Error;
 use shared::service::information::{self, AnswerForm};
@@ -89,9 +90,10 @@ pub(crate) fn done<T, R: Debug>(outcome: Result<T, R>) -> Result<T, Error> {
     outcome.map_err(|refused| Error::Internal(format!("an act of the demo was refused: {refused:?}")))
 }
 
-/// An act with a receipt of its own, from no known browser.
+/// An act with a receipt of its own, which says from where it comes: this program, and nobody's browser.
 pub(crate) fn occasion() -> Occasion {
-    Occasion { id: ReceiptId::new(), origin: Origin::default() }
+    let origin = Origin { address: Some("127.0.0.1".to_owned()), browser: Some("Countersign demo".to_owned()) };
+    Occasion { id: ReceiptId::new(), origin }
 }
 
 /// Answers to all questions of the information request that waits for a participant.
@@ -142,7 +144,7 @@ fn doing(agreement: &Agreement, by: ParticipantId, what: PartAct, name: DisplayN
     match what {
         PartAct::Sign => {
             let Document { id, name: document, content, blocks, .. } = agreement.documents.first()?;
-            let statement = format!("I have read “{}”, and I sign it as {}.", document.as_str(), name.as_str());
+            let statement = statements::signing(name.as_str(), document.as_str());
             let shown_sha256 = content.as_ref()?.sha256.clone();
             Some(Doing::Sign(Signing {
                 document_id: *id,
@@ -153,9 +155,11 @@ fn doing(agreement: &Agreement, by: ParticipantId, what: PartAct, name: DisplayN
             }))
         }
         PartAct::Approve => {
-            let mut gates = agreement.stages.iter().flat_map(|stage| &stage.gates);
-            let is_own = |gate: &&Gate| matches!(&gate.rule, GateRule::ParticipantApproval { participant_ids } if participant_ids.contains(&by));
-            Some(Doing::Approve(gates.find(is_own)?.id, format!("As {}, I approve this step.", name.as_str())))
+            let gates = agreement.stages.iter().flat_map(|stage| stage.gates.iter().map(move |gate| (stage, gate)));
+            let is_own = |gate: &Gate| matches!(&gate.rule, GateRule::ParticipantApproval { participant_ids } if participant_ids.contains(&by));
+            let (stage, gate) = gates.into_iter().find(|(_, gate)| is_own(gate))?;
+            let statement = statements::approval(name.as_str(), stage.name.as_str(), agreement.name.as_str());
+            Some(Doing::Approve(gate.id, statement))
         }
         PartAct::Answer => None,
     }

@@ -162,6 +162,7 @@ mod tests {
                 // Answers alone meet no gate.
                 answered: done(&both),
                 answer_bytes: 9,
+                file_bytes: 9,
                 accepted: done(of),
                 verified: of.iter().copied().collect(),
                 movements: [(movement, movement_state)].into(),

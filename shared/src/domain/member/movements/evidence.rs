@@ -1,6 +1,7 @@
 //! Evidence that members file and judge.
 
-use super::{Ground, MovementChange, changed, check_published, stamp};
+use super::{Ground, MovementChange, changed, changed_with_file, check_published, check_room, stamp};
+use crate::domain::agreement::files::Filer;
 use crate::domain::member::{ByMember, Member};
 use crate::domain::movement::evidence::{Evidence, KeyChange, NewEvidence, ReceiverEvidence};
 use crate::domain::movement::safe_text::SafeNote;
@@ -28,8 +29,11 @@ pub fn file_evidence(
     new: NewEvidence,
 ) -> Result<EvidenceChange, NotMoved> {
     check_published(ground, movement)?;
-    let judged = movement.file(new, stamp(by, ground))?;
-    Ok(evidence_changed(by, ground, movement, judged))
+    let bytes = check_room(ground, &new, Filer::Member)?;
+    let (after, evidence, keys) = movement.file(new, stamp(by, ground))?;
+    let (_, _, moment) = ground;
+    let change = changed_with_file(by, ground, movement, (after, bytes));
+    Ok(EvidenceChange { change, evidence: ByMember::new(evidence, by, moment), keys })
 }
 
 /// Accepts evidence: what it says arrived is believed from now on. Once that adds up to the amount, the movement is

@@ -19,7 +19,7 @@ use crate::domain::movement::source::{ChosenSource, EvidenceSource, ReceiverSour
 use crate::domain::movement::terms::PaymentTerms;
 use crate::domain::organization::{MemberRecord, Role};
 use crate::domain::participant::movements::{MovementActed, file_own_evidence, report_sent, withdraw_own_evidence};
-use crate::domain::participant::receipt::Origin;
+use crate::domain::participant::receipt::{FileType, Origin};
 use crate::domain::participant::{Access, ActingParticipant, Occasion};
 
 /// The amount of the payment, in minor units.
@@ -51,9 +51,11 @@ pub(super) fn member(name: &str) -> Member {
 pub(super) fn evidence(source: EvidenceSource, money: Money) -> NewEvidence {
     let id = EvidenceId::new();
     let content = DocumentContent { sha256: id.to_string(), size_bytes: 9 };
-    let file = EvidenceFile { name: SafeLine::parse("proof.pdf").unwrap(), content, file_type: None };
+    let chosen = ChosenSource::parse(source.as_str());
+    let file_type = chosen.map(|_| FileType::Pdf);
+    let file = EvidenceFile { name: SafeLine::parse("proof.pdf").unwrap(), content, file_type };
     let facts = EvidenceFacts { money, value_day: day(), reference: None, file: Some(file) };
-    if let Some(chosen) = ChosenSource::parse(source.as_str()) {
+    if let Some(chosen) = chosen {
         return NewEvidence::typed(id, chosen, facts).unwrap();
     }
     let entry = StatementEntry {
@@ -254,7 +256,7 @@ impl World {
 
     pub(super) fn file_as(&mut self, by: &ActingParticipant, new: NewEvidence) -> Result<(), NotMoved> {
         let occasion = Occasion { id: ReceiptId::new(), origin: Origin::default() };
-        let acted = file_own_evidence(by, self.ground(), occasion, &self.movement, new);
+        let acted = file_own_evidence(by, self.ground(), occasion, &self.movement, (new, &[]));
         acted.map(|acted| self.take_acted(acted))
     }
 

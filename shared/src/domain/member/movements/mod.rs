@@ -40,11 +40,12 @@ pub use evidence::{EvidenceChange, accept_evidence, file_evidence, reject_eviden
 pub use instructions::{InstructionsEntered, enter_instructions, release_instructions, verify_instructions};
 
 use super::{ByMember, Member};
+use crate::domain::agreement::files::Filer;
 use crate::domain::agreement::{Agreement, Lifecycle, StageAction};
 use crate::domain::event::EventKind;
 use crate::domain::moment::Moment;
 use crate::domain::movement::claim::NewClaim;
-use crate::domain::movement::evidence::Evidence;
+use crate::domain::movement::evidence::{Evidence, NewEvidence};
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::state::{ExceptionReason, MovementState};
 use crate::domain::movement::{Movement, NotMoved, Resolution, Stamp};
@@ -188,6 +189,19 @@ pub(in crate::domain) fn check_published(
     Ok(())
 }
 
+/// The bytes of the document of evidence that is filed, for which the agreement has to have room.
+pub(in crate::domain) fn check_room(
+    (agreement, _, _): Ground<'_>,
+    new: &NewEvidence,
+    filer: Filer,
+) -> Result<u64, NotMoved> {
+    // What was read has no document in the bundle.
+    let file = new.facts().file.as_ref().filter(|file| file.file_type.is_some());
+    let bytes = file.map_or(0, |file| file.content.size_bytes);
+    let has_room = bytes == 0 || agreement.has_room_for(agreement.facts(), bytes, filer);
+    if has_room { Ok(bytes) } else { Err(NotMoved::NoRoom) }
+}
+
 /// The agreement as of now, which is active.
 fn check_active<'a>(ground: Ground<'a>, movement: &Movement) -> Result<std::borrow::Cow<'a, Agreement>, NotMoved> {
     let (agreement, time_scale, moment) = ground;
@@ -204,21 +218,32 @@ fn stamp(by: &Member, (_, _, moment): Ground<'_>) -> Stamp {
 }
 
 fn changed(by: &Member, ground: Ground<'_>, before: &Movement, after: Movement) -> MovementChange {
+    changed_with_file(by, ground, before, (after, 0))
+}
+
+/// The same when a file of so many bytes was filed.
+fn changed_with_file(
+    by: &Member,
+    ground: Ground<'_>,
+    before: &Movement,
+    (after, file_bytes): (Movement, u64),
+) -> MovementChange {
     let (_, _, moment) = ground;
-    let (agreement, events) = follow(ground, before, &after);
+    let (agreement, events) = follow(ground, before, (&after, file_bytes));
     let agreement = ByMember::new(agreement, by, moment);
     MovementChange { movement: ByMember::new(after, by, moment), agreement, events }
 }
 
-/// The agreement that follows a movement, and the events of both.
+/// The agreement that follows a movement, for which a file of so many bytes was filed, and the events of both.
 pub(in crate::domain) fn follow(
     (agreement, time_scale, moment): Ground<'_>,
     before: &Movement,
-    after: &Movement,
+    (after, file_bytes): (&Movement, u64),
 ) -> (Agreement, Vec<EventKind>) {
     let (id, state) = (after.id(), after.state());
     let followed = agreement.recorded(agreement.facts(), time_scale, moment.at(), |facts| {
         facts.movements.insert(id, state);
+        facts.file_bytes += file_bytes;
     });
     // An agreement that was completed before told it then.
     let completion = followed.completion().filter(|_| agreement.completion().is_none());

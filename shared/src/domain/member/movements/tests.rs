@@ -535,6 +535,32 @@ fn no_party_uses_up_the_room_for_evidence_that_members_need() {
 }
 
 #[test]
+fn a_document_that_no_bundle_could_hold_is_refused() {
+    let document = || evidence(EvidenceSource::Sender(SenderSource::SenderBankDocument), usd(AMOUNT));
+    let size = document().facts().file.as_ref().unwrap().content.size_bytes;
+    let mut world = World::in_state(SenderReported);
+    let left = limits::EVIDENCE_FILE_BYTES_MAX - world.agreement.file_bytes(world.agreement.facts());
+    let fill = |world: &mut World, filed: u64| {
+        let (_, time_scale, moment) = world.ground();
+        let facts = world.agreement.facts().clone();
+        world.agreement = world.agreement.recorded(&facts, time_scale, moment.at(), |facts| facts.file_bytes = filed);
+    };
+    fill(&mut world, left - size + 1);
+    assert_eq!(world.file(document()), Err(NotMoved::NoRoom));
+    fill(&mut world, left - size);
+    let sender = world.sender.clone();
+    assert_eq!(world.file_as(&sender, document()), Err(NotMoved::NoRoom), "what is left is for members");
+    world.file(document()).unwrap();
+    assert_eq!(world.agreement.facts().file_bytes, left);
+    fill(&mut world, left - limits::EVIDENCE_FILE_BYTES_OF_MEMBERS - 2 * size);
+    world.file_as(&sender, document()).unwrap();
+    let filed = world.agreement.facts().file_bytes;
+    assert_eq!(filed, left - limits::EVIDENCE_FILE_BYTES_OF_MEMBERS - size);
+    world.file(evidence(EvidenceSource::Receiver(ReceiverSource::StatementEntry), usd(AMOUNT))).unwrap();
+    assert_eq!(world.agreement.facts().file_bytes, filed, "a statement that was read is in no bundle");
+}
+
+#[test]
 fn evidence_of_a_movement_that_has_ended_is_given_free_and_changes_no_state() {
     for ending in [Returned, Cancelled] {
         let mut world = World::ready();

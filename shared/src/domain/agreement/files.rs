@@ -1,0 +1,93 @@
+//! The bytes of the files that an agreement's evidence has: its documents, uploads, the documents of payments, and scans.
+//!
+//! Decision: what no bundle could hold is refused when it is filed, and not found out at the export, when it is too late. The
+//! agreement keeps the sum as a fact, so that two files that are filed at once meet in its version.
+//!
+//! Decision: a participant may file as much as leaves at least the same for all others, and never what is reserved for
+//! members. So neither one participant nor all of them together keep the proof of a payment out, and each still finds room
+//! for what a condition asks them to upload.
+
+use super::Agreement;
+use super::facts::Facts;
+use crate::limits;
+
+/// Who files a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::domain) enum Filer {
+    /// A member.
+    Member,
+    /// A participant, who has filed so many bytes before.
+    Participant(u64),
+}
+
+impl Agreement {
+    /// The bytes of the files that its evidence has.
+    pub(in crate::domain) fn file_bytes(&self, facts: &Facts) -> u64 {
+        let documents = self.documents.iter().filter_map(|document| document.content.as_ref());
+        documents.fold(facts.file_bytes, |bytes, content| bytes.saturating_add(content.size_bytes))
+    }
+
+    /// Whether a file of so many bytes finds room.
+    pub(in crate::domain) fn has_room_for(&self, facts: &Facts, bytes: u64, filer: Filer) -> bool {
+        const FOR_ALL: u64 = limits::EVIDENCE_FILE_BYTES_MAX;
+        const FOR_PARTICIPANTS: u64 = FOR_ALL - limits::EVIDENCE_FILE_BYTES_OF_MEMBERS;
+        let after = self.file_bytes(facts).saturating_add(bytes);
+        match filer {
+            Filer::Member => after <= FOR_ALL,
+            Filer::Participant(before) => {
+                FOR_PARTICIPANTS.checked_sub(after).is_some_and(|left| before.saturating_add(bytes) <= left)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::agreement::fixtures::{Deal, published};
+
+    /// A live agreement, and facts that leave so many bytes of its evidence.
+    fn with_left(left: u64) -> (Agreement, Facts) {
+        let agreement = published(&Deal::complete().draft);
+        let documents = agreement.file_bytes(&Facts::none());
+        assert!(documents > 0, "documents count");
+        let facts = Facts { file_bytes: limits::EVIDENCE_FILE_BYTES_MAX - documents - left, ..Facts::none() };
+        (agreement, facts)
+    }
+
+    #[test]
+    fn members_may_file_up_to_the_last_byte() {
+        let (agreement, facts) = with_left(10);
+        assert!(agreement.has_room_for(&facts, 10, Filer::Member));
+        assert!(!agreement.has_room_for(&facts, 11, Filer::Member));
+        assert!(!agreement.has_room_for(&facts, u64::MAX, Filer::Member));
+    }
+
+    #[test]
+    fn participants_leave_as_much_as_they_take_and_what_is_reserved_for_members() {
+        let (agreement, facts) = with_left(limits::EVIDENCE_FILE_BYTES_OF_MEMBERS + 10);
+        assert!(agreement.has_room_for(&facts, 5, Filer::Participant(0)), "half of what is left");
+        assert!(!agreement.has_room_for(&facts, 6, Filer::Participant(0)));
+        assert!(agreement.has_room_for(&facts, 1, Filer::Participant(8)), "with what they filed before");
+        assert!(!agreement.has_room_for(&facts, 1, Filer::Participant(9)));
+        assert!(!agreement.has_room_for(&facts, u64::MAX, Filer::Participant(0)));
+        let (agreement, facts) = with_left(limits::EVIDENCE_FILE_BYTES_OF_MEMBERS);
+        assert!(!agreement.has_room_for(&facts, 1, Filer::Participant(0)));
+        assert!(agreement.has_room_for(&facts, limits::EVIDENCE_FILE_BYTES_OF_MEMBERS, Filer::Member));
+    }
+
+    /// However greedy the others are, the next one finds room.
+    #[test]
+    fn no_participant_uses_up_everything() {
+        const FILE: u64 = 1024 * 1024;
+        let (agreement, mut facts) = with_left(200 * FILE);
+        for participant in 0..5 {
+            let mut own = 0;
+            while agreement.has_room_for(&facts, FILE, Filer::Participant(own)) {
+                own += FILE;
+                facts.file_bytes += FILE;
+            }
+            assert!(own >= 5 * FILE, "participant {participant}: {own}");
+        }
+    }
+}
