@@ -2,6 +2,7 @@
 
 mod account;
 mod admins;
+mod answers_told;
 mod audit;
 mod contacts;
 mod decisions;
