@@ -16,6 +16,7 @@ mod information;
 mod invitations;
 mod ledger;
 mod link_codes;
+mod link_use;
 mod members;
 mod movements;
 mod obligations;
