@@ -184,9 +184,9 @@ async fn says_when_each_last_looked(place: &str, expires_at: Option<Timestamp>) 
     let no = "has not opened the link";
     let never = format!("Northwind Robotics, Inc. {no} · Cleo {no} · Ada Okafor {no} · Ben {no} · 1 more");
     assert_eq!(looked().await, never);
-    let link = link_of(&browser, draft.id(), draft.participants[3].id).await;
+    let opens = link_of(&browser, draft.id(), draft.participants[3].id).await;
     let cleo = Attendee { browser: Browser::new(org.base_url()), participant: draft.participants[3].id };
-    assert_eq!(cleo.follow(&link).await.status, 303);
+    assert_eq!(cleo.follow(&opens).await.status, 303);
     assert_eq!(cleo.get("").await.status, 200);
     let line = looked().await;
     let (before, after) = never.split_once(&format!("Cleo {no}")).expect("Cleo");

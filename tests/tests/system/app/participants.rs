@@ -9,7 +9,7 @@ use shared::domain::agreement::Agreement;
 use shared::domain::agreement::gate::{Countdown, GateRule};
 use shared::domain::time::Timestamp;
 use shared::limits;
-use tests::app::{Browser, Page, form, unescaped};
+use tests::app::{Page, form, unescaped};
 use tests::attending::{Attendee, Live, hidden};
 use tests::pdf::pdf;
 use tests::{Fault, Rule, Shaky, eventually, raw};
