@@ -60,7 +60,7 @@ async fn answers_are_told_to_tokens_of_their_organization_alone() {
     for (client, status) in [
         (org.anonymous(), 401),
         (org.with_token("cs_nonsense"), 401),
-        (org.with_token(&format!("{}0", org.token.value)), 401),
+        (org.with_token(format!("{}0", org.token.value)), 401),
         (org.with_token(&expired.value), 401),
         (org.with_token(&revoked.value), 401),
         (org.with_token(&other.token.value), 404),
