@@ -17,7 +17,7 @@ use crate::unknown_id;
 const IBAN: &str = "DE89370400440532013000";
 const CARD: &str = "4111 1111 1111 1111";
 
-fn question(label: &str, field_type: FieldType, required: bool) -> InformationField {
+pub(super) fn question(label: &str, field_type: FieldType, required: bool) -> InformationField {
     let options = match field_type {
         FieldType::Choice | FieldType::MultiChoice => vec!["Red".to_owned(), "Green & blue".to_owned()],
         _ => Vec::new(),
@@ -26,7 +26,7 @@ fn question(label: &str, field_type: FieldType, required: bool) -> InformationFi
 }
 
 /// An agreement of one step, in which Ada and, if `both`, Northwind answer these questions.
-async fn asking(fields: Vec<InformationField>, both: bool) -> Live {
+pub(super) async fn asking(fields: Vec<InformationField>, both: bool) -> Live {
     Live::new(|draft| {
         let count = if both { 2 } else { 1 };
         let participant_ids = draft.participants.iter().take(count).map(|participant| participant.id).collect();
@@ -60,17 +60,17 @@ fn condition(live: &Live) -> String {
     format!("/conditions/{}", gate(live))
 }
 
-fn name(live: &Live, question: usize) -> String {
+pub(super) fn name(live: &Live, question: usize) -> String {
     format!("answer.{}", fields(live)[question].id)
 }
 
 /// Sends a form of the page of the request.
-async fn submit(live: &Live, ada: &Attendee, act: &str, typed: &[(&str, &str)]) -> Page {
+pub(super) async fn submit(live: &Live, ada: &Attendee, act: &str, typed: &[(&str, &str)]) -> Page {
     let at = condition(live);
     ada.submit(&at, &format!("{at}/answers/{act}"), typed).await
 }
 
-async fn information(live: &Live) -> Vec<Value> {
+pub(super) async fn information(live: &Live) -> Vec<Value> {
     let path = format!("/api/v1/agreements/{}/information", live.agreement.id());
     let found = live.org.get(path).send().await.ok(200);
     found.as_array().expect("an array").clone()
@@ -81,7 +81,7 @@ fn answers(live: &Live, participant: ParticipantId) -> String {
 }
 
 /// What a member's form says about the latest answers.
-async fn judge(live: &Live, member: &Browser, participant: ParticipantId, act: (&str, &str)) -> Page {
+pub(super) async fn judge(live: &Live, member: &Browser, participant: ParticipantId, act: (&str, &str)) -> Page {
     let at = answers(live, participant);
     let page = member.get(&at).await;
     let (token, submission) = (page.hidden("form_token"), page.hidden("submission"));

@@ -2,6 +2,7 @@
 
 mod account;
 mod admins;
+mod answers_told;
 mod audit;
 mod contacts;
 mod decisions;
@@ -15,6 +16,7 @@ mod information;
 mod invitations;
 mod ledger;
 mod link_codes;
+mod link_use;
 mod members;
 mod movements;
 mod obligations;
