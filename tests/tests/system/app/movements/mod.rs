@@ -7,6 +7,7 @@ mod histories;
 mod home;
 mod instructions;
 mod statements;
+mod uneven;
 mod whole;
 
 use serde_json::Value;
