@@ -2,9 +2,10 @@
 //! entries as evidence. Nothing is accepted here.
 //!
 //! `read` has what is read from files, `columns` the page of a CSV file's columns, `fits` which entries may belong to which
-//! payments, `show` the page of a statement and `filing` its form.
+//! payments, `show` the page of a statement, `filing` its form, and `discard` what was uploaded by mistake.
 
 mod columns;
+mod discard;
 mod filing;
 mod fits;
 mod read;
@@ -26,6 +27,7 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use statements::Refusal;
 
 pub(crate) use columns::{ChooseColumns, ShowColumns};
+pub(crate) use discard::Discard;
 pub(crate) use filing::File;
 pub(crate) use show::Show;
 

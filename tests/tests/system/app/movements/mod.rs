@@ -6,6 +6,7 @@ mod evidence;
 mod histories;
 mod home;
 mod instructions;
+mod statement_acts;
 mod statements;
 mod uneven;
 mod whole;
