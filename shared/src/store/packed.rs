@@ -134,6 +134,7 @@ impl<'a> Unpacker<'a> {
     }
 
     /// What there is if a flag says so. None if it can't be read.
+    #[allow(clippy::option_option, reason = "what is not there can be read; what can't be read is another case")]
     pub(super) fn when<T>(&mut self, is_there: bool, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
         if is_there { read(self).map(Some) } else { Some(None) }
     }

@@ -34,8 +34,11 @@ pub enum Sensitive {
     AccountNumber,
 }
 
-/// How each kind is found in a normalized text.
-const KINDS: [(Sensitive, fn(&[char]) -> bool); 3] =
+/// Whether a normalized text has a kind.
+type Finder = fn(&[char]) -> bool;
+
+/// How each kind is found.
+const KINDS: [(Sensitive, Finder); 3] =
     [(Sensitive::CardNumber, any_card), (Sensitive::Iban, any_iban), (Sensitive::AccountNumber, any_account)];
 
 /// The first kind of what must not be shown that a text has.

@@ -120,10 +120,11 @@ async fn every_operation_costs_what_it_should() {
     compare(&meter.figures, if is_embedded { &FIGURES } else { &["round_trips"] });
 }
 
-/// A ledger of 10,000 rows, nearly all of them payments, takes the units of any other list (goals, P3).
+/// A ledger, nearly all of whose rows are payments, takes the units of any other list (goals, P3). `make bench` has one of
+/// 10,000 rows.
 #[tokio::test]
 async fn a_long_ledger_costs_no_more_than_other_lists() {
-    const ROWS: u32 = 10_000;
+    const ROWS: u32 = 2_000;
     const PAGE: u32 = 50;
     let org = Org::new().await;
     let draft = org.ready_draft("Harbor purchase", |_| ()).await;
@@ -138,20 +139,16 @@ async fn a_long_ledger_costs_no_more_than_other_lists() {
     let beside = f64::from(2 + 2 + PAGE + 1 + 2);
     for (query, total) in [
         (&[][..], ROWS),
-        (&[("offset", "9950")], ROWS),
+        (&[("offset", "1950")], ROWS),
         (&[("include_done", "false"), ("product", "agreement")], ROWS),
         (&[("search", "rent")], ROWS - 1),
         (&[("search", "zx")], 0),
     ] {
         let call = || query.iter().fold(client.get(LEDGER), |call, (name, value)| call.query(name, value));
         drop(faults.take_traffic());
-        let began = std::time::Instant::now();
         let page = call().query("limit", PAGE).send().await.ok(200);
-        println!("{query:?}: {:?}, {:?}", began.elapsed(), faults.take_traffic());
-        assert_eq!(page["pagination"]["total"], total, "{query:?}");
-        drop(faults.take_traffic());
-        call().query("limit", PAGE).send().await.ok(200);
         let units = faults.take_traffic().read_units;
+        assert_eq!(page["pagination"]["total"], total, "{query:?}");
         assert!(units > of_rows / 2.0 && units <= of_rows + beside, "{query:?}: {units} of {of_rows} and {beside}");
     }
 }
