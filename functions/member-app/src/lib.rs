@@ -303,6 +303,7 @@ fn money_routes() -> Router<Arc<AppState>> {
             "/app/money/statements/{id}/columns",
             page_with_action::<statement::ShowColumns, statement::ChooseColumns>(),
         )
+        .route("/app/money/statements/{id}/discard", action::<statement::Discard>())
         .route(obligations::PATH, page::<obligations::List>())
         .route("/app/obligations/{id}", page_with_action::<obligation::Show, obligation::Act>())
 }

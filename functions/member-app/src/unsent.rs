@@ -12,9 +12,9 @@
 use askama::Template;
 use http::{Method, StatusCode};
 use serde_json::from_str;
-use shared::domain::information::account_numbers::has_account_number;
 use shared::domain::information::typed::{is_answer, is_secret};
 use shared::domain::participant::receipt::Drawing;
+use shared::domain::sensitive::has_account_number;
 use shared::error::Error;
 use shared::web::next::safe_next;
 use shared::web::{Flash, Form, Request};

@@ -47,7 +47,7 @@ impl ReadOperation for GetObligation {
         path: "/api/v1/obligations/{obligation_id}",
         tag: "Obligations",
         summary: "Get an obligation",
-        description: "In full, with what is due and overdue now. That of a cancelled or expired agreement is cancelled up to 90 seconds later; nobody can act on it from the moment on.",
+        description: "In full, with what is due and overdue now. That of a cancelled or expired agreement is `cancelled`, unless it was confirmed before.",
         success: &[(200, "The obligation.")],
         headers: &[],
     };

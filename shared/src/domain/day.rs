@@ -90,6 +90,24 @@ impl Day {
     }
 }
 
+impl Day {
+    /// The day as a number, such as 20260314.
+    #[must_use]
+    pub fn number(self) -> u32 {
+        let part = |part: i8| u32::try_from(part).unwrap_or_default();
+        let year = u32::try_from(self.0.year()).unwrap_or_default();
+        year * 10_000 + part(self.0.month()) * 100 + part(self.0.day())
+    }
+
+    /// The day of a number. None if there is no such day.
+    #[must_use]
+    pub fn of_number(number: u32) -> Option<Self> {
+        let year = i16::try_from(number / 10_000).ok()?;
+        let part = |part: u32| i8::try_from(part % 100).ok();
+        Date::new(year, part(number / 100)?, part(number)?).ok().map(Self)
+    }
+}
+
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -105,6 +123,8 @@ mod tests {
         let day = Day::parse("2026-02-27").unwrap();
         assert_eq!((day.to_string().as_str(), day.plus_days(2).to_string().as_str()), ("2026-02-27", "2026-03-01"));
         assert_eq!(day.plus_days(-58).to_string(), "2025-12-31");
+        assert_eq!((day.number(), Day::of_number(20_260_227)), (20_260_227, Some(day)));
+        assert_eq!((Day::of_number(20_260_230), Day::of_number(0)), (None, None));
         assert_eq!((day.write().as_str(), Day::read(&day.write())), ("Feb 27, 2026", Ok(day)));
         for text in [
             "",

@@ -33,6 +33,7 @@ pub mod password_link;
 pub mod proposal;
 pub mod recurrence;
 pub mod second_factor;
+pub mod sensitive;
 pub mod sentences;
 pub mod session;
 pub mod statement;

@@ -6,6 +6,10 @@
 //!
 //! Decision: a CSV file whose columns nobody has named yet is a statement too, and waits for its columns. What was uploaded is
 //! never lost on the way, and none of its entries is shown before all of them can be read.
+//!
+//! Decision: a statement can be discarded until the first of its entries is filed. From then on evidence names it, whatever
+//! became of that evidence. Filing writes so to the statement, with a new version: of discarding and filing at the same moment
+//! one is decided again.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +50,9 @@ pub struct Statement {
     /// What was read. None of a CSV file that waits for its columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<StatementFacts>,
+    /// Whether an entry of it was ever filed as evidence. That evidence names the statement for good.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_filed: bool,
 }
 
 /// What was read from a statement in all. No account number is in it.

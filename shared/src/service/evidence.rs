@@ -20,9 +20,7 @@ use crate::error::Error;
 use crate::limits;
 use crate::service::agreements::found;
 use crate::service::loaded_agreement::AgreementWithContacts;
-use crate::service::participants::as_of;
 use crate::service::scope::Scope;
-use crate::store::Versioned;
 
 /// The evidence of an agreement.
 ///
@@ -107,6 +105,6 @@ async fn payments_of(scope: &Scope, agreement: &Agreement) -> Result<Vec<Recorde
         let missing = ids.len() - movements.len();
         return Err(Error::Internal(format!("evidence: {missing} payments of {} have no record", agreement.id())));
     }
-    let movements = movements.into_iter().map(|movement| as_of(scope, agreement, Versioned::into_inner(movement)));
+    let movements = movements.into_iter().map(|movement| movement.as_told(agreement).into_owned());
     Ok(movements.zip(evidence).map(|(movement, evidence)| RecordedPayment { movement, evidence }).collect())
 }

@@ -3,8 +3,9 @@
 //! Decision: the page in the app and the file that it exports order and add up all rows that match, from what the compact
 //! rows have, and read the records of the rows that they show. The totals are those of the pass that found the rows.
 //!
-//! Decision: an agreement that ends is in the ledger as its record says, as in the list of agreements: what follows from its
-//! end is committed up to 90 seconds later (contract, section 3). What is overdue is decided when it is read.
+//! Decision: an agreement that ends is in the ledger as its record says, as in the list of agreements, and what ends with it
+//! is told as cancelled from that moment on, although its own record follows a little later. What is overdue is decided when
+//! it is read.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -343,7 +344,7 @@ impl Shown {
                 payment: None,
             },
             LedgerRowType::Movement => {
-                let movement = records.movements.get(&entry.id.into())?;
+                let movement = &*records.movements.get(&entry.id.into())?.as_told(agreement);
                 Self {
                     thing: LedgerThing::Movement(movement.id()),
                     title: sentences::payment_title(movement).to_owned(),
@@ -354,7 +355,7 @@ impl Shown {
                 }
             }
             LedgerRowType::Obligation => {
-                let obligation = records.obligations.get(&entry.id.into())?;
+                let obligation = &*records.obligations.get(&entry.id.into())?.as_told(agreement);
                 Self {
                     thing: LedgerThing::Obligation(obligation.id()),
                     title: obligation.name().as_str().to_owned(),

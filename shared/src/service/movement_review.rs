@@ -61,8 +61,7 @@ async fn as_of_now(
 ) -> Result<(Movement, Agreement, Vec<Contact>), Error> {
     let loaded = AgreementWithContacts::load(scope, agreement).await?;
     let agreement = loaded.as_of(scope, scope.now()).into_owned();
-    let ended = movement.ended_with(&agreement, scope.moment()).map(|ended| Movement::clone(&ended));
-    Ok((ended.unwrap_or_else(|| movement.into_inner()), agreement, loaded.contacts().to_vec()))
+    Ok((movement.as_told(&agreement).into_owned(), agreement, loaded.contacts().to_vec()))
 }
 
 /// Bank details that a participant gave and a member accepted, by their question.

@@ -37,7 +37,7 @@ pub use crate::store::movements::{EvidenceHolder, MovementQuery};
 /// A movement as responses show it.
 #[derive(Debug)]
 pub struct MovementInFull {
-    /// The movement.
+    /// The movement; cancelled if its agreement was cancelled or has expired, recorded or not.
     pub movement: Movement,
     /// The step of its agreement that waits for it; none where no condition names it.
     pub stage_id: Option<StageId>,
@@ -69,13 +69,13 @@ async fn in_full(scope: &Scope, movements: Vec<Movement>) -> Result<Vec<Movement
     let (agreements, zone) = tokio::try_join!(agreements, zone)?;
     let agreements: HashMap<AgreementId, Versioned<Agreement>> =
         agreements.into_iter().map(|agreement| (agreement.id(), agreement)).collect();
-    let show = |movement: Movement| MovementInFull {
-        stage_id: agreements
-            .get(&movement.agreement_id())
-            .and_then(|agreement| agreement.stage_of_movement(movement.id()))
-            .map(|stage| stage.id),
-        due_at: zone.as_ref().zip(movement.terms().due_on).map(|(zone, day)| zone.end_of(day)),
-        movement,
+    let show = |movement: Movement| {
+        let agreement = agreements.get(&movement.agreement_id());
+        MovementInFull {
+            stage_id: agreement.and_then(|agreement| agreement.stage_of_movement(movement.id())).map(|stage| stage.id),
+            due_at: zone.as_ref().zip(movement.terms().due_on).map(|(zone, day)| zone.end_of(day)),
+            movement: agreement.map_or_else(|| movement.clone(), |agreement| movement.as_told(agreement).into_owned()),
+        }
     };
     Ok(movements.into_iter().map(show).collect())
 }
@@ -92,7 +92,7 @@ pub async fn record(scope: &Scope, id: MovementId) -> Result<(Movement, Agreemen
     let Records { agreement, movement, .. } = Records::load(scope, id).await?;
     let evidence = scope.store().evidence_of(id).await?;
     let now = agreement.as_of(agreement.facts(), scope.time_scale(), scope.now()).into_owned();
-    Ok((movement.into_inner(), now, evidence))
+    Ok((movement.as_told(&now).into_owned(), now, evidence))
 }
 
 /// A movement and its agreement, on which acts are decided.

@@ -34,7 +34,7 @@ pub use crate::store::obligations::ObligationQuery;
 /// An obligation, with what its sentences need.
 #[derive(Debug)]
 pub struct ObligationInFull {
-    /// The obligation.
+    /// The obligation; cancelled if its agreement was cancelled or has expired, recorded or not.
     pub obligation: Obligation,
     /// Its agreement.
     pub agreement: Agreement,
@@ -50,7 +50,7 @@ pub async fn get(scope: &Scope, id: ObligationId) -> Result<ObligationInFull, Er
     let obligation = found(scope, id).await?;
     let agreement = agreement_of(scope, &obligation).await?;
     let (agreement, contacts) = AgreementWithContacts::load(scope, agreement).await?.into_parts();
-    Ok(ObligationInFull { obligation: obligation.into_inner(), agreement, contacts })
+    Ok(ObligationInFull { obligation: obligation.as_told(&agreement).into_owned(), agreement, contacts })
 }
 
 /// An obligation as its page shows it to a member.
@@ -116,6 +116,10 @@ async fn in_full(
 ) -> Result<ObligationPage, Error> {
     let agreements = agreements.into_iter().map(Versioned::into_inner);
     let agreements: BTreeMap<_, _> = agreements.map(|agreement| (agreement.id(), agreement)).collect();
+    let page = page.map(|obligation| match agreements.get(&obligation.agreement_id()) {
+        Some(agreement) => obligation.as_told(agreement).into_owned(),
+        None => obligation,
+    });
     let contacts = scope.store().contacts(participants_of(agreements.values())).await?;
     let contacts = contacts.into_iter().map(Versioned::into_inner).collect();
     Ok(ObligationPage { page, agreements, contacts })

@@ -16,7 +16,7 @@ use crate::domain::participant::receipt::{Receipt, ReceiptAct, Repeatable};
 use crate::domain::participant::{ActingParticipant, Occasion};
 use crate::error::Error;
 use crate::service::movements::{NotFiled, Records, found, holder_elsewhere};
-use crate::service::participants::{self, ParticipantView, as_of, is_party, standing};
+use crate::service::participants::{self, ParticipantView, is_party, standing};
 use crate::service::scope::{Plan, Scope};
 use crate::store::Versioned;
 use crate::store::movements as stored;
@@ -76,7 +76,7 @@ pub async fn page(scope: &Scope, by: &ActingParticipant, id: MovementId) -> Resu
     }
     evidence.retain(|found| is_filed_by(found, by));
     // The agreement may have ended, and its payment not been written since.
-    let movement = as_of(scope, &view.agreement, movement.into_inner());
+    let movement = movement.as_told(&view.agreement).into_owned();
     let shown = movement.instructions_shown_to(by.id());
     let instructions = sealed.filter(|sealed| shown == Some(sealed.revision)).map(OwnInstructions);
     Ok(OwnPayment { view, movement, evidence, instructions })

@@ -67,16 +67,9 @@ pub async fn view(scope: &Scope, by: &ActingParticipant) -> Result<ParticipantVi
     obligations.retain(|obligation| obligation.parties().side(by.id()).is_some());
     let agreement = loaded.as_of(scope, scope.now()).into_owned();
     let payments = payments.into_iter().map(Versioned::into_inner).filter(|payment| is_party(payment, by.id()));
-    let payments = payments.map(|payment| as_of(scope, &agreement, payment)).collect();
+    let payments = payments.map(|payment| payment.as_told(&agreement).into_owned()).collect();
+    let obligations = obligations.iter().map(|obligation| obligation.as_told(&agreement).into_owned()).collect();
     Ok(ParticipantView { agreement, contacts: loaded.contacts().to_vec(), receipts, papers, payments, obligations })
-}
-
-/// A payment as of now: of an agreement that was cancelled or has expired, its own record may not say so yet.
-pub(super) fn as_of(scope: &Scope, agreement: &Agreement, movement: Movement) -> Movement {
-    match movement.ended_with(agreement, scope.moment()) {
-        Some(ended) => Movement::clone(&ended),
-        None => movement,
-    }
 }
 
 /// A document of the agreement of a participant's session.

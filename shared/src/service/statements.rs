@@ -72,9 +72,25 @@ pub async fn upload(
         return Ok(Plan::new(scope, output).showing([standing.uuid()]));
     }
     let uploaded_by = scope.actor().clone();
-    let statement = Statement { id, file, uploaded_by, uploaded_at: scope.now(), facts };
+    let uploaded_at = scope.now();
+    let statement = Statement { id, file, uploaded_by, uploaded_at, facts, was_filed: false };
     let changes = stored::create(scope.call(), by, &statement)?;
     Ok(Plan::new(scope, Ok(())).change([changes]).showing([id.uuid()]))
+}
+
+/// Discards a statement of which nothing was ever filed. True if that is done, also by a form that was sent twice; false if an
+/// entry was filed by now.
+///
+/// # Errors
+/// When the table does not answer.
+pub async fn discard(scope: &Scope, by: &Member, id: StatementId) -> Result<Plan<bool>, Error> {
+    let plan = |output| Plan::new(scope, output).showing([id.uuid()]);
+    let (statement, filed) = tokio::try_join!(scope.store().statement(id), scope.store().filed_entries(id))?;
+    let Some(statement) = statement else { return Ok(plan(true)) };
+    if statement.was_filed || !filed.is_empty() {
+        return Ok(plan(false));
+    }
+    Ok(plan(true).change([stored::discard(scope.call(), by, &statement)]))
 }
 
 /// Whether a member may say which column is which: of a CSV file of which no entry is filed. What was filed from it was read

@@ -130,19 +130,44 @@ impl OrgStore {
     }
 }
 
+/// What the lists of movements and of obligations need to know of agreements.
+#[derive(Debug, Default)]
+pub(super) struct KnownAgreements {
+    /// Those whose names have the needle.
+    pub named: HashSet<AgreementId>,
+    /// Those that were cancelled or have expired: what ends with them is told as ended, recorded or not.
+    pub ended: HashSet<AgreementId>,
+}
+
 impl OrgStore {
-    /// The agreements whose name contains the folded needle, from one pass over the rows.
-    pub(super) async fn agreements_named(&self, needle: &str) -> Result<HashSet<String>, StoreError> {
-        let mut found = HashSet::new();
+    /// The agreements whose names have the folded needle, and those that have ended, from one pass over the rows. Nothing is
+    /// read if neither is asked for.
+    pub(super) async fn known_agreements(
+        &self,
+        needle: Option<&str>,
+        asks_for_ended: bool,
+    ) -> Result<KnownAgreements, StoreError> {
+        let mut known = KnownAgreements::default();
+        let mut attributes = vec![keys::SORT];
+        attributes.extend(needle.map(|_| TEXT));
+        attributes.extend(asks_for_ended.then_some(LIFECYCLE.name));
+        if attributes.len() == 1 {
+            return Ok(known);
+        }
         let partition = keys::rows(self.org, Rows::Agreements);
         self.store
-            .scan_partition(&partition, Order::OldestFirst, &[keys::SORT, TEXT], |row| {
-                if text(&row, TEXT).is_some_and(|name| name.contains(needle)) {
-                    found.extend(text(&row, keys::SORT).map(str::to_owned));
+            .scan_partition(&partition, Order::OldestFirst, &attributes, |row| {
+                let id = || text(&row, keys::SORT).and_then(|id| id.parse::<AgreementId>().ok());
+                if needle.is_some_and(|needle| text(&row, TEXT).is_some_and(|name| name.contains(needle))) {
+                    known.named.extend(id());
+                }
+                let lifecycle = text(&row, LIFECYCLE.name).and_then(Lifecycle::parse);
+                if lifecycle.is_some_and(Lifecycle::has_ended_early) {
+                    known.ended.extend(id());
                 }
             })
             .await?;
-        Ok(found)
+        Ok(known)
     }
 }
 

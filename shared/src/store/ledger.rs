@@ -9,6 +9,9 @@
 //! row is enough to know the contacts, and a search reads the rows of contacts first: a new name finds at once what it is
 //! about, as a new name of an agreement does.
 //!
+//! Decision: what ends with an agreement is a row of the ledger as ended from the moment on in which the agreement's row
+//! says so. Its own row follows in a transaction of its own.
+//!
 //! Decision: the three passes are not one moment. What was acknowledged before the call began is in all of them; of what is
 //! added meanwhile, a payment without its agreement is left out.
 
@@ -19,14 +22,15 @@ use uuid::Uuid;
 use super::item::{Item, ids, number, text};
 use super::keys::{self, Rows, SORT};
 use super::list::{Order, TEXT};
-use super::{OrgStore, StoreError, agreements, movements, obligations};
+use super::movement_row::MovementRow;
+use super::obligation_row::ObligationRow;
+use super::packed::ShortId;
+use super::{OrgStore, StoreError, agreements};
 use crate::domain::agreement::{Agreement, AgreementKind, Lifecycle};
 use crate::domain::day::Day;
-use crate::domain::ids::{AgreementId, ContactId, MovementId, ParticipantId, WorkspaceId};
+use crate::domain::ids::{AgreementId, ContactId, MovementId, WorkspaceId};
 use crate::domain::ledger::{LedgerParties, LedgerPayment, LedgerProduct, LedgerRowType, LedgerState, is_agreed};
-use crate::domain::money::{Currency, Money};
 use crate::domain::movement::source::Side;
-use crate::domain::movement::state::MovementState;
 use crate::domain::sentences::movements::UNTITLED;
 use crate::domain::time::Timestamp;
 use crate::limits;
@@ -90,7 +94,8 @@ pub(crate) enum LedgerDue {
 #[derive(Debug, Default)]
 pub(crate) struct LedgerRows {
     rows: Vec<ReadRow>,
-    agreements: HashMap<AgreementId, AgreementFacts>,
+    /// What the rows need of their agreements. None if nothing needs it.
+    agreements: Option<HashMap<AgreementId, AgreementFacts>>,
     /// The contacts that have the needle in their names. None if nothing is searched for.
     named: Option<HashSet<ContactId>>,
 }
@@ -99,51 +104,97 @@ pub(crate) struct LedgerRows {
 #[derive(Debug)]
 struct ReadRow {
     entry: LedgerEntry,
-    workspace: Option<WorkspaceId>,
     /// Whether the title has the needle.
     is_titled: bool,
-    by: Vec<ParticipantId>,
-    to: Vec<ParticipantId>,
+    /// Whether it ends with its agreement, if that is cancelled or expires.
+    ends_with_agreement: bool,
+    by: Vec<ShortId>,
+    to: Vec<ShortId>,
+}
+
+impl ReadRow {
+    fn of(id: Uuid, row_type: LedgerRowType, agreement_id: AgreementId) -> Self {
+        let entry = LedgerEntry {
+            id,
+            row_type,
+            agreement_id,
+            state: None,
+            is_agreed: false,
+            parties: None,
+            due: None,
+            payment: None,
+        };
+        Self { entry, is_titled: false, ends_with_agreement: false, by: Vec::new(), to: Vec::new() }
+    }
+
+    /// The row as readers are told once its agreement has ended early.
+    fn told_at_end(mut self) -> Self {
+        if self.ends_with_agreement {
+            self.entry.state = Some(LedgerState::Cancelled);
+            self.entry.payment =
+                self.entry.payment.map(|payment| LedgerPayment { state: payment.state.told_at_end(), ..payment });
+            // A payment keeps its day. Nothing of an obligation that is cancelled is due.
+            self.entry.due = self.entry.due.filter(|_| self.entry.row_type == LedgerRowType::Movement);
+        }
+        self
+    }
 }
 
 /// What the rows of the ledger need of their agreements.
 #[derive(Debug)]
 struct AgreementFacts {
+    workspace: WorkspaceId,
     product: LedgerProduct,
-    /// Whether it is in force or completed. False if nothing asked for it.
+    /// Whether it is in force or completed.
     is_agreed: bool,
+    /// Whether it was cancelled or has expired.
+    has_ended_early: bool,
     contacts: Vec<ContactId>,
     /// In the order of the contacts; none where no row names any.
-    participants: Vec<ParticipantId>,
+    participants: Vec<ShortId>,
 }
 
 impl From<&Agreement> for AgreementFacts {
     fn from(agreement: &Agreement) -> Self {
         let all = || agreement.participants.iter();
         Self {
+            workspace: agreement.workspace_id,
             product: agreement.kind.into(),
             is_agreed: is_agreed(agreement.lifecycle()),
+            has_ended_early: agreement.has_ended_early(),
             contacts: all().map(|participant| participant.contact_id).collect(),
-            participants: all().map(|participant| participant.id).collect(),
+            participants: all().map(|participant| ShortId::of(participant.id.uuid())).collect(),
         }
     }
 }
 
 impl AgreementFacts {
+    /// The attributes of rows that have the facts.
+    const ATTRIBUTES: [&'static str; 6] = [
+        SORT,
+        agreements::WORKSPACE.name,
+        agreements::KIND.name,
+        agreements::LIFECYCLE.name,
+        agreements::CONTACTS,
+        agreements::PARTICIPANTS,
+    ];
+
     /// The facts of a row. None if it was written before it had them.
     fn of(row: &Item) -> Option<Self> {
         let kind = text(row, agreements::KIND.name).and_then(AgreementKind::parse)?;
-        let lifecycle = text(row, agreements::LIFECYCLE.name).and_then(Lifecycle::parse);
+        let lifecycle = text(row, agreements::LIFECYCLE.name).and_then(Lifecycle::parse)?;
         Some(Self {
+            workspace: text(row, agreements::WORKSPACE.name)?.parse().ok()?,
             product: kind.into(),
-            is_agreed: lifecycle.is_some_and(is_agreed),
+            is_agreed: is_agreed(lifecycle),
+            has_ended_early: lifecycle.has_ended_early(),
             contacts: ids(row, agreements::CONTACTS)?.into_iter().map(Into::into).collect(),
-            participants: ids(row, agreements::PARTICIPANTS).unwrap_or_default().into_iter().map(Into::into).collect(),
+            participants: ids(row, agreements::PARTICIPANTS).unwrap_or_default().into_iter().map(ShortId::of).collect(),
         })
     }
 
-    fn contacts_of(&self, participants: &[ParticipantId]) -> Vec<ContactId> {
-        let contact = |id: &ParticipantId| {
+    fn contacts_of(&self, participants: &[ShortId]) -> Vec<ContactId> {
+        let contact = |id: &ShortId| {
             let at = self.participants.iter().position(|participant| participant == id)?;
             self.contacts.get(at).copied()
         };
@@ -151,38 +202,27 @@ impl AgreementFacts {
     }
 }
 
-/// Which attributes a pass reads.
-struct Wanted<'a> {
-    query: &'a LedgerQuery,
-    detail: LedgerDetail,
-}
-
-impl Wanted<'_> {
-    /// Whether contacts or products are needed, which only the rows of agreements know.
-    fn needs_agreements(&self) -> bool {
-        self.detail == LedgerDetail::Full || self.query.product.is_some() || self.query.search.needle().is_some()
-    }
-
-    /// The attributes of a list's rows, by what asks for them.
-    fn attributes(&self, [workspace, state]: [&'static str; 2], more: MoreAttributes<'_>) -> Vec<&'static str> {
-        let (is_full, query) = (self.detail == LedgerDetail::Full, self.query);
-        let mut names = vec![SORT];
-        names.extend(query.search.needle().map(|_| TEXT));
-        names.extend((is_full || query.workspace_id.is_some()).then_some(workspace));
-        names.extend((is_full || !query.include_done.get()).then_some(state));
-        names.extend(more.always);
-        names.extend(more.with_agreements.iter().filter(|_| self.needs_agreements()));
-        names.extend(more.in_full.iter().filter(|_| is_full));
-        names
-    }
-}
-
-/// Attributes that only the rows of one list have.
+/// What a pass looks at.
 #[derive(Clone, Copy)]
-struct MoreAttributes<'a> {
-    always: Option<&'static str>,
-    with_agreements: &'a [&'static str],
-    in_full: &'a [&'static str],
+struct Wanted<'a> {
+    needle: Option<&'a str>,
+    detail: LedgerDetail,
+    /// Whether contacts, products, workspaces or states are needed, for which the agreements are.
+    needs_agreements: bool,
+}
+
+impl<'a> Wanted<'a> {
+    fn of(query: &'a LedgerQuery, detail: LedgerDetail) -> Self {
+        let needle = query.search.needle();
+        let is_filtered = query.product.is_some() || query.workspace_id.is_some() || !query.include_done.get();
+        let needs_agreements = detail == LedgerDetail::Full || is_filtered || needle.is_some();
+        Self { needle, detail, needs_agreements }
+    }
+
+    /// These attributes, and the text if something is searched for.
+    fn attributes(&self, attributes: &[&'static str]) -> Vec<&'static str> {
+        attributes.iter().copied().chain(self.needle.map(|_| TEXT)).collect()
+    }
 }
 
 /// A movement that waits for proof, and who pays.
@@ -201,37 +241,25 @@ impl OrgStore {
     /// one over those of agreements, side by side.
     pub(crate) async fn awaited_movements(&self) -> Result<Vec<AwaitedMovement>, StoreError> {
         let (mut found, mut facts) = (Vec::new(), HashMap::new());
-        let movements =
-            [SORT, movements::STATE.name, movements::AGREEMENT.name, movements::SENDER, movements::DUE.name];
-        let agreements =
-            [SORT, agreements::KIND.name, agreements::LIFECYCLE.name, agreements::CONTACTS, agreements::PARTICIPANTS];
         let (of_movements, of_agreements) =
             (keys::rows(self.org, Rows::Movements), keys::rows(self.org, Rows::Agreements));
         tokio::try_join!(
-            self.store.scan_partition(&of_movements, Order::OldestFirst, &movements, |row| found.extend(awaited(&row))),
-            self.store.scan_partition(&of_agreements, Order::OldestFirst, &agreements, |row| {
+            self.store.scan_partition(&of_movements, Order::OldestFirst, &MovementRow::ATTRIBUTES, |row| {
+                found.extend(MovementRow::read(&row).filter(|row| row.state.takes_evidence_of(Side::Receiver)));
+            }),
+            self.store.scan_partition(&of_agreements, Order::OldestFirst, &AgreementFacts::ATTRIBUTES, |row| {
                 let id = text(&row, SORT).and_then(|id| id.parse::<AgreementId>().ok());
                 facts.extend(id.zip(AgreementFacts::of(&row)));
             }),
         )?;
-        let with_payer = |(mut movement, agreement, payer): (AwaitedMovement, AgreementId, Vec<ParticipantId>)| {
-            movement.payer = facts.get(&agreement).and_then(|facts| facts.contacts_of(&payer).first().copied());
-            movement
+        let awaited = |row: MovementRow| {
+            let facts = facts.get(&row.agreement_id);
+            let has_ended = facts.is_some_and(|facts| facts.has_ended_early) && row.state.ends_with_agreement();
+            let payer = facts.and_then(|facts| facts.contacts_of(row.sender.as_slice()).first().copied());
+            (!has_ended).then_some(AwaitedMovement { id: row.id, payer, due_on: row.due_on })
         };
-        Ok(found.into_iter().map(with_payer).collect())
+        Ok(found.into_iter().filter_map(awaited).collect())
     }
-}
-
-/// A movement that waits for proof, its agreement and its payer, of its row.
-fn awaited(row: &Item) -> Option<(AwaitedMovement, AgreementId, Vec<ParticipantId>)> {
-    let state = MovementState::parse(text(row, movements::STATE.name)?)?;
-    if !state.takes_evidence_of(Side::Receiver) {
-        return None;
-    }
-    let due_on = text(row, movements::DUE.name).and_then(Day::parse);
-    let movement = AwaitedMovement { id: text(row, SORT)?.parse().ok()?, payer: None, due_on };
-    let payer = ids(row, movements::SENDER).unwrap_or_default().into_iter().map(Into::into).collect();
-    Some((movement, text(row, movements::AGREEMENT.name)?.parse().ok()?, payer))
 }
 
 impl OrgStore {
@@ -241,15 +269,15 @@ impl OrgStore {
         query: &LedgerQuery,
         detail: LedgerDetail,
     ) -> Result<LedgerRows, StoreError> {
-        let wanted = Wanted { query, detail };
+        let wanted = Wanted::of(query, detail);
         let (found, movements, obligations, named) = tokio::try_join!(
-            self.agreement_rows(&wanted),
-            self.movement_rows(&wanted),
-            self.obligation_rows(&wanted),
-            self.contacts_named(query.search.needle()),
+            self.agreement_rows(wanted),
+            self.movement_rows(wanted),
+            self.obligation_rows(wanted),
+            self.contacts_named(wanted.needle),
         )?;
         let (mut rows, mut agreements) = found;
-        if wanted.needs_agreements() {
+        if wanted.needs_agreements {
             let unknown = rows.iter().map(|row| row.entry.agreement_id).filter(|id| !agreements.contains_key(id));
             let unknown: Vec<AgreementId> = unknown.collect();
             let read = self.agreements(unknown).await?;
@@ -257,108 +285,78 @@ impl OrgStore {
         }
         rows.extend(movements);
         rows.extend(obligations);
-        Ok(LedgerRows { rows, agreements, named })
+        Ok(LedgerRows { rows, agreements: wanted.needs_agreements.then_some(agreements), named })
     }
 
     async fn agreement_rows(
         &self,
-        wanted: &Wanted<'_>,
+        wanted: Wanted<'_>,
     ) -> Result<(Vec<ReadRow>, HashMap<AgreementId, AgreementFacts>), StoreError> {
-        let attributes = MoreAttributes {
-            always: None,
-            with_agreements: &[agreements::KIND.name, agreements::CONTACTS, agreements::PARTICIPANTS],
-            in_full: &[agreements::EXPIRES],
-        };
+        let attributes: &[&str] = if wanted.needs_agreements { &AgreementFacts::ATTRIBUTES } else { &[SORT] };
+        let mut attributes = wanted.attributes(attributes);
+        attributes.extend((wanted.detail == LedgerDetail::Full).then_some(agreements::EXPIRES));
         let mut facts = HashMap::new();
-        let rows = self
-            .read_rows((Rows::Agreements, LedgerRowType::Agreement), attributes, wanted, |item, row| {
-                row.entry.agreement_id = row.entry.id.into();
-                let expires_ms = number(item, agreements::EXPIRES);
-                row.entry.due = expires_ms.and_then(|ms| Timestamp::from_unix_ms(ms).ok()).map(LedgerDue::At);
-                facts.extend(AgreementFacts::of(item).map(|found| (row.entry.agreement_id, found)));
-                Some(())
-            })
-            .await?;
+        let read = |item: &Item| {
+            let id: AgreementId = text(item, SORT)?.parse().ok()?;
+            facts.extend(AgreementFacts::of(item).map(|found| (id, found)));
+            let mut row = ReadRow::of(id.uuid(), LedgerRowType::Agreement, id);
+            row.entry.state = text(item, agreements::LIFECYCLE.name).and_then(LedgerState::parse);
+            let expires_ms = number(item, agreements::EXPIRES);
+            row.entry.due = expires_ms.and_then(|ms| Timestamp::from_unix_ms(ms).ok()).map(LedgerDue::At);
+            Some(row)
+        };
+        let rows = self.read_rows((Rows::Agreements, LedgerRowType::Agreement), &attributes, wanted, read).await?;
         Ok((rows, facts))
     }
 
-    async fn movement_rows(&self, wanted: &Wanted<'_>) -> Result<Vec<ReadRow>, StoreError> {
-        let attributes = MoreAttributes {
-            always: Some(movements::AGREEMENT.name),
-            with_agreements: &[movements::SENDER, movements::RECEIVER],
-            in_full: &[
-                movements::DUE.name,
-                movements::AMOUNT,
-                movements::CURRENCY.name,
-                movements::CLAIMED,
-                movements::PROVEN,
-            ],
+    async fn movement_rows(&self, wanted: Wanted<'_>) -> Result<Vec<ReadRow>, StoreError> {
+        let attributes = wanted.attributes(&MovementRow::ATTRIBUTES);
+        let read = |item: &Item| {
+            let found = MovementRow::read(item)?;
+            let mut row = ReadRow::of(found.id.uuid(), LedgerRowType::Movement, found.agreement_id);
+            row.entry.state = Some(found.state.into());
+            row.entry.due = found.due_on.map(LedgerDue::By);
+            row.entry.payment = found.payment();
+            row.ends_with_agreement = found.state.ends_with_agreement();
+            if wanted.needs_agreements {
+                (row.by, row.to) = (found.sender.into_iter().collect(), found.receiver.into_iter().collect());
+            }
+            Some(row)
         };
-        self.read_rows((Rows::Movements, LedgerRowType::Movement), attributes, wanted, |item, row| {
-            row.entry.agreement_id = text(item, movements::AGREEMENT.name)?.parse().ok()?;
-            row.entry.due = text(item, movements::DUE.name).and_then(Day::parse).map(LedgerDue::By);
-            row.entry.payment = payment(item);
-            (row.by, row.to) = (participants(item, movements::SENDER), participants(item, movements::RECEIVER));
-            Some(())
-        })
-        .await
+        self.read_rows((Rows::Movements, LedgerRowType::Movement), &attributes, wanted, read).await
     }
 
-    async fn obligation_rows(&self, wanted: &Wanted<'_>) -> Result<Vec<ReadRow>, StoreError> {
-        let attributes = MoreAttributes {
-            always: Some(obligations::AGREEMENT.name),
-            with_agreements: &[obligations::PROMISORS, obligations::PROMISEES],
-            in_full: &[obligations::NEXT_DUE],
-        };
-        self.read_rows((Rows::Obligations, LedgerRowType::Obligation), attributes, wanted, |item, row| {
-            row.entry.agreement_id = text(item, obligations::AGREEMENT.name)?.parse().ok()?;
-            let due_ms = number(item, obligations::NEXT_DUE);
+    async fn obligation_rows(&self, wanted: Wanted<'_>) -> Result<Vec<ReadRow>, StoreError> {
+        let attributes = wanted.attributes(&ObligationRow::ATTRIBUTES);
+        let read = |item: &Item| {
+            let found = ObligationRow::read(item)?;
+            let mut row = ReadRow::of(found.id.uuid(), LedgerRowType::Obligation, found.agreement_id);
+            row.entry.state = Some(found.state.into());
+            let due_ms = found.next_due_ms;
             row.entry.due = due_ms.and_then(|ms| Timestamp::from_unix_ms(ms).ok()).map(LedgerDue::At);
-            (row.by, row.to) = (participants(item, obligations::PROMISORS), participants(item, obligations::PROMISEES));
-            Some(())
-        })
-        .await
+            row.ends_with_agreement = !row.entry.state.is_some_and(LedgerState::is_done);
+            (row.by, row.to) = (found.promisors, found.promisees);
+            Some(row)
+        };
+        self.read_rows((Rows::Obligations, LedgerRowType::Obligation), &attributes, wanted, read).await
     }
 
-    /// Reads the rows of a list. `complete` adds what only rows of the list have.
+    /// Reads the rows of a list.
     async fn read_rows(
         &self,
         (list, row_type): (Rows, LedgerRowType),
-        attributes: MoreAttributes<'_>,
-        wanted: &Wanted<'_>,
-        mut complete: impl FnMut(&Item, &mut ReadRow) -> Option<()>,
+        attributes: &[&str],
+        wanted: Wanted<'_>,
+        mut read: impl FnMut(&Item) -> Option<ReadRow>,
     ) -> Result<Vec<ReadRow>, StoreError> {
-        let (workspace, state) = match list {
-            Rows::Movements => (movements::WORKSPACE.name, movements::STATE.name),
-            Rows::Obligations => (obligations::WORKSPACE.name, obligations::STATE.name),
-            _ => (agreements::WORKSPACE.name, agreements::LIFECYCLE.name),
-        };
-        let attributes = wanted.attributes([workspace, state], attributes);
-        let needle = wanted.query.search.needle();
-        let read = |item: &Item| {
-            let id: Uuid = text(item, SORT)?.parse().ok()?;
-            let entry = LedgerEntry {
-                id,
-                row_type,
-                agreement_id: id.into(),
-                state: text(item, state).and_then(LedgerState::parse),
-                is_agreed: false,
-                parties: None,
-                due: None,
-                payment: None,
-            };
-            let is_titled = needle.is_some_and(|needle| has_title(item, row_type, needle));
-            let workspace = text(item, workspace).and_then(|id| id.parse().ok());
-            Some(ReadRow { entry, workspace, is_titled, by: Vec::new(), to: Vec::new() })
-        };
         let (mut rows, mut unreadable) = (Vec::new(), 0_u64);
         self.store
-            .scan_partition(&keys::rows(self.org, list), Order::OldestFirst, &attributes, |item| {
-                let mut row = read(&item);
-                match row.as_mut().and_then(|row| complete(&item, row)) {
-                    Some(()) => rows.extend(row),
-                    None => unreadable += 1,
+            .scan_partition(&keys::rows(self.org, list), Order::OldestFirst, attributes, |item| match read(&item) {
+                Some(mut row) => {
+                    row.is_titled = wanted.needle.is_some_and(|needle| has_title(&item, row_type, needle));
+                    rows.push(row);
                 }
+                None => unreadable += 1,
             })
             .await?;
         if unreadable > 0 {
@@ -398,68 +396,57 @@ fn has_title(row: &Item, row_type: LedgerRowType, needle: &str) -> bool {
     title.contains(needle)
 }
 
-fn participants(row: &Item, name: &str) -> Vec<ParticipantId> {
-    ids(row, name).unwrap_or_default().into_iter().map(Into::into).collect()
-}
-
-/// The payment of a movement's row, as if nobody had agreed to it: its agreement knows. None if it has no amount, or nothing
-/// asked for it.
-pub(super) fn payment(row: &Item) -> Option<LedgerPayment> {
-    let currency = text(row, movements::CURRENCY.name).and_then(Currency::parse)?;
-    Some(LedgerPayment {
-        money: Money::new(number(row, movements::AMOUNT)?, currency).ok()?,
-        state: text(row, movements::STATE.name).and_then(MovementState::parse)?,
-        is_agreed: false,
-        is_claimed: number::<i64>(row, movements::CLAIMED).is_some(),
-        proven_minor: number(row, movements::PROVEN).unwrap_or_default(),
-    })
-}
-
 impl LedgerRows {
-    /// The workspaces of all rows, whatever is asked for, the newest first.
+    /// The workspaces of all agreements, whatever is asked for, the newest first. None if nothing asked for them.
     pub(crate) fn workspaces(&self) -> BTreeSet<std::cmp::Reverse<WorkspaceId>> {
-        self.rows.iter().filter_map(|row| row.workspace).map(std::cmp::Reverse).collect()
+        self.agreements.iter().flatten().map(|(_, facts)| std::cmp::Reverse(facts.workspace)).collect()
     }
 
     /// The rows that a query asks for, in the order of their ids. The organization's own contacts are no counterparties.
     pub(crate) fn select(self, query: &LedgerQuery, own: &BTreeSet<ContactId>) -> Vec<LedgerEntry> {
         let Self { rows, agreements, named } = self;
-        let needs_agreement = !agreements.is_empty() || query.product.is_some() || named.is_some();
-        let fits = |row: ReadRow| -> Option<LedgerEntry> {
-            let ReadRow { mut entry, workspace, is_titled, by, to } = row;
-            if query.workspace_id.is_some_and(|wanted| workspace != Some(wanted)) {
-                return None;
-            }
-            if !query.include_done.get() && entry.state.is_none_or(LedgerState::is_done) {
-                return None;
-            }
-            if !needs_agreement {
-                return Some(entry);
-            }
-            let facts = agreements.get(&entry.agreement_id)?;
-            if query.product.is_some_and(|wanted| facts.product != wanted) {
-                return None;
-            }
-            let parties = match entry.row_type {
-                LedgerRowType::Agreement => LedgerParties::Mutual(facts.contacts.clone()),
-                LedgerRowType::Movement | LedgerRowType::Obligation => {
-                    LedgerParties::OneWay { by: facts.contacts_of(&by), to: facts.contacts_of(&to) }
-                }
-            };
-            if let Some(named) = &named
-                && !is_titled
-                && !parties.counterparties(own).any(|contact| named.contains(&contact))
-            {
-                return None;
-            }
-            entry.parties = Some(parties);
-            entry.is_agreed = facts.is_agreed;
-            entry.payment = entry.payment.map(|payment| LedgerPayment { is_agreed: facts.is_agreed, ..payment });
-            Some(entry)
+        let fits = |row: ReadRow| match &agreements {
+            Some(agreements) => fitting(row, agreements, named.as_ref(), query, own),
+            None => Some(row.entry),
         };
         let mut entries: Vec<LedgerEntry> = rows.into_iter().filter_map(fits).collect();
         // Of each list they are in this order already.
         entries.sort_by_key(|entry| entry.id);
         entries
     }
+}
+
+/// A row with what its agreement knows of it, if a query asks for it.
+fn fitting(
+    row: ReadRow,
+    agreements: &HashMap<AgreementId, AgreementFacts>,
+    named: Option<&HashSet<ContactId>>,
+    query: &LedgerQuery,
+    own: &BTreeSet<ContactId>,
+) -> Option<LedgerEntry> {
+    let facts = agreements.get(&row.entry.agreement_id)?;
+    if query.workspace_id.is_some_and(|wanted| facts.workspace != wanted)
+        || query.product.is_some_and(|wanted| facts.product != wanted)
+    {
+        return None;
+    }
+    let row = if facts.has_ended_early { row.told_at_end() } else { row };
+    let ReadRow { mut entry, is_titled, by, to, .. } = row;
+    if !query.include_done.get() && entry.state.is_none_or(LedgerState::is_done) {
+        return None;
+    }
+    let parties = match entry.row_type {
+        LedgerRowType::Agreement => LedgerParties::Mutual(facts.contacts.clone()),
+        LedgerRowType::Movement | LedgerRowType::Obligation => {
+            LedgerParties::OneWay { by: facts.contacts_of(&by), to: facts.contacts_of(&to) }
+        }
+    };
+    let is_named = |named: &HashSet<ContactId>| parties.counterparties(own).any(|contact| named.contains(&contact));
+    if !is_titled && named.is_some_and(|named| !is_named(named)) {
+        return None;
+    }
+    entry.parties = Some(parties);
+    entry.is_agreed = facts.is_agreed;
+    entry.payment = entry.payment.map(|payment| LedgerPayment { is_agreed: facts.is_agreed, ..payment });
+    Some(entry)
 }

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use uuid::Uuid;
 
-use super::item::{Item, number, text};
+use super::item::{Item, text};
 use super::keys::{self, Rows, SORT};
 use super::{OrgStore, StoreError};
 use crate::wire::page::PageRequest;
@@ -100,43 +100,6 @@ impl<'a> RowFilter<'a> {
 }
 
 impl OrgStore {
-    /// Finds a page of the rows that a filter lets through, in the order of a number that they have: the smallest first, those
-    /// without it last, and the oldest first among equals. Each comes with the other record that an attribute of it names.
-    /// Gives how many rows match, too.
-    pub(super) async fn slice_by_number(
-        &self,
-        kind: Rows,
-        (by, names): (&'static str, &'static str),
-        filter: &RowFilter<'_>,
-        page: PageRequest,
-    ) -> Result<(Vec<(Uuid, Uuid)>, u64), StoreError> {
-        let mut attributes = filter.attributes();
-        attributes.extend([by, names]);
-        attributes.sort_unstable();
-        attributes.dedup();
-        let id = |row: &Item, name| text(row, name).and_then(|id| id.parse().ok());
-        let mut found: Vec<(i64, (Uuid, Uuid))> = Vec::new();
-        let mut unreadable = 0_u64;
-        self.store
-            .scan_partition(&keys::rows(self.org, kind), Order::OldestFirst, &attributes, |row| {
-                if !filter.fits(&row) {
-                    return;
-                }
-                match (id(&row, SORT), id(&row, names)) {
-                    (Some(own), Some(other)) => found.push((number(&row, by).unwrap_or(i64::MAX), (own, other))),
-                    _ => unreadable += 1,
-                }
-            })
-            .await?;
-        if unreadable > 0 {
-            return Err(StoreError::Failed(format!("{unreadable} rows without an id")));
-        }
-        found.sort_unstable();
-        let positions = page.positions();
-        let on_page = (0..).zip(&found).filter(|(position, _)| positions.contains(position));
-        Ok((on_page.map(|(_, (_, ids))| *ids).collect(), u64::try_from(found.len()).unwrap_or(u64::MAX)))
-    }
-
     /// Finds a page of the rows that a filter lets through.
     pub(super) async fn slice(
         &self,

@@ -5,35 +5,34 @@
 //! agreement that names a movement is always written too, so that its gates and its movements never disagree.
 //!
 //! Decision: the row has the purpose and the reference, and the agreement's id. A search by the agreement's name reads the
-//! rows of agreements first, so that a new name finds its movements at once.
+//! rows of agreements first, so that a new name finds its movements at once. So does a filter for a state into or out of
+//! which an agreement that ended brings its movements: the list says at once what their own records say a little later.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
+use super::agreements::KnownAgreements;
 use super::change::{Change, Changes, Update};
-use super::item::{Item, from_item, number, text, to_item};
+use super::item::{Item, from_item, text, to_item};
 use super::keys::{self, EVIDENCE, Key, Rows};
-use super::list::{Attribute, Order, RowFilter, TEXT};
+use super::list::{Order, RowFilter, TEXT};
+use super::movement_row::MovementRow;
 use super::record::{self, Record, Row};
 use super::{OrgStore, StoreError, Versioned, agreements, participants, statements};
 use crate::domain::agreement::Agreement;
 use crate::domain::agreement::acts::EditedPart;
 use crate::domain::agreement::draft::Draft;
 use crate::domain::call_context::CallContext;
-use crate::domain::day::Day;
-use crate::domain::ids::{AgreementId, EvidenceId, MemberId, MovementId, OrgId, ParticipantId, WorkspaceId};
+use crate::domain::ids::{AgreementId, EvidenceId, MemberId, MovementId, OrgId};
 use crate::domain::member::movements::{EvidenceChange, InstructionsEntered, MovementChange, Resolved};
-use crate::domain::money::{Currency, Money};
 use crate::domain::movement::evidence::{Evidence, EvidenceKey, KeyChange};
-use crate::domain::movement::instructions::{InstructionsStatus, SealedInstructions};
-use crate::domain::movement::safe_text::SafeLine;
+use crate::domain::movement::instructions::SealedInstructions;
 use crate::domain::movement::state::MovementState;
 use crate::domain::movement::{EndedMovement, Movement};
 use crate::domain::participant::movements::MovementActed;
 use crate::limits;
 use crate::wire::page::{Filter, Page, Search, list_query};
-use crate::wire::text::Folded;
 
 list_query! {
     /// Which movements are listed.
@@ -47,32 +46,6 @@ list_query! {
     }
 }
 
-/// The attribute of a row that holds the state.
-pub(super) const STATE: Attribute<MovementState> = Attribute::named("st");
-/// The attribute of a row that holds the agreement.
-pub(super) const AGREEMENT: Attribute<AgreementId> = Attribute::named("a");
-/// The attribute of a row that holds the workspace.
-pub(super) const WORKSPACE: Attribute<WorkspaceId> = Attribute::named("w");
-/// The attribute of a row that holds the day by which the movement is due, if there is one.
-pub(super) const DUE: Attribute<Day> = Attribute::named("d");
-/// The attribute of a row that holds the payer, if there is one.
-pub(super) const SENDER: &str = "f";
-/// The attribute of a row that holds the payee, if there is one.
-pub(super) const RECEIVER: &str = "o";
-/// The attribute of a row that holds the amount, in minor units, if there is one.
-pub(super) const AMOUNT: &str = "m";
-/// The attribute of a row that holds the currency of the amount.
-pub(super) const CURRENCY: Attribute<Currency> = Attribute::named("c");
-/// The attribute of a row that is there, with any number, if the sender says that it was sent.
-pub(super) const CLAIMED: &str = "q";
-/// The attribute of a row that holds what accepted evidence shows, in minor units, if it shows any.
-pub(super) const PROVEN: &str = "y";
-/// The attribute of a row that holds who entered instructions that no other member has verified, while the movement goes on.
-const UNVERIFIED: Attribute<MemberId> = Attribute::named("u");
-/// The attribute of a row that says that such instructions were changed.
-const CHANGED: &str = "g";
-/// The attribute of a row that holds since when a member should look at the movement, in milliseconds since 1970.
-const SINCE: &str = "t";
 /// The attribute of a unique item that holds the movement for which the document counts.
 const HELD_BY: &str = "movement_id";
 /// The attribute of a unique item that holds the agreement of that movement.
@@ -91,35 +64,7 @@ impl Record for Movement {
     }
 
     fn row(&self) -> Row {
-        let terms = self.terms();
-        // The purpose is the first line, empty if there is none: the ledger searches that alone.
-        let purpose = terms.purpose.as_ref().map_or("", SafeLine::as_str);
-        let reference = terms.reference.as_ref().map(SafeLine::as_str);
-        let proven = self.receipt().map(|receipt| receipt.received_minor).filter(|received| *received > 0);
-        let row = Row::searched_by(Folded::join(std::iter::once(purpose).chain(reference)))
-            .with(&STATE, &self.state())
-            .with(&AGREEMENT, &self.agreement_id())
-            .with(&WORKSPACE, &self.workspace_id())
-            .with_id(SENDER, terms.sender.map(ParticipantId::uuid))
-            .with_id(RECEIVER, terms.receiver.map(ParticipantId::uuid))
-            .with_number(AMOUNT, terms.money.map(Money::amount_minor))
-            .with_number(CLAIMED, self.claim().map(|_| 1))
-            .with_number(PROVEN, proven);
-        let row = match terms.money {
-            Some(money) => row.with(&CURRENCY, &money.currency()),
-            None => row,
-        };
-        let row = match &terms.due_on {
-            Some(day) => row.with(&DUE, day),
-            None => row,
-        };
-        let unverified = self.instructions().filter(|_| !self.state().is_done()).and_then(unverified_by);
-        let waits = matches!(self.state(), MovementState::Processing | MovementState::Exception);
-        let Some((by, is_changed)) = unverified else {
-            return row.with_number(SINCE, waits.then(|| self.updated_at().unix_ms()));
-        };
-        let row = row.with(&UNVERIFIED, &by).with_number(CHANGED, is_changed.then_some(1));
-        row.with_number(SINCE, Some(self.updated_at().unix_ms()))
+        MovementRow::write(self)
     }
 
     fn encode(&self) -> Result<Item, StoreError> {
@@ -129,12 +74,6 @@ impl Record for Movement {
     fn decode(item: Item) -> Result<Self, StoreError> {
         from_item(item)
     }
-}
-
-/// The member who entered instructions that no one has verified, and whether they were changed.
-fn unverified_by(instructions: &InstructionsStatus) -> Option<(MemberId, bool)> {
-    let by = instructions.entered_by.member().filter(|_| instructions.verification.is_none())?;
-    Some((by, !instructions.changes.is_empty()))
 }
 
 /// A movement that a member should look at, or that has yet to be paid, as its row has it.
@@ -153,15 +92,8 @@ pub(crate) struct WaitingMovement {
 }
 
 fn waiting_movement(row: &Item) -> Option<WaitingMovement> {
-    Some(WaitingMovement {
-        id: text(row, keys::SORT)?.parse().ok()?,
-        agreement_id: text(row, AGREEMENT.name)?.parse().ok()?,
-        state: MovementState::parse(text(row, STATE.name)?)?,
-        unverified: text(row, UNVERIFIED.name)
-            .and_then(|by| by.parse().ok())
-            .map(|by| (by, number::<i64>(row, CHANGED).is_some())),
-        since_ms: number(row, SINCE)?,
-    })
+    let MovementRow { id, agreement_id, state, unverified, since_ms, .. } = MovementRow::read(row)?;
+    Some(WaitingMovement { id, agreement_id, state, unverified, since_ms: since_ms? })
 }
 
 /// The movement for which a document counts.
@@ -190,28 +122,34 @@ impl OrgStore {
     /// A page of the movements that a query asks for.
     pub(crate) async fn list_movements(&self, query: &MovementQuery) -> Result<Page<Movement>, StoreError> {
         let needle = query.search.needle();
-        let named = match needle {
-            Some(needle) => self.agreements_named(needle).await?,
-            None => HashSet::new(),
+        // Of the other states none ends with the agreement, and to none of them does an agreement bring a movement.
+        let state = query.state.get();
+        let asks_for_ended =
+            state.is_some_and(|state| state.ends_with_agreement() || state == MovementState::Cancelled);
+        let KnownAgreements { named, ended } = self.known_agreements(needle, asks_for_ended).await?;
+        let is_found = |row: &Item| {
+            let Some(found) = MovementRow::read(row) else { return false };
+            let told = if ended.contains(&found.agreement_id) { found.state.told_at_end() } else { found.state };
+            query.agreement_id.is_none_or(|wanted| found.agreement_id == wanted)
+                && state.is_none_or(|wanted| told == wanted)
+                && needle.is_none_or(|needle| {
+                    named.contains(&found.agreement_id) || text(row, TEXT).is_some_and(|own| own.contains(needle))
+                })
         };
-        let mut rows = RowFilter::default().equal(&STATE, query.state.get()).equal(&AGREEMENT, query.agreement_id);
-        if let Some(needle) = needle {
-            let is_found = move |row: &Item| {
-                text(row, TEXT).is_some_and(|own| own.contains(needle))
-                    || text(row, AGREEMENT.name).is_some_and(|agreement| named.contains(agreement))
-            };
-            rows = rows.matching(&[TEXT, AGREEMENT.name], is_found);
-        }
+        let mut attributes = MovementRow::ATTRIBUTES.to_vec();
+        attributes.extend(needle.map(|_| TEXT));
+        let is_filtered = needle.is_some() || state.is_some() || query.agreement_id.is_some();
+        let rows = RowFilter::default();
+        let rows = if is_filtered { rows.matching(&attributes, is_found) } else { rows };
         self.list(Order::OldestFirst, &rows, query.page()).await
     }
 
     /// The movements with evidence to review, with exceptions, or with instructions to verify, from one pass over the rows.
     pub(crate) async fn waiting_movements(&self) -> Result<Vec<WaitingMovement>, StoreError> {
         let mut found = Vec::new();
-        let attributes = [keys::SORT, AGREEMENT.name, STATE.name, UNVERIFIED.name, CHANGED, SINCE];
         let partition = keys::rows(self.org, Rows::Movements);
         let visit = |row: Item| found.extend(waiting_movement(&row));
-        self.store.scan_partition(&partition, Order::OldestFirst, &attributes, visit).await?;
+        self.store.scan_partition(&partition, Order::OldestFirst, &MovementRow::ATTRIBUTES, visit).await?;
         Ok(found)
     }
 
@@ -442,7 +380,8 @@ mod tests {
 
     use super::*;
     use crate::domain::actor::Actor;
-    use crate::domain::ids::RequestId;
+    use crate::domain::day::Day;
+    use crate::domain::ids::{RequestId, WorkspaceId};
     use crate::domain::time::Timestamp;
 
     fn evidence(source: &str, amount_minor: i64) -> Evidence {
@@ -512,10 +451,11 @@ mod tests {
         let created = Changes::of(&call, record::create(org, &movement).unwrap()).into_list();
         let [_, Change::Put(row)] = &created[..] else { panic!("{created:?}") };
         assert_eq!(text(row, TEXT), Some("strasse\ninv-7"));
-        assert_eq!(text(row, STATE.name), Some("reconciled"));
-        assert_eq!(text(row, AGREEMENT.name), Some(movement.agreement_id().to_string().as_str()));
-        assert_eq!(text(row, DUE.name), Some("2026-03-20"));
-        let payment = crate::store::ledger::payment(row).unwrap();
+        let row = MovementRow::read(row).unwrap();
+        assert_eq!(row, MovementRow::of(&movement));
+        assert_eq!((row.id, row.agreement_id), (movement.id(), movement.agreement_id()));
+        assert_eq!(row.due_on, Day::parse("2026-03-20"));
+        let payment = row.payment().unwrap();
         assert_eq!((payment.money, payment.state), (movement.terms().money.unwrap(), MovementState::Reconciled));
         assert_eq!((payment.proven_minor, payment.is_claimed), (i64::MAX, false));
     }

@@ -4,25 +4,24 @@
 //! ([`agreements`]), in one transaction. The version guards them: of two acts that bring it about, one is
 //! recorded and creates them, and the other is decided again. Their ids follow from the agreement, and each must be free.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
+use super::agreements::KnownAgreements;
 use super::change::{Change, Changes};
-use super::item::{Item, from_item, ids, number, text, to_item};
+use super::item::{Item, from_item, to_item};
 use super::keys::{self, Key, Rows};
-use super::list::{Attribute, Order, RowFilter};
+use super::list::{Order, RowFilter};
+use super::obligation_row::ObligationRow;
 use super::participants::{part_of, stands};
 use super::record::{self, Record, Row};
 use super::{OrgStore, StoreError, Versioned, agreements};
-use crate::domain::actor::ActorType;
 use crate::domain::agreement::Agreement;
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{AgreementId, MemberId, ObligationId, OrgId, WorkspaceId};
 use crate::domain::member::ByMember;
-use crate::domain::obligation::{EndedObligation, Obligation, ObligationState, Word};
+use crate::domain::obligation::{EndedObligation, Obligation, ObligationState};
 use crate::domain::participant::obligations::ActedOnObligation;
-use crate::domain::time::Timestamp;
 use crate::wire::page::{Filter, Page, list_query};
-use crate::wire::text::Folded;
 
 list_query! {
     /// Which obligations are listed.
@@ -35,24 +34,6 @@ list_query! {
         state: Filter<ObligationState>,
     }
 }
-
-/// The attribute of a row that holds the workspace.
-pub(super) const WORKSPACE: Attribute<WorkspaceId> = Attribute::named("w");
-/// The attribute of a row that holds the agreement.
-pub(super) const AGREEMENT: Attribute<AgreementId> = Attribute::named("a");
-/// The attribute of a row that holds the state, which doesn't depend on the time.
-pub(super) const STATE: Attribute<ObligationState> = Attribute::named("st");
-/// The attribute of a row that holds when the first occurrence is due for which nobody has said that it is done, passed or
-/// not, in milliseconds since 1970.
-pub(super) const NEXT_DUE: &str = "n";
-/// The attribute of a row that holds who owes it.
-pub(super) const PROMISORS: &str = "f";
-/// The attribute of a row that holds to whom it is owed.
-pub(super) const PROMISEES: &str = "o";
-/// The attribute of a row that holds how many claims wait for confirmation; none if none does.
-const CLAIMS: &str = "c";
-/// The attribute of a row that holds the members who recorded such claims, each once for each.
-const CLAIMED_BY: &str = "cm";
 
 impl Record for Obligation {
     type Id = ObligationId;
@@ -67,22 +48,7 @@ impl Record for Obligation {
     }
 
     fn row(&self) -> Row {
-        // The ledger searches names; the list of obligations has no search.
-        let row = Row::searched_by(Folded::new(self.name().as_str()))
-            .with(&WORKSPACE, &self.workspace_id())
-            .with(&AGREEMENT, &self.agreement_id())
-            .with(&STATE, &self.state())
-            .with_number(NEXT_DUE, self.next_due_at().map(Timestamp::unix_ms))
-            .with_ids(PROMISORS, self.parties().promisors().iter().map(|id| id.uuid()))
-            .with_ids(PROMISEES, self.parties().promisees().iter().map(|id| id.uuid()));
-        match self.waiting_claims().count() {
-            0 => row,
-            claims => {
-                let is_of_member = |claim: &&Word| claim.by.actor_type == ActorType::Member;
-                let members = self.waiting_claims().filter(is_of_member).filter_map(|claim| claim.by.id);
-                row.with_number(CLAIMS, i64::try_from(claims).ok()).with_ids(CLAIMED_BY, members)
-            }
-        }
+        ObligationRow::write(self)
     }
 
     fn encode(&self) -> Result<Item, StoreError> {
@@ -110,10 +76,11 @@ impl OrgStore {
 
     /// A page of the obligations that a query asks for.
     pub async fn list_obligations(&self, query: &ObligationQuery) -> Result<Page<Obligation>, StoreError> {
-        let rows = RowFilter::default()
-            .equal(&WORKSPACE, query.workspace_id)
-            .equal(&AGREEMENT, query.agreement_id)
-            .equal(&STATE, query.state.get());
+        let KnownAgreements { ended, .. } = self.known_agreements(None, query.asks_for_ended()).await?;
+        let is_wanted = |row: &Item| ObligationRow::read(row).is_some_and(|row| query.lets_through(&told(row, &ended)));
+        let is_filtered = query.workspace_id.is_some() || query.agreement_id.is_some() || query.state.get().is_some();
+        let rows = RowFilter::default();
+        let rows = if is_filtered { rows.matching(&ObligationRow::ATTRIBUTES, is_wanted) } else { rows };
         self.list(Order::OldestFirst, &rows, query.page()).await
     }
 
@@ -123,29 +90,57 @@ impl OrgStore {
         &self,
         query: &ObligationQuery,
     ) -> Result<(Page<Obligation>, Vec<Versioned<Agreement>>), StoreError> {
-        let rows = RowFilter::default()
-            .equal(&WORKSPACE, query.workspace_id)
-            .equal(&AGREEMENT, query.agreement_id)
-            .equal(&STATE, query.state.get());
-        let order = (NEXT_DUE, AGREEMENT.name);
-        let (ids, total) = self.slice_by_number(Rows::Obligations, order, &rows, query.page()).await?;
-        let agreements: BTreeSet<AgreementId> = ids.iter().map(|(_, agreement)| (*agreement).into()).collect();
+        let mut rows = Vec::new();
+        let partition = keys::rows(self.org, Rows::Obligations);
+        let (known, ()) = tokio::try_join!(
+            self.known_agreements(None, true),
+            self.store.scan_partition(&partition, Order::OldestFirst, &ObligationRow::ATTRIBUTES, |row| {
+                rows.push(ObligationRow::read(&row));
+            }),
+        )?;
+        let rows: Option<Vec<ObligationRow>> = rows.into_iter().collect();
+        let rows = rows.ok_or_else(|| StoreError::Unreadable("decoding a row of an obligation".to_owned()))?;
+        let rows = rows.into_iter().map(|row| told(row, &known.ended)).filter(|row| query.lets_through(row));
+        let mut rows: Vec<(i64, ObligationId, AgreementId)> =
+            rows.map(|row| (row.next_due_ms.unwrap_or(i64::MAX), row.id, row.agreement_id)).collect();
+        rows.sort_unstable();
+        let Page { data, pagination } = Page::slice(rows, query.page());
+        let agreements: BTreeSet<AgreementId> = data.iter().map(|(.., agreement)| *agreement).collect();
         let (found, agreements) =
-            tokio::try_join!(self.obligations(ids.iter().map(|(id, _)| (*id).into())), self.agreements(agreements),)?;
-        let found = found.into_iter().map(Versioned::into_inner).collect();
-        Ok((Page::new(found, total, query.page()), agreements))
+            tokio::try_join!(self.obligations(data.iter().map(|(_, id, _)| *id)), self.agreements(agreements))?;
+        let data = found.into_iter().map(Versioned::into_inner).collect();
+        Ok((Page { data, pagination }, agreements))
     }
 
     /// The obligations of which something is due or waits for confirmation, from one pass over the rows, the oldest first.
     pub(crate) async fn open_obligations(&self) -> Result<Vec<OpenObligation>, StoreError> {
         let mut found = Vec::new();
-        let attributes = [keys::SORT, AGREEMENT.name, NEXT_DUE, CLAIMS, CLAIMED_BY];
         let partition = keys::rows(self.org, Rows::Obligations);
         self.store
-            .scan_partition(&partition, Order::OldestFirst, &attributes, |row| found.extend(open_obligation(&row)))
+            .scan_partition(&partition, Order::OldestFirst, &ObligationRow::ATTRIBUTES, |row| {
+                found.extend(open_obligation(&row));
+            })
             .await?;
         Ok(found)
     }
+}
+
+impl ObligationQuery {
+    /// Whether it asks for a state out of which or into which the end of an agreement brings obligations.
+    fn asks_for_ended(&self) -> bool {
+        self.state.get().is_some_and(|state| state != ObligationState::Confirmed)
+    }
+
+    fn lets_through(&self, row: &ObligationRow) -> bool {
+        self.workspace_id.is_none_or(|wanted| row.workspace_id == wanted)
+            && self.agreement_id.is_none_or(|wanted| row.agreement_id == wanted)
+            && self.state.get().is_none_or(|wanted| row.state == wanted)
+    }
+}
+
+/// A row as readers are told of it.
+fn told(row: ObligationRow, ended: &HashSet<AgreementId>) -> ObligationRow {
+    if ended.contains(&row.agreement_id) { row.told_at_end() } else { row }
 }
 
 /// An obligation of which something is due or waits for confirmation, as its row has it.
@@ -165,13 +160,9 @@ pub(crate) struct OpenObligation {
 
 /// The obligation of a row, unless nothing is due and no claim waits.
 fn open_obligation(row: &Item) -> Option<OpenObligation> {
-    let found = OpenObligation {
-        id: text(row, keys::SORT)?.parse().ok()?,
-        agreement: text(row, AGREEMENT.name)?.parse().ok()?,
-        next_due_ms: number(row, NEXT_DUE),
-        claims: number(row, CLAIMS).unwrap_or_default(),
-        claimed_by: ids(row, CLAIMED_BY).unwrap_or_default().into_iter().map(Into::into).collect(),
-    };
+    let ObligationRow { id, agreement_id: agreement, next_due_ms, claims, claimed_by, .. } = ObligationRow::read(row)?;
+    let claims = usize::try_from(claims).unwrap_or(usize::MAX);
+    let found = OpenObligation { id, agreement, next_due_ms, claims, claimed_by };
     (found.next_due_ms.is_some() || found.claims > 0).then_some(found)
 }
 

@@ -11,6 +11,7 @@ use super::change::Change;
 use super::item::{Item, VERSION, Versioned, number};
 use super::keys::{self, Key, Rows};
 use super::list::{Attribute, Order, RowFilter, TEXT};
+use super::packed::Packer;
 use super::{OrgStore, StoreError};
 use crate::domain::ids::OrgId;
 use crate::wire::page::{Page, PageRequest};
@@ -60,9 +61,10 @@ impl Row {
         self
     }
 
-    /// Adds an id that filters look at, in 16 bytes; nothing where there is none.
-    pub(super) fn with_id(self, name: &'static str, id: Option<Uuid>) -> Self {
-        if id.is_some() { self.with_ids(name, id) } else { self }
+    /// Adds packed values.
+    pub(super) fn with_packed(mut self, packer: Packer) -> Self {
+        self.attributes.push(packer.into_attribute());
+        self
     }
 
     /// Adds a number that filters look at; nothing where there is none.

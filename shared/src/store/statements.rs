@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::change::{Change, Changes};
-use super::item::{Item, from_item, text, to_item};
+use super::change::{Change, Changes, Update};
+use super::item::{Item, VERSION, from_item, text, to_item};
 use super::keys::{self, FILED, Key, Rows};
 use super::list::{Order, RowFilter};
 use super::record::{self, Record, Row};
@@ -25,6 +25,8 @@ use crate::wire::text::Folded;
 
 /// The attribute of a file's unique item that holds the statement.
 const STATEMENT: &str = "statement_id";
+/// The attribute of a statement that says that an entry of it was filed.
+const WAS_FILED: &str = "was_filed";
 
 impl Record for Statement {
     type Id = StatementId;
@@ -110,16 +112,38 @@ pub(crate) fn read(
     Ok(Changes::by_member(call, by, changes))
 }
 
+/// The changes with which a member discards a statement of which nothing was filed: its record, its row, and the item that
+/// keeps its file unique.
+pub(crate) fn discard(call: &CallContext, by: &Member, statement: &Versioned<Statement>) -> Changes {
+    let org = call.org();
+    let mut changes = Vec::from(record::delete(org, statement));
+    changes.push(Change::Delete(keys::statement_file(org, &statement.file.content.sha256)));
+    Changes::by_member(call, by, changes)
+}
+
 /// What the statement of evidence has to know: that one of its entries is filed, or is free again. The movement's version
 /// guards it, and the entry's unique item.
-pub(super) fn filed_entry(org: OrgId, evidence: &Evidence) -> Result<Option<Change>, StoreError> {
-    let Some(entry) = evidence.entry().filter(|_| !evidence.is_accepted()) else { return Ok(None) };
+pub(super) fn filed_entry(org: OrgId, evidence: &Evidence) -> Result<Vec<Change>, StoreError> {
+    let Some(entry) = evidence.entry().filter(|_| !evidence.is_accepted()) else { return Ok(Vec::new()) };
     let key = keys::filed_entry(org, entry.statement_id, entry.number);
     if !evidence.is_undecided() {
-        return Ok(Some(Change::Delete(key)));
+        return Ok(vec![Change::Delete(key)]);
     }
     let (movement_id, evidence_id) = (evidence.movement_id(), evidence.id());
-    Ok(Some(Change::Put(to_item(key, &FiledEntry { number: entry.number, movement_id, evidence_id })?)))
+    let filed = FiledEntry { number: entry.number, movement_id, evidence_id };
+    Ok(vec![Change::Put(to_item(key, &filed)?), was_filed(keys::statement(org, entry.statement_id))])
+}
+
+/// A statement of which an entry is filed: it has to be there still, and nobody discards it or chooses other columns who saw it
+/// as it was before.
+fn was_filed(statement: Key) -> Change {
+    Change::Update(Update {
+        key: statement,
+        expression: "SET #filed = :filed ADD #version :one",
+        condition: "attribute_exists(#pk)",
+        names: vec![("#pk", keys::PARTITION), ("#filed", WAS_FILED), ("#version", VERSION)],
+        values: vec![(":filed", AttributeValue::Bool(true)), (":one", AttributeValue::N("1".to_owned()))],
+    })
 }
 
 /// Items by their keys.

@@ -5,7 +5,6 @@ use http::StatusCode;
 use shared::domain::agreement::gate::{GateRule, GateStatus};
 use shared::domain::day::Day;
 use shared::domain::ids::{EvidenceId, MovementId};
-use shared::domain::information::account_numbers::has_account_number;
 use shared::domain::money::{Currency, Money, in_app};
 use shared::domain::movement::NotMoved;
 use shared::domain::movement::evidence::{
@@ -14,6 +13,7 @@ use shared::domain::movement::evidence::{
 use shared::domain::movement::safe_text::SafeLine;
 use shared::domain::movement::source::{ChosenSource, Origin, Side};
 use shared::domain::movement::state::MovementState;
+use shared::domain::sensitive::has_account_number;
 use shared::domain::sentences;
 use shared::domain::sentences::movements::{assurance, evidence_source};
 use shared::error::Error;

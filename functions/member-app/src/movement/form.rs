@@ -6,7 +6,7 @@
 
 use askama::Template;
 use askama::filters::HtmlSafe;
-use shared::domain::information::account_numbers::has_account_number;
+use shared::domain::sensitive::has_account_number;
 use shared::web::Form;
 use shared::wire::fields::{FieldCode, FieldErrors};
 

@@ -8,7 +8,7 @@ use shared::domain::movement::claim::ReferenceType;
 use shared::domain::movement::instructions::VerificationMethod;
 use shared::domain::movement::source::{ChosenSource, Side};
 use shared::domain::movement::state::{ExceptionReason, MovementState};
-use shared::domain::movement::{Movement, NotMoved, ReceiptSummary, Status};
+use shared::domain::movement::{Movement, NotMoved, Status};
 use shared::domain::sentences::movements as words;
 use shared::service::movement_review::MovementReview;
 
@@ -70,7 +70,10 @@ fn next(shown: &Shown<'_>) -> Next {
             "This payment is part of a draft. It can be authorized once the agreement is published.".to_owned(),
         ),
         Status::Draft if is_active => authorize(shown),
-        Status::Authorized if is_active => instruct(shown),
+        Status::Authorized if is_active => {
+            let next = instruct(shown);
+            Next { lines: next.lines.into_iter().chain(rest(movement)).collect(), ..next }
+        }
         Status::Draft | Status::Authorized => {
             shown.elsewhere(refusal::line(NotMoved::NotActive(agreement.lifecycle())))
         }
@@ -79,7 +82,8 @@ fn next(shown: &Shown<'_>) -> Next {
             let text = format!(
                 "{payer} can see the instructions. Waiting for {payer} to send the money, and to say so on their page."
             );
-            Next { link: link_of(shown, movement.terms().sender), ..Next::text(text) }
+            let lines = rest(movement).into_iter().collect();
+            Next { link: link_of(shown, movement.terms().sender), lines, ..Next::text(text) }
         }
         Status::SenderReported => {
             let text = format!(
@@ -105,8 +109,9 @@ fn next(shown: &Shown<'_>) -> Next {
             let reason = capitalized(words::exception(exception.reason));
             let mut lines: Vec<String> = exception.note.iter().map(|note| format!("“{}”", note.as_str())).collect();
             if exception.reason == ExceptionReason::AmountOver {
-                lines.push(over(shown));
+                lines.extend(over(shown));
             }
+            lines.extend(rest(movement));
             Next { text: format!("{reason}. Decide how it goes on."), lines, ..Next::of(resolve(shown)) }
         }
         Status::Returned(_) => Next::done("Nothing is left to do: the money came back."),
@@ -116,22 +121,41 @@ fn next(shown: &Shown<'_>) -> Next {
     }
 }
 
-/// What counts as received of a payment that was cancelled with its agreement.
+/// What counts as received of a payment that was cancelled.
 fn received(movement: &Movement) -> Vec<String> {
-    let receipt = movement.receipt().filter(|receipt| receipt.received_minor > 0);
-    let line = |(receipt, due): (ReceiptSummary, Money)| {
-        let received = in_app(receipt.received_minor, due.currency().code());
-        format!("{received} of {} had been confirmed received before that.", due.for_people())
-    };
-    receipt.zip(movement.terms().money).map(line).into_iter().collect()
+    let line = |(received, due)| format!("{received} of {due} had been confirmed received before that.");
+    figures(movement).filter(|_| movement.has_received()).map(line).into_iter().collect()
 }
 
-/// What a member can do when more than the amount counts as received.
-fn over(shown: &Shown<'_>) -> String {
-    format!(
-        "Agree with {} what becomes of the difference. If all of the money went back, record the return. If a document was accepted by mistake, withdraw it, then wait for proof.",
-        shown.payer()
-    )
+/// What counts as received of a payment, and its amount.
+fn figures(movement: &Movement) -> Option<(String, String)> {
+    let money = movement.terms().money?;
+    let received = movement.receipt().map_or(0, |receipt| receipt.received_minor);
+    Some((in_app(received, money.currency().code()), money.for_people()))
+}
+
+/// How a payment of which a part arrived ends without the rest.
+fn rest(movement: &Movement) -> Option<String> {
+    let (received, due) = figures(movement).filter(|_| movement.has_received() && movement.can_be_cancelled())?;
+    Some(format!(
+        "{received} of {due} is confirmed received. If the rest won’t be paid, cancel the movement: what arrived stays confirmed."
+    ))
+}
+
+/// What a member can do when more than the amount arrived. Only exactly the amount reconciles a payment.
+fn over(shown: &Shown<'_>) -> Vec<String> {
+    let movement = &shown.review.movement;
+    let Some((received, due)) = figures(movement) else { return Vec::new() };
+    if movement.can_be_cancelled() {
+        return vec![format!(
+            "{received} of {due} counts as received now. Resolve it with “Wait for proof”, then file evidence of exactly what stayed."
+        )];
+    }
+    vec![
+        format!("{received} counts as received, but {due} is due. Agree with {} what becomes of the difference.", shown.payer()),
+        "If the difference went back, or a document was accepted by mistake: withdraw that evidence, resolve with “Wait for proof”, and file evidence of exactly what stayed.".to_owned(),
+        "If all of the money went back, record the return.".to_owned(),
+    ]
 }
 
 fn authorize(shown: &Shown<'_>) -> Next {
@@ -320,8 +344,13 @@ fn others(shown: &Shown<'_>) -> Vec<Other> {
     };
     let text = "Record this when the money came back to the payer. This ends the payment, and can’t be undone.";
     offer(state.can_be_returned(), "Record return…", reason("return", "Record return", text));
-    let text = "The payment will not take place. This can’t be undone.";
-    offer(movement.can_be_cancelled(), "Cancel movement…", reason("cancel", "Cancel movement", text));
+    let text = match figures(movement).filter(|_| movement.has_received()) {
+        Some((received, due)) => format!(
+            "{received} of {due} stays confirmed received. The rest will not be paid, and is owed no more. This can’t be undone."
+        ),
+        None => "The payment will not take place. This can’t be undone.".to_owned(),
+    };
+    offer(movement.can_be_cancelled(), "Cancel movement…", reason("cancel", "Cancel movement", &text));
     found
 }
 

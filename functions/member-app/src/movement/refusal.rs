@@ -50,7 +50,7 @@ pub(crate) fn line(refused: NotMoved) -> String {
         NotMoved::Undecided => "Evidence is waiting for review. Accept or reject it first.",
         NotMoved::Arrived => "The evidence that was accepted adds up to the amount, so nothing has to be sent again.",
         NotMoved::Received => {
-            "Some of the amount is confirmed received, so the payment can’t be cancelled. Withdraw the evidence if it was accepted by mistake, or record the return if the money went back."
+            "The amount is confirmed received, so the payment can’t be cancelled. Withdraw the evidence if it was accepted by mistake, or record the return if the money went back."
         }
         NotMoved::SameInstructions => {
             "These are the instructions that apply already. They stay as they are, and so does their verification."

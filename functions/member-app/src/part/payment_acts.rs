@@ -4,7 +4,6 @@
 use shared::crypto::sha256_hex;
 use shared::domain::day::Day;
 use shared::domain::ids::{EvidenceId, MovementId, ReceiptId};
-use shared::domain::information::account_numbers::{has_account_number, has_iban};
 use shared::domain::money::{Currency, Money, NotAnAmount, read_minor};
 use shared::domain::movement::NotMoved;
 use shared::domain::movement::claim::{NewClaim, ReferenceType, TransferReference};
@@ -15,6 +14,7 @@ use shared::domain::movement::state::MovementState;
 use shared::domain::participant::movements::own_sources;
 use shared::domain::participant::receipt::ReceiptAct;
 use shared::domain::participant::{NotActed, Occasion};
+use shared::domain::sensitive::{has_account_number, has_iban};
 use shared::domain::sentences::movements as words;
 use shared::error::Error;
 use shared::limits;

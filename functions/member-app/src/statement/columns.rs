@@ -46,6 +46,8 @@ struct ColumnsPage {
     notice: Option<Notice>,
     title: String,
     path: String,
+    /// Where the statement is discarded, unless an entry was ever filed.
+    discard: Option<String>,
     fields: Fields,
     /// The columns, with none first.
     columns: Vec<Choice>,
@@ -120,6 +122,7 @@ fn page(
         notice,
         title: statement.file.name.as_str().to_owned(),
         path: format!("{}/columns", statement_url(statement.id)),
+        discard: (!statement.was_filed).then(|| format!("{}/discard", statement_url(statement.id))),
         fields,
         columns: std::iter::once(none).chain(suggestion.headers.iter().enumerate().map(column)).collect(),
         orders: vec![

@@ -50,12 +50,15 @@ impl Handler for File {
             Ok(entries) => entries,
             Err(notice) => return Ok(show::page(request, Some(notice), &checked).await?.unprocessable()),
         };
-        let mut outcome = Outcome::default();
-        for (pair, new) in pairs.iter().zip(entries) {
-            outcome.add(*pair, file(&submitted, *pair, &new).await?);
-        }
+        let outcome = file_all(&submitted, &pairs, entries).await?;
         let notice = outcome.notice(&submitted).await?;
         let shown: Vec<_> = pairs.iter().map(|pair| pair.movement.uuid()).collect();
+        if let Some(error) = &outcome.failure {
+            // What was not filed stays chosen, and is filed when the form is sent again.
+            let (status, code) = error.status();
+            let page = show::page(request, Some(notice), &checked).await?;
+            return Ok(page.refused(status, code.as_str()).showing(shown));
+        }
         if outcome.filed.is_empty() {
             return Ok(show::page(request, Some(notice), &checked).await?.conflicting());
         }
@@ -126,6 +129,26 @@ fn no_arrival(number: u32) -> Notice {
     Notice::bad("Nothing was filed", line)
 }
 
+/// Files the entries, one after the other. A failure of the store ends that: what was filed until then stays filed.
+///
+/// # Errors
+/// When nothing was filed.
+async fn file_all(submitted: &SubmittedForm<'_>, pairs: &[Pair], entries: Vec<NewEvidence>) -> Result<Outcome, Error> {
+    let mut outcome = Outcome::default();
+    for (at, (pair, new)) in pairs.iter().zip(entries).enumerate() {
+        match file(submitted, *pair, &new).await {
+            Ok(result) => outcome.add(*pair, result),
+            Err(error) if outcome.filed.is_empty() => return Err(error),
+            Err(error) => {
+                outcome.failure = Some(error);
+                outcome.left = pairs.iter().skip(at).copied().collect();
+                break;
+            }
+        }
+    }
+    Ok(outcome)
+}
+
 /// Files one entry for one payment, in a call of its own.
 async fn file(submitted: &SubmittedForm<'_>, pair: Pair, new: &NewEvidence) -> Result<Result<(), NotFiled>, Error> {
     let part = submitted.part("file_evidence", &[pair.movement.uuid()])?;
@@ -137,6 +160,10 @@ async fn file(submitted: &SubmittedForm<'_>, pair: Pair, new: &NewEvidence) -> R
 struct Outcome {
     filed: Vec<Pair>,
     refused: Vec<(Pair, NotFiled)>,
+    /// What the store failed to take, and what came after that.
+    left: Vec<Pair>,
+    /// Why.
+    failure: Option<Error>,
 }
 
 impl Outcome {
@@ -150,7 +177,7 @@ impl Outcome {
     /// What is said about it.
     async fn notice(&self, submitted: &SubmittedForm<'_>) -> Result<Notice, Error> {
         let filed = counted(self.filed.len() as u64, "entry is filed as evidence", "entries are filed as evidence");
-        if self.refused.is_empty() {
+        if self.refused.is_empty() && self.left.is_empty() {
             return Ok(Notice::plain(filed, "Next: review each, then accept or reject it."));
         }
         let mut links: BTreeMap<MovementId, Link> = BTreeMap::new();
@@ -172,8 +199,21 @@ impl Outcome {
         let (class, title) = if self.filed.is_empty() {
             ("bad", "Nothing was filed".to_owned())
         } else {
-            ("warn", format!("{filed}, and {} not", self.refused.len()))
+            ("warn", format!("{filed}, and {} not", self.refused.len() + self.left.len()))
         };
+        if !self.left.is_empty() {
+            said.push(left(&self.left));
+        }
         Ok(Notice { links: links.into_values().collect(), ..Notice::new(class, title, said) })
     }
+}
+
+/// What is said of entries that the store did not take.
+fn left(pairs: &[Pair]) -> String {
+    let numbers: Vec<String> = pairs.iter().map(|pair| pair.number.to_string()).collect();
+    let named = if numbers.len() == 1 { "Entry" } else { "Entries" };
+    format!(
+        "{named} {}: not filed, because something went wrong on our side. What was filed stays filed. Press “File as evidence” again for the rest.",
+        numbers.join(", ")
+    )
 }

@@ -2,9 +2,10 @@
 //! entries as evidence. Nothing is accepted here.
 //!
 //! `read` has what is read from files, `columns` the page of a CSV file's columns, `fits` which entries may belong to which
-//! payments, `show` the page of a statement and `filing` its form.
+//! payments, `show` the page of a statement, `filing` its form, and `discard` what was uploaded by mistake.
 
 mod columns;
+mod discard;
 mod filing;
 mod fits;
 mod read;
@@ -14,9 +15,9 @@ use askama::Template;
 use axum::body::Bytes;
 use shared::domain::agreement::DocumentContent;
 use shared::domain::ids::StatementId;
-use shared::domain::information::account_numbers::has_account_number;
 use shared::domain::movement::evidence::EvidenceFile;
 use shared::domain::movement::safe_text::SafeLine;
+use shared::domain::sensitive::has_account_number;
 use shared::domain::statement::{Statement, StatementFacts};
 use shared::error::Error;
 use shared::limits;
@@ -26,6 +27,7 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use statements::Refusal;
 
 pub(crate) use columns::{ChooseColumns, ShowColumns};
+pub(crate) use discard::Discard;
 pub(crate) use filing::File;
 pub(crate) use show::Show;
 

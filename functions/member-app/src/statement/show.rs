@@ -41,6 +41,8 @@ struct StatementPage {
     at: DisplayTime,
     /// Where its columns are chosen again, as long as no entry is filed.
     columns: Option<String>,
+    /// Where it is discarded, unless an entry was ever filed.
+    discard: Option<String>,
     /// How many entries there are of each kind.
     figures: Vec<(&'static str, String)>,
     has_filed: bool,
@@ -140,6 +142,8 @@ pub(super) async fn page(
         by: actor_label(&review.statement.uploaded_by),
         at: review.statement.uploaded_at.into(),
         columns: (is_csv && review.filed.is_empty()).then(|| format!("{}/columns", statement_url(id))),
+        discard: (!review.statement.was_filed && review.filed.is_empty())
+            .then(|| format!("{}/discard", statement_url(id))),
         figures: figures(found.counts),
         has_filed: !review.filed.is_empty(),
         fit_count: grouped(found.counts.fit),

@@ -9,9 +9,9 @@ use crate::domain::agreement::gate::{FieldType, InformationField};
 use crate::domain::agreement::{Agreement, Label};
 use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, FieldId, GateId, ParticipantId, SubmissionId};
-use crate::domain::information::account_numbers::{has_account_number, has_card_number};
 use crate::domain::information::{Answer, AnswerFile, OpenAnswer, PostalAddress, Submission, Verdict};
 use crate::domain::proposal::Note;
+use crate::domain::sensitive::{has_account_number, has_card_number};
 use crate::domain::time::Timestamp;
 use crate::wire::enums::text_enum;
 

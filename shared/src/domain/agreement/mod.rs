@@ -83,6 +83,14 @@ text_enum! {
     }
 }
 
+impl Lifecycle {
+    /// Whether it was cancelled or has expired.
+    #[must_use]
+    pub fn has_ended_early(self) -> bool {
+        matches!(self, Self::Cancelled | Self::Expired)
+    }
+}
+
 /// The lifecycle of an agreement, with the time of each transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase")]

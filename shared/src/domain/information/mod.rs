@@ -2,13 +2,12 @@
 //! which a member reads and accepts or returns (specification, "Information submission").
 //!
 //! `typed` reads what people type, `bank_details` the one kind of answer that no page and no response ever shows in full,
-//! `account_numbers` finds such numbers in other answers. What participants and members do with answers is in
+//! [`sensitive`](super::sensitive) finds such numbers in other answers. What participants and members do with answers is in
 //! `participant::answers` and `member::answers`.
 //!
 //! Decision: a submission holds its answers in clear, but for bank details, each of which is sealed on its own with the
 //! keyring. The API, which never shows them, then needs no keys. A draft may hold anything, so all of it is sealed.
 
-pub mod account_numbers;
 pub mod bank_details;
 pub mod typed;
 

@@ -1,5 +1,11 @@
 //! Movements that end with their agreement.
+//!
+//! Decision: readers are told of the end from the moment on in which the agreement's record says it, as acts are refused from
+//! then on. That each movement's own record follows in a transaction of its own, a little later, is nobody's concern. When an
+//! agreement expires is committed (contract, section 3, "Clock rules"), so until then the agreement is active for clients, and
+//! its movements are as they were: the two never disagree.
 
+use std::borrow::Cow;
 use std::ops::Deref;
 
 use super::{Ending, Movement, Status};
@@ -7,6 +13,7 @@ use crate::domain::actor::Actor;
 use crate::domain::agreement::Agreement;
 use crate::domain::moment::Moment;
 use crate::domain::movement::state::MovementState;
+use crate::domain::time::Timestamp;
 
 /// A movement that was cancelled because its agreement was cancelled or expired: the only change of a movement that needs no
 /// person.
@@ -51,8 +58,19 @@ impl Movement {
         if !is_of_agreement || !says_so || !self.state().ends_with_agreement() {
             return None;
         }
-        let status = Status::Cancelled(Ending { at: moment.at(), by: Actor::system(), reason: None });
-        let movement = Self { status, released: None, updated_at: moment.at().max(self.updated_at), ..self.clone() };
-        Some(EndedMovement { movement, moment })
+        Some(EndedMovement { movement: self.cancelled_by_end(moment.at()), moment })
+    }
+
+    /// The movement as readers are told: cancelled once its agreement was cancelled or has expired, recorded or not.
+    #[must_use]
+    pub fn as_told(&self, agreement: &Agreement) -> Cow<'_, Self> {
+        let ends =
+            self.agreement_id == agreement.id() && agreement.has_ended_early() && self.state().ends_with_agreement();
+        if ends { Cow::Owned(self.cancelled_by_end(agreement.updated_at)) } else { Cow::Borrowed(self) }
+    }
+
+    fn cancelled_by_end(&self, at: Timestamp) -> Self {
+        let status = Status::Cancelled(Ending { at, by: Actor::system(), reason: None });
+        Self { status, released: None, updated_at: at.max(self.updated_at), ..self.clone() }
     }
 }

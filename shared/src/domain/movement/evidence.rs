@@ -16,9 +16,9 @@ use crate::domain::actor::Actor;
 use crate::domain::agreement::{DocumentContent, Label};
 use crate::domain::day::Day;
 use crate::domain::ids::{EvidenceId, MovementId, StatementId};
-use crate::domain::information::account_numbers::has_iban;
 use crate::domain::money::Money;
 use crate::domain::participant::receipt::FileType;
+use crate::domain::sensitive::has_iban;
 use crate::domain::time::Timestamp;
 use crate::wire::fields::{FieldCode, FieldErrors};
 

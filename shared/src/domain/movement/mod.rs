@@ -355,10 +355,15 @@ impl Movement {
         self.receipts.values().any(|entry| entry.is_accepted)
     }
 
-    /// Whether a member may cancel it: nothing is on its way, and nothing counts as received.
+    /// Whether accepted evidence makes the amount, or more.
+    pub(super) fn has_arrived(&self) -> bool {
+        self.terms.money.is_some_and(|money| self.accepted_minor() >= i128::from(money.amount_minor()))
+    }
+
+    /// Whether a member may cancel it, or what is missing of it: nothing is on its way, and not all of it counts as received.
     #[must_use]
     pub fn can_be_cancelled(&self) -> bool {
-        self.state().can_be_cancelled() && !self.has_received()
+        self.state().can_be_cancelled() && !self.has_arrived()
     }
 
     /// The instructions' revision that the participant's page shows in full: to the sender, while they are released and

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::agreement::Label;
-use crate::domain::information::account_numbers::has_account_number;
 use crate::domain::proposal::Note;
+use crate::domain::sensitive::has_account_number;
 use crate::wire::fields::FieldCode;
 
 /// What is said to a person who typed an account number where it does not belong.

@@ -74,6 +74,12 @@ impl MovementState {
         matches!(self, Self::Draft | Self::Authorized | Self::InstructionsReady)
     }
 
+    /// The state that readers are told once the agreement has ended early, whether the movement's record says so already.
+    #[must_use]
+    pub fn told_at_end(self) -> Self {
+        if self.ends_with_agreement() { Self::Cancelled } else { self }
+    }
+
     /// Whether a claim of the sender is recorded: once the sender has the instructions, and once only.
     #[must_use]
     pub fn takes_claim(self) -> bool {
@@ -98,8 +104,8 @@ impl MovementState {
         matches!(self, Self::Reconciled | Self::Exception) || self.is_in_flight()
     }
 
-    /// Whether a member may cancel it as far as its state says: nothing is in flight. In these states some of the money may
-    /// have arrived nevertheless, which [`Movement::can_be_cancelled`](super::Movement::can_be_cancelled) asks too.
+    /// Whether a member may cancel it as far as its state says: nothing is in flight. In these states all of the money may have
+    /// arrived nevertheless, which [`Movement::can_be_cancelled`](super::Movement::can_be_cancelled) asks too.
     #[must_use]
     pub fn can_be_cancelled(self) -> bool {
         matches!(self, Self::Draft | Self::Authorized | Self::InstructionsReady | Self::Exception)

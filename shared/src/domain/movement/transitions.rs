@@ -10,8 +10,9 @@
 //! Decision: resolving never makes a movement reconciled. If what was accepted adds up to the amount or more, all of it
 //! waits for a member again, who accepts what really counts.
 //!
-//! Decision: no member cancels a movement while accepted evidence counts: "it will not take place" would deny what was
-//! confirmed. Instructions that are the same as before are no change: they would end their verification for nothing, and
+//! Decision: a movement of which a part arrived can be cancelled: what counts as received stays on record, and the rest will not
+//! take place. One of which all arrived, or more, can't: nothing is left to cancel, and "it will not take place" would deny what
+//! was confirmed. Instructions that are the same as before are no change: they would end their verification for nothing, and
 //! raise an alarm while money is in flight.
 
 use super::claim::{Claim, NewClaim};
@@ -171,7 +172,8 @@ impl Movement {
         stamp: Stamp,
     ) -> Result<(Self, Vec<Evidence>), NotMoved> {
         self.expect(MovementState::Exception)?;
-        let has_arrived = self.accepted_minor() >= i128::from(self.amount()?.amount_minor());
+        self.amount()?;
+        let has_arrived = self.has_arrived();
         match resolution {
             Resolution::SendAgain => {
                 if has_arrived {
@@ -214,7 +216,7 @@ impl Movement {
         Ok(self.to(Status::Returned(Ending { at: stamp.at, by: stamp.by, reason: Some(reason) }), stamp.at))
     }
 
-    /// `draft`, `authorized`, `instructions_ready`, `exception` → `cancelled`, unless some of the money counts as received.
+    /// `draft`, `authorized`, `instructions_ready`, `exception` → `cancelled`, unless all of the money counts as received.
     pub(in crate::domain) fn cancel(&self, reason: SafeNote, stamp: Stamp) -> Moved {
         self.expect_that(MovementState::can_be_cancelled)?;
         if !self.can_be_cancelled() {

@@ -176,7 +176,7 @@ impl<'a> Ground<'a> {
         if obligation.is_done() {
             return Err(Refused::Confirmed);
         }
-        Ok(obligation.with_cancellation(CancelCause::Member { by, reason }, self.moment))
+        Ok(obligation.with_cancellation(CancelCause::Member { by, reason }, self.moment.at()))
     }
 }
 
@@ -186,11 +186,10 @@ impl Obligation {
         Self { updated_at: moment.at().max(self.updated_at), ..self.clone() }
     }
 
-    pub(super) fn with_cancellation(&self, cause: CancelCause, moment: Moment) -> Self {
-        let mut after = self.changed(moment);
+    pub(super) fn with_cancellation(&self, cause: CancelCause, at: Timestamp) -> Self {
         // The clock of this call may be behind those of the calls before, whose acts stand.
-        after.cancellation = Some(Cancellation { at: after.updated_at, cause });
-        after
+        let at = at.max(self.updated_at);
+        Self { updated_at: at, cancellation: Some(Cancellation { at, cause }), ..self.clone() }
     }
 
     /// Refuses when something was said about an occurrence.

@@ -3,6 +3,7 @@
 //! Decision: cancelling or expiring an agreement cancels every obligation that is not confirmed, also one of which the
 //! promisor says that it is done: what waits for confirmation would wait for good. The claims stay on record.
 
+use std::borrow::Cow;
 use std::ops::Deref;
 
 use super::{CancelCause, Obligation};
@@ -46,13 +47,28 @@ impl Obligation {
     /// nothing: the agreement lives on or is completed, which leaves obligations alive, or the obligation is done.
     #[must_use]
     pub fn ended(&self, agreement: &Agreement, moment: Moment) -> Option<EndedObligation> {
+        let cause = self.cause_of_end(agreement)?;
+        Some(EndedObligation { obligation: self.with_cancellation(cause, moment.at()), moment })
+    }
+
+    /// The obligation as readers are told: cancelled once its agreement was cancelled or has expired, recorded or not, as a
+    /// movement is ([`Movement::as_told`](crate::domain::movement::Movement::as_told)).
+    #[must_use]
+    pub fn as_told(&self, agreement: &Agreement) -> Cow<'_, Self> {
+        match self.cause_of_end(agreement) {
+            Some(cause) => Cow::Owned(self.with_cancellation(cause, agreement.updated_at)),
+            None => Cow::Borrowed(self),
+        }
+    }
+
+    /// Why the end of its agreement cancels it. None if it doesn't, or nothing is left to cancel.
+    fn cause_of_end(&self, agreement: &Agreement) -> Option<CancelCause> {
         let cause = match agreement.lifecycle() {
             Lifecycle::Cancelled => CancelCause::AgreementCancelled,
             Lifecycle::Expired => CancelCause::AgreementExpired,
             Lifecycle::Draft | Lifecycle::Active | Lifecycle::Completed => return None,
         };
         let is_of_it = self.agreement_id == agreement.id();
-        (is_of_it && !self.is_done())
-            .then(|| EndedObligation { obligation: self.with_cancellation(cause, moment), moment })
+        (is_of_it && !self.is_done()).then_some(cause)
     }
 }

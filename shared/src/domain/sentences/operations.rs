@@ -137,6 +137,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     // Bank statements
     ("upload_statement", "Uploaded a bank statement", &[Part]),
     ("choose_statement_columns", "Said which column of a statement is which", &[Part]),
+    ("discard_statement", "Discarded a bank statement", &[Part]),
     ("file_statement_entries", "Chose entries of a statement as evidence", &[Part]),
     // The ledger
     ("list_ledger", "Listed the ledger", &[]),

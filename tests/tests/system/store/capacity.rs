@@ -120,6 +120,39 @@ async fn every_operation_costs_what_it_should() {
     compare(&meter.figures, if is_embedded { &FIGURES } else { &["round_trips"] });
 }
 
+/// A ledger, nearly all of whose rows are payments, takes the units of any other list (goals, P3). `make bench` has one of
+/// 10,000 rows.
+#[tokio::test]
+async fn a_long_ledger_costs_no_more_than_other_lists() {
+    const ROWS: u32 = 2_000;
+    const PAGE: u32 = 50;
+    let org = Org::new().await;
+    let draft = org.ready_draft("Harbor purchase", |_| ()).await;
+    let payment = org.payment(draft.id(), payments::terms(&draft, "Rent", "R-1")).await;
+    tests::ledger::copy_payment(&org, payment, ROWS as usize - 2).await;
+    let faults = Faults::before(&org.stack().table().endpoint);
+    let stack = org.stack().through(&faults);
+    let client = org.at(&stack);
+    client.get("/api/v1/me").send().await.ok(200);
+    let of_rows = f64::from((160 * ROWS).div_ceil(4096));
+    // Token, organization, and the rows of the other lists; and of the page the payments, their agreement and its people.
+    let beside = f64::from(2 + 2 + PAGE + 1 + 2);
+    for (query, total) in [
+        (&[][..], ROWS),
+        (&[("offset", "1950")], ROWS),
+        (&[("include_done", "false"), ("product", "agreement")], ROWS),
+        (&[("search", "rent")], ROWS - 1),
+        (&[("search", "zx")], 0),
+    ] {
+        let call = || query.iter().fold(client.get(LEDGER), |call, (name, value)| call.query(name, value));
+        drop(faults.take_traffic());
+        let page = call().query("limit", PAGE).send().await.ok(200);
+        let units = faults.take_traffic().read_units;
+        assert_eq!(page["pagination"]["total"], total, "{query:?}");
+        assert!(units > of_rows / 2.0 && units <= of_rows + beside, "{query:?}: {units} of {of_rows} and {beside}");
+    }
+}
+
 async fn measure_all(meter: &mut Meter<'_>, org: &Org, client: &Client) {
     let full = json!({
         "display_name": "Ada Okafor",

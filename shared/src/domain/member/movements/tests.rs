@@ -589,22 +589,42 @@ fn evidence_of_a_movement_that_has_ended_is_given_free_and_changes_no_state() {
 }
 
 #[test]
-fn a_movement_of_which_a_part_arrived_is_not_cancelled_by_a_member() {
-    let mut world = World::ready();
-    let part = world.file(receiver(usd(60))).unwrap();
-    world.accept(part).unwrap();
-    world.flag(ExceptionReason::AmountShort).unwrap();
-    assert_eq!((world.cancel(), world.movement.can_be_cancelled()), (Err(NotMoved::Received), false));
-    world.resolve(Resolution::SendAgain).unwrap();
-    assert_eq!((world.cancel(), world.state()), (Err(NotMoved::Received), Authorized));
-    // The agreement ends it all the same, and its sentence keeps what arrived.
-    let ended = world.movement.ended_with(&world.agreement.cancelled(world.moment().at()), world.moment()).unwrap();
-    let said = crate::domain::sentences::movements::movement_sentence(&ended);
-    assert!(said.starts_with("Cancelled. USD 0.60 of USD 1.00 has been confirmed received."), "{said}");
-    world.withdraw(part).unwrap();
-    world.cancel().unwrap();
-    let said = crate::domain::sentences::movements::movement_sentence(&world.movement);
-    assert_eq!((world.state(), &*said), (Cancelled, "Cancelled. It will not take place."));
+fn what_is_missing_of_a_movement_is_cancelled_and_what_arrived_stays() {
+    for resolved in [false, true] {
+        let mut world = World::ready();
+        let part = world.file(receiver(usd(60))).unwrap();
+        world.accept(part).unwrap();
+        world.flag(ExceptionReason::AmountShort).unwrap();
+        if resolved {
+            world.resolve(Resolution::SendAgain).unwrap();
+            assert_eq!(world.state(), Authorized);
+        }
+        // The agreement ends it just as well.
+        let cancelled = world.agreement.cancelled(world.moment().at());
+        assert_eq!(world.movement.ended_with(&cancelled, world.moment()).is_some(), resolved);
+        world.cancel().unwrap();
+        let said = crate::domain::sentences::movements::movement_sentence(&world.movement);
+        assert_eq!(said, "Cancelled. USD 0.60 of USD 1.00 has been confirmed received. The rest will not take place.");
+        assert_eq!((world.state(), world.movement.receipt().unwrap().received_minor), (Cancelled, 60));
+        // Evidence that was accepted by mistake is still given free.
+        world.withdraw(part).unwrap();
+        let said = crate::domain::sentences::movements::movement_sentence(&world.movement);
+        assert_eq!((world.state(), &*said), (Cancelled, "Cancelled. It will not take place."));
+    }
+}
+
+#[test]
+fn a_movement_of_which_all_arrived_is_not_cancelled() {
+    for amount in [100, 110] {
+        let mut world = World::ready();
+        let all = world.file(receiver(usd(amount))).unwrap();
+        world.accept(all).unwrap();
+        let _ = world.flag(ExceptionReason::Duplicate);
+        assert_eq!(world.state(), Exception, "{amount}");
+        assert_eq!((world.cancel(), world.movement.can_be_cancelled()), (Err(NotMoved::Received), false));
+        world.withdraw(all).unwrap();
+        world.cancel().unwrap();
+    }
 }
 
 #[test]

@@ -6,7 +6,9 @@ mod evidence;
 mod histories;
 mod home;
 mod instructions;
+mod statement_acts;
 mod statements;
+mod uneven;
 mod whole;
 
 use serde_json::Value;

@@ -13,12 +13,12 @@ use tests::payments::terms;
 
 use super::{Deal, assert_says, path, publish_with, send, text};
 
-const LIST: &str = "/app/money/statements";
+pub(super) const LIST: &str = "/app/money/statements";
 /// The account of the statements. Its number appears nowhere but in the files.
 const ACCOUNT: &str = "DE89370400440532013000";
 
 /// An entry of camt.053: amount in US dollars, side, the bank's reference, the payer's text.
-fn entry(amount: &str, side: &str, reference: &str, text: &str) -> String {
+pub(super) fn entry(amount: &str, side: &str, reference: &str, text: &str) -> String {
     format!(
         "<Ntry><Amt Ccy=\"USD\">{amount}</Amt><CdtDbtInd>{side}</CdtDbtInd><Sts>BOOK</Sts>\
          <BookgDt><Dt>2026-03-18</Dt></BookgDt><ValDt><Dt>2026-03-18</Dt></ValDt><AcctSvcrRef>{reference}</AcctSvcrRef>\
@@ -28,7 +28,7 @@ fn entry(amount: &str, side: &str, reference: &str, text: &str) -> String {
 }
 
 /// A camt.053 file with these entries.
-fn camt(id: &str, entries: &[String]) -> Vec<u8> {
+pub(super) fn camt(id: &str, entries: &[String]) -> Vec<u8> {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.053.001.08\">\
          <BkToCstmrStmt><GrpHdr><MsgId>{id}</MsgId></GrpHdr><Stmt><Id>{id}</Id><Acct><Id><IBAN>{ACCOUNT}</IBAN></Id></Acct>\n\
@@ -38,7 +38,7 @@ fn camt(id: &str, entries: &[String]) -> Vec<u8> {
     .into_bytes()
 }
 
-async fn upload(by: &Browser, name: &str, file: &[u8]) -> Page {
+pub(super) async fn upload(by: &Browser, name: &str, file: &[u8]) -> Page {
     let page = by.get(LIST).await;
     let own = hidden(&page, LIST);
     let fields: Vec<(&str, &str)> = own.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -46,7 +46,7 @@ async fn upload(by: &Browser, name: &str, file: &[u8]) -> Page {
 }
 
 /// Uploads a statement that is read, and gives the path of its page.
-async fn uploaded(by: &Browser, name: &str, file: &[u8]) -> String {
+pub(super) async fn uploaded(by: &Browser, name: &str, file: &[u8]) -> String {
     let done = upload(by, name, file).await;
     assert_eq!(done.status, 303, "{}", done.body);
     let path = done.location().trim_end_matches("#notice").to_owned();
@@ -55,7 +55,7 @@ async fn uploaded(by: &Browser, name: &str, file: &[u8]) -> String {
 }
 
 /// The box of an entry and a payment, as the page has it: its name and its value.
-fn pair(page: &Page, number: u32, payment: MovementId) -> (String, String) {
+pub(super) fn pair(page: &Page, number: u32, payment: MovementId) -> (String, String) {
     let name = format!("pair.{number}.{payment}");
     let (_, rest) =
         page.body.split_once(&format!("name=\"{name}\" value=\"")).unwrap_or_else(|| panic!("{name}: {}", page.body));
@@ -63,13 +63,13 @@ fn pair(page: &Page, number: u32, payment: MovementId) -> (String, String) {
 }
 
 /// Files the chosen entries of a page.
-async fn file(by: &Browser, page: &Page, path: &str, chosen: &[(String, String)]) -> Page {
+pub(super) async fn file(by: &Browser, page: &Page, path: &str, chosen: &[(String, String)]) -> Page {
     let typed: Vec<(&str, &str)> = chosen.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     send(by, page, path, &typed).await
 }
 
 /// Another payment of the organization that waits for proof.
-async fn another(deal: &Deal, purpose: &str, reference: &str, minor: i64) -> MovementId {
+pub(super) async fn another(deal: &Deal, purpose: &str, reference: &str, minor: i64) -> MovementId {
     let money = Money::new(minor, Currency::parse("USD").expect("a currency")).expect("an amount");
     let terms = |draft: &_| PaymentTerms { money: Some(money), ..terms(draft, purpose, reference) };
     let (_, id) = publish_with(&deal.org, &deal.people[0], purpose, terms).await;
@@ -77,13 +77,13 @@ async fn another(deal: &Deal, purpose: &str, reference: &str, minor: i64) -> Mov
     id
 }
 
-async fn state_of(org: &Org, id: MovementId) -> String {
+pub(super) async fn state_of(org: &Org, id: MovementId) -> String {
     let read = org.get(format!("/api/v1/movements/{id}")).send().await.ok(200);
     read["state"].as_str().expect("a state").to_owned()
 }
 
 /// The path of the page on which the one undecided entry of a statement is accepted.
-fn review(page: &Page) -> String {
+pub(super) fn review(page: &Page) -> String {
     let (before, _) = page.body.split_once("/accept\"").unwrap_or_else(|| panic!("nothing to review: {}", page.body));
     before.rsplit('"').next().expect("a path").to_owned()
 }

@@ -351,7 +351,7 @@ impl Payment {
             }
             _ => {
                 let open = ["draft", "authorized", "instructions_ready", "exception"];
-                self.expect(open.contains(&self.state) && self.proven() == 0)?;
+                self.expect(open.contains(&self.state) && self.proven() < AMOUNT)?;
                 self.state = "cancelled";
             }
         }

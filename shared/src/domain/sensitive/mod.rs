@@ -1,0 +1,168 @@
+//! What must not stand in texts that pages, responses and searches show: numbers of accounts and of cards. People write them
+//! where they should not.
+//!
+//! Every place asks this module, so that what is refused is the same everywhere. Another kind of secret is one more
+//! [`Sensitive`] with a function that finds it.
+//!
+//! Decision: numbers with check digits (IBANs, cards) are found wherever they begin, however they are grouped. Other numbers
+//! of accounts have none, so they are told by their length, or by the word before them ([`labels`]). Dates, phone numbers with
+//! their plus, identifiers with letters in them, and what a word says is a number of something else are none.
+
+mod labels;
+mod tokens;
+
+use tokens::{Token, normalized, tokens};
+
+/// The lengths of card numbers, in digits.
+const CARD_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
+/// The digits in a row from which on a number looks like that of an account.
+const ACCOUNT_DIGITS_MIN: usize = 9;
+/// The length of an IBAN, in characters.
+const IBAN_CHARS: std::ops::RangeInclusive<usize> = 15..=34;
+/// Words to which the number of a card may be glued.
+const CARD_WORDS: [&str; 8] = ["CARD", "VISA", "MASTERCARD", "MC", "AMEX", "CC", "PAN", "DISCOVER"];
+
+/// A kind of what must not be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sensitive {
+    /// The number of a card, with a check digit that fits (Luhn), however it is grouped.
+    CardNumber,
+    /// An IBAN with check digits that fit, however it is grouped.
+    Iban,
+    /// What looks like another number of an account: 9 digits or more in a row that belong to no word and to no phone number
+    /// with its plus, or fewer behind a word that says so.
+    AccountNumber,
+}
+
+/// Whether a normalized text has a kind.
+type Finder = fn(&[char]) -> bool;
+
+/// How each kind is found.
+const KINDS: [(Sensitive, Finder); 3] =
+    [(Sensitive::CardNumber, any_card), (Sensitive::Iban, any_iban), (Sensitive::AccountNumber, any_account)];
+
+/// The first kind of what must not be shown that a text has.
+#[must_use]
+pub fn find(text: &str) -> Option<Sensitive> {
+    let letters = normalized(text);
+    KINDS.into_iter().find(|(_, is_in)| is_in(&letters)).map(|(kind, _)| kind)
+}
+
+/// Whether a text has what looks like an account number or a card number.
+#[must_use]
+pub fn has_account_number(text: &str) -> bool {
+    find(text).is_some()
+}
+
+/// Whether a text has a card number with a checksum that fits, however it is grouped.
+#[must_use]
+pub fn has_card_number(text: &str) -> bool {
+    any_card(&normalized(text))
+}
+
+/// Whether a text has an IBAN, however it is grouped.
+#[must_use]
+pub fn has_iban(text: &str) -> bool {
+    any_iban(&normalized(text))
+}
+
+/// Whether something holds for a text from the beginning of one of its words on.
+fn any_word(letters: &[char], holds: impl Fn(&[char]) -> bool) -> bool {
+    let before = |at: usize| at.checked_sub(1).and_then(|before| letters.get(before));
+    // A plus begins a phone number.
+    let begins = |at: &usize| before(*at).is_none_or(|letter| !letter.is_alphanumeric() && *letter != '+');
+    (0..letters.len()).filter(begins).any(|at| holds(letters.get(at..).unwrap_or_default()))
+}
+
+fn any_card(letters: &[char]) -> bool {
+    any_word(letters, |rest| {
+        let glued = CARD_WORDS.iter().any(|word| {
+            let length = word.chars().count();
+            word.chars().eq(rest.iter().copied().take(length)) && begins_card(rest.get(length..).unwrap_or_default())
+        });
+        glued || begins_card(rest)
+    })
+}
+
+fn any_iban(letters: &[char]) -> bool {
+    any_word(letters, |rest| begins_iban(rest) || has_glued_iban(rest))
+}
+
+fn any_account(letters: &[char]) -> bool {
+    let tokens = tokens(letters);
+    let is_long = |(at, token): (usize, &Token)| {
+        let digits = token.digits().map_or(0, str::len);
+        let beside = |token: Option<&Token>| token.is_some_and(|token| token.word().is_some());
+        let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+        digits >= ACCOUNT_DIGITS_MIN
+            && !beside(before)
+            && !beside(tokens.get(at + 1))
+            && !is_phone(&tokens, at)
+            && !labels::is_labeled_as_another(&tokens, at)
+    };
+    tokens.iter().enumerate().any(is_long) || labels::has_labeled_account(&tokens)
+}
+
+/// Whether a number has the plus of a phone number before it, or before the code of its country.
+fn is_phone(tokens: &[Token], at: usize) -> bool {
+    let back = |count: usize| at.checked_sub(count).and_then(|before| tokens.get(before));
+    let is_plus = |token: Option<&Token>| token.is_some_and(|token| token.is_mark(|mark| mark == '+'));
+    let country = back(2).and_then(Token::digits).is_some_and(|code| code.len() <= 3);
+    is_plus(back(1)) || (country && is_plus(back(3)))
+}
+
+/// The digits or letters with which a text begins, and the blanks and hyphens among them left out.
+fn compacted(letters: &[char], is: impl Fn(char) -> bool, most: usize) -> impl Iterator<Item = (String, bool)> {
+    let mut found = Vec::new();
+    let mut compact = String::new();
+    for (at, letter) in letters.iter().enumerate() {
+        if is(*letter) {
+            compact.push(*letter);
+            let ends = letters.get(at + 1).is_none_or(|next| !next.is_alphanumeric());
+            found.push((compact.clone(), ends));
+        } else if !matches!(letter, ' ' | '-') {
+            break;
+        }
+        if compact.len() >= most {
+            break;
+        }
+    }
+    found.into_iter()
+}
+
+fn begins_card(letters: &[char]) -> bool {
+    let runs = compacted(letters, |letter| letter.is_ascii_digit(), *CARD_DIGITS.end());
+    runs.into_iter().any(|(digits, ends)| {
+        ends && CARD_DIGITS.contains(&digits.len()) && digits.starts_with(['2', '3', '4', '5', '6']) && is_luhn(&digits)
+    })
+}
+
+fn begins_iban(letters: &[char]) -> bool {
+    let runs = compacted(letters, |letter| letter.is_ascii_alphanumeric(), *IBAN_CHARS.end());
+    runs.into_iter().any(|(text, ends)| ends && is_iban(&text))
+}
+
+/// Whether an IBAN is glued to the letters with which a word begins, and perhaps to letters behind it: `IBANGB29NWBK…`.
+fn has_glued_iban(letters: &[char]) -> bool {
+    let word: String = letters.iter().take_while(|letter| letter.is_ascii_alphanumeric()).collect();
+    let prefix = word.bytes().take_while(u8::is_ascii_alphabetic).count();
+    // The last two letters before the first digit are the country.
+    let Some(found) = prefix.checked_sub(2).and_then(|start| word.get(start..)) else { return false };
+    let is_left = |length: usize| found.bytes().skip(length).all(|letter| letter.is_ascii_alphabetic());
+    IBAN_CHARS.into_iter().any(|length| is_left(length) && found.get(..length).is_some_and(is_iban))
+}
+
+fn is_iban(text: &str) -> bool {
+    IBAN_CHARS.contains(&text.len()) && text.parse::<iban::Iban>().is_ok()
+}
+
+/// Whether the check digit of a card number fits (Luhn).
+fn is_luhn(digits: &str) -> bool {
+    let doubled = |digit: u32| if digit > 4 { digit * 2 - 9 } else { digit * 2 };
+    let values = digits.bytes().rev().map(|digit| u32::from(digit - b'0')).enumerate();
+    let sum: u32 = values.map(|(at, digit)| if at % 2 == 1 { doubled(digit) } else { digit }).sum();
+    sum.is_multiple_of(10)
+}
+
+#[cfg(test)]
+mod tests;

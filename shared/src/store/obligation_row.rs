@@ -1,0 +1,241 @@
+//! The row of an obligation in the list: its name, which the ledger searches, and everything else packed.
+
+use super::item::{Item, ids, number, text};
+use super::keys::SORT;
+use super::packed::{PACKED, Packer, ShortId, Unpacker, packed_number};
+use super::record::Row;
+use crate::domain::actor::ActorType;
+use crate::domain::ids::{AgreementId, MemberId, ObligationId, ParticipantId, WorkspaceId};
+use crate::domain::obligation::{Obligation, ObligationState, Word};
+use crate::domain::time::Timestamp;
+use crate::wire::text::Folded;
+
+/// The layout of the packed values.
+const LAYOUT: u8 = 1;
+
+/// The states by their codes in rows: one more goes to the end.
+const STATES: [ObligationState; 5] = [
+    ObligationState::Dormant,
+    ObligationState::Open,
+    ObligationState::Satisfied,
+    ObligationState::Confirmed,
+    ObligationState::Cancelled,
+];
+
+/// The bit that says that something is due.
+const HAS_DUE: u64 = 1;
+/// The bit that says that claims wait for confirmation.
+const HAS_CLAIMS: u64 = 1 << 1;
+
+/// What the list knows of an obligation, besides its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ObligationRow {
+    /// The obligation.
+    pub id: ObligationId,
+    /// Its workspace.
+    pub workspace_id: WorkspaceId,
+    /// Its agreement.
+    pub agreement_id: AgreementId,
+    /// Its state, which doesn't depend on the time.
+    pub state: ObligationState,
+    /// When the first occurrence is due for which nobody has said that it is done, passed or not, in milliseconds since 1970.
+    pub next_due_ms: Option<i64>,
+    /// Who owes it.
+    pub promisors: Vec<ShortId>,
+    /// To whom it is owed.
+    pub promisees: Vec<ShortId>,
+    /// How many claims wait for confirmation.
+    pub claims: u64,
+    /// The members who recorded such claims, each once for each.
+    pub claimed_by: Vec<MemberId>,
+}
+
+impl ObligationRow {
+    /// The attributes that a pass reads to decode rows. Those behind the first two are of rows that were written before
+    /// values were packed.
+    pub(super) const ATTRIBUTES: [&'static str; 10] = [SORT, PACKED, "w", "a", "st", "n", "f", "o", "c", "cm"];
+
+    /// What the list knows of an obligation.
+    pub(super) fn of(obligation: &Obligation) -> Self {
+        let short = |id: &ParticipantId| ShortId::of(id.uuid());
+        let is_of_member = |claim: &&Word| claim.by.actor_type == ActorType::Member;
+        Self {
+            id: obligation.id(),
+            workspace_id: obligation.workspace_id(),
+            agreement_id: obligation.agreement_id(),
+            state: obligation.state(),
+            next_due_ms: obligation.next_due_at().map(Timestamp::unix_ms),
+            promisors: obligation.parties().promisors().iter().map(short).collect(),
+            promisees: obligation.parties().promisees().iter().map(short).collect(),
+            claims: u64::try_from(obligation.waiting_claims().count()).unwrap_or(u64::MAX),
+            claimed_by: obligation
+                .waiting_claims()
+                .filter(is_of_member)
+                .filter_map(|claim| claim.by.id)
+                .map(MemberId::from)
+                .collect(),
+        }
+    }
+
+    /// The row of an obligation. The list of obligations has no search; the ledger has.
+    pub(super) fn write(obligation: &Obligation) -> Row {
+        Row::searched_by(Folded::new(obligation.name().as_str())).with_packed(Self::of(obligation).packed())
+    }
+
+    fn packed(&self) -> Packer {
+        let flag = |is_there: bool, bit: u64| if is_there { bit } else { 0 };
+        let flags = flag(self.next_due_ms.is_some(), HAS_DUE) | flag(self.claims > 0, HAS_CLAIMS);
+        let state = STATES.iter().position(|state| *state == self.state).and_then(|code| u8::try_from(code).ok());
+        let short = |packer: Packer, id: &ShortId| packer.short_id(*id);
+        let packer = Packer::of_layout(LAYOUT)
+            .byte(state.unwrap_or(u8::MAX))
+            .number(flags)
+            .id(self.workspace_id.uuid())
+            .id(self.agreement_id.uuid())
+            .with(self.next_due_ms, |packer, due| packer.number(packed_number(due)))
+            .each(&self.promisors, short)
+            .each(&self.promisees, short);
+        if self.claims == 0 {
+            return packer;
+        }
+        packer.number(self.claims).each(&self.claimed_by, |packer, by| packer.id(by.uuid()))
+    }
+
+    /// The row of an item that was read with these attributes. None if it can't be decoded.
+    pub(super) fn read(item: &Item) -> Option<Self> {
+        let id = text(item, SORT)?.parse().ok()?;
+        match Unpacker::of(item, LAYOUT) {
+            Some(packed) => Self::unpacked(id, packed),
+            None => Self::of_attributes(id, item),
+        }
+    }
+
+    fn unpacked(id: ObligationId, mut packed: Unpacker<'_>) -> Option<Self> {
+        let state = *STATES.get(usize::from(packed.byte()?))?;
+        let flags = packed.number()?;
+        let (workspace_id, agreement_id) = (packed.id()?.into(), packed.id()?.into());
+        let next_due_ms = packed.when(flags & HAS_DUE != 0, |packed| i64::try_from(packed.number()?).ok())?;
+        let (promisors, promisees) = (packed.each(Unpacker::short_id)?, packed.each(Unpacker::short_id)?);
+        let has_claims = flags & HAS_CLAIMS != 0;
+        let claims = packed.when(has_claims, Unpacker::number)?.unwrap_or_default();
+        let claimed_by = packed.when(has_claims, |packed| packed.each(|packed| packed.id().map(MemberId::from)))?;
+        Some(Self {
+            id,
+            workspace_id,
+            agreement_id,
+            state,
+            next_due_ms,
+            promisors,
+            promisees,
+            claims,
+            claimed_by: claimed_by.unwrap_or_default(),
+        })
+    }
+
+    /// The row of an item that was written before values were packed.
+    fn of_attributes(id: ObligationId, item: &Item) -> Option<Self> {
+        let short = |name| ids(item, name).unwrap_or_default().into_iter().map(ShortId::of).collect();
+        Some(Self {
+            id,
+            workspace_id: text(item, "w")?.parse().ok()?,
+            agreement_id: text(item, "a")?.parse().ok()?,
+            state: text(item, "st").and_then(ObligationState::parse)?,
+            next_due_ms: number(item, "n"),
+            promisors: short("f"),
+            promisees: short("o"),
+            claims: number(item, "c").unwrap_or_default(),
+            claimed_by: ids(item, "cm").unwrap_or_default().into_iter().map(MemberId::from).collect(),
+        })
+    }
+
+    /// The row as readers are told once the agreement has ended early, whether the obligation's record says so already.
+    pub(super) fn told_at_end(self) -> Self {
+        if matches!(self.state, ObligationState::Confirmed | ObligationState::Cancelled) {
+            return self;
+        }
+        Self { state: ObligationState::Cancelled, next_due_ms: None, claims: 0, claimed_by: Vec::new(), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    use super::super::packed::packed_item;
+    use super::*;
+
+    #[test]
+    fn each_state_has_a_code_of_its_own() {
+        for state in ObligationState::ALL {
+            assert_eq!(STATES.iter().filter(|known| **known == state).count(), 1, "{state}");
+        }
+        assert_eq!(STATES.len(), ObligationState::ALL.len());
+    }
+
+    fn rows() -> impl Strategy<Value = ObligationRow> {
+        let short = || prop::collection::vec(any::<u128>().prop_map(|id| ShortId::of(Uuid::from_u128(id))), 0..5);
+        (
+            (any::<[u128; 3]>(), prop::sample::select(ObligationState::ALL.to_vec())),
+            (prop::option::of(0..=i64::MAX), short(), short()),
+            (0..1000_u64, prop::collection::vec(any::<u128>(), 0..5)),
+        )
+            .prop_map(|((ids, state), (next_due_ms, promisors, promisees), (claims, by))| {
+                let [id, workspace, agreement] = ids.map(Uuid::from_u128);
+                let by = by.into_iter().filter(|_| claims > 0);
+                ObligationRow {
+                    id: id.into(),
+                    workspace_id: workspace.into(),
+                    agreement_id: agreement.into(),
+                    state,
+                    next_due_ms,
+                    promisors,
+                    promisees,
+                    claims,
+                    claimed_by: by.map(|id| Uuid::from_u128(id).into()).collect(),
+                }
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn a_row_is_read_as_it_was_written(row in rows()) {
+            prop_assert_eq!(ObligationRow::read(&packed_item(row.id.uuid(), row.packed())), Some(row));
+        }
+    }
+
+    #[test]
+    fn a_row_that_was_written_before_values_were_packed_is_read() {
+        use aws_sdk_dynamodb::primitives::Blob;
+        use aws_sdk_dynamodb::types::AttributeValue::{B, N, S};
+
+        let [id, workspace, agreement, promisor, promisee, by] = [(); 6].map(|()| Uuid::now_v7());
+        let item = Item::from(
+            [
+                (SORT, S(id.to_string())),
+                ("w", S(workspace.to_string())),
+                ("a", S(agreement.to_string())),
+                ("st", S("open".to_owned())),
+                ("n", N("1773480000000".to_owned())),
+                ("f", B(Blob::new(promisor.into_bytes()))),
+                ("o", B(Blob::new(promisee.into_bytes()))),
+                ("c", N("2".to_owned())),
+                ("cm", B(Blob::new(by.into_bytes()))),
+            ]
+            .map(|(name, value)| (name.to_owned(), value)),
+        );
+        let row = ObligationRow {
+            id: id.into(),
+            workspace_id: workspace.into(),
+            agreement_id: agreement.into(),
+            state: ObligationState::Open,
+            next_due_ms: Some(1_773_480_000_000),
+            promisors: vec![ShortId::of(promisor)],
+            promisees: vec![ShortId::of(promisee)],
+            claims: 2,
+            claimed_by: vec![by.into()],
+        };
+        assert!(item.keys().all(|name| ObligationRow::ATTRIBUTES.contains(&name.as_str())));
+        assert_eq!(ObligationRow::read(&item), Some(row));
+    }
+}
