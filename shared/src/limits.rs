@@ -109,6 +109,8 @@ pub const VERIFICATIONS_PER_PARTICIPANT_MAX: usize = 10;
 pub const AGREEMENT_MOVEMENTS_MAX: usize = 1000;
 /// Payments that an agreement's page shows at once. Each takes some 1.2 KB of its 60.
 pub const AGREEMENT_PAYMENTS_SHOWN: usize = 12;
+/// The payments of an active agreement that the page of its cancellation reads: one read of the store has room for them.
+pub const REVIEWED_PAYMENTS_MAX: usize = 100;
 /// Payments that an agreement's page reads because its conditions name them: as many as one read gives.
 pub const AGREEMENT_PAYMENTS_NAMED_MAX: usize = 88;
 /// References of one claim.

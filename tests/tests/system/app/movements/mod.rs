@@ -2,6 +2,7 @@
 
 mod bundle;
 mod canaries;
+mod ending;
 mod evidence;
 mod histories;
 mod home;
